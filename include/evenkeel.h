@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Evenkeel: keep iterative MPI codes balanced.
+ *
+ * A code cuts each iteration into many more tasks than cores, adds them to a
+ * task collection and calls ek_process() once per iteration.  Evenkeel runs
+ * every task exactly once, moves work from busy to idle workers meanwhile, logs
+ * what ran where and for how long, and ek_restore() starts the next iteration
+ * from there.
+ *
+ * Words.  A *collection* is the distributed set of tasks.  A *task* is a
+ * registered function and a small payload, independent of every other task.
+ * *Seeds* are added between iterations, *spawned* tasks by running tasks.  An
+ * *iteration* is one ek_process().  A *worker* runs tasks: one OpenMP thread,
+ * numbered over the whole collection; *here* is its number within the rank.  A
+ * *null* task found that it had nothing to do.  A *node* is a set of ranks that
+ * share memory.
+ *
+ * Errors.  Fallible calls return an ek_status.  ek_error_message() says in
+ * words what the calling thread's last failure was.  Collective calls return
+ * the same status on every rank.
+ *
+ * Threads.  MPI_Init() suffices for one worker per rank, MPI_THREAD_FUNNELED
+ * for several; MPI_THREAD_SERIALIZED is used where it is there.
+ */
+#ifndef EVENKEEL_H
+#define EVENKEEL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define EK_API __attribute__((visibility("default")))
+#else
+#define EK_API
+#endif
+
+/** Version of this header; compare with ek_version(). */
+#define EK_VERSION_MAJOR 0
+#define EK_VERSION_MINOR 1
+#define EK_VERSION_PATCH 0
+
+/** Version of the library that is linked, such as "0.1.0".  Static storage. */
+EK_API const char *ek_version(void);
+
+/* ------------------------------------------------------------------ status */
+
+/** Outcome of a call: EK_OK or a negative code. */
+typedef enum ek_status {
+    EK_OK = 0,
+    EK_ERR_ARG = -1,   /**< An argument, option or variable is not allowed. */
+    EK_ERR_STATE = -2, /**< The call is not legal now. */
+    EK_ERR_NOMEM = -3, /**< Memory, or shared memory, is exhausted. */
+    EK_ERR_MPI = -4,   /**< MPI failed; only ek_destroy() is legal now. */
+    EK_ERR_THREAD =
+        -5,           /**< The MPI thread level is too low for what is asked. */
+    EK_ERR_TASK = -6, /**< A task failed. */
+    EK_ERR_FILE = -7  /**< A file could not be written. */
+} ek_status;
+
+/** Name of a status code, such as "EK_ERR_ARG".  Static storage. */
+EK_API const char *ek_status_string(ek_status status);
+
+/**
+ * The calling thread's last failure in words: what, which value, what is
+ * allowed.  Never NULL; valid until the thread's next failing call.
+ */
+EK_API const char *ek_error_message(void);
+
+/** Importance of a line given to the message sink. */
+typedef enum ek_level {
+    EK_LEVEL_ERROR = 0,
+    EK_LEVEL_WARN = 1,
+    EK_LEVEL_INFO = 2,
+    EK_LEVEL_DEBUG = 3,
+    EK_LEVEL_TRACE = 4
+} ek_level;
+
+/** Receives one line without newline, such as "evenkeel 3/16 team: ...". */
+typedef void ek_sink_fn(ek_level level, const char *line, void *context);
+
+/**
+ * Replace the message sink of this process (default: stderr, up to INFO).
+ *
+ * @param[in] sink     Called for each line, from any thread; NULL restores the
+ *                     default.
+ * @param[in] context  Passed to @p sink; borrowed.
+ * @param[in] level    Least important level that is still passed on.
+ *
+ * Call:    Local.
+ * Threads: Not while a collection is inside a call.
+ */
+EK_API void ek_set_sink(ek_sink_fn *sink, void *context, ek_level level);
+
+/* ----------------------------------------------------------------- options */
+
+/** The distributed set of tasks. */
+typedef struct ek_collection ek_collection;
+
+/** What runs tasks: passed to every task, valid while the task runs. */
+typedef struct ek_worker ek_worker;
+
+/** Number of a registered function in its collection. */
+typedef int ek_function;
+
+/**
+ * Body of a task.
+ *
+ * @param[in] worker   The worker that runs it.
+ * @param[in] payload  The bytes given when the task was added, aligned to 8
+ *                     bytes; unchanged until the task returns.
+ * @param[in] bytes    Their number.
+ * @param[in] context  This rank's pointer from ek_register().
+ * @return 0, or a non-zero code: the task failed (like ek_fail()).
+ */
+typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context);
+
+/** Who gets which task in the next iteration. */
+typedef enum ek_restore_policy {
+    EK_RESTORE_DEFAULT = 0, /**< What options.restore says. */
+    EK_RESTORE_ORIGINAL,    /**< Every task back where it was seeded. */
+    EK_RESTORE_RETAIN       /**< Retentive: every task where it ran. */
+} ek_restore_policy;
+
+/** Whom a worker without work asks. */
+typedef enum ek_steal_policy {
+    EK_STEAL_RANDOM = 0, /**< A random worker. */
+    EK_STEAL_NEAR,       /**< The own node first, then a random node. */
+    EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
+    EK_STEAL_COUNTER /**< No stealing: one shared counter hands out seeds. */
+} ek_steal_policy;
+
+/** Order in which a retained worker starts its tasks. */
+typedef enum ek_order {
+    EK_ORDER_LONGEST = 0, /**< Longest last duration first. */
+    EK_ORDER_EXECUTED     /**< As executed in the last iteration. */
+} ek_order;
+
+/** Kind of the shared part of a worker's deque. */
+typedef enum ek_deque_kind {
+    EK_DEQUE_ATOMIC = 0, /**< One atomic per steal (SWS, ICPP 2021). */
+    EK_DEQUE_LOCKED      /**< A lock per steal (HPDC 2012). */
+} ek_deque_kind;
+
+/** Who sends and receives messages between nodes. */
+typedef enum ek_progress {
+    EK_PROGRESS_AUTO = 0,
+    EK_PROGRESS_POLLING, /**< The workers, between tasks. */
+    EK_PROGRESS_SERVER   /**< A thread of its own, one more than workers. */
+} ek_progress;
+
+/** What a failing task does to its iteration. */
+typedef enum ek_on_failure {
+    EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
+    EK_ON_FAILURE_CONTINUE  /**< The rest runs; failures are counted. */
+} ek_on_failure;
+
+/**
+ * Options of a collection; set by EK_OPTIONS_INIT, then by the program, then by
+ * the environment (EVENKEEL_<FIELD>), which wins.  The README lists every field
+ * with its variable, range and default.
+ */
+typedef struct ek_options {
+    size_t struct_bytes;       /**< Set by EK_OPTIONS_INIT. */
+    const char *name;          /**< Of the collection, in messages and lists. */
+    int64_t payload_bytes;     /**< Largest payload of a task. */
+    int64_t workers;           /**< Workers of this rank; 0: automatic. */
+    ek_restore_policy restore; /**< What EK_RESTORE_DEFAULT means. */
+    ek_steal_policy steal;     /**< Victim policy. */
+    ek_order order;            /**< Of retained tasks. */
+    ek_deque_kind deque;       /**< Kind of the shared parts. */
+    ek_progress progress;      /**< Who talks to other nodes. */
+    ek_on_failure on_failure;  /**< What a failing task does. */
+    int64_t buffer_slots;      /**< Slots of each of two buffers per worker. */
+    int64_t ranks_per_node;    /**< Pretend that nodes are smaller; 0: real. */
+    int64_t poll_period_us;    /**< Between polls of a busy worker; 0: auto. */
+    int64_t watchdog_us;       /**< Step an unattended server; 0: never. */
+    int64_t stall_ms;        /**< Report a phase that stands still; 0: never. */
+    int64_t seed;            /**< Of all random numbers. */
+    const char *report;      /**< "0", "1", "2" or the name of a .tsv file. */
+    bool ignore_environment; /**< Do not look at EVENKEEL_*. */
+
+    /**
+     * Makes the object of worker @p here of this rank; returns NULL on failure
+     * or when there is none to make.  Called by ek_create(), in worker order.
+     */
+    void *(*worker_create)(int here, void *context);
+    /** Called by each worker when it enters an iteration. */
+    void (*worker_begin)(void *data, int here, void *context);
+    /** Called in worker order, one at a time, after the iteration. */
+    void (*worker_end)(void *data, int here, void *context);
+    /** Called by ek_destroy() for every object. */
+    void (*worker_destroy)(void *data, void *context);
+    void *worker_context; /**< Passed to the four; borrowed. */
+} ek_options;
+
+/** Defaults of ek_options. */
+#define EK_OPTIONS_INIT                                                        \
+    {                                                                          \
+        sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,                 \
+            EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,                \
+            EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, "0", \
+            false, NULL, NULL, NULL, NULL, NULL                                \
+    }
+
+/* -------------------------------------------------------------- collection */
+
+/**
+ * Make an empty collection over the ranks of a communicator.
+ *
+ * Options must agree on all ranks, except workers, poll_period_us,
+ * watchdog_us, the hooks and ignore_environment.
+ *
+ * @param[in]  comm     Duplicated; may be freed afterwards.
+ * @param[in]  options  Read during the call, or NULL for EK_OPTIONS_INIT.
+ * @param[out] tasks    The collection; NULL on failure.
+ *
+ * @retval EK_OK
+ * @retval EK_ERR_ARG     An option or variable is out of range, or differs over
+ *                        the ranks; the message names it.
+ * @retval EK_ERR_STATE   MPI is not initialized, or a parallel region is
+ * active.
+ * @retval EK_ERR_THREAD  The MPI thread level is too low for an explicit
+ * choice.
+ * @retval EK_ERR_NOMEM   Memory or the shared-memory mount is too small.
+ * @retval EK_ERR_MPI     Communication failed.
+ *
+ * Call:    Collective over @p comm; synchronizing.
+ * Threads: One per rank, outside parallel regions.
+ * Cost:    About 33 KiB of shared memory per worker with default options.
+ */
+EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
+                           ek_collection **tasks);
+
+/**
+ * Destroy a collection and all it holds.
+ *
+ * @param[in,out] tasks  Set to NULL; NULL or a NULL collection is accepted.
+ *
+ * Call:    Collective; after MPI_Finalize() it only frees.
+ * Threads: One per rank, no iteration open.
+ */
+EK_API void ek_destroy(ek_collection **tasks);
+
+/**
+ * Name a task function.
+ *
+ * All ranks register the same names in the same order; the next collective
+ * call finds out if they did not.
+ *
+ * @param[in]  name      Copied; unique in the collection, at most 63
+ * characters.
+ * @param[in]  fn        Body; NULL where only ek_next() runs tasks.
+ * @param[in]  context   Passed to @p fn on this rank; borrowed.
+ * @param[out] function  What ek_add_task() takes.
+ *
+ * @retval EK_ERR_ARG    No name, a second function of that name, or too many
+ *                       functions (at most 65,535).
+ * @retval EK_ERR_STATE  An iteration is open.
+ *
+ * Call:    Local.
+ * Threads: One at a time.
+ */
+EK_API ek_status ek_register(ek_collection *tasks, const char *name,
+                             ek_task_fn *fn, void *context,
+                             ek_function *function);
+
+/** What is known of a task before it ran. */
+typedef struct ek_hint {
+    size_t struct_bytes; /**< Set by EK_HINT_INIT. */
+    double cost;         /**< Relative to other hints of the function; > 0. */
+    int rank;            /**< Rank to start on; -1: this one. */
+} ek_hint;
+
+/** Defaults of ek_hint. */
+#define EK_HINT_INIT             \
+    {                            \
+        sizeof(ek_hint), 1.0, -1 \
+    }
+
+/**
+ * Add a seed.
+ *
+ * Seeds are dealt round-robin over the workers of the rank.  Added before
+ * ek_restore() it is placed by the policy; added after it, it stays.  A seed
+ * with a hint of another rank travels there at the next ek_process(); its home
+ * stays this rank.
+ *
+ * @param[in] function  From ek_register().
+ * @param[in] payload   Copied; may be NULL if @p bytes is 0.
+ * @param[in] bytes     At most options.payload_bytes.
+ * @param[in] hint      NULL: none.
+ *
+ * @retval EK_ERR_ARG    Unknown function, payload too large, or a bad hint.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * @retval EK_ERR_NOMEM
+ *
+ * Call:    Local.
+ * Threads: Any, several at once.
+ * Cost:    About 3 ns and one slot (payload_bytes + 16, in multiples of 16).
+ */
+EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
+                             const void *payload, size_t bytes,
+                             const ek_hint *hint);
+
+/**
+ * Add the tasks whose payload is an int64_t index, first ... last - 1.
+ *
+ * They take O(1) memory, dealt in equal parts to the workers of the rank.
+ * Indices that are not discarded in an iteration become ordinary tasks at the
+ * next ek_restore().
+ *
+ * @param[in] first,last  0 <= first <= last.
+ *
+ * @retval EK_ERR_ARG    Unknown function, bad bounds, or payload_bytes
+ * below 16.
+ * @retval EK_ERR_STATE  An iteration is open.
+ *
+ * Call:    Local.
+ * Threads: Any, several at once.
+ */
+EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
+                              int64_t first, int64_t last);
+
+/**
+ * Forget all seeds of this rank.
+ *
+ * @retval EK_ERR_STATE  An iteration is open.
+ *
+ * Call:    Local.
+ * Threads: One per rank.
+ */
+EK_API ek_status ek_clear(ek_collection *tasks);
+
+/** What ek_visit_tasks() shows of a task. */
+typedef struct ek_task_info {
+    uint64_t id;          /**< Home worker in the top 24 bits, then a number. */
+    ek_function function; /**< What it runs. */
+    int worker;           /**< Number of the worker that holds it. */
+    const void *payload;  /**< Borrowed until the visitor returns. */
+    size_t bytes;         /**< Of the payload. */
+    double duration_s;    /**< Last one; NaN: never measured. */
+    double deviation;     /**< How much it varied, relative; 0: unknown. */
+    int64_t count; /**< 1, or the indices of a range (payload: bounds). */
+    bool is_range; /**< The payload is int64_t {first, last}. */
+} ek_task_info;
+
+/** Return false to remove the task from the collection. */
+typedef bool ek_visit_fn(const ek_task_info *task, void *context);
+
+/**
+ * Look at every task this rank holds, worker by worker, in starting order.
+ *
+ * After ek_restore() these are the seeds of the next iteration; before it, what
+ * ran or was cancelled here in the last one.
+ *
+ * @retval EK_ERR_STATE  An iteration is open.
+ *
+ * Call:    Local.
+ * Threads: One per rank.
+ */
+EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                                void *context);
+
+/**
+ * Change an option between iterations.
+ *
+ * @param[in] option  "steal", "restore", "order", "on_failure",
+ *                    "poll_period_us", "stall_ms" or "report".
+ * @param[in] value   As in the environment, but one policy, no list.
+ *
+ * @retval EK_ERR_ARG    Unknown option, fixed option, or bad value.
+ * @retval EK_ERR_STATE  An iteration is open.
+ *
+ * Call:    Collective, not synchronizing: a difference between ranks is found
+ *          by the next ek_process().
+ * Threads: One per rank.
+ */
+EK_API ek_status ek_set(ek_collection *tasks, const char *option,
+                        const char *value);
+
+/* -------------------------------------------------------------- iterations */
+
+/** One iteration over the whole job; see docs/report.md for each field. */
+typedef struct ek_process_report {
+    size_t struct_bytes;   /**< Set by EK_PROCESS_REPORT_INIT. */
+    int64_t iteration;     /**< Number of this ek_process(), from 0. */
+    int64_t workers;       /**< In the whole job. */
+    int64_t tasks;         /**< Executed, spawned ones included. */
+    int64_t null_tasks;    /**< Of these, skipped or discarded. */
+    int64_t spawned;       /**< Created by tasks. */
+    int64_t cancelled;     /**< Not run after a failure or ek_stop(). */
+    int64_t failed;        /**< Tasks that failed. */
+    int64_t stolen;        /**< Tasks moved by stealing. */
+    double attempted_mean; /**< Steals attempted per worker ... */
+    double attempted_deviation;
+    double successful_mean; /**< ... and successful. */
+    double successful_deviation;
+    double wall_s;        /**< Longest stay of a rank in ek_process(). */
+    double work_s;        /**< Sum of task durations. */
+    double overhead_s;    /**< Sum over workers: between tasks. */
+    double search_s;      /**< Without work, before finding some. */
+    double termination_s; /**< Without work, until the end. */
+    double start_s;       /**< Waking workers, hooks, leaving. */
+    double late_s;        /**< Workers of ranks that entered late. */
+    double restore_s;     /**< Longest ek_restore() before it. */
+    double outside_s;     /**< Longest time outside since the last one. */
+    double inflation;     /**< Of the same tasks since first measured. */
+    double service_p50_s; /**< Time to serve a request of another node. */
+    double service_p99_s;
+    double largest_task_s;             /**< Longest task ... */
+    uint64_t largest_task_id;          /**< ... its id ... */
+    ek_function largest_task_function; /**< ... and function. */
+    int slowest_rank;  /**< Rank with the largest load per worker. */
+    double imbalance;  /**< Largest load of a worker / mean - 1. */
+    double efficiency; /**< work_s / (cores x wall_s). */
+    double bound;      /**< Best efficiency the largest task allows. */
+} ek_process_report;
+
+/** An empty ek_process_report. */
+#define EK_PROCESS_REPORT_INIT                                               \
+    {                                                                        \
+        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                \
+    }
+
+/**
+ * Run every task of the collection, spawned ones included.
+ *
+ * @param[out] report  Figures of the whole job, on all ranks; NULL: none.  NULL
+ *                     on all ranks or on none.
+ *
+ * @retval EK_OK         Every task has run exactly once, or a task called
+ *                       ek_stop() and the rest stays as cancelled.
+ * @retval EK_ERR_TASK   A task failed: the message names the lowest failing
+ *                       worker, function and id.  ek_restore() is legal.
+ * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls.
+ * @retval EK_ERR_STATE  Called a second time without ek_restore() or
+ * ek_clear(), from inside a parallel region, or while another one runs.
+ * @retval EK_ERR_NOMEM  Memory ran out; what did not run stays as cancelled.
+ * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
+ *
+ * Call:    Collective; returns on a rank when the last task of the job has
+ *          ended.  Ranks may enter at any time.
+ * Threads: One per rank, outside parallel regions.
+ * Cost:    No messages on one node.  Otherwise a few waves over a tree of
+ * nodes. Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012; Cartier, Dinan,
+ * Larkins, ICPP 2021, for the shared part of the deques.
+ */
+EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
+
+/** A task handed out by ek_next(). */
+typedef struct ek_task {
+    ek_worker *worker;    /**< For ek_skip() and the like; NULL: all is done. */
+    ek_function function; /**< What it is. */
+    const void *payload;  /**< Valid until this worker's next ek_next(). */
+    size_t bytes;         /**< Of the payload. */
+} ek_task;
+
+/**
+ * Open an iteration whose tasks the program's own threads fetch by ek_next().
+ *
+ * @retval As ek_process().
+ *
+ * Call:    Collective; not synchronizing.
+ * Threads: One per rank, outside parallel regions.
+ */
+EK_API ek_status ek_begin(ek_collection *tasks);
+
+/**
+ * Fetch the next task of worker @p here; the one before has ended.
+ *
+ * Each worker fetches until it gets a task without worker.  Tasks of a worker
+ * that never fetches are run by the others of the rank.
+ *
+ * @param[in]  here  0 ... workers of this rank - 1, one thread each.
+ * @param[out] task  The task, or worker NULL: the iteration is over.
+ *
+ * @retval EK_ERR_ARG    No such worker.
+ * @retval EK_ERR_STATE  No iteration is open.
+ *
+ * Call:    Local; returns when a task is there or all tasks of the job ended.
+ * Threads: One per worker; with an MPI thread level below SERIALIZED, @p here =
+ * 0 is the thread that initialized MPI.
+ */
+EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
+
+/**
+ * Close the iteration that ek_begin() opened.
+ *
+ * If a worker here has not fetched to the end, the rest runs to its end as if
+ * ek_stop() had been called.
+ *
+ * @retval As ek_process().
+ *
+ * Call:    Collective.
+ * Threads: One per rank, outside parallel regions.
+ */
+EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
+
+/** One ek_restore() on this rank. */
+typedef struct ek_restore_report {
+    size_t struct_bytes;      /**< Set by EK_RESTORE_REPORT_INIT. */
+    ek_restore_policy policy; /**< What was done. */
+    int64_t tasks;            /**< Held by this rank afterwards. */
+    int64_t discarded;        /**< Gone for good on this rank. */
+    int64_t moved;            /**< Tasks this rank sent to others. */
+    double seconds;           /**< On this rank. */
+} ek_restore_report;
+
+/** An empty ek_restore_report. */
+#define EK_RESTORE_REPORT_INIT                                    \
+    {                                                             \
+        sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0 \
+    }
+
+/**
+ * Choose where each task of the next iteration starts.
+ *
+ * Re-seeds every seed that was executed or cancelled and not discarded, and
+ * every kept spawned task: where it ran (retain), or where it was added
+ * (original).  Remaining indices of ranges become ordinary tasks.  Seeds added
+ * since the last ek_process() stay where they were added.
+ *
+ * @param[in]  policy  The same on all ranks.
+ * @param[out] report  What was done on this rank, or NULL.
+ *
+ * @retval EK_OK         Every task is on exactly one worker.
+ * @retval EK_ERR_ARG    Unknown policy; or, found here or by the next
+ *                       ek_process(), not the same on all ranks.
+ * @retval EK_ERR_STATE  An iteration is open.  Nothing moved.
+ * @retval EK_ERR_NOMEM  No room for the tasks.
+ * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
+ *
+ * Call:    Collective; retain does not synchronize, original does.
+ * Threads: One per rank, outside parallel regions.
+ * Cost:    n local tasks: retain O(n), no messages; original sends each task
+ *          that ran on another rank than its home.
+ * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 4.  We re-seed
+ *          longest first, which the paper leaves open.
+ */
+EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
+                            ek_restore_report *report);
+
+/**
+ * Read one figure of the last report by its field name.
+ *
+ * @param[in]  field  Such as "efficiency"; or "function.NAME.tasks" and
+ *                    "function.NAME.work_s".
+ * @param[out] value  The figure.
+ *
+ * @retval EK_ERR_ARG    Unknown field.
+ * @retval EK_ERR_STATE  No report was made: pass one or set EVENKEEL_REPORT.
+ *
+ * Call:    Local.
+ */
+EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
+                               double *value);
+
+/* -------------------------------------------------------- for running tasks */
+
+/** Flag of ek_spawn(): the task is a seed of the next iteration, too. */
+#define EK_SPAWN_KEEP 1
+
+/**
+ * Create a task in this iteration.
+ *
+ * @param[in] flags  0 or EK_SPAWN_KEEP.
+ *
+ * @retval EK_ERR_ARG    Unknown function, payload too large, unknown flag.
+ * @retval EK_ERR_NOMEM
+ *
+ * Call:    Local.
+ * Threads: The one that runs the task of @p worker.
+ */
+EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
+                          const void *payload, size_t bytes, int flags);
+
+/** This task had nothing to do this time; it keeps its last duration. */
+EK_API void ek_skip(ek_worker *worker);
+
+/** This task has nothing to do for good: it is not restored. */
+EK_API void ek_discard(ek_worker *worker);
+
+/**
+ * This task failed.
+ *
+ * @param[in] code     Any number but 0, for the message.
+ * @param[in] message  Copied, at most 159 characters; NULL: none.
+ */
+EK_API void ek_fail(ek_worker *worker, int code, const char *message);
+
+/** Finish the iteration early: no new task starts on any rank. */
+EK_API void ek_stop(ek_worker *worker);
+
+/** Use @p seconds (>= 0) as duration of this task instead of the clock. */
+EK_API void ek_set_cost(ek_worker *worker, double seconds);
+
+/** Let messages through and publish work; call it from long tasks. */
+EK_API void ek_poll(ek_worker *worker);
+
+/** Number of the worker over the whole job. */
+EK_API int ek_worker_id(const ek_worker *worker);
+
+/** Number of the worker within its rank. */
+EK_API int ek_worker_here(const ek_worker *worker);
+
+/** Workers of the whole job. */
+EK_API int ek_worker_count(const ek_collection *tasks);
+
+/** Workers of this rank. */
+EK_API int ek_workers_here(const ek_collection *tasks);
+
+/** What options.worker_create made for worker @p here; NULL: none. */
+EK_API void *ek_worker_data(const ek_collection *tasks, int here);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * base: statuses and their messages, the message sink, memory, the clock,
+ * random numbers, and the option table.
+ *
+ * Mutable state of the process: the thread-local error message, the sink and
+ * its level, the calibration of the clock, the mark that unknown variables have
+ * been reported and the countdown of failing allocations (tests).
+ */
+#ifndef EKI_BASE_H
+#define EKI_BASE_H
+
+#include <evenkeel.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(__GNUC__)
+#define EKI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define EKI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define EKI_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define EKI_LIKELY(x) (x)
+#define EKI_UNLIKELY(x) (x)
+#define EKI_PRINTF(a, b)
+#endif
+
+/* Two lines: the adjacent-line prefetcher moves pairs. */
+#define EKI_LINE 128
+
+/* ------------------------------------------------------------------ status */
+
+/* Return the failure of CALL, if it is one, from the calling function. */
+#define EKI_TRY(call)                      \
+    do {                                   \
+        ek_status eki_try_status = (call); \
+        if (eki_try_status != EK_OK)       \
+            return eki_try_status;         \
+    } while (0)
+
+/* Set this thread's message and return STATUS. */
+ek_status eki_error(ek_status status, const char *format, ...) EKI_PRINTF(2, 3);
+
+/* ------------------------------------------------------------ message sink */
+
+/* Give a line "evenkeel RANK/SIZE MODULE: ..." to the sink; RANK < 0: no rank.
+ */
+void eki_log(ek_level level, int rank, int size, const char *module,
+             const char *format, ...) EKI_PRINTF(5, 6);
+/* EVENKEEL_LOG: what the default sink passes on, whatever ek_set_sink() said.
+ */
+void eki_log_environment(ek_level level);
+
+/* ------------------------------------------------------------- assertions */
+
+_Noreturn void eki_assert_failed(const char *condition, const char *file,
+                                 int line);
+
+/* Invariants: debug builds only (EKI_DEBUG). */
+#ifdef EKI_DEBUG
+#define EKI_ASSERT(condition) \
+    ((condition) ? (void)0 : eki_assert_failed(#condition, __FILE__, __LINE__))
+#else
+#define EKI_ASSERT(condition) ((void)0)
+#endif
+
+/* ------------------------------------------------------------------ memory */
+
+/* Zeroed room for COUNT objects; NULL if there is none or the size overflows.
+ */
+void *eki_alloc(size_t count, size_t bytes);
+/* Like realloc() of COUNT objects; the old memory stays when it fails. */
+void *eki_realloc(void *memory, size_t count, size_t bytes);
+/* Zeroed and aligned to EKI_LINE. */
+void *eki_alloc_lines(size_t bytes);
+void eki_free(void *memory);
+char *eki_copy_string(const char *text);
+/* Add to the string in TEXT, cutting what does not fit into its BYTES. */
+void eki_append(char *text, size_t bytes, const char *format, ...)
+    EKI_PRINTF(3, 4);
+/* Tests: let allocation number N from now fail (1: the next); 0: none. */
+void eki_memory_fail(int64_t n);
+
+/* ------------------------------------------------------------------- clock */
+
+/* Nanoseconds = (ticks x mult) >> 32 of an invariant TSC; mult 0: no TSC. */
+extern uint64_t eki_clock_mult;
+
+/*
+ * Calibrate once, for 2 to 10 ms; later calls cost nothing.  Any thread, before
+ * its first eki_clock_ns(): the calibration moves the zero of the clock.
+ */
+void eki_clock_start(void);
+uint64_t eki_clock_system_ns(void);
+
+/*
+ * Nanoseconds since some moment; steady, equal for all threads of a process.
+ * Processes of a node agree on durations to about 1e-5, not on the moment.
+ */
+static inline uint64_t eki_clock_ns(void)
+{
+#if defined(__x86_64__)
+    if (EKI_LIKELY(eki_clock_mult != 0))
+        return (uint64_t)(((unsigned __int128)__builtin_ia32_rdtsc() *
+                           eki_clock_mult) >>
+                          32);
+#endif
+    return eki_clock_system_ns();
+}
+
+/* Let the CPU know that this is a spin loop. */
+static inline void eki_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Give the core away / sleep; a timer slack of 1 ns is set once per thread. */
+void eki_yield(void);
+void eki_sleep_ns(uint64_t ns);
+
+/* ---------------------------------------------------------- random numbers */
+
+/* xoshiro256**: seeded, one per worker. */
+struct eki_random {
+    uint64_t state[4];
+};
+
+void eki_random_seed(struct eki_random *random, uint64_t seed, uint64_t stream);
+uint64_t eki_random_next(struct eki_random *random);
+/* Uniform in 0 ... n - 1; n >= 1. */
+uint64_t eki_random_below(struct eki_random *random, uint64_t n);
+
+/* Mix WORD into HASH (64-bit). */
+uint64_t eki_hash(uint64_t hash, uint64_t word);
+uint64_t eki_hash_text(uint64_t hash, const char *text);
+
+/* ----------------------------------------------------------------- options */
+
+/* Name of an enum's value; a list of them ends with a NULL name. */
+struct eki_choice {
+    const char *name;
+    int value;
+};
+
+/* The choice of that value, or of that name (BYTES long); NULL: none. */
+const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
+                                       int value);
+const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
+                                         const char *name, size_t bytes);
+/* Append "a, b, c" to TEXT. */
+void eki_choice_list(const struct eki_choice *choices, char *text,
+                     size_t bytes);
+/* Whether the BYTES at TEXT may name a collection. */
+bool eki_is_collection_name(const char *text, size_t bytes);
+
+/* Followed by the field in capitals. */
+#define EKI_VARIABLE_PREFIX "EVENKEEL_"
+
+/* What a list such as "retain@1,original@2-" says of each iteration. */
+struct eki_schedule_entry {
+    int policy;
+    int64_t first, last; /* iterations, from 0; last: INT64_MAX if open */
+};
+
+struct eki_schedule {
+    struct eki_schedule_entry *entries; /* owned; NULL: says nothing */
+    int count;
+};
+
+/* The policy for ITERATION: the last entry that covers it, else FALLBACK. */
+int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
+                    int fallback);
+
+/* Where a schedule comes from and what it may say. */
+struct eki_schedule_source {
+    const char *variable;
+    const char *list;
+    const char *collection; /* entries of others are checked and dropped */
+    const struct eki_choice *choices;
+};
+
+/* On failure nothing is owned. */
+ek_status eki_schedule_parse(const struct eki_schedule_source *source,
+                             struct eki_schedule *schedule);
+void eki_schedule_free(struct eki_schedule *schedule);
+/* Append the schedule, as eki_schedule_parse() takes it, to TEXT. */
+void eki_schedule_text(const struct eki_schedule *schedule,
+                       const struct eki_choice *choices, char *text,
+                       size_t bytes);
+
+/*
+ * Options after defaults, program and environment; owns its strings.  It points
+ * into itself: do not copy it.
+ */
+struct eki_settings {
+    ek_options options;          /* name and report point into this object */
+    struct eki_schedule restore; /* from EVENKEEL_RESTORE */
+    struct eki_schedule steal;   /* from EVENKEEL_STEAL */
+    char name[64];
+    char report[1024];
+};
+
+/*
+ * Resolve GIVEN (NULL: defaults) and the environment.  Honours struct_bytes of
+ * an older program.  Checks every range.  On failure nothing is owned.
+ * Unknown EVENKEEL_ variables warn once per process, with the nearest name.
+ */
+ek_status eki_settings_resolve(const ek_options *given,
+                               struct eki_settings *settings);
+void eki_settings_free(struct eki_settings *settings);
+
+/* Set one field from text, as ek_set() does; a schedule stays in force. */
+ek_status eki_settings_set(struct eki_settings *settings, const char *field,
+                           const char *value);
+
+/* The table, for comparison over ranks, dumps and the README. */
+int eki_option_count(void);
+const char *eki_option_name(int option);
+bool eki_option_has_variable(int option);
+bool eki_option_is_settable(int option);
+/* Name of its variable, whether it has one or not. */
+void eki_option_variable(int option, char *text, size_t bytes);
+/* Whether it must be the same on all ranks. */
+bool eki_option_agrees(int option);
+/* Value as text (schedules from the environment included). */
+void eki_option_text(int option, const struct eki_settings *settings,
+                     char *text, size_t bytes);
+/* Check what the program said; a text is then owned by SETTINGS. */
+ek_status eki_option_check(int option, struct eki_settings *settings);
+/* Take the value from TEXT; nothing changes on failure. */
+ek_status eki_option_read(int option, const char *text,
+                          struct eki_settings *settings);
+/* Likewise from VARIABLE, which may hold a schedule. */
+ek_status eki_option_read_variable(int option, const char *variable,
+                                   const char *text,
+                                   struct eki_settings *settings);
+/* The README's table, in Markdown. */
+void eki_option_table(FILE *file);
+
+#endif

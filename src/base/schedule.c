@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Named choices, and schedules: which choice holds in which iteration.
+ *
+ * A schedule is a list of [collection:]policy[@iterations], where iterations is
+ * N, N-M or N-.  The last entry that covers an iteration wins.
+ */
+#include "base/base.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COLLECTION_NAME_MAX 63
+
+const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
+                                       int value)
+{
+    for (; choices->name != NULL; choices++) {
+        if (choices->value == value)
+            return choices;
+    }
+    return NULL;
+}
+
+const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
+                                         const char *name, size_t bytes)
+{
+    for (; choices->name != NULL; choices++) {
+        if (strlen(choices->name) == bytes &&
+            memcmp(choices->name, name, bytes) == 0)
+            return choices;
+    }
+    return NULL;
+}
+
+void eki_choice_list(const struct eki_choice *choices, char *text, size_t bytes)
+{
+    const char *separator = "";
+    for (; choices->name != NULL; choices++) {
+        eki_append(text, bytes, "%s%s", separator, choices->name);
+        separator = ", ";
+    }
+}
+
+bool eki_is_collection_name(const char *text, size_t bytes)
+{
+    /* Spelled out: isalnum() depends on the program's locale. */
+    static const char characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "abcdefghijklmnopqrstuvwxyz"
+                                     "0123456789_.-";
+    if (bytes < 1 || bytes > COLLECTION_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '\0' || strchr(characters, text[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
+                    int fallback)
+{
+    for (int i = schedule->count - 1; i >= 0; i--) {
+        const struct eki_schedule_entry *entry = &schedule->entries[i];
+        if (entry->first <= iteration && iteration <= entry->last)
+            return entry->policy;
+    }
+    return fallback;
+}
+
+/* Read a number at *TEXT, below END, and step over it. */
+static bool number_read(const char **text, const char *end, int64_t *number)
+{
+    const char *at = *text;
+    int64_t value = 0;
+    while (at < end && *at >= '0' && *at <= '9') {
+        int digit = *at++ - '0';
+        if (value > (INT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    *number = value;
+    return true;
+}
+
+/* N, N-M or N-, up to END. */
+static bool iterations_read(const char *text, const char *end,
+                            struct eki_schedule_entry *entry)
+{
+    if (!number_read(&text, end, &entry->first))
+        return false;
+    entry->last = entry->first;
+    if (text == end)
+        return true;
+    if (*text++ != '-')
+        return false;
+    entry->last = INT64_MAX;
+    if (text == end)
+        return true;
+    return number_read(&text, end, &entry->last) && text == end &&
+           entry->first <= entry->last;
+}
+
+/* The first C in TEXT ... END - 1, or NULL. */
+static const char *character_find(const char *text, const char *end, char c)
+{
+    return memchr(text, c, (size_t)(end - text));
+}
+
+static ek_status entry_refuse(const struct eki_schedule_source *source,
+                              const char *text, const char *end,
+                              const char *allowed)
+{
+    /* 200: the message has room for what is allowed, whatever the value. */
+    int bytes = end - text < 200 ? (int)(end - text) : 200;
+    return eki_error(EK_ERR_ARG, "%s: '%.*s' is not allowed; allowed: %s",
+                     source->variable, bytes, text, allowed);
+}
+
+/* Read the entry TEXT ... END - 1; IS_OURS: it is for this collection. */
+static ek_status entry_read(const struct eki_schedule_source *source,
+                            const char *text, const char *end,
+                            struct eki_schedule_entry *entry, bool *is_ours)
+{
+    const char *policy = text, *policy_end = end;
+    const char *colon = character_find(text, end, ':');
+    const char *at = character_find(text, end, '@');
+    *entry = (struct eki_schedule_entry){0, 0, INT64_MAX};
+    bool is_well_formed = text < end;
+    *is_ours = true;
+
+    if (at != NULL) {
+        policy_end = at;
+        is_well_formed = iterations_read(at + 1, end, entry);
+    }
+    if (colon != NULL && colon < policy_end) {
+        policy = colon + 1;
+        size_t bytes = (size_t)(colon - text);
+        is_well_formed = is_well_formed && eki_is_collection_name(text, bytes);
+        *is_ours = strlen(source->collection) == bytes &&
+                   memcmp(source->collection, text, bytes) == 0;
+    }
+    const struct eki_choice *choice =
+        eki_choice_find(source->choices, policy, (size_t)(policy_end - policy));
+    if (is_well_formed && choice != NULL) {
+        entry->policy = choice->value;
+        return EK_OK;
+    }
+
+    if (is_well_formed) {
+        char names[256] = "";
+        eki_choice_list(source->choices, names, sizeof names);
+        return entry_refuse(source, text, end, names);
+    }
+    return entry_refuse(source, text, end,
+                        "[collection:]policy[@iterations], ..., where "
+                        "iterations is N, N-M or N-");
+}
+
+static int entries_count(const char *list)
+{
+    int count = 1;
+    for (; *list != '\0'; list++)
+        count += *list == ',';
+    return count;
+}
+
+ek_status eki_schedule_parse(const struct eki_schedule_source *source,
+                             struct eki_schedule *schedule)
+{
+    struct eki_schedule found = {NULL, 0};
+    int listed = entries_count(source->list);
+    found.entries = eki_alloc((size_t)listed, sizeof *found.entries);
+    if (found.entries == NULL)
+        return eki_error(EK_ERR_NOMEM, "%s: no memory for the list",
+                         source->variable);
+
+    const char *text = source->list;
+    for (int i = 0; i < listed; i++) {
+        const char *end = text + strcspn(text, ",");
+        bool is_ours;
+        ek_status status = entry_read(source, text, end,
+                                      &found.entries[found.count], &is_ours);
+        if (status != EK_OK) {
+            eki_schedule_free(&found);
+            return status;
+        }
+        found.count += is_ours;
+        text = end + 1;
+    }
+    if (found.count == 0)
+        eki_schedule_free(&found);
+    *schedule = found;
+    return EK_OK;
+}
+
+void eki_schedule_free(struct eki_schedule *schedule)
+{
+    eki_free(schedule->entries);
+    *schedule = (struct eki_schedule){NULL, 0};
+}
+
+void eki_schedule_text(const struct eki_schedule *schedule,
+                       const struct eki_choice *choices, char *text,
+                       size_t bytes)
+{
+    for (int i = 0; i < schedule->count; i++) {
+        const struct eki_schedule_entry *entry = &schedule->entries[i];
+        eki_append(text, bytes, "%s%s", i > 0 ? "," : "",
+                   eki_choice_of(choices, entry->policy)->name);
+        if (entry->last == entry->first)
+            eki_append(text, bytes, "@%" PRId64, entry->first);
+        else if (entry->last < INT64_MAX)
+            eki_append(text, bytes, "@%" PRId64 "-%" PRId64, entry->first,
+                       entry->last);
+        else if (entry->first > 0)
+            eki_append(text, bytes, "@%" PRId64 "-", entry->first);
+    }
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Settings of a collection: EK_OPTIONS_INIT, then the program, then the
+ * environment, which wins.
+ *
+ * Owns the mark that this process has warned of unknown variables.
+ */
+#include "base/base.h"
+
+#include <string.h>
+
+#define LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"
+
+/* Longer variables are cut when they are compared. */
+#define VARIABLE_BYTES 64
+
+/* How much larger than ours a newer program's struct may be. */
+#define STRUCT_GROWTH_MAX 4096
+
+extern char **environ;
+
+static const struct eki_choice level_choices[] = {
+    {"error", EK_LEVEL_ERROR}, {"warn", EK_LEVEL_WARN},
+    {"info", EK_LEVEL_INFO},   {"debug", EK_LEVEL_DEBUG},
+    {"trace", EK_LEVEL_TRACE}, {NULL, 0}};
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, remove or replace (Levenshtein). */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[VARIABLE_BYTES];
+    size_t b_bytes = strlen(b);
+    for (size_t j = 0; j <= b_bytes; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b_bytes; j++) {
+            size_t replaced = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = least(replaced, least(diagonal, row[j]) + 1);
+        }
+    }
+    return row[b_bytes];
+}
+
+/* The known variable nearest to NAME; returns their distance. */
+static size_t variable_nearest(const char *name, char *nearest)
+{
+    size_t distance = edit_distance(name, LOG_VARIABLE);
+    strcpy(nearest, LOG_VARIABLE);
+    for (int i = 0; i < eki_option_count(); i++) {
+        char known[VARIABLE_BYTES];
+        eki_option_variable(i, known, sizeof known);
+        if (!eki_option_has_variable(i) ||
+            edit_distance(name, known) >= distance)
+            continue;
+        distance = edit_distance(name, known);
+        strcpy(nearest, known);
+    }
+    return distance;
+}
+
+/* Look at one "NAME=VALUE" of the environment. */
+static void variable_warn(const char *variable)
+{
+    const size_t prefix_bytes = sizeof EKI_VARIABLE_PREFIX - 1;
+    if (strncmp(variable, EKI_VARIABLE_PREFIX, prefix_bytes) != 0)
+        return;
+    char name[VARIABLE_BYTES], nearest[VARIABLE_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
+    if (variable_nearest(name, nearest) != 0)
+        eki_log(EK_LEVEL_WARN, -1, 0, "base",
+                "%s is unknown and ignored; the nearest known name is %s", name,
+                nearest);
+}
+
+static void unknown_warn(void)
+{
+    static _Atomic bool has_warned;
+    /* relaxed: only the flag itself matters. */
+    if (atomic_exchange_explicit(&has_warned, true, memory_order_relaxed))
+        return;
+    for (char **variable = environ; *variable != NULL; variable++)
+        variable_warn(*variable);
+}
+
+static ek_status options_copy(const ek_options *given, ek_options *options)
+{
+    static const ek_options defaults = EK_OPTIONS_INIT;
+    *options = defaults;
+    if (given == NULL)
+        return EK_OK;
+    if (given->struct_bytes < offsetof(ek_options, payload_bytes) ||
+        given->struct_bytes > sizeof *options + STRUCT_GROWTH_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "option struct_bytes: %zu is not allowed; initialize "
+                         "the options with EK_OPTIONS_INIT",
+                         given->struct_bytes);
+    /* An older program's struct is shorter: the rest keeps its default. */
+    memcpy(options, given, least(given->struct_bytes, sizeof *options));
+    options->struct_bytes = sizeof *options;
+    return EK_OK;
+}
+
+static ek_status log_level_read(void)
+{
+    const char *value = getenv(LOG_VARIABLE);
+    if (value == NULL)
+        return EK_OK;
+    const struct eki_choice *choice =
+        eki_choice_find(level_choices, value, strlen(value));
+    if (choice == NULL) {
+        char allowed[VARIABLE_BYTES] = "";
+        eki_choice_list(level_choices, allowed, sizeof allowed);
+        return eki_error(EK_ERR_ARG, "%s: '%.200s' is not allowed; allowed: %s",
+                         LOG_VARIABLE, value, allowed);
+    }
+    eki_log_environment((ek_level)choice->value);
+    return EK_OK;
+}
+
+static ek_status environment_read(struct eki_settings *settings)
+{
+    EKI_TRY(log_level_read());
+    unknown_warn();
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (!eki_option_has_variable(i))
+            continue;
+        char variable[VARIABLE_BYTES];
+        eki_option_variable(i, variable, sizeof variable);
+        const char *value = getenv(variable);
+        if (value != NULL)
+            EKI_TRY(eki_option_read_variable(i, variable, value, settings));
+    }
+    return EK_OK;
+}
+
+ek_status eki_settings_resolve(const ek_options *given,
+                               struct eki_settings *settings)
+{
+    memset(settings, 0, sizeof *settings);
+    EKI_TRY(options_copy(given, &settings->options));
+    for (int i = 0; i < eki_option_count(); i++)
+        EKI_TRY(eki_option_check(i, settings));
+    if (settings->options.ignore_environment)
+        return EK_OK;
+
+    ek_status status = environment_read(settings);
+    if (status != EK_OK)
+        eki_settings_free(settings);
+    return status;
+}
+
+void eki_settings_free(struct eki_settings *settings)
+{
+    eki_schedule_free(&settings->restore);
+    eki_schedule_free(&settings->steal);
+}
+
+static ek_status field_refuse(const char *field)
+{
+    char allowed[256] = "";
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (eki_option_is_settable(i))
+            eki_append(allowed, sizeof allowed, "%s%s",
+                       allowed[0] != '\0' ? ", " : "", eki_option_name(i));
+    }
+    return eki_error(EK_ERR_ARG, "option '%.200s' cannot be set; allowed: %s",
+                     field, allowed);
+}
+
+ek_status eki_settings_set(struct eki_settings *settings, const char *field,
+                           const char *value)
+{
+    if (field == NULL || value == NULL)
+        return eki_error(EK_ERR_ARG, "option and value must not be NULL");
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (eki_option_is_settable(i) && strcmp(field, eki_option_name(i)) == 0)
+            return eki_option_read(i, value, settings);
+    }
+    return field_refuse(field);
+}

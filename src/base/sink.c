@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The message sink of the process, and failing assertions.
+ *
+ * Owns who receives lines.  ek_set_sink() is not legal while a collection is
+ * inside a call, so readers need no lock.
+ */
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#define LINE_BYTES 1024
+
+/* No variable has named a level. */
+#define LEVEL_UNSAID (-1)
+
+static void stderr_write(ek_level level, const char *line, void *context)
+{
+    (void)level;
+    (void)context;
+    /* One call per line: lines of several ranks do not mix. */
+    char text[LINE_BYTES + 1];
+    int bytes = snprintf(text, sizeof text, "%s\n", line);
+    fwrite(text, 1, (size_t)bytes, stderr);
+}
+
+static struct {
+    ek_sink_fn *write;
+    void *context;
+    ek_level level;
+} sink = {stderr_write, NULL, EK_LEVEL_INFO};
+
+/* Atomic, because any thread may create a collection while others log. */
+static _Atomic int environment_level = LEVEL_UNSAID;
+
+void ek_set_sink(ek_sink_fn *write, void *context, ek_level level)
+{
+    sink.write = write != NULL ? write : stderr_write;
+    sink.context = context;
+    sink.level = level;
+}
+
+void eki_log_environment(ek_level level)
+{
+    /* relaxed: the level guards no other data. */
+    atomic_store_explicit(&environment_level, (int)level, memory_order_relaxed);
+}
+
+static int sink_level(void)
+{
+    /* relaxed: see eki_log_environment(). */
+    int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
+    bool is_said = sink.write == stderr_write && said != LEVEL_UNSAID;
+    return is_said ? said : (int)sink.level;
+}
+
+void eki_log(ek_level level, int rank, int size, const char *module,
+             const char *format, ...)
+{
+    if ((int)level > sink_level())
+        return;
+
+    char line[LINE_BYTES] = "evenkeel ";
+    if (rank >= 0)
+        eki_append(line, sizeof line, "%d/%d ", rank, size);
+    eki_append(line, sizeof line, "%s: ", module);
+
+    char text[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    eki_append(line, sizeof line, "%s", text);
+
+    sink.write(level, line, sink.context);
+}
+
+_Noreturn void eki_assert_failed(const char *condition, const char *file,
+                                 int line)
+{
+    fprintf(stderr, "evenkeel: %s:%d: broken: %s\n", file, line, condition);
+    abort();
+}

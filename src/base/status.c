@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statuses, the message of each thread's last failure, and the version.
+ *
+ * Owns the thread-local message.  Whoever first knows a failure writes it;
+ * callers pass the status on.
+ */
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#define MESSAGE_BYTES 1024
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) \
+    TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+static _Thread_local char message[MESSAGE_BYTES];
+
+ek_status eki_error(ek_status status, const char *format, ...)
+{
+    /* Written aside first: the arguments may contain the old message. */
+    char text[MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(message, sizeof message, "%s", text);
+    return status;
+}
+
+const char *ek_error_message(void)
+{
+    return message;
+}
+
+const char *ek_status_string(ek_status status)
+{
+    switch (status) {
+    case EK_OK:
+        return "EK_OK";
+    case EK_ERR_ARG:
+        return "EK_ERR_ARG";
+    case EK_ERR_STATE:
+        return "EK_ERR_STATE";
+    case EK_ERR_NOMEM:
+        return "EK_ERR_NOMEM";
+    case EK_ERR_MPI:
+        return "EK_ERR_MPI";
+    case EK_ERR_THREAD:
+        return "EK_ERR_THREAD";
+    case EK_ERR_TASK:
+        return "EK_ERR_TASK";
+    case EK_ERR_FILE:
+        return "EK_ERR_FILE";
+    }
+    return "unknown status";
+}
+
+const char *ek_version(void)
+{
+    return VERSION_TEXT(EK_VERSION_MAJOR, EK_VERSION_MINOR, EK_VERSION_PATCH);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a collection, and its options. */
+#include "collection/collection.h"
+
+/* A message holds at least one slot; where shared memory carries it, it is sent
+ * eagerly up to 4,032 bytes, over TCP up to 64 KiB. */
+#define MESSAGE_SHARED 4032
+#define MESSAGE_NETWORK 65536
+
+const void *eki_thread_identity(void)
+{
+    /* The address tells threads apart; initial-exec makes it one instruction.
+     */
+    static _Thread_local char identity
+        __attribute__((tls_model("initial-exec")));
+    return &identity;
+}
+
+/* --------------------------------------------------------------- agreement */
+
+enum {
+    TEXT_BYTES = 1200
+};
+
+/* Compare one option with rank 0; collective. */
+static ek_status agree_option(ek_collection *tasks, int option)
+{
+    struct eki_fabric *fabric = tasks->fabric;
+    char mine[TEXT_BYTES] = "", first[TEXT_BYTES];
+    eki_option_text(option, &tasks->settings, mine, sizeof mine);
+    memcpy(first, mine, sizeof first);
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
+    ek_status status = EK_OK;
+    if (strcmp(mine, first) != 0)
+        status =
+            eki_error(EK_ERR_ARG,
+                      "option %s must be the same on all ranks: rank 0 has "
+                      "'%.200s', rank %d has '%.200s'",
+                      eki_option_name(option), first, fabric->rank, mine);
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+static uint64_t hash_options(const struct eki_settings *settings)
+{
+    uint64_t hash = 1;
+    char text[TEXT_BYTES];
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (!eki_option_agrees(i))
+            continue;
+        eki_option_text(i, settings, text, sizeof text);
+        hash = eki_hash_text(hash, text);
+    }
+    return hash;
+}
+
+/* One comparison of hashes; option by option only where they differ. */
+static ek_status agree_options(ek_collection *tasks)
+{
+    int64_t differ;
+    uint64_t mine = hash_options(&tasks->settings), first = mine;
+    EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &first, sizeof first, 0));
+    differ = mine != first;
+    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &differ, 1));
+    for (int i = 0; differ && i < eki_option_count(); i++) {
+        if (eki_option_agrees(i))
+            EKI_TRY(agree_option(tasks, i));
+    }
+    return EK_OK;
+}
+
+/* ----------------------------------------------------------------- creation */
+
+/* Workers and nodes of all ranks. */
+static ek_status make_topology(ek_collection *tasks)
+{
+    struct eki_fabric *fabric = tasks->fabric;
+    int workers = (int)tasks->settings.options.workers;
+    int *all = eki_alloc((size_t)fabric->size, sizeof *all);
+    ek_status status = EK_OK;
+    if (!all)
+        status =
+            eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size);
+    status = eki_fabric_mpi_agree(fabric, status);
+    if (status == EK_OK)
+        status = eki_fabric_mpi_gather_all(fabric, &workers, all, sizeof *all);
+    if (status == EK_OK)
+        status =
+            eki_topology_create(fabric->rank, fabric->size, all,
+                                eki_fabric_mpi_nodes(fabric), &tasks->topology);
+    eki_free(all);
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+static ek_status choose_workers(ek_collection *tasks)
+{
+    ek_options *options = &tasks->settings.options;
+    eki_affinity_look(&tasks->affinity);
+    EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
+                                 (int)options->workers));
+    if (options->workers == 0)
+        options->workers =
+            eki_team_default_workers(&tasks->affinity, eki_mpi_thread_level());
+    EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
+                                 (int)options->workers));
+    return eki_affinity_report(&tasks->affinity, tasks->fabric,
+                               (int)options->workers);
+}
+
+static size_t message_bytes(const ek_collection *tasks)
+{
+    size_t bytes = eki_fabric_mpi_is_one_host(tasks->fabric) ? MESSAGE_SHARED
+                                                             : MESSAGE_NETWORK;
+    size_t least = sizeof(struct eki_message) +
+                   eki_slot_bytes(tasks->settings.options.payload_bytes);
+    return bytes > least ? bytes : least;
+}
+
+static ek_status make_engine(ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+    struct eki_setup setup = {
+        .topology = tasks->topology,
+        .fabric = tasks->fabric->size > 1 ? tasks->fabric : NULL,
+        .deque = options->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED
+                                                   : EKI_DEQUE_ATOMIC,
+        .buffer_slots = options->buffer_slots,
+        .payload_bytes = options->payload_bytes,
+        .seed = (uint64_t)options->seed,
+        .stall_ns = (uint64_t)options->stall_ms * 1000000};
+    EKI_TRY(eki_fabric_mpi_segment(
+        tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
+    EKI_TRY(eki_fabric_mpi_open(tasks->fabric, message_bytes(tasks)));
+    ek_status status = eki_engine_create(&setup, &tasks->engine);
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
+/* The hook of the program, with its own context. */
+static void call_begin(void *data, int here, void *context)
+{
+    const ek_options *options = context;
+    options->worker_begin(data, here, options->worker_context);
+}
+
+static ek_status make_team(ek_collection *tasks)
+{
+    ek_options *options = &tasks->settings.options;
+    struct eki_team_setup setup = {
+        .engine = tasks->engine,
+        .affinity = &tasks->affinity,
+        .progress = options->progress,
+        .thread_level = eki_mpi_thread_level(),
+        .poll_period_ns = (uint64_t)options->poll_period_us * 1000,
+        .watchdog_ns = (uint64_t)options->watchdog_us * 1000,
+        .begin = options->worker_begin ? call_begin : NULL,
+        .begin_context = options};
+    ek_status status = eki_team_create(&setup, &tasks->team);
+    tasks->engine->stepper = tasks->team;
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
+static ek_status make_worker_data(ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+    ek_status status = EK_OK;
+    for (int here = 0; options->worker_create && here < options->workers;
+         here++) {
+        void *data = options->worker_create(here, options->worker_context);
+        tasks->engine->workers[here]->data = data;
+        if (!data)
+            status =
+                eki_error(EK_ERR_NOMEM,
+                          "worker_create returned NULL for worker %d", here);
+    }
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
+static ek_status make_report(ek_collection *tasks)
+{
+    ek_status status =
+        eki_report_create(tasks->fabric->rank, tasks->fabric->size,
+                          tasks->settings.name, &tasks->report);
+    if (status == EK_OK)
+        status = eki_report_open(tasks->report, tasks->settings.report);
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
+static ek_status make_parts(ek_collection *tasks)
+{
+    EKI_TRY(agree_options(tasks));
+    EKI_TRY(choose_workers(tasks));
+    EKI_TRY(make_topology(tasks));
+    EKI_TRY(make_engine(tasks));
+    EKI_TRY(make_team(tasks));
+    EKI_TRY(make_worker_data(tasks));
+    return make_report(tasks);
+}
+
+/* What can be found out before anybody communicates. */
+static ek_status check_call(void)
+{
+    int level = eki_mpi_thread_level();
+    if (level == -1)
+        return eki_error(EK_ERR_STATE, "ek_create: call MPI_Init first");
+    if (level == -2)
+        return eki_error(EK_ERR_STATE, "ek_create: MPI is finalized already");
+    if (eki_team_in_parallel())
+        return eki_error(EK_ERR_STATE,
+                         "ek_create: called from inside a parallel region; "
+                         "allowed: outside, one thread per rank");
+    return EK_OK;
+}
+
+static void free_parts(ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+    for (int here = 0;
+         tasks->engine && options->worker_destroy && here < options->workers;
+         here++) {
+        void *data = tasks->engine->workers[here]->data;
+        if (data)
+            options->worker_destroy(data, options->worker_context);
+    }
+    eki_report_destroy(&tasks->report);
+    eki_team_destroy(&tasks->team);
+    eki_engine_destroy(&tasks->engine);
+    eki_fabric_mpi_destroy(&tasks->fabric);
+    eki_topology_destroy(tasks->topology);
+    eki_local_free(&tasks->foreign);
+    pthread_mutex_destroy(&tasks->mutex);
+    eki_settings_free(&tasks->settings);
+    eki_free(tasks);
+}
+
+ek_status ek_create(MPI_Comm comm, const ek_options *options,
+                    ek_collection **made)
+{
+    if (!made)
+        return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
+    *made = NULL;
+    EKI_TRY(check_call());
+    eki_clock_start();
+    struct eki_fabric *fabric = NULL;
+    ek_collection *tasks = eki_alloc_lines(sizeof *tasks);
+    ek_status resolved =
+        tasks ? eki_settings_resolve(options, &tasks->settings)
+              : eki_error(EK_ERR_NOMEM, "no memory for a collection");
+    /* A rank whose options are bad takes part until all know of it. */
+    int64_t ranks_per_node =
+        resolved == EK_OK ? tasks->settings.options.ranks_per_node : 0;
+    ek_status status = eki_fabric_mpi_create(comm, ranks_per_node, &fabric);
+    if (status == EK_OK)
+        status = eki_fabric_mpi_agree(fabric, resolved);
+    if (status != EK_OK) {
+        eki_fabric_mpi_destroy(&fabric);
+        if (resolved == EK_OK)
+            eki_settings_free(&tasks->settings);
+        eki_free(tasks);
+        return status;
+    }
+    tasks->fabric = fabric;
+    tasks->payload_bytes = tasks->settings.options.payload_bytes;
+    tasks->home_thread = eki_thread_identity();
+    pthread_mutex_init(&tasks->mutex, NULL);
+    eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
+    status = make_parts(tasks);
+    if (status != EK_OK) {
+        free_parts(tasks);
+        return status;
+    }
+    *made = tasks;
+    return EK_OK;
+}
+
+void ek_destroy(ek_collection **made)
+{
+    if (!made || !*made)
+        return;
+    ek_collection *tasks = *made;
+    *made = NULL;
+    if (tasks->state == EKI_STATE_OPEN)
+        eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
+                "collection",
+                "'%s' is destroyed while an iteration is open; call ek_end "
+                "first",
+                tasks->settings.name);
+    eki_report_last(tasks->report);
+    free_parts(tasks);
+}
+
+/* ------------------------------------------------------------------ options */
+
+ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
+                      void *context, ek_function *function)
+{
+    if (!tasks || !name || !*name || !function)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: collection, name and function must not "
+                         "be NULL or empty");
+    if (strlen(name) >= sizeof tasks->engine->functions->name)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: name '%s' is too long; allowed: 63 "
+                         "characters",
+                         name);
+    if (tasks->state == EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE, "ek_register: an iteration is open");
+    const struct eki_engine *engine = tasks->engine;
+    for (int f = 0; f < engine->function_count; f++) {
+        if (strcmp(engine->functions[f].name, name) == 0)
+            return eki_error(EK_ERR_ARG,
+                             "ek_register: '%s' is registered already", name);
+    }
+    if (engine->function_count == UINT16_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: too many functions; allowed: %d",
+                         UINT16_MAX);
+    EKI_TRY(eki_engine_register(tasks->engine, name, fn, context, function));
+    tasks->history = eki_hash_text(tasks->history, name);
+    return EK_OK;
+}
+
+/* Apply what is kept elsewhere than in the settings. */
+static ek_status apply_option(ek_collection *tasks, const char *option)
+{
+    const ek_options *options = &tasks->settings.options;
+    if (strcmp(option, "poll_period_us") == 0 && options->poll_period_us > 0)
+        tasks->team->poll_period_ns = (uint64_t)options->poll_period_us * 1000;
+    if (strcmp(option, "stall_ms") == 0)
+        tasks->engine->setup.stall_ns = (uint64_t)options->stall_ms * 1000000;
+    if (strcmp(option, "report") == 0)
+        return eki_report_open(tasks->report, tasks->settings.report);
+    return EK_OK;
+}
+
+ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
+{
+    if (!tasks || !option || !value)
+        return eki_error(EK_ERR_ARG,
+                         "ek_set: collection, option and value must not be "
+                         "NULL");
+    if (tasks->state == EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
+    EKI_TRY(eki_settings_set(&tasks->settings, option, value));
+    if (strcmp(option, "poll_period_us") != 0) {
+        tasks->history = eki_hash_text(tasks->history, option);
+        tasks->history = eki_hash_text(tasks->history, value);
+        snprintf(tasks->last_call, sizeof tasks->last_call, "ek_set %s %.30s",
+                 option, value);
+    }
+    return apply_option(tasks, option);
+}
+
+int ek_worker_count(const ek_collection *tasks)
+{
+    return tasks->topology->workers;
+}
+
+int ek_workers_here(const ek_collection *tasks)
+{
+    return tasks->topology->workers_here;
+}
+
+void *ek_worker_data(const ek_collection *tasks, int here)
+{
+    if (here < 0 || here >= tasks->topology->workers_here)
+        return NULL;
+    return tasks->engine->workers[here]->data;
+}

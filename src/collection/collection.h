@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collection: the public object.  Checks arguments, agrees on options, numbers
+ * seeds, and ties engine, team and report together.
+ *
+ * Calls.  Every collective call that enters a phase carries a signature: a hash
+ * of the registered functions, the options and the calls so far.  Ranks that
+ * differ end the phase together and find out what differs.
+ */
+#ifndef EKI_COLLECTION_H
+#define EKI_COLLECTION_H
+
+#include "report/report.h"
+#include "team/team.h"
+
+enum eki_state {
+    EKI_STATE_READY, /* ek_process() may come */
+    EKI_STATE_RAN,   /* it has; ek_restore() or ek_clear() is due */
+    EKI_STATE_OPEN,  /* ek_begin() has opened an iteration */
+    EKI_STATE_BROKEN /* only ek_destroy() */
+};
+
+struct ek_collection {
+    struct eki_settings settings;
+    struct eki_fabric *fabric;
+    struct eki_topology *topology;
+    struct eki_engine *engine;
+    struct eki_team *team;
+    struct eki_report *report;
+    struct eki_affinity affinity;
+    enum eki_state state;
+    bool wants_report; /* of the open iteration */
+
+    /* Adding. */
+    const void *home_thread; /* whose seeds need no lock */
+    uint64_t next_id;
+    int next_worker;
+    int64_t payload_bytes;
+    pthread_mutex_t mutex;
+    struct eki_local foreign; /* seeds of other threads; under the mutex */
+
+    uint64_t history;   /* hash of the calls so far */
+    char last_call[64]; /* in words, for a mismatch */
+    int64_t iteration;  /* of the next ek_process() */
+    double restore_s;   /* of the last ek_restore() */
+    uint64_t left_ns;   /* when ek_process() was left; 0: never */
+};
+
+/* An identity of the calling thread. */
+const void *eki_thread_identity(void);
+
+/* Hash of everything that must be the same on all ranks. */
+uint64_t eki_collection_signature(const ek_collection *tasks);
+/* Note a call that must be made alike on all ranks. */
+void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
+
+/* Whether a collective call may come now, and is alone in this process. */
+ek_status eki_collection_claim(ek_collection *tasks, const char *call);
+void eki_collection_release(void);
+
+/* Seeds added by other threads go to the workers. */
+ek_status eki_collection_gather(ek_collection *tasks);
+
+/* Turn the error of a phase into status and message; collective. */
+ek_status eki_collection_error(ek_collection *tasks,
+                               const struct eki_error *error);
+
+/* One phase from entry to leaving; PREPARED: a local error to share. */
+void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
+                          ek_status prepared);
+
+/* Tasks held here: seeds before, log after an iteration. */
+int64_t eki_collection_held(const ek_collection *tasks);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Iterations and restores: phases of the engine, run by the team. */
+#include "collection/collection.h"
+
+/* One ek_process() or ek_restore() at a time in this process. */
+static _Atomic int busy;
+
+ek_status eki_collection_claim(ek_collection *tasks, const char *call)
+{
+    int expected = 0;
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
+    if (eki_team_in_parallel())
+        return eki_error(EK_ERR_STATE,
+                         "%s: called from inside a parallel region; allowed: "
+                         "outside, one thread per rank",
+                         call);
+    if (tasks->state == EKI_STATE_BROKEN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: communication has failed before; only ek_destroy "
+                         "is allowed",
+                         call);
+    /* acquire / release: one holder after the other. */
+    if (!atomic_compare_exchange_strong_explicit(
+            &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
+        return eki_error(EK_ERR_STATE,
+                         "%s: another iteration or restore is open in this "
+                         "process; allowed: one at a time",
+                         call);
+    return EK_OK;
+}
+
+void eki_collection_release(void)
+{
+    atomic_store_explicit(&busy, 0, memory_order_release);
+}
+
+uint64_t eki_collection_signature(const ek_collection *tasks)
+{
+    return eki_hash(tasks->history, (uint64_t)tasks->engine->phase);
+}
+
+void eki_collection_note(ek_collection *tasks, const char *call, int64_t value)
+{
+    tasks->history = eki_hash_text(tasks->history, call);
+    tasks->history = eki_hash(tasks->history, (uint64_t)value);
+    snprintf(tasks->last_call, sizeof tasks->last_call, "%.40s %lld", call,
+             (long long)value);
+}
+
+void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
+                          ek_status prepared)
+{
+    const ek_options *options = &tasks->settings.options;
+    struct eki_phase phase = {
+        .kind = kind,
+        .signature = eki_collection_signature(tasks),
+        .steal = (ek_steal_policy)eki_schedule_at(
+            &tasks->settings.steal, tasks->iteration, (int)options->steal),
+        .on_failure = options->on_failure};
+    eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
+    if (prepared != EK_OK)
+        eki_engine_fail(tasks->engine, prepared, ek_error_message());
+    eki_team_enter(tasks->team);
+}
+
+/* ------------------------------------------------------------------- errors */
+
+enum {
+    LINE_BYTES = 160
+};
+
+/* Line I of what must be the same on all ranks; false: no such line. */
+static bool describe(const ek_collection *tasks, int i, char *line)
+{
+    const struct eki_engine *engine = tasks->engine;
+    char value[LINE_BYTES];
+    memset(line, 0, LINE_BYTES);
+    if (i < engine->function_count) {
+        snprintf(line, LINE_BYTES, "function %d is '%s'", i,
+                 engine->functions[i].name);
+        return true;
+    }
+    i -= engine->function_count;
+    if (i == 0)
+        snprintf(line, LINE_BYTES, "%d functions are registered",
+                 engine->function_count);
+    else if (i == 1)
+        snprintf(line, LINE_BYTES, "the last call was %s", tasks->last_call);
+    else if (i - 2 < eki_option_count() && eki_option_agrees(i - 2)) {
+        eki_option_text(i - 2, &tasks->settings, value, sizeof value);
+        snprintf(line, LINE_BYTES, "option %s is '%.100s'",
+                 eki_option_name(i - 2), value);
+    }
+    return i - 2 < eki_option_count();
+}
+
+/* Find the first line in which ranks differ; collective. */
+static ek_status explain_mismatch(ek_collection *tasks)
+{
+    struct eki_fabric *fabric = tasks->fabric;
+    char mine[LINE_BYTES], first[LINE_BYTES];
+    for (int i = 0;; i++) {
+        int64_t more = describe(tasks, i, mine);
+        memcpy(first, mine, sizeof first);
+        EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
+        ek_status status = EK_OK;
+        if (memcmp(mine, first, sizeof mine) != 0)
+            status = eki_error(EK_ERR_ARG,
+                               "ranks differ: on rank 0 %s, on rank %d %s; "
+                               "allowed: the same functions, options and calls "
+                               "in the same order on all ranks",
+                               first, fabric->rank, mine);
+        EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+        EKI_TRY(eki_fabric_mpi_sum(fabric, &more, 1));
+        if (more == 0)
+            break;
+    }
+    return eki_error(EK_ERR_ARG,
+                     "ranks differ in the order of their calls; allowed: the "
+                     "same calls in the same order on all ranks");
+}
+
+static ek_status task_error(const ek_collection *tasks,
+                            const struct eki_error *error)
+{
+    const struct eki_engine *engine = tasks->engine;
+    const char *name =
+        error->function >= 0 && error->function < engine->function_count
+            ? engine->functions[error->function].name
+            : "?";
+    return eki_error(
+        EK_ERR_TASK,
+        "task %llu (home worker %d) of function '%s' failed on "
+        "worker %d with code %d%s%s",
+        (unsigned long long)(error->id & ((UINT64_C(1) << EKI_ID_BITS) - 1)),
+        eki_id_home(error->id), name, error->worker, error->code,
+        error->text[0] ? ": " : "", error->text);
+}
+
+ek_status eki_collection_error(ek_collection *tasks,
+                               const struct eki_error *error)
+{
+    switch (error->status) {
+    case EK_OK:
+        return EK_OK;
+    case EK_ERR_TASK:
+        return task_error(tasks, error);
+    case EK_ERR_MPI:
+        tasks->state = EKI_STATE_BROKEN;
+        break;
+    case EK_ERR_ARG:
+        if (error->text[0] == '\0')
+            return explain_mismatch(tasks);
+        break;
+    default:
+        break;
+    }
+    return eki_error((ek_status)error->status, "%s",
+                     error->text[0] ? error->text : "the phase has failed");
+}
+
+/* --------------------------------------------------------------- iterations */
+
+static ek_status check_reports(const ek_process_report *report)
+{
+    if (report && report->struct_bytes < sizeof report->struct_bytes)
+        return eki_error(EK_ERR_ARG,
+                         "report.struct_bytes is %zu; set the report by "
+                         "EK_PROCESS_REPORT_INIT",
+                         report->struct_bytes);
+    return EK_OK;
+}
+
+/* What only this rank may know; shared by the phase. */
+static ek_status prepare(ek_collection *tasks)
+{
+    bool has_run = tasks->state == EKI_STATE_RAN;
+    if (has_run && eki_collection_held(tasks) > 0)
+        return eki_error(EK_ERR_STATE,
+                         "ek_process: the tasks of the last iteration are not "
+                         "restored; call ek_restore or ek_clear first");
+    EKI_TRY(eki_collection_gather(tasks));
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        if (tasks->engine->workers[here]->local.has_hints)
+            EKI_TRY(eki_engine_restore_worker(tasks->engine, here,
+                                              EKI_ORDER_LONGEST, NULL));
+    }
+    return EK_OK;
+}
+
+/* What was run already is no seed of a phase that fails for it. */
+static void hide_executed(ek_collection *tasks)
+{
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        struct eki_local *local = &tasks->engine->workers[here]->local;
+        local->seed_top = local->seed_base;
+    }
+}
+
+static void open_iteration(ek_collection *tasks, bool wants_report)
+{
+    ek_status prepared = prepare(tasks);
+    if (prepared == EK_ERR_STATE)
+        hide_executed(tasks);
+    tasks->wants_report = wants_report || tasks->settings.report[0] != '0';
+    eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
+}
+
+static void end_hooks(ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+    for (int here = 0; options->worker_end && here < options->workers; here++)
+        options->worker_end(tasks->engine->workers[here]->data, here,
+                            options->worker_context);
+}
+
+static ek_status make_report(ek_collection *tasks, uint64_t left,
+                             ek_process_report *report)
+{
+    uint64_t entered = tasks->engine->entered_ns;
+    double outside_s =
+        tasks->left_ns == 0
+            ? 0
+            : (double)(entered - tasks->left_ns) * 1e-9 - tasks->restore_s;
+    struct eki_report_input input = {.iteration = tasks->iteration,
+                                     .wall_s = (double)(left - entered) * 1e-9,
+                                     .restore_s = tasks->restore_s,
+                                     .outside_s = outside_s > 0 ? outside_s : 0,
+                                     .has_server_core =
+                                         tasks->team->has_server};
+    EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
+                               tasks->report));
+    eki_report_print(tasks->report);
+    return report ? eki_report_copy(tasks->report, report) : EK_OK;
+}
+
+static ek_status close_iteration(ek_collection *tasks,
+                                 ek_process_report *report)
+{
+    struct eki_error error;
+    eki_team_finish(tasks->team);
+    uint64_t left = eki_clock_ns();
+    eki_engine_leave(tasks->engine, left, &error);
+    end_hooks(tasks);
+    tasks->state = EKI_STATE_RAN;
+    ek_status status = eki_collection_error(tasks, &error);
+    if (tasks->wants_report && status != EK_ERR_ARG && status != EK_ERR_MPI) {
+        ek_status reported = make_report(tasks, left, report);
+        status = status == EK_OK ? reported : status;
+    }
+    tasks->iteration++;
+    tasks->restore_s = 0;
+    tasks->left_ns = eki_clock_ns();
+    eki_collection_release();
+    return status;
+}
+
+ek_status ek_process(ek_collection *tasks, ek_process_report *report)
+{
+    EKI_TRY(check_reports(report));
+    EKI_TRY(eki_collection_claim(tasks, "ek_process"));
+    eki_collection_note(
+        tasks,
+        report ? "ek_process with a report" : "ek_process without a report", 0);
+    open_iteration(tasks, report != NULL);
+    eki_team_run(tasks->team);
+    return close_iteration(tasks, report);
+}
+
+ek_status ek_begin(ek_collection *tasks)
+{
+    EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
+    eki_collection_note(tasks, "ek_begin", 0);
+    open_iteration(tasks, false);
+    tasks->state = EKI_STATE_OPEN;
+    return EK_OK;
+}
+
+ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
+{
+    if (EKI_UNLIKELY(!tasks || !task))
+        return eki_error(EK_ERR_ARG,
+                         "ek_next: collection and task must not be NULL");
+    if (EKI_UNLIKELY(tasks->state != EKI_STATE_OPEN))
+        return eki_error(EK_ERR_STATE,
+                         "ek_next: no iteration is open; call ek_begin first");
+    if (EKI_UNLIKELY(here < 0 || here >= tasks->topology->workers_here))
+        return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
+                         here, tasks->topology->workers_here - 1);
+    if (!eki_team_next(tasks->team, here, task))
+        *task = (ek_task){0};
+    return EK_OK;
+}
+
+ek_status ek_end(ek_collection *tasks, ek_process_report *report)
+{
+    EKI_TRY(check_reports(report));
+    if (!tasks || tasks->state != EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE,
+                         "ek_end: no iteration is open; call ek_begin first");
+    if (eki_team_in_parallel())
+        return eki_error(EK_ERR_STATE,
+                         "ek_end: called from inside a parallel region; "
+                         "allowed: outside, one thread per rank");
+    /* Reports are made together: on all ranks, or on none. */
+    int64_t wishes = report != NULL;
+    ek_status status = eki_fabric_mpi_sum(tasks->fabric, &wishes, 1);
+    tasks->wants_report |= status == EK_OK && wishes > 0;
+    status = close_iteration(tasks, report);
+    if (status == EK_OK && wishes > 0 && wishes < tasks->topology->size)
+        return eki_error(EK_ERR_ARG,
+                         "ek_end: %lld of %d ranks passed a report; allowed: "
+                         "all or none",
+                         (long long)wishes, tasks->topology->size);
+    return status;
+}
+
+/* ------------------------------------------------------------------ restore */
+
+struct restore_work {
+    ek_collection *tasks;
+    enum eki_order order;
+    _Atomic int64_t discarded;
+    _Atomic int status;
+};
+
+static void restore_worker(int here, void *argument)
+{
+    struct restore_work *work = argument;
+    int64_t discarded = 0;
+    ek_status status = eki_engine_restore_worker(work->tasks->engine, here,
+                                                 work->order, &discarded);
+    /* relaxed, both: the end of the team orders them. */
+    atomic_fetch_add_explicit(&work->discarded, discarded,
+                              memory_order_relaxed);
+    if (status != EK_OK)
+        atomic_store_explicit(&work->status, status, memory_order_relaxed);
+}
+
+static ek_status retain(ek_collection *tasks, int64_t *discarded)
+{
+    /* Threads are woken for at least this many slots: about 0.1 ms of work. */
+    enum {
+        LARGE = 20000
+    };
+    struct restore_work work = {.tasks = tasks,
+                                .order = tasks->settings.options.order ==
+                                                 EK_ORDER_EXECUTED
+                                             ? EKI_ORDER_EXECUTED
+                                             : EKI_ORDER_LONGEST};
+    eki_team_each(tasks->team, eki_collection_held(tasks) > LARGE,
+                  restore_worker, &work);
+    *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
+    return (ek_status)atomic_load_explicit(&work.status, memory_order_relaxed);
+}
+
+/* Everything home; a phase moves what is on other ranks. */
+static ek_status original(ek_collection *tasks, int64_t *discarded,
+                          int64_t *moved)
+{
+    struct eki_error error = {0};
+    ek_status status = eki_engine_restore_pack(tasks->engine, discarded);
+    *moved = tasks->engine->departing.count;
+    if (tasks->topology->size > 1) {
+        eki_collection_enter(tasks, EKI_PHASE_RESTORE, status);
+        eki_team_run_restore(tasks->team);
+        eki_team_finish(tasks->team);
+        eki_engine_leave(tasks->engine, eki_clock_ns(), &error);
+        status = eki_collection_error(tasks, &error);
+    }
+    if (status == EK_OK)
+        status = eki_engine_restore_end(tasks->engine);
+    return status;
+}
+
+static ek_restore_policy policy_now(const ek_collection *tasks,
+                                    ek_restore_policy policy)
+{
+    if (policy == EK_RESTORE_DEFAULT)
+        policy = tasks->settings.options.restore;
+    return (ek_restore_policy)eki_schedule_at(&tasks->settings.restore,
+                                              tasks->iteration, (int)policy);
+}
+
+ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
+                     ek_restore_report *report)
+{
+    if (policy != EK_RESTORE_DEFAULT && policy != EK_RESTORE_ORIGINAL &&
+        policy != EK_RESTORE_RETAIN)
+        return eki_error(EK_ERR_ARG,
+                         "ek_restore: policy %d is not allowed; allowed: "
+                         "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN",
+                         (int)policy);
+    EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
+    uint64_t start = eki_clock_ns();
+    int64_t discarded = 0, moved = 0;
+    policy = policy_now(tasks, policy);
+    eki_collection_note(tasks, "ek_restore with policy", policy);
+    ek_status status = eki_collection_gather(tasks);
+    if (status == EK_OK)
+        status = policy == EK_RESTORE_ORIGINAL
+                     ? original(tasks, &discarded, &moved)
+                     : retain(tasks, &discarded);
+    if (tasks->state == EKI_STATE_RAN)
+        tasks->state = EKI_STATE_READY;
+    double seconds = (double)(eki_clock_ns() - start) * 1e-9;
+    tasks->restore_s += seconds;
+    eki_collection_release();
+    if (status == EK_OK && report) {
+        ek_restore_report whole = {report->struct_bytes,
+                                   policy,
+                                   eki_collection_held(tasks),
+                                   discarded,
+                                   moved,
+                                   seconds};
+        size_t bytes = report->struct_bytes;
+        memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
+    }
+    return status;
+}
+
+ek_status ek_report_get(const ek_collection *tasks, const char *field,
+                        double *value)
+{
+    if (!tasks || !field || !value)
+        return eki_error(EK_ERR_ARG,
+                         "ek_report_get: collection, field and value must not "
+                         "be NULL");
+    return eki_report_get(tasks->report, field, value);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls for running tasks. */
+#include "collection/collection.h"
+
+static ek_status bad_spawn(const ek_worker *worker, ek_function function,
+                           size_t bytes, int flags)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (function < 0 || function >= engine->function_count)
+        return eki_error(EK_ERR_ARG,
+                         "ek_spawn: function %d is not registered; allowed: 0 "
+                         "... %d",
+                         function, engine->function_count - 1);
+    if (bytes > (size_t)engine->setup.payload_bytes)
+        return eki_error(EK_ERR_ARG,
+                         "ek_spawn: payload of %zu bytes; allowed: 0 ... %lld "
+                         "(option payload_bytes)",
+                         bytes, (long long)engine->setup.payload_bytes);
+    return eki_error(EK_ERR_ARG,
+                     "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
+}
+
+ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
+                   size_t bytes, int flags)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (EKI_UNLIKELY((unsigned)function >= (unsigned)engine->function_count ||
+                     bytes > (size_t)engine->setup.payload_bytes ||
+                     (flags & ~EK_SPAWN_KEEP) != 0))
+        return bad_spawn(worker, function, bytes, flags);
+    struct eki_slot *slot = eki_local_push(&worker->local);
+    if (EKI_UNLIKELY(!slot))
+        return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
+    slot->function = (uint16_t)function;
+    slot->bytes = (uint16_t)bytes;
+    slot->bin = EKI_BIN_NEVER;
+    slot->deviation = 128; /* hint 1 */
+    slot->flags = flags & EK_SPAWN_KEEP ? EKI_SLOT_SEED : 0;
+    slot->id = eki_id(worker->id, worker->next_id++);
+    eki_copy_payload(slot, payload, bytes);
+    worker->created++;
+    worker->counts.spawned++;
+    if (--worker->credit <= 0)
+        eki_worker_publish_now(worker);
+    return EK_OK;
+}
+
+void ek_skip(ek_worker *worker)
+{
+    worker->marks |= EKI_MARK_SKIP;
+}
+
+void ek_discard(ek_worker *worker)
+{
+    worker->marks |= EKI_MARK_DISCARD;
+}
+
+void ek_fail(ek_worker *worker, int code, const char *message)
+{
+    eki_worker_fail(worker, code, message);
+}
+
+void ek_stop(ek_worker *worker)
+{
+    worker->marks |= EKI_MARK_STOP;
+    eki_engine_stop(worker->engine);
+}
+
+void ek_set_cost(ek_worker *worker, double seconds)
+{
+    /* Not a number, negative, or longer than the clock: not measured. */
+    if (!(seconds >= 0) || seconds > 1e9)
+        return;
+    worker->cost_ns = (uint64_t)(seconds * 1e9 + 0.5);
+    worker->marks |= EKI_MARK_COST;
+}
+
+void ek_poll(ek_worker *worker)
+{
+    eki_team_poll(worker->engine->stepper, worker);
+}
+
+int ek_worker_id(const ek_worker *worker)
+{
+    return worker->id;
+}
+
+int ek_worker_here(const ek_worker *worker)
+{
+    return worker->here;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeds: adding, clearing, visiting.
+ *
+ * The thread that created the collection adds to the workers without a lock;
+ * other threads add to a list of their own under a mutex, which the next
+ * collective call deals out.
+ */
+#include "collection/collection.h"
+
+#include <math.h>
+
+static void fill(struct eki_slot *slot, ek_function function,
+                 const void *payload, size_t bytes, uint64_t id)
+{
+    slot->function = (uint16_t)function;
+    slot->bytes = (uint16_t)bytes;
+    slot->bin = EKI_BIN_NEVER;
+    slot->deviation = 128; /* hint 1 */
+    slot->flags = EKI_SLOT_SEED;
+    slot->id = id;
+    eki_copy_payload(slot, payload, bytes);
+}
+
+static ek_status bad_add(const ek_collection *tasks, const char *call,
+                         ek_function function, size_t bytes)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
+    if (tasks->state == EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: an iteration is open; tasks add by ek_spawn",
+                         call);
+    if (function < 0 || function >= tasks->engine->function_count)
+        return eki_error(EK_ERR_ARG,
+                         "%s: function %d is not registered; allowed: 0 ... %d",
+                         call, function, tasks->engine->function_count - 1);
+    return eki_error(EK_ERR_ARG,
+                     "%s: payload of %zu bytes; allowed: 0 ... %lld (option "
+                     "payload_bytes)",
+                     call, bytes, (long long)tasks->payload_bytes);
+}
+
+/* The worker whose turn it is. */
+static inline struct ek_worker *deal(ek_collection *tasks)
+{
+    struct ek_worker *worker = tasks->engine->workers[tasks->next_worker];
+    tasks->next_worker++;
+    if (tasks->next_worker == tasks->topology->workers_here)
+        tasks->next_worker = 0;
+    return worker;
+}
+
+/* The home of a foreign seed is set when it is dealt. */
+static ek_status add_foreign(ek_collection *tasks, const struct eki_slot *slot,
+                             int64_t rank)
+{
+    ek_status status = EK_OK;
+    pthread_mutex_lock(&tasks->mutex);
+    if (rank >= 0) {
+        status = eki_engine_depart(tasks->engine, slot, (int)rank);
+    } else {
+        struct eki_slot *added = eki_local_add_seed(&tasks->foreign);
+        if (added)
+            memcpy(added, slot, tasks->engine->slot_bytes);
+        else
+            status = eki_error(EK_ERR_NOMEM, "no memory for a task");
+    }
+    pthread_mutex_unlock(&tasks->mutex);
+    return status;
+}
+
+static ek_status check_hint(const ek_collection *tasks, const ek_hint *hint)
+{
+    if (hint->struct_bytes < sizeof *hint)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_task: hint.struct_bytes is %zu; set the hint "
+                         "by EK_HINT_INIT",
+                         hint->struct_bytes);
+    if (!(hint->cost > 0) || isinf(hint->cost))
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_task: hint.cost is %g; allowed: above 0",
+                         hint->cost);
+    if (hint->rank < -1 || hint->rank >= tasks->topology->size)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_task: hint.rank is %d; allowed: -1 ... %d",
+                         hint->rank, tasks->topology->size - 1);
+    return EK_OK;
+}
+
+/* With a hint, or from another thread. */
+static ek_status add_slowly(ek_collection *tasks, ek_function function,
+                            const void *payload, size_t bytes,
+                            const ek_hint *hint)
+{
+    if (hint)
+        EKI_TRY(check_hint(tasks, hint));
+    struct eki_slot *slot = eki_alloc(1, tasks->engine->slot_bytes);
+    if (!slot)
+        return eki_error(EK_ERR_NOMEM, "no memory for a task");
+    pthread_mutex_lock(&tasks->mutex);
+    struct ek_worker *worker = deal(tasks);
+    uint64_t id = eki_id(worker->id, tasks->next_id++);
+    pthread_mutex_unlock(&tasks->mutex);
+    fill(slot, function, payload, bytes, id);
+    if (hint && hint->cost != 1.0) {
+        slot->deviation = eki_hint_byte(hint->cost);
+        worker->local.has_hints = true;
+    }
+    bool departs =
+        hint && hint->rank >= 0 && hint->rank != tasks->topology->rank;
+    ek_status status = add_foreign(tasks, slot, departs ? hint->rank : -1);
+    eki_free(slot);
+    return status;
+}
+
+ek_status ek_add_task(ek_collection *tasks, ek_function function,
+                      const void *payload, size_t bytes, const ek_hint *hint)
+{
+    if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN || function < 0 ||
+                     function >= tasks->engine->function_count ||
+                     bytes > (size_t)tasks->payload_bytes))
+        return bad_add(tasks, "ek_add_task", function, bytes);
+    if (EKI_UNLIKELY(!payload && bytes > 0))
+        return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
+    if (EKI_UNLIKELY(hint || tasks->home_thread != eki_thread_identity()))
+        return add_slowly(tasks, function, payload, bytes, hint);
+    struct ek_worker *worker = deal(tasks);
+    struct eki_slot *slot = eki_local_add_seed(&worker->local);
+    if (EKI_UNLIKELY(!slot))
+        return eki_error(EK_ERR_NOMEM, "no memory for a task");
+    fill(slot, function, payload, bytes, eki_id(worker->id, tasks->next_id++));
+    return EK_OK;
+}
+
+/* A part of a range to a worker, under the mutex. */
+static ek_status add_part(struct ek_worker *worker, ek_function function,
+                          struct eki_range part, uint64_t number)
+{
+    struct eki_slot *slot = eki_local_add_seed(&worker->local);
+    if (!slot)
+        return eki_error(EK_ERR_NOMEM, "no memory for a range");
+    fill(slot, function, &part, sizeof part, eki_id(worker->id, number));
+    slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
+    slot->bin = EKI_BIN_RANGE;
+    return EK_OK;
+}
+
+ek_status ek_add_range(ek_collection *tasks, ek_function function,
+                       int64_t first, int64_t last)
+{
+    if (!tasks || tasks->state == EKI_STATE_OPEN || function < 0 ||
+        function >= tasks->engine->function_count ||
+        tasks->payload_bytes < (int64_t)sizeof(struct eki_range))
+        return bad_add(tasks, "ek_add_range", function,
+                       sizeof(struct eki_range));
+    if (first < 0 || last < first)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
+                         "last",
+                         (long long)first, (long long)last);
+    int workers = tasks->topology->workers_here;
+    int64_t n = last - first;
+    ek_status status = EK_OK;
+    pthread_mutex_lock(&tasks->mutex);
+    for (int here = 0; here < workers && status == EK_OK; here++) {
+        int64_t share = n / workers, rest = n % workers;
+        int64_t from = here * share + (here < rest ? here : rest);
+        int64_t to = from + share + (here < rest);
+        struct eki_range part = {first + from, first + to};
+        if (to > from)
+            status = add_part(tasks->engine->workers[here], function, part,
+                              tasks->next_id + (uint64_t)from);
+    }
+    tasks->next_id += (uint64_t)n;
+    pthread_mutex_unlock(&tasks->mutex);
+    return status;
+}
+
+ek_status eki_collection_gather(ek_collection *tasks)
+{
+    struct eki_local *foreign = &tasks->foreign;
+    int first = tasks->topology->first_worker[tasks->topology->rank];
+    while (foreign->seed_end != foreign->seeds) {
+        const struct eki_slot *slot =
+            (const struct eki_slot *)(foreign->seed_end - foreign->slot_bytes);
+        struct ek_worker *worker =
+            tasks->engine->workers[eki_id_home(slot->id) - first];
+        struct eki_slot *added = eki_local_add_seed(&worker->local);
+        if (!added)
+            return eki_error(EK_ERR_NOMEM, "no memory for a task");
+        memcpy(added, slot, foreign->slot_bytes);
+        foreign->seed_end -= foreign->slot_bytes;
+        foreign->seed_top = foreign->seed_end;
+    }
+    return EK_OK;
+}
+
+ek_status ek_clear(ek_collection *tasks)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_clear: collection is NULL");
+    if (tasks->state == EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE, "ek_clear: an iteration is open");
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        eki_local_clear(&tasks->engine->workers[here]->local);
+    eki_local_clear(&tasks->foreign);
+    tasks->engine->departing.count = 0;
+    if (tasks->state == EKI_STATE_RAN)
+        tasks->state = EKI_STATE_READY;
+    return EK_OK;
+}
+
+int64_t eki_collection_held(const ek_collection *tasks)
+{
+    int64_t held = tasks->engine->departing.count;
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        const struct eki_local *local = &tasks->engine->workers[here]->local;
+        held += eki_local_slots(local, local->seed_base, local->seed_end) +
+                eki_local_slots(local, local->log, local->log_end) +
+                local->remaining_count + local->aside;
+    }
+    return held;
+}
+
+/* ----------------------------------------------------------------- visiting */
+
+struct visit {
+    ek_visit_fn *visitor;
+    void *context;
+    int worker;
+    bool has_run;
+};
+
+static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
+{
+    if (!(slot->flags & EKI_SLOT_SEED) || slot->flags & EKI_SLOT_DISCARDED)
+        return true;
+    return visit->has_run && slot->flags & EKI_SLOT_RANGE &&
+           !(slot->flags & EKI_SLOT_CANCELLED);
+}
+
+/* Show one slot; false: it is removed. */
+static bool show(const struct visit *visit, struct eki_slot *slot)
+{
+    bool is_range = slot->flags & EKI_SLOT_RANGE;
+    bool measured = !is_range && slot->bin != EKI_BIN_NEVER;
+    ek_task_info info = {
+        .id = slot->id,
+        .function = slot->function,
+        .worker = visit->worker,
+        .payload = slot->payload,
+        .bytes = slot->bytes,
+        .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
+        .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
+        .count = eki_slot_tasks(slot),
+        .is_range = is_range};
+    if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
+        return true;
+    slot->flags |= EKI_SLOT_DISCARDED;
+    if (is_range)
+        slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
+    return false;
+}
+
+static int64_t visit_slots(const struct visit *visit, unsigned char *first,
+                           unsigned char *last, uint32_t slot_bytes)
+{
+    int64_t removed = 0;
+    while (last != first) {
+        last -= slot_bytes;
+        removed += !show(visit, (struct eki_slot *)last);
+    }
+    return removed;
+}
+
+/* Remaining indices look like ordinary tasks. */
+static void visit_remaining(const struct visit *visit, struct eki_local *local)
+{
+    _Alignas(16) unsigned char memory[64] = {0};
+    struct eki_slot *slot = (struct eki_slot *)memory;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < local->remaining_count; i++) {
+        const struct eki_remaining *remaining = &local->remaining[i];
+        eki_slot_of_remaining(remaining, slot);
+        if (show(visit, slot))
+            local->remaining[kept++] = *remaining;
+    }
+    local->remaining_count = kept;
+}
+
+/* Close the gaps of removed seeds; only while nothing has run. */
+static void compact(struct eki_local *local)
+{
+    unsigned char *kept = local->seed_base;
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes) {
+        if (((const struct eki_slot *)at)->flags & EKI_SLOT_DISCARDED)
+            continue;
+        if (kept != at)
+            memcpy(kept, at, local->slot_bytes);
+        kept += local->slot_bytes;
+    }
+    local->seed_top = local->seed_end = kept;
+}
+
+static void visit_departing(struct visit *visit, ek_collection *tasks)
+{
+    struct eki_departing *departing = &tasks->engine->departing;
+    uint32_t slot_bytes = tasks->engine->slot_bytes;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < departing->count; i++) {
+        struct eki_slot *slot = eki_slot_at(departing->slots, i, slot_bytes);
+        visit->worker = tasks->topology->first_worker[departing->ranks[i]];
+        if (!show(visit, slot))
+            continue;
+        memmove(eki_slot_at(departing->slots, kept, slot_bytes), slot,
+                slot_bytes);
+        departing->ranks[kept++] = departing->ranks[i];
+    }
+    departing->count = kept;
+}
+
+ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                         void *context)
+{
+    if (!tasks || !visitor)
+        return eki_error(EK_ERR_ARG,
+                         "ek_visit_tasks: collection and visitor must not be "
+                         "NULL");
+    if (tasks->state == EKI_STATE_OPEN)
+        return eki_error(EK_ERR_STATE, "ek_visit_tasks: an iteration is open");
+    EKI_TRY(eki_collection_gather(tasks));
+    struct visit visit = {visitor, context, 0, tasks->state == EKI_STATE_RAN};
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        struct ek_worker *worker = tasks->engine->workers[here];
+        struct eki_local *local = &worker->local;
+        visit.worker = worker->id;
+        int64_t removed = visit_slots(&visit, local->seed_base, local->seed_end,
+                                      local->slot_bytes);
+        if (removed > 0 && !visit.has_run)
+            compact(local);
+        visit_slots(&visit, local->log, local->log_end, local->slot_bytes);
+        visit_slots(&visit,
+                    local->stack_bottom - local->aside * local->slot_bytes,
+                    local->stack_bottom, local->slot_bytes);
+        visit_remaining(&visit, local);
+    }
+    visit_departing(&visit, tasks);
+    return EK_OK;
+}

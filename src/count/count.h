@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * count: what a worker counts during an iteration, written by it alone and read
+ * when the iteration has ended.
+ */
+#ifndef EKI_COUNT_H
+#define EKI_COUNT_H
+
+#include "base/base.h"
+
+/* Tasks and time of one function; batches of short tasks count for the function
+ * of their last task. */
+struct eki_function_counts {
+    int64_t tasks;
+    uint64_t work_ns;
+};
+
+struct eki_counts {
+    int64_t tasks, nulls, spawned, cancelled, failed;
+    int64_t attempted, successful, stolen;
+    uint64_t work_ns;        /* running tasks */
+    uint64_t search_ns;      /* idle, until work was found */
+    uint64_t termination_ns; /* idle, until the end */
+    uint64_t first_ns;       /* clock at the first step; 0: none */
+    uint64_t done_ns;        /* clock at the end */
+    /* Of tasks measured before: then and now. */
+    double before_ns, now_ns;
+    uint64_t largest_ns, largest_id;
+    int largest_function;
+};
+
+/* Times in quarter octaves from 16 ns on. */
+#define EKI_HISTOGRAM_BINS 160
+
+struct eki_histogram {
+    int64_t bins[EKI_HISTOGRAM_BINS];
+};
+
+void eki_histogram_add(struct eki_histogram *histogram, uint64_t ns);
+/* Time that a share Q (0 ... 1) of the entries does not exceed; none: 0. */
+double eki_histogram_quantile(const struct eki_histogram *histogram, double q);
+
+#endif

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * engine: the workers and the server of one rank as state machines that are
+ * stepped, and the life cycle of a phase.
+ *
+ * The engine has no thread, no clock and no static state and never blocks; it
+ * calls MPI only through the fabric.  Whoever steps it provides time.  Several
+ * engines of one process may share a node segment (tests, simulation).
+ *
+ * Threads.  eki_worker_*(): one thread per worker at a time.  eki_server_*()
+ * and eki_engine_*(): one thread of the rank at a time.  Hand-over
+ * synchronizes. What two of them share is atomic: the inbox and the mailbox of
+ * a worker, and the words of the node segment.
+ *
+ * Termination inside a node: `executed` of all workers summed first, `created`
+ * second, all in this phase; equal sums are the end.  Between nodes: task
+ * counting, two equal waves over a binary tree of nodes.
+ *
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012; task counting as in
+ * Mattern's four-counter method.
+ */
+#ifndef EKI_ENGINE_H
+#define EKI_ENGINE_H
+
+#include <sched.h>
+#define EKI_DEQUE_RELAX() sched_yield()
+
+#include "count/count.h"
+#include "deque/deque.h"
+#include "fabric/fabric.h"
+#include "steal/steal.h"
+#include "task/task.h"
+
+/* ---------------------------------------------------------- what ranks tell */
+
+enum eki_kind {
+    EKI_KIND_REQUEST = 1, /* thief's server -> a rank of the victim node */
+    EKI_KIND_TASKS,       /* victim's server -> thief's; slots */
+    EKI_KIND_NONE,        /* victim's server -> thief's: nothing to steal */
+    EKI_KIND_VOTE,        /* child node -> parent node; struct eki_vote */
+    EKI_KIND_WAVE,        /* parent node -> child node; struct eki_verdict */
+    EKI_KIND_STOP,        /* to the neighbours in the tree: start no task */
+    EKI_KIND_MOVE,        /* to where a task belongs; slots */
+    EKI_KIND_SEEDS,       /* counter: rank -> rank 0: how many seeds */
+    EKI_KIND_TABLE,  /* counter: rank 0 -> all: struct eki_seeds of ranks */
+    EKI_KIND_DRAW,   /* counter: rank -> rank 0: the next number */
+    EKI_KIND_NUMBER, /* counter: rank 0 -> rank */
+    EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
+    EKI_KIND_FETCHED /* counter: holder -> rank; one slot */
+};
+
+/* Who failed and why; status EK_OK: nobody. */
+struct eki_error {
+    int32_t status; /* ek_status */
+    int32_t worker;
+    int32_t code;
+    int32_t function;
+    uint64_t id;
+    char text[160];
+};
+
+struct eki_vote {
+    uint64_t created, executed;
+    uint64_t signature_low, signature_high;
+    struct eki_error error;
+};
+
+enum eki_wave {
+    EKI_WAVE_AGAIN,
+    EKI_WAVE_STALLED,
+    EKI_WAVE_DONE
+};
+
+struct eki_verdict {
+    int64_t wave; /* enum eki_wave */
+    struct eki_error error;
+};
+
+/* ------------------------------------------------- words of the node segment
+ */
+
+/*
+ * Phases tell which phase a word speaks of; [phase & 1] where a rank still in
+ * phase p may look after another entered p + 1: nobody enters p + 2 before.
+ */
+struct eki_node_words {
+    /* Written by the server of the lowest rank. */
+    _Alignas(EKI_LINE) _Atomic uint64_t announced;
+    struct eki_error announced_error; /* before announced */
+
+    /* Written by any worker or server of the node, rarely. */
+    _Alignas(EKI_LINE) _Atomic uint64_t stop[2]; /* start no task */
+    _Atomic uint64_t mail[2];                    /* tasks travel: poll */
+    _Atomic uint64_t error[2];                   /* somebody has an error */
+    _Atomic uint64_t stalled;
+
+    /* Written by all servers of the node: whose was stepped last. */
+    _Alignas(EKI_LINE) _Atomic int polled;
+
+    /* Counter policy, node of rank 0: next number, and the phase it is of. */
+    _Alignas(EKI_LINE) _Atomic uint64_t draw;
+};
+
+struct eki_rank_words {
+    _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
+    _Atomic uint64_t polled;                  /* when its server was stepped */
+};
+
+/* Written by the owner (before the team starts: by the thread that enters). */
+struct eki_worker_words {
+    _Alignas(EKI_LINE) _Atomic uint64_t phase;
+    _Atomic uint64_t signature;
+    _Atomic uint64_t created, executed; /* cumulative */
+    _Atomic uint64_t idle;              /* phase in which it is idle now */
+    struct eki_deque_shared deque;
+    _Alignas(EKI_LINE) _Atomic uint64_t failed[2]; /* phase of error[] */
+    struct eki_error error[2];
+};
+
+/* ------------------------------------------------------------------ workers */
+
+struct eki_function {
+    ek_task_fn *fn;
+    void *context;
+    char name[64];
+};
+
+enum {
+    EKI_MARK_DISCARD = 1,
+    EKI_MARK_SKIP = 2,
+    EKI_MARK_COST = 4,
+    EKI_MARK_FAIL = 8,
+    EKI_MARK_STOP = 16
+};
+
+enum eki_step {
+    EKI_STEP_RUN,   /* take tasks with eki_worker_take() and run them */
+    EKI_STEP_RANGE, /* take indices with eki_worker_take_index() */
+    EKI_STEP_AGAIN, /* something moved: step again */
+    EKI_STEP_WAIT,  /* nothing to do for now */
+    EKI_STEP_DONE   /* the phase has ended */
+};
+
+/* Tasks brought by the server, until the worker takes them. */
+struct eki_chunk {
+    struct eki_chunk *next;
+    int64_t count;
+    _Alignas(16) unsigned char slots[];
+};
+
+/* Whether the worker has a thread. */
+enum eki_presence {
+    EKI_ABSENT,
+    EKI_BUSY,
+    EKI_PRESENT
+};
+
+struct eki_engine;
+
+/* A worker; the public ek_worker. */
+struct ek_worker {
+    /* What running a task touches. */
+    struct eki_local local;
+    const struct eki_function *functions;
+    struct eki_slot *current;  /* task that runs; NULL: an index */
+    unsigned char *batch_seed; /* seed_top when the batch began */
+    int64_t batch_log;         /* log entries when the batch began */
+    uint32_t marks;
+    int32_t budget;             /* tasks this batch may still take */
+    int32_t in_batch;           /* tasks it took */
+    int32_t batch;              /* adaptive size, 1 ... 64 */
+    int32_t credit;             /* spawns until the next publication */
+    uint64_t created, executed; /* cumulative; stored when others need them */
+    uint64_t stamp;             /* clock when the batch began */
+    struct eki_deque_owner deque;
+    struct eki_worker_words *words;
+    unsigned char *slots; /* of the shared part */
+    struct eki_slot *scratch;
+    uint64_t cost_ns;
+    bool restamp;     /* the step took time: read the clock again */
+    bool may_publish; /* all have left the last phase */
+    bool has_thieves; /* somebody may steal in this phase */
+
+    /* A piece of a range that runs. */
+    int64_t index, index_last;
+    int64_t index_first; /* where the piece began */
+    int64_t index_nulls; /* since the last time stamp */
+    uint64_t index_id;   /* id of index 0 of the range, so to speak */
+    uint16_t index_function;
+    int32_t piece; /* adaptive size, 1 ... 512 */
+    double null_ns;
+
+    /* Who it is. */
+    struct eki_engine *engine;
+    int id, here, local_number;
+    uint64_t next_id; /* of spawned tasks */
+    void *data;       /* of the program */
+    _Atomic int presence;
+
+    /* Without work. */
+    bool is_idle, is_done;
+    uint64_t idle_since;
+    struct eki_thief thief;
+    const struct eki_victim_policy *policy;
+    int steal_from; /* local number whose block is claimed; -1: none */
+    struct eki_block block;
+    int check_at, check_pass;
+    bool check_idle; /* all seen in this check are idle */
+    uint64_t check_executed, check_created;
+    uint64_t check_last, unchanged_since;
+
+    /* Requests to other nodes: worker -> server, server -> worker. */
+    _Atomic int ask;             /* node + 1; 0: none */
+    _Atomic uint64_t answers[2]; /* of requests: denied, granted; cumulative */
+    uint64_t asked, denied_seen, granted_seen;
+    _Atomic uint64_t asked_at;
+    uint64_t ask_after, ask_backoff;
+    _Atomic uint64_t round_trip_ns;
+    _Atomic(struct eki_chunk *) inbox;
+
+    /* Counter policy: worker -> server and back. */
+    _Atomic int draw_state;      /* enum eki_draw */
+    _Atomic int64_t draw_number; /* that was drawn, or is to be fetched */
+    const unsigned char *draw_first, *draw_last; /* seeds it holds */
+    bool draw_ranges;                            /* with ranges among them */
+
+    struct eki_counts counts;
+    struct eki_function_counts *function_counts;
+};
+
+/* ------------------------------------------------------------------- engine */
+
+enum eki_phase_kind {
+    EKI_PHASE_PROCESS,
+    EKI_PHASE_RESTORE
+};
+
+struct eki_request {
+    int rank, worker;
+    uint64_t signature;
+};
+
+/* Slots of a reply that found no buffer yet. */
+struct eki_rest {
+    struct eki_rest *next;
+    int rank, worker;
+    int64_t sent, count;
+    _Alignas(16) unsigned char slots[];
+};
+
+struct eki_early {
+    struct eki_early *next;
+    struct eki_message *message; /* a copy */
+};
+
+/* Where a worker stands in drawing a seed. */
+enum eki_draw {
+    EKI_DRAW_FREE,    /* may draw */
+    EKI_DRAW_ASK,     /* the server shall ask for a number */
+    EKI_DRAW_ASKED,   /* ... has */
+    EKI_DRAW_NUMBER,  /* draw_number is there */
+    EKI_DRAW_FETCH,   /* the server shall fetch draw_number */
+    EKI_DRAW_FETCHED, /* ... does; the seed comes to the inbox */
+    EKI_DRAW_OVER     /* all seeds are drawn */
+};
+
+/* What rank 0 tells of the seeds of a rank (counter policy). */
+struct eki_seeds {
+    int64_t first; /* number of its first seed */
+    /* All seeds are one run of indices from INDEX on: no need to fetch. */
+    int64_t index;
+    uint64_t id;
+    int32_t function; /* -1: fetch */
+    int32_t reserved;
+};
+
+struct eki_server {
+    int parent, children, child[2]; /* nodes; parent -1: root */
+    uint64_t wave;
+    bool voted, forwarded, stop_sent, is_lowest;
+    bool has_vote[2];
+    struct eki_vote vote[2];
+    struct eki_verdict verdict; /* to pass on ... */
+    int verdict_next;           /* ... from this child on; -1: none */
+    /* Root: sums of the last wave, and since when nothing has changed. */
+    uint64_t last_created, last_executed, unchanged_since;
+    bool stall_told;
+    struct eki_request *requests;
+    int request_count, request_room;
+    struct eki_rest *rests;
+    struct eki_early *early;
+    int *contact; /* rank to ask, per node; [nodes] */
+    struct eki_histogram service;
+    uint64_t stepped_at;
+    int64_t depart_next; /* departing tasks sent so far */
+    int next_worker;     /* for arriving tasks without a worker */
+};
+
+/* Tasks that leave this rank, with where they go. */
+struct eki_departing {
+    unsigned char *slots;
+    int *ranks;
+    int64_t count, room;
+};
+
+/* Counter policy: one rank's view. */
+struct eki_counter {
+    struct eki_seeds *table; /* [size + 1] */
+    int64_t *starts;         /* [workers_here + 1]: first seeds of workers */
+    _Atomic bool is_ready;   /* the table is complete */
+    bool seeds_sent;
+    int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
+    int tell;    /* rank 0: rank to tell next ... */
+    int tell_at; /* ... from this entry on */
+    struct eki_counter_request {
+        int rank, worker;
+        int64_t number; /* to fetch; -1: a draw */
+    } * requests;
+    int request_count, request_room;
+};
+
+struct eki_setup {
+    const struct eki_topology *topology;
+    struct eki_fabric *fabric; /* NULL: one rank */
+    void *segment;             /* eki_engine_segment_bytes(), zeroed */
+    enum eki_deque_kind deque;
+    int64_t buffer_slots, payload_bytes;
+    uint64_t seed;
+    uint64_t stall_ns;
+};
+
+struct eki_engine {
+    const struct eki_topology *topology;
+    struct eki_fabric *fabric;
+    unsigned char *segment;
+    struct eki_node_words *node;
+    struct eki_rank_words *rank_words; /* [node_ranks] */
+    struct eki_setup setup;
+    uint32_t slot_bytes, capacity;
+    struct ek_worker **workers; /* [workers_here] */
+    struct eki_function *functions;
+    int function_count, function_room;
+    struct eki_departing departing;
+    struct eki_server server;
+
+    void *stepper; /* who steps it; for calls of running tasks */
+
+    uint64_t phase;
+    enum eki_phase_kind kind;
+    uint64_t signature;
+    ek_steal_policy steal;
+    ek_on_failure on_failure;
+    bool alone;            /* one node */
+    bool is_open;          /* a phase is */
+    _Atomic bool messages; /* the server must be stepped in this phase */
+    _Atomic int absent;    /* workers without a thread */
+    _Atomic int broken;    /* ek_status: no message moves any more */
+    _Atomic int no_memory; /* ... ran out */
+    uint64_t entered_ns;
+    bool stall_printed;
+
+    struct eki_counter counter;
+};
+
+/* Bytes of the node segment for a node of this topology. */
+size_t eki_engine_segment_bytes(const struct eki_setup *setup);
+ek_status eki_engine_create(const struct eki_setup *setup,
+                            struct eki_engine **engine);
+void eki_engine_destroy(struct eki_engine **engine);
+
+/* Local; NAME is checked by the caller. */
+ek_status eki_engine_register(struct eki_engine *engine, const char *name,
+                              ek_task_fn *fn, void *context, int *function);
+
+struct eki_phase {
+    enum eki_phase_kind kind;
+    uint64_t signature; /* equal on all ranks, or the phase ends in an error */
+    ek_steal_policy steal;
+    ek_on_failure on_failure;
+};
+
+/* Enter the next phase: count the seeds, publish for every worker. */
+void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
+                      uint64_t now);
+/* No new task starts on any rank. */
+void eki_engine_stop(struct eki_engine *engine);
+/* This rank makes the phase an error on all ranks; after entering it. */
+void eki_engine_fail(struct eki_engine *engine, ek_status status,
+                     const char *text);
+/*
+ * Leave the phase: every worker and the server are done.  ERROR is what all
+ * ranks return; EK_OK: status EK_OK.
+ */
+void eki_engine_leave(struct eki_engine *engine, uint64_t now,
+                      struct eki_error *error);
+
+/*
+ * Restore: order what is here (EKI_ORDER_LONGEST, _EXECUTED) or pack what has
+ * another home (_ORIGINAL: then a phase of kind EKI_PHASE_RESTORE moves it and
+ * eki_engine_restore_end() orders it).  One worker, or all.
+ */
+ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
+                                    enum eki_order order, int64_t *discarded);
+ek_status eki_engine_restore_pack(struct eki_engine *engine,
+                                  int64_t *discarded);
+ek_status eki_engine_restore_end(struct eki_engine *engine);
+
+/* Put a copy of SLOT among the tasks that start on RANK. */
+ek_status eki_engine_depart(struct eki_engine *engine,
+                            const struct eki_slot *slot, int rank);
+
+/* ------------------------------------------------------- stepping the actors
+ */
+
+/* Clock when the phase was entered or a task ended: NOW. */
+enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
+/* A thread has come for the worker; before its first step. */
+void eki_worker_arrive(struct ek_worker *worker, uint64_t now);
+/* The current task fails; before it ends. */
+void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
+/* After a failure, a mark or a non-zero return of the current task. */
+void eki_worker_mark(struct ek_worker *worker, int code);
+/* The same for an index; every index that is not discarded ends here. */
+void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now);
+/* Publish what a running task spawned, or what is left: long tasks. */
+void eki_worker_publish_now(struct ek_worker *worker);
+
+/* True: this rank's server has nothing more to do in this phase. */
+bool eki_server_step(struct eki_engine *engine, uint64_t now);
+
+/* Report a phase that stands still, once, to the message sink. */
+void eki_engine_stall(struct eki_engine *engine);
+
+/* ------------------------------------------------------------- inline paths */
+
+/* Pop the newest task of the stack to where it runs; NULL: no memory. */
+static inline struct eki_slot *eki_worker_pop(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    unsigned char *top = local->stack_top - local->slot_bytes;
+    const struct eki_slot *slot = (const struct eki_slot *)top;
+    struct eki_slot *runs = worker->scratch;
+    if (slot->flags & EKI_SLOT_SEED) {
+        runs = eki_local_log(local, slot);
+        if (EKI_UNLIKELY(!runs))
+            return NULL;
+    } else {
+        eki_slot_copy(runs, slot, local->slot_bytes);
+    }
+    local->stack_top = top;
+    return runs;
+}
+
+static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    unsigned char *top = local->stack_top != local->stack_bottom
+                             ? local->stack_top
+                             : local->seed_top;
+    return (struct eki_slot *)(top - local->slot_bytes);
+}
+
+/*
+ * The next task of the batch, or NULL: read the clock and step.  Long tasks,
+ * and ranges, are batches of their own.
+ */
+static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    if (worker->budget == 0)
+        return NULL;
+    bool is_stack = local->stack_top != local->stack_bottom;
+    if (!is_stack && local->seed_top == local->seed_base)
+        return NULL;
+    struct eki_slot *slot =
+        (struct eki_slot *)((is_stack ? local->stack_top : local->seed_top) -
+                            local->slot_bytes);
+    if (slot->bin >= EKI_BIN_LONG) {
+        if (worker->in_batch != 0 || slot->bin == EKI_BIN_RANGE)
+            return NULL;
+        worker->budget = 1;
+    }
+    if (is_stack) {
+        slot = eki_worker_pop(worker);
+        if (EKI_UNLIKELY(!slot))
+            return NULL;
+    } else {
+        local->seed_top = (unsigned char *)slot;
+    }
+    worker->budget--;
+    worker->in_batch++;
+    worker->current = slot;
+    return slot;
+}
+
+/* The next index of the piece; false: read the clock and step. */
+static inline bool eki_worker_take_index(struct ek_worker *worker,
+                                         int64_t *index)
+{
+    if (worker->index == worker->index_last)
+        return false;
+    *index = worker->index++;
+    return true;
+}
+
+/* An index ended: a null one needs no more than this. */
+static inline bool eki_worker_index_is_null(struct ek_worker *worker, int code)
+{
+    if (EKI_UNLIKELY(worker->marks != EKI_MARK_DISCARD || code != 0))
+        return false;
+    worker->marks = 0;
+    worker->index_nulls++;
+    return true;
+}
+
+#endif

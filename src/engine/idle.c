@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A worker without tasks: its own shared part, its inbox, workers that have no
+ * thread yet, stealing in two steps, requests to other nodes, and the check for
+ * the end, one worker's words per step.
+ */
+#include "engine/internal.h"
+
+#define MILLISECOND 1000000u
+/* Back-off after another node had nothing: doubled up to a millisecond, which
+ * takes most of the traffic and no efficiency. */
+#define ASK_FIRST_NS 20000u
+/* Requests of one worker that may be open at a time. */
+#define ASK_MOST 4
+
+/* Room for a stolen block, so that a claim can always be copied. */
+static bool has_room(struct ek_worker *worker)
+{
+    if (eki_local_reserve(&worker->local,
+                          eki_deque_block_max(worker->engine->capacity)))
+        return true;
+    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for stolen tasks");
+    eki_set_stop(worker->engine);
+    return false;
+}
+
+/* Copy a claimed block of a worker of the node to the stack. */
+static void copy_block(struct ek_worker *worker, int from,
+                       const struct eki_block *block)
+{
+    struct eki_local *local = &worker->local;
+    size_t bytes = (size_t)block->count * local->slot_bytes;
+    memcpy(local->stack_top,
+           eki_slots_of(worker->engine, from) +
+               (size_t)block->first * local->slot_bytes,
+           bytes);
+    local->stack_top += bytes;
+    eki_deque_finish(worker->deque.kind,
+                     &eki_words_of(worker->engine, from)->deque, block);
+}
+
+/* Take back what nobody claimed; if it could not be published anew, claim. */
+static bool take_own(struct ek_worker *worker)
+{
+    struct eki_deque_shared *shared = &worker->words->deque;
+    struct eki_block block;
+    if (worker->deque.open == 0)
+        return false;
+    if (eki_deque_exhausted(&worker->deque, shared)) {
+        uint32_t first;
+        eki_deque_room(&worker->deque, shared, &first);
+        eki_local_published(&worker->local);
+        return false;
+    }
+    if (eki_deque_other_room(&worker->deque, shared)) {
+        eki_local_take_back(&worker->local,
+                            eki_deque_acquire(&worker->deque, shared));
+        return !eki_local_is_empty(&worker->local);
+    }
+    if (!has_room(worker) ||
+        !eki_deque_claim(worker->deque.kind, worker->engine->capacity, shared,
+                         &block))
+        return false;
+    copy_block(worker, worker->local_number, &block);
+    return true;
+}
+
+static bool take_inbox(struct ek_worker *worker)
+{
+    /* relaxed: a look only. */
+    if (!atomic_load_explicit(&worker->inbox, memory_order_relaxed))
+        return false;
+    /* acquire: pairs with the release in eki_server_deliver(): the chunks are
+     * filled. */
+    struct eki_chunk *chunk =
+        atomic_exchange_explicit(&worker->inbox, NULL, memory_order_acquire);
+    while (chunk) {
+        struct eki_chunk *next = chunk->next;
+        struct eki_local *local = &worker->local;
+        if (!eki_local_reserve(local, chunk->count)) {
+            eki_engine_break(worker->engine, EK_ERR_NOMEM);
+            return false;
+        }
+        size_t bytes = (size_t)chunk->count * local->slot_bytes;
+        memcpy(local->stack_top, chunk->slots, bytes);
+        local->stack_top += bytes;
+        eki_free(chunk);
+        chunk = next;
+    }
+    return true;
+}
+
+/*
+ * Move the longer half of the seeds of a worker without thread to our stack.
+ * From the top: it has run none, and what it has published lies at the base.
+ */
+static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
+{
+    struct eki_local *from = &absent->local, *to = &worker->local;
+    int64_t n =
+        (eki_local_slots(from, from->seed_base, from->seed_top) + 1) / 2;
+    if (n == 0 || !eki_local_reserve(to, n))
+        return false;
+    size_t bytes = (size_t)(n * from->slot_bytes);
+    from->seed_top -= bytes;
+    from->seed_end = from->seed_top;
+    memcpy(to->stack_top, from->seed_top, bytes);
+    to->stack_top += bytes;
+    return true;
+}
+
+static bool take_absent(struct ek_worker *worker)
+{
+    struct eki_engine *engine = worker->engine;
+    /* relaxed: a hint; presence decides. */
+    if (atomic_load_explicit(&engine->absent, memory_order_relaxed) == 0)
+        return false;
+    for (int i = 0; i < engine->topology->workers_here; i++) {
+        struct ek_worker *absent = engine->workers[i];
+        int expected = EKI_ABSENT;
+        /* acquire: pairs with the releases of presence: what was done to the
+         * worker before.  relaxed on failure: nothing is touched. */
+        if (absent == worker || !atomic_compare_exchange_strong_explicit(
+                                    &absent->presence, &expected, EKI_BUSY,
+                                    memory_order_acquire, memory_order_relaxed))
+            continue;
+        bool taken = take_half(worker, absent);
+        /* release: pairs with the acquire of whoever takes it next. */
+        atomic_store_explicit(&absent->presence, EKI_ABSENT,
+                              memory_order_release);
+        if (taken)
+            return true;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------- stealing */
+
+static void probe(struct ek_worker *worker, int victim)
+{
+    struct eki_engine *engine = worker->engine;
+    struct eki_worker_words *words = eki_words_of(engine, victim);
+    worker->counts.attempted++;
+    worker->thief.failures++;
+    if (eki_deque_visible(worker->deque.kind, engine->capacity,
+                          &words->deque) == 0 ||
+        !has_room(worker))
+        return;
+    if (eki_deque_claim(worker->deque.kind, engine->capacity, &words->deque,
+                        &worker->block))
+        worker->steal_from = victim;
+}
+
+/* Second step of a steal: what was claimed is ours. */
+static void finish_steal(struct ek_worker *worker)
+{
+    copy_block(worker, worker->steal_from, &worker->block);
+    worker->steal_from = -1;
+    worker->counts.successful++;
+    worker->counts.stolen += worker->block.count;
+}
+
+/* What has become of the requests; the number that are open. */
+static int open_requests(struct ek_worker *worker, uint64_t now)
+{
+    /* acquire, both: pair with the releases in eki_server_answer(). */
+    uint64_t denied =
+        atomic_load_explicit(&worker->answers[0], memory_order_acquire);
+    uint64_t granted =
+        atomic_load_explicit(&worker->answers[1], memory_order_acquire);
+    if (denied != worker->denied_seen) {
+        worker->ask_backoff =
+            worker->ask_backoff == 0 ? ASK_FIRST_NS : 2 * worker->ask_backoff;
+        if (worker->ask_backoff > MILLISECOND)
+            worker->ask_backoff = MILLISECOND;
+        worker->ask_after = now + worker->ask_backoff;
+    }
+    worker->denied_seen = denied;
+    worker->granted_seen = granted;
+    return (int)(worker->asked - denied - granted);
+}
+
+/* Ask another node, unless enough requests are open. */
+static void ask(struct ek_worker *worker, int node, uint64_t now)
+{
+    int open = open_requests(worker, now);
+    /* relaxed, both: written by this worker and by the server as hints. */
+    uint64_t last =
+        atomic_load_explicit(&worker->asked_at, memory_order_relaxed);
+    uint64_t patience =
+        20 * atomic_load_explicit(&worker->round_trip_ns, memory_order_relaxed);
+    if (patience < MILLISECOND)
+        patience = MILLISECOND;
+    if (open >= ASK_MOST || (open == 0 && now < worker->ask_after) ||
+        (open > 0 && now < last + patience))
+        return;
+    worker->asked++;
+    worker->counts.attempted++;
+    worker->thief.failures++;
+    atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
+    /* release: pairs with the acquire in eki_server_asks(). */
+    atomic_store_explicit(&worker->ask, node + 1, memory_order_release);
+}
+
+static void seek(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_victim victim = worker->policy->choose(&worker->thief);
+    if (victim.local >= 0)
+        probe(worker, victim.local);
+    /* relaxed: only this worker sets it; a request not yet fetched waits. */
+    else if (victim.node >= 0 &&
+             atomic_load_explicit(&worker->ask, memory_order_relaxed) == 0)
+        ask(worker, victim.node, now);
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static void restart_check(struct ek_worker *worker)
+{
+    worker->check_at = worker->check_pass = 0;
+    worker->check_executed = worker->check_created = 0;
+}
+
+/* Whether all is done and nothing has moved for so long that it is a stall. */
+static void watch(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    if (worker->check_executed != worker->check_last || !worker->check_idle) {
+        worker->check_last = worker->check_executed;
+        worker->unchanged_since = now;
+    }
+    if (engine->setup.stall_ns != 0 &&
+        now - worker->unchanged_since > engine->setup.stall_ns)
+        /* relaxed: a hint to print. */
+        atomic_store_explicit(&engine->node->stalled, engine->phase,
+                              memory_order_relaxed);
+}
+
+/* Look at one worker; true: a later phase was seen, so this one has ended. */
+static bool first_pass(struct ek_worker *worker)
+{
+    struct eki_engine *engine = worker->engine;
+    const struct eki_worker_words *words =
+        eki_words_of(engine, worker->check_at);
+    /* acquire: pairs with the release in eki_engine_enter(): its seeds are
+     * counted. */
+    uint64_t phase = atomic_load_explicit(&words->phase, memory_order_acquire);
+    if (phase != engine->phase) {
+        restart_check(worker);
+        return phase > engine->phase;
+    }
+    /* relaxed, both: signature was stored before phase; idle is a hint. */
+    if (atomic_load_explicit(&words->signature, memory_order_relaxed) !=
+        engine->signature) {
+        eki_set_error(worker, EK_ERR_ARG, 0, "");
+        eki_set_stop(engine);
+    }
+    if (worker->check_at == 0)
+        worker->check_idle = true;
+    if (!eki_is_set(&words->idle, engine->phase))
+        worker->check_idle = false;
+    /* acquire: pairs with the release in eki_worker_store(): the work is done
+     * and what it created is counted. */
+    worker->check_executed +=
+        atomic_load_explicit(&words->executed, memory_order_acquire);
+    if (++worker->check_at == engine->topology->node_workers) {
+        worker->check_at = 0;
+        worker->check_pass = 1;
+    }
+    return false;
+}
+
+/* `executed` of all first, `created` second: equal sums are the end. */
+static bool check_alone(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    if (worker->check_pass == 0)
+        return first_pass(worker);
+    /* relaxed: the acquires of the first pass make it no older. */
+    worker->check_created += atomic_load_explicit(
+        &eki_words_of(engine, worker->check_at)->created, memory_order_relaxed);
+    if (++worker->check_at < engine->topology->node_workers)
+        return false;
+    bool is_done = worker->check_created == worker->check_executed;
+    if (!is_done)
+        watch(worker, now);
+    restart_check(worker);
+    return is_done;
+}
+
+static bool is_finished(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    if (eki_is_broken(engine))
+        return true;
+    if (engine->alone)
+        return check_alone(worker, now);
+    /* acquire: pairs with the release in the server that announces: all that
+     * tasks did anywhere is done. */
+    return atomic_load_explicit(&engine->node->announced,
+                                memory_order_acquire) >= engine->phase;
+}
+
+static void become_idle(struct ek_worker *worker, uint64_t now)
+{
+    worker->is_idle = true;
+    worker->idle_since = now;
+    worker->batch = worker->piece = 1;
+    eki_local_reset_stack(&worker->local);
+    eki_worker_store(worker);
+    restart_check(worker);
+    /* relaxed: a hint that votes may wait for. */
+    atomic_store_explicit(&worker->words->idle, worker->engine->phase,
+                          memory_order_relaxed);
+}
+
+enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    if (!worker->is_idle)
+        become_idle(worker, now);
+    if (is_finished(worker, now)) {
+        worker->is_done = true;
+        worker->counts.done_ns = now;
+        worker->counts.termination_ns += now - worker->idle_since;
+        return EKI_STEP_DONE;
+    }
+    if (worker->here == 0 && eki_is_set(&engine->node->stalled, engine->phase))
+        eki_engine_stall(engine);
+    /* relaxed, both: tasks travel to a node that needs no messages else. */
+    if (engine->fabric &&
+        eki_is_set(&engine->node->mail[engine->phase & 1], engine->phase))
+        atomic_store_explicit(&engine->messages, true, memory_order_relaxed);
+    return EKI_STEP_WAIT;
+}
+
+enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    if (take_own(worker))
+        return EKI_STEP_AGAIN;
+    if (!worker->is_idle)
+        become_idle(worker, now);
+    if (worker->steal_from >= 0) {
+        finish_steal(worker);
+        return EKI_STEP_AGAIN;
+    }
+    if (take_inbox(worker) || take_absent(worker))
+        return EKI_STEP_AGAIN;
+    if (engine->steal == EK_STEAL_COUNTER && eki_counter_draw(worker))
+        return EKI_STEP_AGAIN;
+    if (!eki_is_stopped(engine))
+        seek(worker, now);
+    if (worker->steal_from >= 0)
+        return EKI_STEP_AGAIN;
+    return eki_worker_wait(worker, now);
+}

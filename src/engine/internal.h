@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the engine only. */
+#ifndef EKI_ENGINE_INTERNAL_H
+#define EKI_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+
+/* ------------------------------------------------------- the node segment */
+
+static inline struct eki_worker_words *
+eki_words_of(const struct eki_engine *engine, int local)
+{
+    unsigned char *first =
+        (unsigned char *)(engine->rank_words + engine->topology->node_ranks);
+    return (struct eki_worker_words *)first + local;
+}
+
+/* Slots of the shared part of a worker of the node. */
+unsigned char *eki_slots_of(const struct eki_engine *engine, int local);
+
+/* ------------------------------------------------------------ phase flags */
+
+/* A word that is set to the phase it speaks of. */
+static inline bool eki_is_set(const _Atomic uint64_t *word, uint64_t phase)
+{
+    /* relaxed: a hint to act on; what it announces is ordered elsewhere. */
+    return atomic_load_explicit(word, memory_order_relaxed) == phase;
+}
+
+static inline bool eki_is_stopped(const struct eki_engine *engine)
+{
+    return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
+}
+
+static inline bool eki_is_broken(const struct eki_engine *engine)
+{
+    /* relaxed: the phase ends whenever it is seen. */
+    return atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK;
+}
+
+void eki_set_stop(struct eki_engine *engine);
+/* Record an error of WORKER, once per phase and worker. */
+void eki_set_error(struct ek_worker *worker, ek_status status, int code,
+                   const char *text);
+/* Of two errors, the one that all ranks report. */
+void eki_error_worse(struct eki_error *error, const struct eki_error *other);
+/* The worst error of the node in this phase. */
+void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
+
+/* -------------------------------------------------------------- in workers */
+
+/* Store created and executed where others read them. */
+void eki_worker_store(struct ek_worker *worker);
+/*
+ * Publish half of what is here if the shared part is exhausted; rounded up if
+ * another task runs already, so that the last one is visible, too.
+ */
+void eki_worker_publish(struct ek_worker *worker, bool is_running);
+/* Open a batch or a piece of a range: there are tasks. */
+enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now);
+/* Close the batch that ended at NOW. */
+void eki_worker_close(struct ek_worker *worker, uint64_t now);
+void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
+/* End the piece early: the rest lies on the stack; false: no memory. */
+bool eki_worker_put_back(struct ek_worker *worker);
+/* Open a piece of the range on top of the local part. */
+enum eki_step eki_worker_start_range(struct ek_worker *worker);
+/* Find work, or the end. */
+enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
+/* Only the end: in a restore phase. */
+enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
+
+/* --------------------------------------------------------------- in servers */
+
+void eki_server_init(struct eki_engine *engine);
+void eki_server_free(struct eki_engine *engine);
+void eki_server_enter(struct eki_engine *engine);
+/* A buffer with kind, phase and signature set, or NULL. */
+struct eki_message *eki_server_reserve(struct eki_engine *engine,
+                                       enum eki_kind kind);
+/* Give tasks to a worker of this rank. */
+void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
+                        const void *slots, int64_t count);
+void eki_server_requests(struct eki_engine *engine);
+void eki_server_asks(struct eki_engine *engine, uint64_t now);
+void eki_server_departing(struct eki_engine *engine);
+void eki_server_waves(struct eki_engine *engine, uint64_t now);
+void eki_server_take_vote(struct eki_engine *engine,
+                          const struct eki_message *message);
+void eki_server_take_wave(struct eki_engine *engine,
+                          const struct eki_message *message);
+void eki_engine_break(struct eki_engine *engine, ek_status status);
+
+/* ------------------------------------------------------------ in the counter
+ */
+
+void eki_counter_enter(struct eki_engine *engine);
+/* Get the next seed of the counter to the stack; false: none left. */
+bool eki_counter_draw(struct ek_worker *worker);
+void eki_counter_serve(struct eki_engine *engine);
+bool eki_counter_take(struct eki_engine *engine,
+                      const struct eki_message *message);
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life cycle of an engine and of its phases; errors of a phase. */
+#include "engine/internal.h"
+
+/* ------------------------------------------------------------- the segment */
+
+static size_t round_lines(size_t bytes)
+{
+    return (bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
+}
+
+static size_t words_bytes(const struct eki_topology *topology)
+{
+    return sizeof(struct eki_node_words) +
+           (size_t)topology->node_ranks * sizeof(struct eki_rank_words) +
+           (size_t)topology->node_workers * sizeof(struct eki_worker_words);
+}
+
+static size_t shared_bytes(uint32_t capacity, uint32_t slot_bytes)
+{
+    return round_lines(2 * (size_t)capacity * slot_bytes);
+}
+
+size_t eki_engine_segment_bytes(const struct eki_setup *setup)
+{
+    return words_bytes(setup->topology) +
+           (size_t)setup->topology->node_workers *
+               shared_bytes((uint32_t)setup->buffer_slots,
+                            eki_slot_bytes(setup->payload_bytes));
+}
+
+unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
+{
+    return engine->segment + words_bytes(engine->topology) +
+           (size_t)local * shared_bytes(engine->capacity, engine->slot_bytes);
+}
+
+/* ----------------------------------------------------------------- creation */
+
+static struct ek_worker *create_worker(struct eki_engine *engine, int here)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct ek_worker *worker = eki_alloc_lines(sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->scratch = eki_alloc_lines(engine->slot_bytes);
+    if (!worker->scratch) {
+        eki_free(worker);
+        return NULL;
+    }
+    eki_local_init(&worker->local, engine->slot_bytes);
+    eki_deque_init(&worker->deque, engine->setup.deque, engine->capacity);
+    worker->engine = engine;
+    worker->here = here;
+    worker->id = topology->first_worker[topology->rank] + here;
+    worker->local_number = topology->node_first + here;
+    worker->words = eki_words_of(engine, worker->local_number);
+    worker->slots = eki_slots_of(engine, worker->local_number);
+    worker->thief.topology = topology;
+    worker->thief.local = worker->local_number;
+    eki_random_seed(&worker->thief.random, engine->setup.seed,
+                    (uint64_t)worker->id);
+    worker->index_first = -1;
+    worker->steal_from = -1;
+    /* Seeds of the same home are numbered from 0 on. */
+    worker->next_id = UINT64_C(1) << (EKI_ID_BITS - 1);
+    worker->batch = worker->piece = 1;
+    return worker;
+}
+
+static void destroy_worker(struct ek_worker *worker)
+{
+    if (!worker)
+        return;
+    /* relaxed: nobody else is about. */
+    struct eki_chunk *chunk =
+        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
+    while (chunk) {
+        struct eki_chunk *next = chunk->next;
+        eki_free(chunk);
+        chunk = next;
+    }
+    eki_local_free(&worker->local);
+    eki_free(worker->function_counts);
+    eki_free(worker->scratch);
+    eki_free(worker);
+}
+
+static bool create_workers(struct eki_engine *engine)
+{
+    int workers = engine->topology->workers_here;
+    engine->workers = eki_alloc((size_t)workers, sizeof *engine->workers);
+    if (!engine->workers)
+        return false;
+    for (int here = 0; here < workers; here++) {
+        engine->workers[here] = create_worker(engine, here);
+        if (!engine->workers[here])
+            return false;
+    }
+    return true;
+}
+
+ek_status eki_engine_create(const struct eki_setup *setup,
+                            struct eki_engine **made)
+{
+    const struct eki_topology *topology = setup->topology;
+    struct eki_engine *engine = eki_alloc_lines(sizeof *engine);
+    if (!engine)
+        goto no_memory;
+    engine->setup = *setup;
+    engine->topology = topology;
+    engine->fabric = setup->fabric;
+    engine->segment = setup->segment;
+    engine->node = setup->segment;
+    engine->rank_words = (struct eki_rank_words *)(engine->node + 1);
+    engine->slot_bytes = eki_slot_bytes(setup->payload_bytes);
+    engine->capacity = (uint32_t)setup->buffer_slots;
+    engine->alone = topology->nodes == 1;
+    engine->server.contact =
+        eki_alloc((size_t)topology->nodes, sizeof *engine->server.contact);
+    engine->counter.table =
+        eki_alloc((size_t)topology->size + 1, sizeof *engine->counter.table);
+    engine->counter.starts = eki_alloc((size_t)topology->workers_here + 1,
+                                       sizeof *engine->counter.starts);
+    if (!engine->server.contact || !engine->counter.table ||
+        !engine->counter.starts)
+        goto no_memory;
+    eki_server_init(engine);
+    if (!create_workers(engine))
+        goto no_memory;
+    *made = engine;
+    return EK_OK;
+no_memory:
+    eki_engine_destroy(&engine);
+    return eki_error(EK_ERR_NOMEM, "no memory for %d workers",
+                     topology->workers_here);
+}
+
+void eki_engine_destroy(struct eki_engine **made)
+{
+    struct eki_engine *engine = *made;
+    *made = NULL;
+    if (!engine)
+        return;
+    for (int here = 0; engine->workers && here < engine->topology->workers_here;
+         here++)
+        destroy_worker(engine->workers[here]);
+    eki_server_free(engine);
+    eki_free(engine->workers);
+    eki_free(engine->functions);
+    eki_free(engine->departing.slots);
+    eki_free(engine->departing.ranks);
+    eki_free(engine->counter.table);
+    eki_free(engine->counter.starts);
+    eki_free(engine->counter.requests);
+    eki_free(engine);
+}
+
+static bool grow_functions(struct eki_engine *engine)
+{
+    int room = engine->function_room ? 2 * engine->function_room : 8;
+    struct eki_function *functions =
+        eki_realloc(engine->functions, (size_t)room, sizeof *functions);
+    if (!functions)
+        return false;
+    engine->functions = functions;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        struct ek_worker *worker = engine->workers[here];
+        struct eki_function_counts *counts =
+            eki_realloc(worker->function_counts, (size_t)room, sizeof *counts);
+        if (!counts)
+            return false;
+        worker->functions = functions;
+        worker->function_counts = counts;
+    }
+    engine->function_room = room;
+    return true;
+}
+
+ek_status eki_engine_register(struct eki_engine *engine, const char *name,
+                              ek_task_fn *fn, void *context, int *function)
+{
+    if (engine->function_count == engine->function_room &&
+        !grow_functions(engine))
+        return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
+    struct eki_function *added = &engine->functions[engine->function_count];
+    added->fn = fn;
+    added->context = context;
+    snprintf(added->name, sizeof added->name, "%s", name);
+    *function = engine->function_count++;
+    return EK_OK;
+}
+
+/* -------------------------------------------------------------------- errors
+ */
+
+void eki_set_stop(struct eki_engine *engine)
+{
+    /* relaxed: seen at the end of a task, sooner or later. */
+    atomic_store_explicit(&engine->node->stop[engine->phase & 1], engine->phase,
+                          memory_order_relaxed);
+}
+
+/* What a worker runs now: function and id; -1 where nothing does. */
+static void running(const struct ek_worker *worker, struct eki_error *error)
+{
+    error->function = -1;
+    if (worker->current) {
+        error->function = worker->current->function;
+        error->id = worker->current->id;
+    } else if (worker->index_first >= 0) {
+        error->function = worker->index_function;
+        error->id = worker->index_id + (uint64_t)worker->index - 1;
+    }
+}
+
+void eki_set_error(struct ek_worker *worker, ek_status status, int code,
+                   const char *text)
+{
+    struct eki_engine *engine = worker->engine;
+    int parity = (int)(engine->phase & 1);
+    struct eki_error *error = &worker->words->error[parity];
+    if (eki_is_set(&worker->words->failed[parity], engine->phase))
+        return;
+    error->status = status;
+    error->worker = worker->id;
+    error->code = code;
+    running(worker, error);
+    snprintf(error->text, sizeof error->text, "%s", text ? text : "");
+    /* release: pairs with the acquire in eki_node_error(): the record is
+     * filled. */
+    atomic_store_explicit(&worker->words->failed[parity], engine->phase,
+                          memory_order_release);
+    /* relaxed: seen by whoever has seen the release of `executed` that the
+     * worker stores after this. */
+    atomic_store_explicit(&engine->node->error[parity], engine->phase,
+                          memory_order_relaxed);
+}
+
+void eki_engine_stop(struct eki_engine *engine)
+{
+    eki_set_stop(engine);
+}
+
+void eki_engine_fail(struct eki_engine *engine, ek_status status,
+                     const char *text)
+{
+    eki_set_error(engine->workers[0], status, 0, text);
+    eki_set_stop(engine);
+}
+
+/* Lower is worse: what makes the phase as such void comes first. */
+static int rank_of_status(int status)
+{
+    switch (status) {
+    case EK_OK:
+        return 9;
+    case EK_ERR_TASK:
+        return 3;
+    case EK_ERR_NOMEM:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+void eki_error_worse(struct eki_error *error, const struct eki_error *other)
+{
+    int mine = rank_of_status(error->status);
+    int theirs = rank_of_status(other->status);
+    if (theirs < mine || (theirs == mine && other->worker < error->worker))
+        *error = *other;
+}
+
+void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
+{
+    int parity = (int)(engine->phase & 1);
+    memset(error, 0, sizeof *error);
+    if (!eki_is_set(&engine->node->error[parity], engine->phase))
+        return;
+    for (int i = 0; i < engine->topology->node_workers; i++) {
+        const struct eki_worker_words *words = eki_words_of(engine, i);
+        /* acquire: pairs with the release in eki_set_error(). */
+        if (atomic_load_explicit(&words->failed[parity],
+                                 memory_order_acquire) == engine->phase)
+            eki_error_worse(error, &words->error[parity]);
+    }
+}
+
+/* --------------------------------------------------------------------- phase
+ */
+
+/* An exhausted publication is settled; outside a phase nothing is open. */
+static void settle(struct ek_worker *worker)
+{
+    uint32_t first;
+    eki_local_take_back(
+        &worker->local,
+        eki_deque_acquire(&worker->deque, &worker->words->deque));
+    eki_deque_room(&worker->deque, &worker->words->deque, &first);
+}
+
+static void reset_worker(struct ek_worker *worker)
+{
+    struct eki_engine *engine = worker->engine;
+    memset(&worker->counts, 0, sizeof worker->counts);
+    if (engine->function_count)
+        memset(worker->function_counts, 0,
+               (size_t)engine->function_count *
+                   sizeof *worker->function_counts);
+    worker->is_done = worker->is_idle = worker->may_publish = false;
+    worker->has_thieves = worker->policy != &eki_victims_none &&
+                          engine->topology->workers > 1 &&
+                          engine->kind == EKI_PHASE_PROCESS;
+    worker->batch = worker->piece = 1;
+    worker->credit = 1;
+    worker->budget = worker->in_batch = 0;
+    worker->marks = 0;
+    worker->current = NULL;
+    worker->ask_after = worker->ask_backoff = 0;
+    worker->asked = worker->denied_seen = worker->granted_seen = 0;
+    worker->unchanged_since = engine->entered_ns;
+    worker->idle_since = worker->stamp = engine->entered_ns;
+    worker->thief.failures = 0;
+    /* relaxed: handed to the worker's thread by the start of the team. */
+    atomic_store_explicit(&worker->ask, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->answers[0], 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->answers[1], 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->draw_state, EKI_DRAW_FREE,
+                          memory_order_relaxed);
+    atomic_store_explicit(&worker->presence, EKI_ABSENT, memory_order_relaxed);
+}
+
+/* Count what is to be done here, then say that this worker is in the phase. */
+static void enter_worker(struct ek_worker *worker)
+{
+    struct eki_engine *engine = worker->engine;
+    worker->policy = eki_victim_policy_of(engine->steal);
+    reset_worker(worker);
+    if (engine->kind == EKI_PHASE_PROCESS)
+        worker->created += (uint64_t)eki_local_seed_tasks(&worker->local);
+    if (worker->here == 0)
+        worker->created += (uint64_t)engine->departing.count;
+    eki_worker_store(worker);
+    /* relaxed, both: ordered by the release of phase. */
+    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->words->signature, engine->signature,
+                          memory_order_relaxed);
+    /* release: pairs with the acquire of whoever sums: the seeds count. */
+    atomic_store_explicit(&worker->words->phase, engine->phase,
+                          memory_order_release);
+}
+
+static bool needs_messages(const struct eki_engine *engine)
+{
+    if (!engine->fabric)
+        return false;
+    return !engine->alone || engine->kind == EKI_PHASE_RESTORE ||
+           (engine->steal == EK_STEAL_COUNTER && engine->topology->size > 1);
+}
+
+static void enter_server(struct eki_engine *engine)
+{
+    struct eki_server *server = &engine->server;
+    server->wave = 0;
+    server->voted = server->forwarded = server->stop_sent = false;
+    server->has_vote[0] = server->has_vote[1] = false;
+    server->verdict_next = -1;
+    server->request_count = 0;
+    server->stall_told = false;
+    server->unchanged_since = engine->entered_ns;
+    server->depart_next = 0;
+    memset(&server->service, 0, sizeof server->service);
+}
+
+void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
+                      uint64_t now)
+{
+    int workers = engine->topology->workers_here;
+    engine->phase++;
+    engine->kind = phase->kind;
+    engine->signature = phase->signature;
+    engine->steal = phase->steal;
+    engine->on_failure = phase->on_failure;
+    engine->entered_ns = now;
+    engine->is_open = true;
+    engine->stall_printed = false;
+    enter_server(engine);
+    /* relaxed, all three: handed on by the start of the team. */
+    atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
+    atomic_store_explicit(&engine->messages, needs_messages(engine),
+                          memory_order_relaxed);
+    if (engine->departing.count > 0) {
+        atomic_store_explicit(&engine->messages, true, memory_order_relaxed);
+        /* relaxed: ordered by the release of phase, below. */
+        atomic_store_explicit(&engine->node->mail[engine->phase & 1],
+                              engine->phase, memory_order_relaxed);
+    }
+    for (int here = 0; here < workers; here++)
+        enter_worker(engine->workers[here]);
+    if (phase->kind != EKI_PHASE_PROCESS)
+        return;
+    if (phase->steal == EK_STEAL_COUNTER)
+        eki_counter_enter(engine);
+    for (int here = 0; here < workers; here++)
+        eki_worker_publish(engine->workers[here], true);
+}
+
+void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
+{
+    int expected = EKI_ABSENT;
+    /* acquire: pairs with the release in take_absent(): what was taken from
+     * this worker is gone.  Who holds it does so for a copy. */
+    while (!atomic_compare_exchange_weak_explicit(
+        &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
+        memory_order_relaxed))
+        expected = EKI_ABSENT;
+    /* relaxed: a hint. */
+    atomic_fetch_sub_explicit(&worker->engine->absent, 1, memory_order_relaxed);
+    worker->counts.first_ns = worker->stamp = worker->idle_since = now;
+}
+
+/* What all ranks return. */
+static void phase_error(struct eki_engine *engine, struct eki_error *error)
+{
+    /* relaxed: every worker here has ended. */
+    int broken = atomic_load_explicit(&engine->broken, memory_order_relaxed);
+    if (broken != EK_OK) {
+        memset(error, 0, sizeof *error);
+        error->status = broken;
+        error->worker = error->function = -1;
+        snprintf(error->text, sizeof error->text, "%.159s",
+                 engine->fabric ? engine->fabric->failure : "");
+    } else if (engine->alone) {
+        eki_node_error(engine, error);
+    } else {
+        *error = engine->node->announced_error;
+    }
+}
+
+void eki_engine_leave(struct eki_engine *engine, uint64_t now,
+                      struct eki_error *error)
+{
+    int workers = engine->topology->workers_here;
+    phase_error(engine, error);
+    for (int here = 0; here < workers; here++) {
+        struct ek_worker *worker = engine->workers[here];
+        settle(worker);
+        if (worker->counts.done_ns == 0)
+            worker->counts.done_ns = now;
+        if (worker->counts.first_ns == 0)
+            worker->counts.first_ns = worker->counts.done_ns;
+    }
+    engine->departing.count = 0;
+    engine->is_open = false;
+    /* release: pairs with the acquire in all_left(): no claimant of this rank
+     * is about any more. */
+    atomic_store_explicit(
+        &engine->rank_words[engine->topology->node_index].left, engine->phase,
+        memory_order_release);
+}

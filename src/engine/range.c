@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranges: a slot {first, last} is split into eighths on the stack, and a piece
+ * of at most 512 indices is run at a time.  Counted by indices; splitting
+ * counts nothing.
+ *
+ * A piece runs as index_first <= index <= index_last; index_first < 0: none.
+ */
+#include "engine/internal.h"
+
+enum {
+    PIECE_MAX = 512,
+    PARTS = 8
+};
+
+/* Push [FIRST, LAST) of the range that runs; false: no memory. */
+static bool push_range(struct ek_worker *worker, int64_t first, int64_t last)
+{
+    struct eki_slot *slot = eki_local_push(&worker->local);
+    if (!slot)
+        return false;
+    struct eki_range range = {first, last};
+    slot->function = worker->index_function;
+    slot->bytes = sizeof range;
+    slot->bin = EKI_BIN_RANGE;
+    slot->deviation = 0;
+    slot->flags = EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
+    slot->id = worker->index_id + (uint64_t)first;
+    memcpy(slot->payload, &range, sizeof range);
+    return true;
+}
+
+/* Keep an eighth, the first one, until at most eight pieces are left. */
+static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
+{
+    while (last - first > PARTS * (int64_t)worker->piece) {
+        int64_t part = (last - first) / PARTS;
+        for (int i = PARTS - 1; i > 0; i--) {
+            int64_t end = i == PARTS - 1 ? last : first + (i + 1) * part;
+            if (!push_range(worker, first + i * part, end))
+                return end;
+        }
+        last = first + part;
+    }
+    if (last - first > worker->piece &&
+        push_range(worker, first + worker->piece, last))
+        last = first + worker->piece;
+    return last;
+}
+
+enum eki_step eki_worker_start_range(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_slot *slot = eki_worker_top(worker);
+    struct eki_range range;
+    memcpy(&range, slot->payload, sizeof range);
+    worker->index_function = slot->function;
+    worker->index_id = slot->id - (uint64_t)range.first;
+    slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
+    if ((unsigned char *)slot == local->stack_top - local->slot_bytes)
+        local->stack_top = (unsigned char *)slot;
+    else
+        local->seed_top = (unsigned char *)slot;
+    worker->index = worker->index_first = range.first;
+    worker->index_last = split(worker, range.first, range.last);
+    worker->index_nulls = 0;
+    eki_worker_publish(worker, true);
+    return EKI_STEP_RANGE;
+}
+
+/* Count what has run since the piece began, or since the last time stamp. */
+static void count_indices(struct ek_worker *worker, uint64_t elapsed)
+{
+    int64_t n = worker->index - worker->index_first;
+    struct eki_function_counts *function =
+        &worker->function_counts[worker->index_function];
+    worker->index_first = worker->index;
+    worker->executed += (uint64_t)n;
+    worker->counts.tasks += n;
+    worker->counts.nulls += worker->index_nulls;
+    worker->counts.work_ns += elapsed;
+    function->tasks += n;
+    function->work_ns += elapsed;
+    worker->index_nulls = 0;
+}
+
+void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
+{
+    uint64_t elapsed = now - worker->stamp;
+    int64_t nulls = worker->index_nulls;
+    if (nulls >= 16)
+        worker->null_ns +=
+            ((double)elapsed / (double)nulls - worker->null_ns) / 4;
+    count_indices(worker, elapsed);
+    worker->stamp = now;
+    worker->index_first = -1;
+    if (elapsed < EKI_SHORT_NS && worker->piece < PIECE_MAX)
+        worker->piece *= 2;
+    worker->index = worker->index_last = 0;
+}
+
+/* Time of the index that ended at NOW, without the null ones before it. */
+static uint64_t index_ns(const struct ek_worker *worker, uint64_t elapsed)
+{
+    double nulls = (double)worker->index_nulls;
+    double rest = (double)elapsed - nulls * worker->null_ns;
+    double share = (double)elapsed / (nulls + 1.0);
+    return (uint64_t)(rest > share ? rest : share);
+}
+
+static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
+{
+    int64_t index = worker->index - 1;
+    uint64_t id = worker->index_id + (uint64_t)index;
+    struct eki_remaining remaining = {
+        id, index, worker->index_function,
+        flags & EKI_SLOT_SKIPPED ? EKI_BIN_NEVER : eki_bin_of(ns), flags};
+    if (!eki_local_remain(&worker->local, &remaining)) {
+        eki_set_error(worker, EK_ERR_NOMEM, 0,
+                      "no memory to remember a remaining index");
+        eki_set_stop(worker->engine);
+    }
+    if (ns > worker->counts.largest_ns) {
+        worker->counts.largest_ns = ns;
+        worker->counts.largest_id = id;
+        worker->counts.largest_function = worker->index_function;
+    }
+}
+
+bool eki_worker_put_back(struct ek_worker *worker)
+{
+    if (worker->index == worker->index_last)
+        return true;
+    if (!push_range(worker, worker->index, worker->index_last))
+        return false;
+    worker->index_last = worker->index;
+    return true;
+}
+
+void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
+{
+    if (code != 0)
+        eki_worker_fail(worker, code, "");
+    uint32_t marks = worker->marks;
+    uint64_t elapsed = now - worker->stamp;
+    uint64_t ns =
+        marks & EKI_MARK_COST ? worker->cost_ns : index_ns(worker, elapsed);
+    uint8_t flags = marks & EKI_MARK_SKIP ? EKI_SLOT_SKIPPED : 0;
+    worker->marks = 0;
+    if (marks & EKI_MARK_DISCARD)
+        worker->index_nulls++;
+    else
+        remember(worker, ns, flags);
+    worker->counts.nulls += flags != 0;
+    count_indices(worker, elapsed);
+    worker->stamp = now;
+    if (elapsed > EKI_LONG_NS) {
+        worker->piece = worker->piece > 1 ? worker->piece / 2 : 1;
+        eki_worker_put_back(worker);
+    }
+    if (eki_is_stopped(worker->engine))
+        eki_worker_put_back(worker);
+}

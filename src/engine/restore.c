@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Restore: the next seeds of each worker, and tasks that travel to where they
+ * belong (original homes, hints of another rank).
+ */
+#include "engine/internal.h"
+
+ek_status eki_engine_depart(struct eki_engine *engine,
+                            const struct eki_slot *slot, int rank)
+{
+    struct eki_departing *departing = &engine->departing;
+    if (departing->count == departing->room) {
+        int64_t room = departing->room ? 2 * departing->room : 64;
+        unsigned char *slots =
+            eki_realloc(departing->slots, (size_t)room, engine->slot_bytes);
+        if (!slots)
+            return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
+        departing->slots = slots;
+        int *ranks = eki_realloc(departing->ranks, (size_t)room, sizeof *ranks);
+        if (!ranks)
+            return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
+        departing->ranks = ranks;
+        departing->room = room;
+    }
+    memcpy(eki_slot_at(departing->slots, departing->count, engine->slot_bytes),
+           slot, engine->slot_bytes);
+    departing->ranks[departing->count++] = rank;
+    return EK_OK;
+}
+
+ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
+                                    enum eki_order order, int64_t *discarded)
+{
+    if (!eki_local_restore(&engine->workers[here]->local, order, discarded))
+        return eki_error(EK_ERR_NOMEM, "no memory to restore worker %d",
+                         engine->workers[here]->id);
+    return EK_OK;
+}
+
+/* Give the seeds of a worker that have another home away; keep the others. */
+static ek_status pack_worker(struct eki_engine *engine,
+                             struct ek_worker *worker)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct eki_local *local = &worker->local;
+    unsigned char *kept = local->seeds;
+    int first = topology->first_worker[topology->rank];
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += engine->slot_bytes) {
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        int home = eki_id_home(slot->id);
+        if (home == worker->id) {
+            memmove(kept, at, engine->slot_bytes);
+            kept += engine->slot_bytes;
+        } else if (home >= first && home < first + topology->workers_here) {
+            if (!eki_local_log(&engine->workers[home - first]->local, slot))
+                return eki_error(EK_ERR_NOMEM, "no memory to restore tasks");
+        } else {
+            EKI_TRY(eki_engine_depart(engine, slot,
+                                      eki_topology_rank(topology, home)));
+        }
+    }
+    local->seed_base = local->seeds;
+    local->seed_top = local->seed_end = kept;
+    return EK_OK;
+}
+
+ek_status eki_engine_restore_pack(struct eki_engine *engine, int64_t *discarded)
+{
+    int workers = engine->topology->workers_here;
+    for (int here = 0; here < workers; here++)
+        EKI_TRY(eki_engine_restore_worker(engine, here, EKI_ORDER_EXECUTED,
+                                          discarded));
+    for (int here = 0; here < workers; here++)
+        EKI_TRY(pack_worker(engine, engine->workers[here]));
+    return EK_OK;
+}
+
+ek_status eki_engine_restore_end(struct eki_engine *engine)
+{
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        EKI_TRY(
+            eki_engine_restore_worker(engine, here, EKI_ORDER_ORIGINAL, NULL));
+    return EK_OK;
+}
+
+/* Send the departing tasks, as far as there are buffers: runs of equal ranks
+ * travel together. */
+void eki_server_departing(struct eki_engine *engine)
+{
+    struct eki_departing *departing = &engine->departing;
+    int64_t *next = &engine->server.depart_next;
+    int64_t most =
+        (int64_t)((engine->fabric->message_bytes - sizeof(struct eki_message)) /
+                  engine->slot_bytes);
+    while (*next < departing->count) {
+        struct eki_message *message = eki_server_reserve(engine, EKI_KIND_MOVE);
+        if (!message)
+            return;
+        int rank = departing->ranks[*next];
+        int64_t count = 1;
+        while (count < most && *next + count < departing->count &&
+               departing->ranks[*next + count] == rank)
+            count++;
+        message->head.count = count;
+        message->head.bytes = count * (int64_t)engine->slot_bytes;
+        memcpy(message->body,
+               eki_slot_at(departing->slots, *next, engine->slot_bytes),
+               (size_t)message->head.bytes);
+        eki_fabric_post(engine->fabric, message, rank);
+        *next += count;
+    }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking collectives on the duplicate, for the time when no tasks run, and
+ * the words for MPI's error codes.
+ */
+#include "fabric/mpi_fabric.h"
+
+#include <limits.h>
+
+ek_status eki_mpi_error(const char *what, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "unknown error";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    return eki_error(EK_ERR_MPI, "%s: %s", what, text);
+}
+
+ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code)
+{
+    if (EKI_LIKELY(code == MPI_SUCCESS))
+        return EK_OK;
+    ek_status status = eki_mpi_error(what, code);
+    if (mpi->base.failed == EK_OK) { /* the first failure explains the rest */
+        mpi->base.failed = status;
+        snprintf(mpi->base.failure, sizeof mpi->base.failure, "%.250s",
+                 ek_error_message());
+    }
+    return status;
+}
+
+/* The int MPI wants; EK_ERR_ARG if it does not fit. */
+static ek_status count_of(size_t bytes, int *count)
+{
+    if (bytes > INT_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "%zu bytes in one MPI call, at most %d are possible",
+                         bytes, INT_MAX);
+    *count = (int)bytes;
+    return EK_OK;
+}
+
+ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
+{
+    struct {
+        int status, rank;
+    } worst = {.status = status};
+    char text[512] = "";
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    worst.rank = rank;
+    if (status != EK_OK) /* now, because a failing MPI call replaces it */
+        snprintf(text, sizeof text, "%.511s", ek_error_message());
+    /* Failures are negative, and of equals MINLOC takes the lowest rank. */
+    int code =
+        MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_2INT, MPI_MINLOC, comm);
+    if (code != MPI_SUCCESS)
+        return eki_mpi_error("MPI_Allreduce", code);
+    if (worst.status == EK_OK)
+        return EK_OK;
+    code = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, comm);
+    if (code != MPI_SUCCESS)
+        return eki_mpi_error("MPI_Bcast", code);
+    if (worst.rank == rank)
+        return status; /* with its own message */
+    return eki_error((ek_status)worst.status, "rank %d: %.500s", worst.rank,
+                     text);
+}
+
+ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status)
+{
+    return eki_mpi_agree(eki_mpi_of(fabric)->comm, status);
+}
+
+static ek_status reduce(struct eki_fabric *fabric, void *values, int n,
+                        MPI_Datatype type, MPI_Op op)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    return eki_mpi_check(
+        mpi, "MPI_Allreduce",
+        MPI_Allreduce(MPI_IN_PLACE, values, n, type, op, mpi->comm));
+}
+
+ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n)
+{
+    return reduce(fabric, values, n, MPI_INT64_T, MPI_SUM);
+}
+
+ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
+                                    int n)
+{
+    return reduce(fabric, values, n, MPI_DOUBLE, MPI_SUM);
+}
+
+ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n)
+{
+    return reduce(fabric, values, n, MPI_DOUBLE, MPI_MAX);
+}
+
+ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *value,
+                                  int *rank)
+{
+    struct {
+        double value;
+        int rank;
+    } largest = {*value, fabric->rank};
+    EKI_TRY(reduce(fabric, &largest, 1, MPI_DOUBLE_INT, MPI_MAXLOC));
+    *value = largest.value;
+    *rank = largest.rank;
+    return EK_OK;
+}
+
+ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,
+                                   size_t bytes, int root)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    unsigned char *next = data;
+    for (size_t left = bytes; left > 0;) {
+        int piece = left < EKI_MPI_PIECE ? (int)left : EKI_MPI_PIECE;
+        EKI_TRY(
+            eki_mpi_check(mpi, "MPI_Bcast",
+                          MPI_Bcast(next, piece, MPI_BYTE, root, mpi->comm)));
+        next += piece;
+        left -= (size_t)piece;
+    }
+    return EK_OK;
+}
+
+ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
+                                    void *all, size_t bytes)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    int count = 0;
+    EKI_TRY(count_of(bytes, &count));
+    return eki_mpi_check(
+        mpi, "MPI_Allgather",
+        MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, mpi->comm));
+}
+
+ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    return eki_mpi_check(mpi, "MPI_Barrier", MPI_Barrier(mpi->comm));
+}

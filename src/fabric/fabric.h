@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fabric: how servers exchange messages, and the memory a node shares.
+ *
+ * The message interface is a table of functions: mpi.c implements it here, the
+ * simulated network elsewhere.  One thread at a time calls it, the server.
+ * Nothing in the table blocks.
+ */
+#ifndef EKI_FABRIC_H
+#define EKI_FABRIC_H
+
+#include "base/base.h"
+
+/* Every message starts with this; checked on arrival. */
+struct eki_head {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t kind;       /* enum eki_kind (engine); 1 ... 31 */
+    uint32_t collection; /* number of the collection on its communicator */
+    int32_t source;      /* rank that sent it; set by post */
+    uint64_t phase;
+    uint64_t signature;
+    int64_t count;  /* items of the body */
+    int64_t bytes;  /* of the body */
+    int64_t first;  /* meaning depends on the kind */
+    int32_t worker; /* meaning depends on the kind */
+    int32_t detail; /* meaning depends on the kind */
+};
+_Static_assert(sizeof(struct eki_head) == 64, "layout of a message header");
+
+#define EKI_MESSAGE_MAGIC 0x6b656c31u
+#define EKI_MESSAGE_VERSION 1
+
+struct eki_message {
+    struct eki_head head;
+    unsigned char body[]; /* aligned to 8 bytes */
+};
+
+struct eki_fabric;
+
+struct eki_fabric_ops {
+    /* A buffer of fabric->message_bytes, or NULL: all are on their way. */
+    struct eki_message *(*reserve)(struct eki_fabric *fabric);
+    /* Give back a reserved buffer without sending it. */
+    void (*unreserve)(struct eki_fabric *fabric, struct eki_message *message);
+    /* Send head and head.bytes of body to RANK (may be the own rank). */
+    void (*post)(struct eki_fabric *fabric, struct eki_message *message,
+                 int rank);
+    /* The next arrived message, checked, or NULL. */
+    struct eki_message *(*poll)(struct eki_fabric *fabric);
+    /* Give back a polled message. */
+    void (*release)(struct eki_fabric *fabric, struct eki_message *message);
+    /* Progress own sends; true if all are complete. */
+    bool (*drain)(struct eki_fabric *fabric);
+};
+
+/* First member of every implementation. */
+struct eki_fabric {
+    const struct eki_fabric_ops *ops;
+    int rank, size;
+    uint32_t collection;
+    size_t message_bytes; /* largest message, header included */
+    ek_status failed;     /* EK_OK, or why no message moves any more */
+    char failure[256];    /* in words */
+};
+
+static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
+{
+    return fabric->ops->reserve(fabric);
+}
+static inline void eki_fabric_unreserve(struct eki_fabric *fabric,
+                                        struct eki_message *message)
+{
+    fabric->ops->unreserve(fabric, message);
+}
+static inline void eki_fabric_post(struct eki_fabric *fabric,
+                                   struct eki_message *message, int rank)
+{
+    fabric->ops->post(fabric, message, rank);
+}
+static inline struct eki_message *eki_fabric_poll(struct eki_fabric *fabric)
+{
+    return fabric->ops->poll(fabric);
+}
+static inline void eki_fabric_release(struct eki_fabric *fabric,
+                                      struct eki_message *message)
+{
+    fabric->ops->release(fabric, message);
+}
+static inline bool eki_fabric_drain(struct eki_fabric *fabric)
+{
+    return fabric->ops->drain(fabric);
+}
+
+/*
+ * Whether a header is one of ours and consistent with the received length:
+ * magic, version, kind, collection, source, counts and bytes not negative,
+ * bytes equal to the received rest.  On failure WHY says what was wrong.
+ */
+bool eki_head_check(const struct eki_head *head, size_t received_bytes,
+                    uint32_t collection, int size, char *why, size_t why_bytes);
+
+/* --------------------------------------------------- the MPI implementation */
+
+/*
+ * Thread level of MPI: 0 single ... 3 multiple, -1 not initialized, -2 already
+ * finalized.
+ */
+int eki_mpi_thread_level(void);
+/* Whether the calling thread is the one that initialized MPI. */
+bool eki_mpi_is_main_thread(void);
+
+/*
+ * Duplicate COMM (own error handler) and find the nodes; collective.  Nodes
+ * have at most RANKS_PER_NODE ranks (0: all that share memory).  No message
+ * moves before eki_fabric_mpi_open().  Memory O(size): the nodes and a counter
+ * per rank.
+ */
+ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
+                                struct eki_fabric **fabric);
+/* Node of each rank [size], numbered 0, 1, ... by their lowest rank; borrowed.
+ */
+const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric);
+/* How many ranks really share this rank's memory (not pretended), me included.
+ */
+int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);
+/* Whether all ranks really share one memory. */
+bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
+/* Post the receives for messages of up to MESSAGE_BYTES; collective. */
+ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes);
+/*
+ * Collective: waits until all messages have arrived everywhere, and drops those
+ * that nobody polled.  After MPI_Finalize only frees.  Sets *fabric to NULL.
+ */
+void eki_fabric_mpi_destroy(struct eki_fabric **fabric);
+
+/*
+ * Memory of BYTES shared by the ranks of a (pretended) node, zeroed, aligned to
+ * EKI_LINE, the same BYTES on each of its ranks; collective.  Free space is
+ * checked first: EK_ERR_NOMEM names the mount, what is needed and the remedy.
+ * A rank may call it once (again after a failure).  Each rank zeroes, and so
+ * touches first, an equal share in order of rank.  The memory is freed by
+ * eki_fabric_mpi_destroy().
+ */
+ek_status eki_fabric_mpi_segment(struct eki_fabric *fabric, size_t bytes,
+                                 void **memory);
+
+/* Blocking collectives, only while no tasks run. */
+/* The smallest (worst) status of all ranks, and everywhere the error message of
+ * the lowest rank that has it: whoever passes a failure has set its message. */
+ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status);
+ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
+ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
+                                    int n);
+ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n);
+/* Largest value and the lowest rank that has it. */
+ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *value,
+                                  int *rank);
+ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,
+                                   size_t bytes, int root);
+/* ALL receives size x BYTES. */
+ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
+                                    void *all, size_t bytes);
+ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric);
+
+#endif

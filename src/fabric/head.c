@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The check of message headers.  No MPI and no state, so it can be fuzzed and
+ * serves every implementation.
+ */
+#include "fabric/fabric.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+enum {
+    KIND_MAX = 31
+};
+
+/* Say what is wrong with a header; always false. */
+static bool EKI_PRINTF(3, 4)
+    head_is_bad(char *why, size_t why_bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, why_bytes, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Whether the message was meant for this collection of this version. */
+static bool head_is_ours(const struct eki_head *head, uint32_t collection,
+                         char *why, size_t why_bytes)
+{
+    if (head->magic != EKI_MESSAGE_MAGIC)
+        return head_is_bad(why, why_bytes,
+                           "magic number 0x%08" PRIx32 ", expected 0x%08x",
+                           head->magic, EKI_MESSAGE_MAGIC);
+    if (head->version != EKI_MESSAGE_VERSION)
+        return head_is_bad(why, why_bytes,
+                           "message version %d, expected %d: do all ranks run "
+                           "the same library?",
+                           (int)head->version, EKI_MESSAGE_VERSION);
+    if (head->collection != collection)
+        return head_is_bad(why, why_bytes,
+                           "collection %" PRIu32 ", expected %" PRIu32,
+                           head->collection, collection);
+    return true;
+}
+
+bool eki_head_check(const struct eki_head *head, size_t received_bytes,
+                    uint32_t collection, int size, char *why, size_t why_bytes)
+{
+    /* First, because nothing may be read from a shorter message. */
+    if (received_bytes < sizeof *head)
+        return head_is_bad(why, why_bytes,
+                           "%zu bytes, shorter than a header of %zu",
+                           received_bytes, sizeof *head);
+    if (!head_is_ours(head, collection, why, why_bytes))
+        return false;
+    if (head->kind < 1 || head->kind > KIND_MAX)
+        return head_is_bad(why, why_bytes, "kind %d, expected 1 ... %d",
+                           (int)head->kind, KIND_MAX);
+    if (head->source < 0 || head->source >= size)
+        return head_is_bad(why, why_bytes,
+                           "source %" PRId32 ", expected 0 ... %d",
+                           head->source, size - 1);
+    if (head->count < 0)
+        return head_is_bad(why, why_bytes, "negative count %" PRId64,
+                           head->count);
+    /* As uint64_t, a negative length is too large as well. */
+    if ((uint64_t)head->bytes != received_bytes - sizeof *head)
+        return head_is_bad(why, why_bytes,
+                           "body of %" PRId64 " bytes announced, %zu received",
+                           head->bytes, received_bytes - sizeof *head);
+    return true;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the counters of the workers to the figures of the job.
+ *
+ * Counts and times are summed as 64-bit integers, nanoseconds, so that all
+ * ranks have the same figures whatever the order of the sum.
+ */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS 1e-9
+
+/* Summed over ranks by one reduction: nothing but int64_t. */
+struct eki_report_sums {
+    int64_t tasks, nulls, spawned, cancelled, failed, stolen;
+    int64_t attempted, successful;
+    int64_t work_ns, overhead_ns, search_ns, termination_ns, start_ns;
+    int64_t stay_ns; /* workers x stay of their rank */
+    int64_t server_cores;
+    int64_t service[EKI_HISTOGRAM_BINS];
+    struct {
+        int64_t tasks, work_ns;
+    } functions[];
+};
+_Static_assert(sizeof(struct eki_report_sums) % sizeof(int64_t) == 0,
+               "an array of int64_t");
+
+/* Likewise of doubles. */
+struct squares {
+    double attempted, successful; /* squared */
+    double before_ns, now_ns;
+};
+
+/* Likewise the largest. */
+struct largest {
+    double wall_s, restore_s, outside_s;
+    double load_ns; /* of a worker */
+};
+
+struct largest_task {
+    double ns;
+    uint64_t id;
+    int64_t function;
+};
+
+static size_t sums_bytes(int functions)
+{
+    return sizeof(struct eki_report_sums) +
+           (size_t)functions *
+               sizeof(((struct eki_report_sums *)0)->functions[0]);
+}
+
+static bool grow(struct eki_report *report, int functions)
+{
+    struct eki_report_sums *sums =
+        eki_realloc(report->sums, 1, sums_bytes(functions));
+    if (!sums)
+        return false;
+    report->sums = sums;
+    struct eki_report_function *names = eki_realloc(
+        report->functions, (size_t)functions + 1, sizeof *report->functions);
+    if (!names)
+        return false;
+    report->functions = names;
+    return true;
+}
+
+/* Functions, and so what was reserved, are the same on all ranks. */
+static ek_status reserve(const struct eki_engine *engine,
+                         struct eki_fabric *fabric, struct eki_report *report)
+{
+    int functions = engine->function_count;
+    if (functions <= report->function_room)
+        return EK_OK;
+    ek_status status = EK_OK;
+    if (!grow(report, functions))
+        status =
+            eki_error(EK_ERR_NOMEM, "no memory for the report of %d functions",
+                      functions);
+    status = eki_fabric_mpi_agree(fabric, status);
+    if (status == EK_OK)
+        report->function_room = functions;
+    return status;
+}
+
+/* ------------------------------------------------------------ of this rank */
+
+static void add_times(const struct eki_counts *counts, int64_t stay_ns,
+                      struct eki_report_sums *sums)
+{
+    int64_t inside = (int64_t)(counts->done_ns - counts->first_ns);
+    int64_t known =
+        (int64_t)(counts->work_ns + counts->search_ns + counts->termination_ns);
+    sums->work_ns += (int64_t)counts->work_ns;
+    sums->search_ns += (int64_t)counts->search_ns;
+    sums->termination_ns += (int64_t)counts->termination_ns;
+    sums->overhead_ns += inside - known;
+    sums->start_ns += stay_ns - inside;
+    sums->stay_ns += stay_ns;
+}
+
+static void add_counts(const struct eki_counts *counts,
+                       struct eki_report_sums *sums, struct squares *squares)
+{
+    double attempted = (double)counts->attempted;
+    double successful = (double)counts->successful;
+    sums->tasks += counts->tasks;
+    sums->nulls += counts->nulls;
+    sums->spawned += counts->spawned;
+    sums->cancelled += counts->cancelled;
+    sums->failed += counts->failed;
+    sums->stolen += counts->stolen;
+    sums->attempted += counts->attempted;
+    sums->successful += counts->successful;
+    squares->attempted += attempted * attempted;
+    squares->successful += successful * successful;
+    squares->before_ns += counts->before_ns;
+    squares->now_ns += counts->now_ns;
+}
+
+static void add_functions(const struct ek_worker *worker, int functions,
+                          struct eki_report_sums *sums)
+{
+    for (int i = 0; i < functions; i++) {
+        sums->functions[i].tasks += worker->function_counts[i].tasks;
+        sums->functions[i].work_ns +=
+            (int64_t)worker->function_counts[i].work_ns;
+    }
+}
+
+/* The largest task of a worker here; none was timed alone: function -1. */
+static struct largest_task largest_here(const struct eki_engine *engine)
+{
+    struct largest_task largest = {.function = -1};
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct eki_counts *counts = &engine->workers[here]->counts;
+        if ((double)counts->largest_ns > largest.ns) {
+            largest.ns = (double)counts->largest_ns;
+            largest.id = counts->largest_id;
+            largest.function = counts->largest_function;
+        }
+    }
+    return largest;
+}
+
+static double largest_load_here(const struct eki_engine *engine)
+{
+    uint64_t largest = 0;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct eki_counts *counts = &engine->workers[here]->counts;
+        if (counts->work_ns > largest)
+            largest = counts->work_ns;
+    }
+    return (double)largest;
+}
+
+static void sum_here(const struct eki_engine *engine,
+                     const struct eki_report_input *input,
+                     struct eki_report_sums *sums, struct squares *squares)
+{
+    int64_t stay_ns = (int64_t)llround(input->wall_s / NS);
+    memset(sums, 0, sums_bytes(engine->function_count));
+    memset(squares, 0, sizeof *squares);
+    sums->server_cores = input->has_server_core;
+    memcpy(sums->service, engine->server.service.bins, sizeof sums->service);
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct ek_worker *worker = engine->workers[here];
+        add_times(&worker->counts, stay_ns, sums);
+        add_counts(&worker->counts, sums, squares);
+        add_functions(worker, engine->function_count, sums);
+    }
+}
+
+/* -------------------------------------------------------------- of the job */
+
+static ek_status reduce(struct eki_fabric *fabric, int functions,
+                        struct eki_report_sums *sums, struct squares *squares,
+                        struct largest *largest)
+{
+    EKI_TRY(eki_fabric_mpi_sum(fabric, (int64_t *)sums,
+                               (int)(sums_bytes(functions) / sizeof(int64_t))));
+    EKI_TRY(eki_fabric_mpi_sum_double(fabric, (double *)squares,
+                                      sizeof *squares / sizeof(double)));
+    return eki_fabric_mpi_max(fabric, (double *)largest,
+                              sizeof *largest / sizeof(double));
+}
+
+static ek_status find_largest_task(struct eki_fabric *fabric,
+                                   struct largest_task *largest)
+{
+    double ns = largest->ns;
+    int rank = 0;
+    EKI_TRY(eki_fabric_mpi_max_rank(fabric, &ns, &rank));
+    return eki_fabric_mpi_broadcast(fabric, largest, sizeof *largest, rank);
+}
+
+static ek_status find_slowest(const struct eki_engine *engine,
+                              struct eki_fabric *fabric, int *rank)
+{
+    int workers = engine->topology->workers_here;
+    double load = 0;
+    for (int here = 0; here < workers; here++)
+        load += (double)engine->workers[here]->counts.work_ns;
+    load /= workers;
+    return eki_fabric_mpi_max_rank(fabric, &load, rank);
+}
+
+static double ratio(double part, double whole, double otherwise)
+{
+    return whole > 0 ? part / whole : otherwise;
+}
+
+/* Mean and standard deviation over N workers. */
+static void spread(int64_t sum, double squares, double n, double *mean,
+                   double *deviation)
+{
+    *mean = (double)sum / n;
+    double variance = squares / n - *mean * *mean;
+    *deviation = variance > 0 ? sqrt(variance) : 0;
+}
+
+static void fill_counts(const struct eki_report_sums *sums,
+                        const struct squares *squares,
+                        ek_process_report *figures)
+{
+    double workers = (double)figures->workers;
+    figures->tasks = sums->tasks;
+    figures->null_tasks = sums->nulls;
+    figures->spawned = sums->spawned;
+    figures->cancelled = sums->cancelled;
+    figures->failed = sums->failed;
+    figures->stolen = sums->stolen;
+    spread(sums->attempted, squares->attempted, workers,
+           &figures->attempted_mean, &figures->attempted_deviation);
+    spread(sums->successful, squares->successful, workers,
+           &figures->successful_mean, &figures->successful_deviation);
+}
+
+static void fill_times(const struct eki_report_sums *sums,
+                       const struct largest *largest,
+                       ek_process_report *figures)
+{
+    struct eki_histogram service;
+    memcpy(service.bins, sums->service, sizeof service.bins);
+    figures->wall_s = largest->wall_s;
+    figures->work_s = (double)sums->work_ns * NS;
+    figures->overhead_s = (double)sums->overhead_ns * NS;
+    figures->search_s = (double)sums->search_ns * NS;
+    figures->termination_s = (double)sums->termination_ns * NS;
+    figures->start_s = (double)sums->start_ns * NS;
+    figures->late_s =
+        (double)(figures->workers * (int64_t)llround(largest->wall_s / NS) -
+                 sums->stay_ns) *
+        NS;
+    figures->restore_s = largest->restore_s;
+    figures->outside_s = largest->outside_s;
+    figures->service_p50_s = eki_histogram_quantile(&service, 0.5);
+    figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
+}
+
+static void fill_balance(const struct eki_report_sums *sums,
+                         const struct largest *largest,
+                         const struct largest_task *task,
+                         ek_process_report *figures)
+{
+    double mean_s = figures->work_s / (double)figures->workers;
+    double cores = (double)(figures->workers + sums->server_cores);
+    figures->largest_task_s = task->ns * NS;
+    figures->largest_task_id = task->id;
+    figures->largest_task_function = (ek_function)task->function;
+    figures->imbalance = ratio(largest->load_ns * NS, mean_s, 1) - 1;
+    figures->efficiency = ratio(figures->work_s, cores * figures->wall_s, 0);
+    figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
+}
+
+static void fill_functions(const struct eki_engine *engine,
+                           struct eki_report *report)
+{
+    report->function_count = engine->function_count;
+    for (int i = 0; i < engine->function_count; i++) {
+        struct eki_report_function *function = &report->functions[i];
+        memcpy(function->name, engine->functions[i].name,
+               sizeof function->name);
+        function->tasks = report->sums->functions[i].tasks;
+        function->work_s = (double)report->sums->functions[i].work_ns * NS;
+    }
+}
+
+static void add_to_total(const ek_process_report *figures, double servers,
+                         struct eki_report_total *total)
+{
+    double workers = (double)figures->workers;
+    double idle_s = figures->search_s + figures->termination_s;
+    double least_s = fmax(figures->work_s, workers * figures->largest_task_s);
+    total->iterations++;
+    total->tasks += figures->tasks;
+    total->wall_s += figures->wall_s;
+    total->core_s += (workers + servers) * figures->wall_s;
+    total->server_s += servers * figures->wall_s;
+    total->least_s += least_s;
+    if (figures->work_s > 0)
+        total->coarse_s += fmin(idle_s, least_s - figures->work_s);
+    total->work_s += figures->work_s;
+    total->overhead_s += figures->overhead_s;
+    total->search_s += figures->search_s;
+    total->termination_s += figures->termination_s;
+    total->start_s += figures->start_s;
+    total->late_s += figures->late_s;
+}
+
+ek_status eki_report_collect(const struct eki_engine *engine,
+                             struct eki_fabric *fabric,
+                             const struct eki_report_input *input,
+                             struct eki_report *report)
+{
+    ek_process_report figures = EK_PROCESS_REPORT_INIT;
+    struct squares squares;
+    struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
+                              largest_load_here(engine)};
+    struct largest_task task = largest_here(engine);
+    EKI_TRY(reserve(engine, fabric, report));
+    struct eki_report_sums *sums = report->sums;
+    sum_here(engine, input, sums, &squares);
+    EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
+    EKI_TRY(find_largest_task(fabric, &task));
+    EKI_TRY(find_slowest(engine, fabric, &figures.slowest_rank));
+    figures.iteration = input->iteration;
+    figures.workers = engine->topology->workers;
+    fill_counts(sums, &squares, &figures);
+    fill_times(sums, &largest, &figures);
+    fill_balance(sums, &largest, &task, &figures);
+    fill_functions(engine, report);
+    report->inflation *= ratio(squares.now_ns, squares.before_ns, 1);
+    figures.inflation = report->inflation;
+    report->figures = figures;
+    report->is_made = true;
+    add_to_total(&figures, (double)sums->server_cores, &report->total);
+    return EK_OK;
+}

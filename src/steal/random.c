@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Victim policy `random`: uniform over all other workers; a worker elsewhere
+ * stands for its node.
+ *
+ * Paper: Blumofe, Leiserson, JACM 1999.
+ */
+#include "steal/steal.h"
+
+int eki_victim_in_node(struct eki_thief *thief)
+{
+    int others = thief->topology->node_workers - 1;
+    if (others < 1)
+        return -1;
+    int victim = (int)eki_random_below(&thief->random, (uint64_t)others);
+    return victim + (victim >= thief->local);
+}
+
+int eki_victim_node(struct eki_thief *thief)
+{
+    const struct eki_topology *topology = thief->topology;
+    if (topology->nodes < 2)
+        return -1;
+    /* Elsewhere lies at least one worker; some draws find it, else the next
+     * node will do. */
+    for (int draws = 0; draws < 16; draws++) {
+        int worker =
+            (int)eki_random_below(&thief->random, (uint64_t)topology->workers);
+        int node = topology->node_of_rank[eki_topology_rank(topology, worker)];
+        if (node != topology->node)
+            return node;
+    }
+    return (topology->node + 1) % topology->nodes;
+}
+
+static struct eki_victim choose(struct eki_thief *thief)
+{
+    const struct eki_topology *topology = thief->topology;
+    struct eki_victim victim = {-1, -1};
+    if (topology->workers < 2)
+        return victim;
+    int draw =
+        (int)eki_random_below(&thief->random, (uint64_t)topology->workers - 1);
+    if (draw < topology->node_workers - 1)
+        victim.local = eki_victim_in_node(thief);
+    else
+        victim.node = eki_victim_node(thief);
+    return victim;
+}
+
+const struct eki_victim_policy eki_victims_random = {"random", choose};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * steal: who is where, and whom a worker without work asks.
+ *
+ * Policies are pure functions of the thief, the topology, what it has met and
+ * its random state.
+ */
+#ifndef EKI_STEAL_H
+#define EKI_STEAL_H
+
+#include "base/base.h"
+
+/*
+ * Ranks, nodes and workers of a job.  Workers are numbered by rank; within a
+ * node, *local* numbers run over its ranks in their order.  Memory of order
+ * ranks; read-only once made.
+ */
+struct eki_topology {
+    int rank, size;
+    int node, nodes;
+    int workers;      /* of the job */
+    int node_workers; /* of this node */
+    int node_ranks;   /* of this node */
+    int node_index;   /* of this rank among the ranks of its node */
+    int node_first;   /* local number of this rank's first worker */
+    int workers_here;
+    int *node_of_rank;    /* [size] */
+    int *first_worker;    /* [size + 1] */
+    int *lowest_rank;     /* [nodes] */
+    int *rank_of_local;   /* [node_workers] */
+    int *worker_of_local; /* [node_workers] */
+};
+
+/* WORKERS [size] per rank, NODES [size]: see eki_fabric_mpi_nodes(). */
+ek_status eki_topology_create(int rank, int size, const int *workers,
+                              const int *nodes, struct eki_topology **topology);
+void eki_topology_destroy(struct eki_topology *topology);
+/* Rank of a worker of the job. */
+int eki_topology_rank(const struct eki_topology *topology, int worker);
+
+/* A thief and what it has met. */
+struct eki_thief {
+    const struct eki_topology *topology;
+    int local;         /* number within the node */
+    uint32_t failures; /* since the last success */
+    struct eki_random random;
+};
+
+/* Whom to ask: a worker of the own node (local number), or another node. */
+struct eki_victim {
+    int local; /* -1: none */
+    int node;  /* -1: none */
+};
+
+struct eki_victim_policy {
+    const char *name;
+    struct eki_victim (*choose)(struct eki_thief *thief);
+};
+
+extern const struct eki_victim_policy eki_victims_random;
+extern const struct eki_victim_policy eki_victims_near;
+extern const struct eki_victim_policy eki_victims_none;
+
+/* For ek_steal_policy; EK_STEAL_COUNTER steals from nobody. */
+const struct eki_victim_policy *eki_victim_policy_of(ek_steal_policy policy);
+
+/* A random worker of the own node other than the thief; none: -1. */
+int eki_victim_in_node(struct eki_thief *thief);
+/* The node of a random worker elsewhere; none: -1. */
+int eki_victim_node(struct eki_thief *thief);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The local part of a worker: growth, publishing, taking back. */
+#include "task/task.h"
+
+enum {
+    FIRST_SLOTS = 64
+};
+
+void eki_local_init(struct eki_local *local, uint32_t slot_bytes)
+{
+    memset(local, 0, sizeof *local);
+    local->slot_bytes = slot_bytes;
+}
+
+void eki_local_free(struct eki_local *local)
+{
+    eki_free(local->seeds);
+    eki_free(local->stack);
+    eki_free(local->log);
+    eki_free(local->spare);
+    eki_free(local->remaining);
+    eki_local_init(local, local->slot_bytes);
+}
+
+/* Double an array of USED slots until it has ROOM of them; NULL: no memory. */
+static unsigned char *grow(unsigned char *slots, int64_t *room, int64_t needed,
+                           uint32_t slot_bytes)
+{
+    int64_t wanted = *room > FIRST_SLOTS ? *room : FIRST_SLOTS;
+    while (wanted < needed)
+        wanted *= 2;
+    unsigned char *grown = eki_realloc(slots, (size_t)wanted, slot_bytes);
+    if (grown)
+        *room = wanted;
+    return grown;
+}
+
+struct eki_slot *eki_local_seed_grow(struct eki_local *local)
+{
+    int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
+    int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
+    int64_t room = used;
+    unsigned char *slots =
+        grow(local->seeds, &room, used + 1, local->slot_bytes);
+    if (!slots)
+        return NULL;
+    local->seeds = slots;
+    local->seed_limit = slots + room * local->slot_bytes;
+    local->seed_base = slots + base * local->slot_bytes;
+    local->seed_end = slots + (used + 1) * local->slot_bytes;
+    local->seed_top = local->seed_end;
+    return eki_slot_at(slots, used, local->slot_bytes);
+}
+
+/* Move what is needed of the stack to the start of its memory. */
+static void stack_compact(struct eki_local *local)
+{
+    int64_t kept = (local->published_stack + local->aside) * local->slot_bytes;
+    unsigned char *needed = local->stack_bottom - kept;
+    size_t bytes = (size_t)(local->stack_top - needed);
+    if (needed == local->stack)
+        return;
+    memmove(local->stack, needed, bytes);
+    local->stack_bottom = local->stack + kept;
+    local->stack_top = local->stack + bytes;
+}
+
+bool eki_local_reserve(struct eki_local *local, int64_t n)
+{
+    int64_t room = eki_local_slots(local, local->stack, local->stack_limit);
+    int64_t used = eki_local_slots(local, local->stack, local->stack_top);
+    if (used + n <= room)
+        return true;
+    int64_t dead = eki_local_slots(local, local->stack, local->stack_bottom) -
+                   local->published_stack - local->aside;
+    if (dead >= room / 2 && used - dead + n <= room) {
+        stack_compact(local);
+        return true;
+    }
+    int64_t bottom = local->stack_bottom - local->stack;
+    int64_t top = local->stack_top - local->stack;
+    unsigned char *slots =
+        grow(local->stack, &room, used + n, local->slot_bytes);
+    if (!slots)
+        return false;
+    local->stack = slots;
+    local->stack_bottom = slots + bottom;
+    local->stack_top = slots + top;
+    local->stack_limit = slots + room * local->slot_bytes;
+    return true;
+}
+
+bool eki_local_log_reserve(struct eki_local *local, int64_t n)
+{
+    int64_t room = eki_local_slots(local, local->log, local->log_limit);
+    int64_t used = eki_local_slots(local, local->log, local->log_end);
+    if (used + n <= room)
+        return true;
+    unsigned char *slots = grow(local->log, &room, used + n, local->slot_bytes);
+    if (!slots)
+        return false;
+    local->log = slots;
+    local->log_end = slots + used * local->slot_bytes;
+    local->log_limit = slots + room * local->slot_bytes;
+    return true;
+}
+
+struct eki_slot *eki_local_log(struct eki_local *local,
+                               const struct eki_slot *slot)
+{
+    if (EKI_UNLIKELY(local->log_end == local->log_limit) &&
+        !eki_local_log_reserve(local, 1))
+        return NULL;
+    struct eki_slot *to = (struct eki_slot *)local->log_end;
+    eki_slot_copy(to, slot, local->slot_bytes);
+    local->log_end += local->slot_bytes;
+    return to;
+}
+
+void eki_local_publish(struct eki_local *local, void *to, int64_t n)
+{
+    int64_t spawned =
+        eki_local_slots(local, local->stack_bottom, local->stack_top);
+    int64_t from_stack = n < spawned ? n : spawned;
+    size_t stack_bytes = (size_t)(from_stack * local->slot_bytes);
+    size_t seed_bytes = (size_t)((n - from_stack) * local->slot_bytes);
+    if (stack_bytes)
+        memcpy(to, local->stack_bottom, stack_bytes);
+    if (seed_bytes)
+        memcpy((unsigned char *)to + stack_bytes, local->seed_base, seed_bytes);
+    local->stack_bottom += stack_bytes;
+    local->seed_base += seed_bytes;
+    local->published_stack = from_stack;
+    local->published_seeds = n - from_stack;
+}
+
+void eki_local_take_back(struct eki_local *local, int64_t rest)
+{
+    int64_t seeds =
+        rest < local->published_seeds ? rest : local->published_seeds;
+    local->seed_base -= seeds * local->slot_bytes;
+    local->stack_bottom -= (rest - seeds) * local->slot_bytes;
+    eki_local_published(local);
+}
+
+/* Flag the slots of [FIRST, LAST); returns their tasks. */
+static int64_t cancel_slots(const struct eki_local *local, unsigned char *first,
+                            const unsigned char *last)
+{
+    int64_t tasks = 0;
+    for (; first != last; first += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)first;
+        slot->flags |= EKI_SLOT_CANCELLED;
+        tasks += eki_slot_tasks(slot);
+    }
+    return tasks;
+}
+
+int64_t eki_local_cancel(struct eki_local *local)
+{
+    int64_t tasks = cancel_slots(local, local->seed_base, local->seed_top) +
+                    cancel_slots(local, local->stack_bottom, local->stack_top);
+    local->aside +=
+        eki_local_slots(local, local->stack_bottom, local->stack_top);
+    local->seed_top = local->seed_base;
+    local->stack_bottom = local->stack_top;
+    return tasks;
+}
+
+bool eki_local_remain(struct eki_local *local,
+                      const struct eki_remaining *remaining)
+{
+    if (local->remaining_count == local->remaining_room) {
+        int64_t room = local->remaining_room ? 2 * local->remaining_room : 64;
+        struct eki_remaining *grown =
+            eki_realloc(local->remaining, (size_t)room, sizeof *grown);
+        if (!grown)
+            return false;
+        local->remaining = grown;
+        local->remaining_room = room;
+    }
+    local->remaining[local->remaining_count++] = *remaining;
+    return true;
+}
+
+int64_t eki_local_seed_tasks(const struct eki_local *local)
+{
+    int64_t tasks = 0;
+    for (unsigned char *at = local->seed_base; at != local->seed_top;
+         at += local->slot_bytes)
+        tasks += eki_slot_tasks((const struct eki_slot *)at);
+    return tasks;
+}
+
+void eki_local_clear(struct eki_local *local)
+{
+    local->seed_base = local->seed_top = local->seed_end = local->seeds;
+    local->stack_bottom = local->stack_top = local->stack;
+    local->log_end = local->log;
+    local->remaining_count = 0;
+    local->aside = 0;
+    local->has_hints = false;
+    eki_local_published(local);
+}
+
+const char *eki_local_check(const struct eki_local *local)
+{
+    if (local->seed_base > local->seed_top || local->seed_top > local->seed_end)
+        return "seeds: base <= top <= end";
+    if (local->seed_base - local->published_seeds * local->slot_bytes <
+        local->seeds)
+        return "seeds: more published than there were";
+    if (local->stack_bottom > local->stack_top ||
+        local->stack_top > local->stack_limit)
+        return "stack: bottom <= top <= limit";
+    if (local->stack_bottom -
+            (local->published_stack + local->aside) * local->slot_bytes <
+        local->stack)
+        return "stack: more published than there were";
+    if (local->log_end > local->log_limit)
+        return "log: end <= limit";
+    return NULL;
+}

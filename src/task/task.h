@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * task: the slot a task lies in, durations as bins, and the local part of a
+ * worker: what only its owner touches.
+ *
+ * Local part.  *Seeds* lie in one array that is not overwritten during an
+ * iteration: the owner takes from its top and runs in place, publishing copies
+ * from its base.  What came from elsewhere, and what tasks spawned, is a
+ * *stack* above: the owner takes the newest, publishing the oldest.  A seed
+ * taken from the stack is copied to the *log* and runs there.  So after the
+ * iteration seeds [base, count) and the log are what ran here; ranges leave
+ * their remaining indices in a list of their own.
+ *
+ * Invariants: seeds: base <= top <= count; stack: bottom <= top <= room.  While
+ * a publication is open, the slots below base and bottom that belong to it are
+ * intact, so that taking back only moves the two.
+ */
+#ifndef EKI_TASK_H
+#define EKI_TASK_H
+
+#include "base/base.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------- bins */
+
+/*
+ * A duration as a 16-bit bin: 0 never measured, else 1 + 256 x octave + the
+ * next eight bits of the nanoseconds.
+ */
+#define EKI_BIN_NEVER 0
+#define EKI_BIN_COUNT (64 * 256 + 1)
+/* Marks a range; larger than any duration. */
+#define EKI_BIN_RANGE 0xffff
+/* Tasks at least this long are timed alone. */
+#define EKI_LONG_NS 2000
+/* A batch of tasks shorter than this may grow. */
+#define EKI_SHORT_NS 1000
+
+static inline uint16_t eki_bin_of(uint64_t ns)
+{
+    if (ns == 0)
+        return 1;
+    unsigned octave = 63u - (unsigned)__builtin_clzll(ns);
+    unsigned rest = octave >= 8 ? (unsigned)(ns >> (octave - 8)) & 255u
+                                : (unsigned)(ns << (8 - octave)) & 255u;
+    return (uint16_t)(1 + octave * 256 + rest);
+}
+
+/* The middle of the bin in nanoseconds; 0 for a task never measured. */
+static inline uint64_t eki_bin_ns(uint16_t bin)
+{
+    if (bin == EKI_BIN_NEVER || bin >= EKI_BIN_COUNT)
+        return 0;
+    unsigned octave = (bin - 1u) / 256, rest = (bin - 1u) % 256;
+    if (octave <= 8)
+        return (256ull + rest) >> (8 - octave);
+    return ((256ull + rest) << (octave - 8)) + (1ull << (octave - 9));
+}
+
+#define EKI_BIN_LONG 2804 /* eki_bin_of(EKI_LONG_NS); a test compares */
+
+/*
+ * How much a duration varies: running mean of |change of bin| / 4, weight 1/4.
+ * For a task never measured the same byte holds its hint.
+ */
+static inline uint8_t eki_deviation_next(uint8_t deviation, uint16_t old,
+                                         uint16_t bin)
+{
+    int change = old > bin ? old - bin : bin - old;
+    int steps = change / 4 > 255 ? 255 : change / 4;
+    return (uint8_t)(deviation + (steps - deviation) / 4);
+}
+
+/* Relative deviation, from the byte. */
+double eki_deviation_relative(uint8_t deviation);
+/* A hint as a byte: 2^((byte - 128) / 8). */
+uint8_t eki_hint_byte(double cost);
+double eki_hint_cost(uint8_t byte);
+
+/* -------------------------------------------------------------------- slot */
+
+enum {
+    EKI_SLOT_SEED = 1,       /* restored: a seed, or kept */
+    EKI_SLOT_RANGE = 2,      /* payload is struct eki_range */
+    EKI_SLOT_DISCARDED = 4,  /* null for good */
+    EKI_SLOT_SKIPPED = 8,    /* null this time */
+    EKI_SLOT_CANCELLED = 16, /* has not run; a range: since it was added */
+    EKI_SLOT_COSTED = 32     /* duration set by the task */
+};
+
+struct eki_slot {
+    uint16_t function;
+    uint16_t bytes;
+    uint16_t bin;
+    uint8_t deviation;
+    uint8_t flags;
+    uint64_t id;
+    unsigned char payload[];
+};
+_Static_assert(sizeof(struct eki_slot) == 16, "layout of a slot");
+
+#define EKI_SLOT_HEADER 16
+
+struct eki_range {
+    int64_t first, last;
+};
+
+/* Bytes of a slot for payloads of up to PAYLOAD_BYTES. */
+static inline uint32_t eki_slot_bytes(int64_t payload_bytes)
+{
+    return (uint32_t)((payload_bytes + EKI_SLOT_HEADER + 15) / 16 * 16);
+}
+
+#define EKI_ID_BITS 40
+static inline uint64_t eki_id(int64_t worker, uint64_t number)
+{
+    return (uint64_t)worker << EKI_ID_BITS | number;
+}
+static inline int eki_id_home(uint64_t id)
+{
+    return (int)(id >> EKI_ID_BITS);
+}
+
+/*
+ * Copy a slot with 8-byte moves: a vector load just after the 8-byte stores
+ * that filled the slot waits for them (7 ns).
+ */
+static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
+{
+    uint64_t *t = to;
+    const uint64_t *f = from;
+    if (EKI_LIKELY(bytes == 64)) {
+        t[0] = f[0], t[1] = f[1], t[2] = f[2], t[3] = f[3];
+        t[4] = f[4], t[5] = f[5], t[6] = f[6], t[7] = f[7];
+        return;
+    }
+    for (uint32_t i = 0; i < bytes / 8; i++)
+        t[i] = f[i];
+}
+
+/* Copy BYTES of payload into SLOT, with 8-byte moves as well. */
+static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
+                                    size_t bytes)
+{
+    const unsigned char *from = payload;
+    unsigned char *to = slot->payload;
+    for (; bytes >= 8; bytes -= 8, from += 8, to += 8)
+        memcpy(to, from, 8);
+    for (; bytes > 0; bytes--)
+        *to++ = *from++;
+}
+
+/* Tasks in a slot: the indices of a range, else one. */
+static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
+{
+    if (EKI_LIKELY(!(slot->flags & EKI_SLOT_RANGE)))
+        return 1;
+    const struct eki_range *range = (const struct eki_range *)slot->payload;
+    return range->last - range->first;
+}
+
+/* -------------------------------------------------------------- local part */
+
+/* An index of a range that was not discarded. */
+struct eki_remaining {
+    uint64_t id;
+    int64_t index;
+    uint16_t function;
+    uint16_t bin;
+    uint8_t flags;
+};
+
+/* The ordinary task that it becomes; SLOT has 8 bytes of payload. */
+void eki_slot_of_remaining(const struct eki_remaining *remaining,
+                           struct eki_slot *slot);
+
+struct eki_local {
+    unsigned char *seed_base, *seed_top;     /* what is still to run */
+    unsigned char *stack_bottom, *stack_top; /* likewise */
+    unsigned char *log_end;                  /* executed from the stack */
+    unsigned char *stack_limit, *log_limit;
+    uint32_t slot_bytes;
+
+    unsigned char *seeds, *seed_end, *seed_limit; /* the array */
+    unsigned char *stack, *log;
+    unsigned char *spare; /* as many slots as seeds */
+    int64_t spare_slots;
+    int64_t published_seeds, published_stack; /* of the open publication */
+    int64_t aside; /* cancelled tasks that lie below the stack's bottom */
+    struct eki_remaining *remaining;
+    int64_t remaining_count, remaining_room;
+    bool has_hints; /* seeds that were never measured carry hints */
+};
+
+void eki_local_init(struct eki_local *local, uint32_t slot_bytes);
+void eki_local_free(struct eki_local *local);
+
+static inline struct eki_slot *eki_slot_at(unsigned char *slots, int64_t i,
+                                           uint32_t slot_bytes)
+{
+    return (struct eki_slot *)(slots + i * (int64_t)slot_bytes);
+}
+
+/* Slots between two positions. */
+static inline int64_t eki_local_slots(const struct eki_local *local,
+                                      const unsigned char *first,
+                                      const unsigned char *last)
+{
+    return (last - first) / (int64_t)local->slot_bytes;
+}
+
+static inline bool eki_local_is_empty(const struct eki_local *local)
+{
+    return local->seed_top == local->seed_base &&
+           local->stack_top == local->stack_bottom;
+}
+
+static inline int64_t eki_local_count(const struct eki_local *local)
+{
+    return eki_local_slots(local, local->seed_base, local->seed_top) +
+           eki_local_slots(local, local->stack_bottom, local->stack_top);
+}
+
+/* Room for one more seed on top; NULL: no memory.  The caller fills it. */
+struct eki_slot *eki_local_seed_grow(struct eki_local *local);
+static inline struct eki_slot *eki_local_add_seed(struct eki_local *local)
+{
+    if (EKI_UNLIKELY(local->seed_end == local->seed_limit))
+        return eki_local_seed_grow(local);
+    struct eki_slot *slot = (struct eki_slot *)local->seed_end;
+    local->seed_end += local->slot_bytes;
+    local->seed_top = local->seed_end;
+    return slot;
+}
+
+/* Make room for N more slots on the stack; false: no memory. */
+bool eki_local_reserve(struct eki_local *local, int64_t n);
+
+/* Push a slot that the caller fills; NULL: no memory. */
+static inline struct eki_slot *eki_local_push(struct eki_local *local)
+{
+    if (EKI_UNLIKELY(local->stack_top == local->stack_limit) &&
+        !eki_local_reserve(local, 1))
+        return NULL;
+    struct eki_slot *slot = (struct eki_slot *)local->stack_top;
+    local->stack_top += local->slot_bytes;
+    return slot;
+}
+
+/* Make room for N more slots in the log; false: no memory. */
+bool eki_local_log_reserve(struct eki_local *local, int64_t n);
+/* Append a copy of SLOT to the log; NULL: no memory. */
+struct eki_slot *eki_local_log(struct eki_local *local,
+                               const struct eki_slot *slot);
+
+/* Start anew at the bottom of an empty stack. */
+static inline void eki_local_reset_stack(struct eki_local *local)
+{
+    if (local->stack_top == local->stack_bottom && local->aside == 0 &&
+        local->published_stack == 0)
+        local->stack_top = local->stack_bottom = local->stack;
+}
+
+/* Copy the N oldest tasks to TO (stack first, then the base of the seeds). */
+void eki_local_publish(struct eki_local *local, void *to, int64_t n);
+/* Take back the last REST tasks of the publication, which then is closed. */
+void eki_local_take_back(struct eki_local *local, int64_t rest);
+/* The publication is exhausted. */
+static inline void eki_local_published(struct eki_local *local)
+{
+    local->published_seeds = local->published_stack = 0;
+}
+
+/* Cancel all tasks: they stay for the restore.  Returns how many there were. */
+int64_t eki_local_cancel(struct eki_local *local);
+
+/* Note that INDEX of a range is not null for good; false: no memory. */
+bool eki_local_remain(struct eki_local *local,
+                      const struct eki_remaining *remaining);
+
+/* Tasks (indices of ranges) among the seeds. */
+int64_t eki_local_seed_tasks(const struct eki_local *local);
+
+/* Order of the seeds, see ek_order; by home number in EKI_ORDER_ORIGINAL. */
+enum eki_order {
+    EKI_ORDER_LONGEST,
+    EKI_ORDER_EXECUTED,
+    EKI_ORDER_ORIGINAL
+};
+
+/*
+ * Make the log the seeds of the next iteration: what ran or was cancelled and
+ * was not discarded, and the remaining indices, in this order.  *DISCARDED
+ * counts what went.  On false (no memory) nothing has changed.
+ *
+ * Linear for LONGEST (a counting sort over the bins seen) and EXECUTED.
+ */
+bool eki_local_restore(struct eki_local *local, enum eki_order order,
+                       int64_t *discarded);
+
+/* Forget everything; the memory stays. */
+void eki_local_clear(struct eki_local *local);
+
+/* Broken invariant as text, or NULL. */
+const char *eki_local_check(const struct eki_local *local);
+
+#endif

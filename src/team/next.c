@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pull loop: the same steps as in eki_team_run(), but the program's own
+ * threads run the tasks, so that a task ends when the next is fetched.
+ */
+#include "team/server.h"
+
+void eki_team_end_task(struct eki_team *team, int here)
+{
+    struct ek_worker *worker = team->setup.engine->workers[here];
+    struct eki_waiter *waiter = &team->waiters[here];
+    if (!waiter->is_running)
+        return;
+    if (waiter->is_index) {
+        if (!eki_worker_index_is_null(worker, 0))
+            eki_worker_index_end(worker, 0, eki_clock_ns());
+    } else if (worker->marks != 0) {
+        eki_worker_mark(worker, 0);
+    }
+    waiter->is_running = false;
+}
+
+/* The next of the open batch or piece; false: step. */
+static bool take(struct ek_worker *worker, struct eki_waiter *waiter,
+                 ek_task *task)
+{
+    if (eki_worker_take_index(worker, &waiter->index)) {
+        waiter->is_index = true;
+        task->function = worker->index_function;
+        task->payload = &waiter->index;
+        task->bytes = sizeof waiter->index;
+    } else {
+        const struct eki_slot *slot =
+            worker->index_first < 0 ? eki_worker_take(worker) : NULL;
+        if (!slot)
+            return false;
+        waiter->is_index = false;
+        task->function = slot->function;
+        task->payload = slot->payload;
+        task->bytes = slot->bytes;
+    }
+    task->worker = worker;
+    waiter->is_running = true;
+    return true;
+}
+
+static void arrive(struct eki_team *team, struct ek_worker *worker)
+{
+    const struct eki_team_setup *setup = &team->setup;
+    team->begun[worker->here] = true;
+    if (setup->begin)
+        setup->begin(worker->data, worker->here, setup->begin_context);
+    eki_worker_arrive(worker, eki_clock_ns());
+}
+
+bool eki_team_next(struct eki_team *team, int here, ek_task *task)
+{
+    struct ek_worker *worker = team->setup.engine->workers[here];
+    struct eki_waiter *waiter = &team->waiters[here];
+    if (EKI_UNLIKELY(!team->begun[here]))
+        arrive(team, worker);
+    eki_team_end_task(team, here);
+    while (!take(worker, waiter, task)) {
+        uint64_t now = eki_clock_ns();
+        if (eki_team_poll_if_due(team, here, now))
+            worker->restamp = true;
+        enum eki_step step = eki_worker_step(worker, now);
+        if (step == EKI_STEP_DONE)
+            return false;
+        if (step == EKI_STEP_WAIT)
+            eki_team_rest(team, here, waiter, now);
+        else
+            eki_wait_reset(waiter);
+        if (step == EKI_STEP_RUN || step == EKI_STEP_RANGE)
+            eki_team_restamp(worker);
+    }
+    return true;
+}

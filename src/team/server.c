@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who steps the server of a rank: the workers between tasks, time-gated and
+ * under a try-lock; a thread of its own; a watchdog when nobody has.
+ */
+#include "team/server.h"
+
+/* A busy worker polls at most this often ... */
+#define PERIOD_LEAST_NS 20000
+/* ... and seldom enough that empty polls cost about a percent. */
+#define PERIOD_POLLS 75
+
+bool eki_team_step_server(struct eki_team *team, uint64_t now)
+{
+    int expected = 0;
+    /* acquire: pairs with the release below: one thread after the other. */
+    if (!atomic_compare_exchange_strong_explicit(&team->server_lock, &expected,
+                                                 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    bool is_done = eki_server_step(team->setup.engine, now);
+    /* relaxed, both: hints for whoever polls next. */
+    atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
+                          memory_order_relaxed);
+    atomic_store_explicit(&team->server_done, is_done, memory_order_relaxed);
+    atomic_store_explicit(&team->server_lock, 0, memory_order_release);
+    return is_done;
+}
+
+bool eki_team_has_messages(const struct eki_team *team)
+{
+    /* relaxed: a hint; seen sooner or later. */
+    return atomic_load_explicit(&team->setup.engine->messages,
+                                memory_order_relaxed);
+}
+
+bool eki_team_may_poll(const struct eki_team *team, int here)
+{
+    return !team->has_server && (team->any_polls || here == 0);
+}
+
+bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
+{
+    if (!eki_team_may_poll(team, here) || !eki_team_has_messages(team) ||
+        /* relaxed: a hint. */
+        now < atomic_load_explicit(&team->next_poll, memory_order_relaxed))
+        return false;
+    eki_team_step_server(team, now);
+    return true;
+}
+
+void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
+                   uint64_t now)
+{
+    if (eki_team_has_messages(team) && eki_team_may_poll(team, here))
+        eki_team_step_server(team, now);
+    eki_wait(waiter, team->is_crowded, now);
+}
+
+/* Time of a server step that finds nothing. */
+void eki_team_measure_poll(struct eki_team *team)
+{
+    enum {
+        POLLS = 64
+    };
+    struct eki_fabric *fabric = team->setup.engine->fabric;
+    team->poll_period_ns = team->setup.poll_period_ns;
+    if (team->poll_period_ns != 0 || !fabric)
+        return;
+    uint64_t start = eki_clock_ns();
+    int polls = 0;
+    for (; polls < POLLS; polls++) {
+        struct eki_message *message = eki_fabric_poll(fabric);
+        if (!message)
+            continue;
+        /* Nobody sends before the first phase; put it back all the same. */
+        eki_fabric_release(fabric, message);
+    }
+    uint64_t cost = (eki_clock_ns() - start) / POLLS;
+    team->poll_period_ns = PERIOD_POLLS * cost;
+    if (team->poll_period_ns < PERIOD_LEAST_NS)
+        team->poll_period_ns = PERIOD_LEAST_NS;
+}
+
+/* ----------------------------------------------------------------- watchdog */
+
+/* Sleep while no phase is open; false: the team ends. */
+static bool wait_for_phase(struct eki_team *team)
+{
+    pthread_mutex_lock(&team->mutex);
+    while (!team->is_watching && !team->is_ending)
+        pthread_cond_wait(&team->wake, &team->mutex);
+    bool goes_on = !team->is_ending;
+    pthread_mutex_unlock(&team->mutex);
+    return goes_on;
+}
+
+/* Step the server if nobody has for a whole period; the mutex keeps the phase
+ * open meanwhile. */
+static void watch(struct eki_team *team)
+{
+    pthread_mutex_lock(&team->mutex);
+    uint64_t now = eki_clock_ns();
+    /* relaxed: a hint. */
+    uint64_t next =
+        atomic_load_explicit(&team->next_poll, memory_order_relaxed);
+    if (team->is_watching && eki_team_has_messages(team) &&
+        now > next + team->setup.watchdog_ns)
+        eki_team_step_server(team, now);
+    pthread_mutex_unlock(&team->mutex);
+}
+
+static void *run_watchdog(void *argument)
+{
+    struct eki_team *team = argument;
+    while (wait_for_phase(team)) {
+        eki_sleep_ns(team->setup.watchdog_ns);
+        watch(team);
+    }
+    return NULL;
+}
+
+ek_status eki_team_start_watchdog(struct eki_team *team)
+{
+    pthread_mutex_init(&team->mutex, NULL);
+    pthread_cond_init(&team->wake, NULL);
+    if (team->setup.watchdog_ns == 0 || team->has_server || !team->any_polls ||
+        !team->setup.engine->fabric || team->setup.engine->alone)
+        return EK_OK;
+    if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)
+        return eki_error(EK_ERR_NOMEM, "no watchdog thread could be started");
+    team->has_watchdog = true;
+    return EK_OK;
+}
+
+void eki_team_watch(struct eki_team *team, bool is_watching)
+{
+    if (!team->has_watchdog)
+        return;
+    pthread_mutex_lock(&team->mutex);
+    team->is_watching = is_watching;
+    pthread_cond_signal(&team->wake);
+    pthread_mutex_unlock(&team->mutex);
+}
+
+void eki_team_end_watchdog(struct eki_team *team)
+{
+    if (team->has_watchdog) {
+        pthread_mutex_lock(&team->mutex);
+        team->is_ending = true;
+        pthread_cond_signal(&team->wake);
+        pthread_mutex_unlock(&team->mutex);
+        pthread_join(team->watchdog, NULL);
+    }
+    pthread_cond_destroy(&team->wake);
+    pthread_mutex_destroy(&team->mutex);
+}

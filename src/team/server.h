@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the team only: who steps the server. */
+#ifndef EKI_TEAM_SERVER_H
+#define EKI_TEAM_SERVER_H
+
+#include "team/team.h"
+#include "team/wait.h"
+
+/* Step the server unless another thread does; true: it has nothing to do. */
+bool eki_team_step_server(struct eki_team *team, uint64_t now);
+bool eki_team_has_messages(const struct eki_team *team);
+/* Whether the thread of worker HERE may step the server. */
+bool eki_team_may_poll(const struct eki_team *team, int here);
+/* Between tasks; true: it took time. */
+bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now);
+/* Nothing to do for worker HERE: step the server, or wait a little. */
+void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
+                   uint64_t now);
+void eki_team_measure_poll(struct eki_team *team);
+
+/* Read the clock again if the step took time that belongs to no task. */
+static inline void eki_team_restamp(struct ek_worker *worker)
+{
+    if (!worker->restamp)
+        return;
+    worker->restamp = false;
+    worker->stamp = eki_clock_ns();
+}
+
+/* Pull loop: the task that worker HERE fetched last, if any, has ended. */
+void eki_team_end_task(struct eki_team *team, int here);
+
+ek_status eki_team_start_watchdog(struct eki_team *team);
+void eki_team_watch(struct eki_team *team, bool is_watching);
+void eki_team_end_watchdog(struct eki_team *team);
+
+#endif

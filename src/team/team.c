@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The team: choices at creation, the loops of workers and server. */
+#include "team/server.h"
+
+#include <omp.h>
+
+/* ----------------------------------------------------------------- creation */
+
+/* A thread of its own only where a core is to spare for it. */
+static bool has_spare_core(const struct eki_team_setup *setup)
+{
+    const struct eki_affinity *affinity = setup->affinity;
+    return affinity->cpus >= affinity->workers + affinity->ranks;
+}
+
+static ek_status choose_progress(struct eki_team *team)
+{
+    const struct eki_team_setup *setup = &team->setup;
+    const struct eki_engine *engine = setup->engine;
+    bool has_messages = engine->fabric && !engine->alone;
+    int workers = engine->topology->workers_here;
+    team->any_polls = setup->thread_level >= 2 || workers == 1;
+    if (workers > 1 && setup->thread_level < 1)
+        return eki_error(
+            EK_ERR_THREAD,
+            "%d workers per rank need MPI_THREAD_FUNNELED; MPI was "
+            "initialized with MPI_THREAD_SINGLE: call "
+            "MPI_Init_thread, or set workers to 1",
+            workers);
+    if (setup->progress == EK_PROGRESS_SERVER && setup->thread_level < 1)
+        return eki_error(EK_ERR_THREAD,
+                         "progress=server needs MPI_THREAD_FUNNELED or more; "
+                         "MPI was initialized with MPI_THREAD_SINGLE; allowed "
+                         "here: auto, polling");
+    if (setup->watchdog_ns != 0 && setup->thread_level < 2)
+        return eki_error(EK_ERR_THREAD,
+                         "watchdog_us needs MPI_THREAD_SERIALIZED or more; "
+                         "allowed here: 0");
+    team->has_server =
+        has_messages && (setup->progress == EK_PROGRESS_SERVER ||
+                         (setup->progress == EK_PROGRESS_AUTO &&
+                          setup->thread_level >= 1 && has_spare_core(setup)));
+    return EK_OK;
+}
+
+ek_status eki_team_create(const struct eki_team_setup *setup,
+                          struct eki_team **made)
+{
+    struct eki_team *team = eki_alloc_lines(sizeof *team);
+    int workers = setup->engine->topology->workers_here;
+    ek_status status = EK_ERR_NOMEM;
+    if (!team)
+        return eki_error(EK_ERR_NOMEM, "no memory for the team");
+    team->setup = *setup;
+    team->begun = eki_alloc((size_t)workers, sizeof *team->begun);
+    team->waiters = eki_alloc((size_t)workers, sizeof *team->waiters);
+    if (!team->begun || !team->waiters) {
+        eki_error(EK_ERR_NOMEM, "no memory for the team");
+        goto free_team;
+    }
+    status = choose_progress(team);
+    if (status != EK_OK)
+        goto free_team;
+    team->is_crowded = setup->affinity->workers +
+                           (team->has_server ? setup->affinity->ranks : 0) >
+                       setup->affinity->cpus;
+    eki_team_measure_poll(team);
+    status = eki_team_start_watchdog(team);
+    if (status != EK_OK)
+        goto free_team;
+    *made = team;
+    return EK_OK;
+free_team:
+    eki_free(team->begun);
+    eki_free(team->waiters);
+    eki_free(team);
+    return status;
+}
+
+void eki_team_destroy(struct eki_team **made)
+{
+    struct eki_team *team = *made;
+    *made = NULL;
+    if (!team)
+        return;
+    eki_team_end_watchdog(team);
+    eki_free(team->begun);
+    eki_free(team->waiters);
+    eki_free(team);
+}
+
+/* ------------------------------------------------------------ running tasks */
+
+/* The tasks of a batch, one clock reading for all. */
+static void run_batch(struct ek_worker *worker)
+{
+    const struct eki_slot *slot;
+    while ((slot = eki_worker_take(worker)) != NULL) {
+        const struct eki_function *function =
+            &worker->functions[slot->function];
+        int code =
+            function->fn(worker, slot->payload, slot->bytes, function->context);
+        if (EKI_UNLIKELY((worker->marks | (unsigned)code) != 0))
+            eki_worker_mark(worker, code);
+    }
+}
+
+/* The indices of a piece; only remaining ones read the clock. */
+static void run_piece(struct ek_worker *worker)
+{
+    const struct eki_function *function =
+        &worker->functions[worker->index_function];
+    ek_task_fn *fn = function->fn;
+    void *context = function->context;
+    int64_t index;
+    while (eki_worker_take_index(worker, &index)) {
+        int code = fn(worker, &index, sizeof index, context);
+        if (!eki_worker_index_is_null(worker, code))
+            eki_worker_index_end(worker, code, eki_clock_ns());
+    }
+}
+
+static void begin(struct eki_team *team, int here)
+{
+    const struct eki_team_setup *setup = &team->setup;
+    if (setup->begin && !team->begun[here])
+        setup->begin(setup->engine->workers[here]->data, here,
+                     setup->begin_context);
+    team->begun[here] = true;
+}
+
+static void run_worker(struct eki_team *team, int here)
+{
+    struct ek_worker *worker = team->setup.engine->workers[here];
+    struct eki_waiter waiter = {0};
+    begin(team, here);
+    uint64_t now = eki_clock_ns();
+    eki_worker_arrive(worker, now);
+    for (;;) {
+        switch (eki_worker_step(worker, now)) {
+        case EKI_STEP_RUN:
+            eki_team_restamp(worker);
+            run_batch(worker);
+            eki_wait_reset(&waiter);
+            break;
+        case EKI_STEP_RANGE:
+            eki_team_restamp(worker);
+            run_piece(worker);
+            eki_wait_reset(&waiter);
+            break;
+        case EKI_STEP_AGAIN:
+            eki_wait_reset(&waiter);
+            break;
+        case EKI_STEP_WAIT:
+            eki_team_rest(team, here, &waiter, now);
+            break;
+        case EKI_STEP_DONE:
+            return;
+        }
+        now = eki_clock_ns();
+        if (eki_team_poll_if_due(team, here, now))
+            worker->restamp = true;
+    }
+}
+
+/* Until the server has nothing more to do, whoever else steps it. */
+static void run_server(struct eki_team *team)
+{
+    struct eki_waiter waiter = {0};
+    uint64_t now = eki_clock_ns();
+    while (!eki_team_step_server(team, now)) {
+        if (team->is_crowded)
+            eki_wait(&waiter, true, now);
+        else
+            eki_pause();
+        now = eki_clock_ns();
+    }
+}
+
+static void run_team(struct eki_team *team, int threads)
+{
+#pragma omp parallel num_threads(threads) default(none) shared(team)
+    {
+        int thread = omp_get_thread_num();
+        int workers = team->setup.engine->topology->workers_here;
+        /* A smaller team than asked for: workers first, and the others of the
+         * rank take the tasks of those without a thread. */
+        bool has_server = team->has_server && omp_get_num_threads() > 1;
+        if (has_server && thread == 0)
+            run_server(team);
+        else if (thread - has_server < workers)
+            run_worker(team, thread - has_server);
+    }
+}
+
+void eki_team_enter(struct eki_team *team)
+{
+    int workers = team->setup.engine->topology->workers_here;
+    memset(team->begun, 0, (size_t)workers * sizeof *team->begun);
+    memset(team->waiters, 0, (size_t)workers * sizeof *team->waiters);
+    /* relaxed, all: handed on by the start of the team. */
+    atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
+    eki_team_watch(team, true);
+}
+
+void eki_team_run(struct eki_team *team)
+{
+    int threads = team->setup.engine->topology->workers_here + team->has_server;
+    if (threads == 1)
+        run_worker(team, 0);
+    else
+        run_team(team, threads);
+}
+
+/* Workers to their end, and the server to its, by the calling thread. */
+void eki_team_run_restore(struct eki_team *team)
+{
+    struct eki_engine *engine = team->setup.engine;
+    struct eki_waiter waiter = {0};
+    int workers = engine->topology->workers_here;
+    for (int done = 0; done < workers;) {
+        uint64_t now = eki_clock_ns();
+        done = 0;
+        for (int here = 0; here < workers; here++)
+            done +=
+                eki_worker_step(engine->workers[here], now) == EKI_STEP_DONE;
+        eki_team_step_server(team, now);
+        eki_wait(&waiter, team->is_crowded, now);
+    }
+}
+
+/* Step a worker without a thread to its end. */
+static void end_worker(struct eki_team *team, int here)
+{
+    struct ek_worker *worker = team->setup.engine->workers[here];
+    struct eki_waiter waiter = {0};
+    enum eki_step step = EKI_STEP_WAIT;
+    while (step != EKI_STEP_DONE) {
+        uint64_t now = eki_clock_ns();
+        step = eki_worker_step(worker, now);
+        EKI_ASSERT(step != EKI_STEP_RUN && step != EKI_STEP_RANGE);
+        if (step == EKI_STEP_WAIT)
+            eki_team_rest(team, here, &waiter, now);
+    }
+}
+
+static void finish_workers(struct eki_team *team)
+{
+    struct eki_engine *engine = team->setup.engine;
+    int workers = engine->topology->workers_here;
+    for (int here = 0; here < workers; here++) {
+        if (team->begun[here] && !engine->workers[here]->is_done) {
+            eki_team_end_task(team, here);
+            eki_engine_stop(engine);
+        }
+    }
+    for (int here = 0; here < workers; here++) {
+        if (!engine->workers[here]->is_done)
+            end_worker(team, here);
+        begin(team, here);
+    }
+}
+
+void eki_team_finish(struct eki_team *team)
+{
+    if (team->setup.engine->kind == EKI_PHASE_PROCESS)
+        finish_workers(team);
+    if (eki_team_has_messages(team))
+        run_server(team);
+    eki_team_watch(team, false);
+}
+
+/* -------------------------------------------------------------- other calls */
+
+void eki_team_poll(struct eki_team *team, struct ek_worker *worker)
+{
+    eki_worker_publish_now(worker);
+    if (eki_team_has_messages(team))
+        eki_team_poll_if_due(team, worker->here, eki_clock_ns());
+}
+
+void eki_team_each(struct eki_team *team, bool is_large,
+                   void (*work)(int here, void *argument), void *argument)
+{
+    int workers = team->setup.engine->topology->workers_here;
+    if (workers == 1 || !is_large) {
+        for (int here = 0; here < workers; here++)
+            work(here, argument);
+        return;
+    }
+#pragma omp parallel for schedule(static, 1) \
+    num_threads(workers) default(none) shared(workers, work, argument)
+    for (int here = 0; here < workers; here++)
+        work(here, argument);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * team: steps the engine of a rank from OpenMP threads, reads the clock, runs
+ * the tasks, and decides who steps the server.
+ *
+ * Threads.  The server is stepped by one thread at a time, under a try-lock.
+ * Below MPI_THREAD_SERIALIZED only worker 0, the caller's thread, steps it.
+ */
+#ifndef EKI_TEAM_H
+#define EKI_TEAM_H
+
+#include "engine/engine.h"
+
+#include <pthread.h>
+
+/* CPUs of this process, and how many ranks and workers compete for them. */
+struct eki_affinity {
+    uint64_t mask[16]; /* the first 1,024 CPUs */
+    uint64_t host;     /* hash of the host's name */
+    int cpus;          /* in the mask */
+    int online;        /* of the host */
+    int ranks;         /* whose mask meets this one, me included */
+    int workers;       /* of these ranks */
+};
+
+/* Look at the own mask; local. */
+void eki_affinity_look(struct eki_affinity *affinity);
+/* Count ranks and workers; collective.  WORKERS: of this rank, 0: not known. */
+ek_status eki_affinity_compare(struct eki_affinity *affinity,
+                               struct eki_fabric *fabric, int workers);
+/* Say once what binding hurts and how to mend it; collective. */
+ek_status eki_affinity_report(const struct eki_affinity *affinity,
+                              struct eki_fabric *fabric, int workers);
+
+/* Workers when the program did not say. */
+int eki_team_default_workers(const struct eki_affinity *affinity,
+                             int thread_level);
+/* Whether the caller is inside an active parallel region. */
+bool eki_team_in_parallel(void);
+
+struct eki_team_setup {
+    struct eki_engine *engine;
+    const struct eki_affinity *affinity;
+    ek_progress progress;
+    int thread_level;
+    uint64_t poll_period_ns; /* 0: by the cost of an empty poll */
+    uint64_t watchdog_ns;    /* 0: none */
+    /* Called by each worker's thread when it enters an iteration, or NULL. */
+    void (*begin)(void *data, int here, void *context);
+    void *begin_context;
+};
+
+struct eki_team {
+    struct eki_team_setup setup;
+    bool has_server; /* a thread of its own */
+    bool any_polls;  /* any worker may step the server */
+    bool is_crowded; /* more threads than CPUs */
+    uint64_t poll_period_ns;
+    _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
+    _Atomic int server_lock;
+    _Atomic bool server_done;
+    bool *begun;                /* per worker: hook was called */
+    struct eki_waiter *waiters; /* per worker, for the pull loop */
+    /* Watchdog thread. */
+    pthread_t watchdog;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool has_watchdog, is_watching, is_ending;
+};
+
+/* EK_ERR_THREAD: the thread level does not allow an explicit choice. */
+ek_status eki_team_create(const struct eki_team_setup *setup,
+                          struct eki_team **team);
+void eki_team_destroy(struct eki_team **team);
+
+/* After eki_engine_enter(): nothing of the last phase is left. */
+void eki_team_enter(struct eki_team *team);
+/* Run the phase: every worker to its end. */
+void eki_team_run(struct eki_team *team);
+/* A restore phase, by the calling thread alone. */
+void eki_team_run_restore(struct eki_team *team);
+/* Fetch one task for the program's own loop; false: the phase has ended. */
+bool eki_team_next(struct eki_team *team, int here, ek_task *task);
+/* Workers that have not come to their end are brought there; then the server.
+ * Before eki_engine_leave(). */
+void eki_team_finish(struct eki_team *team);
+
+/* From a long task. */
+void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
+
+/* Call WORK for each worker of the rank, in parallel if it is worth it. */
+void eki_team_each(struct eki_team *team, bool is_large,
+                   void (*work)(int here, void *argument), void *argument);
+
+#endif
