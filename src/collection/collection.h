@@ -39,11 +39,12 @@ struct ek_collection {
     pthread_mutex_t mutex;
     struct eki_local foreign; /* seeds of other threads; under the mutex */
 
-    uint64_t history;   /* hash of the calls so far */
-    char last_call[64]; /* in words, for a mismatch */
-    int64_t iteration;  /* of the next ek_process() */
-    double restore_s;   /* of the last ek_restore() */
-    uint64_t left_ns;   /* when ek_process() was left; 0: never */
+    uint64_t history;      /* hash of the calls so far */
+    const char *last_call; /* for a mismatch; static */
+    int64_t last_value;
+    int64_t iteration; /* of the next ek_process() */
+    double restore_s;  /* of the last ek_restore() */
+    uint64_t left_ns;  /* when ek_process() was left; 0: never */
 };
 
 /* An identity of the calling thread. */
@@ -51,7 +52,7 @@ const void *eki_thread_identity(void);
 
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);
-/* Note a call that must be made alike on all ranks. */
+/* Note a call that must be made alike on all ranks; CALL is static. */
 void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
 
 /* Whether a collective call may come now, and is alone in this process. */

@@ -10,7 +10,9 @@
 
 enum {
     PIECE_MAX = 512,
-    PARTS = 8
+    PARTS = 8,
+    /* Seven parts on each of 21 levels, and the rest beyond one piece. */
+    SPLIT_MOST = 7 * 21 + 1
 };
 
 /* Push [FIRST, LAST) of the range that runs; false: no memory. */
@@ -37,22 +39,36 @@ static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
         int64_t part = (last - first) / PARTS;
         for (int i = PARTS - 1; i > 0; i--) {
             int64_t end = i == PARTS - 1 ? last : first + (i + 1) * part;
-            if (!push_range(worker, first + i * part, end))
-                return end;
+            push_range(worker, first + i * part, end);
         }
         last = first + part;
     }
-    if (last - first > worker->piece &&
-        push_range(worker, first + worker->piece, last))
+    if (last - first > worker->piece) {
+        push_range(worker, first + worker->piece, last);
         last = first + worker->piece;
+    }
     return last;
+}
+
+/* Room for what splitting pushes and for what a piece leaves. */
+static bool has_room(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    if (eki_local_reserve(local, SPLIT_MOST) &&
+        eki_local_remain_reserve(local, worker->piece))
+        return true;
+    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory to run a range");
+    eki_set_stop(worker->engine);
+    return false;
 }
 
 enum eki_step eki_worker_start_range(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
-    struct eki_slot *slot = eki_worker_top(worker);
     struct eki_range range;
+    if (!has_room(worker))
+        return EKI_STEP_AGAIN;
+    struct eki_slot *slot = eki_worker_top(worker);
     memcpy(&range, slot->payload, sizeof range);
     worker->index_function = slot->function;
     worker->index_id = slot->id - (uint64_t)range.first;
@@ -115,16 +131,17 @@ static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
     struct eki_remaining remaining = {
         id, index, worker->index_function,
         flags & EKI_SLOT_SKIPPED ? EKI_BIN_NEVER : eki_bin_of(ns), flags};
-    if (!eki_local_remain(&worker->local, &remaining)) {
-        eki_set_error(worker, EK_ERR_NOMEM, 0,
-                      "no memory to remember a remaining index");
-        eki_set_stop(worker->engine);
-    }
-    if (ns > worker->counts.largest_ns) {
-        worker->counts.largest_ns = ns;
-        worker->counts.largest_id = id;
-        worker->counts.largest_function = worker->index_function;
-    }
+    eki_local_remain(&worker->local, &remaining);
+}
+
+static void note_largest(struct ek_worker *worker, uint64_t ns)
+{
+    struct eki_counts *counts = &worker->counts;
+    if (ns <= counts->largest_ns)
+        return;
+    counts->largest_ns = ns;
+    counts->largest_id = worker->index_id + (uint64_t)worker->index - 1;
+    counts->largest_function = worker->index_function;
 }
 
 bool eki_worker_put_back(struct ek_worker *worker)
@@ -143,14 +160,14 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
         eki_worker_fail(worker, code, "");
     uint32_t marks = worker->marks;
     uint64_t elapsed = now - worker->stamp;
-    uint64_t ns =
-        marks & EKI_MARK_COST ? worker->cost_ns : index_ns(worker, elapsed);
+    uint64_t ns = index_ns(worker, elapsed);
     uint8_t flags = marks & EKI_MARK_SKIP ? EKI_SLOT_SKIPPED : 0;
     worker->marks = 0;
     if (marks & EKI_MARK_DISCARD)
         worker->index_nulls++;
     else
-        remember(worker, ns, flags);
+        remember(worker, marks & EKI_MARK_COST ? worker->cost_ns : ns, flags);
+    note_largest(worker, ns);
     worker->counts.nulls += flags != 0;
     count_indices(worker, elapsed);
     worker->stamp = now;

@@ -95,9 +95,18 @@ static void republish(struct ek_worker *worker)
     publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
 
+/* Long tasks publish at every spawn, short ones now and then. */
+static void set_credit(struct ek_worker *worker)
+{
+    if (!worker->has_thieves)
+        worker->credit = INT32_MAX;
+    else
+        worker->credit = worker->batch == 1 ? 1 : SPAWN_CREDIT;
+}
+
 void eki_worker_publish_now(struct ek_worker *worker)
 {
-    worker->credit = worker->batch == 1 ? 1 : SPAWN_CREDIT;
+    set_credit(worker);
     if (!worker->has_thieves || eki_local_is_empty(&worker->local))
         return;
     if (worker->local.stack_top != worker->local.stack_bottom)
@@ -189,7 +198,7 @@ enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
     if (worker->is_idle)
         end_search(worker, now);
     eki_worker_publish(worker, false);
-    worker->credit = worker->batch == 1 ? 1 : SPAWN_CREDIT;
+    set_credit(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);
     worker->budget = worker->batch;
@@ -218,7 +227,8 @@ static void mark_discard(struct ek_worker *worker)
     struct eki_local *local = &worker->local;
     worker->counts.nulls++;
     worker->current->flags |= EKI_SLOT_DISCARDED;
-    if ((unsigned char *)worker->current + local->slot_bytes == local->log_end)
+    if (local->log_end != local->log &&
+        (unsigned char *)worker->current + local->slot_bytes == local->log_end)
         local->log_end -= local->slot_bytes;
 }
 

@@ -167,20 +167,27 @@ int64_t eki_local_cancel(struct eki_local *local)
     return tasks;
 }
 
-bool eki_local_remain(struct eki_local *local,
+bool eki_local_remain_reserve(struct eki_local *local, int64_t n)
+{
+    int64_t room = local->remaining_room ? local->remaining_room : FIRST_SLOTS;
+    if (local->remaining_count + n <= local->remaining_room)
+        return true;
+    while (room < local->remaining_count + n)
+        room *= 2;
+    struct eki_remaining *grown =
+        eki_realloc(local->remaining, (size_t)room, sizeof *grown);
+    if (!grown)
+        return false;
+    local->remaining = grown;
+    local->remaining_room = room;
+    return true;
+}
+
+void eki_local_remain(struct eki_local *local,
                       const struct eki_remaining *remaining)
 {
-    if (local->remaining_count == local->remaining_room) {
-        int64_t room = local->remaining_room ? 2 * local->remaining_room : 64;
-        struct eki_remaining *grown =
-            eki_realloc(local->remaining, (size_t)room, sizeof *grown);
-        if (!grown)
-            return false;
-        local->remaining = grown;
-        local->remaining_room = room;
-    }
+    EKI_ASSERT(local->remaining_count < local->remaining_room);
     local->remaining[local->remaining_count++] = *remaining;
-    return true;
 }
 
 int64_t eki_local_seed_tasks(const struct eki_local *local)

@@ -275,8 +275,10 @@ static inline void eki_local_published(struct eki_local *local)
 /* Cancel all tasks: they stay for the restore.  Returns how many there were. */
 int64_t eki_local_cancel(struct eki_local *local);
 
-/* Note that INDEX of a range is not null for good; false: no memory. */
-bool eki_local_remain(struct eki_local *local,
+/* Make room for N more remaining indices; false: no memory. */
+bool eki_local_remain_reserve(struct eki_local *local, int64_t n);
+/* Note that an index of a range is not null for good; there is room. */
+void eki_local_remain(struct eki_local *local,
                       const struct eki_remaining *remaining);
 
 /* Tasks (indices of ranges) among the seeds. */
