@@ -343,8 +343,7 @@ ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
     if (strcmp(option, "poll_period_us") != 0) {
         tasks->history = eki_hash_text(tasks->history, option);
         tasks->history = eki_hash_text(tasks->history, value);
-        snprintf(tasks->last_call, sizeof tasks->last_call, "ek_set %s %.30s",
-                 option, value);
+        tasks->last_call = "ek_set";
     }
     return apply_option(tasks, option);
 }

@@ -42,10 +42,11 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
 
 void eki_collection_note(ek_collection *tasks, const char *call, int64_t value)
 {
-    tasks->history = eki_hash_text(tasks->history, call);
-    tasks->history = eki_hash(tasks->history, (uint64_t)value);
-    snprintf(tasks->last_call, sizeof tasks->last_call, "%.40s %lld", call,
-             (long long)value);
+    /* The fourth letter tells the calls apart; the rest is for people. */
+    tasks->history =
+        eki_hash(tasks->history, (uint64_t)call[3] << 32 ^ (uint64_t)value);
+    tasks->last_call = call;
+    tasks->last_value = value;
 }
 
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
@@ -86,7 +87,9 @@ static bool describe(const ek_collection *tasks, int i, char *line)
         snprintf(line, LINE_BYTES, "%d functions are registered",
                  engine->function_count);
     else if (i == 1)
-        snprintf(line, LINE_BYTES, "the last call was %s", tasks->last_call);
+        snprintf(line, LINE_BYTES, "the last call was %s %lld",
+                 tasks->last_call ? tasks->last_call : "ek_create",
+                 (long long)tasks->last_value);
     else if (i - 2 < eki_option_count() && eki_option_agrees(i - 2)) {
         eki_option_text(i - 2, &tasks->settings, value, sizeof value);
         snprintf(line, LINE_BYTES, "option %s is '%.100s'",
@@ -260,9 +263,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
     EKI_TRY(check_reports(report));
     EKI_TRY(eki_collection_claim(tasks, "ek_process"));
-    eki_collection_note(
-        tasks,
-        report ? "ek_process with a report" : "ek_process without a report", 0);
+    eki_collection_note(tasks, "ek_process, with a report:", report != NULL);
     open_iteration(tasks, report != NULL);
     eki_team_run(tasks->team);
     return close_iteration(tasks, report);
