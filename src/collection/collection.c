@@ -277,12 +277,14 @@ void ek_destroy(ek_collection **made)
         return;
     ek_collection *tasks = *made;
     *made = NULL;
-    if (tasks->state == EKI_STATE_OPEN)
+    if (tasks->state == EKI_STATE_OPEN) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",
                 "'%s' is destroyed while an iteration is open; call ek_end "
                 "first",
                 tasks->settings.name);
+        eki_collection_release();
+    }
     eki_report_last(tasks->report);
     free_parts(tasks);
 }

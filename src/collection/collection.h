@@ -30,6 +30,7 @@ struct ek_collection {
     struct eki_affinity affinity;
     enum eki_state state;
     bool wants_report; /* of the open iteration */
+    bool is_pulled;    /* by the program's own threads */
 
     /* Adding. */
     const void *home_thread; /* whose seeds need no lock */

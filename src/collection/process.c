@@ -165,7 +165,7 @@ ek_status eki_collection_error(ek_collection *tasks,
 
 /* --------------------------------------------------------------- iterations */
 
-static ek_status check_reports(const ek_process_report *report)
+static ek_status check_report(const ek_process_report *report)
 {
     if (report && report->struct_bytes < sizeof report->struct_bytes)
         return eki_error(EK_ERR_ARG,
@@ -201,11 +201,15 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-static void open_iteration(ek_collection *tasks, bool wants_report)
+/* CHECKED: of the arguments; it is shared by the phase, too. */
+static void open_iteration(ek_collection *tasks, bool wants_report,
+                           ek_status checked)
 {
     ek_status prepared = prepare(tasks);
     if (prepared == EK_ERR_STATE)
         hide_executed(tasks);
+    if (prepared == EK_OK)
+        prepared = checked;
     tasks->wants_report = wants_report || tasks->settings.report[0] != '0';
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
 }
@@ -226,16 +230,44 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         tasks->left_ns == 0
             ? 0
             : (double)(entered - tasks->left_ns) * 1e-9 - tasks->restore_s;
-    struct eki_report_input input = {.iteration = tasks->iteration,
-                                     .wall_s = (double)(left - entered) * 1e-9,
-                                     .restore_s = tasks->restore_s,
-                                     .outside_s = outside_s > 0 ? outside_s : 0,
-                                     .has_server_core =
-                                         tasks->team->has_server};
+    struct eki_report_input input = {
+        .iteration = tasks->iteration,
+        .wall_s = (double)(left - entered) * 1e-9,
+        .restore_s = tasks->restore_s,
+        .outside_s = outside_s > 0 ? outside_s : 0,
+        .has_server_core = tasks->team->has_server && !tasks->is_pulled};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
     eki_report_print(tasks->report);
     return report ? eki_report_copy(tasks->report, report) : EK_OK;
+}
+
+/* A pull loop says at its end only whether it wants a report: all, or none. */
+static ek_status agree_on_report(ek_collection *tasks,
+                                 const ek_process_report *report)
+{
+    int64_t wishes = report != NULL;
+    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &wishes, 1));
+    tasks->wants_report |= wishes > 0;
+    if (wishes == 0 || wishes == tasks->topology->size)
+        return EK_OK;
+    return eki_error(
+        EK_ERR_ARG,
+        "ek_end: %lld of %d ranks passed a report; allowed: all or "
+        "none",
+        (long long)wishes, tasks->topology->size);
+}
+
+/* The other half of what a phase in which ranks agree ends with; collective. */
+static ek_status share_report(ek_collection *tasks, uint64_t left,
+                              ek_process_report *report)
+{
+    ek_status status = EK_OK, made = EK_OK;
+    if (tasks->is_pulled)
+        status = agree_on_report(tasks, report);
+    if (tasks->wants_report)
+        made = make_report(tasks, left, report);
+    return status == EK_OK ? made : status;
 }
 
 static ek_status close_iteration(ek_collection *tasks,
@@ -248,9 +280,10 @@ static ek_status close_iteration(ek_collection *tasks,
     end_hooks(tasks);
     tasks->state = EKI_STATE_RAN;
     ek_status status = eki_collection_error(tasks, &error);
-    if (tasks->wants_report && status != EK_ERR_ARG && status != EK_ERR_MPI) {
-        ek_status reported = make_report(tasks, left, report);
-        status = status == EK_OK ? reported : status;
+    /* The same on all ranks; where they differ nothing more is collective. */
+    if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
+        ek_status shared = share_report(tasks, left, report);
+        status = status == EK_OK ? shared : status;
     }
     tasks->iteration++;
     tasks->restore_s = 0;
@@ -261,10 +294,11 @@ static ek_status close_iteration(ek_collection *tasks,
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
-    EKI_TRY(check_reports(report));
+    ek_status checked = check_report(report);
     EKI_TRY(eki_collection_claim(tasks, "ek_process"));
     eki_collection_note(tasks, "ek_process, with a report:", report != NULL);
-    open_iteration(tasks, report != NULL);
+    tasks->is_pulled = false;
+    open_iteration(tasks, report != NULL, checked);
     eki_team_run(tasks->team);
     return close_iteration(tasks, report);
 }
@@ -273,7 +307,8 @@ ek_status ek_begin(ek_collection *tasks)
 {
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
     eki_collection_note(tasks, "ek_begin", 0);
-    open_iteration(tasks, false);
+    tasks->is_pulled = true;
+    open_iteration(tasks, false, EK_OK);
     tasks->state = EKI_STATE_OPEN;
     return EK_OK;
 }
@@ -296,7 +331,6 @@ ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
 
 ek_status ek_end(ek_collection *tasks, ek_process_report *report)
 {
-    EKI_TRY(check_reports(report));
     if (!tasks || tasks->state != EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE,
                          "ek_end: no iteration is open; call ek_begin first");
@@ -304,17 +338,10 @@ ek_status ek_end(ek_collection *tasks, ek_process_report *report)
         return eki_error(EK_ERR_STATE,
                          "ek_end: called from inside a parallel region; "
                          "allowed: outside, one thread per rank");
-    /* Reports are made together: on all ranks, or on none. */
-    int64_t wishes = report != NULL;
-    ek_status status = eki_fabric_mpi_sum(tasks->fabric, &wishes, 1);
-    tasks->wants_report |= status == EK_OK && wishes > 0;
-    status = close_iteration(tasks, report);
-    if (status == EK_OK && wishes > 0 && wishes < tasks->topology->size)
-        return eki_error(EK_ERR_ARG,
-                         "ek_end: %lld of %d ranks passed a report; allowed: "
-                         "all or none",
-                         (long long)wishes, tasks->topology->size);
-    return status;
+    /* A rank with a bad report has none, so that all hear of it. */
+    ek_status checked = check_report(report);
+    ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);
+    return status == EK_OK ? checked : status;
 }
 
 /* ------------------------------------------------------------------ restore */

@@ -20,22 +20,35 @@ static bool is_same_node(const struct eki_engine *engine)
 /* ------------------------------------------------------------------ entering
  */
 
-/* Extend ALL by a slot if both are one run of indices. */
+/* First of N indices that ek_add_range() gives to worker HERE of WORKERS. */
+static int64_t part_first(int64_t n, int workers, int here)
+{
+    int64_t rest = n % workers;
+    return here * (n / workers) + (here < rest ? here : rest);
+}
+
+static uint64_t number_of_id(uint64_t id)
+{
+    return id & ((UINT64_C(1) << EKI_ID_BITS) - 1);
+}
+
+/* Extend ALL by a slot of WORKER if both are one run of indices and ids. */
 static void add_run(struct eki_seeds *all, const struct eki_slot *slot,
-                    bool is_first)
+                    int worker)
 {
     struct eki_range range;
-    if (!(slot->flags & EKI_SLOT_RANGE)) {
+    if (!(slot->flags & EKI_SLOT_RANGE) || eki_id_home(slot->id) != worker) {
         all->function = -1;
         return;
     }
     memcpy(&range, slot->payload, sizeof range);
-    if (is_first) {
+    if (all->first == 0) {
         all->function = slot->function;
         all->index = range.first;
-        all->id = slot->id;
+        all->number = number_of_id(slot->id);
     } else if (all->function != slot->function ||
-               all->index + all->first != range.first) {
+               all->index + all->first != range.first ||
+               all->number + (uint64_t)all->first != number_of_id(slot->id)) {
         all->function = -1;
     }
 }
@@ -51,11 +64,23 @@ static void hide_seeds(struct ek_worker *worker, struct eki_seeds *all)
          at += local->slot_bytes) {
         struct eki_slot *slot = (struct eki_slot *)at;
         if (all->function >= 0 || all->first == 0)
-            add_run(all, slot, all->first == 0);
+            add_run(all, slot, worker->id);
         all->first += eki_slot_tasks(slot);
         worker->draw_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
     }
     local->seed_base = local->seed_top = local->seed_end;
+}
+
+/* Whether the parts of a run are those of one ek_add_range(): then anybody can
+ * tell the home of an index. */
+static bool is_dealt(const struct eki_engine *engine, int64_t n)
+{
+    int workers = engine->topology->workers_here;
+    for (int here = 0; here < workers; here++) {
+        if (engine->counter.starts[here] != part_first(n, workers, here))
+            return false;
+    }
+    return true;
 }
 
 /* ------------------------------------------------------------------- the table
@@ -119,6 +144,8 @@ void eki_counter_enter(struct eki_engine *engine)
         hide_seeds(engine->workers[here], &all);
     }
     counter->starts[workers] = all.first;
+    if (!is_dealt(engine, all.first))
+        all.function = -1;
     counter->seeds_sent = false;
     counter->known = counter->tell_at = 0;
     counter->tell = 1;
@@ -225,6 +252,21 @@ static void copy_seed(const struct eki_engine *engine, int64_t j,
     }
 }
 
+/* Index J of the run of RANK to SLOT. */
+static void make_index(const struct eki_engine *engine, int rank, int64_t j,
+                       struct eki_slot *slot)
+{
+    const struct eki_seeds *seeds = &engine->counter.table[rank];
+    const int *first = &engine->topology->first_worker[rank];
+    int workers = first[1] - first[0], here = 0;
+    int64_t n = seeds[1].first - seeds[0].first;
+    while (here + 1 < workers && j >= part_first(n, workers, here + 1))
+        here++;
+    slot_of_index(slot, seeds->function,
+                  eki_id(first[0] + here, seeds->number + (uint64_t)j),
+                  seeds->index + j);
+}
+
 static int holder_of(const struct eki_engine *engine, int64_t number)
 {
     const struct eki_seeds *table = engine->counter.table;
@@ -244,6 +286,16 @@ static void set_draw(struct ek_worker *worker, enum eki_draw state)
     /* release: pairs with the acquires of worker and server: draw_number. */
     atomic_store_explicit(&worker->draw_state, (int)state,
                           memory_order_release);
+}
+
+/* No room for a seed that was drawn: it is taken when there is memory. */
+static void keep_number(struct ek_worker *worker, int64_t number)
+{
+    /* relaxed: ordered by the release of draw_state. */
+    atomic_store_explicit(&worker->draw_number, number, memory_order_relaxed);
+    set_draw(worker, EKI_DRAW_NUMBER);
+    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for a task");
+    eki_set_stop(worker->engine);
 }
 
 /* Bring seed NUMBER to the stack, or let the server fetch it. */
@@ -266,12 +318,11 @@ static bool take_number(struct ek_worker *worker, int64_t number)
     }
     struct eki_slot *slot = eki_local_push(&worker->local);
     if (!slot) {
-        eki_engine_break(engine, EK_ERR_NOMEM);
+        keep_number(worker, number);
         return false;
     }
     if (table[rank].function >= 0)
-        slot_of_index(slot, table[rank].function, table[rank].id + (uint64_t)j,
-                      table[rank].index + j);
+        make_index(engine, rank, j, slot);
     else
         copy_seed(engine, j, slot);
     set_draw(worker, EKI_DRAW_FREE);
@@ -384,6 +435,8 @@ static void grant_wishes(struct eki_engine *engine)
     while (granted < counter->request_count &&
            grant(engine, &counter->requests[granted]))
         granted++;
+    if (granted == 0)
+        return;
     counter->request_count -= granted;
     memmove(counter->requests, counter->requests + granted,
             (size_t)counter->request_count * sizeof *counter->requests);

@@ -92,6 +92,7 @@ struct eki_node_words {
     _Alignas(EKI_LINE) _Atomic uint64_t stop[2]; /* start no task */
     _Atomic uint64_t mail[2];                    /* tasks travel: poll */
     _Atomic uint64_t error[2];                   /* somebody has an error */
+    _Atomic uint64_t mismatch[2];                /* signatures differ */
     _Atomic uint64_t stalled;
 
     /* Written by all servers of the node: whose was stepped last. */
@@ -269,7 +270,7 @@ struct eki_seeds {
     int64_t first; /* number of its first seed */
     /* All seeds are one run of indices from INDEX on: no need to fetch. */
     int64_t index;
-    uint64_t id;
+    uint64_t number;  /* of the id of the first index */
     int32_t function; /* -1: fetch */
     int32_t reserved;
 };
@@ -277,7 +278,8 @@ struct eki_seeds {
 struct eki_server {
     int parent, children, child[2]; /* nodes; parent -1: root */
     uint64_t wave;
-    bool voted, forwarded, stop_sent, is_lowest;
+    bool voted, forwarded, is_lowest;
+    int stop_next; /* neighbours that were told to stop */
     bool has_vote[2];
     struct eki_vote vote[2];
     struct eki_verdict verdict; /* to pass on ... */
@@ -292,6 +294,7 @@ struct eki_server {
     int *contact; /* rank to ask, per node; [nodes] */
     struct eki_histogram service;
     uint64_t stepped_at;
+    uint64_t moved;      /* messages that were worth waiting for; cumulative */
     int64_t depart_next; /* departing tasks sent so far */
     int next_worker;     /* for arriving tasks without a worker */
 };

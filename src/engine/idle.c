@@ -13,15 +13,20 @@
 /* Requests of one worker that may be open at a time. */
 #define ASK_MOST 4
 
-/* Room for a stolen block, so that a claim can always be copied. */
-static bool has_room(struct ek_worker *worker)
+/* Room for N more tasks; without, the phase ends in an error. */
+static bool has_room(struct ek_worker *worker, int64_t n)
 {
-    if (eki_local_reserve(&worker->local,
-                          eki_deque_block_max(worker->engine->capacity)))
+    if (eki_local_reserve(&worker->local, n))
         return true;
     eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for stolen tasks");
     eki_set_stop(worker->engine);
     return false;
+}
+
+/* Room for a stolen block, so that a claim can always be copied. */
+static bool has_room_for_block(struct ek_worker *worker)
+{
+    return has_room(worker, eki_deque_block_max(worker->engine->capacity));
 }
 
 /* Copy a claimed block of a worker of the node to the stack. */
@@ -57,7 +62,7 @@ static bool take_own(struct ek_worker *worker)
                             eki_deque_acquire(&worker->deque, shared));
         return !eki_local_is_empty(&worker->local);
     }
-    if (!has_room(worker) ||
+    if (!has_room_for_block(worker) ||
         !eki_deque_claim(worker->deque.kind, worker->engine->capacity, shared,
                          &block))
         return false;
@@ -65,20 +70,40 @@ static bool take_own(struct ek_worker *worker)
     return true;
 }
 
-static bool take_inbox(struct ek_worker *worker)
+/* Put chunks back that found no room: they are taken when there is memory. */
+static void return_chunks(struct ek_worker *holder, struct eki_chunk *chunk)
+{
+    struct eki_chunk *last = chunk;
+    while (last->next)
+        last = last->next;
+    /* relaxed: we only link it. */
+    struct eki_chunk *head =
+        atomic_load_explicit(&holder->inbox, memory_order_relaxed);
+    do
+        last->next = head;
+    /* release: pairs with the acquire in take_inbox(): the chunks are linked.
+     * relaxed on failure: only the new head is wanted. */
+    while (!atomic_compare_exchange_weak_explicit(&holder->inbox, &head, chunk,
+                                                  memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+/* What the server has brought for HOLDER, who is the worker itself or without
+ * a thread, to our stack. */
+static bool take_inbox(struct ek_worker *worker, struct ek_worker *holder)
 {
     /* relaxed: a look only. */
-    if (!atomic_load_explicit(&worker->inbox, memory_order_relaxed))
+    if (!atomic_load_explicit(&holder->inbox, memory_order_relaxed))
         return false;
     /* acquire: pairs with the release in eki_server_deliver(): the chunks are
      * filled. */
     struct eki_chunk *chunk =
-        atomic_exchange_explicit(&worker->inbox, NULL, memory_order_acquire);
+        atomic_exchange_explicit(&holder->inbox, NULL, memory_order_acquire);
     while (chunk) {
         struct eki_chunk *next = chunk->next;
         struct eki_local *local = &worker->local;
-        if (!eki_local_reserve(local, chunk->count)) {
-            eki_engine_break(worker->engine, EK_ERR_NOMEM);
+        if (!has_room(worker, chunk->count)) {
+            return_chunks(holder, chunk);
             return false;
         }
         size_t bytes = (size_t)chunk->count * local->slot_bytes;
@@ -99,7 +124,7 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     struct eki_local *from = &absent->local, *to = &worker->local;
     int64_t n =
         (eki_local_slots(from, from->seed_base, from->seed_top) + 1) / 2;
-    if (n == 0 || !eki_local_reserve(to, n))
+    if (n == 0 || !has_room(worker, n))
         return false;
     size_t bytes = (size_t)(n * from->slot_bytes);
     from->seed_top -= bytes;
@@ -107,6 +132,32 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     memcpy(to->stack_top, from->seed_top, bytes);
     to->stack_top += bytes;
     return true;
+}
+
+/* Say that the end need not wait for this worker; a delivery takes that back.
+ */
+static void note_idle(struct ek_worker *worker)
+{
+    struct eki_worker_words *words = worker->words;
+    uint64_t phase = worker->engine->phase;
+    /* Only where it changes something: others look there.  release: pairs with
+     * the acquire in eki_is_idle(). */
+    if (!eki_is_set(&words->idle, phase))
+        atomic_store_explicit(&words->idle, phase, memory_order_release);
+}
+
+/* Do for a worker without thread, whom we hold, what it cannot: nobody else
+ * takes its inbox, cancels what it published or says that it is idle. */
+static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
+{
+    if (take_inbox(worker, absent))
+        return true;
+    if (eki_is_stopped(worker->engine))
+        eki_worker_cancel(absent);
+    else if (take_half(worker, absent))
+        return true;
+    note_idle(absent);
+    return false;
 }
 
 static bool take_absent(struct ek_worker *worker)
@@ -124,7 +175,7 @@ static bool take_absent(struct ek_worker *worker)
                                     &absent->presence, &expected, EKI_BUSY,
                                     memory_order_acquire, memory_order_relaxed))
             continue;
-        bool taken = take_half(worker, absent);
+        bool taken = stand_in(worker, absent);
         /* release: pairs with the acquire of whoever takes it next. */
         atomic_store_explicit(&absent->presence, EKI_ABSENT,
                               memory_order_release);
@@ -144,7 +195,7 @@ static void probe(struct ek_worker *worker, int victim)
     worker->thief.failures++;
     if (eki_deque_visible(worker->deque.kind, engine->capacity,
                           &words->deque) == 0 ||
-        !has_room(worker))
+        !has_room_for_block(worker))
         return;
     if (eki_deque_claim(worker->deque.kind, engine->capacity, &words->deque,
                         &worker->block))
@@ -180,8 +231,8 @@ static int open_requests(struct ek_worker *worker, uint64_t now)
     return (int)(worker->asked - denied - granted);
 }
 
-/* Ask another node, unless enough requests are open. */
-static void ask(struct ek_worker *worker, int node, uint64_t now)
+/* Ask another node; false: enough requests are open, or it is too early. */
+static bool ask(struct ek_worker *worker, int node, uint64_t now)
 {
     int open = open_requests(worker, now);
     /* relaxed, both: written by this worker and by the server as hints. */
@@ -193,24 +244,29 @@ static void ask(struct ek_worker *worker, int node, uint64_t now)
         patience = MILLISECOND;
     if (open >= ASK_MOST || (open == 0 && now < worker->ask_after) ||
         (open > 0 && now < last + patience))
-        return;
+        return false;
     worker->asked++;
     worker->counts.attempted++;
     worker->thief.failures++;
     atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
     /* release: pairs with the acquire in eki_server_asks(). */
     atomic_store_explicit(&worker->ask, node + 1, memory_order_release);
+    return true;
 }
 
 static void seek(struct ek_worker *worker, uint64_t now)
 {
     struct eki_victim victim = worker->policy->choose(&worker->thief);
+    /* relaxed: only this worker sets it; a request not yet fetched waits. */
+    if (victim.node >= 0 &&
+        atomic_load_explicit(&worker->ask, memory_order_relaxed) == 0 &&
+        ask(worker, victim.node, now))
+        return;
+    /* Who waits for another node goes on in its own. */
+    if (victim.node >= 0)
+        victim.local = eki_victim_in_node(&worker->thief);
     if (victim.local >= 0)
         probe(worker, victim.local);
-    /* relaxed: only this worker sets it; a request not yet fetched waits. */
-    else if (victim.node >= 0 &&
-             atomic_load_explicit(&worker->ask, memory_order_relaxed) == 0)
-        ask(worker, victim.node, now);
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -249,15 +305,18 @@ static bool first_pass(struct ek_worker *worker)
         restart_check(worker);
         return phase > engine->phase;
     }
-    /* relaxed, both: signature was stored before phase; idle is a hint. */
+    /* relaxed: signature was stored before phase. */
     if (atomic_load_explicit(&words->signature, memory_order_relaxed) !=
         engine->signature) {
-        eki_set_error(worker, EK_ERR_ARG, 0, "");
+        /* relaxed: who ends this phase by the sums has seen it, too; others by
+         * our next phase, which is released. */
+        atomic_store_explicit(&engine->node->mismatch[engine->phase & 1],
+                              engine->phase, memory_order_relaxed);
         eki_set_stop(engine);
     }
     if (worker->check_at == 0)
         worker->check_idle = true;
-    if (!eki_is_set(&words->idle, engine->phase))
+    if (!eki_is_idle(words, engine->phase))
         worker->check_idle = false;
     /* acquire: pairs with the release in eki_worker_store(): the work is done
      * and what it created is counted. */
@@ -270,7 +329,11 @@ static bool first_pass(struct ek_worker *worker)
     return false;
 }
 
-/* `executed` of all first, `created` second: equal sums are the end. */
+/*
+ * `executed` of all first, `created` second: equal sums are the end.  Idle,
+ * too, must all be: a rank that has just entered may still make the phase an
+ * error.
+ */
 static bool check_alone(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
@@ -281,7 +344,8 @@ static bool check_alone(struct ek_worker *worker, uint64_t now)
         &eki_words_of(engine, worker->check_at)->created, memory_order_relaxed);
     if (++worker->check_at < engine->topology->node_workers)
         return false;
-    bool is_done = worker->check_created == worker->check_executed;
+    bool is_done =
+        worker->check_idle && worker->check_created == worker->check_executed;
     if (!is_done)
         watch(worker, now);
     restart_check(worker);
@@ -309,9 +373,6 @@ static void become_idle(struct ek_worker *worker, uint64_t now)
     eki_local_reset_stack(&worker->local);
     eki_worker_store(worker);
     restart_check(worker);
-    /* relaxed: a hint that votes may wait for. */
-    atomic_store_explicit(&worker->words->idle, worker->engine->phase,
-                          memory_order_relaxed);
 }
 
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
@@ -319,6 +380,8 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
     struct eki_engine *engine = worker->engine;
     if (!worker->is_idle)
         become_idle(worker, now);
+    /* Again after a delivery that brought nothing to run. */
+    note_idle(worker);
     if (is_finished(worker, now)) {
         worker->is_done = true;
         worker->counts.done_ns = now;
@@ -345,7 +408,7 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
         finish_steal(worker);
         return EKI_STEP_AGAIN;
     }
-    if (take_inbox(worker) || take_absent(worker))
+    if (take_inbox(worker, worker) || take_absent(worker))
         return EKI_STEP_AGAIN;
     if (engine->steal == EK_STEAL_COUNTER && eki_counter_draw(worker))
         return EKI_STEP_AGAIN;

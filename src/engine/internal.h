@@ -32,6 +32,15 @@ static inline bool eki_is_stopped(const struct eki_engine *engine)
     return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
 }
 
+/* Whether a worker has nothing to do, as far as it knows. */
+static inline bool eki_is_idle(const struct eki_worker_words *words,
+                               uint64_t phase)
+{
+    /* acquire: pairs with the release in idle.c: errors that its rank has set
+     * on entering. */
+    return atomic_load_explicit(&words->idle, memory_order_acquire) == phase;
+}
+
 static inline bool eki_is_broken(const struct eki_engine *engine)
 {
     /* relaxed: the phase ends whenever it is seen. */
@@ -44,6 +53,8 @@ void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
 /* Of two errors, the one that all ranks report. */
 void eki_error_worse(struct eki_error *error, const struct eki_error *other);
+/* The error of a phase in which signatures differ. */
+void eki_error_mismatch(struct eki_error *error);
 /* The worst error of the node in this phase. */
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 
@@ -63,6 +74,8 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
 /* End the piece early: the rest lies on the stack; false: no memory. */
 bool eki_worker_put_back(struct ek_worker *worker);
+/* Cancel what this worker has; others do the same with theirs. */
+void eki_worker_cancel(struct ek_worker *worker);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 /* Find work, or the end. */

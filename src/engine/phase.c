@@ -164,13 +164,15 @@ static bool grow_functions(struct eki_engine *engine)
     if (!functions)
         return false;
     engine->functions = functions;
+    /* All of them before anything may fail: the old memory is gone. */
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->functions = functions;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct ek_worker *worker = engine->workers[here];
         struct eki_function_counts *counts =
             eki_realloc(worker->function_counts, (size_t)room, sizeof *counts);
         if (!counts)
             return false;
-        worker->functions = functions;
         worker->function_counts = counts;
     }
     engine->function_room = room;
@@ -205,6 +207,7 @@ void eki_set_stop(struct eki_engine *engine)
 static void running(const struct ek_worker *worker, struct eki_error *error)
 {
     error->function = -1;
+    error->id = 0;
     if (worker->current) {
         error->function = worker->current->function;
         error->id = worker->current->id;
@@ -272,10 +275,19 @@ void eki_error_worse(struct eki_error *error, const struct eki_error *other)
         *error = *other;
 }
 
+void eki_error_mismatch(struct eki_error *error)
+{
+    memset(error, 0, sizeof *error);
+    error->status = EK_ERR_ARG;
+    error->worker = error->function = -1;
+}
+
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 {
     int parity = (int)(engine->phase & 1);
     memset(error, 0, sizeof *error);
+    if (eki_is_set(&engine->node->mismatch[parity], engine->phase))
+        eki_error_mismatch(error);
     if (!eki_is_set(&engine->node->error[parity], engine->phase))
         return;
     for (int i = 0; i < engine->topology->node_workers; i++) {
@@ -363,7 +375,8 @@ static void enter_server(struct eki_engine *engine)
 {
     struct eki_server *server = &engine->server;
     server->wave = 0;
-    server->voted = server->forwarded = server->stop_sent = false;
+    server->voted = server->forwarded = false;
+    server->stop_next = 0;
     server->has_vote[0] = server->has_vote[1] = false;
     server->verdict_next = -1;
     server->request_count = 0;

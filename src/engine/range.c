@@ -94,6 +94,7 @@ static void count_indices(struct ek_worker *worker, uint64_t elapsed)
     worker->executed += (uint64_t)n;
     worker->counts.tasks += n;
     worker->counts.nulls += worker->index_nulls;
+    worker->local.gone += worker->index_nulls;
     worker->counts.work_ns += elapsed;
     function->tasks += n;
     function->work_ns += elapsed;

@@ -37,32 +37,48 @@ ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
     return EK_OK;
 }
 
-/* Give the seeds of a worker that have another home away; keep the others. */
+/* Bring a seed nearer to its home; *KEEPS: it has it here already. */
+static ek_status send_home(struct eki_engine *engine,
+                           const struct ek_worker *worker,
+                           const struct eki_slot *slot, bool *keeps)
+{
+    const struct eki_topology *topology = engine->topology;
+    int first = topology->first_worker[topology->rank];
+    int home = eki_id_home(slot->id);
+    *keeps = home == worker->id;
+    if (*keeps)
+        return EK_OK;
+    if (home < first || home >= first + topology->workers_here)
+        return eki_engine_depart(engine, slot,
+                                 eki_topology_rank(topology, home));
+    if (!eki_local_log(&engine->workers[home - first]->local, slot))
+        return eki_error(EK_ERR_NOMEM, "no memory to restore tasks");
+    return EK_OK;
+}
+
+/* Give the seeds of a worker that have another home away; keep the others, and
+ * those for which there is no memory. */
 static ek_status pack_worker(struct eki_engine *engine,
                              struct ek_worker *worker)
 {
-    const struct eki_topology *topology = engine->topology;
     struct eki_local *local = &worker->local;
     unsigned char *kept = local->seeds;
-    int first = topology->first_worker[topology->rank];
+    ek_status worst = EK_OK;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += engine->slot_bytes) {
-        const struct eki_slot *slot = (const struct eki_slot *)at;
-        int home = eki_id_home(slot->id);
-        if (home == worker->id) {
-            memmove(kept, at, engine->slot_bytes);
-            kept += engine->slot_bytes;
-        } else if (home >= first && home < first + topology->workers_here) {
-            if (!eki_local_log(&engine->workers[home - first]->local, slot))
-                return eki_error(EK_ERR_NOMEM, "no memory to restore tasks");
-        } else {
-            EKI_TRY(eki_engine_depart(engine, slot,
-                                      eki_topology_rank(topology, home)));
-        }
+        bool keeps;
+        ek_status status =
+            send_home(engine, worker, (const struct eki_slot *)at, &keeps);
+        if (status != EK_OK)
+            worst = status;
+        if (status == EK_OK && !keeps)
+            continue;
+        memmove(kept, at, engine->slot_bytes);
+        kept += engine->slot_bytes;
     }
     local->seed_base = local->seeds;
     local->seed_top = local->seed_end = kept;
-    return EK_OK;
+    return worst;
 }
 
 ek_status eki_engine_restore_pack(struct eki_engine *engine, int64_t *discarded)

@@ -332,6 +332,8 @@ void eki_server_requests(struct eki_engine *engine)
             break;
         serve(engine, message, &server->requests[served]);
     }
+    if (served == 0)
+        return;
     server->request_count -= served;
     memmove(server->requests, server->requests + served,
             (size_t)server->request_count * sizeof *server->requests);
@@ -426,6 +428,7 @@ static bool is_of_tasks(const struct eki_message *message)
 static void receive(struct eki_engine *engine,
                     const struct eki_message *message, uint64_t now)
 {
+    engine->server.moved += message->head.kind != EKI_KIND_NONE;
     if (message->head.phase == engine->phase) {
         take_message(engine, message, now);
     } else if (message->head.phase > engine->phase) {

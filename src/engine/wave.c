@@ -22,7 +22,7 @@ static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
          * counted. */
         if (atomic_load_explicit(&words->phase, memory_order_acquire) !=
                 engine->phase ||
-            !eki_is_set(&words->idle, engine->phase))
+            !eki_is_idle(words, engine->phase))
             return false;
         /* relaxed: stored before phase. */
         uint64_t signature =
@@ -90,7 +90,6 @@ static void apply_verdict(struct eki_engine *engine)
 {
     struct eki_server *server = &engine->server;
     server->verdict_next = -1;
-    server->has_vote[0] = server->has_vote[1] = false;
     server->voted = false;
     server->wave++;
     if (server->verdict.wave == EKI_WAVE_STALLED)
@@ -156,8 +155,7 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
         sum->executed == server->last_executed)
         verdict.wave = EKI_WAVE_DONE;
     if (sum->signature_low != sum->signature_high) {
-        verdict.error.status = EK_ERR_ARG;
-        verdict.error.worker = -1;
+        eki_error_mismatch(&verdict.error);
         eki_set_stop(engine);
     }
     server->last_created = sum->created;
@@ -171,15 +169,17 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
 static void spread_stop(struct eki_engine *engine)
 {
     struct eki_server *server = &engine->server;
-    bool sent = true;
-    if (server->stop_sent || !eki_is_stopped(engine))
+    int neighbours = server->children + (server->parent >= 0);
+    if (!eki_is_stopped(engine))
         return;
-    if (server->parent >= 0)
-        sent = send_to_node(engine, EKI_KIND_STOP, server->parent, NULL, 0);
-    for (int i = 0; i < server->children; i++)
-        sent &= send_to_node(engine, EKI_KIND_STOP, server->child[i], NULL, 0);
-    /* Sent again where a buffer was missing: hearing it twice is harmless. */
-    server->stop_sent = sent;
+    while (server->stop_next < neighbours) {
+        int next = server->stop_next;
+        int node =
+            next < server->children ? server->child[next] : server->parent;
+        if (!send_to_node(engine, EKI_KIND_STOP, node, NULL, 0))
+            return;
+        server->stop_next++;
+    }
 }
 
 void eki_server_waves(struct eki_engine *engine, uint64_t now)
@@ -202,9 +202,13 @@ void eki_server_waves(struct eki_engine *engine, uint64_t now)
         return;
     for (int i = 0; i < server->children; i++)
         add_vote(&sum, &server->vote[i]);
+    if (server->parent >= 0 &&
+        !send_to_node(engine, EKI_KIND_VOTE, server->parent, &sum, sizeof sum))
+        return;
+    /* Now, not with the verdict: a child that has it may vote in the next wave
+     * before the other one has it. */
+    server->has_vote[0] = server->has_vote[1] = false;
+    server->voted = true;
     if (server->parent < 0)
         decide(engine, &sum, now);
-    else
-        server->voted = send_to_node(engine, EKI_KIND_VOTE, server->parent,
-                                     &sum, sizeof sum);
 }

@@ -192,6 +192,20 @@ static void end_search(struct ek_worker *worker, uint64_t now)
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
 }
 
+/* Room in the log for all that the batch may take from the stack; without, the
+ * phase ends in an error. */
+static bool has_log_room(struct ek_worker *worker, int32_t n)
+{
+    struct eki_local *local = &worker->local;
+    if (EKI_LIKELY(local->log_limit - local->log_end >=
+                   n * (ptrdiff_t)local->slot_bytes) ||
+        eki_local_log_reserve(local, n))
+        return true;
+    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for the log of tasks");
+    eki_set_stop(worker->engine);
+    return false;
+}
+
 enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
@@ -201,6 +215,8 @@ enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
     set_credit(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);
+    if (!has_log_room(worker, worker->batch))
+        return EKI_STEP_AGAIN;
     worker->budget = worker->batch;
     worker->batch_seed = local->seed_top;
     worker->batch_log = eki_local_slots(local, local->log, local->log_end);
@@ -228,8 +244,11 @@ static void mark_discard(struct ek_worker *worker)
     worker->counts.nulls++;
     worker->current->flags |= EKI_SLOT_DISCARDED;
     if (local->log_end != local->log &&
-        (unsigned char *)worker->current + local->slot_bytes == local->log_end)
+        (unsigned char *)worker->current + local->slot_bytes ==
+            local->log_end) {
         local->log_end -= local->slot_bytes;
+        local->gone++;
+    }
 }
 
 void eki_worker_mark(struct ek_worker *worker, int code)
@@ -256,8 +275,7 @@ void eki_worker_mark(struct ek_worker *worker, int code)
 
 /* --------------------------------------------------------------- cancelling */
 
-/* Cancel what is here; others do the same with theirs. */
-static void cancel(struct ek_worker *worker)
+void eki_worker_cancel(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     eki_local_take_back(
@@ -267,8 +285,8 @@ static void cancel(struct ek_worker *worker)
     int64_t tasks = eki_local_cancel(local);
     worker->executed += (uint64_t)tasks;
     worker->counts.cancelled += tasks;
-    if (worker->is_idle)
-        eki_worker_store(worker);
+    /* A worker that runs stores when it gets idle; one without thread never. */
+    eki_worker_store(worker);
 }
 
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
@@ -284,7 +302,7 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
         eki_worker_close_piece(worker, now);
     }
     if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
-        cancel(worker);
+        eki_worker_cancel(worker);
     if (EKI_LIKELY(!eki_local_is_empty(&worker->local)))
         return eki_worker_start(worker, now);
     return eki_worker_idle(worker, now);

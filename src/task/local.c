@@ -205,7 +205,7 @@ void eki_local_clear(struct eki_local *local)
     local->stack_bottom = local->stack_top = local->stack;
     local->log_end = local->log;
     local->remaining_count = 0;
-    local->aside = 0;
+    local->aside = local->gone = 0;
     local->has_hints = false;
     eki_local_published(local);
 }

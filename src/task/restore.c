@@ -221,7 +221,7 @@ static void swap_arrays(struct eki_local *local, int64_t slots)
     local->seed_end = local->seed_top = seeds + slots * local->slot_bytes;
     local->log_end = local->log;
     local->remaining_count = 0;
-    local->aside = 0;
+    local->aside = local->gone = 0;
     local->has_hints = false;
 }
 
@@ -252,7 +252,8 @@ static void fill_spare(struct sort *sort, enum eki_order order)
 bool eki_local_restore(struct eki_local *local, enum eki_order order,
                        int64_t *discarded)
 {
-    struct sort sort = {.local = local, .low = EKI_BIN_COUNT};
+    struct sort sort = {
+        .local = local, .low = EKI_BIN_COUNT, .discarded = local->gone};
     bool done = false;
     sort.starts = eki_alloc(EKI_BIN_COUNT, sizeof *sort.starts);
     if (!sort.starts)

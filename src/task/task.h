@@ -188,6 +188,7 @@ struct eki_local {
     int64_t spare_slots;
     int64_t published_seeds, published_stack; /* of the open publication */
     int64_t aside; /* cancelled tasks that lie below the stack's bottom */
+    int64_t gone;  /* discarded tasks of which no slot tells */
     struct eki_remaining *remaining;
     int64_t remaining_count, remaining_room;
     bool has_hints; /* seeds that were never measured carry hints */

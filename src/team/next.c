@@ -60,18 +60,21 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
     if (EKI_UNLIKELY(!team->begun[here]))
         arrive(team, worker);
     eki_team_end_task(team, here);
-    while (!take(worker, waiter, task)) {
+    /* Only what a step has opened may be taken: a batch that ended early leaves
+     * a budget behind. */
+    while (!waiter->is_open || !take(worker, waiter, task)) {
         uint64_t now = eki_clock_ns();
         if (eki_team_poll_if_due(team, here, now))
             worker->restamp = true;
         enum eki_step step = eki_worker_step(worker, now);
+        waiter->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE)
             return false;
         if (step == EKI_STEP_WAIT)
             eki_team_rest(team, here, waiter, now);
         else
             eki_wait_reset(waiter);
-        if (step == EKI_STEP_RUN || step == EKI_STEP_RANGE)
+        if (waiter->is_open)
             eki_team_restamp(worker);
     }
     return true;

@@ -10,21 +10,26 @@
 /* ... and seldom enough that empty polls cost about a percent. */
 #define PERIOD_POLLS 75
 
-bool eki_team_step_server(struct eki_team *team, uint64_t now)
+enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
 {
+    struct eki_engine *engine = team->setup.engine;
     int expected = 0;
     /* acquire: pairs with the release below: one thread after the other. */
     if (!atomic_compare_exchange_strong_explicit(&team->server_lock, &expected,
                                                  1, memory_order_acquire,
                                                  memory_order_relaxed))
-        return false;
-    bool is_done = eki_server_step(team->setup.engine, now);
+        return EKI_SERVED_NOTHING;
+    uint64_t moved = engine->server.moved;
+    bool is_done = eki_server_step(engine, now);
+    bool has_moved = engine->server.moved != moved;
     /* relaxed, both: hints for whoever polls next. */
     atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
                           memory_order_relaxed);
     atomic_store_explicit(&team->server_done, is_done, memory_order_relaxed);
     atomic_store_explicit(&team->server_lock, 0, memory_order_release);
-    return is_done;
+    if (is_done)
+        return EKI_SERVED_DONE;
+    return has_moved ? EKI_SERVED_MOVED : EKI_SERVED_NOTHING;
 }
 
 bool eki_team_has_messages(const struct eki_team *team)
@@ -36,7 +41,7 @@ bool eki_team_has_messages(const struct eki_team *team)
 
 bool eki_team_may_poll(const struct eki_team *team, int here)
 {
-    return !team->has_server && (team->any_polls || here == 0);
+    return !team->is_served && (team->any_polls || here == 0);
 }
 
 bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
@@ -52,9 +57,11 @@ bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now)
 {
-    if (eki_team_has_messages(team) && eki_team_may_poll(team, here))
-        eki_team_step_server(team, now);
-    eki_wait(waiter, team->is_crowded, now);
+    if (eki_team_has_messages(team) && eki_team_may_poll(team, here) &&
+        eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+        eki_wait_reset(waiter);
+    else
+        eki_wait(waiter, team->is_crowded, now);
 }
 
 /* Time of a server step that finds nothing. */

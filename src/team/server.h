@@ -6,8 +6,15 @@
 #include "team/team.h"
 #include "team/wait.h"
 
-/* Step the server unless another thread does; true: it has nothing to do. */
-bool eki_team_step_server(struct eki_team *team, uint64_t now);
+/* What came of a step of the server. */
+enum eki_served {
+    EKI_SERVED_NOTHING, /* no message, or another thread steps it */
+    EKI_SERVED_MOVED,   /* something arrived: more may follow soon */
+    EKI_SERVED_DONE     /* it has nothing more to do in this phase */
+};
+
+/* Step the server unless another thread does. */
+enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);
 bool eki_team_has_messages(const struct eki_team *team);
 /* Whether the thread of worker HERE may step the server. */
 bool eki_team_may_poll(const struct eki_team *team, int here);

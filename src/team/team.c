@@ -168,8 +168,11 @@ static void run_server(struct eki_team *team)
 {
     struct eki_waiter waiter = {0};
     uint64_t now = eki_clock_ns();
-    while (!eki_team_step_server(team, now)) {
-        if (team->is_crowded)
+    enum eki_served served;
+    while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE) {
+        if (served == EKI_SERVED_MOVED)
+            eki_wait_reset(&waiter);
+        else if (team->is_crowded)
             eki_wait(&waiter, true, now);
         else
             eki_pause();
@@ -185,7 +188,9 @@ static void run_team(struct eki_team *team, int threads)
         int workers = team->setup.engine->topology->workers_here;
         /* A smaller team than asked for: workers first, and the others of the
          * rank take the tasks of those without a thread. */
-        bool has_server = team->has_server && omp_get_num_threads() > 1;
+        bool has_server = team->is_served && omp_get_num_threads() > 1;
+        if (omp_get_num_threads() == 1)
+            team->is_served = false;
         if (has_server && thread == 0)
             run_server(team);
         else if (thread - has_server < workers)
@@ -201,12 +206,14 @@ void eki_team_enter(struct eki_team *team)
     /* relaxed, all: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
+    team->is_served = false;
     eki_team_watch(team, true);
 }
 
 void eki_team_run(struct eki_team *team)
 {
     int threads = team->setup.engine->topology->workers_here + team->has_server;
+    team->is_served = team->has_server;
     if (threads == 1)
         run_worker(team, 0);
     else
@@ -225,23 +232,30 @@ void eki_team_run_restore(struct eki_team *team)
         for (int here = 0; here < workers; here++)
             done +=
                 eki_worker_step(engine->workers[here], now) == EKI_STEP_DONE;
-        eki_team_step_server(team, now);
-        eki_wait(&waiter, team->is_crowded, now);
+        if (eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+            eki_wait_reset(&waiter);
+        else
+            eki_wait(&waiter, team->is_crowded, now);
     }
 }
 
-/* Step a worker without a thread to its end. */
-static void end_worker(struct eki_team *team, int here)
+/* Step the workers that have not come to their end there, all in turn: each may
+ * wait for what the others cancel. */
+static void end_workers(struct eki_team *team)
 {
-    struct ek_worker *worker = team->setup.engine->workers[here];
+    struct eki_engine *engine = team->setup.engine;
     struct eki_waiter waiter = {0};
-    enum eki_step step = EKI_STEP_WAIT;
-    while (step != EKI_STEP_DONE) {
+    int workers = engine->topology->workers_here;
+    for (bool is_done = false; !is_done;) {
         uint64_t now = eki_clock_ns();
-        step = eki_worker_step(worker, now);
-        EKI_ASSERT(step != EKI_STEP_RUN && step != EKI_STEP_RANGE);
-        if (step == EKI_STEP_WAIT)
-            eki_team_rest(team, here, &waiter, now);
+        is_done = true;
+        for (int here = 0; here < workers; here++) {
+            enum eki_step step = eki_worker_step(engine->workers[here], now);
+            EKI_ASSERT(step != EKI_STEP_RUN && step != EKI_STEP_RANGE);
+            is_done &= step == EKI_STEP_DONE;
+        }
+        if (!is_done)
+            eki_team_rest(team, 0, &waiter, now);
     }
 }
 
@@ -249,17 +263,18 @@ static void finish_workers(struct eki_team *team)
 {
     struct eki_engine *engine = team->setup.engine;
     int workers = engine->topology->workers_here;
+    bool has_ended = false;
+    team->is_served = false;
     for (int here = 0; here < workers; here++) {
-        if (team->begun[here] && !engine->workers[here]->is_done) {
-            eki_team_end_task(team, here);
-            eki_engine_stop(engine);
-        }
+        eki_team_end_task(team, here);
+        has_ended |= engine->workers[here]->is_done;
     }
-    for (int here = 0; here < workers; here++) {
-        if (!engine->workers[here]->is_done)
-            end_worker(team, here);
+    /* Where one worker has heard of the end, nothing is left to run. */
+    if (!has_ended)
+        eki_engine_stop(engine);
+    end_workers(team);
+    for (int here = 0; here < workers; here++)
         begin(team, here);
-    }
 }
 
 void eki_team_finish(struct eki_team *team)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Iterate: an unbalanced loop that Evenkeel balances a little better each time.
+ *
+ *     tools/mpirun -n 2 build/examples/02_iterate
+ *     EVENKEEL_STEAL=none tools/mpirun -n 2 build/examples/02_iterate
+ *
+ * Frames of a slow zoom into the Mandelbrot set: a task is a row, and rows
+ * through the set cost a hundred times more than others.  Every rank adds a
+ * block of rows, as codes do.  A line per frame tells how many points are in
+ * the set, how many rows were stolen and how well the cores were used.
+ *
+ * You will see: many rows are stolen in the first frame, few later, because
+ * ek_restore() starts each row where it ran before, the longest first.  Without
+ * stealing (second command) the block of one rank decides how long a frame
+ * takes.  The points are the same in any case.
+ */
+#include <evenkeel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FRAMES = 6,
+    ROWS = 600,
+    COLUMNS = 600,
+    STEPS_MAX = 1000
+};
+
+/* What a task works on: the frame, and a sum per worker of this rank. */
+struct picture {
+    double width;
+    int64_t *points;
+};
+
+static void check(ek_status status)
+{
+    if (status != EK_OK) {
+        fprintf(stderr, "%s\n", ek_error_message());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static bool is_inside(double x, double y)
+{
+    double a = 0, b = 0;
+    for (int step = 0; step < STEPS_MAX; step++) {
+        double next = a * a - b * b + x;
+        b = 2 * a * b + y;
+        a = next;
+        if (a * a + b * b > 4)
+            return false;
+    }
+    return true;
+}
+
+static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    const struct picture *picture = context;
+    double pixel = picture->width / COLUMNS;
+    int64_t row = *(const int64_t *)payload, points = 0;
+    (void)bytes;
+    for (int column = 0; column < COLUMNS; column++) {
+        points += is_inside(-0.7 + pixel * (column - COLUMNS / 2),
+                            -0.9 + pixel * (double)(row - ROWS / 2));
+    }
+    picture->points[ek_worker_here(worker)] += points;
+    return 0;
+}
+
+/* Points of all workers of all ranks, at rank 0. */
+static int64_t sum_points(ek_collection *tasks, struct picture *picture)
+{
+    int64_t here = 0, all = 0;
+    for (int i = 0; i < ek_workers_here(tasks); i++) {
+        here += picture->points[i];
+        picture->points[i] = 0;
+    }
+    MPI_Reduce(&here, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    return all;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, rank, size;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+
+    struct picture picture = {.width = 2.5};
+    ek_options options = EK_OPTIONS_INIT;
+    ek_collection *tasks;
+    ek_function draw;
+    options.name = "rows";
+    check(ek_create(MPI_COMM_WORLD, &options, &tasks));
+    check(ek_register(tasks, "draw", draw_row, &picture, &draw));
+    picture.points =
+        calloc((size_t)ek_workers_here(tasks), sizeof *picture.points);
+
+    for (int64_t row = ROWS * rank / size; row < ROWS * (rank + 1) / size;
+         row++)
+        check(ek_add_task(tasks, draw, &row, sizeof row, NULL));
+
+    if (rank == 0)
+        printf("frame  points in the set  rows stolen       ms  efficiency\n");
+    for (int frame = 0; frame < FRAMES; frame++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        check(ek_process(tasks, &report));
+        int64_t points = sum_points(tasks, &picture);
+        if (rank == 0)
+            printf("%5d %18lld %12lld %8.1f %10.1f%%\n", frame,
+                   (long long)points, (long long)report.stolen,
+                   1e3 * report.wall_s, 100 * report.efficiency);
+        picture.width *= 0.98;
+        check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    }
+
+    free(picture.points);
+    ek_destroy(&tasks);
+    MPI_Finalize();
+    return 0;
+}

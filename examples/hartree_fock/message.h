@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What went wrong, in words.
+ *
+ * A function that can fail because of its input returns false and writes a
+ * message; every rank sees the same input, so every rank fails alike.
+ */
+#ifndef HARTREE_FOCK_MESSAGE_H
+#define HARTREE_FOCK_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct message {
+    char text[512];
+};
+
+/**
+ * Write a message.
+ *
+ * @return false, so that a failing function can return it.
+ */
+bool message_set(struct message *message, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/** Zeroed memory for @p count items; ends the job when there is none. */
+void *allocate(size_t count, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

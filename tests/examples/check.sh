@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh hello|iterate|counter PROGRAM RANKS WORKERS: what an example prints.
+set -u
+what=$1 program=$2 ranks=$3
+root=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMP_NUM_THREADS="$4" EVENKEEL_WORKERS="$4"
+
+fail() {
+    echo "FAIL: $*"
+    cat "$folder"/*
+    exit 1
+}
+
+# run NAME RANKS ARGUMENT...: its output goes to $folder/NAME.
+run() {
+    name=$1 size=$2
+    shift 2
+    "$root/tools/mpirun" --timeout 100 -n "$size" "$program" "$@" \
+        >"$folder/$name" || fail "$*: exit status $?"
+}
+
+# same NAME NAME...: the files are the same, and none is empty.
+same() {
+    for name in "$@"; do
+        [ -s "$folder/$name" ] || fail "$name is empty"
+        cmp "$folder/$1" "$folder/$name" || fail "$1 and $name differ"
+    done
+}
+
+check_hello() {
+    run out "$ranks"
+    [ "$(sed -n 's/^hello from task \([0-9]*\) .*/\1/p' "$folder/out" |
+        sort -n | tr '\n' ' ')" = "0 1 2 3 4 5 6 7 8 9 10 11 " ] ||
+        fail "not every task said hello once"
+    [ "$(tail -n 1 "$folder/out")" = "12 tasks ran" ] || fail "last line"
+}
+
+# The same points in every frame, however they came about.
+check_iterate() {
+    run out "$ranks"
+    EVENKEEL_STEAL=none run none "$ranks"
+    EVENKEEL_WORKERS=1 run alone 1
+    for name in out none alone; do
+        awk 'NR > 1 { print $1, $2 }' "$folder/$name" >"$folder/$name.points"
+    done
+    same out.points none.points alone.points
+    [ "$(wc -l <"$folder/out.points")" -eq 6 ] || fail "not six frames"
+    awk 'NR > 1 && $3 != 0 { exit 1 }' "$folder/none" ||
+        fail "rows were stolen without stealing"
+    [ "$ranks" -eq 1 ] || awk 'NR == 2 && $3 == 0 { exit 1 }' "$folder/out" ||
+        fail "no row was stolen in the first frame"
+}
+
+# The same energies from both loops.
+check_counter() {
+    for loop in counter evenkeel; do
+        run $loop "$ranks" $loop
+        sed 's/,.*//' "$folder/$loop" >"$folder/$loop.energies"
+    done
+    run alone 1 evenkeel
+    sed 's/,.*//' "$folder/alone" >"$folder/alone.energies"
+    same counter.energies evenkeel.energies alone.energies
+    [ "$(grep -c '^step [0-4]: energy ' "$folder/counter.energies")" -eq 5 ] ||
+        fail "not five steps"
+}
+
+"check_$what"
+cat "$folder"/*

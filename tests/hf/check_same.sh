@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check_same.sh POLICY: the energy does not depend on how many ranks and workers
+# there are, within 1e-10 hartree.
+set -u
+. "$(dirname "$0")/common.sh"
+policy=$1
+
+first=
+for ranks in 1 2 3 4; do
+    for workers in 1 2; do
+        # shellcheck disable=SC2046
+        hartree_fock "$ranks" "$workers" $(molecule h2o '6-31g*') --tile 2 \
+            --policy "$policy" || fail "exit status $?"
+        found=$(energy)
+        first=${first:-$found}
+        is_near "$found" "$first" 1e-10 ||
+            fail "$ranks ranks x $workers workers: '$found', before $first"
+        grep -q " $((ranks * workers)) workers" "$folder/out" ||
+            fail "not $ranks x $workers workers"
+    done
+done
+echo "$policy: $first"

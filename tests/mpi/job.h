@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests under mpirun share: start with the expected number of ranks,
+ * a collection to test, sums and comparisons over the ranks, the result.
+ *
+ * A program is called with RANKS WORKERS ARGUMENTS...; WORKERS are those of a
+ * rank, which EVENKEEL_WORKERS says, too.
+ */
+#ifndef JOB_H
+#define JOB_H
+
+#include "check.h"
+
+#include <evenkeel.h>
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static int job_rank, job_size, job_workers;
+
+/* Run a test on all ranks; rank 0 says whether it passed on all of them. */
+#define JOB_RUN(test) job_run((test), #test)
+/* A collective call must return EXPECTED on every rank. */
+#define JOB_STATUS(call, expected) \
+    job_status((call), (expected), #call, __FILE__, __LINE__)
+
+static inline int64_t job_sum(int64_t value)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    return value;
+}
+
+static inline int64_t job_most(int64_t value)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX,
+                  MPI_COMM_WORLD);
+    return value;
+}
+
+/* Start MPI; ends the program where the job is not what it was said to be. */
+static inline void job_start(int argc, char **argv, int level)
+{
+    int provided = level;
+    if (level == MPI_THREAD_SINGLE)
+        MPI_Init(&argc, &argv);
+    else
+        MPI_Init_thread(&argc, &argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job_size);
+    int ranks = argc > 1 ? atoi(argv[1]) : 0;
+    job_workers = argc > 2 ? atoi(argv[2]) : 0;
+    if (ranks == job_size && job_workers >= 1 && provided >= level)
+        return;
+    fprintf(stderr,
+            "%s: %d ranks, %d workers, thread level %d; expected arguments "
+            "RANKS WORKERS with RANKS %d, a level of at least %d\n",
+            argv[0], ranks, job_workers, provided, job_size, level);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* For main() to return: 0 if every check of every rank passed. */
+static inline int job_result(void)
+{
+    int failed = job_most(check_failed()) > 0;
+    MPI_Finalize();
+    return failed;
+}
+
+static inline void job_run(void (*test)(void), const char *name)
+{
+    int before = check_failed();
+    test();
+    int64_t failed = job_sum(check_failed() != before);
+    if (job_rank == 0)
+        printf("%s %s\n", failed == 0 ? "ok  " : "FAIL", name);
+    fflush(stdout);
+}
+
+static inline bool job_status(ek_status status, ek_status expected,
+                              const char *call, const char *file, int line)
+{
+    bool passed = status == expected;
+    if (!passed)
+        fprintf(stderr, "%s:%d: rank %d: %s is %s, expected %s; message: %s\n",
+                file, line, job_rank, call, ek_status_string(status),
+                ek_status_string(expected), ek_error_message());
+    check_count(passed);
+    return job_sum(!passed) == 0;
+}
+
+/* What a test starts from. */
+static inline ek_options job_options(void)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.workers = job_workers;
+    return options;
+}
+
+/* A collection of these options; there is no test without it. */
+static inline ek_collection *job_create(const ek_options *options)
+{
+    ek_collection *tasks = NULL;
+    if (!JOB_STATUS(ek_create(MPI_COMM_WORLD, options, &tasks), EK_OK))
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    return tasks;
+}
+
+static inline ek_function job_register(ek_collection *tasks, const char *name,
+                                       ek_task_fn *fn, void *context)
+{
+    ek_function function = -1;
+    CHECK_EQ_INT(ek_register(tasks, name, fn, context, &function), EK_OK);
+    return function;
+}
+
+/* Wait without using the core: the machine may have fewer than workers. */
+static inline void job_nap(int64_t us)
+{
+    struct timespec rest = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&rest, NULL);
+}
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Iterations that are unlike a steady flow of equal tasks: empty, with one long
+ * task, entered late, beside a second collection, without a restore between
+ * them, after a failure.
+ *
+ *     test_iterations RANKS WORKERS [LONG_MS [EMPTY]]
+ *
+ * LONG_MS is how long the long task takes and the late rank is late; EMPTY how
+ * many empty iterations there are.
+ */
+#include "job.h"
+
+static int64_t long_ms = 200;
+static int empty_iterations = 10000;
+
+/* Tasks that ran on this rank. */
+static _Atomic int64_t ran;
+static _Atomic bool fails;
+
+static int count_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+/* Returns how many ran in the job since the last call. */
+static int64_t ran_in_job(void)
+{
+    return job_sum(atomic_exchange(&ran, 0));
+}
+
+static void add_tasks(ek_collection *tasks, ek_function function, int n)
+{
+    for (int i = 0; i < n; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, NULL), EK_OK);
+}
+
+static ek_status restore_and_process(ek_collection *tasks)
+{
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    return ek_process(tasks, NULL);
+}
+
+/* ------------------------------------------------------------------- empty */
+
+static void empty_iterations_in_a_row(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    int failed = 0;
+    job_register(tasks, "count", count_task, NULL);
+    for (int i = 0; i < empty_iterations; i++)
+        failed += ek_process(tasks, NULL) != EK_OK;
+    CHECK_EQ_INT(failed, 0);
+    for (int i = 0; i < 100; i++) {
+        failed += ek_process(tasks, NULL) != EK_OK;
+        failed += ek_restore(tasks, i % 2 ? EK_RESTORE_RETAIN
+                                          : EK_RESTORE_ORIGINAL,
+                             NULL) != EK_OK;
+    }
+    CHECK_EQ_INT(failed, 0);
+    CHECK_EQ_INT(ran_in_job(), 0);
+    ek_destroy(&tasks);
+}
+
+/* -------------------------------------------------------------------- long */
+
+/* The worker that ran it. */
+static _Atomic int long_worker;
+
+static int long_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    atomic_store(&long_worker, ek_worker_id(worker));
+    for (int64_t ms = 0; ms < long_ms; ms++) {
+        job_nap(1000);
+        ek_poll(worker);
+    }
+    return 0;
+}
+
+/* Tasks of each worker of the job. */
+static int64_t ran_by[64];
+
+static int short_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    job_nap(100);
+    ran_by[ek_worker_id(worker)]++;
+    return 0;
+}
+
+static void long_task_with_others_around_it(void)
+{
+    enum {
+        SHORT = 200
+    };
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function brief = job_register(tasks, "short", short_task, NULL);
+    ek_function lengthy = job_register(tasks, "long", long_task, NULL);
+    memset(ran_by, 0, sizeof ran_by);
+    atomic_store(&long_worker, -1);
+    /* The last added starts first. */
+    if (job_rank == 0) {
+        add_tasks(tasks, brief, SHORT);
+        add_tasks(tasks, lengthy, 1);
+    }
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    int64_t all = 0, busy = job_most(atomic_load(&long_worker));
+    MPI_Allreduce(MPI_IN_PLACE, ran_by, 64, MPI_INT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    for (int i = 0; i < ek_worker_count(tasks); i++)
+        all += ran_by[i];
+    CHECK_EQ_INT(all, SHORT);
+    CHECK(busy >= 0);
+    if (ek_worker_count(tasks) > 1)
+        CHECK(ran_by[busy] < SHORT);
+    ek_destroy(&tasks);
+}
+
+static int parent_task(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    ek_function child;
+    (void)bytes, (void)context;
+    memcpy(&child, payload, sizeof child);
+    job_nap(10000);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_INT(ek_spawn(worker, child, NULL, 0, 0), EK_OK);
+    job_nap(10000);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static int child_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)context;
+    CHECK_EQ_INT(bytes, 0);
+    job_nap(5000);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static void long_task_that_spawns(void)
+{
+    ek_options options = job_options();
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = job_create(&options);
+    ek_function parent = job_register(tasks, "parent", parent_task, NULL);
+    ek_function child = job_register(tasks, "child", child_task, NULL);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_task(tasks, parent, &child, sizeof child, NULL),
+                     EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 5);
+    CHECK_EQ_INT(report.spawned, 4);
+    if (job_rank == 0)
+        printf("     20 ms and 4 x 5 ms: %.1f ms\n", report.wall_s * 1e3);
+    ek_destroy(&tasks);
+}
+
+/* -------------------------------------------------------------------- late */
+
+static void ranks_enter_late(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function count = job_register(tasks, "count", count_task, NULL);
+    add_tasks(tasks, count, 1000);
+    for (int late = 0; late < job_size && late < 2; late++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        if (job_rank == late)
+            job_nap(1000 * long_ms);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(ran_in_job(), 1000 * job_size);
+        CHECK_EQ_INT(report.tasks, 1000 * job_size);
+        CHECK(report.late_s >= 0);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+    }
+    /* Late out of one, early into the next: others are a phase behind. */
+    for (int i = 0; i < 20; i++) {
+        CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
+        if (job_rank == i % job_size)
+            job_nap(2000);
+        CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    CHECK_EQ_INT(ran_in_job(), 20 * 1000 * job_size);
+    ek_destroy(&tasks);
+}
+
+/* -------------------------------------------------------- two collections */
+
+static void second_collection_holds_tasks(void)
+{
+    ek_options options = job_options();
+    options.name = "first";
+    ek_collection *first = job_create(&options);
+    options.name = "second";
+    options.deque = EK_DEQUE_LOCKED;
+    options.payload_bytes = 8;
+    ek_collection *second = job_create(&options);
+    ek_function in_first = job_register(first, "count", count_task, NULL);
+    ek_function in_second = job_register(second, "count", count_task, NULL);
+    add_tasks(first, in_first, 100);
+    add_tasks(second, in_second, job_rank == 0 ? 30 : 0);
+    JOB_STATUS(ek_process(first, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 100 * job_size);
+    JOB_STATUS(ek_process(second, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 30);
+    JOB_STATUS(restore_and_process(first), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 100 * job_size);
+    JOB_STATUS(restore_and_process(second), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 30);
+    /* One iteration at a time. */
+    JOB_STATUS(ek_restore(first, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_begin(first), EK_OK);
+    JOB_STATUS(ek_process(second, NULL), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "one at a time");
+    JOB_STATUS(ek_restore(second, EK_RESTORE_RETAIN, NULL), EK_ERR_STATE);
+    JOB_STATUS(ek_end(first, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 0);
+    ek_destroy(&first);
+    JOB_STATUS(restore_and_process(second), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 30);
+    ek_destroy(&second);
+}
+
+/* ---------------------------------------------------------- out of order */
+
+static bool visit_count(const ek_task_info *task, void *context)
+{
+    *(int64_t *)context += task->count;
+    return true;
+}
+
+static int64_t held_in_job(ek_collection *tasks)
+{
+    int64_t held = 0;
+    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_count, &held), EK_OK);
+    return job_sum(held);
+}
+
+static void process_twice(const char *steal)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function count = job_register(tasks, "count", count_task, NULL);
+    CHECK_EQ_INT(ek_set(tasks, "steal", steal), EK_OK);
+    if (job_rank == 0)
+        add_tasks(tasks, count, 50);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 50);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
+        CHECK_HAS_TEXT(ek_error_message(), "ek_restore or ek_clear");
+        CHECK_EQ_INT(ran_in_job(), 0);
+        CHECK_EQ_INT(held_in_job(tasks), 50);
+    }
+    JOB_STATUS(restore_and_process(tasks), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 50);
+    /* Added since: they wait for the restore, too. */
+    add_tasks(tasks, count, 2);
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ran_in_job(), 0);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 50 + 2 * job_size);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(), 0);
+    ek_destroy(&tasks);
+}
+
+static void process_without_restore(void)
+{
+    process_twice("random");
+    process_twice("near");
+    process_twice("none");
+    process_twice("counter");
+}
+
+/* Adding between the two calls, and restoring twice. */
+static void seeds_added_around_the_restore(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function count = job_register(tasks, "count", count_task, NULL);
+    int64_t expected = 0;
+    for (int i = 0; i < 4; i++) {
+        ek_restore_policy policy =
+            i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL;
+        add_tasks(tasks, count, 10);
+        JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+        add_tasks(tasks, count, job_rank == 0 ? 10 : 0);
+        JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+        expected += 10 * job_size + 10;
+        CHECK_EQ_INT(held_in_job(tasks), expected);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(ran_in_job(), expected);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------ failure */
+
+static int may_fail_task(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    int number;
+    (void)worker, (void)bytes, (void)context;
+    memcpy(&number, payload, sizeof number);
+    if (atomic_load(&fails) && number == 17)
+        return 5;
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static void iteration_after_a_failure(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "may fail", may_fail_task, NULL);
+    add_tasks(tasks, function, 40);
+    for (int i = 0; i < 6; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        atomic_store(&fails, i % 3 != 2);
+        JOB_STATUS(ek_process(tasks, &report),
+                   i % 3 != 2 ? EK_ERR_TASK : EK_OK);
+        int64_t done = ran_in_job();
+        CHECK_EQ_INT(report.tasks, done + report.failed);
+        CHECK_EQ_INT(report.tasks + report.cancelled, 40 * job_size);
+        CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
+        if (i % 3 == 2)
+            CHECK_EQ_INT(done, 40 * job_size);
+        else
+            CHECK(report.failed >= 1);
+        JOB_STATUS(ek_restore(tasks,
+                              i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
+                              NULL),
+                   EK_OK);
+        CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
+    }
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    if (argc > 3)
+        long_ms = atoll(argv[3]);
+    if (argc > 4)
+        empty_iterations = atoi(argv[4]);
+    JOB_RUN(empty_iterations_in_a_row);
+    JOB_RUN(long_task_with_others_around_it);
+    JOB_RUN(long_task_that_spawns);
+    JOB_RUN(ranks_enter_late);
+    JOB_RUN(second_collection_holds_tasks);
+    JOB_RUN(process_without_restore);
+    JOB_RUN(seeds_added_around_the_restore);
+    JOB_RUN(iteration_after_a_failure);
+    return job_result();
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI is called in src/fabric, OpenMP in src/team, atomics name their order.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+bad=$(mktemp)
+code=$(mktemp)
+trap 'rm -f "$bad" "$code"' EXIT
+awk -f tests/structure/code.awk src/*/*.[ch] include/*.h >"$code"
+
+# nowhere WHAT PATTERN [EXCEPT]: no code matches, but for places that match
+# EXCEPT (of FILE:LINE: CODE).
+nowhere() {
+    grep -E "$2" "$code" | grep -vE "${3:-^$}" | sed "s|\$|   <- $1|" >>"$bad"
+}
+
+# Names of MPI that are left when the type MPI_Comm is taken away where it may
+# be: in the header and in collection, which pass the user's on.
+sed -E '\#^(include|src/collection)/#s/\bMPI_Comm\b//g' "$code" |
+    grep -vE '^src/fabric/' | grep -E '\bP?MPI_[A-Za-z_]+|<mpi\.h>' |
+    grep -vE '^include/evenkeel\.h:[0-9]+: #include <mpi\.h>' |
+    sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"
+nowhere "the caller's communicator is used" '\bMPI_COMM_(WORLD|SELF)\b'
+
+nowhere 'OpenMP outside of src/team' \
+    '# *pragma +omp|_Pragma|\bomp_[a-z]|<omp\.h>' '^src/team/'
+awk '/\\$/ { sub(/\\$/, ""); line = line $0; next } { print line $0; line = "" }' \
+    "$code" | grep -E '# *pragma +omp +parallel' | grep -v 'default(none)' |
+    sed 's/$/   <- default(none) is missing/' >>"$bad"
+
+# deque, too, must not give an order away.
+nowhere 'an atomic without _explicit' \
+    '\batomic_(load|store|exchange|compare_exchange_(weak|strong)|fetch_[a-z]+|flag_(test_and_set|clear)) *\('
+nowhere 'an atomic of the compiler' '\b__(atomic|sync)_[a-z]'
+nowhere 'volatile or assembly' '\bvolatile\b|\b(__)?asm(__)?\b'
+nowhere 'random numbers come from the seed' '\b(s?rand|random|drand48) *\('
+
+# The engine is stepped: whoever steps it has the clock and the threads.
+grep -E '^src/(count|task|deque|steal|engine)/' "$code" |
+    grep -E '\bpthread_|\beki_clock_(ns|system_ns|start)\b|\bclock_gettime\b|\beki_fabric_mpi_' |
+    sed 's/$/   <- a thread, a clock or MPI where all is stepped/' >>"$bad"
+
+if [ -s "$bad" ]; then
+    cat "$bad"
+    exit 1
+fi
+echo "$(wc -l <"$code") lines of code call MPI, OpenMP and atomics as they should"

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Modules include only themselves and lower ones; programs see include/ alone.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# May include, beside itself.  deque can be tested by anybody: it knows nobody.
+may_include() {
+    case $1 in
+    base) echo evenkeel.h ;;
+    count) echo base ;;
+    task) echo base count ;;
+    deque) echo ;;
+    steal) echo base ;;
+    fabric) echo base ;;
+    engine) echo base count task deque steal fabric ;;
+    team) echo base count task deque steal fabric engine ;;
+    report) echo base count task deque steal fabric engine ;;
+    collection) echo base count task deque steal fabric engine team report ;;
+    *) return 1 ;;
+    esac
+}
+
+bad=$(mktemp)
+trap 'rm -f "$bad"' EXIT
+
+for folder in src/*/; do
+    module=$(basename "$folder")
+    if ! allowed=$(may_include "$module"); then
+        echo "$folder: say in tests/structure/layers.sh what it may include"
+        continue
+    fi
+    awk -v strings=1 -f tests/structure/code.awk "$folder"*.[ch] |
+        sed -n 's/ *# *include *["<]\([^">]*\)[">].*/ \1/p' |
+        while read -r place header; do
+            case $header in
+            evenkeel.h | */*.h) lower=${header%%/*} ;;
+            *) continue ;;
+            esac
+            # <sys/...> and the like are not modules.
+            [ "$lower" = evenkeel.h ] || [ -d "src/$lower" ] || continue
+            case " $module $allowed " in
+            *" $lower "*) ;;
+            *) echo "$place $module includes $header; allowed: $allowed" ;;
+            esac
+        done
+    # Within a module, too, the folder is named.
+    awk -v strings=1 -f tests/structure/code.awk "$folder"*.[ch] |
+        grep -E '# *include *"[^/"]*"|# *include *"\.\.?/'
+done >"$bad"
+
+# deque is for a model checker, too: freestanding C11 and its atomics.
+awk -v strings=1 -f tests/structure/code.awk src/deque/*.h |
+    grep -E '# *include' |
+    grep -vE '<(stdatomic|stdbool|stddef|stdint|string)\.h>' >>"$bad"
+
+# Programs and tests of the interface see what is installed.
+for file in examples/*.c examples/*/*.c examples/*/*.cc tests/mpi/*.c tools/*.c
+do
+    [ -f "$file" ] || continue
+    awk -v strings=1 -f tests/structure/code.awk "$file" |
+        grep -E "# *include *[\"<]($(ls src | tr '\n' '|')\.\.)/" >>"$bad"
+done
+
+if [ -s "$bad" ]; then
+    cat "$bad"
+    exit 1
+fi
+echo "$(ls -d src/*/ | wc -l) modules include lower ones only"

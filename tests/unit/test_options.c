@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options: the table, the program's values, the environment and schedules. */
+#define _GNU_SOURCE
+#include "base/base.h"
+#include "check.h"
+
+#include <string.h>
+
+static const ek_options defaults = EK_OPTIONS_INIT;
+
+/* Resolve GIVEN with VARIABLE = VALUE, which must be refused in these words. */
+static void expect_refusal(const char *variable, const char *value,
+                           const char *message)
+{
+    struct eki_settings settings;
+    setenv(variable, value, 1);
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_ERR_ARG);
+    CHECK_EQ_TEXT(ek_error_message(), message);
+    CHECK(settings.restore.entries == NULL && settings.steal.entries == NULL);
+    unsetenv(variable);
+}
+
+/* Likewise for the program's options. */
+static void expect_program_refusal(const ek_options *options,
+                                   const char *message)
+{
+    struct eki_settings settings;
+    CHECK_EQ_INT(eki_settings_resolve(options, &settings), EK_ERR_ARG);
+    CHECK_EQ_TEXT(ek_error_message(), message);
+}
+
+/* Resolve for the collection NAME with VARIABLE = VALUE. */
+static void resolve_with(const char *variable, const char *value,
+                         const char *name, struct eki_settings *settings)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.name = name;
+    setenv(variable, value, 1);
+    if (!CHECK_EQ_INT(eki_settings_resolve(&options, settings), EK_OK))
+        fprintf(stderr, "%s\n", ek_error_message());
+    unsetenv(variable);
+}
+
+struct heard {
+    int lines;
+    char text[4096];
+};
+
+static void listen(ek_level level, const char *line, void *context)
+{
+    struct heard *heard = context;
+    (void)level;
+    heard->lines++;
+    eki_append(heard->text, sizeof heard->text, "%s\n", line);
+}
+
+/* Must run first: the warnings come once per process. */
+static void unknown_variables_warn_once_with_the_nearest_name(void)
+{
+    struct heard heard = {0};
+    struct eki_settings settings;
+    char name[256];
+    snprintf(name, sizeof name, "EVENKEEL_%0200d", 1);
+    setenv("EVENKEEL_STAEL", "near", 1);
+    setenv("EVENKEEL_POLL_PERIOD", "3", 1);
+    setenv("EVENKEEL_LOGS", "3", 1);
+    setenv("EVENKEEL_SEED", "3", 1);
+    setenv("EVENKEEL_LOG", "warn", 1);
+    setenv(name, "", 1);
+
+    ek_set_sink(listen, &heard, EK_LEVEL_WARN);
+    ek_options options = EK_OPTIONS_INIT;
+    options.ignore_environment = true;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_INT(heard.lines, 0);
+    CHECK_EQ_INT(settings.options.seed, 1);
+
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_EQ_INT(heard.lines, 4);
+    CHECK_HAS_TEXT(heard.text, "evenkeel base: EVENKEEL_STAEL is unknown and "
+                               "ignored; the nearest known name is "
+                               "EVENKEEL_STEAL\n");
+    CHECK_HAS_TEXT(heard.text, "known name is EVENKEEL_POLL_PERIOD_US\n");
+    CHECK_HAS_TEXT(heard.text, "known name is EVENKEEL_LOG\n");
+    CHECK_EQ_INT(settings.options.seed, 3);
+    eki_settings_free(&settings);
+
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_EQ_INT(heard.lines, 4);
+    eki_settings_free(&settings);
+
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    unsetenv("EVENKEEL_STAEL");
+    unsetenv("EVENKEEL_POLL_PERIOD");
+    unsetenv("EVENKEEL_LOGS");
+    unsetenv("EVENKEEL_SEED");
+    unsetenv("EVENKEEL_LOG");
+    unsetenv(name);
+}
+
+static void log_level_is_checked(void)
+{
+    struct eki_settings settings;
+    expect_refusal("EVENKEEL_LOG", "loud",
+                   "EVENKEEL_LOG: 'loud' is not allowed; allowed: error, warn, "
+                   "info, debug, trace");
+    resolve_with("EVENKEEL_LOG", "info", "tasks", &settings);
+}
+
+static void no_options_mean_defaults(void)
+{
+    struct eki_settings settings;
+    if (!CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK))
+        return;
+    const ek_options *options = &settings.options;
+    CHECK_EQ_INT(options->struct_bytes, sizeof *options);
+    CHECK_EQ_TEXT(options->name, "tasks");
+    CHECK(options->name == settings.name);
+    CHECK_EQ_INT(options->payload_bytes, defaults.payload_bytes);
+    CHECK_EQ_INT(options->restore, EK_RESTORE_RETAIN);
+    CHECK_EQ_INT(options->buffer_slots, defaults.buffer_slots);
+    CHECK_EQ_INT(options->stall_ms, defaults.stall_ms);
+    CHECK_EQ_TEXT(options->report, "0");
+    CHECK(options->report == settings.report);
+    CHECK(options->worker_create == NULL);
+    CHECK(settings.restore.entries == NULL && settings.restore.count == 0);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 0, EK_STEAL_NEAR),
+                 EK_STEAL_NEAR);
+    eki_settings_free(&settings);
+}
+
+static void program_overrides_defaults(void)
+{
+    struct eki_settings settings;
+    char name[] = "fock", report[] = "run.tsv";
+    ek_options options = EK_OPTIONS_INIT;
+    options.name = name;
+    options.report = report;
+    options.payload_bytes = 65504;
+    options.steal = EK_STEAL_COUNTER;
+    options.seed = INT64_MIN;
+    options.worker_context = name;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    name[0] = report[0] = 'x'; /* the settings own copies */
+    CHECK_EQ_TEXT(settings.options.name, "fock");
+    CHECK_EQ_TEXT(settings.options.report, "run.tsv");
+    CHECK_EQ_INT(settings.options.payload_bytes, 65504);
+    CHECK_EQ_INT(settings.options.steal, EK_STEAL_COUNTER);
+    CHECK_EQ_INT(settings.options.seed, INT64_MIN);
+    CHECK(settings.options.worker_context == name);
+    eki_settings_free(&settings);
+}
+
+static void program_numbers_are_checked(void)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.buffer_slots = 1;
+    expect_program_refusal(
+        &options,
+        "option buffer_slots: 1 is not allowed; allowed: 2 ... 1048576 slots");
+    options = defaults;
+    options.payload_bytes = 65505;
+    expect_program_refusal(
+        &options,
+        "option payload_bytes: 65505 is not allowed; allowed: 0 ... 65504 "
+        "bytes");
+    options = defaults;
+    options.workers = -1;
+    expect_program_refusal(
+        &options,
+        "option workers: -1 is not allowed; allowed: 0 ... 65536 workers");
+    options = defaults;
+    options.ranks_per_node = INT64_C(1) << 31;
+    expect_program_refusal(&options,
+                           "option ranks_per_node: 2147483648 is not allowed; "
+                           "allowed: 0 ... 2147483647 ranks");
+    options = defaults;
+    options.stall_ms = 1000000001;
+    expect_program_refusal(
+        &options, "option stall_ms: 1000000001 is not allowed; allowed: 0 ... "
+                  "1000000000 ms");
+}
+
+static void program_choices_are_checked(void)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.steal = (ek_steal_policy)17;
+    expect_program_refusal(&options, "option steal: 17 is not allowed; "
+                                     "allowed: random, near, none, counter");
+    options = defaults;
+    options.restore = EK_RESTORE_DEFAULT;
+    expect_program_refusal(&options, "option restore: 0 is not allowed; "
+                                     "allowed: original, retain");
+    options = defaults;
+    options.order = (ek_order)2;
+    expect_program_refusal(&options, "option order: 2 is not allowed; "
+                                     "allowed: longest, executed");
+    options = defaults;
+    options.deque = (ek_deque_kind)2;
+    expect_program_refusal(&options, "option deque: 2 is not allowed; "
+                                     "allowed: atomic, locked");
+    options = defaults;
+    options.progress = (ek_progress)3;
+    expect_program_refusal(&options, "option progress: 3 is not allowed; "
+                                     "allowed: auto, polling, server");
+    options = defaults;
+    options.on_failure = (ek_on_failure)2;
+    expect_program_refusal(&options, "option on_failure: 2 is not allowed; "
+                                     "allowed: stop, continue");
+}
+
+static void program_texts_are_checked(void)
+{
+    char longest[64];
+    memset(longest, 'n', 63);
+    longest[63] = '\0';
+    struct eki_settings settings;
+    ek_options options = EK_OPTIONS_INIT;
+    options.name = longest;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_TEXT(settings.options.name, longest);
+
+    options.name = "fock:1";
+    expect_program_refusal(&options,
+                           "option name: 'fock:1' is not allowed; allowed: 1 "
+                           "to 63 characters of A-Z a-z 0-9 _ . -");
+    options.name = NULL;
+    expect_program_refusal(&options, "option name: '' is not allowed; allowed: "
+                                     "1 to 63 characters of A-Z a-z 0-9 _ . -");
+
+    char endless[2000];
+    memset(endless, 'n', sizeof endless);
+    memcpy(endless + sizeof endless - 5, ".tsv", 5);
+    options.name = endless;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "nnn' is not allowed; allowed: 1 to 63");
+
+    options = defaults;
+    options.report = "run.csv";
+    expect_program_refusal(
+        &options, "option report: 'run.csv' is not allowed; allowed: 0, 1, 2 "
+                  "or a file name ending in .tsv (at most 1023 characters)");
+    options.report = endless;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+    options.report = endless + sizeof endless - 1024;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    options.report = ".tsv";
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+    options.report = "3";
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+}
+
+static void struct_of_an_older_program_is_understood(void)
+{
+    struct eki_settings settings;
+    ek_options options = EK_OPTIONS_INIT;
+    options.struct_bytes = offsetof(ek_options, buffer_slots);
+    options.workers = 5;
+    options.buffer_slots = -77; /* beyond what the older program knows */
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_INT(settings.options.workers, 5);
+    CHECK_EQ_INT(settings.options.buffer_slots, defaults.buffer_slots);
+    CHECK_EQ_INT(settings.options.struct_bytes, sizeof options);
+}
+
+static void struct_of_a_newer_program_is_cut(void)
+{
+    struct {
+        ek_options options;
+        char more[64];
+    } newer = {.options = EK_OPTIONS_INIT};
+    struct eki_settings settings;
+    newer.options.struct_bytes = sizeof newer;
+    newer.options.workers = 5;
+    CHECK_EQ_INT(eki_settings_resolve(&newer.options, &settings), EK_OK);
+    CHECK_EQ_INT(settings.options.workers, 5);
+    CHECK_EQ_INT(settings.options.struct_bytes, sizeof settings.options);
+}
+
+static void struct_without_its_size_is_refused(void)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.struct_bytes = 0;
+    expect_program_refusal(&options,
+                           "option struct_bytes: 0 is not allowed; initialize "
+                           "the options with EK_OPTIONS_INIT");
+    struct eki_settings settings;
+    const size_t absurd[] = {offsetof(ek_options, payload_bytes) - 1,
+                             sizeof options + 4097, SIZE_MAX};
+    for (size_t i = 0; i < sizeof absurd / sizeof absurd[0]; i++) {
+        options.struct_bytes = absurd[i];
+        CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), "EK_OPTIONS_INIT");
+    }
+}
+
+static void environment_wins_over_the_program(void)
+{
+    struct eki_settings settings;
+    ek_options options = EK_OPTIONS_INIT;
+    options.workers = 3;
+    options.report = "1";
+    options.deque = EK_DEQUE_ATOMIC;
+    setenv("EVENKEEL_WORKERS", "7", 1);
+    setenv("EVENKEEL_REPORT", "a/b.tsv", 1);
+    setenv("EVENKEEL_DEQUE", "locked", 1);
+    setenv("EVENKEEL_SEED", "-9223372036854775808", 1);
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_INT(settings.options.workers, 7);
+    CHECK_EQ_TEXT(settings.options.report, "a/b.tsv");
+    CHECK_EQ_INT(settings.options.deque, EK_DEQUE_LOCKED);
+    CHECK_EQ_INT(settings.options.seed, INT64_MIN);
+
+    options.ignore_environment = true;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_INT(settings.options.workers, 3);
+    CHECK_EQ_TEXT(settings.options.report, "1");
+    unsetenv("EVENKEEL_WORKERS");
+    unsetenv("EVENKEEL_REPORT");
+    unsetenv("EVENKEEL_DEQUE");
+    unsetenv("EVENKEEL_SEED");
+}
+
+static void environment_numbers_are_strict(void)
+{
+    static const char *const bad[] = {
+        "",    "x",  "3x",  " 3",  "3 ",    "3.5", "0x10",
+        "1e3", "-1", "--3", "+-3", "65537", "-",   "99999999999999999999",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char message[200];
+        snprintf(message, sizeof message,
+                 "EVENKEEL_WORKERS: '%s' is not allowed; allowed: 0 ... 65536 "
+                 "workers",
+                 bad[i]);
+        expect_refusal("EVENKEEL_WORKERS", bad[i], message);
+    }
+    expect_refusal("EVENKEEL_SEED", "9223372036854775808",
+                   "EVENKEEL_SEED: '9223372036854775808' is not allowed; "
+                   "allowed: -9223372036854775808 ... 9223372036854775807");
+}
+
+static void environment_choices_and_texts_are_checked(void)
+{
+    expect_refusal("EVENKEEL_ORDER", "Longest",
+                   "EVENKEEL_ORDER: 'Longest' is not allowed; allowed: "
+                   "longest, executed");
+    expect_refusal("EVENKEEL_REPORT", "3",
+                   "EVENKEEL_REPORT: '3' is not allowed; allowed: 0, 1, 2 or "
+                   "a file name ending in .tsv (at most 1023 characters)");
+}
+
+static void some_fields_are_not_in_the_environment(void)
+{
+    struct eki_settings settings;
+    setenv("EVENKEEL_NAME", "other", 1);
+    setenv("EVENKEEL_PAYLOAD_BYTES", "8", 1);
+    setenv("EVENKEEL_IGNORE_ENVIRONMENT", "true", 1);
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_EQ_TEXT(settings.options.name, "tasks");
+    CHECK_EQ_INT(settings.options.payload_bytes, defaults.payload_bytes);
+    CHECK(!settings.options.ignore_environment);
+    unsetenv("EVENKEEL_NAME");
+    unsetenv("EVENKEEL_PAYLOAD_BYTES");
+    unsetenv("EVENKEEL_IGNORE_ENVIRONMENT");
+}
+
+static void schedule_of_one_policy_covers_everything(void)
+{
+    struct eki_settings settings;
+    resolve_with("EVENKEEL_RESTORE", "original", "tasks", &settings);
+    CHECK_EQ_INT(settings.options.restore, EK_RESTORE_RETAIN);
+    CHECK_EQ_INT(settings.restore.count, 1);
+    CHECK_EQ_INT(eki_schedule_at(&settings.restore, 0, EK_RESTORE_RETAIN),
+                 EK_RESTORE_ORIGINAL);
+    CHECK_EQ_INT(
+        eki_schedule_at(&settings.restore, INT64_MAX, EK_RESTORE_RETAIN),
+        EK_RESTORE_ORIGINAL);
+    eki_settings_free(&settings);
+    CHECK(settings.restore.entries == NULL && settings.restore.count == 0);
+}
+
+static void schedule_lists_iterations_and_the_last_match_wins(void)
+{
+    struct eki_settings settings;
+    resolve_with("EVENKEEL_STEAL", "near@1,none@3-5,counter@4,near@10-",
+                 "tasks", &settings);
+    static const ek_steal_policy expected[] = {
+        EK_STEAL_RANDOM,  EK_STEAL_NEAR,   EK_STEAL_RANDOM, EK_STEAL_NONE,
+        EK_STEAL_COUNTER, EK_STEAL_NONE,   EK_STEAL_RANDOM, EK_STEAL_RANDOM,
+        EK_STEAL_RANDOM,  EK_STEAL_RANDOM, EK_STEAL_NEAR,   EK_STEAL_NEAR};
+    for (int i = 0; i < 12; i++)
+        CHECK_EQ_INT(eki_schedule_at(&settings.steal, i, EK_STEAL_RANDOM),
+                     expected[i]);
+    eki_settings_free(&settings);
+
+    resolve_with("EVENKEEL_STEAL", "near@1,none", "tasks", &settings);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 1, EK_STEAL_RANDOM),
+                 EK_STEAL_NONE);
+    eki_settings_free(&settings);
+}
+
+static void schedule_entries_may_name_a_collection(void)
+{
+    const char *list = "fock:near,t2:none@1,counter@7";
+    struct eki_settings settings;
+    resolve_with("EVENKEEL_STEAL", list, "fock", &settings);
+    CHECK_EQ_INT(settings.steal.count, 2);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 1, 0), EK_STEAL_NEAR);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 7, 0), EK_STEAL_COUNTER);
+    eki_settings_free(&settings);
+
+    resolve_with("EVENKEEL_STEAL", list, "t2", &settings);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 0, 0), EK_STEAL_RANDOM);
+    CHECK_EQ_INT(eki_schedule_at(&settings.steal, 1, 0), EK_STEAL_NONE);
+    eki_settings_free(&settings);
+
+    resolve_with("EVENKEEL_STEAL", "fock:near,t2:none", "t", &settings);
+    CHECK(settings.steal.entries == NULL && settings.steal.count == 0);
+    eki_settings_free(&settings);
+}
+
+static void schedule_with_a_bad_entry_is_refused(void)
+{
+    expect_refusal("EVENKEEL_STEAL", "loads",
+                   "EVENKEEL_STEAL: 'loads' is not allowed; allowed: random, "
+                   "near, none, counter");
+    expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
+                   "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
+                   "original, retain");
+    expect_refusal("EVENKEEL_STEAL", "other:loads",
+                   "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
+                   "random, near, none, counter");
+    static const char *const bad[] = {
+        "",         "near@",    "near@x",
+        "near@1-x", "near@2-1", "near@-1",
+        ":near",    "a b:near", "near@1@2",
+        "near@1:2", "near@+1",  "near@1--2",
+        "near@1 ",  "x/y:near", "near@99999999999999999999",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char message[200], list[100];
+        snprintf(message, sizeof message,
+                 "EVENKEEL_STEAL: '%s' is not allowed; allowed: "
+                 "[collection:]policy[@iterations], ..., where iterations is "
+                 "N, N-M or N-",
+                 bad[i]);
+        snprintf(list, sizeof list, "none@2,%s", bad[i]);
+        expect_refusal("EVENKEEL_STEAL", bad[i], message);
+        expect_refusal("EVENKEEL_STEAL", list, message);
+        snprintf(list, sizeof list, "%s,none@2", bad[i]);
+        expect_refusal("EVENKEEL_STEAL", list, message);
+    }
+}
+
+static void schedules_are_part_of_the_text(void)
+{
+    struct eki_settings settings;
+    char text[200], *list = "near,none@1,counter@3-5,random@7-";
+    resolve_with("EVENKEEL_STEAL", list, "tasks", &settings);
+    for (int i = 0; i < eki_option_count(); i++) {
+        eki_option_text(i, &settings, text, sizeof text);
+        if (strcmp(eki_option_name(i), "steal") == 0)
+            CHECK_EQ_TEXT(text, "random; environment: "
+                                "near,none@1,counter@3-5,random@7-");
+        if (strcmp(eki_option_name(i), "restore") == 0)
+            CHECK_EQ_TEXT(text, "retain");
+        eki_option_text(i, &settings, text, 3);
+        CHECK(strlen(text) <= 2);
+    }
+    eki_settings_free(&settings);
+}
+
+static void failing_allocations_leave_nothing_owned(void)
+{
+    struct eki_settings settings;
+    setenv("EVENKEEL_STEAL", "near", 1);
+    setenv("EVENKEEL_RESTORE", "retain", 1);
+    int failures = 0;
+    for (int n = 1; n < 10; n++) {
+        eki_memory_fail(n);
+        ek_status status = eki_settings_resolve(NULL, &settings);
+        if (status == EK_OK) {
+            eki_settings_free(&settings);
+            break;
+        }
+        failures++;
+        CHECK_EQ_INT(status, EK_ERR_NOMEM);
+        CHECK(settings.restore.entries == NULL);
+        CHECK(settings.steal.entries == NULL);
+    }
+    eki_memory_fail(0);
+    CHECK_EQ_INT(failures, 2);
+    unsetenv("EVENKEEL_STEAL");
+    unsetenv("EVENKEEL_RESTORE");
+}
+
+static void set_changes_what_may_change(void)
+{
+    struct eki_settings settings;
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    static const char *const sets[][2] = {
+        {"steal", "counter"},     {"restore", "original"},
+        {"order", "executed"},    {"on_failure", "continue"},
+        {"poll_period_us", "25"}, {"stall_ms", "0"},
+        {"report", "x.tsv"},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        CHECK_EQ_INT(eki_settings_set(&settings, sets[i][0], sets[i][1]),
+                     EK_OK);
+    CHECK_EQ_INT(settings.options.steal, EK_STEAL_COUNTER);
+    CHECK_EQ_INT(settings.options.restore, EK_RESTORE_ORIGINAL);
+    CHECK_EQ_INT(settings.options.order, EK_ORDER_EXECUTED);
+    CHECK_EQ_INT(settings.options.on_failure, EK_ON_FAILURE_CONTINUE);
+    CHECK_EQ_INT(settings.options.poll_period_us, 25);
+    CHECK_EQ_INT(settings.options.stall_ms, 0);
+    CHECK_EQ_TEXT(settings.options.report, "x.tsv");
+    CHECK(settings.options.report == settings.report);
+}
+
+static void set_refuses_the_rest(void)
+{
+    struct eki_settings settings;
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    const char *message = "option 'workers' cannot be set; allowed: restore, "
+                          "steal, order, on_failure, poll_period_us, stall_ms, "
+                          "report";
+    CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
+    CHECK_EQ_TEXT(ek_error_message(), message);
+    CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "'stael' cannot be set; allowed: ");
+    CHECK_EQ_INT(eki_settings_set(&settings, "steal", "loads"), EK_ERR_ARG);
+    CHECK_EQ_TEXT(ek_error_message(), "option steal: 'loads' is not allowed; "
+                                      "allowed: random, near, none, counter");
+    CHECK_EQ_INT(eki_settings_set(&settings, "steal", "near@1"), EK_ERR_ARG);
+    CHECK_EQ_INT(eki_settings_set(&settings, "stall_ms", "-1"), EK_ERR_ARG);
+    CHECK_EQ_TEXT(ek_error_message(), "option stall_ms: '-1' is not allowed; "
+                                      "allowed: 0 ... 1000000000 ms");
+    CHECK_EQ_INT(eki_settings_set(&settings, NULL, "1"), EK_ERR_ARG);
+    CHECK_EQ_INT(eki_settings_set(&settings, "steal", NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(settings.options.workers, 0);
+    CHECK_EQ_INT(settings.options.steal, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(settings.options.stall_ms, defaults.stall_ms);
+}
+
+static void set_leaves_the_environment_in_force(void)
+{
+    struct eki_settings settings;
+    resolve_with("EVENKEEL_STEAL", "none@2", "tasks", &settings);
+    CHECK_EQ_INT(eki_settings_set(&settings, "steal", "near"), EK_OK);
+    CHECK_EQ_INT(settings.options.steal, EK_STEAL_NEAR);
+    CHECK_EQ_INT(
+        eki_schedule_at(&settings.steal, 2, (int)settings.options.steal),
+        EK_STEAL_NONE);
+    CHECK_EQ_INT(
+        eki_schedule_at(&settings.steal, 3, (int)settings.options.steal),
+        EK_STEAL_NEAR);
+    eki_settings_free(&settings);
+}
+
+/* Defaults are in range, since they resolve; their text means the same. */
+static void every_default_survives_the_environment(void)
+{
+    struct eki_settings settings, again;
+    CHECK_EQ_INT(eki_settings_resolve(&defaults, &settings), EK_OK);
+    for (int i = 0; i < eki_option_count(); i++) {
+        char variable[64], text[64], text_again[64];
+        if (!eki_option_has_variable(i))
+            continue;
+        eki_option_variable(i, variable, sizeof variable);
+        eki_option_text(i, &settings, text, sizeof text);
+        resolve_with(variable, text, "tasks", &again);
+        eki_settings_free(&again);
+        CHECK_EQ_INT(eki_option_read(i, text, &again), EK_OK);
+        eki_option_text(i, &again, text_again, sizeof text_again);
+        CHECK_EQ_TEXT(text_again, text);
+    }
+}
+
+static int option_named(const char *name)
+{
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (strcmp(eki_option_name(i), name) == 0)
+            return i;
+    }
+    fprintf(stderr, "no option %s\n", name);
+    CHECK(false);
+    return 0;
+}
+
+static void table_knows_every_field_and_its_traits(void)
+{
+    static const struct {
+        const char *name;
+        bool agrees, has_variable, is_settable;
+    } fields[] = {
+        {"name", true, false, false},
+        {"payload_bytes", true, false, false},
+        {"workers", false, true, false},
+        {"restore", true, true, true},
+        {"steal", true, true, true},
+        {"order", true, true, true},
+        {"deque", true, true, false},
+        {"progress", true, true, false},
+        {"on_failure", true, true, true},
+        {"buffer_slots", true, true, false},
+        {"ranks_per_node", true, true, false},
+        {"poll_period_us", false, true, true},
+        {"watchdog_us", false, true, false},
+        {"stall_ms", true, true, true},
+        {"seed", true, true, false},
+        {"report", true, true, true},
+        {"ignore_environment", false, false, false},
+    };
+    CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        int option = option_named(fields[i].name);
+        bool same = eki_option_agrees(option) == fields[i].agrees &&
+                    eki_option_has_variable(option) == fields[i].has_variable &&
+                    eki_option_is_settable(option) == fields[i].is_settable;
+        CHECK_EQ_TEXT(same ? fields[i].name : "another", fields[i].name);
+    }
+    char variable[64];
+    eki_option_variable(option_named("poll_period_us"), variable,
+                        sizeof variable);
+    CHECK_EQ_TEXT(variable, "EVENKEEL_POLL_PERIOD_US");
+}
+
+static void markdown_has_a_line_per_field(void)
+{
+    FILE *file = tmpfile();
+    if (!CHECK(file != NULL))
+        return;
+    eki_option_table(file);
+    rewind(file);
+    char line[1024];
+    int lines = 0, slots = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        lines++;
+        slots += strstr(line, "| buffer_slots | EVENKEEL_BUFFER_SLOTS | 2 ... "
+                              "1048576 slots | 256 | yes | no |") == line;
+        int bars = 0;
+        for (const char *c = line; *c != '\0'; c++)
+            bars += *c == '|';
+        CHECK_EQ_INT(bars, 8);
+    }
+    fclose(file);
+    CHECK_EQ_INT(lines, eki_option_count() + 2);
+    CHECK_EQ_INT(slots, 1);
+}
+
+int main(void)
+{
+    RUN(unknown_variables_warn_once_with_the_nearest_name);
+    RUN(log_level_is_checked);
+    RUN(no_options_mean_defaults);
+    RUN(program_overrides_defaults);
+    RUN(program_numbers_are_checked);
+    RUN(program_choices_are_checked);
+    RUN(program_texts_are_checked);
+    RUN(struct_of_an_older_program_is_understood);
+    RUN(struct_of_a_newer_program_is_cut);
+    RUN(struct_without_its_size_is_refused);
+    RUN(environment_wins_over_the_program);
+    RUN(environment_numbers_are_strict);
+    RUN(environment_choices_and_texts_are_checked);
+    RUN(some_fields_are_not_in_the_environment);
+    RUN(schedule_of_one_policy_covers_everything);
+    RUN(schedule_lists_iterations_and_the_last_match_wins);
+    RUN(schedule_entries_may_name_a_collection);
+    RUN(schedule_with_a_bad_entry_is_refused);
+    RUN(schedules_are_part_of_the_text);
+    RUN(failing_allocations_leave_nothing_owned);
+    RUN(set_changes_what_may_change);
+    RUN(set_refuses_the_rest);
+    RUN(set_leaves_the_environment_in_force);
+    RUN(every_default_survives_the_environment);
+    RUN(table_knows_every_field_and_its_traits);
+    RUN(markdown_has_a_line_per_field);
+    return check_result();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * steal: the topology of unequal ranks on scattered nodes, and whom each victim
+ * policy chooses.
+ */
+#include "steal/steal.h"
+
+#include "check.h"
+
+/* Six ranks, three nodes that are not contiguous, unequal workers. */
+enum {
+    SIZE = 6,
+    NODES = 3,
+    WORKERS = 12
+};
+static const int workers[SIZE] = {1, 3, 2, 1, 4, 1};
+static const int nodes[SIZE] = {0, 1, 0, 2, 1, 0};
+
+static struct eki_topology *make(int rank)
+{
+    struct eki_topology *topology = NULL;
+    CHECK_EQ_INT(eki_topology_create(rank, SIZE, workers, nodes, &topology),
+                 EK_OK);
+    return topology;
+}
+
+/* ------------------------------------------------------------------ topology
+ */
+
+static void topology_counts_ranks_and_workers(void)
+{
+    struct eki_topology *topology = make(4);
+    CHECK_EQ_INT(topology->rank, 4);
+    CHECK_EQ_INT(topology->size, SIZE);
+    CHECK_EQ_INT(topology->nodes, NODES);
+    CHECK_EQ_INT(topology->node, 1);
+    CHECK_EQ_INT(topology->workers, WORKERS);
+    CHECK_EQ_INT(topology->workers_here, 4);
+    CHECK_EQ_INT(topology->node_ranks, 2);
+    CHECK_EQ_INT(topology->node_workers, 7);
+    CHECK_EQ_INT(topology->node_index, 1);
+    CHECK_EQ_INT(topology->node_first, 3);
+    CHECK_EQ_INT(topology->first_worker[SIZE], WORKERS);
+    eki_topology_destroy(topology);
+}
+
+/* Local numbers run over the ranks of the node in their order. */
+static void local_numbers_run_over_the_node(void)
+{
+    static const int rank_of[NODES][7] = {
+        {0, 2, 2, 5}, {1, 1, 1, 4, 4, 4, 4}, {3}};
+    static const int worker_of[NODES][7] = {
+        {0, 4, 5, 11}, {1, 2, 3, 7, 8, 9, 10}, {6}};
+    static const int lowest[NODES] = {0, 1, 3};
+    for (int rank = 0; rank < SIZE; rank++) {
+        struct eki_topology *topology = make(rank);
+        int node = nodes[rank];
+        for (int i = 0; i < topology->node_workers; i++) {
+            CHECK_EQ_INT(topology->rank_of_local[i], rank_of[node][i]);
+            CHECK_EQ_INT(topology->worker_of_local[i], worker_of[node][i]);
+        }
+        for (int n = 0; n < NODES; n++)
+            CHECK_EQ_INT(topology->lowest_rank[n], lowest[n]);
+        CHECK_EQ_INT(topology->worker_of_local[topology->node_first],
+                     topology->first_worker[rank]);
+        eki_topology_destroy(topology);
+    }
+}
+
+static void each_worker_has_its_rank(void)
+{
+    struct eki_topology *topology = make(0);
+    for (int rank = 0; rank < SIZE; rank++) {
+        for (int w = topology->first_worker[rank];
+             w < topology->first_worker[rank + 1]; w++)
+            CHECK_EQ_INT(eki_topology_rank(topology, w), rank);
+    }
+    eki_topology_destroy(topology);
+}
+
+static void failing_allocations_leave_no_topology(void)
+{
+    for (int n = 1; n <= 6; n++) {
+        struct eki_topology *topology = NULL;
+        eki_memory_fail(n);
+        CHECK_EQ_INT(eki_topology_create(1, SIZE, workers, nodes, &topology),
+                     EK_ERR_NOMEM);
+        eki_memory_fail(0);
+        CHECK(topology == NULL);
+    }
+    eki_topology_destroy(NULL);
+}
+
+/* ------------------------------------------------------------------- victims
+ */
+
+/* How often each was chosen. */
+struct chosen {
+    int none, local[WORKERS], node[NODES];
+};
+
+static void choose(const struct eki_victim_policy *policy,
+                   struct eki_thief *thief, int draws, struct chosen *chosen)
+{
+    *chosen = (struct chosen){0};
+    for (int i = 0; i < draws; i++) {
+        struct eki_victim victim = policy->choose(thief);
+        CHECK(victim.local < 0 || victim.node < 0);
+        CHECK(victim.local < thief->topology->node_workers);
+        CHECK(victim.node < thief->topology->nodes);
+        chosen->none += victim.local < 0 && victim.node < 0;
+        if (victim.local >= 0)
+            chosen->local[victim.local]++;
+        if (victim.node >= 0)
+            chosen->node[victim.node]++;
+        thief->failures++;
+    }
+}
+
+static struct eki_thief thief_of(const struct eki_topology *topology, int here)
+{
+    struct eki_thief thief = {.topology = topology,
+                              .local = topology->node_first + here};
+    eki_random_seed(&thief.random, 42, (uint64_t)topology->rank);
+    return thief;
+}
+
+/* Every other worker of the node and every other node; never itself. */
+static void check_reach(const struct eki_victim_policy *policy, int rank,
+                        int here)
+{
+    struct eki_topology *topology = make(rank);
+    struct eki_thief thief = thief_of(topology, here);
+    struct chosen chosen;
+    choose(policy, &thief, 5000, &chosen);
+    CHECK_EQ_INT(chosen.none, 0);
+    for (int i = 0; i < topology->node_workers; i++)
+        CHECK((chosen.local[i] > 0) == (i != thief.local));
+    for (int n = 0; n < NODES; n++)
+        CHECK((chosen.node[n] > 0) == (n != topology->node));
+    eki_topology_destroy(topology);
+}
+
+static void victims_are_all_others_and_never_oneself(void)
+{
+    for (int rank = 0; rank < SIZE; rank++) {
+        for (int here = 0; here < workers[rank]; here++) {
+            check_reach(&eki_victims_random, rank, here);
+            check_reach(&eki_victims_near, rank, here);
+        }
+    }
+}
+
+/* A worker elsewhere stands for its node. */
+static void random_is_uniform_over_workers(void)
+{
+    enum {
+        DRAWS = 110000
+    };
+    struct eki_topology *topology = make(4);
+    struct eki_thief thief = thief_of(topology, 2);
+    struct chosen chosen;
+    choose(&eki_victims_random, &thief, DRAWS, &chosen);
+    for (int i = 0; i < topology->node_workers; i++) {
+        if (i != thief.local)
+            CHECK_NEAR(chosen.local[i], DRAWS / 11.0, 600);
+    }
+    CHECK_NEAR(chosen.node[0], DRAWS * 4 / 11.0, 1000);
+    CHECK_NEAR(chosen.node[2], DRAWS * 1 / 11.0, 600);
+    eki_topology_destroy(topology);
+}
+
+/* Another node only after as many failures as the node has workers. */
+static void near_leaves_the_node_once_per_round(void)
+{
+    struct eki_topology *topology = make(1);
+    struct eki_thief thief = thief_of(topology, 0);
+    for (int i = 0; i < 700; i++) {
+        struct eki_victim victim = eki_victims_near.choose(&thief);
+        CHECK((victim.node >= 0) == (i % 7 == 6));
+        thief.failures++;
+    }
+    eki_topology_destroy(topology);
+}
+
+static void near_of_a_lone_worker_asks_nodes(void)
+{
+    struct eki_topology *topology = make(3);
+    struct eki_thief thief = thief_of(topology, 0);
+    struct chosen chosen;
+    choose(&eki_victims_near, &thief, 1000, &chosen);
+    CHECK_EQ_INT(chosen.node[0] + chosen.node[1], 1000);
+    CHECK_EQ_INT(eki_victim_in_node(&thief), -1);
+    eki_topology_destroy(topology);
+}
+
+static void one_node_is_never_left(void)
+{
+    static const int two[2] = {1, 2}, node[2] = {0, 0};
+    const struct eki_victim_policy *policies[] = {&eki_victims_random,
+                                                  &eki_victims_near};
+    struct eki_topology *topology = NULL;
+    eki_topology_create(1, 2, two, node, &topology);
+    for (int p = 0; p < 2; p++) {
+        struct eki_thief thief = thief_of(topology, 1);
+        struct chosen chosen;
+        choose(policies[p], &thief, 1000, &chosen);
+        CHECK(chosen.local[0] > 0 && chosen.local[1] > 0);
+        CHECK_EQ_INT(chosen.local[0] + chosen.local[1], 1000);
+        CHECK_EQ_INT(eki_victim_node(&thief), -1);
+    }
+    eki_topology_destroy(topology);
+}
+
+static void a_single_worker_has_no_victim(void)
+{
+    static const int one[1] = {1}, node[1] = {0};
+    const struct eki_victim_policy *policies[] = {
+        &eki_victims_random, &eki_victims_near, &eki_victims_none};
+    struct eki_topology *topology = NULL;
+    eki_topology_create(0, 1, one, node, &topology);
+    for (int p = 0; p < 3; p++) {
+        struct eki_thief thief = thief_of(topology, 0);
+        struct chosen chosen;
+        choose(policies[p], &thief, 100, &chosen);
+        CHECK_EQ_INT(chosen.none, 100);
+    }
+    eki_topology_destroy(topology);
+}
+
+static void none_chooses_nobody(void)
+{
+    struct eki_topology *topology = make(1);
+    struct eki_thief thief = thief_of(topology, 1);
+    struct chosen chosen;
+    choose(&eki_victims_none, &thief, 100, &chosen);
+    CHECK_EQ_INT(chosen.none, 100);
+    eki_topology_destroy(topology);
+}
+
+static void policies_have_their_names(void)
+{
+    CHECK_EQ_TEXT(eki_victim_policy_of(EK_STEAL_RANDOM)->name, "random");
+    CHECK_EQ_TEXT(eki_victim_policy_of(EK_STEAL_NEAR)->name, "near");
+    CHECK_EQ_TEXT(eki_victim_policy_of(EK_STEAL_NONE)->name, "none");
+    CHECK_EQ_TEXT(eki_victim_policy_of(EK_STEAL_COUNTER)->name, "none");
+}
+
+static void the_same_seed_chooses_the_same(void)
+{
+    struct eki_topology *topology = make(2);
+    struct eki_thief one = thief_of(topology, 0), two = thief_of(topology, 0);
+    for (int i = 0; i < 200; i++) {
+        struct eki_victim a = eki_victims_random.choose(&one);
+        struct eki_victim b = eki_victims_random.choose(&two);
+        CHECK(a.local == b.local && a.node == b.node);
+    }
+    eki_topology_destroy(topology);
+}
+
+int main(void)
+{
+    RUN(topology_counts_ranks_and_workers);
+    RUN(local_numbers_run_over_the_node);
+    RUN(each_worker_has_its_rank);
+    RUN(failing_allocations_leave_no_topology);
+    RUN(victims_are_all_others_and_never_oneself);
+    RUN(random_is_uniform_over_workers);
+    RUN(near_leaves_the_node_once_per_round);
+    RUN(near_of_a_lone_worker_asks_nodes);
+    RUN(one_node_is_never_left);
+    RUN(a_single_worker_has_no_victim);
+    RUN(none_chooses_nobody);
+    RUN(policies_have_their_names);
+    RUN(the_same_seed_chooses_the_same);
+    return check_result();
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ek-bench: what Evenkeel costs, each case against something everybody knows,
+ * measured in turns in the same run.
+ *
+ * A *row* is a case: a value and its baseline per repetition.  A *pair* is two
+ * threads of a process or two processes of a node that share an arena.
+ */
+#ifndef EK_BENCH_H
+#define EK_BENCH_H
+
+#include <evenkeel.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    BENCH_REPETITIONS_MAX = 1000,
+    BENCH_LINE = 128, /* two lines: they are prefetched in pairs */
+    BENCH_SLOT = 64   /* bytes of a task with the default payload */
+};
+
+/* What every case knows. */
+struct bench {
+    int rank, size;
+    int cpus; /* that this rank may run on */
+    bool json;
+    int repetitions;
+    int64_t tasks;
+    ek_deque_kind deque;
+};
+
+/* ------------------------------------------------------------------ timing */
+
+/* Clock ticks: for differences of a few nanoseconds. */
+#if defined(__x86_64__)
+static inline uint64_t bench_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+static inline void bench_pause(void)
+{
+    __builtin_ia32_pause();
+}
+#else
+uint64_t bench_ticks(void);
+static inline void bench_pause(void)
+{
+}
+#endif
+
+/* Calibrate; before any other call.  Takes 20 ms. */
+void bench_timing_start(void);
+/* Nanoseconds of so many ticks. */
+double bench_ns(uint64_t ticks);
+/* The same of a measured interval: less the cost of reading the clock. */
+double bench_interval_ns(uint64_t first, uint64_t last);
+/* Keep this core busy. */
+void bench_spin_ns(double ns);
+/* Give this core away. */
+void bench_sleep_ms(int ms);
+
+/* Of the values that are numbers; NaN: there is none.  Both sort VALUES. */
+double bench_minimum(double *values, int count);
+double bench_median(double *values, int count);
+
+/* ------------------------------------------------------------------- table */
+
+struct bench_row {
+    const char *bench;   /* "tasks", "steal", "process" */
+    const char *against; /* what the baseline is; NULL: none */
+    char name[64];
+    double target_ratio; /* at most so many baselines; 0: none */
+    double target_ns;    /* at most so many nanoseconds; 0: none */
+    int count;
+    double values[BENCH_REPETITIONS_MAX];
+    double baselines[BENCH_REPETITIONS_MAX];
+};
+
+/* An empty row; it stays valid until the table is printed. */
+struct bench_row *bench_row_new(const char *bench, const char *against,
+                                const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* One repetition, in nanoseconds. */
+void bench_row_add(struct bench_row *row, double value, double baseline);
+/* Print all rows made since the last call (rank 0 alone), and free them. */
+void bench_table_print(const struct bench *bench);
+/* A remark of rank 0 about what was left out, to stderr. */
+void bench_note(const struct bench *bench, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------------- pairs */
+
+/* One side of a pair; side 0 measures. */
+typedef void bench_side_fn(void *arena, int side, void *argument);
+
+struct bench_pair {
+    const char *name; /* "threads", "processes" */
+    MPI_Comm comm;    /* of both processes; threads: MPI_COMM_NULL */
+    MPI_Win window;
+    void *arena; /* zeroed; aligned to BENCH_LINE */
+    int side;    /* of this process; threads: 0 */
+};
+
+/* Two threads of this process; false: no memory, or one CPU only. */
+bool bench_pair_threads(const struct bench *bench, size_t bytes,
+                        struct bench_pair *pair);
+/* Ranks 0 and 1, if they share memory; collective over both. */
+bool bench_pair_processes(const struct bench *bench, MPI_Comm both,
+                          size_t bytes, struct bench_pair *pair);
+void bench_pair_free(struct bench_pair *pair);
+/* Run both sides to their ends; each process of the pair calls it. */
+void bench_pair_run(const struct bench_pair *pair, bench_side_fn *fn,
+                    void *argument);
+/* Nanoseconds of a cache line there and another one back; known to side 0. */
+double bench_line_round_trip(const struct bench_pair *pair);
+
+/* Ranks 0 and 1 of all; MPI_COMM_NULL elsewhere, and where size is 1. */
+MPI_Comm bench_both(const struct bench *bench);
+/* All ranks; who waits sleeps. */
+void bench_barrier(MPI_Comm comm);
+/* Nanoseconds of a message of BYTES to the other rank and back. */
+double bench_message_round_trip(MPI_Comm both, int bytes);
+
+/* ------------------------------------------------------------- collections */
+
+/* Options of all cases: the environment does not matter. */
+ek_options bench_options(const struct bench *bench, int workers);
+/* End the job if STATUS is a failure. */
+void bench_check(ek_status status);
+
+/* ------------------------------------------------------------------- cases */
+
+void bench_tasks(const struct bench *bench);
+void bench_steal(const struct bench *bench);
+void bench_whole(const struct bench *bench, MPI_Comm both);
+void bench_process(const struct bench *bench);
+
+/* Instructions: run the case NAME of bench_tasks() so often, and nothing
+ * else; returns its tasks per repetition, 0: there is no such case. */
+int64_t bench_tasks_count(const struct bench *bench, const char *name);
+/* Print the names that bench_tasks_count() takes. */
+void bench_tasks_names(void);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments, MPI, and what can be run with the ranks there are. */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: ek-bench [options] tasks|steal|process|all ...\n"
+    "\n"
+    "  tasks    what a task costs: spawned, seed, index of a range, restore\n"
+    "  steal    moving tasks between threads, processes and nodes\n"
+    "  process  an empty ek_process() back to back and after serial code\n"
+    "\n"
+    "options\n"
+    "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
+    "  --tasks N        1000 ... 10000000 per repetition (default 100000)\n"
+    "  --deque KIND     atomic (default) or locked\n"
+    "  --json           one JSON object per case, times in nanoseconds\n"
+    "  --help           this text\n"
+    "\n"
+    "Started alone it runs one process with up to two threads.  Cases with\n"
+    "two processes, and two nodes, need two ranks:\n"
+    "\n"
+    "  mpirun --bind-to none -n 2 ek-bench all\n"
+    "\n"
+    "Each row shows the minimum and the median of the repetitions, the same "
+    "of\n"
+    "its base, measured in turns, the ratio of the minima and the median of\n"
+    "the ratios.  docs/benchmarks.md says what each case means.\n";
+
+enum {
+    DO_TASKS = 1,
+    DO_STEAL = 2,
+    DO_PROCESS = 4,
+    DO_ALL = 7
+};
+
+static const struct {
+    const char *name;
+    int cases;
+} commands[] = {{"tasks", DO_TASKS},
+                {"steal", DO_STEAL},
+                {"process", DO_PROCESS},
+                {"all", DO_ALL}};
+
+/* ---------------------------------------------------------------- arguments */
+
+/* An integer in [LEAST, MOST]; false, with a message: it is not. */
+static bool read_number(const struct bench *bench, const char *option,
+                        const char *text, long least, long most, long *value)
+{
+    char *end = NULL;
+    *value = text ? strtol(text, &end, 10) : 0;
+    if (text && end != text && *end == '\0' && *value >= least &&
+        *value <= most)
+        return true;
+    bench_note(bench, "%s '%s' is not allowed; allowed: %ld ... %ld", option,
+               text ? text : "", least, most);
+    return false;
+}
+
+static bool read_deque(struct bench *bench, const char *text)
+{
+    if (text && strcmp(text, "atomic") == 0)
+        bench->deque = EK_DEQUE_ATOMIC;
+    else if (text && strcmp(text, "locked") == 0)
+        bench->deque = EK_DEQUE_LOCKED;
+    else {
+        bench_note(bench,
+                   "--deque '%s' is not allowed; allowed: atomic, locked",
+                   text ? text : "");
+        return false;
+    }
+    return true;
+}
+
+static bool read_command(const struct bench *bench, const char *text,
+                         int *cases)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(text, commands[i].name) == 0) {
+            *cases |= commands[i].cases;
+            return true;
+        }
+    }
+    bench_note(bench,
+               "'%s' is not allowed; allowed: tasks, steal, process, all, "
+               "--repetitions, --tasks, --deque, --json, --help",
+               text);
+    return false;
+}
+
+/* One option with its value; returns how many arguments it took, 0: bad. */
+static int read_option(struct bench *bench, char *const *arguments, int *cases)
+{
+    const char *option = arguments[0];
+    long number;
+    if (strcmp(option, "--json") == 0) {
+        bench->json = true;
+        return 1;
+    }
+    if (strcmp(option, "--repetitions") == 0) {
+        if (!read_number(bench, option, arguments[1], 1, BENCH_REPETITIONS_MAX,
+                         &number))
+            return 0;
+        bench->repetitions = (int)number;
+        return 2;
+    }
+    if (strcmp(option, "--tasks") == 0) {
+        if (!read_number(bench, option, arguments[1], 1000, 10000000, &number))
+            return 0;
+        bench->tasks = number;
+        return 2;
+    }
+    if (strcmp(option, "--deque") == 0)
+        return read_deque(bench, arguments[1]) ? 2 : 0;
+    return read_command(bench, option, cases) ? 1 : 0;
+}
+
+/* The cases to run; 0: none, EXIT says how the program ends. */
+static int read_arguments(struct bench *bench, char *const *arguments,
+                          int *exit_code)
+{
+    int cases = 0;
+    *exit_code = 2;
+    for (int i = 1; arguments[i] != NULL;) {
+        if (strcmp(arguments[i], "--help") == 0) {
+            if (bench->rank == 0)
+                fputs(help, stdout);
+            *exit_code = 0;
+            return 0;
+        }
+        int taken = read_option(bench, arguments + i, &cases);
+        if (taken == 0)
+            return 0;
+        i += taken;
+    }
+    if (cases == 0)
+        bench_note(bench, "nothing to do; allowed: tasks, steal, process, all "
+                          "(--help says more)");
+    return cases;
+}
+
+/* -------------------------------------------------------------------- main */
+
+static int count_cpus(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static void remark(const struct bench *bench, int cases)
+{
+    int two = cases & (DO_STEAL | DO_PROCESS);
+    if (two && bench->cpus < 2)
+        bench_note(bench, "rank 0 may use one CPU only: no cases with two "
+                          "threads.  Start it with mpirun --bind-to none");
+    if (two && bench->size < 2)
+        bench_note(bench, "one rank: no cases with processes and nodes.  Start "
+                          "it with mpirun --bind-to none -n 2 ek-bench ...");
+}
+
+static void run(const struct bench *bench, int cases)
+{
+    void (*const functions[])(const struct bench *) = {bench_tasks, bench_steal,
+                                                       bench_process};
+    for (int i = 0; i < 3; i++) {
+        if (!(cases & 1 << i))
+            continue;
+        functions[i](bench);
+        bench_table_print(bench);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = {.repetitions = 30, .tasks = 100000};
+    int level, exit_code = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench.size);
+    bench.cpus = count_cpus();
+    int cases = read_arguments(&bench, argv, &exit_code);
+    if (cases != 0) {
+        exit_code = 0;
+        bench_timing_start();
+        remark(&bench, cases);
+        run(&bench, cases);
+    }
+    MPI_Finalize();
+    return exit_code;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a task costs on one worker, through the public API: spawned, seed,
+ * index of a range, restore.  Against a plain indirect call through an array of
+ * as many function pointers.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BATCH = 1000,     /* tasks a parent of the case "in thousands" spawns */
+    DURATIONS = 4096, /* in the table */
+    RANGE_FACTOR = 10 /* indices per task of the other cases */
+};
+
+#define CALL_NAME "indirect call"
+
+/* What a task carries: 48 bytes, with the default slot of 64. */
+struct payload {
+    int64_t number;
+    int64_t rest[5];
+};
+
+struct task_case;
+typedef double run_fn(struct task_case *c);
+
+struct task_case {
+    const char *name;
+    run_fn *run; /* one repetition; nanoseconds per task */
+    ek_task_fn *body;
+    int64_t n;
+    double target_ratio, target_ns;
+    struct bench_row *row;
+    ek_collection *tasks;
+    ek_function function, parent, leaf;
+    int64_t iteration;
+    double durations[DURATIONS];
+    unsigned char is_wanted[DURATIONS];
+};
+
+/* ------------------------------------------------------------------ bodies */
+
+static int empty(ek_worker *worker, const void *payload, size_t bytes,
+                 void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+/* Spawn as many empty tasks as the payload says. */
+static int spawn_many(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    const struct task_case *c = context;
+    struct payload child = {0};
+    (void)bytes;
+    for (int64_t i = ((const struct payload *)payload)->number; i > 0; i--)
+        ek_spawn(worker, c->leaf, &child, sizeof child, 0);
+    return 0;
+}
+
+/* Spawn parents of BATCH tasks each. */
+static int spawn_parents(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    const struct task_case *c = context;
+    struct payload child = {.number = BATCH};
+    (void)bytes;
+    for (int64_t i = ((const struct payload *)payload)->number; i > 0;
+         i -= BATCH)
+        ek_spawn(worker, c->parent, &child, sizeof child, 0);
+    return 0;
+}
+
+/* A binary tree of so many tasks. */
+static int spawn_tree(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    const struct task_case *c = context;
+    int64_t below = ((const struct payload *)payload)->number - 1;
+    (void)bytes;
+    for (int side = 0; side < 2; side++) {
+        struct payload child = {.number = side ? below / 2 : below - below / 2};
+        if (child.number > 0)
+            ek_spawn(worker, c->function, &child, sizeof child, 0);
+    }
+    return 0;
+}
+
+/* A duration, which differs from iteration to iteration. */
+static int with_duration(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    const struct task_case *c = context;
+    uint64_t number = (uint64_t)((const struct payload *)payload)->number;
+    uint64_t mixed =
+        (number + (uint64_t)c->iteration * 0x9e3779b9u) * 0xd6e8feb86659fd93u;
+    (void)bytes;
+    ek_set_cost(worker, c->durations[mixed >> 52]);
+    return 0;
+}
+
+/* The same in every iteration. */
+static int with_own_duration(ek_worker *worker, const void *payload,
+                             size_t bytes, void *context)
+{
+    const struct task_case *c = context;
+    uint64_t number = (uint64_t)((const struct payload *)payload)->number;
+    (void)bytes;
+    ek_set_cost(worker, c->durations[number * 0xd6e8feb86659fd93u >> 52]);
+    return 0;
+}
+
+/* Null after one look-up. */
+static int look_up(ek_worker *worker, const void *payload, size_t bytes,
+                   void *context)
+{
+    const struct task_case *c = context;
+    int64_t index = *(const int64_t *)payload;
+    (void)bytes;
+    if (!c->is_wanted[index & (DURATIONS - 1)])
+        ek_discard(worker);
+    return 0;
+}
+
+/* ------------------------------------------------------------- repetitions */
+
+static double per_task(const struct task_case *c, uint64_t first, uint64_t last)
+{
+    return bench_ns(last - first) / (double)c->n;
+}
+
+/* The baseline; the array is read so that nobody knows what is in it. */
+static double run_calls(struct task_case *c)
+{
+    static ek_task_fn **functions;
+    static int64_t room;
+    struct payload payload = {0};
+    int sum = 0;
+    if (room < c->n) {
+        free(functions);
+        functions = malloc((size_t)c->n * sizeof *functions);
+        room = functions ? c->n : 0;
+    }
+    int64_t n = c->n < room ? c->n : room;
+    for (int64_t i = 0; i < n; i++) {
+        functions[i] = empty;
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+    uint64_t first = bench_ticks();
+    for (int64_t i = 0; i < n; i++)
+        sum |= functions[i](NULL, &payload, sizeof payload, NULL);
+    double ns = per_task(c, first, bench_ticks());
+    return sum == 0 ? ns : NAN;
+}
+
+static void add_seeds(struct task_case *c)
+{
+    struct payload payload = {0};
+    for (int64_t i = 0; i < c->n; i++) {
+        payload.number = i;
+        bench_check(
+            ek_add_task(c->tasks, c->function, &payload, sizeof payload, NULL));
+    }
+}
+
+static double run_seeds(struct task_case *c)
+{
+    uint64_t first = bench_ticks();
+    add_seeds(c);
+    bench_check(ek_process(c->tasks, NULL));
+    uint64_t last = bench_ticks();
+    bench_check(ek_clear(c->tasks));
+    return per_task(c, first, last);
+}
+
+static double run_added(struct task_case *c)
+{
+    uint64_t first = bench_ticks();
+    add_seeds(c);
+    uint64_t last = bench_ticks();
+    bench_check(ek_clear(c->tasks));
+    return per_task(c, first, last);
+}
+
+/* What remains from the last repetition is not added again. */
+static double run_again(struct task_case *c)
+{
+    if (c->iteration++ == 0)
+        add_seeds(c);
+    uint64_t first = bench_ticks();
+    bench_check(ek_process(c->tasks, NULL));
+    uint64_t last = bench_ticks();
+    bench_check(ek_restore(c->tasks, EK_RESTORE_RETAIN, NULL));
+    return per_task(c, first, last);
+}
+
+static double run_restore(struct task_case *c)
+{
+    if (c->iteration++ == 0)
+        add_seeds(c);
+    bench_check(ek_process(c->tasks, NULL));
+    uint64_t first = bench_ticks();
+    bench_check(ek_restore(c->tasks, EK_RESTORE_RETAIN, NULL));
+    return per_task(c, first, bench_ticks());
+}
+
+static double run_spawned(struct task_case *c)
+{
+    struct payload payload = {.number = c->n};
+    bench_check(
+        ek_add_task(c->tasks, c->function, &payload, sizeof payload, NULL));
+    uint64_t first = bench_ticks();
+    bench_check(ek_process(c->tasks, NULL));
+    uint64_t last = bench_ticks();
+    bench_check(ek_clear(c->tasks));
+    return per_task(c, first, last);
+}
+
+static double run_range(struct task_case *c)
+{
+    bench_check(ek_add_range(c->tasks, c->function, 0, c->n));
+    uint64_t first = bench_ticks();
+    bench_check(ek_process(c->tasks, NULL));
+    uint64_t last = bench_ticks();
+    bench_check(ek_clear(c->tasks));
+    return per_task(c, first, last);
+}
+
+/* ------------------------------------------------------------------- cases */
+
+static const struct task_case cases[] = {
+    {.name = "spawned, in thousands",
+     .run = run_spawned,
+     .body = spawn_parents,
+     .target_ratio = 3.3},
+    {.name = "spawned, binary tree", .run = run_spawned, .body = spawn_tree},
+    {.name = "spawned, all at once", .run = run_spawned, .body = spawn_many},
+    {.name = "seed: add, run, log",
+     .run = run_seeds,
+     .body = empty,
+     .target_ratio = 6},
+    {.name = "seed: add", .run = run_added, .body = empty},
+    {.name = "seed: run, log", .run = run_again, .body = empty},
+    {.name = "restore 1000",
+     .run = run_restore,
+     .body = with_duration,
+     .n = 1000,
+     .target_ns = 6},
+    {.name = "restore 10000",
+     .run = run_restore,
+     .body = with_duration,
+     .n = 10000,
+     .target_ns = 6},
+    {.name = "restore 100000",
+     .run = run_restore,
+     .body = with_duration,
+     .n = 100000,
+     .target_ns = 6},
+    {.name = "restore 1000000",
+     .run = run_restore,
+     .body = with_duration,
+     .n = 1000000,
+     .target_ns = 12},
+    {.name = "restore 100000, unchanged",
+     .run = run_restore,
+     .body = with_own_duration,
+     .n = 100000},
+    {.name = "null index of a range",
+     .run = run_range,
+     .body = look_up,
+     .target_ns = 10}};
+
+enum {
+    CASES = sizeof cases / sizeof *cases
+};
+
+/* Log-normal around 100 microseconds, by the normal quantiles of Box and
+ * Muller over a fixed sequence. */
+static void fill_durations(struct task_case *c)
+{
+    uint64_t state = 1;
+    for (int i = 0; i < DURATIONS; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double u = ((double)(state >> 33) + 1) / 2147483649.0;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double v = (double)(state >> 33) / 2147483648.0;
+        double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+        c->durations[i] = 1e-4 * exp(normal);
+    }
+}
+
+static struct task_case *open_case(const struct bench *bench, int number)
+{
+    struct task_case *c = malloc(sizeof *c);
+    if (!c)
+        bench_check(EK_ERR_NOMEM);
+    *c = cases[number];
+    fill_durations(c);
+    memset(c->is_wanted, 0, sizeof c->is_wanted);
+    if (c->n == 0)
+        c->n = c->run == run_range ? RANGE_FACTOR * bench->tasks : bench->tasks;
+    ek_options options = bench_options(bench, 1);
+    bench_check(ek_create(MPI_COMM_SELF, &options, &c->tasks));
+    bench_check(ek_register(c->tasks, "body", c->body, c, &c->function));
+    bench_check(ek_register(c->tasks, "parent", spawn_many, c, &c->parent));
+    bench_check(ek_register(c->tasks, "leaf", empty, c, &c->leaf));
+    return c;
+}
+
+static void close_case(struct task_case *c)
+{
+    ek_destroy(&c->tasks);
+    free(c);
+}
+
+void bench_tasks(const struct bench *bench)
+{
+    struct task_case *opened[CASES];
+    if (bench->rank == 0) {
+        for (int i = 0; i < CASES; i++) {
+            struct task_case *c = opened[i] = open_case(bench, i);
+            c->row = bench_row_new("tasks", CALL_NAME, "%s", c->name);
+            c->row->target_ratio = c->target_ratio;
+            c->row->target_ns = c->target_ns;
+            c->run(c); /* memory grows */
+        }
+        for (int i = 0; i < bench->repetitions * CASES; i++) {
+            struct task_case *c = opened[i % CASES];
+            double baseline = run_calls(c);
+            bench_row_add(c->row, c->run(c), baseline);
+        }
+        for (int i = 0; i < CASES; i++)
+            close_case(opened[i]);
+    }
+    bench_barrier(MPI_COMM_WORLD);
+}
+
+/* ------------------------------------------------------------ instructions */
+
+int64_t bench_tasks_count(const struct bench *bench, const char *name)
+{
+    bool is_call = strcmp(name, CALL_NAME) == 0;
+    for (int i = 0; i < CASES; i++) {
+        if (!is_call && strcmp(cases[i].name, name) != 0)
+            continue;
+        struct task_case *c = open_case(bench, i);
+        int64_t n = c->n;
+        c->run(c);
+        for (int r = 0; r < bench->repetitions; r++) {
+            if (is_call)
+                run_calls(c);
+            else
+                c->run(c);
+        }
+        close_case(c);
+        return n;
+    }
+    return 0;
+}
+
+void bench_tasks_names(void)
+{
+    puts(CALL_NAME);
+    for (int i = 0; i < CASES; i++)
+        puts(cases[i].name);
+}
