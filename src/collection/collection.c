@@ -260,6 +260,7 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
     tasks->fabric = fabric;
     tasks->payload_bytes = tasks->settings.options.payload_bytes;
     tasks->home_thread = eki_thread_identity();
+    eki_collection_number(tasks);
     pthread_mutex_init(&tasks->mutex, NULL);
     eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
     status = make_parts(tasks);

@@ -20,6 +20,12 @@ enum eki_state {
     EKI_STATE_BROKEN /* only ek_destroy() */
 };
 
+/* Deals seeds to the workers of the rank and numbers them. */
+struct eki_dealer {
+    uint64_t next_id, first_id, last_id; /* wraps at the end */
+    int next_worker;
+};
+
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
@@ -34,8 +40,8 @@ struct ek_collection {
 
     /* Adding. */
     const void *home_thread; /* whose seeds need no lock */
-    uint64_t next_id;
-    int next_worker;
+    struct eki_dealer home;  /* by that thread alone */
+    struct eki_dealer other; /* of other threads; under the mutex */
     int64_t payload_bytes;
     pthread_mutex_t mutex;
     struct eki_local foreign; /* seeds of other threads; under the mutex */
@@ -60,6 +66,8 @@ void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
 ek_status eki_collection_claim(ek_collection *tasks, const char *call);
 void eki_collection_release(void);
 
+/* Give the dealers their numbers. */
+void eki_collection_number(ek_collection *tasks);
 /* Seeds added by other threads go to the workers. */
 ek_status eki_collection_gather(ek_collection *tasks);
 

@@ -10,13 +10,18 @@
 
 #include <math.h>
 
+/* eki_hint_byte(1.0): no hint. */
+enum {
+    NO_HINT = 128
+};
+
 static void fill(struct eki_slot *slot, ek_function function,
                  const void *payload, size_t bytes, uint64_t id)
 {
     slot->function = (uint16_t)function;
     slot->bytes = (uint16_t)bytes;
     slot->bin = EKI_BIN_NEVER;
-    slot->deviation = 128; /* hint 1 */
+    slot->deviation = NO_HINT;
     slot->flags = EKI_SLOT_SEED;
     slot->id = id;
     eki_copy_payload(slot, payload, bytes);
@@ -41,17 +46,48 @@ static ek_status bad_add(const ek_collection *tasks, const char *call,
                      call, bytes, (long long)tasks->payload_bytes);
 }
 
-/* The worker whose turn it is. */
-static inline struct ek_worker *deal(ek_collection *tasks)
+/*
+ * Numbers of seeds: below those of spawned tasks, an eighth of them for other
+ * threads than the home thread.  After some 10^11 seeds they start anew; then
+ * two tasks may have one id.
+ */
+#define SEED_NUMBERS (UINT64_C(1) << (EKI_ID_BITS - 1))
+#define HOME_NUMBERS (SEED_NUMBERS / 8 * 7)
+
+void eki_collection_number(ek_collection *tasks)
 {
-    struct ek_worker *worker = tasks->engine->workers[tasks->next_worker];
-    tasks->next_worker++;
-    if (tasks->next_worker == tasks->topology->workers_here)
-        tasks->next_worker = 0;
+    tasks->home = (struct eki_dealer){0, 0, HOME_NUMBERS, 0};
+    tasks->other =
+        (struct eki_dealer){HOME_NUMBERS, HOME_NUMBERS, SEED_NUMBERS, 0};
+}
+
+/* The first of N numbers. */
+static inline uint64_t take_numbers(struct eki_dealer *dealer, uint64_t n)
+{
+    if (EKI_UNLIKELY(n > dealer->last_id - dealer->next_id))
+        dealer->next_id = dealer->first_id;
+    uint64_t first = dealer->next_id;
+    dealer->next_id += n;
+    return first;
+}
+
+/* The worker whose turn it is. */
+static inline struct ek_worker *deal(const ek_collection *tasks,
+                                     struct eki_dealer *dealer)
+{
+    struct ek_worker *worker = tasks->engine->workers[dealer->next_worker];
+    dealer->next_worker++;
+    if (dealer->next_worker == tasks->topology->workers_here)
+        dealer->next_worker = 0;
     return worker;
 }
 
-/* The home of a foreign seed is set when it is dealt. */
+static bool is_home(const ek_collection *tasks)
+{
+    return tasks->home_thread == eki_thread_identity();
+}
+
+/* Its worker is the home in its id. */
 static ek_status add_foreign(ek_collection *tasks, const struct eki_slot *slot,
                              int64_t rank)
 {
@@ -98,15 +134,18 @@ static ek_status add_slowly(ek_collection *tasks, ek_function function,
     struct eki_slot *slot = eki_alloc(1, tasks->engine->slot_bytes);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a task");
-    pthread_mutex_lock(&tasks->mutex);
-    struct ek_worker *worker = deal(tasks);
-    uint64_t id = eki_id(worker->id, tasks->next_id++);
-    pthread_mutex_unlock(&tasks->mutex);
+    /* The home thread takes its own numbers without the lock. */
+    bool home = is_home(tasks);
+    struct eki_dealer *dealer = home ? &tasks->home : &tasks->other;
+    if (!home)
+        pthread_mutex_lock(&tasks->mutex);
+    const struct ek_worker *worker = deal(tasks, dealer);
+    uint64_t id = eki_id(worker->id, take_numbers(dealer, 1));
+    if (!home)
+        pthread_mutex_unlock(&tasks->mutex);
     fill(slot, function, payload, bytes, id);
-    if (hint && hint->cost != 1.0) {
+    if (hint)
         slot->deviation = eki_hint_byte(hint->cost);
-        worker->local.has_hints = true;
-    }
     bool departs =
         hint && hint->rank >= 0 && hint->rank != tasks->topology->rank;
     ek_status status = add_foreign(tasks, slot, departs ? hint->rank : -1);
@@ -123,26 +162,54 @@ ek_status ek_add_task(ek_collection *tasks, ek_function function,
         return bad_add(tasks, "ek_add_task", function, bytes);
     if (EKI_UNLIKELY(!payload && bytes > 0))
         return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
-    if (EKI_UNLIKELY(hint || tasks->home_thread != eki_thread_identity()))
+    if (EKI_UNLIKELY(hint || !is_home(tasks)))
         return add_slowly(tasks, function, payload, bytes, hint);
-    struct ek_worker *worker = deal(tasks);
+    struct ek_worker *worker = deal(tasks, &tasks->home);
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     if (EKI_UNLIKELY(!slot))
         return eki_error(EK_ERR_NOMEM, "no memory for a task");
-    fill(slot, function, payload, bytes, eki_id(worker->id, tasks->next_id++));
+    fill(slot, function, payload, bytes,
+         eki_id(worker->id, take_numbers(&tasks->home, 1)));
     return EK_OK;
 }
 
-/* A part of a range to a worker, under the mutex. */
-static ek_status add_part(struct ek_worker *worker, ek_function function,
-                          struct eki_range part, uint64_t number)
+/* A part of the range to a worker. */
+static ek_status add_part(struct eki_local *local, ek_function function,
+                          struct eki_range part, uint64_t id)
 {
-    struct eki_slot *slot = eki_local_add_seed(&worker->local);
+    struct eki_slot *slot = eki_local_add_seed(local);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a range");
-    fill(slot, function, &part, sizeof part, eki_id(worker->id, number));
+    fill(slot, function, &part, sizeof part, id);
     slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
     slot->bin = EKI_BIN_RANGE;
+    return EK_OK;
+}
+
+/* Equal parts to the workers: their own seeds, or the list of other threads. */
+static ek_status add_parts(ek_collection *tasks, ek_function function,
+                           struct eki_range range, struct eki_dealer *dealer)
+{
+    int workers = tasks->topology->workers_here;
+    int64_t n = range.last - range.first;
+    int64_t share = n / workers, rest = n % workers;
+    if ((uint64_t)n > dealer->last_id - dealer->first_id)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_range: %lld indices; allowed in one call: "
+                         "%lld",
+                         (long long)n,
+                         (long long)(dealer->last_id - dealer->first_id));
+    uint64_t number = take_numbers(dealer, (uint64_t)n);
+    for (int here = 0; here < workers; here++) {
+        struct ek_worker *worker = tasks->engine->workers[here];
+        int64_t from = here * share + (here < rest ? here : rest);
+        int64_t to = from + share + (here < rest);
+        struct eki_range part = {range.first + from, range.first + to};
+        if (to > from)
+            EKI_TRY(add_part(
+                dealer == &tasks->home ? &worker->local : &tasks->foreign,
+                function, part, eki_id(worker->id, number + (uint64_t)from)));
+    }
     return EK_OK;
 }
 
@@ -159,20 +226,11 @@ ek_status ek_add_range(ek_collection *tasks, ek_function function,
                          "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
                          "last",
                          (long long)first, (long long)last);
-    int workers = tasks->topology->workers_here;
-    int64_t n = last - first;
-    ek_status status = EK_OK;
+    struct eki_range range = {first, last};
+    if (is_home(tasks))
+        return add_parts(tasks, function, range, &tasks->home);
     pthread_mutex_lock(&tasks->mutex);
-    for (int here = 0; here < workers && status == EK_OK; here++) {
-        int64_t share = n / workers, rest = n % workers;
-        int64_t from = here * share + (here < rest ? here : rest);
-        int64_t to = from + share + (here < rest);
-        struct eki_range part = {first + from, first + to};
-        if (to > from)
-            status = add_part(tasks->engine->workers[here], function, part,
-                              tasks->next_id + (uint64_t)from);
-    }
-    tasks->next_id += (uint64_t)n;
+    ek_status status = add_parts(tasks, function, range, &tasks->other);
     pthread_mutex_unlock(&tasks->mutex);
     return status;
 }
@@ -190,6 +248,8 @@ ek_status eki_collection_gather(ek_collection *tasks)
         if (!added)
             return eki_error(EK_ERR_NOMEM, "no memory for a task");
         memcpy(added, slot, foreign->slot_bytes);
+        worker->local.has_hints |=
+            slot->bin == EKI_BIN_NEVER && slot->deviation != NO_HINT;
         foreign->seed_end -= foreign->slot_bytes;
         foreign->seed_top = foreign->seed_end;
     }

@@ -68,7 +68,10 @@ static void hide_seeds(struct ek_worker *worker, struct eki_seeds *all)
         all->first += eki_slot_tasks(slot);
         worker->draw_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
     }
-    local->seed_base = local->seed_top = local->seed_end;
+    /* Where nothing is to run, the slots above are those of what ran before, in
+     * a phase that fails for it: they stay. */
+    if (local->seed_top != local->seed_base)
+        local->seed_base = local->seed_top = local->seed_end;
 }
 
 /* Whether the parts of a run are those of one ek_add_range(): then anybody can
@@ -120,13 +123,48 @@ static bool has_all_left(const struct eki_engine *engine)
     return true;
 }
 
+static bool is_void(const struct eki_engine *engine)
+{
+    /* acquire: pairs with the release in set_void(): stopped. */
+    return atomic_load_explicit(&engine->counter.is_void, memory_order_acquire);
+}
+
+/*
+ * The counter does not open: ranks differ in their policy, or the phase was
+ * stopped before.  Nobody has drawn or will; all cancel what they hold.
+ */
+static void set_void(struct eki_engine *engine)
+{
+    if (is_void(engine))
+        return;
+    engine->counter.tell = 1;
+    engine->counter.tell_at = 0;
+    eki_set_stop(engine);
+    /* release: pairs with the acquire in is_void(). */
+    atomic_store_explicit(&engine->counter.is_void, true, memory_order_release);
+}
+
+void eki_counter_unhide(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    if (!is_void(worker->engine) || worker->draw_first == worker->draw_last)
+        return;
+    local->seed_base -= worker->draw_last - worker->draw_first;
+    worker->draw_first = worker->draw_last;
+}
+
 /* Rank 0: number the seeds once all ranks are known, and start the counter. */
 static void open_counter(struct eki_engine *engine)
 {
     struct eki_counter *counter = &engine->counter;
     /* relaxed: set by this very function. */
-    if (atomic_load_explicit(&counter->is_ready, memory_order_relaxed) ||
-        counter->known < engine->topology->size - 1 || !has_all_left(engine))
+    if (atomic_load_explicit(&counter->is_ready, memory_order_relaxed))
+        return;
+    if (eki_is_stopped(engine)) {
+        set_void(engine);
+        return;
+    }
+    if (counter->known < engine->topology->size - 1 || !has_all_left(engine))
         return;
     number_seeds(engine);
     /* relaxed: ordered by the release that makes the table ready. */
@@ -168,15 +206,17 @@ static void tell_table(struct eki_engine *engine)
 {
     struct eki_counter *counter = &engine->counter;
     int size = engine->topology->size, most = entries_per_message(engine);
+    int entries = is_void(engine) ? 0 : size + 1;
     /* relaxed: set by this server. */
-    if (!atomic_load_explicit(&counter->is_ready, memory_order_relaxed))
+    if (entries != 0 &&
+        !atomic_load_explicit(&counter->is_ready, memory_order_relaxed))
         return;
     while (counter->tell < size) {
         struct eki_message *message =
             eki_server_reserve(engine, EKI_KIND_TABLE);
         if (!message)
             return;
-        int left = size + 1 - counter->tell_at;
+        int left = entries - counter->tell_at;
         int count = left < most ? left : most;
         message->head.count = count;
         message->head.first = counter->tell_at;
@@ -185,7 +225,7 @@ static void tell_table(struct eki_engine *engine)
                (size_t)message->head.bytes);
         eki_fabric_post(engine->fabric, message, counter->tell);
         counter->tell_at += count;
-        if (counter->tell_at == size + 1) {
+        if (counter->tell_at == entries) {
             counter->tell_at = 0;
             counter->tell++;
         }
@@ -444,7 +484,12 @@ static void grant_wishes(struct eki_engine *engine)
 
 void eki_counter_serve(struct eki_engine *engine)
 {
-    if (engine->steal != EK_STEAL_COUNTER || engine->kind != EKI_PHASE_PROCESS)
+    if (engine->steal != EK_STEAL_COUNTER) {
+        if (is_void(engine))
+            tell_table(engine);
+        return;
+    }
+    if (engine->kind != EKI_PHASE_PROCESS)
         return;
     if (engine->topology->rank == 0) {
         open_counter(engine);
@@ -463,6 +508,10 @@ static bool take_seeds(struct eki_engine *engine,
     if (message->head.bytes != sizeof(struct eki_seeds) ||
         engine->topology->rank != 0)
         return false;
+    if (engine->steal != EK_STEAL_COUNTER) {
+        set_void(engine);
+        return true;
+    }
     memcpy(&engine->counter.table[message->head.source], message->body,
            sizeof(struct eki_seeds));
     engine->counter.known++;
@@ -475,6 +524,13 @@ static bool take_table(struct eki_engine *engine,
     struct eki_counter *counter = &engine->counter;
     int64_t first = message->head.first, count = message->head.count;
     int entries = engine->topology->size + 1;
+    /* Told to all; who has another policy needs no table. */
+    if (engine->steal != EK_STEAL_COUNTER)
+        return true;
+    if (count == 0) {
+        set_void(engine);
+        return true;
+    }
     if (first < 0 || count < 1 || first + count > entries ||
         message->head.bytes != count * (int64_t)sizeof *counter->table)
         return false;

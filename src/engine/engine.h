@@ -42,7 +42,8 @@ enum eki_kind {
     EKI_KIND_STOP,        /* to the neighbours in the tree: start no task */
     EKI_KIND_MOVE,        /* to where a task belongs; slots */
     EKI_KIND_SEEDS,       /* counter: rank -> rank 0: how many seeds */
-    EKI_KIND_TABLE,  /* counter: rank 0 -> all: struct eki_seeds of ranks */
+    EKI_KIND_TABLE,  /* counter: rank 0 -> all: struct eki_seeds of ranks; none:
+                        nothing can be drawn */
     EKI_KIND_DRAW,   /* counter: rank -> rank 0: the next number */
     EKI_KIND_NUMBER, /* counter: rank 0 -> rank */
     EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
@@ -311,6 +312,7 @@ struct eki_counter {
     struct eki_seeds *table; /* [size + 1] */
     int64_t *starts;         /* [workers_here + 1]: first seeds of workers */
     _Atomic bool is_ready;   /* the table is complete */
+    _Atomic bool is_void;    /* there will be none: seeds stay where they are */
     bool seeds_sent;
     int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
     int tell;    /* rank 0: rank to tell next ... */
@@ -433,6 +435,12 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now);
 
 /* Report a phase that stands still, once, to the message sink. */
 void eki_engine_stall(struct eki_engine *engine);
+
+/* Requests to other nodes that are not answered yet, as the worker knows. */
+static inline int eki_worker_open_requests(const struct ek_worker *worker)
+{
+    return (int)(worker->asked - worker->denied_seen - worker->granted_seen);
+}
 
 /* ------------------------------------------------------------- inline paths */
 

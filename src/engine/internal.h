@@ -108,6 +108,8 @@ void eki_engine_break(struct eki_engine *engine, ek_status status);
  */
 
 void eki_counter_enter(struct eki_engine *engine);
+/* Give a worker its seeds back, once, if nobody can draw them. */
+void eki_counter_unhide(struct ek_worker *worker);
 /* Get the next seed of the counter to the stack; false: none left. */
 bool eki_counter_draw(struct ek_worker *worker);
 void eki_counter_serve(struct eki_engine *engine);

@@ -399,12 +399,16 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->is_open = true;
     engine->stall_printed = false;
     enter_server(engine);
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&engine->counter.is_void, false,
+                          memory_order_relaxed);
     /* relaxed, all three: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     atomic_store_explicit(&engine->messages, needs_messages(engine),
                           memory_order_relaxed);
-    if (engine->departing.count > 0) {
-        atomic_store_explicit(&engine->messages, true, memory_order_relaxed);
+    if (engine->departing.count > 0 || engine->steal == EK_STEAL_COUNTER) {
+        atomic_store_explicit(&engine->messages, engine->fabric != NULL,
+                              memory_order_relaxed);
         /* relaxed: ordered by the release of phase, below. */
         atomic_store_explicit(&engine->node->mail[engine->phase & 1],
                               engine->phase, memory_order_relaxed);

@@ -84,6 +84,10 @@ void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
     }
     memcpy(chunk->slots, slots, bytes);
     chunk->count = count;
+    /* Before the chunk can be taken: the worker, who says that it is idle when
+     * all is done, must have the last word.  relaxed: the release below orders
+     * it. */
+    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     /* relaxed: the exchange below orders the chunk. */
     chunk->next = atomic_load_explicit(&worker->inbox, memory_order_relaxed);
     /* release: pairs with the acquire in take_inbox().  relaxed on failure: we
@@ -92,8 +96,6 @@ void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                                                   chunk, memory_order_release,
                                                   memory_order_relaxed))
         continue;
-    /* relaxed: a hint that votes may wait for. */
-    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
 }
 
 /* Whether the slots of a message are such as this collection has. */

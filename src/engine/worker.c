@@ -278,6 +278,8 @@ void eki_worker_mark(struct ek_worker *worker, int code)
 void eki_worker_cancel(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
+    if (worker->engine->steal == EK_STEAL_COUNTER)
+        eki_counter_unhide(worker);
     eki_local_take_back(
         local, eki_deque_acquire(&worker->deque, &worker->words->deque));
     if (eki_local_is_empty(local))

@@ -124,12 +124,16 @@ void eki_local_publish(struct eki_local *local, void *to, int64_t n)
     int64_t from_stack = n < spawned ? n : spawned;
     size_t stack_bytes = (size_t)(from_stack * local->slot_bytes);
     size_t seed_bytes = (size_t)((n - from_stack) * local->slot_bytes);
-    if (stack_bytes)
+    /* Where there was never a slot, nothing may be added to NULL, not even 0.
+     */
+    if (stack_bytes) {
         memcpy(to, local->stack_bottom, stack_bytes);
-    if (seed_bytes)
+        local->stack_bottom += stack_bytes;
+    }
+    if (seed_bytes) {
         memcpy((unsigned char *)to + stack_bytes, local->seed_base, seed_bytes);
-    local->stack_bottom += stack_bytes;
-    local->seed_base += seed_bytes;
+        local->seed_base += seed_bytes;
+    }
     local->published_stack = from_stack;
     local->published_seeds = n - from_stack;
 }
@@ -138,8 +142,10 @@ void eki_local_take_back(struct eki_local *local, int64_t rest)
 {
     int64_t seeds =
         rest < local->published_seeds ? rest : local->published_seeds;
-    local->seed_base -= seeds * local->slot_bytes;
-    local->stack_bottom -= (rest - seeds) * local->slot_bytes;
+    if (seeds)
+        local->seed_base -= seeds * local->slot_bytes;
+    if (rest > seeds)
+        local->stack_bottom -= (rest - seeds) * local->slot_bytes;
     eki_local_published(local);
 }
 
@@ -214,15 +220,14 @@ const char *eki_local_check(const struct eki_local *local)
 {
     if (local->seed_base > local->seed_top || local->seed_top > local->seed_end)
         return "seeds: base <= top <= end";
-    if (local->seed_base - local->published_seeds * local->slot_bytes <
-        local->seeds)
+    if (eki_local_slots(local, local->seeds, local->seed_base) <
+        local->published_seeds)
         return "seeds: more published than there were";
     if (local->stack_bottom > local->stack_top ||
         local->stack_top > local->stack_limit)
         return "stack: bottom <= top <= limit";
-    if (local->stack_bottom -
-            (local->published_stack + local->aside) * local->slot_bytes <
-        local->stack)
+    if (eki_local_slots(local, local->stack, local->stack_bottom) <
+        local->published_stack + local->aside)
         return "stack: more published than there were";
     if (local->log_end > local->log_limit)
         return "log: end <= limit";

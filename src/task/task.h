@@ -58,7 +58,7 @@ static inline uint64_t eki_bin_ns(uint16_t bin)
     return ((256ull + rest) << (octave - 8)) + (1ull << (octave - 9));
 }
 
-#define EKI_BIN_LONG 2804 /* eki_bin_of(EKI_LONG_NS); a test compares */
+#define EKI_BIN_LONG 2805 /* eki_bin_of(EKI_LONG_NS); a test compares */
 
 /*
  * How much a duration varies: running mean of |change of bin| / 4, weight 1/4.

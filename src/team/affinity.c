@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPUs of this process, who competes for them, and what binding hurts. */
+/*
+ * CPUs of this process, who competes for them, and what binding hurts.
+ *
+ * Owns the mark that this process has told of it.
+ */
 #define _GNU_SOURCE
 #include "team/team.h"
 
@@ -68,16 +72,29 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
     return status;
 }
 
+/* libgomp spins for milliseconds where a rank alone would fit. */
+static bool is_spinning(const struct eki_affinity *affinity, int workers)
+{
+    return workers > 1 && affinity->workers > affinity->cpus &&
+           !getenv("OMP_WAIT_POLICY");
+}
+
 ek_status eki_affinity_report(const struct eki_affinity *affinity,
                               struct eki_fabric *fabric, int workers)
 {
+    static _Atomic bool has_told;
     int wanted = omp_get_max_threads();
     if (wanted < workers)
         wanted = workers;
     int64_t harmed =
         wanted > affinity->cpus && affinity->online > affinity->cpus;
     EKI_TRY(eki_fabric_mpi_sum(fabric, &harmed, 1));
-    if (harmed > 0 && fabric->rank == 0)
+    bool spins = is_spinning(affinity, workers);
+    /* Once in this process; relaxed: only the flag itself matters. */
+    if (fabric->rank != 0 || (harmed == 0 && !spins) ||
+        atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+        return EK_OK;
+    if (harmed > 0)
         eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
                 "%lld of %d ranks are bound to fewer CPUs than they want "
                 "threads (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
@@ -85,6 +102,12 @@ ek_status eki_affinity_report(const struct eki_affinity *affinity,
                 "slot:PE=THREADS",
                 (long long)harmed, fabric->size, affinity->cpus,
                 affinity->online, wanted, workers);
+    else
+        eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
+                "%d workers share %d CPUs: OpenMP threads that wait between "
+                "iterations spin and hold up the others; start fewer, or set "
+                "OMP_WAIT_POLICY=passive",
+                affinity->workers, affinity->cpus);
     return EK_OK;
 }
 

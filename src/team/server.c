@@ -61,7 +61,10 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_team_step_server(team, now) == EKI_SERVED_MOVED)
         eki_wait_reset(waiter);
     else
-        eki_wait(waiter, team->is_crowded, now);
+        eki_wait(waiter, team->is_crowded,
+                 eki_worker_open_requests(team->setup.engine->workers[here]) >
+                     0,
+                 now);
 }
 
 /* Time of a server step that finds nothing. */

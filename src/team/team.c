@@ -173,7 +173,7 @@ static void run_server(struct eki_team *team)
         if (served == EKI_SERVED_MOVED)
             eki_wait_reset(&waiter);
         else if (team->is_crowded)
-            eki_wait(&waiter, true, now);
+            eki_wait(&waiter, true, false, now);
         else
             eki_pause();
         now = eki_clock_ns();
@@ -235,7 +235,7 @@ void eki_team_run_restore(struct eki_team *team)
         if (eki_team_step_server(team, now) == EKI_SERVED_MOVED)
             eki_wait_reset(&waiter);
         else
-            eki_wait(&waiter, team->is_crowded, now);
+            eki_wait(&waiter, team->is_crowded, false, now);
     }
 }
 

@@ -29,9 +29,10 @@ static inline void eki_wait_reset(struct eki_waiter *waiter)
     waiter->yields = 0;
 }
 
-/* Wait a little; CROWDED: somebody else needs the core. */
+/* Wait a little; CROWDED: somebody else needs the core; an ANSWER is due: do
+ * not sleep long. */
 static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
-                            uint64_t now)
+                            bool answer, uint64_t now)
 {
     if (waiter->since == 0)
         waiter->since = now;
@@ -46,8 +47,9 @@ static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
     }
     waiter->sleep_ns =
         waiter->sleep_ns == 0 ? EKI_SLEEP_FIRST_NS : 2 * waiter->sleep_ns;
-    if (waiter->sleep_ns > EKI_SLEEP_MOST_NS)
-        waiter->sleep_ns = EKI_SLEEP_MOST_NS;
+    uint64_t most = answer && !crowded ? EKI_SLEEP_FIRST_NS : EKI_SLEEP_MOST_NS;
+    if (waiter->sleep_ns > most)
+        waiter->sleep_ns = most;
     eki_sleep_ns(waiter->sleep_ns);
 }
 

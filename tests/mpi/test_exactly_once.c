@@ -14,7 +14,7 @@
 /* A task: its number decides all that it does. */
 struct piece {
     uint64_t key;
-    int32_t depth;  /* 0: spawns nothing */
+    int32_t depth;   /* 0: spawns nothing */
     int32_t is_kept; /* held by the collection: a seed, or kept */
 };
 
@@ -84,7 +84,8 @@ static void work(ek_worker *worker, uint64_t chance)
         job_nap(100);
 }
 
-static void spawn(ek_worker *worker, const struct piece *parent, uint64_t chance)
+static void spawn(ek_worker *worker, const struct piece *parent,
+                  uint64_t chance)
 {
     struct tally *tally = &tallies[ek_worker_here(worker)];
     int children = parent->depth > 0 ? (int)(chance % 3) : 0;
@@ -105,7 +106,8 @@ static void spawn(ek_worker *worker, const struct piece *parent, uint64_t chance
 }
 
 /* Of tasks that the collection holds some are null, for now or for good. */
-static void leave(ek_worker *worker, uint64_t key, uint64_t chance, bool is_held)
+static void leave(ek_worker *worker, uint64_t key, uint64_t chance,
+                  bool is_held)
 {
     struct tally *tally = &tallies[ek_worker_here(worker)];
     if ((chance >> 16 & 7) != 0)

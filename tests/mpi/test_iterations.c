@@ -57,9 +57,9 @@ static void empty_iterations_in_a_row(void)
     CHECK_EQ_INT(failed, 0);
     for (int i = 0; i < 100; i++) {
         failed += ek_process(tasks, NULL) != EK_OK;
-        failed += ek_restore(tasks, i % 2 ? EK_RESTORE_RETAIN
-                                          : EK_RESTORE_ORIGINAL,
-                             NULL) != EK_OK;
+        failed +=
+            ek_restore(tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
+                       NULL) != EK_OK;
     }
     CHECK_EQ_INT(failed, 0);
     CHECK_EQ_INT(ran_in_job(), 0);

@@ -8,7 +8,7 @@ struct stepper_seen stepper_seen;
 bool stepper_is_verbose;
 
 enum {
-    TURNS_MOST = 600000, /* ten times what the longest scenario needs */
+    TURNS_MOST = 1000000, /* twice what the longest of a million needed */
     ACTORS_MOST = STEPPER_RANKS * (STEPPER_WORKERS + 2)
 };
 
@@ -41,7 +41,6 @@ struct actor {
     int ops;    /* what its task will still do */
     int64_t key;
     int64_t cancelled;
-    uint64_t succeeded, granted, denied;
     unsigned char copy[256]; /* of the task's payload */
 };
 
@@ -54,7 +53,6 @@ struct rank {
     int spawns_left;
     uint64_t next_id;
     uint64_t clock_ns; /* of its own: an offset */
-    bool server_slept;
 };
 
 struct world {
@@ -93,9 +91,9 @@ static const struct stepper_iteration *plan_of(const struct world *world,
     return &world->scenario->iteration[rank->iteration - 1];
 }
 
-static void EKI_PRINTF(3, 4) say(const struct world *world,
-                                 const struct rank *rank, const char *format,
-                                 ...)
+static void EKI_PRINTF(3, 4)
+    say(const struct world *world, const struct rank *rank, const char *format,
+        ...)
 {
     va_list arguments;
     if (!stepper_is_verbose)
@@ -224,12 +222,12 @@ static void add_range(struct world *world, struct rank *rank)
         struct eki_slot *slot = eki_local_add_seed(&worker->local);
         struct eki_range range = {first + from, first + to};
         uint64_t id = eki_id(worker->id, rank->next_id + (uint64_t)from);
-        *slot = (struct eki_slot){
-            .function = 1,
-            .bytes = sizeof range,
-            .bin = EKI_BIN_RANGE,
-            .flags = EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED,
-            .id = id};
+        *slot = (struct eki_slot){.function = 1,
+                                  .bytes = sizeof range,
+                                  .bin = EKI_BIN_RANGE,
+                                  .flags = EKI_SLOT_SEED | EKI_SLOT_RANGE |
+                                           EKI_SLOT_CANCELLED,
+                                  .id = id};
         memcpy(slot->payload, &range, sizeof range);
         for (int64_t i = from; i < to; i++)
             world->ledger.tasks[first + i].id = id + (uint64_t)(i - from);
@@ -385,8 +383,7 @@ static bool take_index(struct world *world, struct rank *rank,
     int64_t index;
     if (!eki_worker_take_index(worker, &index))
         return false;
-    begin_task(world, rank, actor, index,
-               worker->index_id + (uint64_t)index);
+    begin_task(world, rank, actor, index, worker->index_id + (uint64_t)index);
     return true;
 }
 
@@ -428,24 +425,14 @@ static void run_turn(struct world *world, struct rank *rank,
 /* ------------------------------------------------------------------- workers
  */
 
-static void watch_steps(struct rank *rank, struct actor *actor)
-{
-    struct ek_worker *worker = actor->worker;
-    (void)rank;
-    stepper_seen.steals += (int64_t)((uint64_t)worker->counts.successful -
-                                     actor->succeeded);
-    actor->succeeded = (uint64_t)worker->counts.successful;
-}
-
 static void step_worker(struct world *world, struct rank *rank,
                         struct actor *actor)
 {
     struct ek_worker *worker = actor->worker;
-    int absent = atomic_load_explicit(&rank->engine->absent,
-                                      memory_order_relaxed);
+    int absent =
+        atomic_load_explicit(&rank->engine->absent, memory_order_relaxed);
     int64_t before = eki_local_count(&worker->local);
     enum eki_step step = eki_worker_step(worker, now_of(world, rank));
-    watch_steps(rank, actor);
     if (absent > 0 && step == EKI_STEP_AGAIN &&
         eki_local_count(&worker->local) > before)
         stepper_seen.taken_absent++;
@@ -481,7 +468,7 @@ static void worker_turn(struct world *world, struct rank *rank,
     if (!is_running || actor->state == WORKER_DONE)
         return;
     bool fails = plan_of(world, rank)->fault == STEPPER_NO_MEMORY &&
-                 rank->engine->kind == EKI_PHASE_PROCESS && chance(world, 20);
+                 rank->engine->kind == EKI_PHASE_PROCESS && chance(world, 100);
     if (fails)
         eki_memory_fail(1);
     switch (actor->state) {
@@ -527,7 +514,6 @@ static void reset_actors(struct world *world, struct rank *rank)
         bool is_late = chance(world, 200);
         actor->state = WORKER_OUT;
         actor->cancelled = 0;
-        actor->succeeded = 0;
         actor->wait = is_late ? (int)below(world, 400) : 0;
         actor->never = rank->engine->kind == EKI_PHASE_PROCESS &&
                        w != present && chance(world, 10 * plan->absent_percent);
@@ -541,10 +527,13 @@ static void enter_phase(struct world *world, struct rank *rank,
     bool odd = plan->fault == STEPPER_SIGNATURE && kind == EKI_PHASE_PROCESS &&
                plan->fault_rank == rank->number;
     struct eki_phase phase = {.kind = kind,
-                              .signature = 1000u + (unsigned)rank->iteration +
-                                           odd,
+                              .signature =
+                                  1000u + (unsigned)rank->iteration + odd,
                               .steal = plan->steal,
                               .on_failure = plan->on_failure};
+    /* The usual reason for another signature is another policy. */
+    if (odd)
+        phase.steal = (ek_steal_policy)below(world, EK_STEAL_COUNTER + 1);
     say(world, rank, "enters");
     eki_engine_enter(rank->engine, &phase, now_of(world, rank));
     reset_actors(world, rank);
@@ -616,29 +605,27 @@ static void check_error(struct world *world, struct rank *rank,
         ledger_fail(ledger,
                     "iteration %d: rank %d returns %d of worker %d, another "
                     "%d of worker %d",
-                    rank->iteration, rank->number, error->status,
-                    error->worker, tally->error.status, tally->error.worker);
+                    rank->iteration, rank->number, error->status, error->worker,
+                    tally->error.status, tally->error.worker);
     if (plan->fault == STEPPER_SIGNATURE && world->scenario->ranks > 1)
         expected = EK_ERR_ARG;
     if (plan->fault == STEPPER_FAIL)
         expected = EK_ERR_STATE;
     stepper_seen.mismatches += error->status == EK_ERR_ARG;
     stepper_seen.no_memory += error->status == EK_ERR_NOMEM;
-    if (error->status != expected && (plan->fault != STEPPER_NO_MEMORY ||
-                                      error->status != EK_ERR_NOMEM))
+    if (error->status != expected &&
+        (plan->fault != STEPPER_NO_MEMORY || error->status != EK_ERR_NOMEM))
         ledger_fail(ledger, "iteration %d returns %d, expected %d",
                     rank->iteration, error->status, expected);
     if (error->status == EK_ERR_TASK &&
         (error->worker != tally->failing_worker ||
-         error->code != tally->failing_code ||
-         error->id != tally->failing_id))
+         error->code != tally->failing_code || error->id != tally->failing_id))
         ledger_fail(ledger,
                     "iteration %d: worker %d failed with %d, task %llx; "
                     "expected %d, %d, %llx",
                     rank->iteration, error->worker, error->code,
                     (unsigned long long)error->id, tally->failing_worker,
-                    tally->failing_code,
-                    (unsigned long long)tally->failing_id);
+                    tally->failing_code, (unsigned long long)tally->failing_id);
 }
 
 static void check_sums(struct world *world, const struct rank *rank)
@@ -693,9 +680,22 @@ static void next_iteration(struct world *world, struct rank *rank)
     rank->state = RANK_SERIAL;
 }
 
+static void count_seen(const struct rank *rank)
+{
+    for (int w = 0; w < rank->topology->workers_here; w++) {
+        const struct ek_worker *worker = rank->actors[w].worker;
+        bool draws = rank->engine->steal == EK_STEAL_COUNTER;
+        stepper_seen.steals += worker->counts.successful;
+        stepper_seen.denied += (int64_t)worker->answers[0];
+        stepper_seen.granted += (int64_t)worker->answers[1];
+        stepper_seen.drawn += draws ? worker->counts.attempted : 0;
+    }
+}
+
 static void leave_phase(struct world *world, struct rank *rank)
 {
     struct eki_error error;
+    count_seen(rank);
     eki_engine_leave(rank->engine, now_of(world, rank), &error);
     say(world, rank, "leaves with %d", error.status);
     check_sums(world, rank);
@@ -722,13 +722,14 @@ static void restore(struct world *world, struct rank *rank)
         add_tasks(world, rank, 3);
     if (order == EKI_ORDER_ORIGINAL) {
         status = eki_engine_restore_pack(rank->engine, &discarded);
+        stepper_seen.moved += rank->engine->departing.count;
         tally->discarded += discarded;
         enter_phase(world, rank, EKI_PHASE_RESTORE);
         rank->state = RANK_MOVES;
     } else {
         for (int w = 0; w < rank->topology->workers_here; w++)
-            status |= eki_engine_restore_worker(rank->engine, w, order,
-                                                &discarded);
+            status |=
+                eki_engine_restore_worker(rank->engine, w, order, &discarded);
         tally->discarded += discarded;
         next_iteration(world, rank);
     }
@@ -837,7 +838,7 @@ static bool all_over(const struct world *world)
 /* -------------------------------------------------------------------- report
  */
 
-static void print_worker(const struct rank *rank, const struct actor *actor)
+static void print_worker(const struct actor *actor)
 {
     const struct ek_worker *worker = actor->worker;
     fprintf(stderr,
@@ -858,7 +859,6 @@ static void print_worker(const struct rank *rank, const struct actor *actor)
             (unsigned long long)worker->asked,
             (unsigned long long)worker->answers[0],
             (unsigned long long)worker->answers[1], worker->draw_state);
-    (void)rank;
 }
 
 static void print_world(const struct world *world)
@@ -883,11 +883,12 @@ static void print_world(const struct world *world)
                 (long long)rank->engine->departing.count,
                 (unsigned long long)rank->engine->node->announced);
         for (int w = 0; w < rank->topology->workers_here; w++)
-            print_worker(rank, &rank->actors[w]);
+            print_worker(&rank->actors[w]);
     }
     for (int i = 1; i <= scenario->iterations; i++)
-        fprintf(stderr, "  iteration %d: entered %d, pending %lld, cancelled "
-                        "%lld, fault %d\n",
+        fprintf(stderr,
+                "  iteration %d: entered %d, pending %lld, cancelled "
+                "%lld, fault %d\n",
                 i, world->ledger.tally[i].entered,
                 (long long)world->ledger.tally[i].pending,
                 (long long)world->ledger.tally[i].cancelled,
@@ -950,8 +951,8 @@ static void destroy_world(struct world *world)
 static bool is_settled(struct ek_worker *worker)
 {
     uint32_t first;
-    uint32_t room = eki_deque_room(&worker->deque, &worker->words->deque,
-                                   &first);
+    uint32_t room =
+        eki_deque_room(&worker->deque, &worker->words->deque, &first);
     if (worker->deque.kind == EKI_DEQUE_LOCKED)
         return worker->deque.ctail == worker->deque.claimed[0];
     return room > 0 &&

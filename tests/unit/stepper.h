@@ -35,7 +35,7 @@ struct stepper_iteration {
     enum eki_order order;
     enum stepper_fault fault;
     int fault_rank;
-    int absent_percent; /* workers that never arrive */
+    int absent_percent;                   /* workers that never arrive */
     int seeds, ranges, departing, spawns; /* most of them, per rank */
     int spawn_permille;                   /* of the tasks: spawn some */
     int fail_permille, stop_permille;     /* of the tasks */
@@ -57,9 +57,8 @@ struct stepper_scenario {
 /* What has been seen: tests check that nothing is never seen. */
 struct stepper_seen {
     int64_t turns, most_turns, tasks, indices, spawned, kept, cancelled, failed;
-    int64_t discarded, steals, requests, granted, denied, moved, fetched;
-    int64_t taken_absent, no_buffer, restores, no_memory, republished;
-    int64_t mismatches, errors, stops, early_drops;
+    int64_t discarded, steals, granted, denied, drawn, moved, taken_absent;
+    int64_t no_buffer, restores, no_memory, mismatches, errors, stops;
 };
 extern struct stepper_seen stepper_seen;
 

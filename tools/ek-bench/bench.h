@@ -11,6 +11,7 @@
 
 #include <evenkeel.h>
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +57,14 @@ void bench_timing_start(void);
 double bench_ns(uint64_t ticks);
 /* The same of a measured interval: less the cost of reading the clock. */
 double bench_interval_ns(uint64_t first, uint64_t last);
+/* Wait a moment in a loop; LOOKS counts.  Gives the core away now and then, in
+ * case the one we wait for has none. */
+static inline void bench_wait(int *looks)
+{
+    bench_pause();
+    if (++*looks % 2048 == 0)
+        sched_yield();
+}
 /* Keep this core busy. */
 void bench_spin_ns(double ns);
 /* Give this core away. */
@@ -136,6 +145,7 @@ void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);
 void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
+void bench_service(const struct bench *bench);
 
 /* Instructions: run the case NAME of bench_tasks() so often, and nothing
  * else; returns its tasks per repetition, 0: there is no such case. */

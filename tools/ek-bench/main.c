@@ -9,11 +9,12 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: ek-bench [options] tasks|steal|process|all ...\n"
+    "usage: ek-bench [options] tasks|steal|process|service|all ...\n"
     "\n"
     "  tasks    what a task costs: spawned, seed, index of a range, restore\n"
     "  steal    moving tasks between threads, processes and nodes\n"
     "  process  an empty ek_process() back to back and after serial code\n"
+    "  service  how long a request waits for a node that runs long tasks\n"
     "\n"
     "options\n"
     "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
@@ -36,7 +37,8 @@ enum {
     DO_TASKS = 1,
     DO_STEAL = 2,
     DO_PROCESS = 4,
-    DO_ALL = 7
+    DO_SERVICE = 8,
+    DO_ALL = 15
 };
 
 static const struct {
@@ -45,6 +47,7 @@ static const struct {
 } commands[] = {{"tasks", DO_TASKS},
                 {"steal", DO_STEAL},
                 {"process", DO_PROCESS},
+                {"service", DO_SERVICE},
                 {"all", DO_ALL}};
 
 /* ---------------------------------------------------------------- arguments */
@@ -87,10 +90,11 @@ static bool read_command(const struct bench *bench, const char *text,
             return true;
         }
     }
-    bench_note(bench,
-               "'%s' is not allowed; allowed: tasks, steal, process, all, "
-               "--repetitions, --tasks, --deque, --json, --help",
-               text);
+    bench_note(
+        bench,
+        "'%s' is not allowed; allowed: tasks, steal, process, service, all, "
+        "--repetitions, --tasks, --deque, --json, --help",
+        text);
     return false;
 }
 
@@ -140,8 +144,10 @@ static int read_arguments(struct bench *bench, char *const *arguments,
         i += taken;
     }
     if (cases == 0)
-        bench_note(bench, "nothing to do; allowed: tasks, steal, process, all "
-                          "(--help says more)");
+        bench_note(
+            bench,
+            "nothing to do; allowed: tasks, steal, process, service, all "
+            "(--help says more)");
     return cases;
 }
 
@@ -156,7 +162,7 @@ static int count_cpus(void)
 
 static void remark(const struct bench *bench, int cases)
 {
-    int two = cases & (DO_STEAL | DO_PROCESS);
+    int two = cases & (DO_STEAL | DO_PROCESS | DO_SERVICE);
     if (two && bench->cpus < 2)
         bench_note(bench, "rank 0 may use one CPU only: no cases with two "
                           "threads.  Start it with mpirun --bind-to none");
@@ -167,9 +173,9 @@ static void remark(const struct bench *bench, int cases)
 
 static void run(const struct bench *bench, int cases)
 {
-    void (*const functions[])(const struct bench *) = {bench_tasks, bench_steal,
-                                                       bench_process};
-    for (int i = 0; i < 3; i++) {
+    void (*const functions[])(const struct bench *) = {
+        bench_tasks, bench_steal, bench_process, bench_service};
+    for (int i = 0; i < 4; i++) {
         if (!(cases & 1 << i))
             continue;
         functions[i](bench);

@@ -90,25 +90,27 @@ static void bounce(void *arena, int side, void *argument)
 {
     _Atomic uint64_t *there = arena;
     _Atomic uint64_t *back = (_Atomic uint64_t *)((char *)arena + BENCH_LINE);
-    /* relaxed: nobody has written since the team or the barrier. */
-    uint64_t start = atomic_load_explicit(there, memory_order_relaxed);
-    /* release and acquire, all four: as who hands something over. */
+    /* relaxed: the word that this side alone writes; both are equal now. */
+    uint64_t start =
+        atomic_load_explicit(side == 0 ? there : back, memory_order_relaxed);
+    /* release and acquire, all four: as one who hands something over. */
     if (side == 1) {
         for (uint64_t i = start + 1; i <= start + ROUNDS; i++) {
+            int looks = 0;
             while (atomic_load_explicit(there, memory_order_acquire) != i)
-                bench_pause();
+                bench_wait(&looks);
             atomic_store_explicit(back, i, memory_order_release);
         }
         return;
     }
-    atomic_store_explicit(back, start, memory_order_release);
     uint64_t first = 0;
     for (uint64_t i = start + 1; i <= start + ROUNDS; i++) {
         if (i == start + 2)
             first = bench_ticks();
         atomic_store_explicit(there, i, memory_order_release);
+        int looks = 0;
         while (atomic_load_explicit(back, memory_order_acquire) != i)
-            bench_pause();
+            bench_wait(&looks);
     }
     *(double *)argument = bench_ns(bench_ticks() - first) / (ROUNDS - 1);
 }

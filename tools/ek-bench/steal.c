@@ -63,9 +63,10 @@ struct state {
 
 static void wait_for(const _Atomic uint64_t *word, uint64_t number)
 {
+    int looks = 0;
     /* acquire: pairs with the release in tell(). */
     while (atomic_load_explicit(word, memory_order_acquire) != number)
-        bench_pause();
+        bench_wait(&looks);
 }
 
 static void tell(_Atomic uint64_t *word, uint64_t number)
@@ -95,8 +96,9 @@ static void own_sample(struct arena *arena, struct state *state,
     if (method == METHOD_COPY) {
         fill(arena->lines, k, state->number);
     } else if (method != METHOD_TRIP) {
+        int looks = 0;
         while (eki_deque_room(&state->owner, &arena->deque, &first) == 0)
-            bench_pause();
+            bench_wait(&looks);
         fill(arena->slots + first * BENCH_SLOT, 2 * k, state->number);
     }
     if (method == METHOD_LATER)
@@ -115,8 +117,9 @@ static void own_sample(struct arena *arena, struct state *state,
 static void steal(struct arena *arena, const struct state *state,
                   unsigned char *to, struct eki_block *block)
 {
+    int looks = 0;
     while (!eki_deque_claim(state->kind, CAPACITY, &arena->deque, block))
-        bench_pause();
+        bench_wait(&looks);
     memcpy(to, arena->slots + block->first * BENCH_SLOT,
            (size_t)block->count * BENCH_SLOT);
 }
@@ -178,8 +181,9 @@ static void exhaust(struct arena *arena, struct state *state, int side)
     uint32_t first;
     state->number++;
     if (side == 1) {
+        int looks = 0;
         while (eki_deque_room(&state->owner, &arena->deque, &first) == 0)
-            bench_pause();
+            bench_wait(&looks);
         publish(arena, state, CAPACITY / 2);
         tell(&arena->ready, state->number);
         wait_for(&arena->taken, state->number);

@@ -1,0 +1,805 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each call does: adding with and without hints, visiting, setting, and
+ * what running tasks say of themselves.
+ *
+ *     test_calls RANKS WORKERS
+ */
+#include "job.h"
+
+#include <omp.h>
+
+enum {
+    TASKS = 60 /* per rank, where no other number is said */
+};
+
+/* What the tasks of this rank did, by their numbers. */
+static struct {
+    _Atomic int ran[1024];
+    _Atomic int total;
+} seen;
+
+static void forget(void)
+{
+    memset(&seen, 0, sizeof seen);
+}
+
+/* Numbers are global: TASKS for each rank. */
+static void note(int number)
+{
+    atomic_fetch_add(&seen.ran[number], 1);
+    atomic_fetch_add(&seen.total, 1);
+}
+
+/* How often task NUMBER ran in the job since it was forgotten. */
+static int64_t ran_in_job(int number)
+{
+    return job_sum(atomic_load(&seen.ran[number]));
+}
+
+static int64_t total_in_job(void)
+{
+    int64_t total = job_sum(atomic_load(&seen.total));
+    forget();
+    return total;
+}
+
+static int number_of(const void *payload)
+{
+    int number;
+    memcpy(&number, payload, sizeof number);
+    return number;
+}
+
+static int note_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)worker, (void)context;
+    CHECK_EQ_INT(bytes, sizeof(int));
+    note(number_of(payload));
+    return 0;
+}
+
+/* N tasks of this rank, numbered over the job. */
+static void add_numbers(ek_collection *tasks, ek_function function, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int number = job_rank * n + i;
+        CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, NULL),
+                     EK_OK);
+    }
+}
+
+static ek_collection *make(ek_task_fn *fn, ek_function *function)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    *function = job_register(tasks, "numbered", fn, NULL);
+    forget();
+    return tasks;
+}
+
+static void restore(ek_collection *tasks, ek_restore_policy policy)
+{
+    JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+}
+
+/* ---------------------------------------------------------------- visiting */
+
+struct visited {
+    ek_collection *tasks;
+    int64_t count, ids; /* ids: their sum */
+    bool is_measured;
+    int keep_multiples; /* others are removed; 0: none is */
+};
+
+static bool visit(const ek_task_info *task, void *context)
+{
+    struct visited *visited = context;
+    int number = number_of(task->payload);
+    int workers = ek_worker_count(visited->tasks);
+    CHECK_EQ_INT(task->bytes, sizeof(int));
+    CHECK_EQ_INT(task->function, 0);
+    CHECK_EQ_INT(task->count, 1);
+    CHECK(!task->is_range);
+    CHECK(task->worker >= 0 && task->worker < workers);
+    CHECK((int64_t)(task->id >> 40) < workers);
+    CHECK_EQ_INT(isnan(task->duration_s) == 0, visited->is_measured);
+    visited->count++;
+    visited->ids += (int64_t)task->id;
+    return visited->keep_multiples == 0 ||
+           number % visited->keep_multiples == 0;
+}
+
+static int64_t visit_all(struct visited *visited)
+{
+    visited->count = visited->ids = 0;
+    CHECK_EQ_INT(ek_visit_tasks(visited->tasks, visit, visited), EK_OK);
+    return job_sum(visited->count);
+}
+
+static void visiting_shows_every_task(void)
+{
+    ek_function function;
+    struct visited visited = {make(note_task, &function), 0, 0, false, 0};
+    CHECK_EQ_INT(visit_all(&visited), 0);
+    add_numbers(visited.tasks, function, TASKS);
+    CHECK_EQ_INT(visit_all(&visited), TASKS * job_size);
+    CHECK_EQ_INT(visited.count, TASKS);
+    int64_t ids = job_sum(visited.ids);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+        visited.is_measured = true;
+        CHECK_EQ_INT(visit_all(&visited), TASKS * job_size);
+        CHECK_EQ_INT(job_sum(visited.ids), ids);
+        restore(visited.tasks,
+                i == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN);
+        CHECK_EQ_INT(visit_all(&visited), TASKS * job_size);
+        CHECK_EQ_INT(job_sum(visited.ids), ids);
+    }
+    CHECK_EQ_INT(ek_visit_tasks(NULL, visit, NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_visit_tasks(visited.tasks, NULL, NULL), EK_ERR_ARG);
+    JOB_STATUS(ek_begin(visited.tasks), EK_OK);
+    CHECK_EQ_INT(ek_visit_tasks(visited.tasks, visit, &visited), EK_ERR_STATE);
+    JOB_STATUS(ek_end(visited.tasks, NULL), EK_OK);
+    ek_destroy(&visited.tasks);
+}
+
+/* Of N tasks those whose numbers M divides. */
+static int64_t multiples(int64_t n, int64_t m)
+{
+    return (n + m - 1) / m;
+}
+
+static void visiting_removes_tasks(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_function function;
+    struct visited visited = {make(note_task, &function), 0, 0, false, 2};
+    add_numbers(visited.tasks, function, TASKS);
+    CHECK_EQ_INT(visit_all(&visited), n);
+    CHECK_EQ_INT(visit_all(&visited), multiples(n, 2));
+    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(1), 0);
+    CHECK_EQ_INT(ran_in_job(2), 1);
+    CHECK_EQ_INT(total_in_job(), multiples(n, 2));
+    /* Before the restore ... */
+    visited.is_measured = true;
+    visited.keep_multiples = 4;
+    CHECK_EQ_INT(visit_all(&visited), multiples(n, 2));
+    CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
+    restore(visited.tasks, EK_RESTORE_RETAIN);
+    CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
+    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    CHECK_EQ_INT(total_in_job(), multiples(n, 4));
+    /* ... and after it. */
+    restore(visited.tasks, EK_RESTORE_ORIGINAL);
+    visited.keep_multiples = 12;
+    CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
+    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ran_in_job(4), 0);
+    CHECK_EQ_INT(total_in_job(), multiples(n, 12));
+    ek_destroy(&visited.tasks);
+}
+
+/* ----------------------------------------------------------------- setting */
+
+static void setting_options(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(note_task, &function);
+    CHECK_EQ_INT(ek_set(tasks, "nonsense", "1"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "nonsense");
+    CHECK_HAS_TEXT(ek_error_message(), "poll_period_us");
+    CHECK_EQ_INT(ek_set(tasks, "workers", "1"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "cannot be set");
+    CHECK_EQ_INT(ek_set(tasks, "steal", "best"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "'best'");
+    CHECK_HAS_TEXT(ek_error_message(), "random, near, none, counter");
+    CHECK_EQ_INT(ek_set(tasks, "stall_ms", "-1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set(tasks, NULL, "1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set(tasks, "steal", NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set(NULL, "steal", "none"), EK_ERR_ARG);
+    static const char *const good[][2] = {
+        {"steal", "near"},         {"restore", "original"},
+        {"order", "executed"},     {"on_failure", "continue"},
+        {"poll_period_us", "100"}, {"stall_ms", "20000"},
+        {"report", "0"},           {"steal", "none"}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK_EQ_INT(ek_set(tasks, good[i][0], good[i][1]), EK_OK);
+    /* Nobody steals now. */
+    add_numbers(tasks, function, TASKS);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(atomic_load(&seen.total), TASKS);
+    /* Not synchronizing: what is wrong is told at the end. */
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "near"), EK_ERR_STATE);
+    JOB_STATUS(ek_end(tasks, NULL), EK_ERR_STATE);
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------- costs, null tasks */
+
+static double cost_of(int number)
+{
+    return 1e-4 * (1 + (number * 7) % 101);
+}
+
+/* What the tasks do in this iteration. */
+static enum {
+    SAY_COST,
+    SAY_NOTHING,
+    SKIP_ODD,
+    DISCARD_ODD
+} says;
+
+static int cost_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    int number = number_of(payload);
+    (void)bytes, (void)context;
+    note(number);
+    if (says == SAY_COST)
+        ek_set_cost(worker, cost_of(number));
+    if (says == SKIP_ODD && number % 2)
+        ek_skip(worker);
+    else if (says == SKIP_ODD)
+        ek_set_cost(worker, 10 * cost_of(number));
+    if (says == DISCARD_ODD && number % 2)
+        ek_discard(worker);
+    /* Neither is a cost. */
+    ek_set_cost(worker, -1.0);
+    ek_set_cost(worker, (double)NAN);
+    return 0;
+}
+
+struct costs {
+    double factor_even, factor_odd; /* of cost_of() */
+    double last_s;                  /* of the worker before */
+    int worker;
+};
+
+static bool visit_cost(const ek_task_info *task, void *context)
+{
+    struct costs *costs = context;
+    int number = number_of(task->payload);
+    double expected =
+        cost_of(number) * (number % 2 ? costs->factor_odd : costs->factor_even);
+    CHECK_NEAR(task->duration_s, expected, 0.005 * expected);
+    if (task->worker == costs->worker)
+        CHECK(task->duration_s <= costs->last_s);
+    costs->worker = task->worker;
+    costs->last_s = task->duration_s;
+    return true;
+}
+
+static void check_costs(ek_collection *tasks, double even, double odd)
+{
+    struct costs costs = {even, odd, 0, -1};
+    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_cost, &costs), EK_OK);
+}
+
+static void tasks_set_their_cost(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_restore_report restored = EK_RESTORE_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(cost_task, &function);
+    add_numbers(tasks, function, TASKS);
+    says = SAY_COST;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    restore(tasks, EK_RESTORE_RETAIN);
+    check_costs(tasks, 1, 1);
+    /* A skipped task keeps what it had. */
+    says = SKIP_ODD;
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.null_tasks, n / 2);
+    restore(tasks, EK_RESTORE_RETAIN);
+    check_costs(tasks, 10, 1);
+    CHECK_EQ_INT(total_in_job(), 2 * n);
+    says = DISCARD_ODD;
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.null_tasks, n / 2);
+    CHECK_EQ_INT(total_in_job(), n);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &restored), EK_OK);
+    CHECK_EQ_INT(restored.policy, EK_RESTORE_RETAIN);
+    CHECK_EQ_INT(job_sum(restored.tasks), n / 2);
+    CHECK(job_sum(restored.discarded) <= n / 2);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.null_tasks, 0);
+    CHECK_EQ_INT(ran_in_job(1), 0);
+    CHECK_EQ_INT(total_in_job(), n / 2);
+    ek_destroy(&tasks);
+}
+
+/* ---------------------------------------------------------------- stopping */
+
+static bool stops;
+
+static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    int number = number_of(payload);
+    (void)bytes, (void)context;
+    note(number);
+    ek_set_cost(worker, cost_of(number));
+    if (stops && number % 10 == 3)
+        ek_stop(worker);
+    return 0;
+}
+
+static void stopping_keeps_the_rest(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_function function;
+    ek_collection *tasks = make(stop_task, &function);
+    add_numbers(tasks, function, TASKS);
+    stops = false;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    for (int i = 0; i < 4; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        restore(tasks, i % 2 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN);
+        forget();
+        stops = i < 3;
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.tasks + report.cancelled, n);
+        CHECK_EQ_INT(report.tasks, total_in_job());
+        if (!stops)
+            CHECK_EQ_INT(report.cancelled, 0);
+    }
+    restore(tasks, EK_RESTORE_RETAIN);
+    check_costs(tasks, 1, 1);
+    ek_destroy(&tasks);
+}
+
+/* ----------------------------------------------------------------- failing */
+
+static int fail_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    int number = number_of(payload);
+    (void)bytes, (void)context;
+    note(number);
+    if (number % 20 == 5) {
+        ek_fail(worker, 42, "the matrix is singular");
+        ek_fail(worker, 43, "a second word is not heard");
+        return 44;
+    }
+    return number % 20 == 6 ? 7 : 0;
+}
+
+static void failing_tasks_stop_or_go_on(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(fail_task, &function);
+    add_numbers(tasks, function, TASKS);
+    JOB_STATUS(ek_process(tasks, &report), EK_ERR_TASK);
+    CHECK_HAS_TEXT(ek_error_message(), "function 'numbered'");
+    CHECK_HAS_TEXT(ek_error_message(), "worker ");
+    if (!strstr(ek_error_message(), "with code 7"))
+        CHECK_HAS_TEXT(ek_error_message(), "code 42: the matrix is singular");
+    CHECK(report.failed >= 1);
+    CHECK_EQ_INT(report.tasks + report.cancelled, n);
+    CHECK_EQ_INT(report.tasks, total_in_job());
+    restore(tasks, EK_RESTORE_DEFAULT);
+    CHECK_EQ_INT(ek_set(tasks, "on_failure", "continue"), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.failed, n / 10);
+    CHECK_EQ_INT(report.cancelled, 0);
+    CHECK_EQ_INT(total_in_job(), n);
+    restore(tasks, EK_RESTORE_DEFAULT);
+    CHECK_EQ_INT(ek_set(tasks, "on_failure", "stop"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+    ek_destroy(&tasks);
+}
+
+/* The same words on all ranks: those of the lowest worker that failed. */
+static void failures_are_told_alike(void)
+{
+    char mine[512], first[512];
+    ek_function function;
+    ek_collection *tasks = make(fail_task, &function);
+    add_numbers(tasks, function, TASKS);
+    for (int i = 0; i < 10; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+        snprintf(mine, sizeof mine, "%s", ek_error_message());
+        memcpy(first, mine, sizeof first);
+        MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+        CHECK_EQ_TEXT(mine, first);
+        restore(tasks, EK_RESTORE_ORIGINAL);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ---------------------------------------------------------------- spawning */
+
+static int spawn_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    int number = number_of(payload);
+    (void)context;
+    note(number);
+    if (number >= 500)
+        return 0;
+    int kept = 500 + number, once = 750 + number;
+    CHECK_EQ_INT(ek_spawn(worker, 0, &kept, sizeof kept, EK_SPAWN_KEEP), EK_OK);
+    CHECK_EQ_INT(ek_spawn(worker, 0, &once, sizeof once, 0), EK_OK);
+    CHECK_EQ_INT(ek_spawn(worker, 5, &once, sizeof once, 0), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "function 5");
+    CHECK_EQ_INT(ek_spawn(worker, -1, &once, sizeof once, 0), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_spawn(worker, 0, &once, sizeof once, 2), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "EK_SPAWN_KEEP");
+    CHECK_EQ_INT(ek_spawn(worker, 0, payload, 49, 0), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "payload of 49 bytes");
+    CHECK_EQ_INT(bytes, sizeof number);
+    ek_discard(worker);
+    return 0;
+}
+
+static void kept_tasks_are_seeds(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(spawn_task, &function);
+    add_numbers(tasks, function, TASKS);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.spawned, 2 * n);
+    CHECK_EQ_INT(ran_in_job(500), 1);
+    CHECK_EQ_INT(ran_in_job(750), 1);
+    CHECK_EQ_INT(total_in_job(), 3 * n);
+    for (int i = 0; i < 3; i++) {
+        restore(tasks, i == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.spawned, 0);
+        CHECK_EQ_INT(ran_in_job(0), 0);
+        CHECK_EQ_INT(ran_in_job(500), 1);
+        CHECK_EQ_INT(ran_in_job(750), 0);
+        CHECK_EQ_INT(total_in_job(), n);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------- hints */
+
+/* Last hinted cost that each worker here has run. */
+static double *last_cost;
+static _Atomic int is_elsewhere;
+
+static int hint_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    double cost;
+    (void)bytes, (void)context;
+    memcpy(&cost, payload, sizeof cost);
+    double *last = &last_cost[ek_worker_here(worker)];
+    /* Others of the rank run tasks of a worker whose thread is not there yet.
+     */
+    if (job_workers == 1)
+        CHECK(cost <= *last);
+    *last = cost;
+    atomic_fetch_add(&seen.total, 1);
+    return 0;
+}
+
+static void hinted_costs_order_tasks(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(hint_task, &function);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    last_cost = calloc((size_t)job_workers, sizeof *last_cost);
+    for (int here = 0; here < job_workers; here++)
+        last_cost[here] = 1e9;
+    for (int i = 0; i < TASKS; i++) {
+        ek_hint hint = EK_HINT_INIT;
+        /* As far apart as hints are told apart. */
+        hint.cost = exp2((i * 7 % TASKS - TASKS / 2) / 8.0);
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &hint.cost, sizeof hint.cost, &hint),
+            EK_OK);
+    }
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(total_in_job(), TASKS * job_size);
+    free(last_cost);
+    ek_destroy(&tasks);
+}
+
+static int where_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)bytes, (void)context;
+    atomic_fetch_add(&is_elsewhere, number_of(payload) != job_rank);
+    atomic_fetch_add(&seen.total, 1);
+    return 0;
+}
+
+/* Each rank adds a task for each; then they stay, or go home. */
+static void hinted_ranks_start_tasks(void)
+{
+    ek_restore_report restored = EK_RESTORE_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(where_task, &function);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    for (int i = 0; i < 20 * job_size; i++) {
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = i % job_size;
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &hint.rank, sizeof hint.rank, &hint),
+            EK_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&is_elsewhere, 0);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(atomic_load(&is_elsewhere), 0);
+        CHECK_EQ_INT(atomic_load(&seen.total), 20 * job_size);
+        forget();
+        if (i < 2)
+            restore(tasks, EK_RESTORE_RETAIN);
+    }
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, &restored), EK_OK);
+    CHECK_EQ_INT(restored.moved, 20 * (job_size - 1));
+    CHECK_EQ_INT(restored.tasks, 20 * job_size);
+    atomic_store(&is_elsewhere, 0);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(atomic_load(&is_elsewhere), 20 * (job_size - 1));
+    ek_destroy(&tasks);
+}
+
+static void bad_hints_are_refused(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(note_task, &function);
+    const double costs[] = {0, -1, (double)NAN, (double)INFINITY};
+    const int ranks[] = {-2, job_size};
+    int number = 0;
+    for (int i = 0; i < 6; i++) {
+        ek_hint hint = EK_HINT_INIT;
+        hint.cost = i < 4 ? costs[i] : 1;
+        hint.rank = i < 4 ? -1 : ranks[i - 4];
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &number, sizeof number, &hint),
+            EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), i < 4 ? "hint.cost" : "hint.rank");
+        CHECK_HAS_TEXT(ek_error_message(), "allowed");
+    }
+    ek_hint empty = {0};
+    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &empty),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "EK_HINT_INIT");
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(total_in_job(), 0);
+    ek_destroy(&tasks);
+}
+
+/* ----------------------------------------------------- adding from threads */
+
+struct ids {
+    uint64_t *all;
+    int64_t count;
+};
+
+static bool visit_id(const ek_task_info *task, void *context)
+{
+    struct ids *ids = context;
+    for (int64_t i = 0; i < task->count; i++)
+        ids->all[ids->count++] = task->id + (uint64_t)i;
+    return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int index_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    atomic_fetch_add(&seen.total, 1);
+    return 0;
+}
+
+static int64_t add_from_threads(ek_collection *tasks, ek_function function,
+                                ek_function indices)
+{
+    enum {
+        THREADS = 4,
+        EACH = 2000
+    };
+    _Atomic int64_t added = 0;
+#pragma omp parallel num_threads(THREADS)
+    for (int i = 0; i < EACH; i++) {
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = i % job_size;
+        hint.cost = 1 + i;
+        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i,
+                                 i % 5 == 0 ? &hint : NULL),
+                     EK_OK);
+        if (i % 100 == 0)
+            CHECK_EQ_INT(ek_add_range(tasks, indices, i, i + 10), EK_OK);
+        atomic_fetch_add(&added, i % 100 == 0 ? 11 : 1);
+    }
+    return added;
+}
+
+static void several_threads_add(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "one", index_task, NULL);
+    ek_function indices = job_register(tasks, "index", index_task, NULL);
+    forget();
+    int64_t added = add_from_threads(tasks, function, indices);
+    struct ids ids = {calloc((size_t)added, sizeof *ids.all), 0};
+    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_id, &ids), EK_OK);
+    if (CHECK_EQ_INT(ids.count, added))
+        qsort(ids.all, (size_t)added, sizeof *ids.all, compare_ids);
+    int64_t twice = 0;
+    for (int64_t i = 1; i < ids.count; i++)
+        twice += ids.all[i] == ids.all[i - 1];
+    CHECK_EQ_INT(twice, 0);
+    free(ids.all);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(total_in_job(), job_sum(added));
+        restore(tasks, EK_RESTORE_ORIGINAL);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ---------------------------------------------------------------- payloads */
+
+static int payload_task(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    const unsigned char *byte = payload;
+    int64_t wrong = 0;
+    (void)worker;
+    CHECK_EQ_INT((uintptr_t)payload % 8, 0);
+    CHECK(bytes <= *(const size_t *)context);
+    for (size_t i = 0; i < bytes; i++)
+        wrong += byte[i] != (unsigned char)(bytes + 31 * i);
+    CHECK_EQ_INT(wrong, 0);
+    atomic_fetch_add(&seen.total, 1);
+    return 0;
+}
+
+static void run_payloads(size_t most)
+{
+    static unsigned char bytes[65505];
+    ek_options options = job_options();
+    options.payload_bytes = (int64_t)most;
+    options.buffer_slots = 8;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "bytes", payload_task, &most);
+    int added = 0;
+    for (size_t n = 0; n <= most && job_rank == 0; n += 1 + most / 50) {
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (unsigned char)(n + 31 * i);
+        CHECK_EQ_INT(ek_add_task(tasks, function, n ? bytes : NULL, n, NULL),
+                     EK_OK);
+        added++;
+    }
+    CHECK_EQ_INT(ek_add_task(tasks, function, bytes, most + 1, NULL),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "option payload_bytes");
+    if (most > 0)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, most, NULL),
+                     EK_ERR_ARG);
+    CHECK_EQ_INT(ek_add_range(tasks, function, 0, 0),
+                 most < 16 ? EK_ERR_ARG : EK_OK);
+    forget();
+    for (int i = 0; i < 4; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(total_in_job(), job_sum(added));
+        restore(tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL);
+    }
+    ek_destroy(&tasks);
+}
+
+static void payloads_of_all_sizes(void)
+{
+    const size_t sizes[] = {0, 1, 8, 15, 16, 48, 49, 1000, 65504};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        run_payloads(sizes[i]);
+}
+
+/* --------------------------------------------------------- names, numbers */
+
+static int identity_task(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    const ek_collection *tasks = context;
+    int first = number_of(payload);
+    (void)bytes;
+    CHECK(ek_worker_here(worker) >= 0);
+    CHECK(ek_worker_here(worker) < ek_workers_here(tasks));
+    if (first >= 0)
+        CHECK_EQ_INT(ek_worker_id(worker), first + ek_worker_here(worker));
+    return 0;
+}
+
+static void workers_are_numbered(void)
+{
+    int first = job_rank * job_workers;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "who", identity_task, tasks);
+    CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
+    CHECK_EQ_INT(ek_worker_count(tasks), job_workers * job_size);
+    CHECK(ek_worker_data(tasks, 0) == NULL);
+    CHECK(ek_worker_data(tasks, -1) == NULL);
+    CHECK(ek_worker_data(tasks, job_workers) == NULL);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    for (int i = 0; i < TASKS; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, &first, sizeof first, NULL),
+                     EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    ek_destroy(&tasks);
+    ek_destroy(NULL);
+}
+
+static void functions_are_named(void)
+{
+    char name[65];
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = 77;
+    memset(name, 'x', 64);
+    name[64] = '\0';
+    CHECK_EQ_INT(ek_register(tasks, name, note_task, NULL, &function),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "63 characters");
+    CHECK_EQ_INT(ek_register(tasks, NULL, note_task, NULL, &function),
+                 EK_ERR_ARG);
+    CHECK_EQ_INT(ek_register(tasks, "", note_task, NULL, &function),
+                 EK_ERR_ARG);
+    CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(function, 77);
+    CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, &function), EK_OK);
+    CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, &function),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "'a' is registered already");
+    CHECK_EQ_INT(ek_add_task(tasks, function + 1, NULL, 0, NULL), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "not registered");
+    CHECK_EQ_INT(ek_add_task(tasks, -1, NULL, 0, NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_add_range(tasks, 9, 0, 1), EK_ERR_ARG);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    CHECK_EQ_INT(ek_register(tasks, "b", note_task, NULL, &function),
+                 EK_ERR_STATE);
+    CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_add_range(tasks, 0, 0, 1), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_clear(tasks), EK_ERR_STATE);
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    CHECK_EQ_TEXT(ek_status_string(EK_ERR_ARG), "EK_ERR_ARG");
+    snprintf(name, sizeof name, "%d.%d.%d", EK_VERSION_MAJOR, EK_VERSION_MINOR,
+             EK_VERSION_PATCH);
+    CHECK_EQ_TEXT(ek_version(), name);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    JOB_RUN(visiting_shows_every_task);
+    JOB_RUN(visiting_removes_tasks);
+    JOB_RUN(setting_options);
+    JOB_RUN(tasks_set_their_cost);
+    JOB_RUN(stopping_keeps_the_rest);
+    JOB_RUN(failing_tasks_stop_or_go_on);
+    JOB_RUN(failures_are_told_alike);
+    JOB_RUN(kept_tasks_are_seeds);
+    JOB_RUN(hinted_costs_order_tasks);
+    JOB_RUN(hinted_ranks_start_tasks);
+    JOB_RUN(bad_hints_are_refused);
+    JOB_RUN(several_threads_add);
+    JOB_RUN(payloads_of_all_sizes);
+    JOB_RUN(workers_are_numbered);
+    JOB_RUN(functions_are_named);
+    return job_result();
+}

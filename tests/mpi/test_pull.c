@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pull loop: the program's own threads fetch tasks with ek_next().
+ *
+ *     test_pull RANKS WORKERS [LEVEL]
+ *
+ * LEVEL is the MPI thread level, 1 ... 3.
+ */
+#include "job.h"
+
+#include <pthread.h>
+
+enum {
+    TASKS = 200
+};
+
+static ek_function numbers, children;
+static _Atomic int64_t ran, sum;
+
+/* One of four numbers spawns a child. */
+static void do_task(const ek_task *task)
+{
+    int number;
+    CHECK(task->worker != NULL);
+    CHECK_EQ_INT(task->bytes, sizeof number);
+    memcpy(&number, task->payload, sizeof number);
+    atomic_fetch_add(&ran, 1);
+    atomic_fetch_add(&sum, number);
+    if (task->function == numbers && number % 4 == 0) {
+        int child = -number;
+        CHECK_EQ_INT(ek_spawn(task->worker, children, &child, sizeof child, 0),
+                     EK_OK);
+        ek_poll(task->worker);
+        /* Still what it was. */
+        memcpy(&child, task->payload, sizeof child);
+        CHECK_EQ_INT(child, number);
+    }
+}
+
+static ek_collection *make(const char *name)
+{
+    ek_options options = job_options();
+    options.name = name;
+    options.buffer_slots = 16;
+    ek_collection *tasks = job_create(&options);
+    numbers = job_register(tasks, "number", NULL, NULL);
+    children = job_register(tasks, "child", NULL, NULL);
+    atomic_store(&ran, 0);
+    atomic_store(&sum, 0);
+    return tasks;
+}
+
+static void add_numbers(ek_collection *tasks, int n)
+{
+    for (int i = 0; i < n; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, numbers, &i, sizeof i, NULL), EK_OK);
+}
+
+/* What N tasks of each rank and their children come to, since the last call. */
+static void check_numbers(int n)
+{
+    int64_t expected = 0, count = n + (n + 3) / 4;
+    for (int i = 0; i < n; i++)
+        expected += i % 4 == 0 ? 0 : i;
+    CHECK_EQ_INT(job_sum(atomic_exchange(&ran, 0)), count * job_size);
+    CHECK_EQ_INT(job_sum(atomic_exchange(&sum, 0)), expected * job_size);
+}
+
+/* Fetch for HERE until the end, or for MOST tasks. */
+static void fetch(ek_collection *tasks, int here, int most)
+{
+    ek_task task = {0};
+    for (int i = 0; i < most; i++) {
+        if (!CHECK_EQ_INT(ek_next(tasks, here, &task), EK_OK) || !task.worker)
+            return;
+        CHECK_EQ_INT(ek_worker_here(task.worker), here);
+        do_task(&task);
+    }
+}
+
+/* ----------------------------------------------------------------- threads */
+
+static void fetch_with_openmp(ek_collection *tasks, int threads)
+{
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int here = 0; here < threads; here++)
+        fetch(tasks, here, INT32_MAX);
+}
+
+static void openmp_threads_fetch(void)
+{
+    ek_collection *tasks = make("openmp");
+    add_numbers(tasks, TASKS);
+    for (int i = 0; i < 6; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        fetch_with_openmp(tasks, job_workers);
+        JOB_STATUS(ek_end(tasks, i % 2 ? &report : NULL), EK_OK);
+        if (i % 2)
+            CHECK_EQ_INT(report.tasks, job_size * TASKS / 4 * 5);
+        check_numbers(TASKS);
+        JOB_STATUS(ek_restore(tasks,
+                              i % 3 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
+                              NULL),
+                   EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+static ek_collection *of_threads;
+
+static void *fetch_in_thread(void *argument)
+{
+    fetch(of_threads, *(const int *)argument, INT32_MAX);
+    return NULL;
+}
+
+/* The calling thread is worker 0, as MPI_THREAD_FUNNELED asks for. */
+static void posix_threads_fetch(void)
+{
+    pthread_t threads[16];
+    int numbers_here[16];
+    of_threads = make("posix");
+    add_numbers(of_threads, TASKS);
+    JOB_STATUS(ek_begin(of_threads), EK_OK);
+    for (int here = 1; here < job_workers; here++) {
+        numbers_here[here] = here;
+        CHECK_EQ_INT(pthread_create(&threads[here], NULL, fetch_in_thread,
+                                    &numbers_here[here]),
+                     0);
+    }
+    fetch(of_threads, 0, INT32_MAX);
+    for (int here = 1; here < job_workers; here++)
+        pthread_join(threads[here], NULL);
+    JOB_STATUS(ek_end(of_threads, NULL), EK_OK);
+    check_numbers(TASKS);
+    ek_destroy(&of_threads);
+}
+
+/* Seeds of workers that never fetch, hinted ones among them. */
+static void fewer_threads_than_workers(void)
+{
+    static const char *const steals[] = {"random", "none", "near", "counter"};
+    ek_collection *tasks = make("fewer");
+    add_numbers(tasks, TASKS);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        ek_hint hint = EK_HINT_INIT;
+        int number = 1;
+        hint.rank = (job_rank + 1) % job_size;
+        for (int j = 0; j < 8; j++)
+            CHECK_EQ_INT(
+                ek_add_task(tasks, children, &number, sizeof number, &hint),
+                EK_OK);
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        fetch_with_openmp(tasks, 1);
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(job_sum(atomic_load(&ran)),
+                     job_size * (TASKS / 4 * 5 + 8 * (i + 1)));
+        atomic_store(&ran, 0);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------- ending early */
+
+static bool visit_count(const ek_task_info *task, void *context)
+{
+    *(int64_t *)context += task->count;
+    return true;
+}
+
+static int64_t held_in_job(ek_collection *tasks)
+{
+    int64_t held = 0;
+    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_count, &held), EK_OK);
+    return job_sum(held);
+}
+
+/* Each worker of each rank fetches MOST tasks, then all end: the rest stays. */
+static void end_after(ek_collection *tasks, int most)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    for (int here = 0; here < job_workers; here++)
+        fetch(tasks, here, most);
+    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
+    CHECK_EQ_INT(report.tasks + report.cancelled,
+                 job_size * TASKS + report.spawned);
+    CHECK(report.cancelled > 0);
+    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    atomic_store(&sum, 0);
+}
+
+/* Fetching by one thread in turn, which no worker may wait for. */
+static void loops_end_early(void)
+{
+    static const char *const steals[] = {"random", "none", "counter"};
+    for (int i = 0; i < 3; i++) {
+        ek_collection *tasks = make("early");
+        add_numbers(tasks, TASKS);
+        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        end_after(tasks, 0);
+        /* Nobody is without a task before 2 are fetched by each. */
+        if (i < 2) {
+            end_after(tasks, 1);
+            end_after(tasks, 2);
+        }
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        fetch_with_openmp(tasks, job_workers);
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        check_numbers(TASKS);
+        ek_destroy(&tasks);
+    }
+}
+
+/* One rank ends while the others fetch on: they hear of it. */
+static void one_rank_ends_early(void)
+{
+    ek_collection *tasks = make("one");
+    add_numbers(tasks, TASKS);
+    for (int i = 0; i < 4; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        if (job_rank == i % job_size)
+            fetch(tasks, 0, i / 2);
+        else
+            fetch_with_openmp(tasks, job_workers);
+        JOB_STATUS(ek_end(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
+        CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------- marks */
+
+/* Tasks that are skipped, discarded, kept, and cost what they say. */
+static void fetched_tasks_are_marked(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make("marks");
+    add_numbers(tasks, TASKS);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel for schedule(static, 1) num_threads(job_workers)
+    for (int here = 0; here < job_workers; here++) {
+        ek_task task = {0};
+        while (ek_next(tasks, here, &task) == EK_OK && task.worker) {
+            int number;
+            memcpy(&number, task.payload, sizeof number);
+            if (number % 4 == 1)
+                ek_discard(task.worker);
+            if (number % 4 == 2)
+                ek_skip(task.worker);
+            if (number % 4 == 3 && task.function == numbers)
+                CHECK_EQ_INT(ek_spawn(task.worker, children, &number,
+                                      sizeof number, EK_SPAWN_KEEP),
+                             EK_OK);
+        }
+    }
+    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks, job_size * TASKS / 4 * 5);
+    CHECK_EQ_INT(report.null_tasks, job_size * TASKS / 2);
+    CHECK_EQ_INT(report.spawned, job_size * TASKS / 4);
+    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    ek_destroy(&tasks);
+}
+
+static void fetched_tasks_fail(void)
+{
+    ek_collection *tasks = make("fail");
+    add_numbers(tasks, TASKS);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel for schedule(static, 1) num_threads(job_workers)
+        for (int here = 0; here < job_workers; here++) {
+            ek_task task = {0};
+            while (ek_next(tasks, here, &task) == EK_OK && task.worker) {
+                int number;
+                memcpy(&number, task.payload, sizeof number);
+                if (i < 2 && number == 3)
+                    ek_fail(task.worker, 9, "no such number");
+            }
+        }
+        JOB_STATUS(ek_end(tasks, NULL), i < 2 ? EK_ERR_TASK : EK_OK);
+        if (i < 2) {
+            CHECK_HAS_TEXT(ek_error_message(), "function 'number'");
+            CHECK_HAS_TEXT(ek_error_message(), "code 9: no such number");
+        }
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+        CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    }
+    ek_destroy(&tasks);
+}
+
+/* Of a range, whose indices are tasks of their own. */
+static void ranges_are_fetched(void)
+{
+    enum {
+        INDICES = 20000
+    };
+    ek_collection *tasks = make("range");
+    CHECK_EQ_INT(ek_add_range(tasks, numbers, 0, INDICES), EK_OK);
+    for (int i = 0; i < 2; i++) {
+        _Atomic int64_t indices = 0, total = 0;
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel for schedule(static, 1) num_threads(job_workers)
+        for (int here = 0; here < job_workers; here++) {
+            ek_task task = {0};
+            while (ek_next(tasks, here, &task) == EK_OK && task.worker) {
+                int64_t index;
+                CHECK_EQ_INT(task.bytes, sizeof index);
+                memcpy(&index, task.payload, sizeof index);
+                atomic_fetch_add(&indices, index);
+                atomic_fetch_add(&total, 1);
+                if (index % 50 != 0)
+                    ek_discard(task.worker);
+            }
+        }
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        int64_t step = i == 0 ? 1 : 50, n = INDICES / step;
+        CHECK_EQ_INT(job_sum(total), job_size * n);
+        CHECK_EQ_INT(job_sum(indices), job_size * step * (n * (n - 1) / 2));
+        CHECK_EQ_INT(held_in_job(tasks), job_size * INDICES / 50);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------- wrong */
+
+static void wrong_calls_are_refused(void)
+{
+    ek_task task = {0};
+    ek_collection *tasks = make("wrong");
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "call ek_begin first");
+    CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_begin(NULL), EK_ERR_ARG);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_STATUS(ek_begin(tasks), EK_ERR_STATE);
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_next(tasks, -1, &task), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_next(tasks, job_workers, &task), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "allowed: 0 ... ");
+    CHECK_EQ_INT(ek_next(tasks, 0, NULL), EK_ERR_ARG);
+    fetch_with_openmp(tasks, job_workers);
+    /* After the end there is no task, as often as one asks. */
+    for (int i = 0; i < 3; i++) {
+        task.worker = (ek_worker *)&task;
+        CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+        CHECK(task.worker == NULL);
+    }
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_ERR_STATE);
+    ek_destroy(&tasks);
+}
+
+/* A report on some ranks only. */
+static void reports_are_for_all_or_none(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make("reports");
+    add_numbers(tasks, TASKS);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    fetch_with_openmp(tasks, job_workers);
+    JOB_STATUS(ek_end(tasks, job_rank == 0 ? &report : NULL),
+               job_size == 1 ? EK_OK : EK_ERR_ARG);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    fetch_with_openmp(tasks, job_workers);
+    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
+                                 MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    job_start(argc, argv, levels[(argc > 3 ? atoi(argv[3]) : 1) & 3]);
+    JOB_RUN(openmp_threads_fetch);
+    JOB_RUN(posix_threads_fetch);
+    JOB_RUN(fewer_threads_than_workers);
+    JOB_RUN(loops_end_early);
+    JOB_RUN(one_rank_ends_early);
+    JOB_RUN(fetched_tasks_are_marked);
+    JOB_RUN(fetched_tasks_fail);
+    JOB_RUN(ranges_are_fetched);
+    JOB_RUN(wrong_calls_are_refused);
+    JOB_RUN(reports_are_for_all_or_none);
+    return job_result();
+}
