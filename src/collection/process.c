@@ -397,9 +397,9 @@ static ek_status original(ek_collection *tasks, int64_t *discarded,
         eki_engine_leave(tasks->engine, eki_clock_ns(), &error);
         status = eki_collection_error(tasks, &error);
     }
-    if (status == EK_OK)
-        status = eki_engine_restore_end(tasks->engine);
-    return status;
+    /* Also after a failure: what has arrived is here. */
+    ek_status ended = eki_engine_restore_end(tasks->engine);
+    return status == EK_OK ? ended : status;
 }
 
 static ek_restore_policy policy_now(const ek_collection *tasks,
