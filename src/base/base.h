@@ -23,10 +23,16 @@
 #define EKI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define EKI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define EKI_PRINTF(a, b) __attribute__((format(printf, a, b)))
+/* Out of the way: a hot function keeps no registers for it. */
+#define EKI_COLD __attribute__((cold, noinline))
+/* For loops over a function that is passed: each becomes a loop of its own. */
+#define EKI_INLINE static inline __attribute__((always_inline))
 #else
 #define EKI_LIKELY(x) (x)
 #define EKI_UNLIKELY(x) (x)
 #define EKI_PRINTF(a, b)
+#define EKI_COLD
+#define EKI_INLINE static inline
 #endif
 
 /* Two lines: the adjacent-line prefetcher moves pairs. */

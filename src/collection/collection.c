@@ -7,15 +7,6 @@
 #define MESSAGE_SHARED 4032
 #define MESSAGE_NETWORK 65536
 
-const void *eki_thread_identity(void)
-{
-    /* The address tells threads apart; initial-exec makes it one instruction.
-     */
-    static _Thread_local char identity
-        __attribute__((tls_model("initial-exec")));
-    return &identity;
-}
-
 /* --------------------------------------------------------------- agreement */
 
 enum {
@@ -299,7 +290,7 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
         return eki_error(EK_ERR_ARG,
                          "ek_register: collection, name and function must not "
                          "be NULL or empty");
-    if (strlen(name) >= sizeof tasks->engine->functions->name)
+    if (strlen(name) >= EKI_NAME_BYTES)
         return eki_error(EK_ERR_ARG,
                          "ek_register: name '%s' is too long; allowed: 63 "
                          "characters",

@@ -16,7 +16,7 @@
 enum eki_state {
     EKI_STATE_READY, /* ek_process() may come */
     EKI_STATE_RAN,   /* it has; ek_restore() or ek_clear() is due */
-    EKI_STATE_OPEN,  /* ek_begin() has opened an iteration */
+    EKI_STATE_OPEN,  /* an iteration is */
     EKI_STATE_BROKEN /* only ek_destroy() */
 };
 
@@ -54,8 +54,16 @@ struct ek_collection {
     uint64_t left_ns;  /* when ek_process() was left; 0: never */
 };
 
-/* An identity of the calling thread. */
-const void *eki_thread_identity(void);
+/* An identity of the calling thread, which is alive. */
+static inline const void *eki_thread_identity(void)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    return __builtin_thread_pointer();
+#else
+    static _Thread_local char identity;
+    return &identity;
+#endif
+}
 
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);

@@ -212,6 +212,7 @@ static void open_iteration(ek_collection *tasks, bool wants_report,
         prepared = checked;
     tasks->wants_report = wants_report || tasks->settings.report[0] != '0';
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
+    tasks->state = EKI_STATE_OPEN;
 }
 
 static void end_hooks(ek_collection *tasks)
@@ -277,8 +278,8 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
     eki_engine_leave(tasks->engine, left, &error);
-    end_hooks(tasks);
     tasks->state = EKI_STATE_RAN;
+    end_hooks(tasks);
     ek_status status = eki_collection_error(tasks, &error);
     /* The same on all ranks; where they differ nothing more is collective. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
@@ -309,7 +310,6 @@ ek_status ek_begin(ek_collection *tasks)
     eki_collection_note(tasks, "ek_begin", 0);
     tasks->is_pulled = true;
     open_iteration(tasks, false, EK_OK);
-    tasks->state = EKI_STATE_OPEN;
     return EK_OK;
 }
 
@@ -318,7 +318,7 @@ ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
     if (EKI_UNLIKELY(!tasks || !task))
         return eki_error(EK_ERR_ARG,
                          "ek_next: collection and task must not be NULL");
-    if (EKI_UNLIKELY(tasks->state != EKI_STATE_OPEN))
+    if (EKI_UNLIKELY(tasks->state != EKI_STATE_OPEN || !tasks->is_pulled))
         return eki_error(EK_ERR_STATE,
                          "ek_next: no iteration is open; call ek_begin first");
     if (EKI_UNLIKELY(here < 0 || here >= tasks->topology->workers_here))
@@ -331,7 +331,7 @@ ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
 
 ek_status ek_end(ek_collection *tasks, ek_process_report *report)
 {
-    if (!tasks || tasks->state != EKI_STATE_OPEN)
+    if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,
                          "ek_end: no iteration is open; call ek_begin first");
     if (eki_team_in_parallel())

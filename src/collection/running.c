@@ -2,8 +2,9 @@
 /* Calls for running tasks. */
 #include "collection/collection.h"
 
-static ek_status bad_spawn(const ek_worker *worker, ek_function function,
-                           size_t bytes, int flags)
+EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
+                                    ek_function function, size_t bytes,
+                                    int flags)
 {
     const struct eki_engine *engine = worker->engine;
     if (function < 0 || function >= engine->function_count)
@@ -20,28 +21,45 @@ static ek_status bad_spawn(const ek_worker *worker, ek_function function,
                      "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
 }
 
+/* The stack is full, or the arguments are bad. */
+EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
+                                       const void *payload, size_t bytes,
+                                       int flags)
+{
+    if ((unsigned)function >= worker->function_limit ||
+        bytes > worker->payload_limit || (flags & ~EK_SPAWN_KEEP) != 0)
+        return bad_spawn(worker, function, bytes, flags);
+    if (!eki_local_reserve(&worker->local, 1))
+        return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
+    return ek_spawn(worker, function, payload, bytes, flags);
+}
+
+static ek_status publish_spawned(ek_worker *worker)
+{
+    eki_worker_publish_now(worker);
+    return EK_OK;
+}
+
+_Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
+
+/* Calls end this function or are inline: it keeps no registers. */
 ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                    size_t bytes, int flags)
 {
-    const struct eki_engine *engine = worker->engine;
-    if (EKI_UNLIKELY((unsigned)function >= (unsigned)engine->function_count ||
-                     bytes > (size_t)engine->setup.payload_bytes ||
-                     (flags & ~EK_SPAWN_KEEP) != 0))
-        return bad_spawn(worker, function, bytes, flags);
-    struct eki_slot *slot = eki_local_push(&worker->local);
-    if (EKI_UNLIKELY(!slot))
-        return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
-    slot->function = (uint16_t)function;
-    slot->bytes = (uint16_t)bytes;
-    slot->bin = EKI_BIN_NEVER;
-    slot->deviation = 128; /* hint 1 */
-    slot->flags = flags & EK_SPAWN_KEEP ? EKI_SLOT_SEED : 0;
-    slot->id = eki_id(worker->id, worker->next_id++);
+    struct eki_local *local = &worker->local;
+    if (EKI_UNLIKELY((unsigned)function >= worker->function_limit ||
+                     bytes > worker->payload_limit ||
+                     (flags & ~EK_SPAWN_KEEP) != 0 ||
+                     local->stack_top == local->stack_limit))
+        return spawn_slowly(worker, function, payload, bytes, flags);
+    struct eki_slot *slot = (struct eki_slot *)local->stack_top;
+    local->stack_top += local->slot_bytes;
+    eki_slot_head(slot, function, bytes, EKI_NO_HINT, (uint8_t)flags,
+                  worker->next_id++);
     eki_copy_payload(slot, payload, bytes);
     worker->created++;
-    worker->counts.spawned++;
-    if (--worker->credit <= 0)
-        eki_worker_publish_now(worker);
+    if (EKI_UNLIKELY(--worker->credit <= 0))
+        return publish_spawned(worker);
     return EK_OK;
 }
 

@@ -10,25 +10,15 @@
 
 #include <math.h>
 
-/* eki_hint_byte(1.0): no hint. */
-enum {
-    NO_HINT = 128
-};
-
-static void fill(struct eki_slot *slot, ek_function function,
-                 const void *payload, size_t bytes, uint64_t id)
+static inline void fill(struct eki_slot *slot, ek_function function,
+                        const void *payload, size_t bytes, uint64_t id)
 {
-    slot->function = (uint16_t)function;
-    slot->bytes = (uint16_t)bytes;
-    slot->bin = EKI_BIN_NEVER;
-    slot->deviation = NO_HINT;
-    slot->flags = EKI_SLOT_SEED;
-    slot->id = id;
+    eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
     eki_copy_payload(slot, payload, bytes);
 }
 
-static ek_status bad_add(const ek_collection *tasks, const char *call,
-                         ek_function function, size_t bytes)
+EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
+                                  ek_function function, size_t bytes)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
@@ -124,11 +114,13 @@ static ek_status check_hint(const ek_collection *tasks, const ek_hint *hint)
     return EK_OK;
 }
 
-/* With a hint, or from another thread. */
-static ek_status add_slowly(ek_collection *tasks, ek_function function,
-                            const void *payload, size_t bytes,
-                            const ek_hint *hint)
+/* With a hint, without payload, or from another thread. */
+EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
+                                     const void *payload, size_t bytes,
+                                     const ek_hint *hint)
 {
+    if (!payload && bytes > 0)
+        return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
     if (hint)
         EKI_TRY(check_hint(tasks, hint));
     struct eki_slot *slot = eki_alloc(1, tasks->engine->slot_bytes);
@@ -153,22 +145,37 @@ static ek_status add_slowly(ek_collection *tasks, ek_function function,
     return status;
 }
 
+/* Make room, then add. */
+EKI_COLD static ek_status add_to_full(ek_collection *tasks,
+                                      ek_function function, const void *payload,
+                                      size_t bytes)
+{
+    struct ek_worker *worker = deal(tasks, &tasks->home);
+    struct eki_slot *slot = eki_local_add_seed(&worker->local);
+    if (!slot)
+        return eki_error(EK_ERR_NOMEM, "no memory for a task");
+    fill(slot, function, payload, bytes,
+         eki_id(worker->id, take_numbers(&tasks->home, 1)));
+    return EK_OK;
+}
+
+/* Calls end this function or are inline: it keeps no registers. */
 ek_status ek_add_task(ek_collection *tasks, ek_function function,
                       const void *payload, size_t bytes, const ek_hint *hint)
 {
-    if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN || function < 0 ||
-                     function >= tasks->engine->function_count ||
+    if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN ||
+                     (unsigned)function >=
+                         (unsigned)tasks->engine->function_count ||
                      bytes > (size_t)tasks->payload_bytes))
         return bad_add(tasks, "ek_add_task", function, bytes);
-    if (EKI_UNLIKELY(!payload && bytes > 0))
-        return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
-    if (EKI_UNLIKELY(hint || !is_home(tasks)))
+    if (EKI_UNLIKELY(!payload || hint || !is_home(tasks)))
         return add_slowly(tasks, function, payload, bytes, hint);
-    struct ek_worker *worker = deal(tasks, &tasks->home);
-    struct eki_slot *slot = eki_local_add_seed(&worker->local);
-    if (EKI_UNLIKELY(!slot))
-        return eki_error(EK_ERR_NOMEM, "no memory for a task");
-    fill(slot, function, payload, bytes,
+    struct ek_worker *worker = tasks->engine->workers[tasks->home.next_worker];
+    struct eki_local *local = &worker->local;
+    if (EKI_UNLIKELY(local->seed_end == local->seed_limit))
+        return add_to_full(tasks, function, payload, bytes);
+    deal(tasks, &tasks->home);
+    fill(eki_local_add_seed(local), function, payload, bytes,
          eki_id(worker->id, take_numbers(&tasks->home, 1)));
     return EK_OK;
 }
@@ -249,7 +256,7 @@ ek_status eki_collection_gather(ek_collection *tasks)
             return eki_error(EK_ERR_NOMEM, "no memory for a task");
         memcpy(added, slot, foreign->slot_bytes);
         worker->local.has_hints |=
-            slot->bin == EKI_BIN_NEVER && slot->deviation != NO_HINT;
+            slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
         foreign->seed_end -= foreign->slot_bytes;
         foreign->seed_top = foreign->seed_end;
     }

@@ -121,10 +121,12 @@ struct eki_worker_words {
 
 /* ------------------------------------------------------------------ workers */
 
+#define EKI_NAME_BYTES 64
+
 struct eki_function {
     ek_task_fn *fn;
     void *context;
-    char name[64];
+    char *name; /* owned */
 };
 
 enum {
@@ -168,11 +170,15 @@ struct ek_worker {
     unsigned char *batch_seed; /* seed_top when the batch began */
     int64_t batch_log;         /* log entries when the batch began */
     uint32_t marks;
-    int32_t budget;             /* tasks this batch may still take */
-    int32_t in_batch;           /* tasks it took */
-    int32_t batch;              /* adaptive size, 1 ... 64 */
-    int32_t credit;             /* spawns until the next publication */
+    int32_t budget;          /* tasks this batch may still take */
+    int32_t in_batch;        /* tasks it took */
+    int32_t batch;           /* adaptive size, 1 ... 64 */
+    int32_t credit;          /* spawns until the next publication */
+    uint32_t function_limit; /* functions registered */
+    size_t payload_limit;
+    uint64_t next_id;           /* of spawned tasks, home included */
     uint64_t created, executed; /* cumulative; stored when others need them */
+    uint64_t created_at_start;  /* of the phase, seeds included */
     uint64_t stamp;             /* clock when the batch began */
     struct eki_deque_owner deque;
     struct eki_worker_words *words;
@@ -195,8 +201,7 @@ struct ek_worker {
     /* Who it is. */
     struct eki_engine *engine;
     int id, here, local_number;
-    uint64_t next_id; /* of spawned tasks */
-    void *data;       /* of the program */
+    void *data; /* of the program */
     _Atomic int presence;
 
     /* Without work. */
@@ -204,7 +209,8 @@ struct ek_worker {
     uint64_t idle_since;
     struct eki_thief thief;
     const struct eki_victim_policy *policy;
-    int steal_from; /* local number whose block is claimed; -1: none */
+    int steal_from;    /* local number whose block is claimed; -1: none */
+    uint64_t *trusted; /* phase in which a worker of the node was alike */
     struct eki_block block;
     int check_at, check_pass;
     bool check_idle; /* all seen in this check are idle */

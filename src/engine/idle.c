@@ -187,6 +187,19 @@ static bool take_absent(struct ek_worker *worker)
 
 /* ----------------------------------------------------------------- stealing */
 
+/* Looked at once in a phase: the words lie on another line than the deque. */
+static bool is_trusted(struct ek_worker *worker, int victim,
+                       const struct eki_worker_words *words)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (EKI_LIKELY(worker->trusted[victim] == engine->phase))
+        return true;
+    if (!eki_is_alike(engine, words))
+        return false;
+    worker->trusted[victim] = engine->phase;
+    return true;
+}
+
 static void probe(struct ek_worker *worker, int victim)
 {
     struct eki_engine *engine = worker->engine;
@@ -195,7 +208,7 @@ static void probe(struct ek_worker *worker, int victim)
     worker->thief.failures++;
     if (eki_deque_visible(worker->deque.kind, engine->capacity,
                           &words->deque) == 0 ||
-        !has_room_for_block(worker))
+        !is_trusted(worker, victim, words) || !has_room_for_block(worker))
         return;
     if (eki_deque_claim(worker->deque.kind, engine->capacity, &words->deque,
                         &worker->block))
@@ -307,13 +320,8 @@ static bool first_pass(struct ek_worker *worker)
     }
     /* relaxed: signature was stored before phase. */
     if (atomic_load_explicit(&words->signature, memory_order_relaxed) !=
-        engine->signature) {
-        /* relaxed: who ends this phase by the sums has seen it, too; others by
-         * our next phase, which is released. */
-        atomic_store_explicit(&engine->node->mismatch[engine->phase & 1],
-                              engine->phase, memory_order_relaxed);
-        eki_set_stop(engine);
-    }
+        engine->signature)
+        eki_set_mismatch(engine);
     if (worker->check_at == 0)
         worker->check_idle = true;
     if (!eki_is_idle(words, engine->phase))

@@ -48,6 +48,23 @@ static inline bool eki_is_broken(const struct eki_engine *engine)
 }
 
 void eki_set_stop(struct eki_engine *engine);
+/* Signatures differ: the phase is void, and nothing starts any more. */
+void eki_set_mismatch(struct eki_engine *engine);
+
+/*
+ * Whether a worker of the node is in this phase and agrees with this rank on
+ * functions and calls: another's tasks might run something else here.
+ */
+static inline bool eki_is_alike(const struct eki_engine *engine,
+                                const struct eki_worker_words *words)
+{
+    /* acquire: pairs with the release in eki_engine_enter(): its signature;
+     * relaxed: stored before. */
+    return atomic_load_explicit(&words->phase, memory_order_acquire) ==
+               engine->phase &&
+           atomic_load_explicit(&words->signature, memory_order_relaxed) ==
+               engine->signature;
+}
 /* Record an error of WORKER, once per phase and worker. */
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);

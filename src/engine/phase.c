@@ -48,6 +48,13 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
         eki_free(worker);
         return NULL;
     }
+    worker->trusted =
+        eki_alloc((size_t)topology->node_workers, sizeof *worker->trusted);
+    if (!worker->trusted) {
+        eki_free(worker->scratch);
+        eki_free(worker);
+        return NULL;
+    }
     eki_local_init(&worker->local, engine->slot_bytes);
     eki_deque_init(&worker->deque, engine->setup.deque, engine->capacity);
     worker->engine = engine;
@@ -63,7 +70,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     worker->index_first = -1;
     worker->steal_from = -1;
     /* Seeds of the same home are numbered from 0 on. */
-    worker->next_id = UINT64_C(1) << (EKI_ID_BITS - 1);
+    worker->next_id = eki_id(worker->id, UINT64_C(1) << (EKI_ID_BITS - 1));
     worker->batch = worker->piece = 1;
     return worker;
 }
@@ -82,6 +89,7 @@ static void destroy_worker(struct ek_worker *worker)
     }
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
+    eki_free(worker->trusted);
     eki_free(worker->scratch);
     eki_free(worker);
 }
@@ -147,6 +155,8 @@ void eki_engine_destroy(struct eki_engine **made)
         destroy_worker(engine->workers[here]);
     eki_server_free(engine);
     eki_free(engine->workers);
+    for (int f = 0; f < engine->function_count; f++)
+        eki_free(engine->functions[f].name);
     eki_free(engine->functions);
     eki_free(engine->departing.slots);
     eki_free(engine->departing.ranks);
@@ -186,9 +196,11 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
         !grow_functions(engine))
         return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
     struct eki_function *added = &engine->functions[engine->function_count];
+    added->name = eki_copy_string(name);
+    if (!added->name)
+        return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
     added->fn = fn;
     added->context = context;
-    snprintf(added->name, sizeof added->name, "%s", name);
     *function = engine->function_count++;
     return EK_OK;
 }
@@ -201,6 +213,15 @@ void eki_set_stop(struct eki_engine *engine)
     /* relaxed: seen at the end of a task, sooner or later. */
     atomic_store_explicit(&engine->node->stop[engine->phase & 1], engine->phase,
                           memory_order_relaxed);
+}
+
+void eki_set_mismatch(struct eki_engine *engine)
+{
+    /* relaxed: who ends this phase by the sums has seen it, too; others by our
+     * next phase, which is released. */
+    atomic_store_explicit(&engine->node->mismatch[engine->phase & 1],
+                          engine->phase, memory_order_relaxed);
+    eki_set_stop(engine);
 }
 
 /* What a worker runs now: function and id; -1 where nothing does. */
@@ -326,6 +347,8 @@ static void reset_worker(struct ek_worker *worker)
                           engine->kind == EKI_PHASE_PROCESS;
     worker->batch = worker->piece = 1;
     worker->credit = 1;
+    worker->function_limit = (uint32_t)engine->function_count;
+    worker->payload_limit = (size_t)engine->setup.payload_bytes;
     worker->budget = worker->in_batch = 0;
     worker->marks = 0;
     worker->current = NULL;
@@ -353,6 +376,7 @@ static void enter_worker(struct ek_worker *worker)
         worker->created += (uint64_t)eki_local_seed_tasks(&worker->local);
     if (worker->here == 0)
         worker->created += (uint64_t)engine->departing.count;
+    worker->created_at_start = worker->created;
     eki_worker_store(worker);
     /* relaxed, both: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
@@ -393,7 +417,10 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->phase++;
     engine->kind = phase->kind;
     engine->signature = phase->signature;
-    engine->steal = phase->steal;
+    /* Nobody steals in a restore, nor has it a counter: ranks that differ must
+     * hear of it. */
+    engine->steal =
+        phase->kind == EKI_PHASE_PROCESS ? phase->steal : EK_STEAL_NONE;
     engine->on_failure = phase->on_failure;
     engine->entered_ns = now;
     engine->is_open = true;
@@ -463,6 +490,8 @@ void eki_engine_leave(struct eki_engine *engine, uint64_t now,
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = engine->workers[here];
         settle(worker);
+        worker->counts.spawned =
+            (int64_t)(worker->created - worker->created_at_start);
         if (worker->counts.done_ns == 0)
             worker->counts.done_ns = now;
         if (worker->counts.first_ns == 0)

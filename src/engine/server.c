@@ -109,7 +109,9 @@ static bool are_slots(const struct eki_engine *engine,
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +
                                       i * (int64_t)engine->slot_bytes);
-        if (slot->function >= engine->function_count ||
+        /* Where ranks differ nothing of it will run. */
+        if ((slot->function >= engine->function_count &&
+             message->head.signature == engine->signature) ||
             slot->bytes + EKI_SLOT_HEADER > (int)engine->slot_bytes)
             return false;
     }
@@ -217,7 +219,8 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
         for (int i = 0; i < engine->topology->node_workers; i++) {
             uint32_t visible = eki_deque_visible(
                 kind, engine->capacity, &eki_words_of(engine, i)->deque);
-            if (visible > most) {
+            if (visible > most &&
+                eki_is_alike(engine, eki_words_of(engine, i))) {
                 most = visible;
                 fullest = i;
             }
@@ -432,6 +435,8 @@ static void receive(struct eki_engine *engine,
 {
     engine->server.moved += message->head.kind != EKI_KIND_NONE;
     if (message->head.phase == engine->phase) {
+        if (message->head.signature != engine->signature)
+            eki_set_mismatch(engine);
         take_message(engine, message, now);
     } else if (message->head.phase > engine->phase) {
         keep_early(engine, message);

@@ -34,7 +34,8 @@ struct estimate {
 
 struct sort {
     struct eki_local *local;
-    int64_t *starts; /* per bin: where its next slot goes */
+    int64_t *starts; /* per bin from FIRST on: where its next slot goes */
+    unsigned first;  /* bin of starts[0] */
     struct estimate *estimates;
     unsigned low, high; /* bins seen */
     int64_t kept, discarded, unmeasured;
@@ -44,8 +45,11 @@ struct sort {
 typedef void visit_fn(struct sort *sort, const struct eki_slot *slot);
 
 /* A discarded task and a range that was run are gone. */
-static bool is_gone(const struct eki_slot *slot)
+EKI_INLINE bool is_gone(const struct eki_slot *slot)
 {
+    if (EKI_LIKELY((slot->flags & (EKI_SLOT_SEED | EKI_SLOT_RANGE |
+                                   EKI_SLOT_DISCARDED)) == EKI_SLOT_SEED))
+        return false;
     if (slot->flags & EKI_SLOT_RANGE)
         return !(slot->flags & EKI_SLOT_CANCELLED);
     return slot->flags & EKI_SLOT_DISCARDED || !(slot->flags & EKI_SLOT_SEED);
@@ -65,7 +69,7 @@ void eki_slot_of_remaining(const struct eki_remaining *remaining,
 
 /* Call VISIT for each slot, in the order EXECUTED wants: last executed first.
  */
-static inline void for_each(struct sort *sort, visit_fn *visit)
+EKI_INLINE void for_each(struct sort *sort, visit_fn *visit)
 {
     struct eki_local *local = sort->local;
     _Alignas(16) unsigned char memory[64] = {0};
@@ -86,18 +90,52 @@ static inline void for_each(struct sort *sort, visit_fn *visit)
         visit(sort, (const struct eki_slot *)at);
 }
 
-static void count_slot(struct sort *sort, const struct eki_slot *slot)
+EKI_INLINE unsigned measured_bin(const struct eki_slot *slot)
+{
+    return slot->bin == EKI_BIN_RANGE ? EKI_BIN_COUNT - 1 : slot->bin;
+}
+
+EKI_INLINE void bound_slot(struct sort *sort, const struct eki_slot *slot)
+{
+    unsigned bin = measured_bin(slot);
+    if (is_gone(slot))
+        return;
+    sort->low = bin < sort->low ? bin : sort->low;
+    sort->high = bin > sort->high ? bin : sort->high;
+}
+
+/* How many bins to count.  For few slots those seen: a look at each costs less
+ * than to clear all bins.  Never measured tasks may fall into any. */
+static size_t count_bins(struct sort *sort)
+{
+    enum {
+        FEW = 4096
+    };
+    const struct eki_local *local = sort->local;
+    int64_t slots = eki_local_slots(local, local->seed_base, local->seed_end) +
+                    eki_local_slots(local, local->log, local->log_end) +
+                    local->aside + local->remaining_count;
+    if (slots > FEW)
+        return EKI_BIN_COUNT;
+    for_each(sort, bound_slot);
+    if (sort->low == EKI_BIN_NEVER || sort->low > sort->high)
+        return EKI_BIN_COUNT;
+    sort->first = sort->low;
+    return sort->high - sort->low + 1;
+}
+
+EKI_INLINE void count_slot(struct sort *sort, const struct eki_slot *slot)
 {
     if (is_gone(slot)) {
         sort->discarded += (slot->flags & EKI_SLOT_DISCARDED) != 0;
         return;
     }
     sort->kept++;
-    unsigned bin = slot->flags & EKI_SLOT_RANGE ? EKI_BIN_COUNT - 1 : slot->bin;
+    unsigned bin = measured_bin(slot);
     if (slot->function >= sort->functions)
         sort->functions = slot->function + 1u;
     sort->unmeasured += bin == EKI_BIN_NEVER;
-    sort->starts[bin]++;
+    sort->starts[bin - sort->first]++;
     sort->low = bin < sort->low ? bin : sort->low;
     sort->high = bin > sort->high ? bin : sort->high;
 }
@@ -129,10 +167,10 @@ static unsigned estimated_bin(const struct sort *sort,
     return eki_bin_of(ns < 1.0 ? 1 : ns > 1e15 ? (uint64_t)1e15 : (uint64_t)ns);
 }
 
-static inline unsigned bin_of_slot(const struct sort *sort,
-                                   const struct eki_slot *slot)
+EKI_INLINE unsigned bin_of_slot(const struct sort *sort,
+                                const struct eki_slot *slot)
 {
-    if (EKI_UNLIKELY(slot->flags & EKI_SLOT_RANGE))
+    if (EKI_UNLIKELY(slot->bin == EKI_BIN_RANGE))
         return EKI_BIN_COUNT - 1;
     if (EKI_UNLIKELY(slot->bin == EKI_BIN_NEVER))
         return estimated_bin(sort, slot);
@@ -161,8 +199,8 @@ static bool estimate_unmeasured(struct sort *sort)
     return true;
 }
 
-static inline void put_slot(struct sort *sort, const struct eki_slot *slot,
-                            int64_t at)
+EKI_INLINE void put_slot(struct sort *sort, const struct eki_slot *slot,
+                         int64_t at)
 {
     struct eki_local *local = sort->local;
     struct eki_slot *to = eki_slot_at(local->spare, at, local->slot_bytes);
@@ -175,13 +213,14 @@ static inline void put_slot(struct sort *sort, const struct eki_slot *slot,
         to->flags |= EKI_SLOT_CANCELLED;
 }
 
-static void scatter_slot(struct sort *sort, const struct eki_slot *slot)
+EKI_INLINE void scatter_slot(struct sort *sort, const struct eki_slot *slot)
 {
     if (!is_gone(slot))
-        put_slot(sort, slot, sort->starts[bin_of_slot(sort, slot)]++);
+        put_slot(sort, slot,
+                 sort->starts[bin_of_slot(sort, slot) - sort->first]++);
 }
 
-static void append_slot(struct sort *sort, const struct eki_slot *slot)
+EKI_INLINE void append_slot(struct sort *sort, const struct eki_slot *slot)
 {
     if (!is_gone(slot))
         put_slot(sort, slot, sort->starts[0]++);
@@ -229,8 +268,8 @@ static void bins_to_starts(struct sort *sort)
 {
     int64_t at = 0;
     for (unsigned bin = sort->low; bin <= sort->high; bin++) {
-        int64_t n = sort->starts[bin];
-        sort->starts[bin] = at;
+        int64_t n = sort->starts[bin - sort->first];
+        sort->starts[bin - sort->first] = at;
         at += n;
     }
 }
@@ -255,7 +294,7 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
     struct sort sort = {
         .local = local, .low = EKI_BIN_COUNT, .discarded = local->gone};
     bool done = false;
-    sort.starts = eki_alloc(EKI_BIN_COUNT, sizeof *sort.starts);
+    sort.starts = eki_alloc(count_bins(&sort), sizeof *sort.starts);
     if (!sort.starts)
         return false;
     for_each(&sort, count_slot);

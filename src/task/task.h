@@ -75,6 +75,7 @@ static inline uint8_t eki_deviation_next(uint8_t deviation, uint16_t old,
 /* Relative deviation, from the byte. */
 double eki_deviation_relative(uint8_t deviation);
 /* A hint as a byte: 2^((byte - 128) / 8). */
+#define EKI_NO_HINT 128 /* 1 */
 uint8_t eki_hint_byte(double cost);
 double eki_hint_cost(uint8_t byte);
 
@@ -139,14 +140,49 @@ static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
         t[i] = f[i];
 }
 
+/*
+ * Fill the header of a task that was never measured.  In whole words, because
+ * it is copied in whole words: a load that spans two stores waits for both.
+ */
+static inline void eki_slot_head(struct eki_slot *slot, int function,
+                                 size_t bytes, uint8_t hint, uint8_t flags,
+                                 uint64_t id)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word = (uint64_t)(uint32_t)function | (uint64_t)bytes << 16 |
+                    (uint64_t)EKI_BIN_NEVER << 32 | (uint64_t)hint << 48 |
+                    (uint64_t)flags << 56;
+    memcpy(slot, &word, sizeof word);
+#else
+    slot->function = (uint16_t)function;
+    slot->bytes = (uint16_t)bytes;
+    slot->bin = EKI_BIN_NEVER;
+    slot->deviation = hint;
+    slot->flags = flags;
+#endif
+    slot->id = id;
+}
+
+static inline void eki_copy_word(unsigned char *to, const unsigned char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    memcpy(to, &word, sizeof word);
+}
+
 /* Copy BYTES of payload into SLOT, with 8-byte moves as well. */
 static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
                                     size_t bytes)
 {
     const unsigned char *from = payload;
     unsigned char *to = slot->payload;
+    if (EKI_LIKELY(bytes == 48)) {
+        for (int i = 0; i < 48; i += 8)
+            eki_copy_word(to + i, from + i);
+        return;
+    }
     for (; bytes >= 8; bytes -= 8, from += 8, to += 8)
-        memcpy(to, from, 8);
+        eki_copy_word(to, from);
     for (; bytes > 0; bytes--)
         *to++ = *from++;
 }

@@ -44,21 +44,12 @@ static bool take(struct ek_worker *worker, struct eki_waiter *waiter,
     return true;
 }
 
-static void arrive(struct eki_team *team, struct ek_worker *worker)
-{
-    const struct eki_team_setup *setup = &team->setup;
-    team->begun[worker->here] = true;
-    if (setup->begin)
-        setup->begin(worker->data, worker->here, setup->begin_context);
-    eki_worker_arrive(worker, eki_clock_ns());
-}
-
 bool eki_team_next(struct eki_team *team, int here, ek_task *task)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
     struct eki_waiter *waiter = &team->waiters[here];
     if (EKI_UNLIKELY(!team->begun[here]))
-        arrive(team, worker);
+        eki_team_arrive(team, here);
     eki_team_end_task(team, here);
     /* Only what a step has opened may be taken: a batch that ended early leaves
      * a budget behind. */

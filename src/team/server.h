@@ -34,6 +34,9 @@ static inline void eki_team_restamp(struct ek_worker *worker)
     worker->stamp = eki_clock_ns();
 }
 
+/* A thread has come for worker HERE: its hook, then its time begins.  Once per
+ * phase, whoever comes again. */
+void eki_team_arrive(struct eki_team *team, int here);
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */
 void eki_team_end_task(struct eki_team *team, int here);
 

@@ -120,22 +120,24 @@ static void run_piece(struct ek_worker *worker)
     }
 }
 
-static void begin(struct eki_team *team, int here)
+void eki_team_arrive(struct eki_team *team, int here)
 {
     const struct eki_team_setup *setup = &team->setup;
-    if (setup->begin && !team->begun[here])
-        setup->begin(setup->engine->workers[here]->data, here,
-                     setup->begin_context);
+    struct ek_worker *worker = setup->engine->workers[here];
+    if (team->begun[here])
+        return;
     team->begun[here] = true;
+    if (setup->begin)
+        setup->begin(worker->data, here, setup->begin_context);
+    eki_worker_arrive(worker, eki_clock_ns());
 }
 
 static void run_worker(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
     struct eki_waiter waiter = {0};
-    begin(team, here);
-    uint64_t now = eki_clock_ns();
-    eki_worker_arrive(worker, now);
+    eki_team_arrive(team, here);
+    uint64_t now = worker->stamp;
     for (;;) {
         switch (eki_worker_step(worker, now)) {
         case EKI_STEP_RUN:
@@ -272,9 +274,9 @@ static void finish_workers(struct eki_team *team)
     /* Where one worker has heard of the end, nothing is left to run. */
     if (!has_ended)
         eki_engine_stop(engine);
-    end_workers(team);
     for (int here = 0; here < workers; here++)
-        begin(team, here);
+        eki_team_arrive(team, here);
+    end_workers(team);
 }
 
 void eki_team_finish(struct eki_team *team)

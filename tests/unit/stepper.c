@@ -282,7 +282,6 @@ static void spawn(struct world *world, struct rank *rank, struct actor *actor)
     stepper_seen.spawned++;
     stepper_seen.kept += keep;
     worker->created++;
-    worker->counts.spawned++;
     if (--worker->credit <= 0)
         eki_worker_publish_now(worker);
 }

@@ -307,6 +307,7 @@ static void send_slot(struct lone *lone, uint64_t phase, uint16_t function)
     memset(message, 0, other->message_bytes);
     message->head.kind = EKI_KIND_TASKS;
     message->head.phase = phase;
+    message->head.signature = lone->engine->signature;
     message->head.count = 1;
     message->head.bytes = lone->engine->slot_bytes;
     struct eki_slot *slot = (struct eki_slot *)message->body;
