@@ -188,8 +188,8 @@ typedef struct ek_options {
     bool ignore_environment; /**< Do not look at EVENKEEL_*. */
 
     /**
-     * Makes the object of worker @p here of this rank; returns NULL on failure
-     * or when there is none to make.  Called by ek_create(), in worker order.
+     * Makes the object of worker @p here of this rank; NULL makes ek_create()
+     * fail with EK_ERR_NOMEM.  Called by ek_create(), in worker order.
      */
     void *(*worker_create)(int here, void *context);
     /** Called by each worker when it enters an iteration. */
@@ -572,9 +572,11 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
 /**
  * Create a task in this iteration.
  *
- * @param[in] flags  0 or EK_SPAWN_KEEP.
+ * @param[in] payload  Copied; may be NULL if @p bytes is 0.
+ * @param[in] flags    0 or EK_SPAWN_KEEP.
  *
- * @retval EK_ERR_ARG    Unknown function, payload too large, unknown flag.
+ * @retval EK_ERR_ARG    Unknown function, payload too large or NULL, unknown
+ *                       flag.
  * @retval EK_ERR_NOMEM
  *
  * Call:    Local.

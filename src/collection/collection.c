@@ -316,8 +316,9 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
 static ek_status apply_option(ek_collection *tasks, const char *option)
 {
     const ek_options *options = &tasks->settings.options;
-    if (strcmp(option, "poll_period_us") == 0 && options->poll_period_us > 0)
-        tasks->team->poll_period_ns = (uint64_t)options->poll_period_us * 1000;
+    if (strcmp(option, "poll_period_us") == 0)
+        eki_team_set_poll_period(tasks->team,
+                                 (uint64_t)options->poll_period_us * 1000);
     if (strcmp(option, "stall_ms") == 0)
         tasks->engine->setup.stall_ns = (uint64_t)options->stall_ms * 1000000;
     if (strcmp(option, "report") == 0)

@@ -210,7 +210,8 @@ static void open_iteration(ek_collection *tasks, bool wants_report,
         hide_executed(tasks);
     if (prepared == EK_OK)
         prepared = checked;
-    tasks->wants_report = wants_report || tasks->settings.report[0] != '0';
+    tasks->wants_report =
+        wants_report || strcmp(tasks->settings.report, "0") != 0;
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
     tasks->state = EKI_STATE_OPEN;
 }
@@ -280,17 +281,17 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_engine_leave(tasks->engine, left, &error);
     tasks->state = EKI_STATE_RAN;
     end_hooks(tasks);
-    ek_status status = eki_collection_error(tasks, &error);
+    ek_status shared = EK_OK;
     /* The same on all ranks; where they differ nothing more is collective. */
-    if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
-        ek_status shared = share_report(tasks, left, report);
-        status = status == EK_OK ? shared : status;
-    }
+    if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI)
+        shared = share_report(tasks, left, report);
+    /* Last: the message is that of the status. */
+    ek_status status = eki_collection_error(tasks, &error);
     tasks->iteration++;
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
     eki_collection_release();
-    return status;
+    return status == EK_OK ? shared : status;
 }
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)

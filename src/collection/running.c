@@ -3,8 +3,8 @@
 #include "collection/collection.h"
 
 EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
-                                    ek_function function, size_t bytes,
-                                    int flags)
+                                    ek_function function, const void *payload,
+                                    size_t bytes, int flags)
 {
     const struct eki_engine *engine = worker->engine;
     if (function < 0 || function >= engine->function_count)
@@ -17,21 +17,25 @@ EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                          "ek_spawn: payload of %zu bytes; allowed: 0 ... %lld "
                          "(option payload_bytes)",
                          bytes, (long long)engine->setup.payload_bytes);
+    if (!payload && bytes > 0)
+        return eki_error(EK_ERR_ARG, "ek_spawn: payload is NULL");
     return eki_error(EK_ERR_ARG,
                      "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
 }
 
-/* The stack is full, or the arguments are bad. */
+/* The stack is full, there is no payload, or the arguments are bad. */
 EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
 {
     if ((unsigned)function >= worker->function_limit ||
-        bytes > worker->payload_limit || (flags & ~EK_SPAWN_KEEP) != 0)
-        return bad_spawn(worker, function, bytes, flags);
+        bytes > worker->payload_limit || (!payload && bytes > 0) ||
+        (flags & ~EK_SPAWN_KEEP) != 0)
+        return bad_spawn(worker, function, payload, bytes, flags);
     if (!eki_local_reserve(&worker->local, 1))
         return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
-    return ek_spawn(worker, function, payload, bytes, flags);
+    /* Any address will do where nothing is copied. */
+    return ek_spawn(worker, function, payload ? payload : worker, bytes, flags);
 }
 
 static ek_status publish_spawned(ek_worker *worker)
@@ -48,7 +52,7 @@ ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
 {
     struct eki_local *local = &worker->local;
     if (EKI_UNLIKELY((unsigned)function >= worker->function_limit ||
-                     bytes > worker->payload_limit ||
+                     bytes > worker->payload_limit || !payload ||
                      (flags & ~EK_SPAWN_KEEP) != 0 ||
                      local->stack_top == local->stack_limit))
         return spawn_slowly(worker, function, payload, bytes, flags);

@@ -148,15 +148,21 @@ static void answered(struct eki_engine *engine, struct ek_worker *worker,
                               memory_order_release);
 }
 
+static void refuse_slots(struct eki_engine *engine,
+                         const struct eki_message *message)
+{
+    snprintf(engine->fabric->failure, sizeof engine->fabric->failure,
+             "tasks from rank %d do not fit this collection",
+             message->head.source);
+    eki_engine_break(engine, EK_ERR_MPI);
+}
+
 static void take_tasks(struct eki_engine *engine,
                        const struct eki_message *message, uint64_t now)
 {
     struct ek_worker *worker = worker_of(engine, message->head.worker);
     if (!are_slots(engine, message)) {
-        snprintf(engine->fabric->failure, sizeof engine->fabric->failure,
-                 "tasks from rank %d do not fit this collection",
-                 message->head.source);
-        eki_engine_break(engine, EK_ERR_MPI);
+        refuse_slots(engine, message);
         return;
     }
     eki_server_deliver(engine, worker, message->body, message->head.count);
@@ -168,6 +174,10 @@ static void take_tasks(struct eki_engine *engine,
 static void take_home(struct eki_engine *engine,
                       const struct eki_message *message)
 {
+    if (!are_slots(engine, message)) {
+        refuse_slots(engine, message);
+        return;
+    }
     for (int64_t i = 0; i < message->head.count; i++) {
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +

@@ -131,7 +131,9 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
 {
     struct eki_counts *counts = &worker->counts;
     const struct eki_slot *slot = worker->current;
-    if (slot->bin != EKI_BIN_NEVER && !(slot->flags & EKI_SLOT_SKIPPED)) {
+    /* Long both times: shorter ones were timed in batches, or by chance. */
+    if (slot->bin >= EKI_BIN_LONG && ns >= EKI_LONG_NS &&
+        !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED))) {
         counts->before_ns += (double)eki_bin_ns(slot->bin);
         counts->now_ns += (double)ns;
     }

@@ -281,8 +281,8 @@ static void fill_functions(const struct eki_engine *engine,
     report->function_count = engine->function_count;
     for (int i = 0; i < engine->function_count; i++) {
         struct eki_report_function *function = &report->functions[i];
-        memcpy(function->name, engine->functions[i].name,
-               sizeof function->name);
+        snprintf(function->name, sizeof function->name, "%s",
+                 engine->functions[i].name);
         function->tasks = report->sums->functions[i].tasks;
         function->work_s = (double)report->sums->functions[i].work_ns * NS;
     }

@@ -67,29 +67,29 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                  now);
 }
 
-/* Time of a server step that finds nothing. */
+void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)
+{
+    team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;
+}
+
+/* Time of a server step that finds nothing; nobody sends before the first
+ * phase. */
 void eki_team_measure_poll(struct eki_team *team)
 {
     enum {
         POLLS = 64
     };
     struct eki_fabric *fabric = team->setup.engine->fabric;
-    team->poll_period_ns = team->setup.poll_period_ns;
-    if (team->poll_period_ns != 0 || !fabric)
-        return;
     uint64_t start = eki_clock_ns();
-    int polls = 0;
-    for (; polls < POLLS; polls++) {
+    for (int polls = 0; fabric && polls < POLLS; polls++) {
         struct eki_message *message = eki_fabric_poll(fabric);
-        if (!message)
-            continue;
-        /* Nobody sends before the first phase; put it back all the same. */
-        eki_fabric_release(fabric, message);
+        EKI_ASSERT(!message);
+        (void)message;
     }
-    uint64_t cost = (eki_clock_ns() - start) / POLLS;
-    team->poll_period_ns = PERIOD_POLLS * cost;
-    if (team->poll_period_ns < PERIOD_LEAST_NS)
-        team->poll_period_ns = PERIOD_LEAST_NS;
+    team->auto_period_ns = PERIOD_POLLS * (eki_clock_ns() - start) / POLLS;
+    if (team->auto_period_ns < PERIOD_LEAST_NS)
+        team->auto_period_ns = PERIOD_LEAST_NS;
+    eki_team_set_poll_period(team, team->setup.poll_period_ns);
 }
 
 /* ----------------------------------------------------------------- watchdog */

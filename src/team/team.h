@@ -56,7 +56,7 @@ struct eki_team {
     bool is_served;  /* ... in this phase: no worker polls */
     bool any_polls;  /* any worker may step the server */
     bool is_crowded; /* more threads than CPUs */
-    uint64_t poll_period_ns;
+    uint64_t poll_period_ns, auto_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
     _Atomic bool server_done;
@@ -85,6 +85,9 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task);
 /* Workers that have not come to their end are brought there; then the server.
  * Before eki_engine_leave(). */
 void eki_team_finish(struct eki_team *team);
+
+/* While no phase is open; 0: by the cost of an empty poll. */
+void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns);
 
 /* From a long task. */
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker);

@@ -9,6 +9,9 @@
 #ifndef JOB_H
 #define JOB_H
 
+#define _POSIX_C_SOURCE 200809L /* nanosleep(), setenv(): include this first \
+                                 */
+
 #include "check.h"
 
 #include <evenkeel.h>
@@ -70,6 +73,10 @@ static inline int job_result(void)
 
 static inline void job_run(void (*test)(void), const char *name)
 {
+    /* To look for the cause of one. */
+    const char *only = getenv("JOB_ONLY");
+    if (only && strcmp(only, name) != 0)
+        return;
     int before = check_failed();
     test();
     int64_t failed = job_sum(check_failed() != before);

@@ -18,8 +18,9 @@
 
 enum {
     BENCH_REPETITIONS_MAX = 1000,
-    BENCH_LINE = 128, /* two lines: they are prefetched in pairs */
-    BENCH_SLOT = 64   /* bytes of a task with the default payload */
+    BENCH_LINE = 128,  /* two lines: they are prefetched in pairs */
+    BENCH_SLOT = 64,   /* bytes of a task with the default payload */
+    BENCH_LOST = 20000 /* ns after which somebody had lost the CPU */
 };
 
 /* What every case knows. */
@@ -40,12 +41,23 @@ static inline uint64_t bench_ticks(void)
 {
     return __builtin_ia32_rdtsc();
 }
+/* After all loads before it. */
+static inline uint64_t bench_ticks_after(void)
+{
+    __builtin_ia32_lfence();
+    return __builtin_ia32_rdtsc();
+}
 static inline void bench_pause(void)
 {
     __builtin_ia32_pause();
 }
 #else
 uint64_t bench_ticks(void);
+static inline uint64_t bench_ticks_after(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return bench_ticks();
+}
 static inline void bench_pause(void)
 {
 }
@@ -70,9 +82,11 @@ void bench_spin_ns(double ns);
 /* Give this core away. */
 void bench_sleep_ms(int ms);
 
-/* Of the values that are numbers; NaN: there is none.  Both sort VALUES. */
+/* Of the values that are numbers; NaN: there is none.  All sort VALUES. */
 double bench_minimum(double *values, int count);
 double bench_median(double *values, int count);
+/* Mean of the lower half: finer than the ticks of the clock. */
+double bench_low_mean(double *values, int count);
 
 /* ------------------------------------------------------------------- table */
 
@@ -119,10 +133,12 @@ bool bench_pair_threads(const struct bench *bench, size_t bytes,
 bool bench_pair_processes(const struct bench *bench, MPI_Comm both,
                           size_t bytes, struct bench_pair *pair);
 void bench_pair_free(struct bench_pair *pair);
-/* Run both sides to their ends; each process of the pair calls it. */
+/* Run both sides to their ends, each on a CPU of its own where it may; each
+ * process of the pair calls it. */
 void bench_pair_run(const struct bench_pair *pair, bench_side_fn *fn,
                     void *argument);
-/* Nanoseconds of a cache line there and another one back; known to side 0. */
+/* Nanoseconds of a cache line there and another one back; known to side 0;
+ * NaN: disturbed. */
 double bench_line_round_trip(const struct bench_pair *pair);
 
 /* Ranks 0 and 1 of all; MPI_COMM_NULL elsewhere, and where size is 1. */

@@ -4,9 +4,10 @@
  *
  * A sample is a request and a reply: the thief stores a number in a line, the
  * owner, who waits for it, answers at once.  The answer is a number in another
- * line (a round trip), a number after which the thief copies K lines, or a
- * publication of 2 K tasks of which the thief claims and copies K.  Half a
- * round trip, the request, is taken off each.
+ * line (a round trip), a number after which the thief copies K lines, or the
+ * news of a publication of 2 K tasks of which the thief claims and copies K.
+ * Half a round trip, the request, is taken off each.  What lies *at rest* was
+ * written long before, and nobody is told.
  */
 #include "bench.h"
 
@@ -19,7 +20,7 @@ enum {
     SIZES = 3,
     BLOCK_MAX = 64,
     CAPACITY = 2 * BLOCK_MAX,
-    SAMPLES = 64,  /* of which a repetition is the median */
+    SAMPLES = 64,  /* of which a repetition is the mean of the lower half */
     PROBES = 4096, /* failed ones per repetition */
     OWN_TASKS = 20000,
     IDLE_BLOCK = 1024 /* tasks between two looks at the other side */
@@ -32,6 +33,7 @@ struct arena {
     _Alignas(BENCH_LINE) _Atomic uint64_t asked; /* thief */
     _Alignas(BENCH_LINE) _Atomic uint64_t reply; /* owner */
     _Alignas(BENCH_LINE) _Atomic uint64_t taken; /* thief: has copied */
+    _Alignas(BENCH_LINE) double own_ns;          /* owner, before reply */
     struct eki_deque_shared deque;
     _Alignas(BENCH_LINE) unsigned char lines[BLOCK_MAX * BENCH_SLOT];
     _Alignas(BENCH_LINE) unsigned char slots[2 * CAPACITY * BENCH_SLOT];
@@ -40,15 +42,25 @@ struct arena {
 enum method {
     METHOD_TRIP,  /* no more than the reply */
     METHOD_COPY,  /* then copy dirty lines */
-    METHOD_STEAL, /* claim, copy */
-    METHOD_WHOLE, /* claim, copy, finish */
-    METHOD_LATER, /* published long before: claim, copy, finish */
+    METHOD_STEAL, /* claim, copy, finish as soon as there is something */
+    METHOD_REST_COPY,
+    METHOD_REST_STEAL,
     METHODS
 };
 
+static bool is_at_rest(enum method method)
+{
+    return method >= METHOD_REST_COPY;
+}
+
+static bool is_steal(enum method method)
+{
+    return method == METHOD_STEAL || method == METHOD_REST_STEAL;
+}
+
 struct rows {
-    struct bench_row *trip, *one_way[METHODS][SIZES], *copy[METHODS][SIZES];
-    struct bench_row *probe, *owner, *slower;
+    struct bench_row *trip, *probe, *owner, *slower;
+    struct bench_row *one_way[METHODS][SIZES], *copy[METHODS][SIZES];
 };
 
 struct state {
@@ -57,8 +69,7 @@ struct state {
     enum eki_deque_kind kind;
     uint64_t number; /* of the sample */
     struct eki_deque_owner owner;
-    /* Medians of this repetition. */
-    double ns[METHODS][SIZES];
+    double ns[METHODS][SIZES]; /* of this repetition */
 };
 
 static void wait_for(const _Atomic uint64_t *word, uint64_t number)
@@ -93,19 +104,19 @@ static void own_sample(struct arena *arena, struct state *state,
                        enum method method, int k)
 {
     uint32_t first = 0;
-    if (method == METHOD_COPY) {
+    if (!is_steal(method)) {
         fill(arena->lines, k, state->number);
-    } else if (method != METHOD_TRIP) {
+    } else {
         int looks = 0;
         while (eki_deque_room(&state->owner, &arena->deque, &first) == 0)
             bench_wait(&looks);
         fill(arena->slots + first * BENCH_SLOT, 2 * k, state->number);
     }
-    if (method == METHOD_LATER)
+    if (method == METHOD_REST_STEAL)
         publish(arena, state, k);
     tell(&arena->ready, state->number);
     wait_for(&arena->asked, state->number);
-    if (method == METHOD_STEAL || method == METHOD_WHOLE)
+    if (method == METHOD_STEAL)
         publish(arena, state, k);
     else
         tell(&arena->reply, state->number);
@@ -113,51 +124,48 @@ static void own_sample(struct arena *arena, struct state *state,
     eki_deque_acquire(&state->owner, &arena->deque);
 }
 
-/* Claim as soon as there is something, copy. */
+/* Claim as soon as there is something, copy, finish. */
 static void steal(struct arena *arena, const struct state *state,
-                  unsigned char *to, struct eki_block *block)
+                  unsigned char *to)
 {
+    struct eki_block block;
     int looks = 0;
-    while (!eki_deque_claim(state->kind, CAPACITY, &arena->deque, block))
+    while (!eki_deque_claim(state->kind, CAPACITY, &arena->deque, &block))
         bench_wait(&looks);
-    memcpy(to, arena->slots + block->first * BENCH_SLOT,
-           (size_t)block->count * BENCH_SLOT);
+    memcpy(to, arena->slots + block.first * BENCH_SLOT,
+           (size_t)block.count * BENCH_SLOT);
+    eki_deque_finish(state->kind, &arena->deque, &block);
 }
 
 static double take_sample(struct arena *arena, const struct state *state,
                           enum method method, int k)
 {
     static _Alignas(BENCH_LINE) unsigned char mine[BLOCK_MAX * BENCH_SLOT];
-    struct eki_block block = {0};
     wait_for(&arena->ready, state->number);
     /* The owner waits for our request by now, and its line is in its cache. */
     bench_spin_ns(200);
-    if (method == METHOD_LATER) {
+    if (is_at_rest(method)) {
         tell(&arena->asked, state->number);
         wait_for(&arena->reply, state->number);
         bench_spin_ns(500);
     }
     uint64_t first = bench_ticks();
-    if (method != METHOD_LATER)
+    if (!is_at_rest(method))
         tell(&arena->asked, state->number);
-    if (method >= METHOD_STEAL)
-        steal(arena, state, mine, &block);
-    else
+    if (is_steal(method))
+        steal(arena, state, mine);
+    else if (!is_at_rest(method))
         wait_for(&arena->reply, state->number);
-    if (method == METHOD_COPY)
+    if (method == METHOD_COPY || method == METHOD_REST_COPY)
         memcpy(mine, arena->lines, (size_t)k * BENCH_SLOT);
-    if (method >= METHOD_WHOLE)
-        eki_deque_finish(state->kind, &arena->deque, &block);
+    uint64_t last = bench_ticks_after();
     /* What was copied is used. */
     atomic_signal_fence(memory_order_seq_cst);
-    uint64_t last = bench_ticks();
-    if (method == METHOD_STEAL)
-        eki_deque_finish(state->kind, &arena->deque, &block);
     tell(&arena->taken, state->number);
-    return bench_interval_ns(first, last);
+    double ns = bench_interval_ns(first, last);
+    return ns < BENCH_LOST ? ns : NAN;
 }
 
-/* The median of many samples. */
 static double run_samples(struct arena *arena, struct state *state, int side,
                           enum method method, int k)
 {
@@ -169,7 +177,7 @@ static double run_samples(struct arena *arena, struct state *state, int side,
         else
             own_sample(arena, state, method, k);
     }
-    return bench_median(samples, SAMPLES);
+    return bench_low_mean(samples, SAMPLES);
 }
 
 /* ------------------------------------------------------------ idle thieves */
@@ -240,17 +248,13 @@ static double run_idle(struct arena *arena, struct state *state, int side,
                        bool probes)
 {
     struct eki_block block;
-    double ns = 0;
     state->number++;
     if (side == 1) {
         wait_for(&arena->asked, state->number);
         bench_spin_ns(5000);
-        ns = run_owner(arena, state);
-        uint64_t bits;
-        memcpy(&bits, &ns, sizeof bits);
-        memcpy(arena->lines, &bits, sizeof bits);
+        arena->own_ns = run_owner(arena, state);
         tell(&arena->reply, state->number);
-        return ns;
+        return 0;
     }
     tell(&arena->asked, state->number);
     while (atomic_load_explicit(&arena->reply, memory_order_acquire) !=
@@ -260,8 +264,7 @@ static double run_idle(struct arena *arena, struct state *state, int side,
         for (int i = 0; !probes && i < IDLE_BLOCK; i++)
             bench_pause();
     }
-    memcpy(&ns, arena->lines, sizeof ns);
-    return ns;
+    return arena->own_ns;
 }
 
 /* --------------------------------------------------------------- repetitions
@@ -286,13 +289,14 @@ static void add_steals(const struct state *state)
     double half = state->ns[METHOD_TRIP][0] / 2;
     bench_row_add(rows->trip, 2 * half, NAN);
     for (int s = 0; s < SIZES; s++) {
-        double copy = state->ns[METHOD_COPY][s] - half;
-        for (int m = METHOD_STEAL; m < METHODS; m++) {
-            double ns = state->ns[m][s] - (m == METHOD_LATER ? 0 : half);
-            if (rows->one_way[m][s])
-                bench_row_add(rows->one_way[m][s], ns, half);
-            if (rows->copy[m][s])
-                bench_row_add(rows->copy[m][s], ns, copy);
+        for (int m = 0; m < METHODS; m++) {
+            if (!is_steal((enum method)m))
+                continue;
+            double request = is_at_rest((enum method)m) ? 0 : half;
+            double ns = state->ns[m][s] - request;
+            double copy = state->ns[m - 1][s] - request;
+            bench_row_add(rows->one_way[m][s], ns, half);
+            bench_row_add(rows->copy[m][s], ns, copy);
         }
     }
 }
@@ -317,25 +321,19 @@ static void run_side(void *memory, int side, void *argument)
 
 /* -------------------------------------------------------------------- rows */
 
-static const char *const labels[METHODS] = {[METHOD_STEAL] = "steal",
-                                            [METHOD_WHOLE] = "steal, finish",
-                                            [METHOD_LATER] =
-                                                "steal, finish, at rest"};
-
 static void make_rows(struct rows *rows, const char *pair)
 {
     rows->trip = bench_row_new("steal", NULL, "%s: line round trip", pair);
-    for (int m = METHOD_STEAL; m < METHODS; m++) {
-        for (int s = 0; s < SIZES; s++) {
-            if (m == METHOD_STEAL || s == 0)
-                rows->one_way[m][s] =
-                    bench_row_new("steal", "line one way", "%s: %s %d", pair,
-                                  labels[m], sizes[s]);
-            if (m == METHOD_STEAL || s > 0)
-                rows->copy[m][s] =
-                    bench_row_new("steal", "dirty lines", "%s: %s %d", pair,
-                                  labels[m], sizes[s]);
-        }
+    for (int i = 0; i < METHODS * SIZES; i++) {
+        int m = i / SIZES, s = i % SIZES;
+        if (!is_steal((enum method)m))
+            continue;
+        const char *label = is_at_rest((enum method)m) ? ", at rest" : "";
+        rows->one_way[m][s] = bench_row_new(
+            "steal", "line one way", "%s: steal %d%s", pair, sizes[s], label);
+        rows->copy[m][s] =
+            bench_row_new("steal", "so many dirty lines", "%s: steal %d%s",
+                          pair, sizes[s], label);
     }
     rows->one_way[METHOD_STEAL][0]->target_ratio = 1.2;
     rows->copy[METHOD_STEAL][SIZES - 1]->target_ratio = 1.2;

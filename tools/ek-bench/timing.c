@@ -34,7 +34,7 @@ void bench_timing_start(void)
     read_cost = UINT64_MAX;
     for (int i = 0; i < 1000; i++) {
         uint64_t start = bench_ticks();
-        uint64_t cost = bench_ticks() - start;
+        uint64_t cost = bench_ticks_after() - start;
         read_cost = cost < read_cost ? cost : read_cost;
     }
 }
@@ -96,4 +96,13 @@ double bench_median(double *values, int count)
     if (numbers == 0)
         return NAN;
     return (values[(numbers - 1) / 2] + values[numbers / 2]) / 2;
+}
+
+double bench_low_mean(double *values, int count)
+{
+    int numbers = sort_numbers(values, count), half = (numbers + 1) / 2;
+    double sum = 0;
+    for (int i = 0; i < half; i++)
+        sum += values[i];
+    return numbers > 0 ? sum / half : NAN;
 }

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# small_memory.sh MPIRUN PROGRAM RANKS WORKERS: a mount for shared memory that
+# is too small must be an error on every rank.  Exit status 77 (skipped) where
+# nothing can be mounted.
+export MPIRUN="$1"
+shift
+folder=$(mktemp -d /tmp/ek_small_XXXXXX)
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root=-Ur
+unshare $as_root -m sh -c '
+    folder=$1
+    shift
+    mount -t tmpfs -o size=1m tmpfs "$folder" 2>/dev/null || exit 77
+    export OMPI_MCA_osc_sm_backing_directory="$folder"
+    "$MPIRUN" --timeout 50 -n "$2" "$@" small' sh "$folder" "$@"
+status=$?
+rmdir "$folder"
+# What unshare says where namespaces are not allowed.
+[ $status -ne 1 ] || unshare $as_root -m true 2>/dev/null || status=77
+exit $status

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bad input: each is an error with the same status on every rank, in words that
+ * name what is wrong and what is allowed, and nothing hangs.
+ *
+ *     test_bad_input RANKS WORKERS [small]
+ *
+ * small: ek_create() must find that shared memory is too small.
+ */
+#include "job.h"
+
+#include <omp.h>
+
+/* Ranks that do what others do not. */
+static bool is_other(void)
+{
+    return job_size > 1 && job_rank == job_size - 1;
+}
+
+/* What a call must come to where one rank of several differs. */
+static ek_status if_others(ek_status status)
+{
+    return job_size > 1 ? status : EK_OK;
+}
+
+static void check_message(const char *part)
+{
+    CHECK_HAS_TEXT(ek_error_message(), part);
+}
+
+/* Creating must fail on all ranks, with this in the message. */
+static void refuse(const ek_options *options, ek_status status,
+                   const char *part)
+{
+    ek_collection *tasks = (ek_collection *)&tasks;
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, options, &tasks), status);
+    if (status != EK_OK) {
+        CHECK(tasks == NULL);
+        check_message(part);
+    } else {
+        ek_destroy(&tasks);
+    }
+}
+
+static _Atomic int ran;
+
+static int count_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static ek_collection *make(ek_function *function)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    *function = job_register(tasks, "count", count_task, NULL);
+    atomic_store(&ran, 0);
+    return tasks;
+}
+
+static void add_tasks(ek_collection *tasks, ek_function function, int n)
+{
+    for (int i = 0; i < n; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+}
+
+/* ------------------------------------------------------------- environment */
+
+static _Atomic int unknown_lines;
+
+static void count_lines(ek_level level, const char *line, void *context)
+{
+    (void)level, (void)context;
+    if (!strstr(line, "EVENKEEL_STEEL"))
+        return;
+    CHECK_HAS_TEXT(line, "EVENKEEL_STEAL");
+    atomic_fetch_add(&unknown_lines, 1);
+}
+
+/* The first to create a collection in this process. */
+static void unknown_variables_warn_once(void)
+{
+    ek_options options = job_options();
+    setenv("EVENKEEL_STEEL", "none", 1);
+    ek_set_sink(count_lines, NULL, EK_LEVEL_WARN);
+    for (int i = 0; i < 3; i++) {
+        ek_collection *tasks = job_create(&options);
+        ek_destroy(&tasks);
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_WARN);
+    unsetenv("EVENKEEL_STEEL");
+    CHECK_EQ_INT(job_most(atomic_load(&unknown_lines)), 1);
+}
+
+struct variable {
+    const char *name, *value, *allowed;
+};
+
+static const struct variable bad_variables[] = {
+    {"EVENKEEL_STEAL", "best", "random, near, none, counter"},
+    {"EVENKEEL_STEAL", "none@x", "EVENKEEL_STEAL"},
+    {"EVENKEEL_RESTORE", "shuffle", "original, retain"},
+    {"EVENKEEL_ORDER", "", "longest, executed"},
+    {"EVENKEEL_DEQUE", "Locked", "atomic, locked"},
+    {"EVENKEEL_PROGRESS", "thread", "auto, polling, server"},
+    {"EVENKEEL_ON_FAILURE", "ignore", "stop, continue"},
+    {"EVENKEEL_BUFFER_SLOTS", "1", "2 ... 1048576"},
+    {"EVENKEEL_BUFFER_SLOTS", "many", "2 ... 1048576"},
+    {"EVENKEEL_SEED", "99999999999999999999", "EVENKEEL_SEED"},
+    {"EVENKEEL_REPORT", "report.txt", ".tsv"},
+    {"EVENKEEL_LOG", "loud", "error, warn, info, debug, trace"}};
+
+static void bad_variables_are_refused(void)
+{
+    ek_options options = job_options();
+    for (size_t i = 0; i < sizeof bad_variables / sizeof bad_variables[0];
+         i++) {
+        const struct variable *variable = &bad_variables[i];
+        const char *old = getenv(variable->name);
+        char kept[256] = "";
+        snprintf(kept, sizeof kept, "%s", old ? old : "");
+        /* First on all ranks, then on one. */
+        for (int all = 1; all >= 0; all--) {
+            if (all || is_other())
+                setenv(variable->name, variable->value, 1);
+            ek_status status = all ? EK_ERR_ARG : if_others(EK_ERR_ARG);
+            refuse(&options, status, variable->name);
+            if (status != EK_OK) {
+                check_message(variable->value);
+                check_message(variable->allowed);
+            }
+            if (old)
+                setenv(variable->name, kept, 1);
+            else
+                unsetenv(variable->name);
+        }
+    }
+}
+
+/* A good value on one rank only. */
+static void variables_differ(void)
+{
+    ek_options options = job_options();
+    if (is_other())
+        setenv("EVENKEEL_RESTORE", "original@1-", 1);
+    refuse(&options, if_others(EK_ERR_ARG), "option restore");
+    unsetenv("EVENKEEL_RESTORE");
+    if (is_other())
+        setenv("EVENKEEL_POLL_PERIOD_US", "500", 1);
+    refuse(&options, EK_OK, "");
+    unsetenv("EVENKEEL_POLL_PERIOD_US");
+    if (job_size > 1) {
+        options.ignore_environment = is_other();
+        setenv("EVENKEEL_ORDER", "executed", 1);
+        refuse(&options, EK_ERR_ARG, "option order");
+        unsetenv("EVENKEEL_ORDER");
+    }
+}
+
+/* ----------------------------------------------------------------- options */
+
+/* A variable that some runs of this test set for all wins over the program. */
+static bool is_set_outside(const char *field)
+{
+    char variable[64];
+    snprintf(variable, sizeof variable, "EVENKEEL_%s", field);
+    for (char *at = variable; *at; at++)
+        *at = (char)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+    return getenv(variable) != NULL;
+}
+
+static void refuse_difference(const ek_options *others, const char *field)
+{
+    ek_options options = job_options();
+    char name[64];
+    if (is_set_outside(field))
+        return;
+    snprintf(name, sizeof name, "option %s must be the same on all ranks",
+             field);
+    refuse(is_other() ? others : &options, if_others(EK_ERR_ARG), name);
+    if (job_size > 1)
+        check_message("rank 0 has '");
+}
+
+#define DIFFER(field, value)                \
+    do {                                    \
+        ek_options others = job_options();  \
+        others.field = (value);             \
+        refuse_difference(&others, #field); \
+    } while (0)
+
+static void options_differ(void)
+{
+    DIFFER(name, "another");
+    DIFFER(payload_bytes, 64);
+    DIFFER(restore, EK_RESTORE_ORIGINAL);
+    DIFFER(steal, EK_STEAL_NEAR);
+    DIFFER(order, EK_ORDER_EXECUTED);
+    DIFFER(deque, EK_DEQUE_LOCKED);
+    DIFFER(progress, EK_PROGRESS_POLLING);
+    DIFFER(on_failure, EK_ON_FAILURE_CONTINUE);
+    DIFFER(buffer_slots, 64);
+    DIFFER(stall_ms, 1);
+    DIFFER(seed, 2);
+    DIFFER(report, "1");
+    DIFFER(ranks_per_node, 1);
+}
+
+#undef DIFFER
+
+static void options_may_differ(void)
+{
+    ek_options options = job_options();
+    char *workers = getenv("EVENKEEL_WORKERS"), kept[32] = "";
+    if (workers)
+        snprintf(kept, sizeof kept, "%s", workers);
+    unsetenv("EVENKEEL_WORKERS");
+    options.workers = job_rank + 1;
+    options.poll_period_us = job_rank;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "count", count_task, NULL);
+    CHECK_EQ_INT(ek_workers_here(tasks), job_rank + 1);
+    CHECK_EQ_INT(ek_worker_count(tasks), job_size * (job_size + 1) / 2);
+    atomic_store(&ran, 0);
+    add_tasks(tasks, function, 100);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 100 * job_size);
+    ek_destroy(&tasks);
+    if (kept[0])
+        setenv("EVENKEEL_WORKERS", kept, 1);
+}
+
+static void options_out_of_range(void)
+{
+    for (int all = 0; all < 2; all++) {
+        ek_status status = all ? EK_ERR_ARG : if_others(EK_ERR_ARG);
+        ek_options options = job_options();
+        bool is_bad = all || is_other();
+        options.buffer_slots = is_bad ? 1 : 256;
+        refuse(&options, status, "option buffer_slots: 1 is not allowed");
+        options = job_options();
+        options.payload_bytes = is_bad ? 65505 : 48;
+        refuse(&options, status, "0 ... 65504");
+        options = job_options();
+        options.steal = is_bad ? (ek_steal_policy)77 : EK_STEAL_RANDOM;
+        refuse(&options, status, "random, near, none, counter");
+        options = job_options();
+        options.name = is_bad ? "two words" : "one";
+        refuse(&options, status, "option name");
+        options = job_options();
+        options.struct_bytes = is_bad ? 0 : sizeof options;
+        refuse(&options, status, "EK_OPTIONS_INIT");
+    }
+    CHECK_EQ_INT(ek_create(MPI_COMM_WORLD, NULL, NULL), EK_ERR_ARG);
+}
+
+/* --------------------------------------------------------------- functions */
+
+static void functions_differ(void)
+{
+    static const char *const names[4][3] = {{"first", "second", NULL},
+                                            {"first", "third", NULL},
+                                            {"second", "first", NULL},
+                                            {"first", "second", "third"}};
+    static const char *const told[4] = {"", "function 1 is 'third'",
+                                        "function 0 is 'second'",
+                                        "2 functions are registered"};
+    for (int i = 1; i < 4; i++) {
+        ek_options options = job_options();
+        ek_collection *tasks = job_create(&options);
+        ek_function function = 0;
+        for (int j = 0; j < 3 && names[is_other() ? i : 0][j]; j++)
+            function = job_register(tasks, names[is_other() ? i : 0][j],
+                                    count_task, NULL);
+        add_tasks(tasks, function, 5);
+        JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+        if (job_size > 1) {
+            check_message(told[i]);
+            check_message("allowed: the same functions");
+        }
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+        ek_destroy(&tasks);
+    }
+}
+
+/* ------------------------------------------------------------------- calls */
+
+/* Ranks restore differently: the restore of some, the next iteration of others
+ * says so. */
+static void restores_differ(void)
+{
+    for (int i = 0; i < 2; i++) {
+        ek_function function;
+        ek_collection *tasks = make(&function);
+        add_tasks(tasks, function, job_rank == 0 ? 50 : 1);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        ek_status status = ek_restore(
+            tasks,
+            (i == 0) == is_other() ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
+            NULL);
+        if (status == EK_OK)
+            status = ek_process(tasks, NULL);
+        JOB_STATUS(status, if_others(EK_ERR_ARG));
+        if (job_size > 1) {
+            check_message("ranks differ");
+            check_message("ek_restore");
+        }
+        ek_destroy(&tasks);
+    }
+}
+
+static void settings_differ(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 20);
+    CHECK_EQ_INT(ek_set(tasks, "steal", is_other() ? "near" : "none"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+    if (job_size > 1)
+        check_message("option steal is 'n");
+    ek_destroy(&tasks);
+}
+
+static void reports_differ(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 20);
+    JOB_STATUS(ek_process(tasks, is_other() ? &report : NULL),
+               if_others(EK_ERR_ARG));
+    if (job_size > 1)
+        check_message("ek_process");
+    ek_destroy(&tasks);
+}
+
+/* One rank pulls, the others do not. */
+static void loops_differ(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    ek_status status = EK_OK;
+    add_tasks(tasks, function, 20);
+    if (is_other()) {
+        ek_task task = {0};
+        status = ek_begin(tasks);
+        while (ek_next(tasks, 0, &task) == EK_OK && task.worker)
+            continue;
+        if (status == EK_OK)
+            status = ek_end(tasks, NULL);
+    } else {
+        status = ek_process(tasks, NULL);
+    }
+    JOB_STATUS(status, if_others(EK_ERR_ARG));
+    if (job_size > 1)
+        check_message("ranks differ");
+    ek_destroy(&tasks);
+}
+
+/* Two mistakes at once: differing calls, and no restore on one rank. */
+static void mistakes_meet(void)
+{
+    for (int i = 0; i < 20; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        ek_function function;
+        ek_collection *tasks = make(&function);
+        CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+        if (is_other())
+            add_tasks(tasks, function, 3);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_process(tasks, is_other() ? &report : NULL),
+                   if_others(EK_ERR_ARG));
+        ek_destroy(&tasks);
+    }
+}
+
+static void policies_are_checked(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    JOB_STATUS(ek_restore(tasks, (ek_restore_policy)9, NULL), EK_ERR_ARG);
+    check_message("policy 9 is not allowed");
+    check_message("EK_RESTORE_DEFAULT");
+    JOB_STATUS(ek_restore(NULL, EK_RESTORE_RETAIN, NULL), EK_ERR_ARG);
+    JOB_STATUS(ek_process(NULL, NULL), EK_ERR_ARG);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------- parallel regions */
+
+static void check_inside(ek_collection *tasks)
+{
+    ek_options options = job_options();
+    ek_collection *made = NULL;
+    CHECK_EQ_INT(ek_process(tasks, NULL), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "inside a parallel region");
+    CHECK_EQ_INT(ek_begin(tasks), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_create(MPI_COMM_WORLD, &options, &made), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "allowed: outside");
+    CHECK(made == NULL);
+}
+
+static void calls_from_parallel_regions(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 30);
+#pragma omp parallel num_threads(2)
+    check_inside(tasks);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0)
+        check_inside(tasks);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel num_threads(2)
+    CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 30 * job_size);
+    ek_destroy(&tasks);
+}
+
+static bool keep(const ek_task_info *task, void *context)
+{
+    (void)task, (void)context;
+    return true;
+}
+
+/* Calls of the main program from inside of a task. */
+static int calling_task(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    ek_collection *tasks = context;
+    ek_function function;
+    ek_task task = {0};
+    (void)worker, (void)payload, (void)bytes;
+    CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "ek_spawn");
+    CHECK_EQ_INT(ek_add_range(tasks, 0, 0, 5), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_clear(tasks), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_visit_tasks(tasks, keep, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_register(tasks, "new", count_task, NULL, &function),
+                 EK_ERR_STATE);
+    CHECK_EQ_INT(ek_process(tasks, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_begin(tasks), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static void calls_from_tasks(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "call", calling_task, tasks);
+    atomic_store(&ran, 0);
+    add_tasks(tasks, function, 20);
+    for (int i = 1; i < 3; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(job_sum(atomic_load(&ran)), i * 20 * job_size);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ----------------------------------------------------------- thread levels */
+
+static void watchdogs_need_serialized(void)
+{
+    ek_options options = job_options();
+    options.watchdog_us = 1000;
+    refuse(&options, EK_ERR_THREAD, "MPI_THREAD_SERIALIZED");
+    options.watchdog_us = is_other() ? 1000 : 0;
+    refuse(&options, if_others(EK_ERR_THREAD), "watchdog_us");
+}
+
+/* ------------------------------------------------------------ shared memory */
+
+static void small_shared_memory(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = NULL;
+    options.buffer_slots = 65536;
+    ek_status expected = job_size > 1 ? EK_ERR_NOMEM : EK_OK;
+    for (int i = 0; i < 3; i++)
+        refuse(&options, expected, "bytes free");
+    if (job_size > 1) {
+        check_message("--shm-size");
+        check_message("buffer_slots");
+    }
+    /* And what fits works. */
+    options.buffer_slots = 4;
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
+    if (tasks)
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    if (argc > 3 && strcmp(argv[3], "small") == 0) {
+        JOB_RUN(small_shared_memory);
+        return job_result();
+    }
+    JOB_RUN(unknown_variables_warn_once);
+    JOB_RUN(bad_variables_are_refused);
+    JOB_RUN(variables_differ);
+    JOB_RUN(options_differ);
+    JOB_RUN(options_may_differ);
+    JOB_RUN(options_out_of_range);
+    JOB_RUN(functions_differ);
+    JOB_RUN(restores_differ);
+    JOB_RUN(settings_differ);
+    JOB_RUN(reports_differ);
+    JOB_RUN(loops_differ);
+    JOB_RUN(mistakes_meet);
+    JOB_RUN(policies_are_checked);
+    JOB_RUN(calls_from_parallel_regions);
+    JOB_RUN(calls_from_tasks);
+    JOB_RUN(watchdogs_need_serialized);
+    return job_result();
+}

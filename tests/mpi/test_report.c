@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report of an iteration: its times add up, its counts are what tasks did,
+ * every figure has a name, a file gets a line per iteration.
+ *
+ *     test_report RANKS WORKERS
+ */
+#include "job.h"
+
+enum {
+    TASKS = 40, /* per rank */
+    NAP_US = 300,
+    LONG_US = 5000
+};
+
+static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    (void)worker, (void)bytes, (void)context;
+    int number;
+    memcpy(&number, payload, sizeof number);
+    job_nap(number == 0 ? LONG_US : NAP_US);
+    return 0;
+}
+
+static int null_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    ek_skip(worker);
+    return 0;
+}
+
+/* Functions "nap" and "null"; NAME must outlive the call only. */
+static ek_collection *make(const char *report)
+{
+    ek_options options = job_options();
+    options.name = "reported";
+    options.report = report;
+    ek_collection *tasks = job_create(&options);
+    ek_function nap = job_register(tasks, "nap", nap_task, NULL);
+    ek_function null = job_register(tasks, "null", null_task, NULL);
+    for (int i = 0; i < TASKS; i++) {
+        int number = i + job_rank;
+        CHECK_EQ_INT(ek_add_task(tasks, nap, &number, sizeof number, NULL),
+                     EK_OK);
+        CHECK_EQ_INT(ek_add_task(tasks, null, NULL, 0, NULL), EK_OK);
+    }
+    return tasks;
+}
+
+static double least_work_s(void)
+{
+    return 1e-6 * (NAP_US * (TASKS * job_size - 1) + LONG_US);
+}
+
+static void check_times(const ek_process_report *report)
+{
+    double whole = (double)report->workers * report->wall_s;
+    double parts = report->work_s + report->overhead_s + report->search_s +
+                   report->termination_s + report->start_s + report->late_s;
+    CHECK_NEAR(parts, whole, 0.02 * whole);
+    CHECK(report->work_s >= least_work_s());
+    CHECK(report->overhead_s >= 0);
+    CHECK(report->search_s >= 0);
+    CHECK(report->termination_s >= 0);
+    CHECK(report->start_s >= 0);
+    CHECK(report->late_s >= 0);
+    CHECK(report->restore_s >= 0);
+    CHECK(report->outside_s >= 0);
+    CHECK(report->largest_task_s >= 1e-6 * LONG_US);
+    CHECK(report->wall_s >= report->largest_task_s);
+    CHECK(report->imbalance >= 0);
+    CHECK(report->efficiency > 0 && report->efficiency <= 1);
+    CHECK(report->bound > 0 && report->bound <= 1);
+    CHECK(report->slowest_rank >= 0 && report->slowest_rank < job_size);
+    CHECK_EQ_INT(report->largest_task_function, 0);
+}
+
+static void times_add_up(void)
+{
+    ek_collection *tasks = make("0");
+    for (int i = 0; i < 4; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        if (i == 2 && job_rank == 0)
+            job_nap(20000); /* late */
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.iteration, i);
+        CHECK_EQ_INT(report.workers, job_size * job_workers);
+        CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
+        CHECK_EQ_INT(report.null_tasks, TASKS * job_size);
+        CHECK_EQ_INT(report.spawned + report.cancelled + report.failed, 0);
+        check_times(&report);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------- names */
+
+#define FIELD(field) \
+    CHECK_NEAR(figure(tasks, #field), (double)report.field, 1e-12)
+
+static double figure(const ek_collection *tasks, const char *name)
+{
+    double value = (double)NAN;
+    CHECK_EQ_INT(ek_report_get(tasks, name, &value), EK_OK);
+    return value;
+}
+
+static void figures_have_names(void)
+{
+    double value = 77;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make("0");
+    CHECK_EQ_INT(ek_report_get(tasks, "efficiency", &value), EK_ERR_STATE);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ek_report_get(tasks, "efficiency", &value), EK_ERR_STATE);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    FIELD(iteration), FIELD(workers), FIELD(tasks), FIELD(null_tasks);
+    FIELD(spawned), FIELD(cancelled), FIELD(failed), FIELD(stolen);
+    FIELD(attempted_mean), FIELD(attempted_deviation);
+    FIELD(successful_mean), FIELD(successful_deviation);
+    FIELD(wall_s), FIELD(work_s), FIELD(overhead_s), FIELD(search_s);
+    FIELD(termination_s), FIELD(start_s), FIELD(late_s), FIELD(restore_s);
+    FIELD(outside_s), FIELD(inflation), FIELD(service_p50_s);
+    FIELD(service_p99_s), FIELD(largest_task_s), FIELD(largest_task_id);
+    FIELD(largest_task_function), FIELD(slowest_rank), FIELD(imbalance);
+    FIELD(efficiency), FIELD(bound);
+    CHECK_EQ_INT(figure(tasks, "function.nap.tasks") +
+                     figure(tasks, "function.null.tasks"),
+                 2 * TASKS * job_size);
+    CHECK_NEAR(figure(tasks, "function.nap.work_s") +
+                   figure(tasks, "function.null.work_s"),
+               report.work_s, 1e-6);
+    static const char *const unknown[] = {"", "Efficiency", "function.nap",
+                                          "function.none.tasks",
+                                          "function.nap.wall_s"};
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ_INT(ek_report_get(tasks, unknown[i], &value), EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), unknown[i]);
+    }
+    CHECK_EQ_INT(ek_report_get(NULL, "bound", &value), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_report_get(tasks, NULL, &value), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_report_get(tasks, "bound", NULL), EK_ERR_ARG);
+    CHECK_NEAR(value, 77, 0);
+    ek_destroy(&tasks);
+}
+#undef FIELD
+
+/* The same on all ranks, to the last bit. */
+static void figures_are_the_same_everywhere(void)
+{
+    ek_process_report first, report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make("0");
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    memcpy(&first, &report, sizeof first);
+    MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
+    CHECK_EQ_INT(memcmp(&first, &report, sizeof first), 0);
+    ek_destroy(&tasks);
+}
+
+/* An older program's struct ends sooner, and is not written beyond that. */
+static void shorter_structs_are_kept(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make("0");
+    report.struct_bytes = offsetof(ek_process_report, wall_s);
+    report.wall_s = -5;
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.struct_bytes, offsetof(ek_process_report, wall_s));
+    CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
+    CHECK_NEAR(report.wall_s, -5, 0);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    /* Wrong on one rank is wrong for all. */
+    report.struct_bytes = job_rank == job_size - 1 ? 0 : sizeof report;
+    JOB_STATUS(ek_process(tasks, &report), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "EK_PROCESS_REPORT_INIT");
+    report.struct_bytes = sizeof report;
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
+    ek_destroy(&tasks);
+}
+
+/* ------------------------------------------------------------------- files */
+
+static int lines_of(const char *name)
+{
+    int lines = 0, columns = 1, first = 0, character;
+    FILE *file = fopen(name, "r");
+    if (!CHECK(file != NULL))
+        return 0;
+    while ((character = getc(file)) != EOF) {
+        columns += character == '\t';
+        if (character != '\n')
+            continue;
+        lines++;
+        first = first == 0 ? columns : first;
+        CHECK_EQ_INT(columns, first);
+        columns = 1;
+    }
+    CHECK(first > 20);
+    fclose(file);
+    return lines;
+}
+
+static void files_get_a_line_each(void)
+{
+    char name[64] = "";
+    if (job_rank == 0)
+        snprintf(name, sizeof name, "/tmp/ek_test_report_%ld.tsv",
+                 (long)getpid());
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    ek_collection *tasks = make(name);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    /* A report is made for the file, so its figures are there. */
+    CHECK(figure(tasks, "work_s") > 0);
+    CHECK_EQ_INT(ek_set(tasks, "report", "0"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    if (job_rank == 0) {
+        int lines = lines_of(name);
+        CHECK(lines >= 3 && lines <= 5); /* and a heading */
+        unlink(name);
+    }
+}
+
+static void files_that_cannot_be_written(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = NULL;
+    options.report = "/nowhere/to/be/found.tsv";
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_ERR_FILE);
+    CHECK(tasks == NULL);
+    CHECK_HAS_TEXT(ek_error_message(), "/nowhere/to/be/found.tsv");
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    JOB_RUN(times_add_up);
+    JOB_RUN(figures_have_names);
+    JOB_RUN(figures_are_the_same_everywhere);
+    JOB_RUN(shorter_structs_are_kept);
+    JOB_RUN(files_get_a_line_each);
+    JOB_RUN(files_that_cannot_be_written);
+    return job_result();
+}
