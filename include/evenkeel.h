@@ -225,10 +225,10 @@ typedef struct ek_options {
  * @retval EK_OK
  * @retval EK_ERR_ARG     An option or variable is out of range, or differs over
  *                        the ranks; the message names it.
- * @retval EK_ERR_STATE   MPI is not initialized, or a parallel region is
- * active.
- * @retval EK_ERR_THREAD  The MPI thread level is too low for an explicit
- * choice.
+ * @retval EK_ERR_STATE   MPI is not initialized or finalized, or a parallel
+ *                        region is active.
+ * @retval EK_ERR_THREAD  The MPI thread level is too low for what is asked.
+ * @retval EK_ERR_FILE    The report's file cannot be written.
  * @retval EK_ERR_NOMEM   Memory or the shared-memory mount is too small.
  * @retval EK_ERR_MPI     Communication failed.
  *
@@ -244,8 +244,9 @@ EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
  *
  * @param[in,out] tasks  Set to NULL; NULL or a NULL collection is accepted.
  *
- * Call:    Collective; after MPI_Finalize() it only frees.
+ * Call:    Collective; synchronizing; after MPI_Finalize() it only frees.
  * Threads: One per rank, no iteration open.
+ * Cost:    Drops messages that are still on their way.
  */
 EK_API void ek_destroy(ek_collection **tasks);
 
@@ -255,8 +256,7 @@ EK_API void ek_destroy(ek_collection **tasks);
  * All ranks register the same names in the same order; the next collective
  * call finds out if they did not.
  *
- * @param[in]  name      Copied; unique in the collection, at most 63
- * characters.
+ * @param[in]  name      Copied; unique in the collection, up to 63 bytes.
  * @param[in]  fn        Body; NULL where only ek_next() runs tasks.
  * @param[in]  context   Passed to @p fn on this rank; borrowed.
  * @param[out] function  What ek_add_task() takes.
@@ -267,6 +267,7 @@ EK_API void ek_destroy(ek_collection **tasks);
  *
  * Call:    Local.
  * Threads: One at a time.
+ * Cost:    O(functions registered so far).
  */
 EK_API ek_status ek_register(ek_collection *tasks, const char *name,
                              ek_task_fn *fn, void *context,
@@ -319,9 +320,10 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
  *
  * @param[in] first,last  0 <= first <= last.
  *
- * @retval EK_ERR_ARG    Unknown function, bad bounds, or payload_bytes
- * below 16.
+ * @retval EK_ERR_ARG    Unknown function, bad bounds, or payload_bytes is
+ *                       below 16.
  * @retval EK_ERR_STATE  An iteration is open.
+ * @retval EK_ERR_NOMEM
  *
  * Call:    Local.
  * Threads: Any, several at once.
@@ -378,6 +380,8 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  *
  * @retval EK_ERR_ARG    Unknown option, fixed option, or bad value.
  * @retval EK_ERR_STATE  An iteration is open.
+ * @retval EK_ERR_FILE   Rank 0 only: the report's file cannot be written; the
+ *                       old report stays.
  *
  * Call:    Collective, not synchronizing: a difference between ranks is found
  *          by the next ek_process().
@@ -441,18 +445,21 @@ typedef struct ek_process_report {
  *                       ek_stop() and the rest stays as cancelled.
  * @retval EK_ERR_TASK   A task failed: the message names the lowest failing
  *                       worker, function and id.  ek_restore() is legal.
- * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls.
- * @retval EK_ERR_STATE  Called a second time without ek_restore() or
- * ek_clear(), from inside a parallel region, or while another one runs.
+ * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls,
+ *                       or a function has no body.
+ * @retval EK_ERR_STATE  Tasks of the last iteration are held and neither
+ *                       ek_restore() nor ek_clear() came since; from inside a
+ *                       parallel region; or another iteration is open.
  * @retval EK_ERR_NOMEM  Memory ran out; what did not run stays as cancelled.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
  * Call:    Collective; returns on a rank when the last task of the job has
  *          ended.  Ranks may enter at any time.
  * Threads: One per rank, outside parallel regions.
- * Cost:    No messages on one node.  Otherwise a few waves over a tree of
- * nodes. Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012; Cartier, Dinan,
- * Larkins, ICPP 2021, for the shared part of the deques.
+ * Cost:    No messages on one node.  Otherwise requests of thieves, and a few
+ *          waves over a tree of nodes.
+ * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012; Cartier, Dinan,
+ *          Larkins, ICPP 2021, for the shared part of the deques.
  */
 EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
 
@@ -487,8 +494,8 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * @retval EK_ERR_STATE  No iteration is open.
  *
  * Call:    Local; returns when a task is there or all tasks of the job ended.
- * Threads: One per worker; with an MPI thread level below SERIALIZED, @p here =
- * 0 is the thread that initialized MPI.
+ * Threads: One per worker; with an MPI thread level below SERIALIZED, worker 0
+ *          is for the thread that initialized MPI.
  */
 EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
 

@@ -194,11 +194,9 @@ static ek_status check_call(void)
         return eki_error(EK_ERR_STATE, "ek_create: call MPI_Init first");
     if (level == -2)
         return eki_error(EK_ERR_STATE, "ek_create: MPI is finalized already");
-    if (eki_team_in_parallel())
-        return eki_error(EK_ERR_STATE,
-                         "ek_create: called from inside a parallel region; "
-                         "allowed: outside, one thread per rank");
-    return EK_OK;
+    /* From inside a region one thread tells the other ranks. */
+    return eki_team_is_first() ? EK_OK
+                               : eki_collection_check_region("ek_create");
 }
 
 static void free_parts(ek_collection *tasks)
@@ -235,6 +233,11 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
     ek_status resolved =
         tasks ? eki_settings_resolve(options, &tasks->settings)
               : eki_error(EK_ERR_NOMEM, "no memory for a collection");
+    if (resolved == EK_OK) {
+        resolved = eki_collection_check_region("ek_create");
+        if (resolved != EK_OK)
+            eki_settings_free(&tasks->settings);
+    }
     /* A rank whose options are bad takes part until all know of it. */
     int64_t ranks_per_node =
         resolved == EK_OK ? tasks->settings.options.ranks_per_node : 0;

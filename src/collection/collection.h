@@ -70,6 +70,8 @@ uint64_t eki_collection_signature(const ek_collection *tasks);
 /* Note a call that must be made alike on all ranks; CALL is static. */
 void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
 
+/* EK_ERR_STATE inside an active parallel region. */
+ek_status eki_collection_check_region(const char *call);
 /* Whether a collective call may come now, and is alone in this process. */
 ek_status eki_collection_claim(ek_collection *tasks, const char *call);
 void eki_collection_release(void);

@@ -5,16 +5,20 @@
 /* One ek_process() or ek_restore() at a time in this process. */
 static _Atomic int busy;
 
-ek_status eki_collection_claim(ek_collection *tasks, const char *call)
+ek_status eki_collection_check_region(const char *call)
+{
+    if (!eki_team_in_parallel())
+        return EK_OK;
+    return eki_error(EK_ERR_STATE,
+                     "%s: called from inside a parallel region; allowed: "
+                     "outside, one thread per rank",
+                     call);
+}
+
+/* Whether this process may open a phase of TASKS now. */
+static ek_status claim(const ek_collection *tasks, const char *call)
 {
     int expected = 0;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
-    if (eki_team_in_parallel())
-        return eki_error(EK_ERR_STATE,
-                         "%s: called from inside a parallel region; allowed: "
-                         "outside, one thread per rank",
-                         call);
     if (tasks->state == EKI_STATE_BROKEN)
         return eki_error(EK_ERR_STATE,
                          "%s: communication has failed before; only ek_destroy "
@@ -28,6 +32,14 @@ ek_status eki_collection_claim(ek_collection *tasks, const char *call)
                          "process; allowed: one at a time",
                          call);
     return EK_OK;
+}
+
+ek_status eki_collection_claim(ek_collection *tasks, const char *call)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
+    EKI_TRY(eki_collection_check_region(call));
+    return claim(tasks, call);
 }
 
 void eki_collection_release(void)
@@ -175,6 +187,18 @@ static ek_status check_report(const ek_process_report *report)
     return EK_OK;
 }
 
+static ek_status check_bodies(const struct eki_engine *engine)
+{
+    for (int f = 0; f < engine->function_count; f++) {
+        if (!engine->functions[f].fn)
+            return eki_error(EK_ERR_ARG,
+                             "ek_process: function '%s' was registered without "
+                             "a body; only ek_next() hands out its tasks",
+                             engine->functions[f].name);
+    }
+    return EK_OK;
+}
+
 /* What only this rank may know; shared by the phase. */
 static ek_status prepare(ek_collection *tasks)
 {
@@ -183,6 +207,8 @@ static ek_status prepare(ek_collection *tasks)
         return eki_error(EK_ERR_STATE,
                          "ek_process: the tasks of the last iteration are not "
                          "restored; call ek_restore or ek_clear first");
+    if (!tasks->is_pulled)
+        EKI_TRY(check_bodies(tasks->engine));
     EKI_TRY(eki_collection_gather(tasks));
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (tasks->engine->workers[here]->local.has_hints)
@@ -201,17 +227,20 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-/* CHECKED: of the arguments; it is shared by the phase, too. */
-static void open_iteration(ek_collection *tasks, bool wants_report,
-                           ek_status checked)
+/* A wrong call makes the phase an error on all ranks. */
+static void open_iteration(ek_collection *tasks,
+                           const ek_process_report *report)
 {
     ek_status prepared = prepare(tasks);
-    if (prepared == EK_ERR_STATE)
+    ek_status checked = check_report(report);
+    if (checked == EK_OK)
+        checked = eki_collection_check_region("ek_process");
+    if (prepared == EK_ERR_STATE || checked == EK_ERR_STATE)
         hide_executed(tasks);
-    if (prepared == EK_OK)
+    if (checked != EK_OK)
         prepared = checked;
     tasks->wants_report =
-        wants_report || strcmp(tasks->settings.report, "0") != 0;
+        report != NULL || strcmp(tasks->settings.report, "0") != 0;
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
     tasks->state = EKI_STATE_OPEN;
 }
@@ -296,12 +325,18 @@ static ek_status close_iteration(ek_collection *tasks,
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
-    ek_status checked = check_report(report);
-    EKI_TRY(eki_collection_claim(tasks, "ek_process"));
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_process: collection is NULL");
+    /* From inside a region one thread tells the other ranks. */
+    bool is_inside = eki_team_in_parallel();
+    if (is_inside && !eki_team_is_first())
+        return eki_collection_check_region("ek_process");
+    EKI_TRY(claim(tasks, "ek_process"));
     eki_collection_note(tasks, "ek_process, with a report:", report != NULL);
     tasks->is_pulled = false;
-    open_iteration(tasks, report != NULL, checked);
-    eki_team_run(tasks->team);
+    open_iteration(tasks, report);
+    if (!is_inside)
+        eki_team_run(tasks->team);
     return close_iteration(tasks, report);
 }
 
@@ -310,7 +345,7 @@ ek_status ek_begin(ek_collection *tasks)
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
     eki_collection_note(tasks, "ek_begin", 0);
     tasks->is_pulled = true;
-    open_iteration(tasks, false, EK_OK);
+    open_iteration(tasks, NULL);
     return EK_OK;
 }
 

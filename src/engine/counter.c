@@ -566,9 +566,10 @@ bool eki_counter_take(struct eki_engine *engine,
         set_draw(worker, EKI_DRAW_NUMBER);
         return true;
     case EKI_KIND_FETCHED:
-        if (!worker || message->head.bytes != engine->slot_bytes)
+        if (!worker || message->head.count != 1 ||
+            message->head.bytes != engine->slot_bytes)
             return false;
-        eki_server_deliver(engine, worker, message->body, 1);
+        eki_server_deliver(engine, worker, message);
         set_draw(worker, EKI_DRAW_FREE);
         return true;
     default:

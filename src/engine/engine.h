@@ -105,13 +105,12 @@ struct eki_node_words {
 
 struct eki_rank_words {
     _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
-    _Atomic uint64_t polled;                  /* when its server was stepped */
 };
 
 /* Written by the owner (before the team starts: by the thread that enters). */
 struct eki_worker_words {
     _Alignas(EKI_LINE) _Atomic uint64_t phase;
-    _Atomic uint64_t signature;
+    _Atomic uint64_t signature[2];      /* of phases, as above */
     _Atomic uint64_t created, executed; /* cumulative */
     _Atomic uint64_t idle;              /* phase in which it is idle now */
     struct eki_deque_shared deque;
@@ -149,6 +148,7 @@ enum eki_step {
 struct eki_chunk {
     struct eki_chunk *next;
     int64_t count;
+    bool is_stolen, is_whole; /* ... and now all of the answer is here */
     _Alignas(16) unsigned char slots[];
 };
 
@@ -170,7 +170,7 @@ struct ek_worker {
     unsigned char *batch_seed; /* seed_top when the batch began */
     int64_t batch_log;         /* log entries when the batch began */
     uint32_t marks;
-    int32_t budget;          /* tasks this batch may still take */
+    int32_t budget;          /* tasks this batch may take */
     int32_t in_batch;        /* tasks it took */
     int32_t batch;           /* adaptive size, 1 ... 64 */
     int32_t credit;          /* spawns until the next publication */
@@ -300,7 +300,6 @@ struct eki_server {
     struct eki_early *early;
     int *contact; /* rank to ask, per node; [nodes] */
     struct eki_histogram service;
-    uint64_t stepped_at;
     uint64_t moved;      /* messages that were worth waiting for; cumulative */
     int64_t depart_next; /* departing tasks sent so far */
     int next_worker;     /* for arriving tasks without a worker */
@@ -366,7 +365,6 @@ struct eki_engine {
     _Atomic bool messages; /* the server must be stepped in this phase */
     _Atomic int absent;    /* workers without a thread */
     _Atomic int broken;    /* ek_status: no message moves any more */
-    _Atomic int no_memory; /* ... ran out */
     uint64_t entered_ns;
     bool stall_printed;
 
@@ -450,24 +448,6 @@ static inline int eki_worker_open_requests(const struct ek_worker *worker)
 
 /* ------------------------------------------------------------- inline paths */
 
-/* Pop the newest task of the stack to where it runs; NULL: no memory. */
-static inline struct eki_slot *eki_worker_pop(struct ek_worker *worker)
-{
-    struct eki_local *local = &worker->local;
-    unsigned char *top = local->stack_top - local->slot_bytes;
-    const struct eki_slot *slot = (const struct eki_slot *)top;
-    struct eki_slot *runs = worker->scratch;
-    if (slot->flags & EKI_SLOT_SEED) {
-        runs = eki_local_log(local, slot);
-        if (EKI_UNLIKELY(!runs))
-            return NULL;
-    } else {
-        eki_slot_copy(runs, slot, local->slot_bytes);
-    }
-    local->stack_top = top;
-    return runs;
-}
-
 static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
@@ -477,6 +457,20 @@ static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
     return (struct eki_slot *)(top - local->slot_bytes);
 }
 
+/* Whether a long task may begin, as a batch of its own; a range may not. */
+static inline bool eki_worker_may_begin(struct ek_worker *worker,
+                                        const struct eki_slot *slot)
+{
+    if (worker->in_batch != 0 || slot->bin == EKI_BIN_RANGE)
+        return false;
+    worker->budget = 1;
+    return true;
+}
+
+/* Take a seed from the top of the stack to the log, where it runs; NULL: step.
+ */
+struct eki_slot *eki_worker_take_logged(struct ek_worker *worker);
+
 /*
  * The next task of the batch, or NULL: read the clock and step.  Long tasks,
  * and ranges, are batches of their own.
@@ -484,27 +478,31 @@ static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
 static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
-    if (worker->budget == 0)
+    struct eki_slot *slot;
+    if (EKI_UNLIKELY(worker->in_batch >= worker->budget))
         return NULL;
-    bool is_stack = local->stack_top != local->stack_bottom;
-    if (!is_stack && local->seed_top == local->seed_base)
-        return NULL;
-    struct eki_slot *slot =
-        (struct eki_slot *)((is_stack ? local->stack_top : local->seed_top) -
-                            local->slot_bytes);
-    if (slot->bin >= EKI_BIN_LONG) {
-        if (worker->in_batch != 0 || slot->bin == EKI_BIN_RANGE)
-            return NULL;
-        worker->budget = 1;
-    }
-    if (is_stack) {
-        slot = eki_worker_pop(worker);
-        if (EKI_UNLIKELY(!slot))
-            return NULL;
+    if (local->stack_top != local->stack_bottom) {
+        slot = (struct eki_slot *)(local->stack_top - local->slot_bytes);
+        if (EKI_UNLIKELY(slot->flags & EKI_SLOT_SEED)) {
+            slot = eki_worker_take_logged(worker);
+            if (!slot)
+                return NULL;
+        } else {
+            /* Spawned, so never measured.  It runs from a copy: its place is
+             * that of its first child. */
+            local->stack_top = (unsigned char *)slot;
+            eki_slot_copy(worker->scratch, slot, local->slot_bytes);
+            slot = worker->scratch;
+        }
     } else {
+        if (EKI_UNLIKELY(local->seed_top == local->seed_base))
+            return NULL;
+        slot = (struct eki_slot *)(local->seed_top - local->slot_bytes);
+        if (EKI_UNLIKELY(slot->bin >= EKI_BIN_LONG) &&
+            !eki_worker_may_begin(worker, slot))
+            return NULL;
         local->seed_top = (unsigned char *)slot;
     }
-    worker->budget--;
     worker->in_batch++;
     worker->current = slot;
     return slot;

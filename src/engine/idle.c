@@ -109,6 +109,10 @@ static bool take_inbox(struct ek_worker *worker, struct ek_worker *holder)
         size_t bytes = (size_t)chunk->count * local->slot_bytes;
         memcpy(local->stack_top, chunk->slots, bytes);
         local->stack_top += bytes;
+        if (chunk->is_stolen) {
+            worker->counts.successful += chunk->is_whole;
+            worker->counts.stolen += chunk->count;
+        }
         eki_free(chunk);
         chunk = next;
     }
@@ -318,9 +322,7 @@ static bool first_pass(struct ek_worker *worker)
         restart_check(worker);
         return phase > engine->phase;
     }
-    /* relaxed: signature was stored before phase. */
-    if (atomic_load_explicit(&words->signature, memory_order_relaxed) !=
-        engine->signature)
+    if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
     if (worker->check_at == 0)
         worker->check_idle = true;

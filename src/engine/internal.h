@@ -51,6 +51,16 @@ void eki_set_stop(struct eki_engine *engine);
 /* Signatures differ: the phase is void, and nothing starts any more. */
 void eki_set_mismatch(struct eki_engine *engine);
 
+/* Signature of a worker that was seen in this phase: it may be in the next by
+ * now, which tells nothing. */
+static inline uint64_t eki_signature_of(const struct eki_engine *engine,
+                                        const struct eki_worker_words *words)
+{
+    /* relaxed: stored before phase. */
+    return atomic_load_explicit(&words->signature[engine->phase & 1],
+                                memory_order_relaxed);
+}
+
 /*
  * Whether a worker of the node is in this phase and agrees with this rank on
  * functions and calls: another's tasks might run something else here.
@@ -58,13 +68,12 @@ void eki_set_mismatch(struct eki_engine *engine);
 static inline bool eki_is_alike(const struct eki_engine *engine,
                                 const struct eki_worker_words *words)
 {
-    /* acquire: pairs with the release in eki_engine_enter(): its signature;
-     * relaxed: stored before. */
+    /* acquire: pairs with the release in eki_engine_enter(): its signature. */
     return atomic_load_explicit(&words->phase, memory_order_acquire) ==
                engine->phase &&
-           atomic_load_explicit(&words->signature, memory_order_relaxed) ==
-               engine->signature;
+           eki_signature_of(engine, words) == engine->signature;
 }
+
 /* Record an error of WORKER, once per phase and worker. */
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
@@ -104,13 +113,12 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 
 void eki_server_init(struct eki_engine *engine);
 void eki_server_free(struct eki_engine *engine);
-void eki_server_enter(struct eki_engine *engine);
 /* A buffer with kind, phase and signature set, or NULL. */
 struct eki_message *eki_server_reserve(struct eki_engine *engine,
                                        enum eki_kind kind);
-/* Give tasks to a worker of this rank. */
+/* Give the tasks of a message to a worker of this rank. */
 void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
-                        const void *slots, int64_t count);
+                        const struct eki_message *message);
 void eki_server_requests(struct eki_engine *engine);
 void eki_server_asks(struct eki_engine *engine, uint64_t now);
 void eki_server_departing(struct eki_engine *engine);

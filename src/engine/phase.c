@@ -380,8 +380,8 @@ static void enter_worker(struct ek_worker *worker)
     eki_worker_store(worker);
     /* relaxed, both: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
-    atomic_store_explicit(&worker->words->signature, engine->signature,
-                          memory_order_relaxed);
+    atomic_store_explicit(&worker->words->signature[engine->phase & 1],
+                          engine->signature, memory_order_relaxed);
     /* release: pairs with the acquire of whoever sums: the seeds count. */
     atomic_store_explicit(&worker->words->phase, engine->phase,
                           memory_order_release);

@@ -74,16 +74,18 @@ struct eki_message *eki_server_reserve(struct eki_engine *engine,
 /* ----------------------------------------------------------- arriving tasks */
 
 void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
-                        const void *slots, int64_t count)
+                        const struct eki_message *message)
 {
-    size_t bytes = (size_t)count * engine->slot_bytes;
+    size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
     if (!chunk) {
         eki_engine_break(engine, EK_ERR_NOMEM);
         return;
     }
-    memcpy(chunk->slots, slots, bytes);
-    chunk->count = count;
+    memcpy(chunk->slots, message->body, bytes);
+    chunk->count = message->head.count;
+    chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
+    chunk->is_whole = message->head.first == 0;
     /* Before the chunk can be taken: the worker, who says that it is idle when
      * all is done, must have the last word.  relaxed: the release below orders
      * it. */
@@ -165,7 +167,7 @@ static void take_tasks(struct eki_engine *engine,
         refuse_slots(engine, message);
         return;
     }
-    eki_server_deliver(engine, worker, message->body, message->head.count);
+    eki_server_deliver(engine, worker, message);
     if (message->head.kind == EKI_KIND_TASKS && message->head.first == 0)
         answered(engine, worker, &message->head, 1, now);
 }
@@ -501,7 +503,6 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     struct eki_server *server = &engine->server;
     if (!engine->fabric || eki_is_broken(engine))
         return true;
-    server->stepped_at = now;
     /* relaxed, both: a hint; looked at first, to leave the line alone. */
     if (!engine->alone && last_polled(engine) != engine->topology->rank)
         atomic_store_explicit(&engine->node->polled, engine->topology->rank,

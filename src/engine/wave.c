@@ -24,9 +24,7 @@ static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
                 engine->phase ||
             !eki_is_idle(words, engine->phase))
             return false;
-        /* relaxed: stored before phase. */
-        uint64_t signature =
-            atomic_load_explicit(&words->signature, memory_order_relaxed);
+        uint64_t signature = eki_signature_of(engine, words);
         if (signature < vote->signature_low)
             vote->signature_low = signature;
         if (signature > vote->signature_high)

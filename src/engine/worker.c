@@ -178,7 +178,7 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     function->tasks += n;
     function->work_ns += elapsed;
     adapt_batch(worker, elapsed);
-    worker->in_batch = 0;
+    worker->in_batch = worker->budget = 0;
     worker->current = NULL;
     worker->stamp = now;
 }
@@ -223,6 +223,19 @@ enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
     worker->batch_seed = local->seed_top;
     worker->batch_log = eki_local_slots(local, local->log, local->log_end);
     return EKI_STEP_RUN;
+}
+
+struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_slot *slot =
+        (struct eki_slot *)(local->stack_top - local->slot_bytes);
+    if (slot->bin >= EKI_BIN_LONG && !eki_worker_may_begin(worker, slot))
+        return NULL;
+    struct eki_slot *logged = eki_local_log(local, slot);
+    if (logged)
+        local->stack_top = (unsigned char *)slot;
+    return logged;
 }
 
 /* -------------------------------------------------------------------- marks */

@@ -176,14 +176,24 @@ static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
 {
     const unsigned char *from = payload;
     unsigned char *to = slot->payload;
-    if (EKI_LIKELY(bytes == 48)) {
-        for (int i = 0; i < 48; i += 8)
-            eki_copy_word(to + i, from + i);
-        return;
-    }
-    for (; bytes >= 8; bytes -= 8, from += 8, to += 8)
+    for (; EKI_UNLIKELY(bytes >= 64); bytes -= 8, from += 8, to += 8)
         eki_copy_word(to, from);
-    for (; bytes > 0; bytes--)
+    /* The rest without a loop, by the bits of its size. */
+    if (bytes & 32) {
+        for (int i = 0; i < 32; i += 8)
+            eki_copy_word(to + i, from + i);
+        from += 32, to += 32;
+    }
+    if (bytes & 16) {
+        eki_copy_word(to, from);
+        eki_copy_word(to + 8, from + 8);
+        from += 16, to += 16;
+    }
+    if (bytes & 8) {
+        eki_copy_word(to, from);
+        from += 8, to += 8;
+    }
+    for (bytes &= 7; EKI_UNLIKELY(bytes > 0); bytes--)
         *to++ = *from++;
 }
 

@@ -127,3 +127,8 @@ bool eki_team_in_parallel(void)
 {
     return omp_in_parallel();
 }
+
+bool eki_team_is_first(void)
+{
+    return omp_get_level() == 1 && omp_get_thread_num() == 0;
+}

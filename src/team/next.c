@@ -8,64 +8,63 @@
 void eki_team_end_task(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
-    struct eki_waiter *waiter = &team->waiters[here];
-    if (!waiter->is_running)
+    struct eki_seat *seat = &team->seats[here];
+    if (!seat->is_running)
         return;
-    if (waiter->is_index) {
+    if (seat->is_index) {
         if (!eki_worker_index_is_null(worker, 0))
             eki_worker_index_end(worker, 0, eki_clock_ns());
     } else if (worker->marks != 0) {
         eki_worker_mark(worker, 0);
     }
-    waiter->is_running = false;
+    seat->is_running = false;
 }
 
 /* The next of the open batch or piece; false: step. */
-static bool take(struct ek_worker *worker, struct eki_waiter *waiter,
-                 ek_task *task)
+static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
 {
-    if (eki_worker_take_index(worker, &waiter->index)) {
-        waiter->is_index = true;
+    if (eki_worker_take_index(worker, &seat->index)) {
+        seat->is_index = true;
         task->function = worker->index_function;
-        task->payload = &waiter->index;
-        task->bytes = sizeof waiter->index;
+        task->payload = &seat->index;
+        task->bytes = sizeof seat->index;
     } else {
         const struct eki_slot *slot =
             worker->index_first < 0 ? eki_worker_take(worker) : NULL;
         if (!slot)
             return false;
-        waiter->is_index = false;
+        seat->is_index = false;
         task->function = slot->function;
         task->payload = slot->payload;
         task->bytes = slot->bytes;
     }
     task->worker = worker;
-    waiter->is_running = true;
+    seat->is_running = true;
     return true;
 }
 
 bool eki_team_next(struct eki_team *team, int here, ek_task *task)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
-    struct eki_waiter *waiter = &team->waiters[here];
-    if (EKI_UNLIKELY(!team->begun[here]))
+    struct eki_seat *seat = &team->seats[here];
+    if (EKI_UNLIKELY(!seat->is_taken))
         eki_team_arrive(team, here);
     eki_team_end_task(team, here);
     /* Only what a step has opened may be taken: a batch that ended early leaves
      * a budget behind. */
-    while (!waiter->is_open || !take(worker, waiter, task)) {
+    while (!seat->is_open || !take(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
         if (eki_team_poll_if_due(team, here, now))
             worker->restamp = true;
         enum eki_step step = eki_worker_step(worker, now);
-        waiter->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
+        seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE)
             return false;
         if (step == EKI_STEP_WAIT)
-            eki_team_rest(team, here, waiter, now);
+            eki_team_rest(team, here, &seat->waiter, now);
         else
-            eki_wait_reset(waiter);
-        if (waiter->is_open)
+            eki_wait_reset(&seat->waiter);
+        if (seat->is_open)
             eki_team_restamp(worker);
     }
     return true;

@@ -6,6 +6,17 @@
 #include "team/team.h"
 #include "team/wait.h"
 
+/* Where a worker sits from call to call; written by its thread. */
+struct eki_seat {
+    _Alignas(EKI_LINE) bool is_taken; /* a thread has come */
+    /* Pull loop. */
+    bool is_open;    /* a batch or piece is */
+    bool is_running; /* a task is */
+    bool is_index;   /* ... and is an index of a range */
+    int64_t index;
+    struct eki_waiter waiter;
+};
+
 /* What came of a step of the server. */
 enum eki_served {
     EKI_SERVED_NOTHING, /* no message, or another thread steps it */

@@ -52,9 +52,8 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     if (!team)
         return eki_error(EK_ERR_NOMEM, "no memory for the team");
     team->setup = *setup;
-    team->begun = eki_alloc((size_t)workers, sizeof *team->begun);
-    team->waiters = eki_alloc((size_t)workers, sizeof *team->waiters);
-    if (!team->begun || !team->waiters) {
+    team->seats = eki_alloc_lines((size_t)workers * sizeof *team->seats);
+    if (!team->seats) {
         eki_error(EK_ERR_NOMEM, "no memory for the team");
         goto free_team;
     }
@@ -71,8 +70,7 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     *made = team;
     return EK_OK;
 free_team:
-    eki_free(team->begun);
-    eki_free(team->waiters);
+    eki_free(team->seats);
     eki_free(team);
     return status;
 }
@@ -84,8 +82,7 @@ void eki_team_destroy(struct eki_team **made)
     if (!team)
         return;
     eki_team_end_watchdog(team);
-    eki_free(team->begun);
-    eki_free(team->waiters);
+    eki_free(team->seats);
     eki_free(team);
 }
 
@@ -94,10 +91,11 @@ void eki_team_destroy(struct eki_team **made)
 /* The tasks of a batch, one clock reading for all. */
 static void run_batch(struct ek_worker *worker)
 {
+    /* It stays while a phase is open. */
+    const struct eki_function *functions = worker->functions;
     const struct eki_slot *slot;
     while ((slot = eki_worker_take(worker)) != NULL) {
-        const struct eki_function *function =
-            &worker->functions[slot->function];
+        const struct eki_function *function = &functions[slot->function];
         int code =
             function->fn(worker, slot->payload, slot->bytes, function->context);
         if (EKI_UNLIKELY((worker->marks | (unsigned)code) != 0))
@@ -124,9 +122,9 @@ void eki_team_arrive(struct eki_team *team, int here)
 {
     const struct eki_team_setup *setup = &team->setup;
     struct ek_worker *worker = setup->engine->workers[here];
-    if (team->begun[here])
+    if (team->seats[here].is_taken)
         return;
-    team->begun[here] = true;
+    team->seats[here].is_taken = true;
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
     eki_worker_arrive(worker, eki_clock_ns());
@@ -203,8 +201,7 @@ static void run_team(struct eki_team *team, int threads)
 void eki_team_enter(struct eki_team *team)
 {
     int workers = team->setup.engine->topology->workers_here;
-    memset(team->begun, 0, (size_t)workers * sizeof *team->begun);
-    memset(team->waiters, 0, (size_t)workers * sizeof *team->waiters);
+    memset(team->seats, 0, (size_t)workers * sizeof *team->seats);
     /* relaxed, all: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     atomic_store_explicit(&team->server_done, false, memory_order_relaxed);

@@ -35,8 +35,10 @@ ek_status eki_affinity_report(const struct eki_affinity *affinity,
 /* Workers when the program did not say. */
 int eki_team_default_workers(const struct eki_affinity *affinity,
                              int thread_level);
-/* Whether the caller is inside an active parallel region. */
+/* Whether the caller is inside an active parallel region ... */
 bool eki_team_in_parallel(void);
+/* ... and stands for its rank there: each region has one such thread. */
+bool eki_team_is_first(void);
 
 struct eki_team_setup {
     struct eki_engine *engine;
@@ -60,8 +62,7 @@ struct eki_team {
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
     _Atomic bool server_done;
-    bool *begun;                /* per worker: hook was called */
-    struct eki_waiter *waiters; /* per worker, for the pull loop */
+    struct eki_seat *seats; /* per worker */
     /* Watchdog thread. */
     pthread_t watchdog;
     pthread_mutex_t mutex;

@@ -10,10 +10,6 @@ struct eki_waiter {
     uint64_t since; /* when waiting began; 0: not waiting */
     uint64_t sleep_ns;
     int yields;
-    bool is_open;    /* pull loop: a batch or piece is */
-    bool is_running; /* ... a task runs */
-    bool is_index;   /* ... which is an index of a range */
-    int64_t index;
 };
 
 /* Spin about this long, then yield so often, then sleep from ... to ...: a

@@ -9,8 +9,8 @@
 #ifndef JOB_H
 #define JOB_H
 
-#define _POSIX_C_SOURCE 200809L /* nanosleep(), setenv(): include this first \
-                                 */
+/* nanosleep(), setenv(): include this first */
+#define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
 

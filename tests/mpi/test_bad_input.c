@@ -416,10 +416,42 @@ static void calls_from_parallel_regions(void)
 #pragma omp parallel num_threads(2)
     if (omp_get_thread_num() == 0)
         check_inside(tasks);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
     JOB_STATUS(ek_begin(tasks), EK_OK);
 #pragma omp parallel num_threads(2)
     CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
     JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 30 * job_size);
+    ek_destroy(&tasks);
+}
+
+/* One rank calls from there, the others do not. */
+static void one_rank_calls_from_a_parallel_region(void)
+{
+    ek_options options = job_options();
+    ek_collection *made = NULL;
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 30);
+    ek_status status[2] = {EK_OK, EK_OK};
+    if (is_other()) {
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 0) {
+            status[0] = ek_process(tasks, NULL);
+            status[1] = ek_create(MPI_COMM_WORLD, &options, &made);
+        }
+    } else {
+        status[0] = ek_process(tasks, NULL);
+        status[1] = ek_create(MPI_COMM_WORLD, &options, &made);
+    }
+    JOB_STATUS(status[0], if_others(EK_ERR_STATE));
+    JOB_STATUS(status[1], if_others(EK_ERR_STATE));
+    if (job_size > 1)
+        check_message("inside a parallel region");
+    ek_destroy(&made);
+    atomic_store(&ran, 0);
     JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 30 * job_size);
@@ -526,6 +558,7 @@ int main(int argc, char **argv)
     JOB_RUN(mistakes_meet);
     JOB_RUN(policies_are_checked);
     JOB_RUN(calls_from_parallel_regions);
+    JOB_RUN(one_rank_calls_from_a_parallel_region);
     JOB_RUN(calls_from_tasks);
     JOB_RUN(watchdogs_need_serialized);
     return job_result();

@@ -218,6 +218,34 @@ static void setting_options(void)
     ek_destroy(&tasks);
 }
 
+/* What the environment says of each iteration wins over the program. */
+static void environment_replaces_policies(void)
+{
+    ek_function function;
+    const char *steal = getenv("EVENKEEL_STEAL");
+    setenv("EVENKEEL_RESTORE", "retain,other:retain@1-,original@2-3", 1);
+    if (!steal)
+        setenv("EVENKEEL_STEAL", "none@1", 1);
+    ek_collection *tasks = make(note_task, &function);
+    unsetenv("EVENKEEL_RESTORE");
+    if (!steal)
+        unsetenv("EVENKEEL_STEAL");
+    add_numbers(tasks, function, TASKS);
+    for (int i = 0; i < 5; i++) {
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(total_in_job(), TASKS * job_size);
+        JOB_STATUS(ek_restore(tasks,
+                              i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
+                              &report),
+                   EK_OK);
+        /* The restore after iteration i is that of i + 1. */
+        CHECK_EQ_INT(report.policy, i == 1 || i == 2 ? EK_RESTORE_ORIGINAL
+                                                     : EK_RESTORE_RETAIN);
+    }
+    ek_destroy(&tasks);
+}
+
 /* ------------------------------------------------------- costs, null tasks */
 
 static double cost_of(int number)
@@ -789,6 +817,7 @@ int main(int argc, char **argv)
     JOB_RUN(visiting_shows_every_task);
     JOB_RUN(visiting_removes_tasks);
     JOB_RUN(setting_options);
+    JOB_RUN(environment_replaces_policies);
     JOB_RUN(tasks_set_their_cost);
     JOB_RUN(stopping_keeps_the_rest);
     JOB_RUN(failing_tasks_stop_or_go_on);

@@ -5,9 +5,10 @@
  * two sums of hashes, and what the collection holds afterwards must be what was
  * not discarded.
  *
- *     test_exactly_once RANKS WORKERS [TASKS [LEVEL [SEED]]]
+ *     test_exactly_once RANKS WORKERS [TASKS [LEVEL [SEED [uneven]]]]
  *
- * TASKS is about how many run in all; LEVEL the MPI thread level, 1 ... 3.
+ * TASKS is about how many run in all; LEVEL the MPI thread level, 1 ... 3;
+ * uneven: ranks have 1, 2, ... WORKERS workers.
  */
 #include "job.h"
 
@@ -370,6 +371,12 @@ int main(int argc, char **argv)
         tasks_in_all = atoll(argv[3]);
     if (argc > 5)
         seed = (uint64_t)atoll(argv[5]);
+    if (argc > 6) {
+        char workers[16];
+        job_workers = 1 + job_rank % job_workers;
+        snprintf(workers, sizeof workers, "%d", job_workers);
+        setenv("EVENKEEL_WORKERS", workers, 1);
+    }
     tallies = calloc((size_t)job_workers, sizeof *tallies);
     JOB_RUN(atomic_deque_polling_workers);
     JOB_RUN(locked_deque_polling_workers);

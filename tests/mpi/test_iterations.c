@@ -166,6 +166,46 @@ static void long_task_that_spawns(void)
     ek_destroy(&tasks);
 }
 
+/* Payload: how many children to have at once, and how deep a chain. */
+static int storm_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    int wish[2], child[2] = {0, 0};
+    (void)context;
+    CHECK_EQ_INT(bytes, sizeof wish);
+    memcpy(wish, payload, sizeof wish);
+    atomic_fetch_add(&ran, 1);
+    for (int i = 0; i < wish[0]; i++)
+        CHECK_EQ_INT(ek_spawn(worker, 0, child, sizeof child, 0), EK_OK);
+    child[1] = wish[1] - 1;
+    if (child[1] > 0)
+        CHECK_EQ_INT(ek_spawn(worker, 0, child, sizeof child, 0), EK_OK);
+    return 0;
+}
+
+static void storms_and_chains_of_spawned_tasks(void)
+{
+    enum {
+        MANY = 50000
+    };
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function storm = job_register(tasks, "storm", storm_task, NULL);
+    const int wishes[][2] = {{MANY, 0}, {0, MANY}, {10, 10}};
+    int mine = job_rank == job_size - 1 ? 3 : 0;
+    for (int i = 0; i < mine; i++)
+        CHECK_EQ_INT(
+            ek_add_task(tasks, storm, wishes[i], sizeof wishes[i], NULL),
+            EK_OK);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        /* 1 and its children; the chain; 1, ten, and nine after it. */
+        CHECK_EQ_INT(ran_in_job(), 1 + MANY + MANY + 1 + 10 + 9);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
 /* -------------------------------------------------------------------- late */
 
 static void ranks_enter_late(void)
@@ -230,6 +270,53 @@ static void second_collection_holds_tasks(void)
     JOB_STATUS(restore_and_process(second), EK_OK);
     CHECK_EQ_INT(ran_in_job(), 30);
     ek_destroy(&second);
+}
+
+static void collections_come_and_go(void)
+{
+    for (int i = 0; i < 40; i++) {
+        ek_options options = job_options();
+        options.deque = i % 2 ? EK_DEQUE_LOCKED : EK_DEQUE_ATOMIC;
+        ek_collection *tasks = job_create(&options);
+        ek_function count = job_register(tasks, "count", count_task, NULL);
+        add_tasks(tasks, count, job_rank == i % job_size ? 20 : 0);
+        if (i % 4 != 3)
+            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(ran_in_job(), i % 4 != 3 ? 20 : 0);
+        if (i % 4 == 2)
+            JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+        /* Tasks that are not processed or restored go with it. */
+        ek_destroy(&tasks);
+    }
+}
+
+/* Each half of the ranks, numbered backwards, has a collection of its own. */
+static void collections_over_parts_of_the_job(void)
+{
+    MPI_Comm part;
+    int half = job_rank % 2, size, rank;
+    ek_options options = job_options();
+    ek_collection *tasks = NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, half, -job_rank, &part);
+    MPI_Comm_size(part, &size);
+    MPI_Comm_rank(part, &rank);
+    options.name = half ? "odd" : "even";
+    options.payload_bytes = half ? 16 : 100;
+    CHECK_EQ_INT(ek_create(part, &options, &tasks), EK_OK);
+    MPI_Comm_free(&part);
+    CHECK_EQ_INT(ek_worker_count(tasks), size * job_workers);
+    ek_function count = job_register(tasks, "count", count_task, NULL);
+    add_tasks(tasks, count, rank == 0 ? 50 + half : 0);
+    /* Not in step with the other half. */
+    for (int i = 0; i < 10 + 5 * half; i++) {
+        CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(ek_restore(tasks,
+                                i % 2 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN,
+                                NULL),
+                     EK_OK);
+    }
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(ran_in_job(), 10 * 50 + (job_size > 1 ? 15 * 51 : 0));
 }
 
 /* ---------------------------------------------------------- out of order */
@@ -360,8 +447,11 @@ int main(int argc, char **argv)
     JOB_RUN(empty_iterations_in_a_row);
     JOB_RUN(long_task_with_others_around_it);
     JOB_RUN(long_task_that_spawns);
+    JOB_RUN(storms_and_chains_of_spawned_tasks);
     JOB_RUN(ranks_enter_late);
     JOB_RUN(second_collection_holds_tasks);
+    JOB_RUN(collections_come_and_go);
+    JOB_RUN(collections_over_parts_of_the_job);
     JOB_RUN(process_without_restore);
     JOB_RUN(seeds_added_around_the_restore);
     JOB_RUN(iteration_after_a_failure);

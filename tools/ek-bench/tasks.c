@@ -158,6 +158,17 @@ static double run_calls(struct task_case *c)
     return sum == 0 ? ns : NAN;
 }
 
+/* What it costs to enter the shared library and to leave it again. */
+static double run_library(struct task_case *c)
+{
+    uintptr_t sum = 0;
+    uint64_t first = bench_ticks();
+    for (int64_t i = 0; i < c->n; i++)
+        sum |= (uintptr_t)ek_version();
+    double ns = per_task(c, first, bench_ticks());
+    return sum != 0 ? ns : NAN;
+}
+
 static void add_seeds(struct task_case *c)
 {
     struct payload payload = {0};
@@ -240,6 +251,7 @@ static double run_range(struct task_case *c)
 /* ------------------------------------------------------------------- cases */
 
 static const struct task_case cases[] = {
+    {.name = "call of the library", .run = run_library, .body = empty},
     {.name = "spawned, in thousands",
      .run = run_spawned,
      .body = spawn_parents,
@@ -364,7 +376,8 @@ int64_t bench_tasks_count(const struct bench *bench, const char *name)
                 c->run(c);
         }
         close_case(c);
-        return n;
+        /* A repetition of a restore is two. */
+        return cases[i].run == run_restore && !is_call ? 2 * n : n;
     }
     return 0;
 }
