@@ -353,6 +353,7 @@ static bool take_number(struct ek_worker *worker, int64_t number)
         /* relaxed: ordered by the release of draw_state. */
         atomic_store_explicit(&worker->draw_number, number,
                               memory_order_relaxed);
+        worker->counts.successful++;
         set_draw(worker, EKI_DRAW_FETCH);
         return false;
     }
@@ -365,6 +366,7 @@ static bool take_number(struct ek_worker *worker, int64_t number)
         make_index(engine, rank, j, slot);
     else
         copy_seed(engine, j, slot);
+    worker->counts.successful++;
     set_draw(worker, EKI_DRAW_FREE);
     return true;
 }
@@ -419,8 +421,8 @@ static void send_wish(struct eki_engine *engine, struct ek_worker *worker)
     set_draw(worker, is_draw ? EKI_DRAW_ASKED : EKI_DRAW_FETCHED);
 }
 
-static bool keep_wish(struct eki_engine *engine,
-                      const struct eki_message *message)
+static enum eki_taken keep_wish(struct eki_engine *engine,
+                                const struct eki_message *message)
 {
     struct eki_counter *counter = &engine->counter;
     if (counter->request_count == counter->request_room) {
@@ -428,7 +430,7 @@ static bool keep_wish(struct eki_engine *engine,
         struct eki_counter_request *grown =
             eki_realloc(counter->requests, (size_t)room, sizeof *grown);
         if (!grown)
-            return false;
+            return EKI_NO_MEMORY;
         counter->requests = grown;
         counter->request_room = room;
     }
@@ -436,7 +438,7 @@ static bool keep_wish(struct eki_engine *engine,
     counter->requests[counter->request_count++] =
         (struct eki_counter_request){message->head.source, message->head.worker,
                                      is_draw ? -1 : message->head.first};
-    return true;
+    return EKI_TAKEN;
 }
 
 /* Answer one wish of another rank; false: no buffer. */
@@ -502,47 +504,47 @@ void eki_counter_serve(struct eki_engine *engine)
         send_wish(engine, engine->workers[here]);
 }
 
-static bool take_seeds(struct eki_engine *engine,
-                       const struct eki_message *message)
+static enum eki_taken take_seeds(struct eki_engine *engine,
+                                 const struct eki_message *message)
 {
     if (message->head.bytes != sizeof(struct eki_seeds) ||
         engine->topology->rank != 0)
-        return false;
+        return EKI_REFUSED;
     if (engine->steal != EK_STEAL_COUNTER) {
         set_void(engine);
-        return true;
+        return EKI_TAKEN;
     }
     memcpy(&engine->counter.table[message->head.source], message->body,
            sizeof(struct eki_seeds));
     engine->counter.known++;
-    return true;
+    return EKI_TAKEN;
 }
 
-static bool take_table(struct eki_engine *engine,
-                       const struct eki_message *message)
+static enum eki_taken take_table(struct eki_engine *engine,
+                                 const struct eki_message *message)
 {
     struct eki_counter *counter = &engine->counter;
     int64_t first = message->head.first, count = message->head.count;
     int entries = engine->topology->size + 1;
     /* Told to all; who has another policy needs no table. */
     if (engine->steal != EK_STEAL_COUNTER)
-        return true;
+        return EKI_TAKEN;
     if (count == 0) {
         set_void(engine);
-        return true;
+        return EKI_TAKEN;
     }
     if (first < 0 || count < 1 || first + count > entries ||
         message->head.bytes != count * (int64_t)sizeof *counter->table)
-        return false;
+        return EKI_REFUSED;
     memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
     counter->known += (int)count;
     if (counter->known == entries)
         set_ready(engine);
-    return true;
+    return EKI_TAKEN;
 }
 
-bool eki_counter_take(struct eki_engine *engine,
-                      const struct eki_message *message)
+enum eki_taken eki_counter_take(struct eki_engine *engine,
+                                const struct eki_message *message)
 {
     const struct eki_topology *topology = engine->topology;
     int here = message->head.worker - topology->first_worker[topology->rank];
@@ -559,20 +561,21 @@ bool eki_counter_take(struct eki_engine *engine,
         return keep_wish(engine, message);
     case EKI_KIND_NUMBER:
         if (!worker)
-            return false;
+            return EKI_REFUSED;
         /* relaxed: ordered by the release of draw_state. */
         atomic_store_explicit(&worker->draw_number, message->head.first,
                               memory_order_relaxed);
         set_draw(worker, EKI_DRAW_NUMBER);
-        return true;
+        return EKI_TAKEN;
     case EKI_KIND_FETCHED:
         if (!worker || message->head.count != 1 ||
             message->head.bytes != engine->slot_bytes)
-            return false;
-        eki_server_deliver(engine, worker, message);
+            return EKI_REFUSED;
+        if (!eki_server_deliver(engine, worker, message))
+            return EKI_NO_MEMORY;
         set_draw(worker, EKI_DRAW_FREE);
-        return true;
+        return EKI_TAKEN;
     default:
-        return false;
+        return EKI_REFUSED;
     }
 }

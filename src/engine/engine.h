@@ -103,8 +103,16 @@ struct eki_node_words {
     _Alignas(EKI_LINE) _Atomic uint64_t draw;
 };
 
+/* An error of each of two phases, by parity. */
+struct eki_errors {
+    _Alignas(EKI_LINE) _Atomic uint64_t failed[2]; /* phase of error[] */
+    struct eki_error error[2];
+};
+
+/* Written by the thread that enters and leaves, and by the server. */
 struct eki_rank_words {
     _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
+    struct eki_errors errors;
 };
 
 /* Written by the owner (before the team starts: by the thread that enters). */
@@ -114,8 +122,7 @@ struct eki_worker_words {
     _Atomic uint64_t created, executed; /* cumulative */
     _Atomic uint64_t idle;              /* phase in which it is idle now */
     struct eki_deque_shared deque;
-    _Alignas(EKI_LINE) _Atomic uint64_t failed[2]; /* phase of error[] */
-    struct eki_error error[2];
+    struct eki_errors errors;
 };
 
 /* ------------------------------------------------------------------ workers */
@@ -250,10 +257,9 @@ struct eki_request {
 
 /* Slots of a reply that found no buffer yet. */
 struct eki_rest {
-    struct eki_rest *next;
     int rank, worker;
     int64_t sent, count;
-    _Alignas(16) unsigned char slots[];
+    unsigned char *slots; /* room for the largest block */
 };
 
 struct eki_early {
@@ -296,9 +302,10 @@ struct eki_server {
     bool stall_told;
     struct eki_request *requests;
     int request_count, request_room;
-    struct eki_rest *rests;
+    struct eki_rest rest;
     struct eki_early *early;
-    int *contact; /* rank to ask, per node; [nodes] */
+    struct eki_message *held; /* arrived, but there was no memory for it */
+    int *contact;             /* rank to ask, per node; [nodes] */
     struct eki_histogram service;
     uint64_t moved;      /* messages that were worth waiting for; cumulative */
     int64_t depart_next; /* departing tasks sent so far */

@@ -77,6 +77,9 @@ static inline bool eki_is_alike(const struct eki_engine *engine,
 /* Record an error of WORKER, once per phase and worker. */
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
+/* Record an error of this rank, once per phase, and stop; by the server. */
+void eki_set_rank_error(struct eki_engine *engine, ek_status status,
+                        const char *text);
 /* Of two errors, the one that all ranks report. */
 void eki_error_worse(struct eki_error *error, const struct eki_error *other);
 /* The error of a phase in which signatures differ. */
@@ -111,14 +114,30 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 
 /* --------------------------------------------------------------- in servers */
 
-void eki_server_init(struct eki_engine *engine);
+bool eki_server_init(struct eki_engine *engine);
 void eki_server_free(struct eki_engine *engine);
 /* A buffer with kind, phase and signature set, or NULL. */
 struct eki_message *eki_server_reserve(struct eki_engine *engine,
                                        enum eki_kind kind);
-/* Give the tasks of a message to a worker of this rank. */
-void eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
+/* What came of a message. */
+enum eki_taken {
+    EKI_TAKEN,
+    EKI_NO_MEMORY, /* to be taken later */
+    EKI_REFUSED    /* it makes no sense */
+};
+
+/* Worker here of a global number, or of nobody's: in turn. */
+struct ek_worker *eki_server_worker(struct eki_engine *engine, int id);
+/* The rank of this node whose server was stepped last. */
+int eki_server_last_polled(const struct eki_engine *engine);
+/* Give the tasks of a message to a worker of this rank; false: no memory. */
+bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message);
+/* A request was answered: 0 denied, 1 granted. */
+void eki_server_answered(struct eki_engine *engine, struct ek_worker *worker,
+                         const struct eki_head *head, int answer, uint64_t now);
+enum eki_taken eki_server_take_request(struct eki_engine *engine,
+                                       const struct eki_message *message);
 void eki_server_requests(struct eki_engine *engine);
 void eki_server_asks(struct eki_engine *engine, uint64_t now);
 void eki_server_departing(struct eki_engine *engine);
@@ -138,7 +157,7 @@ void eki_counter_unhide(struct ek_worker *worker);
 /* Get the next seed of the counter to the stack; false: none left. */
 bool eki_counter_draw(struct ek_worker *worker);
 void eki_counter_serve(struct eki_engine *engine);
-bool eki_counter_take(struct eki_engine *engine,
-                      const struct eki_message *message);
+enum eki_taken eki_counter_take(struct eki_engine *engine,
+                                const struct eki_message *message);
 
 #endif

@@ -133,8 +133,7 @@ ek_status eki_engine_create(const struct eki_setup *setup,
     if (!engine->server.contact || !engine->counter.table ||
         !engine->counter.starts)
         goto no_memory;
-    eki_server_init(engine);
-    if (!create_workers(engine))
+    if (!eki_server_init(engine) || !create_workers(engine))
         goto no_memory;
     *made = engine;
     return EK_OK;
@@ -238,27 +237,43 @@ static void running(const struct ek_worker *worker, struct eki_error *error)
     }
 }
 
-void eki_set_error(struct ek_worker *worker, ek_status status, int code,
-                   const char *text)
+/* Store the first error of this phase in ERRORS. */
+static void store_error(struct eki_engine *engine, struct eki_errors *errors,
+                        const struct eki_error *error, const char *text)
 {
-    struct eki_engine *engine = worker->engine;
     int parity = (int)(engine->phase & 1);
-    struct eki_error *error = &worker->words->error[parity];
-    if (eki_is_set(&worker->words->failed[parity], engine->phase))
+    struct eki_error *stored = &errors->error[parity];
+    if (eki_is_set(&errors->failed[parity], engine->phase))
         return;
-    error->status = status;
-    error->worker = worker->id;
-    error->code = code;
-    running(worker, error);
-    snprintf(error->text, sizeof error->text, "%s", text ? text : "");
-    /* release: pairs with the acquire in eki_node_error(): the record is
-     * filled. */
-    atomic_store_explicit(&worker->words->failed[parity], engine->phase,
+    *stored = *error;
+    snprintf(stored->text, sizeof stored->text, "%s", text ? text : "");
+    /* release: pairs with the acquire in worse_of(): the record is filled. */
+    atomic_store_explicit(&errors->failed[parity], engine->phase,
                           memory_order_release);
     /* relaxed: seen by whoever has seen the release of `executed` that the
      * worker stores after this. */
     atomic_store_explicit(&engine->node->error[parity], engine->phase,
                           memory_order_relaxed);
+}
+
+void eki_set_error(struct ek_worker *worker, ek_status status, int code,
+                   const char *text)
+{
+    struct eki_error error = {
+        .status = status, .worker = worker->id, .code = code};
+    running(worker, &error);
+    store_error(worker->engine, &worker->words->errors, &error, text);
+}
+
+void eki_set_rank_error(struct eki_engine *engine, ek_status status,
+                        const char *text)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct eki_error error = {
+        .status = status, .worker = engine->workers[0]->id, .function = -1};
+    store_error(engine, &engine->rank_words[topology->node_index].errors,
+                &error, text);
+    eki_set_stop(engine);
 }
 
 void eki_engine_stop(struct eki_engine *engine)
@@ -269,8 +284,7 @@ void eki_engine_stop(struct eki_engine *engine)
 void eki_engine_fail(struct eki_engine *engine, ek_status status,
                      const char *text)
 {
-    eki_set_error(engine->workers[0], status, 0, text);
-    eki_set_stop(engine);
+    eki_set_rank_error(engine, status, text);
 }
 
 /* Lower is worse: what makes the phase as such void comes first. */
@@ -303,6 +317,15 @@ void eki_error_mismatch(struct eki_error *error)
     error->worker = error->function = -1;
 }
 
+static void worse_of(const struct eki_errors *errors, uint64_t phase,
+                     struct eki_error *error)
+{
+    /* acquire: pairs with the release in store_error(). */
+    if (atomic_load_explicit(&errors->failed[phase & 1],
+                             memory_order_acquire) == phase)
+        eki_error_worse(error, &errors->error[phase & 1]);
+}
+
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 {
     int parity = (int)(engine->phase & 1);
@@ -311,13 +334,10 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
         eki_error_mismatch(error);
     if (!eki_is_set(&engine->node->error[parity], engine->phase))
         return;
-    for (int i = 0; i < engine->topology->node_workers; i++) {
-        const struct eki_worker_words *words = eki_words_of(engine, i);
-        /* acquire: pairs with the release in eki_set_error(). */
-        if (atomic_load_explicit(&words->failed[parity],
-                                 memory_order_acquire) == engine->phase)
-            eki_error_worse(error, &words->error[parity]);
-    }
+    for (int i = 0; i < engine->topology->node_ranks; i++)
+        worse_of(&engine->rank_words[i].errors, engine->phase, error);
+    for (int i = 0; i < engine->topology->node_workers; i++)
+        worse_of(&eki_words_of(engine, i)->errors, engine->phase, error);
 }
 
 /* --------------------------------------------------------------------- phase

@@ -459,6 +459,13 @@ static void step_worker(struct world *world, struct rank *rank,
     }
 }
 
+/* Whether the next allocation of this turn fails. */
+static bool lacks_memory(struct world *world, const struct rank *rank)
+{
+    return plan_of(world, rank)->fault == STEPPER_NO_MEMORY &&
+           rank->engine->kind == EKI_PHASE_PROCESS && chance(world, 100);
+}
+
 static void worker_turn(struct world *world, struct rank *rank,
                         struct actor *actor)
 {
@@ -466,9 +473,7 @@ static void worker_turn(struct world *world, struct rank *rank,
                       rank->state == RANK_MOVES;
     if (!is_running || actor->state == WORKER_DONE)
         return;
-    bool fails = plan_of(world, rank)->fault == STEPPER_NO_MEMORY &&
-                 rank->engine->kind == EKI_PHASE_PROCESS && chance(world, 100);
-    if (fails)
+    if (lacks_memory(world, rank))
         eki_memory_fail(1);
     switch (actor->state) {
     case WORKER_OUT:
@@ -499,8 +504,12 @@ static void server_turn(struct world *world, struct rank *rank)
 {
     bool is_open = rank->state == RANK_RUNS || rank->state == RANK_ENDS ||
                    rank->state == RANK_MOVES || rank->state == RANK_SERVES;
-    if (is_open && messages(rank))
-        eki_server_step(rank->engine, now_of(world, rank));
+    if (!is_open || !messages(rank))
+        return;
+    if (lacks_memory(world, rank))
+        eki_memory_fail(1);
+    eki_server_step(rank->engine, now_of(world, rank));
+    eki_memory_fail(0);
 }
 
 static void reset_actors(struct world *world, struct rank *rank)
@@ -684,7 +693,7 @@ static void count_seen(const struct rank *rank)
     for (int w = 0; w < rank->topology->workers_here; w++) {
         const struct ek_worker *worker = rank->actors[w].worker;
         bool draws = rank->engine->steal == EK_STEAL_COUNTER;
-        stepper_seen.steals += worker->counts.successful;
+        stepper_seen.steals += draws ? 0 : worker->counts.successful;
         stepper_seen.denied += (int64_t)worker->answers[0];
         stepper_seen.granted += (int64_t)worker->answers[1];
         stepper_seen.drawn += draws ? worker->counts.attempted : 0;

@@ -26,7 +26,7 @@ enum stepper_fault {
     STEPPER_SIGNATURE, /* a rank has another signature */
     STEPPER_FAIL,      /* a rank fails right after entering */
     STEPPER_STOP,      /* a rank stops right after entering */
-    STEPPER_NO_MEMORY  /* allocations of workers fail now and then */
+    STEPPER_NO_MEMORY  /* allocations fail now and then */
 };
 
 struct stepper_iteration {
