@@ -18,7 +18,10 @@
  *
  * Errors.  Fallible calls return an ek_status.  ek_error_message() says in
  * words what the calling thread's last failure was.  Collective calls return
- * the same status on every rank.
+ * the same status on every rank; exceptions are said there.  After ranks have
+ * differed (EK_ERR_ARG) no task is lost: once functions and options are the
+ * same again the collection may be used on.  A rank whose communication fails
+ * (EK_ERR_MPI) cannot tell the others.
  *
  * Threads.  MPI_Init() suffices for one worker per rank, MPI_THREAD_FUNNELED
  * for several; MPI_THREAD_SERIALIZED is used where it is there.
@@ -95,6 +98,7 @@ typedef void ek_sink_fn(ek_level level, const char *line, void *context);
  *
  * Call:    Local.
  * Threads: Not while a collection is inside a call.
+ * Cost:    Lines of less importance are not formatted.
  */
 EK_API void ek_set_sink(ek_sink_fn *sink, void *context, ek_level level);
 
@@ -327,6 +331,7 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
  *
  * Call:    Local.
  * Threads: Any, several at once.
+ * Cost:    One slot per worker of the rank; a discarded index takes a few ns.
  */
 EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
                               int64_t first, int64_t last);
@@ -338,6 +343,7 @@ EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
  *
  * Call:    Local.
  * Threads: One per rank.
+ * Cost:    O(workers of the rank); the memory is kept for the next seeds.
  */
 EK_API ek_status ek_clear(ek_collection *tasks);
 
@@ -361,12 +367,17 @@ typedef bool ek_visit_fn(const ek_task_info *task, void *context);
  * Look at every task this rank holds, worker by worker, in starting order.
  *
  * After ek_restore() these are the seeds of the next iteration; before it, what
- * ran or was cancelled here in the last one.
+ * ran or was cancelled here in the last one.  A seed whose hint names another
+ * rank is shown here until it travels, with that rank's first worker.
+ *
+ * @param[in] visitor  Called for each task; must not call the library.
+ * @param[in] context  Passed to @p visitor; borrowed.
  *
  * @retval EK_ERR_STATE  An iteration is open.
  *
  * Call:    Local.
  * Threads: One per rank.
+ * Cost:    O(tasks held by this rank).
  */
 EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
                                 void *context);
@@ -386,6 +397,7 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  * Call:    Collective, not synchronizing: a difference between ranks is found
  *          by the next ek_process().
  * Threads: One per rank.
+ * Cost:    About 10 us.
  */
 EK_API ek_status ek_set(ek_collection *tasks, const char *option,
                         const char *value);
@@ -474,18 +486,26 @@ typedef struct ek_task {
 /**
  * Open an iteration whose tasks the program's own threads fetch by ek_next().
  *
- * @retval As ek_process().
+ * @retval EK_OK         The iteration is open.  What is wrong with it, as in
+ *                       ek_process(), ek_end() says on all ranks; then there is
+ *                       no task to fetch.
+ * @retval EK_ERR_STATE  Not opened on this rank: inside a parallel region, or
+ *                       another iteration is open.
+ * @retval EK_ERR_MPI    Communication has failed before.
  *
  * Call:    Collective; not synchronizing.
  * Threads: One per rank, outside parallel regions.
+ * Cost:    As entering ek_process().
  */
 EK_API ek_status ek_begin(ek_collection *tasks);
 
 /**
  * Fetch the next task of worker @p here; the one before has ended.
  *
- * Each worker fetches until it gets a task without worker.  Tasks of a worker
- * that never fetches are run by the others of the rank.
+ * Each worker that has begun fetches until it gets a task without worker; to
+ * end early, one calls ek_stop() and all fetch on: the others of the rank wait
+ * for a worker that does not.  Tasks of a worker that never fetches are run by
+ * the others of the rank.
  *
  * @param[in]  here  0 ... workers of this rank - 1, one thread each.
  * @param[out] task  The task, or worker NULL: the iteration is over.
@@ -496,6 +516,7 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * Call:    Local; returns when a task is there or all tasks of the job ended.
  * Threads: One per worker; with an MPI thread level below SERIALIZED, worker 0
  *          is for the thread that initialized MPI.
+ * Cost:    About 10 ns where a task is at hand.
  */
 EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
 
@@ -509,6 +530,7 @@ EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
  *
  * Call:    Collective.
  * Threads: One per rank, outside parallel regions.
+ * Cost:    As leaving ek_process(); one reduction to agree on the report.
  */
 EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
@@ -541,9 +563,10 @@ typedef struct ek_restore_report {
  *
  * @retval EK_OK         Every task is on exactly one worker.
  * @retval EK_ERR_ARG    Unknown policy; or, found here or by the next
- *                       ek_process(), not the same on all ranks.
- * @retval EK_ERR_STATE  An iteration is open.  Nothing moved.
- * @retval EK_ERR_NOMEM  No room for the tasks.
+ *                       ek_process(), not the same on all ranks.  The tasks are
+ *                       restored, as original where the policy is unknown.
+ * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
+ * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
  * Call:    Collective; retain does not synchronize, original does.
@@ -567,6 +590,8 @@ EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
  * @retval EK_ERR_STATE  No report was made: pass one or set EVENKEEL_REPORT.
  *
  * Call:    Local.
+ * Threads: One per rank, no iteration open.
+ * Cost:    A search by name.
  */
 EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
                                double *value);
@@ -587,7 +612,10 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
  * @retval EK_ERR_NOMEM
  *
  * Call:    Local.
- * Threads: The one that runs the task of @p worker.
+ * Threads: The one that runs the task of @p worker, as all calls below that
+ *          take a worker.
+ * Cost:    About 4 ns and one slot; now and then the tasks are shown to
+ *          thieves.
  */
 EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
                           const void *payload, size_t bytes, int flags);
@@ -606,13 +634,15 @@ EK_API void ek_discard(ek_worker *worker);
  */
 EK_API void ek_fail(ek_worker *worker, int code, const char *message);
 
-/** Finish the iteration early: no new task starts on any rank. */
+/** Finish the iteration early: no new task starts on any rank, as soon as it
+ * hears of it. */
 EK_API void ek_stop(ek_worker *worker);
 
 /** Use @p seconds (>= 0) as duration of this task instead of the clock. */
 EK_API void ek_set_cost(ek_worker *worker, double seconds);
 
-/** Let messages through and publish work; call it from long tasks. */
+/** Let messages through and show work to thieves; call it from long tasks, some
+ * times per millisecond.  Costs about 30 ns where there is nothing to do. */
 EK_API void ek_poll(ek_worker *worker);
 
 /** Number of the worker over the whole job. */

@@ -217,6 +217,8 @@ struct eki_settings {
  * an older program.  Checks every range.  On failure nothing is owned.
  * Unknown EVENKEEL_ variables warn once per process, with the nearest name.
  */
+/* Warn of EVENKEEL_ variables that nobody knows, once per process. */
+void eki_settings_warn(void);
 ek_status eki_settings_resolve(const ek_options *given,
                                struct eki_settings *settings);
 void eki_settings_free(struct eki_settings *settings);

@@ -79,7 +79,7 @@ static void variable_warn(const char *variable)
                 nearest);
 }
 
-static void unknown_warn(void)
+void eki_settings_warn(void)
 {
     static _Atomic bool has_warned;
     /* relaxed: only the flag itself matters. */
@@ -127,7 +127,6 @@ static ek_status log_level_read(void)
 static ek_status environment_read(struct eki_settings *settings)
 {
     EKI_TRY(log_level_read());
-    unknown_warn();
     for (int i = 0; i < eki_option_count(); i++) {
         if (!eki_option_has_variable(i))
             continue;

@@ -49,6 +49,7 @@ static ek_status agree_options(ek_collection *tasks)
 {
     int64_t differ;
     uint64_t mine = hash_options(&tasks->settings), first = mine;
+    tasks->options = mine;
     EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &first, sizeof first, 0));
     differ = mine != first;
     EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &differ, 1));
@@ -252,6 +253,8 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
         return status;
     }
     tasks->fabric = fabric;
+    if (fabric->rank == 0 && !tasks->settings.options.ignore_environment)
+        eki_settings_warn();
     tasks->payload_bytes = tasks->settings.options.payload_bytes;
     tasks->home_thread = eki_thread_identity();
     eki_collection_number(tasks);
@@ -311,7 +314,7 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
                          "ek_register: too many functions; allowed: %d",
                          UINT16_MAX);
     EKI_TRY(eki_engine_register(tasks->engine, name, fn, context, function));
-    tasks->history = eki_hash_text(tasks->history, name);
+    tasks->functions = eki_hash_text(tasks->functions, name);
     return EK_OK;
 }
 
@@ -338,11 +341,7 @@ ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
-    if (strcmp(option, "poll_period_us") != 0) {
-        tasks->history = eki_hash_text(tasks->history, option);
-        tasks->history = eki_hash_text(tasks->history, value);
-        tasks->last_call = "ek_set";
-    }
+    tasks->options = hash_options(&tasks->settings);
     return apply_option(tasks, option);
 }
 

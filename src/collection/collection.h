@@ -5,7 +5,8 @@
  *
  * Calls.  Every collective call that enters a phase carries a signature: a hash
  * of the registered functions, the options and the calls so far.  Ranks that
- * differ end the phase together and find out what differs.
+ * differ end the phase together and find out what differs; then the calls so
+ * far are forgotten, and functions and options may be mended.
  */
 #ifndef EKI_COLLECTION_H
 #define EKI_COLLECTION_H
@@ -46,12 +47,14 @@ struct ek_collection {
     pthread_mutex_t mutex;
     struct eki_local foreign; /* seeds of other threads; under the mutex */
 
-    uint64_t history;      /* hash of the calls so far */
-    const char *last_call; /* for a mismatch; static */
-    int64_t last_value;
-    int64_t iteration; /* of the next ek_process() */
-    double restore_s;  /* of the last ek_restore() */
-    uint64_t left_ns;  /* when ek_process() was left; 0: never */
+    /* Hashes of what must be the same on all ranks. */
+    uint64_t functions, options; /* as they are */
+    uint64_t history;            /* calls so far */
+    const char *last_call;       /* for a mismatch; static */
+    int64_t last_value;          /* -1: none */
+    int64_t iteration;           /* of the next ek_process() */
+    double restore_s;            /* of the last ek_restore() */
+    uint64_t left_ns;            /* when ek_process() was left; 0: never */
 };
 
 /* An identity of the calling thread, which is alive. */

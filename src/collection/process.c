@@ -49,7 +49,8 @@ void eki_collection_release(void)
 
 uint64_t eki_collection_signature(const ek_collection *tasks)
 {
-    return eki_hash(tasks->history, (uint64_t)tasks->engine->phase);
+    uint64_t things = eki_hash(tasks->functions, tasks->options);
+    return eki_hash(eki_hash(tasks->history, things), tasks->engine->phase);
 }
 
 void eki_collection_note(ek_collection *tasks, const char *call, int64_t value)
@@ -98,16 +99,27 @@ static bool describe(const ek_collection *tasks, int i, char *line)
     if (i == 0)
         snprintf(line, LINE_BYTES, "%d functions are registered",
                  engine->function_count);
-    else if (i == 1)
+    else if (i == 1 && tasks->last_value >= 0)
         snprintf(line, LINE_BYTES, "the last call was %s %lld",
-                 tasks->last_call ? tasks->last_call : "ek_create",
-                 (long long)tasks->last_value);
+                 tasks->last_call, (long long)tasks->last_value);
+    else if (i == 1)
+        snprintf(line, LINE_BYTES, "the last call was %s", tasks->last_call);
     else if (i - 2 < eki_option_count() && eki_option_agrees(i - 2)) {
         eki_option_text(i - 2, &tasks->settings, value, sizeof value);
         snprintf(line, LINE_BYTES, "option %s is '%.100s'",
                  eki_option_name(i - 2), value);
     }
     return i - 2 < eki_option_count();
+}
+
+/* The calls so far count no more, on all ranks. */
+static ek_status forget_calls(ek_collection *tasks)
+{
+    double iteration = (double)tasks->iteration;
+    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, &iteration, 1));
+    tasks->iteration = (int64_t)iteration;
+    tasks->history = 0;
+    return EK_OK;
 }
 
 /* Find the first line in which ranks differ; collective. */
@@ -165,8 +177,10 @@ ek_status eki_collection_error(ek_collection *tasks,
         tasks->state = EKI_STATE_BROKEN;
         break;
     case EK_ERR_ARG:
-        if (error->text[0] == '\0')
+        if (error->text[0] == '\0') {
+            EKI_TRY(forget_calls(tasks));
             return explain_mismatch(tasks);
+        }
         break;
     default:
         break;
@@ -314,9 +328,9 @@ static ek_status close_iteration(ek_collection *tasks,
     /* The same on all ranks; where they differ nothing more is collective. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI)
         shared = share_report(tasks, left, report);
+    tasks->iteration++;
     /* Last: the message is that of the status. */
     ek_status status = eki_collection_error(tasks, &error);
-    tasks->iteration++;
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
     eki_collection_release();
@@ -343,7 +357,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 ek_status ek_begin(ek_collection *tasks)
 {
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
-    eki_collection_note(tasks, "ek_begin", 0);
+    eki_collection_note(tasks, "ek_begin", -1);
     tasks->is_pulled = true;
     open_iteration(tasks, NULL);
     return EK_OK;
@@ -419,12 +433,27 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
     return (ek_status)atomic_load_explicit(&work.status, memory_order_relaxed);
 }
 
-/* Everything home; a phase moves what is on other ranks. */
-static ek_status original(ek_collection *tasks, int64_t *discarded,
-                          int64_t *moved)
+static ek_status check_policy(ek_restore_policy policy)
+{
+    EKI_TRY(eki_collection_check_region("ek_restore"));
+    if (policy == EK_RESTORE_DEFAULT || policy == EK_RESTORE_ORIGINAL ||
+        policy == EK_RESTORE_RETAIN)
+        return EK_OK;
+    return eki_error(EK_ERR_ARG,
+                     "ek_restore: policy %d is not allowed; allowed: "
+                     "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN",
+                     (int)policy);
+}
+
+/* Everything home; a phase moves what is on other ranks, and tells them of a
+ * STATUS that only this one knows. */
+static ek_status original(ek_collection *tasks, ek_status status,
+                          int64_t *discarded, int64_t *moved)
 {
     struct eki_error error = {0};
-    ek_status status = eki_engine_restore_pack(tasks->engine, discarded);
+    ek_status packed = eki_engine_restore_pack(tasks->engine, discarded);
+    if (status == EK_OK)
+        status = packed;
     *moved = tasks->engine->departing.count;
     if (tasks->topology->size > 1) {
         eki_collection_enter(tasks, EKI_PHASE_RESTORE, status);
@@ -450,23 +479,28 @@ static ek_restore_policy policy_now(const ek_collection *tasks,
 ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                      ek_restore_report *report)
 {
-    if (policy != EK_RESTORE_DEFAULT && policy != EK_RESTORE_ORIGINAL &&
-        policy != EK_RESTORE_RETAIN)
-        return eki_error(EK_ERR_ARG,
-                         "ek_restore: policy %d is not allowed; allowed: "
-                         "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN",
-                         (int)policy);
-    EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_restore: collection is NULL");
+    /* From inside a region one thread tells the other ranks. */
+    if (!eki_team_is_first())
+        EKI_TRY(eki_collection_check_region("ek_restore"));
+    EKI_TRY(claim(tasks, "ek_restore"));
     uint64_t start = eki_clock_ns();
     int64_t discarded = 0, moved = 0;
-    policy = policy_now(tasks, policy);
-    eki_collection_note(tasks, "ek_restore with policy", policy);
-    ek_status status = eki_collection_gather(tasks);
+    ek_status status = check_policy(policy);
     if (status == EK_OK)
-        status = policy == EK_RESTORE_ORIGINAL
-                     ? original(tasks, &discarded, &moved)
-                     : retain(tasks, &discarded);
-    if (tasks->state == EKI_STATE_RAN)
+        policy = policy_now(tasks, policy);
+    eki_collection_note(tasks, "ek_restore with policy", policy);
+    ek_status gathered = eki_collection_gather(tasks);
+    if (status == EK_OK)
+        status = gathered;
+    if (status == EK_OK && policy == EK_RESTORE_RETAIN)
+        status = retain(tasks, &discarded);
+    else if (policy != EK_RESTORE_RETAIN)
+        status = original(tasks, status, &discarded, &moved);
+    /* What could not be retained may be tried again. */
+    if (tasks->state == EKI_STATE_RAN &&
+        (status == EK_OK || policy != EK_RESTORE_RETAIN))
         tasks->state = EKI_STATE_READY;
     double seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restore_s += seconds;

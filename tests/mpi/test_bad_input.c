@@ -361,6 +361,61 @@ static void loops_differ(void)
     ek_destroy(&tasks);
 }
 
+/* After a difference all ranks may go on: what differs is mended, no task is
+ * lost. */
+static void differences_are_mended(void)
+{
+    ek_function function, second = 0;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 20);
+    if (is_other())
+        second = job_register(tasks, "second", count_task, NULL);
+    CHECK_EQ_INT(ek_set(tasks, "steal", is_other() ? "near" : "none"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+    if (!is_other())
+        second = job_register(tasks, "second", count_task, NULL);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "random"), EK_OK);
+    atomic_store(&ran, 0);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 20 * job_size);
+    /* A call more on one rank. */
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    if (is_other())
+        CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    add_tasks(tasks, second, 3);
+    atomic_store(&ran, 0);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 23 * job_size);
+    ek_destroy(&tasks);
+}
+
+/* One rank's policy is not allowed: all hear of it, at once or by the next
+ * iteration, and go on. */
+static void policy_is_bad_on_one_rank(void)
+{
+    for (int i = 0; i < 2; i++) {
+        ek_restore_policy policy =
+            i == 0 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN;
+        ek_function function;
+        ek_collection *tasks = make(&function);
+        add_tasks(tasks, function, 20);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        ek_status status =
+            ek_restore(tasks, is_other() ? (ek_restore_policy)9 : policy, NULL);
+        if (status == EK_OK)
+            status = ek_process(tasks, NULL);
+        JOB_STATUS(status, if_others(EK_ERR_ARG));
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        atomic_store(&ran, 0);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(job_sum(atomic_load(&ran)), 20 * job_size);
+        ek_destroy(&tasks);
+    }
+}
+
 /* Two mistakes at once: differing calls, and no restore on one rank. */
 static void mistakes_meet(void)
 {
@@ -555,6 +610,8 @@ int main(int argc, char **argv)
     JOB_RUN(settings_differ);
     JOB_RUN(reports_differ);
     JOB_RUN(loops_differ);
+    JOB_RUN(differences_are_mended);
+    JOB_RUN(policy_is_bad_on_one_rank);
     JOB_RUN(mistakes_meet);
     JOB_RUN(policies_are_checked);
     JOB_RUN(calls_from_parallel_regions);
