@@ -156,13 +156,12 @@ static ek_status task_error(const ek_collection *tasks,
         error->function >= 0 && error->function < engine->function_count
             ? engine->functions[error->function].name
             : "?";
-    return eki_error(
-        EK_ERR_TASK,
-        "task %llu (home worker %d) of function '%s' failed on "
-        "worker %d with code %d%s%s",
-        (unsigned long long)(error->id & ((UINT64_C(1) << EKI_ID_BITS) - 1)),
-        eki_id_home(error->id), name, error->worker, error->code,
-        error->text[0] ? ": " : "", error->text);
+    return eki_error(EK_ERR_TASK,
+                     "task %llu (home worker %d) of function '%s' failed on "
+                     "worker %d with code %d%s%s",
+                     (unsigned long long)(error->id & (EKI_NUMBERS - 1)),
+                     eki_id_home(error->id), name, error->worker, error->code,
+                     error->text[0] ? ": " : "", error->text);
 }
 
 ek_status eki_collection_error(ek_collection *tasks,

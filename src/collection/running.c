@@ -2,6 +2,20 @@
 /* Calls for running tasks. */
 #include "collection/collection.h"
 
+_Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
+
+/* There is room. */
+static inline void push_spawned(ek_worker *worker, ek_function function,
+                                const void *payload, size_t bytes, int flags)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_slot *slot = (struct eki_slot *)local->stack_top;
+    local->stack_top += local->slot_bytes;
+    eki_slot_head(slot, function, bytes, EKI_NO_HINT, (uint8_t)flags,
+                  worker->next_id++);
+    eki_copy_payload(slot, payload, bytes);
+}
+
 EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                                     ek_function function, const void *payload,
                                     size_t bytes, int flags)
@@ -23,7 +37,8 @@ EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                      "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
 }
 
-/* The stack is full, there is no payload, or the arguments are bad. */
+/* The stack has reached its mark, there is no payload, or the arguments are
+ * bad. */
 EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
@@ -34,36 +49,22 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
         return bad_spawn(worker, function, payload, bytes, flags);
     if (!eki_local_reserve(&worker->local, 1))
         return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
-    /* Any address will do where nothing is copied. */
-    return ek_spawn(worker, function, payload ? payload : worker, bytes, flags);
-}
-
-static ek_status publish_spawned(ek_worker *worker)
-{
+    push_spawned(worker, function, payload, bytes, flags);
     eki_worker_publish_now(worker);
     return EK_OK;
 }
-
-_Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
 
 /* Calls end this function or are inline: it keeps no registers. */
 ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                    size_t bytes, int flags)
 {
-    struct eki_local *local = &worker->local;
+    const struct eki_local *local = &worker->local;
     if (EKI_UNLIKELY((unsigned)function >= worker->function_limit ||
                      bytes > worker->payload_limit || !payload ||
                      (flags & ~EK_SPAWN_KEEP) != 0 ||
-                     local->stack_top == local->stack_limit))
+                     local->stack_top >= local->stack_mark))
         return spawn_slowly(worker, function, payload, bytes, flags);
-    struct eki_slot *slot = (struct eki_slot *)local->stack_top;
-    local->stack_top += local->slot_bytes;
-    eki_slot_head(slot, function, bytes, EKI_NO_HINT, (uint8_t)flags,
-                  worker->next_id++);
-    eki_copy_payload(slot, payload, bytes);
-    worker->created++;
-    if (EKI_UNLIKELY(--worker->credit <= 0))
-        return publish_spawned(worker);
+    push_spawned(worker, function, payload, bytes, flags);
     return EK_OK;
 }
 

@@ -41,7 +41,7 @@ EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
  * threads than the home thread.  After some 10^11 seeds they start anew; then
  * two tasks may have one id.
  */
-#define SEED_NUMBERS (UINT64_C(1) << (EKI_ID_BITS - 1))
+#define SEED_NUMBERS (EKI_NUMBERS / 2)
 #define HOME_NUMBERS (SEED_NUMBERS / 8 * 7)
 
 void eki_collection_number(ek_collection *tasks)
@@ -190,6 +190,7 @@ static ek_status add_part(struct eki_local *local, ek_function function,
     fill(slot, function, &part, sizeof part, id);
     slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
     slot->bin = EKI_BIN_RANGE;
+    local->has_ranges = true;
     return EK_OK;
 }
 
@@ -257,6 +258,7 @@ ek_status eki_collection_gather(ek_collection *tasks)
         memcpy(added, slot, foreign->slot_bytes);
         worker->local.has_hints |=
             slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
+        worker->local.has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
         foreign->seed_end -= foreign->slot_bytes;
         foreign->seed_top = foreign->seed_end;
     }

@@ -29,7 +29,7 @@ static int64_t part_first(int64_t n, int workers, int here)
 
 static uint64_t number_of_id(uint64_t id)
 {
-    return id & ((UINT64_C(1) << EKI_ID_BITS) - 1);
+    return id & (EKI_NUMBERS - 1);
 }
 
 /* Extend ALL by a slot of WORKER if both are one run of indices and ids. */

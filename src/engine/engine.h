@@ -180,13 +180,14 @@ struct ek_worker {
     int32_t budget;          /* tasks this batch may take */
     int32_t in_batch;        /* tasks it took */
     int32_t batch;           /* adaptive size, 1 ... 64 */
-    int32_t credit;          /* spawns until the next publication */
     uint32_t function_limit; /* functions registered */
     size_t payload_limit;
-    uint64_t next_id;           /* of spawned tasks, home included */
-    uint64_t created, executed; /* cumulative; stored when others need them */
-    uint64_t created_at_start;  /* of the phase, seeds included */
-    uint64_t stamp;             /* clock when the batch began */
+    uint64_t next_id;  /* of spawned tasks, home included */
+    uint64_t first_id; /* next_id when the phase began */
+    /* Cumulative; stored when others need them. */
+    uint64_t created; /* without those spawned in this phase */
+    uint64_t executed;
+    uint64_t stamp; /* clock when the batch began */
     struct eki_deque_owner deque;
     struct eki_worker_words *words;
     unsigned char *slots; /* of the shared part */
@@ -454,6 +455,12 @@ static inline int eki_worker_open_requests(const struct ek_worker *worker)
 }
 
 /* ------------------------------------------------------------- inline paths */
+
+/* Tasks created, cumulative. */
+static inline uint64_t eki_worker_created(const struct ek_worker *worker)
+{
+    return worker->created + worker->next_id - worker->first_id;
+}
 
 static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
 {

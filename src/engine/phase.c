@@ -37,6 +37,12 @@ unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
 
 /* ----------------------------------------------------------------- creation */
 
+/* Numbers of spawned tasks; seeds of the same home are numbered from 0 on. */
+static uint64_t first_spawned(const struct ek_worker *worker)
+{
+    return eki_id(worker->id, EKI_NUMBERS / 2);
+}
+
 static struct ek_worker *create_worker(struct eki_engine *engine, int here)
 {
     const struct eki_topology *topology = engine->topology;
@@ -69,8 +75,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
                     (uint64_t)worker->id);
     worker->index_first = -1;
     worker->steal_from = -1;
-    /* Seeds of the same home are numbered from 0 on. */
-    worker->next_id = eki_id(worker->id, UINT64_C(1) << (EKI_ID_BITS - 1));
+    worker->next_id = worker->first_id = first_spawned(worker);
     worker->batch = worker->piece = 1;
     return worker;
 }
@@ -366,7 +371,6 @@ static void reset_worker(struct ek_worker *worker)
                           engine->topology->workers > 1 &&
                           engine->kind == EKI_PHASE_PROCESS;
     worker->batch = worker->piece = 1;
-    worker->credit = 1;
     worker->function_limit = (uint32_t)engine->function_count;
     worker->payload_limit = (size_t)engine->setup.payload_bytes;
     worker->budget = worker->in_batch = 0;
@@ -392,11 +396,15 @@ static void enter_worker(struct ek_worker *worker)
     struct eki_engine *engine = worker->engine;
     worker->policy = eki_victim_policy_of(engine->steal);
     reset_worker(worker);
+    worker->created = eki_worker_created(worker);
+    /* After half of the numbers, some 10^11 tasks, they start anew. */
+    if (worker->next_id - first_spawned(worker) > EKI_NUMBERS / 4)
+        worker->next_id = first_spawned(worker);
+    worker->first_id = worker->next_id;
     if (engine->kind == EKI_PHASE_PROCESS)
         worker->created += (uint64_t)eki_local_seed_tasks(&worker->local);
     if (worker->here == 0)
         worker->created += (uint64_t)engine->departing.count;
-    worker->created_at_start = worker->created;
     eki_worker_store(worker);
     /* relaxed, both: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
@@ -510,8 +518,7 @@ void eki_engine_leave(struct eki_engine *engine, uint64_t now,
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = engine->workers[here];
         settle(worker);
-        worker->counts.spawned =
-            (int64_t)(worker->created - worker->created_at_start);
+        worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
         if (worker->counts.done_ns == 0)
             worker->counts.done_ns = now;
         if (worker->counts.first_ns == 0)

@@ -7,8 +7,8 @@
 
 enum {
     BATCH_MAX = 64,
-    /* A batch of short tasks publishes what it spawns every so many spawns. */
-    SPAWN_CREDIT = 32,
+    /* Short tasks publish what they spawn when it is so much more. */
+    SPAWN_SLOTS = 32,
     /* Tasks that others see, above which a spawn does not publish anew. */
     VISIBLE_ENOUGH = 16
 };
@@ -17,7 +17,7 @@ void eki_worker_store(struct ek_worker *worker)
 {
     struct eki_worker_words *words = worker->words;
     /* relaxed: ordered by the release below, and by that of a publication. */
-    atomic_store_explicit(&words->created, worker->created,
+    atomic_store_explicit(&words->created, eki_worker_created(worker),
                           memory_order_relaxed);
     /* release: pairs with the acquire of whoever sums: the work is done and
      * what it created is counted. */
@@ -57,7 +57,7 @@ static void publish(struct ek_worker *worker, int64_t n)
                       n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
-    atomic_store_explicit(&worker->words->created, worker->created,
+    atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
                           memory_order_relaxed);
     eki_deque_publish(&worker->deque, &worker->words->deque, (uint32_t)n);
     worker->restamp = true;
@@ -96,17 +96,18 @@ static void republish(struct ek_worker *worker)
 }
 
 /* Long tasks publish at every spawn, short ones now and then. */
-static void set_credit(struct ek_worker *worker)
+static void set_mark(struct ek_worker *worker)
 {
-    if (!worker->has_thieves)
-        worker->credit = INT32_MAX;
+    if (worker->has_thieves)
+        eki_local_set_mark(&worker->local,
+                           worker->batch == 1 ? 0 : SPAWN_SLOTS - 1);
     else
-        worker->credit = worker->batch == 1 ? 1 : SPAWN_CREDIT;
+        worker->local.stack_mark = worker->local.stack_limit;
 }
 
 void eki_worker_publish_now(struct ek_worker *worker)
 {
-    set_credit(worker);
+    set_mark(worker);
     if (!worker->has_thieves || eki_local_is_empty(&worker->local))
         return;
     if (worker->local.stack_top != worker->local.stack_bottom)
@@ -163,12 +164,12 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     uint16_t bin = eki_bin_of(elapsed / (uint32_t)n);
     if (n == 1)
         record_single(worker, elapsed);
+    uint32_t step = local->slot_bytes;
     for (unsigned char *at = local->seed_top; at != worker->batch_seed;
-         at += local->slot_bytes)
+         at += step)
         record((struct eki_slot *)at, bin);
-    for (unsigned char *at =
-             local->log + worker->batch_log * (int64_t)local->slot_bytes;
-         at < local->log_end; at += local->slot_bytes)
+    for (unsigned char *at = local->log + worker->batch_log * (int64_t)step;
+         at < local->log_end; at += step)
         record((struct eki_slot *)at, bin);
     worker->executed += (uint32_t)n;
     worker->counts.tasks += n;
@@ -214,7 +215,7 @@ enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
     if (worker->is_idle)
         end_search(worker, now);
     eki_worker_publish(worker, false);
-    set_credit(worker);
+    set_mark(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);
     if (!has_log_room(worker, worker->batch))

@@ -63,6 +63,7 @@ static void stack_compact(struct eki_local *local)
     memmove(local->stack, needed, bytes);
     local->stack_bottom = local->stack + kept;
     local->stack_top = local->stack + bytes;
+    local->stack_mark = local->stack_limit;
 }
 
 bool eki_local_reserve(struct eki_local *local, int64_t n)
@@ -86,7 +87,7 @@ bool eki_local_reserve(struct eki_local *local, int64_t n)
     local->stack = slots;
     local->stack_bottom = slots + bottom;
     local->stack_top = slots + top;
-    local->stack_limit = slots + room * local->slot_bytes;
+    local->stack_mark = local->stack_limit = slots + room * local->slot_bytes;
     return true;
 }
 
@@ -199,6 +200,8 @@ void eki_local_remain(struct eki_local *local,
 int64_t eki_local_seed_tasks(const struct eki_local *local)
 {
     int64_t tasks = 0;
+    if (!local->has_ranges)
+        return eki_local_slots(local, local->seed_base, local->seed_top);
     for (unsigned char *at = local->seed_base; at != local->seed_top;
          at += local->slot_bytes)
         tasks += eki_slot_tasks((const struct eki_slot *)at);
@@ -211,6 +214,7 @@ void eki_local_clear(struct eki_local *local)
     local->stack_bottom = local->stack_top = local->stack;
     local->log_end = local->log;
     local->remaining_count = 0;
+    local->has_ranges = false;
     local->aside = local->gone = 0;
     local->has_hints = false;
     eki_local_published(local);

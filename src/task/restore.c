@@ -40,6 +40,7 @@ struct sort {
     unsigned low, high; /* bins seen */
     int64_t kept, discarded, unmeasured;
     unsigned functions;
+    bool has_ranges;
 };
 
 typedef void visit_fn(struct sort *sort, const struct eki_slot *slot);
@@ -135,6 +136,7 @@ EKI_INLINE void count_slot(struct sort *sort, const struct eki_slot *slot)
     if (slot->function >= sort->functions)
         sort->functions = slot->function + 1u;
     sort->unmeasured += bin == EKI_BIN_NEVER;
+    sort->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
     sort->starts[bin - sort->first]++;
     sort->low = bin < sort->low ? bin : sort->low;
     sort->high = bin > sort->high ? bin : sort->high;
@@ -310,6 +312,7 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
         goto free_starts;
     fill_spare(&sort, order);
     swap_arrays(local, sort.kept);
+    local->has_ranges = sort.has_ranges;
     done = true;
     eki_free(sort.estimates);
 free_starts:

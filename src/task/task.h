@@ -114,6 +114,7 @@ static inline uint32_t eki_slot_bytes(int64_t payload_bytes)
 }
 
 #define EKI_ID_BITS 40
+#define EKI_NUMBERS (UINT64_C(1) << EKI_ID_BITS)
 static inline uint64_t eki_id(int64_t worker, uint64_t number)
 {
     return (uint64_t)worker << EKI_ID_BITS | number;
@@ -176,25 +177,35 @@ static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
 {
     const unsigned char *from = payload;
     unsigned char *to = slot->payload;
-    for (; EKI_UNLIKELY(bytes >= 64); bytes -= 8, from += 8, to += 8)
-        eki_copy_word(to, from);
-    /* The rest without a loop, by the bits of its size. */
-    if (bytes & 32) {
-        for (int i = 0; i < 32; i += 8)
-            eki_copy_word(to + i, from + i);
-        from += 32, to += 32;
-    }
-    if (bytes & 16) {
-        eki_copy_word(to, from);
+    size_t words = bytes / 8;
+    switch (words) {
+    default:
+        for (size_t i = 6; i < words; i++)
+            eki_copy_word(to + 8 * i, from + 8 * i);
+        /* fall through */
+    case 6:
+        eki_copy_word(to + 40, from + 40);
+        /* fall through */
+    case 5:
+        eki_copy_word(to + 32, from + 32);
+        /* fall through */
+    case 4:
+        eki_copy_word(to + 24, from + 24);
+        /* fall through */
+    case 3:
+        eki_copy_word(to + 16, from + 16);
+        /* fall through */
+    case 2:
         eki_copy_word(to + 8, from + 8);
-        from += 16, to += 16;
-    }
-    if (bytes & 8) {
+        /* fall through */
+    case 1:
         eki_copy_word(to, from);
-        from += 8, to += 8;
+        /* fall through */
+    case 0:
+        break;
     }
-    for (bytes &= 7; EKI_UNLIKELY(bytes > 0); bytes--)
-        *to++ = *from++;
+    for (size_t i = 8 * words; EKI_UNLIKELY(i < bytes); i++)
+        to[i] = from[i];
 }
 
 /* Tasks in a slot: the indices of a range, else one. */
@@ -225,6 +236,9 @@ struct eki_local {
     unsigned char *seed_base, *seed_top;     /* what is still to run */
     unsigned char *stack_bottom, *stack_top; /* likewise */
     unsigned char *log_end;                  /* executed from the stack */
+    /* A spawn that finds the stack this high does more than to push: at most
+     * the limit. */
+    unsigned char *stack_mark;
     unsigned char *stack_limit, *log_limit;
     uint32_t slot_bytes;
 
@@ -237,7 +251,8 @@ struct eki_local {
     int64_t gone;  /* discarded tasks of which no slot tells */
     struct eki_remaining *remaining;
     int64_t remaining_count, remaining_room;
-    bool has_hints; /* seeds that were never measured carry hints */
+    bool has_hints;  /* seeds that were never measured carry hints */
+    bool has_ranges; /* some of the seeds are ranges */
 };
 
 void eki_local_init(struct eki_local *local, uint32_t slot_bytes);
@@ -301,10 +316,20 @@ bool eki_local_log_reserve(struct eki_local *local, int64_t n);
 struct eki_slot *eki_local_log(struct eki_local *local,
                                const struct eki_slot *slot);
 
+/* Mark the stack SLOTS above its top, or at its limit. */
+static inline void eki_local_set_mark(struct eki_local *local, int slots)
+{
+    ptrdiff_t bytes = slots * (ptrdiff_t)local->slot_bytes;
+    local->stack_mark = local->stack_limit - local->stack_top > bytes
+                            ? local->stack_top + bytes
+                            : local->stack_limit;
+}
+
 /* Start anew at the bottom of an empty stack. */
 static inline void eki_local_reset_stack(struct eki_local *local)
 {
-    if (local->stack_top == local->stack_bottom && local->aside == 0 &&
+    if (local->stack_top == local->stack_bottom &&
+        local->stack_top != local->stack && local->aside == 0 &&
         local->published_stack == 0)
         local->stack_top = local->stack_bottom = local->stack;
 }
@@ -328,7 +353,7 @@ bool eki_local_remain_reserve(struct eki_local *local, int64_t n);
 void eki_local_remain(struct eki_local *local,
                       const struct eki_remaining *remaining);
 
-/* Tasks (indices of ranges) among the seeds. */
+/* Tasks (indices of ranges) among the seeds.  O(1) without ranges. */
 int64_t eki_local_seed_tasks(const struct eki_local *local);
 
 /* Order of the seeds, see ek_order; by home number in EKI_ORDER_ORIGINAL. */

@@ -229,6 +229,7 @@ static void add_range(struct world *world, struct rank *rank)
                                            EKI_SLOT_CANCELLED,
                                   .id = id};
         memcpy(slot->payload, &range, sizeof range);
+        worker->local.has_ranges = true;
         for (int64_t i = from; i < to; i++)
             world->ledger.tasks[first + i].id = id + (uint64_t)(i - from);
     }
@@ -281,8 +282,8 @@ static void spawn(struct world *world, struct rank *rank, struct actor *actor)
     ledger_spawned(&world->ledger, world->ledger.count - 1, rank->iteration);
     stepper_seen.spawned++;
     stepper_seen.kept += keep;
-    worker->created++;
-    if (--worker->credit <= 0)
+    worker->next_id++;
+    if (worker->local.stack_top > worker->local.stack_mark)
         eki_worker_publish_now(worker);
 }
 
@@ -641,7 +642,7 @@ static void check_sums(struct world *world, const struct rank *rank)
     for (int w = 0; w < rank->topology->workers_here; w++) {
         const struct ek_worker *worker = rank->actors[w].worker;
         const struct eki_worker_words *words = worker->words;
-        if (words->created != worker->created ||
+        if (words->created != eki_worker_created(worker) ||
             words->executed != worker->executed)
             ledger_fail(&world->ledger, "worker %d left without storing sums",
                         worker->id);
@@ -856,7 +857,7 @@ static void print_worker(const struct actor *actor)
             "%llu, draw %d\n",
             worker->id, actor->state, actor->never ? " (never)" : "",
             (unsigned long long)worker->words->phase,
-            (unsigned long long)worker->created,
+            (unsigned long long)eki_worker_created(worker),
             (unsigned long long)worker->executed,
             (unsigned long long)worker->words->created,
             (unsigned long long)worker->words->executed,
@@ -979,7 +980,7 @@ static void check_end(struct world *world)
         for (int w = 0; w < rank->topology->workers_here; w++) {
             if (!is_settled(rank->actors[w].worker))
                 ledger_fail(&world->ledger, "a block was not finished");
-            created += rank->actors[w].worker->created;
+            created += eki_worker_created(rank->actors[w].worker);
             executed += rank->actors[w].worker->executed;
         }
     }

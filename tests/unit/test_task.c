@@ -599,6 +599,7 @@ static void add_range(struct eki_local *local, int64_t first, int64_t last,
     fill(slot, (uint64_t)first, EKI_SLOT_SEED | EKI_SLOT_RANGE,
          local->slot_bytes);
     slot->flags |= has_run ? 0 : EKI_SLOT_CANCELLED;
+    local->has_ranges = true;
     slot->bytes = sizeof range;
     slot->bin = EKI_BIN_RANGE;
     memcpy(slot->payload, &range, sizeof range);
