@@ -125,20 +125,55 @@ static inline int eki_id_home(uint64_t id)
 }
 
 /*
- * Copy a slot with 8-byte moves: a vector load just after the 8-byte stores
- * that filled the slot waits for them (7 ns).
+ * A slot is written and read in the same pieces, the header as two words, the
+ * payload in pairs of words: a load that spans two stores waits for both (7
+ * ns), and stores are what a task has most of.  What the program has written
+ * just before is read word by word.
  */
+#if defined(__GNUC__)
+typedef uint64_t eki_pair __attribute__((vector_size(16)));
+#else
+typedef struct {
+    uint64_t low, high;
+} eki_pair;
+#endif
+
+static inline void eki_store_pair(unsigned char *to, uint64_t low,
+                                  uint64_t high)
+{
+    eki_pair pair = {low, high};
+    memcpy(to, &pair, sizeof pair);
+}
+
+static inline void eki_copy_pair(unsigned char *to, const unsigned char *from)
+{
+    eki_pair pair;
+    memcpy(&pair, from, sizeof pair);
+    memcpy(to, &pair, sizeof pair);
+}
+
+static inline uint64_t eki_load_word(const unsigned char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
 static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
 {
     uint64_t *t = to;
     const uint64_t *f = from;
+    unsigned char *to_payload = ((struct eki_slot *)to)->payload;
+    const unsigned char *payload = ((const struct eki_slot *)from)->payload;
+    t[0] = f[0], t[1] = f[1];
     if (EKI_LIKELY(bytes == 64)) {
-        t[0] = f[0], t[1] = f[1], t[2] = f[2], t[3] = f[3];
-        t[4] = f[4], t[5] = f[5], t[6] = f[6], t[7] = f[7];
+        eki_copy_pair(to_payload, payload);
+        eki_copy_pair(to_payload + 16, payload + 16);
+        eki_copy_pair(to_payload + 32, payload + 32);
         return;
     }
-    for (uint32_t i = 0; i < bytes / 8; i++)
-        t[i] = f[i];
+    for (uint32_t i = 0; i + EKI_SLOT_HEADER < bytes; i += 16)
+        eki_copy_pair(to_payload + i, payload + i);
 }
 
 /*
@@ -164,48 +199,50 @@ static inline void eki_slot_head(struct eki_slot *slot, int function,
     slot->id = id;
 }
 
-static inline void eki_copy_word(unsigned char *to, const unsigned char *from)
+static inline void eki_put_pair(unsigned char *to, const unsigned char *from)
 {
-    uint64_t word;
-    memcpy(&word, from, sizeof word);
-    memcpy(to, &word, sizeof word);
+    eki_store_pair(to, eki_load_word(from), eki_load_word(from + 8));
 }
 
-/* Copy BYTES of payload into SLOT, with 8-byte moves as well. */
+/* The last BYTES < 16 of a payload. */
+static inline void eki_put_rest(unsigned char *to, const unsigned char *from,
+                                size_t bytes)
+{
+    uint64_t words[2] = {0, 0};
+    if (EKI_LIKELY(bytes == 8))
+        words[0] = eki_load_word(from);
+    else
+        for (size_t i = 0; i < bytes; i++)
+            ((unsigned char *)words)[i] = from[i];
+    eki_store_pair(to, words[0], words[1]);
+}
+
+/* Copy BYTES of payload into SLOT. */
 static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
                                     size_t bytes)
 {
     const unsigned char *from = payload;
     unsigned char *to = slot->payload;
-    size_t words = bytes / 8;
-    switch (words) {
+    size_t pairs = bytes / 16;
+    switch (pairs) {
     default:
-        for (size_t i = 6; i < words; i++)
-            eki_copy_word(to + 8 * i, from + 8 * i);
-        /* fall through */
-    case 6:
-        eki_copy_word(to + 40, from + 40);
-        /* fall through */
-    case 5:
-        eki_copy_word(to + 32, from + 32);
-        /* fall through */
-    case 4:
-        eki_copy_word(to + 24, from + 24);
+        for (size_t i = 3; i < pairs; i++)
+            eki_put_pair(to + 16 * i, from + 16 * i);
         /* fall through */
     case 3:
-        eki_copy_word(to + 16, from + 16);
+        eki_put_pair(to + 32, from + 32);
         /* fall through */
     case 2:
-        eki_copy_word(to + 8, from + 8);
+        eki_put_pair(to + 16, from + 16);
         /* fall through */
     case 1:
-        eki_copy_word(to, from);
+        eki_put_pair(to, from);
         /* fall through */
     case 0:
         break;
     }
-    for (size_t i = 8 * words; EKI_UNLIKELY(i < bytes); i++)
-        to[i] = from[i];
+    if (bytes % 16 != 0)
+        eki_put_rest(to + 16 * pairs, from + 16 * pairs, bytes % 16);
 }
 
 /* Tasks in a slot: the indices of a range, else one. */
