@@ -118,7 +118,9 @@ static ek_status make_engine(ek_collection *tasks)
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
-        .stall_ns = (uint64_t)options->stall_ms * 1000000};
+        .stall_ns = (uint64_t)options->stall_ms * 1000000,
+        /* Found work is not kept waiting for longer than this takes. */
+        .check_words = 16};
     EKI_TRY(eki_fabric_mpi_segment(
         tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
     EKI_TRY(eki_fabric_mpi_open(tasks->fabric, message_bytes(tasks)));

@@ -320,7 +320,7 @@ static ek_status close_iteration(ek_collection *tasks,
     struct eki_error error;
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
-    eki_engine_leave(tasks->engine, left, &error);
+    eki_engine_leave(tasks->engine, &error);
     tasks->state = EKI_STATE_RAN;
     end_hooks(tasks);
     ek_status shared = EK_OK;
@@ -458,7 +458,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
         eki_collection_enter(tasks, EKI_PHASE_RESTORE, status);
         eki_team_run_restore(tasks->team);
         eki_team_finish(tasks->team);
-        eki_engine_leave(tasks->engine, eki_clock_ns(), &error);
+        eki_engine_leave(tasks->engine, &error);
         status = eki_collection_error(tasks, &error);
     }
     /* Also after a failure: what has arrived is here. */

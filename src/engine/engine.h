@@ -170,9 +170,19 @@ struct eki_engine;
 
 /* A worker; the public ek_worker. */
 struct ek_worker {
-    /* What running a task touches. */
+    /* What entering a phase looks at, which another thread may do. */
     struct eki_local local;
+    uint64_t next_id;  /* of spawned tasks, home included */
+    uint64_t first_id; /* next_id when the phase began */
+    /* Cumulative; stored when others need them. */
+    uint64_t created; /* without those spawned in this phase */
+    uint64_t executed;
     const struct eki_function *functions;
+    struct eki_worker_words *words;
+    struct eki_engine *engine;
+    int id, here, local_number;
+
+    /* What running a task touches, too. */
     struct eki_slot *current;  /* task that runs; NULL: an index */
     unsigned char *batch_seed; /* seed_top when the batch began */
     int64_t batch_log;         /* log entries when the batch began */
@@ -182,20 +192,13 @@ struct ek_worker {
     int32_t batch;           /* adaptive size, 1 ... 64 */
     uint32_t function_limit; /* functions registered */
     size_t payload_limit;
-    uint64_t next_id;  /* of spawned tasks, home included */
-    uint64_t first_id; /* next_id when the phase began */
-    /* Cumulative; stored when others need them. */
-    uint64_t created; /* without those spawned in this phase */
-    uint64_t executed;
     uint64_t stamp; /* clock when the batch began */
     struct eki_deque_owner deque;
-    struct eki_worker_words *words;
     unsigned char *slots; /* of the shared part */
     struct eki_slot *scratch;
     uint64_t cost_ns;
-    bool restamp;     /* the step took time: read the clock again */
-    bool may_publish; /* all have left the last phase */
-    bool has_thieves; /* somebody may steal in this phase */
+    uint64_t may_publish; /* phase: all have left the one before */
+    bool restamp;         /* the step took time: read the clock again */
 
     /* A piece of a range that runs. */
     int64_t index, index_last;
@@ -206,14 +209,12 @@ struct ek_worker {
     int32_t piece; /* adaptive size, 1 ... 512 */
     double null_ns;
 
-    /* Who it is. */
-    struct eki_engine *engine;
-    int id, here, local_number;
     void *data; /* of the program */
     _Atomic int presence;
 
     /* Without work. */
-    bool is_idle, is_done;
+    uint64_t done; /* phase whose end it has seen */
+    bool is_idle;
     uint64_t idle_since;
     struct eki_thief thief;
     const struct eki_victim_policy *policy;
@@ -308,6 +309,7 @@ struct eki_server {
     struct eki_message *held; /* arrived, but there was no memory for it */
     int *contact;             /* rank to ask, per node; [nodes] */
     struct eki_histogram service;
+    bool has_served;     /* service has entries */
     uint64_t moved;      /* messages that were worth waiting for; cumulative */
     int64_t depart_next; /* departing tasks sent so far */
     int next_worker;     /* for arriving tasks without a worker */
@@ -345,6 +347,7 @@ struct eki_setup {
     int64_t buffer_slots, payload_bytes;
     uint64_t seed;
     uint64_t stall_ns;
+    int check_words; /* of others, that one step may look at for the end */
 };
 
 struct eki_engine {
@@ -368,6 +371,7 @@ struct eki_engine {
     uint64_t signature;
     ek_steal_policy steal;
     ek_on_failure on_failure;
+    bool has_thieves;      /* somebody may steal in this phase */
     bool alone;            /* one node */
     bool is_open;          /* a phase is */
     _Atomic bool messages; /* the server must be stepped in this phase */
@@ -408,8 +412,7 @@ void eki_engine_fail(struct eki_engine *engine, ek_status status,
  * Leave the phase: every worker and the server are done.  ERROR is what all
  * ranks return; EK_OK: status EK_OK.
  */
-void eki_engine_leave(struct eki_engine *engine, uint64_t now,
-                      struct eki_error *error);
+void eki_engine_leave(struct eki_engine *engine, struct eki_error *error);
 
 /*
  * Restore: order what is here (EKI_ORDER_LONGEST, _EXECUTED) or pack what has
@@ -431,7 +434,7 @@ ek_status eki_engine_depart(struct eki_engine *engine,
 
 /* Clock when the phase was entered or a task ended: NOW. */
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
-/* A thread has come for the worker; before its first step. */
+/* A thread has come for the worker; before its first step, but in a restore. */
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now);
 /* The current task fails; before it ends. */
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
@@ -455,6 +458,12 @@ static inline int eki_worker_open_requests(const struct ek_worker *worker)
 }
 
 /* ------------------------------------------------------------- inline paths */
+
+/* Whether it has seen the end of the phase. */
+static inline bool eki_worker_is_done(const struct ek_worker *worker)
+{
+    return worker->done == worker->engine->phase;
+}
 
 /* Tasks created, cumulative. */
 static inline uint64_t eki_worker_created(const struct ek_worker *worker)

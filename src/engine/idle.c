@@ -157,7 +157,7 @@ static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
     if (take_inbox(worker, absent))
         return true;
     if (eki_is_stopped(worker->engine))
-        eki_worker_cancel(absent);
+        eki_worker_cancel(absent, &worker->counts);
     else if (take_half(worker, absent))
         return true;
     note_idle(absent);
@@ -344,7 +344,7 @@ static bool first_pass(struct ek_worker *worker)
  * too, must all be: a rank that has just entered may still make the phase an
  * error.
  */
-static bool check_alone(struct ek_worker *worker, uint64_t now)
+static bool check_next(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
     if (worker->check_pass == 0)
@@ -360,6 +360,17 @@ static bool check_alone(struct ek_worker *worker, uint64_t now)
         watch(worker, now);
     restart_check(worker);
     return is_done;
+}
+
+/* As many words as a step may look at, until the check begins anew. */
+static bool check_alone(struct ek_worker *worker, uint64_t now)
+{
+    int left = worker->engine->setup.check_words;
+    do {
+        if (check_next(worker, now))
+            return true;
+    } while (--left > 0 && (worker->check_at != 0 || worker->check_pass != 0));
+    return false;
 }
 
 static bool is_finished(struct ek_worker *worker, uint64_t now)
@@ -385,6 +396,25 @@ static void become_idle(struct ek_worker *worker, uint64_t now)
     restart_check(worker);
 }
 
+/* An exhausted publication is settled: outside a phase nothing is open. */
+static void settle(struct ek_worker *worker)
+{
+    uint32_t first;
+    eki_local_take_back(
+        &worker->local,
+        eki_deque_acquire(&worker->deque, &worker->words->deque));
+    eki_deque_room(&worker->deque, &worker->words->deque, &first);
+}
+
+static void finish(struct ek_worker *worker, uint64_t now)
+{
+    settle(worker);
+    worker->done = worker->engine->phase;
+    worker->counts.done_ns = now;
+    worker->counts.termination_ns += now - worker->idle_since;
+    worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
+}
+
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
@@ -393,9 +423,7 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
     /* Again after a delivery that brought nothing to run. */
     note_idle(worker);
     if (is_finished(worker, now)) {
-        worker->is_done = true;
-        worker->counts.done_ns = now;
-        worker->counts.termination_ns += now - worker->idle_since;
+        finish(worker, now);
         return EKI_STEP_DONE;
     }
     if (worker->here == 0 && eki_is_set(&engine->node->stalled, engine->phase))

@@ -103,8 +103,9 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
 /* End the piece early: the rest lies on the stack; false: no memory. */
 bool eki_worker_put_back(struct ek_worker *worker);
-/* Cancel what this worker has; others do the same with theirs. */
-void eki_worker_cancel(struct ek_worker *worker);
+/* Cancel what this worker has; others do the same with theirs.  Counted by
+ * COUNTS. */
+void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 /* Find work, or the end. */

@@ -348,28 +348,17 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 /* --------------------------------------------------------------------- phase
  */
 
-/* An exhausted publication is settled; outside a phase nothing is open. */
-static void settle(struct ek_worker *worker)
+/* What the worker's own thread does on arriving. */
+static void begin(struct ek_worker *worker, uint64_t now)
 {
-    uint32_t first;
-    eki_local_take_back(
-        &worker->local,
-        eki_deque_acquire(&worker->deque, &worker->words->deque));
-    eki_deque_room(&worker->deque, &worker->words->deque, &first);
-}
-
-static void reset_worker(struct ek_worker *worker)
-{
-    struct eki_engine *engine = worker->engine;
+    const struct eki_engine *engine = worker->engine;
     memset(&worker->counts, 0, sizeof worker->counts);
     if (engine->function_count)
         memset(worker->function_counts, 0,
                (size_t)engine->function_count *
                    sizeof *worker->function_counts);
-    worker->is_done = worker->is_idle = worker->may_publish = false;
-    worker->has_thieves = worker->policy != &eki_victims_none &&
-                          engine->topology->workers > 1 &&
-                          engine->kind == EKI_PHASE_PROCESS;
+    worker->policy = eki_victim_policy_of(engine->steal);
+    worker->is_idle = false;
     worker->batch = worker->piece = 1;
     worker->function_limit = (uint32_t)engine->function_count;
     worker->payload_limit = (size_t)engine->setup.payload_bytes;
@@ -378,36 +367,53 @@ static void reset_worker(struct ek_worker *worker)
     worker->current = NULL;
     worker->ask_after = worker->ask_backoff = 0;
     worker->asked = worker->denied_seen = worker->granted_seen = 0;
-    worker->unchanged_since = engine->entered_ns;
-    worker->idle_since = worker->stamp = engine->entered_ns;
     worker->thief.failures = 0;
-    /* relaxed: handed to the worker's thread by the start of the team. */
+    worker->counts.first_ns = worker->stamp = worker->idle_since = now;
+    worker->unchanged_since = now;
+}
+
+/* What the server and others of the rank may look at before. */
+static void reset_requests(struct ek_worker *worker)
+{
+    /* relaxed, all: handed to the worker's thread by the start of the team. */
     atomic_store_explicit(&worker->ask, 0, memory_order_relaxed);
     atomic_store_explicit(&worker->answers[0], 0, memory_order_relaxed);
     atomic_store_explicit(&worker->answers[1], 0, memory_order_relaxed);
     atomic_store_explicit(&worker->draw_state, EKI_DRAW_FREE,
                           memory_order_relaxed);
-    atomic_store_explicit(&worker->presence, EKI_ABSENT, memory_order_relaxed);
 }
 
-/* Count what is to be done here, then say that this worker is in the phase. */
-static void enter_worker(struct ek_worker *worker)
+/* Count what is to be done here; a worker without tasks is left alone. */
+static void count_seeds(struct ek_worker *worker)
 {
-    struct eki_engine *engine = worker->engine;
-    worker->policy = eki_victim_policy_of(engine->steal);
-    reset_worker(worker);
-    worker->created = eki_worker_created(worker);
-    /* After half of the numbers, some 10^11 tasks, they start anew. */
+    const struct eki_engine *engine = worker->engine;
+    uint64_t seeds = 0;
+    if (engine->kind == EKI_PHASE_PROCESS)
+        seeds = (uint64_t)eki_local_seed_tasks(&worker->local);
+    if (worker->here == 0)
+        seeds += (uint64_t)engine->departing.count;
+    if (seeds == 0 && worker->next_id == worker->first_id)
+        return;
+    worker->created = eki_worker_created(worker) + seeds;
+    /* After a quarter of the numbers, some 10^11 tasks, they start anew. */
     if (worker->next_id - first_spawned(worker) > EKI_NUMBERS / 4)
         worker->next_id = first_spawned(worker);
     worker->first_id = worker->next_id;
-    if (engine->kind == EKI_PHASE_PROCESS)
-        worker->created += (uint64_t)eki_local_seed_tasks(&worker->local);
-    if (worker->here == 0)
-        worker->created += (uint64_t)engine->departing.count;
     eki_worker_store(worker);
-    /* relaxed, both: ordered by the release of phase. */
-    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
+}
+
+/* The worker is in the phase from now on. */
+static void enter_worker(struct ek_worker *worker, uint64_t now)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (!engine->alone || engine->steal == EK_STEAL_COUNTER)
+        reset_requests(worker);
+    /* relaxed: handed to the worker's thread by the start of the team. */
+    atomic_store_explicit(&worker->presence, EKI_ABSENT, memory_order_relaxed);
+    if (engine->kind == EKI_PHASE_RESTORE)
+        begin(worker, now);
+    count_seeds(worker);
+    /* relaxed: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->signature[engine->phase & 1],
                           engine->signature, memory_order_relaxed);
     /* release: pairs with the acquire of whoever sums: the seeds count. */
@@ -435,7 +441,9 @@ static void enter_server(struct eki_engine *engine)
     server->stall_told = false;
     server->unchanged_since = engine->entered_ns;
     server->depart_next = 0;
-    memset(&server->service, 0, sizeof server->service);
+    if (server->has_served)
+        memset(&server->service, 0, sizeof server->service);
+    server->has_served = false;
 }
 
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
@@ -450,6 +458,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->steal =
         phase->kind == EKI_PHASE_PROCESS ? phase->steal : EK_STEAL_NONE;
     engine->on_failure = phase->on_failure;
+    engine->has_thieves =
+        phase->kind == EKI_PHASE_PROCESS && engine->topology->workers > 1 &&
+        eki_victim_policy_of(engine->steal) != &eki_victims_none;
     engine->entered_ns = now;
     engine->is_open = true;
     engine->stall_printed = false;
@@ -469,7 +480,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                               engine->phase, memory_order_relaxed);
     }
     for (int here = 0; here < workers; here++)
-        enter_worker(engine->workers[here]);
+        enter_worker(engine->workers[here], now);
     if (phase->kind != EKI_PHASE_PROCESS)
         return;
     if (phase->steal == EK_STEAL_COUNTER)
@@ -489,7 +500,7 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
         expected = EKI_ABSENT;
     /* relaxed: a hint. */
     atomic_fetch_sub_explicit(&worker->engine->absent, 1, memory_order_relaxed);
-    worker->counts.first_ns = worker->stamp = worker->idle_since = now;
+    begin(worker, now);
 }
 
 /* What all ranks return. */
@@ -510,20 +521,9 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
     }
 }
 
-void eki_engine_leave(struct eki_engine *engine, uint64_t now,
-                      struct eki_error *error)
+void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
 {
-    int workers = engine->topology->workers_here;
     phase_error(engine, error);
-    for (int here = 0; here < workers; here++) {
-        struct ek_worker *worker = engine->workers[here];
-        settle(worker);
-        worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
-        if (worker->counts.done_ns == 0)
-            worker->counts.done_ns = now;
-        if (worker->counts.first_ns == 0)
-            worker->counts.first_ns = worker->counts.done_ns;
-    }
     engine->departing.count = 0;
     engine->is_open = false;
     /* release: pairs with the acquire in all_left(): no claimant of this rank

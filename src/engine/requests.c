@@ -187,6 +187,7 @@ void eki_server_answered(struct eki_engine *engine, struct ek_worker *worker,
     uint64_t took = now > asked_at ? now - asked_at : 0;
     atomic_store_explicit(&worker->round_trip_ns, took, memory_order_relaxed);
     eki_histogram_add(&engine->server.service, took);
+    engine->server.has_served = true;
     int node = engine->topology->node_of_rank[head->source];
     if (head->detail >= 0 && head->detail < engine->topology->size &&
         engine->topology->node_of_rank[head->detail] == node)

@@ -10,7 +10,7 @@ static void print_worker(const struct eki_engine *engine,
     eki_log(
         EK_LEVEL_WARN, engine->topology->rank, engine->topology->size, "engine",
         "worker %d: phase %llu, created %llu, executed %llu, idle %llu, "
-        "deque word %llx done %llu %llu open %u, requests %llu, inbox %s",
+        "deque word %llx done %llu %llu, inbox %s",
         worker->id,
         (unsigned long long)atomic_load_explicit(&words->phase,
                                                  memory_order_relaxed),
@@ -26,9 +26,6 @@ static void print_worker(const struct eki_engine *engine,
                                                  memory_order_relaxed),
         (unsigned long long)atomic_load_explicit(&words->deque.done[1],
                                                  memory_order_relaxed),
-        worker->deque.open,
-        (unsigned long long)(worker->asked - worker->denied_seen -
-                             worker->granted_seen),
         atomic_load_explicit(&worker->inbox, memory_order_relaxed) ? "filled"
                                                                    : "empty");
 }

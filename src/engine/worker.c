@@ -29,7 +29,7 @@ void eki_worker_store(struct ek_worker *worker)
 static bool all_left(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    if (worker->may_publish)
+    if (worker->may_publish == engine->phase)
         return true;
     for (int i = 0; i < engine->topology->node_ranks; i++) {
         /* acquire: pairs with the release in eki_engine_leave(): no claimant
@@ -38,7 +38,7 @@ static bool all_left(struct ek_worker *worker)
                                  memory_order_acquire) < engine->phase - 1)
             return false;
     }
-    worker->may_publish = true;
+    worker->may_publish = engine->phase;
     return true;
 }
 
@@ -65,7 +65,7 @@ static void publish(struct ek_worker *worker, int64_t n)
 
 void eki_worker_publish(struct ek_worker *worker, bool is_running)
 {
-    if (!worker->has_thieves ||
+    if (!worker->engine->has_thieves ||
         !eki_deque_exhausted(&worker->deque, &worker->words->deque))
         return;
     eki_local_published(&worker->local);
@@ -98,7 +98,7 @@ static void republish(struct ek_worker *worker)
 /* Long tasks publish at every spawn, short ones now and then. */
 static void set_mark(struct ek_worker *worker)
 {
-    if (worker->has_thieves)
+    if (worker->engine->has_thieves)
         eki_local_set_mark(&worker->local,
                            worker->batch == 1 ? 0 : SPAWN_SLOTS - 1);
     else
@@ -108,7 +108,7 @@ static void set_mark(struct ek_worker *worker)
 void eki_worker_publish_now(struct ek_worker *worker)
 {
     set_mark(worker);
-    if (!worker->has_thieves || eki_local_is_empty(&worker->local))
+    if (!worker->engine->has_thieves || eki_local_is_empty(&worker->local))
         return;
     if (worker->local.stack_top != worker->local.stack_bottom)
         republish(worker);
@@ -291,7 +291,7 @@ void eki_worker_mark(struct ek_worker *worker, int code)
 
 /* --------------------------------------------------------------- cancelling */
 
-void eki_worker_cancel(struct ek_worker *worker)
+void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
 {
     struct eki_local *local = &worker->local;
     if (worker->engine->steal == EK_STEAL_COUNTER)
@@ -302,14 +302,14 @@ void eki_worker_cancel(struct ek_worker *worker)
         return;
     int64_t tasks = eki_local_cancel(local);
     worker->executed += (uint64_t)tasks;
-    worker->counts.cancelled += tasks;
+    counts->cancelled += tasks;
     /* A worker that runs stores when it gets idle; one without thread never. */
     eki_worker_store(worker);
 }
 
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
 {
-    if (EKI_UNLIKELY(worker->is_done))
+    if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
         return eki_worker_wait(worker, now);
@@ -320,7 +320,7 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
         eki_worker_close_piece(worker, now);
     }
     if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
-        eki_worker_cancel(worker);
+        eki_worker_cancel(worker, &worker->counts);
     if (EKI_LIKELY(!eki_local_is_empty(&worker->local)))
         return eki_worker_start(worker, now);
     return eki_worker_idle(worker, now);

@@ -47,7 +47,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
     struct eki_seat *seat = &team->seats[here];
-    if (EKI_UNLIKELY(!seat->is_taken))
+    if (EKI_UNLIKELY(seat->taken != team->setup.engine->phase))
         eki_team_arrive(team, here);
     eki_team_end_task(team, here);
     /* Only what a step has opened may be taken: a batch that ended early leaves

@@ -8,7 +8,7 @@
 
 /* Where a worker sits from call to call; written by its thread. */
 struct eki_seat {
-    _Alignas(EKI_LINE) bool is_taken; /* a thread has come */
+    _Alignas(EKI_LINE) uint64_t taken; /* phase in which a thread has come */
     /* Pull loop. */
     bool is_open;    /* a batch or piece is */
     bool is_running; /* a task is */

@@ -122,9 +122,10 @@ void eki_team_arrive(struct eki_team *team, int here)
 {
     const struct eki_team_setup *setup = &team->setup;
     struct ek_worker *worker = setup->engine->workers[here];
-    if (team->seats[here].is_taken)
+    struct eki_seat *seat = &team->seats[here];
+    if (seat->taken == setup->engine->phase)
         return;
-    team->seats[here].is_taken = true;
+    *seat = (struct eki_seat){.taken = setup->engine->phase};
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
     eki_worker_arrive(worker, eki_clock_ns());
@@ -195,17 +196,17 @@ static void run_team(struct eki_team *team, int threads)
             run_server(team);
         else if (thread - has_server < workers)
             run_worker(team, thread - has_server);
+        if (thread == 0)
+            team->has_run = omp_get_num_threads() - has_server >= workers;
     }
 }
 
 void eki_team_enter(struct eki_team *team)
 {
-    int workers = team->setup.engine->topology->workers_here;
-    memset(team->seats, 0, (size_t)workers * sizeof *team->seats);
-    /* relaxed, all: handed on by the start of the team. */
+    /* relaxed, both: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
-    team->is_served = false;
+    team->is_served = team->has_run = false;
     eki_team_watch(team, true);
 }
 
@@ -213,10 +214,12 @@ void eki_team_run(struct eki_team *team)
 {
     int threads = team->setup.engine->topology->workers_here + team->has_server;
     team->is_served = team->has_server;
-    if (threads == 1)
-        run_worker(team, 0);
-    else
+    if (threads > 1) {
         run_team(team, threads);
+        return;
+    }
+    run_worker(team, 0);
+    team->has_run = true;
 }
 
 /* Workers to their end, and the server to its, by the calling thread. */
@@ -264,9 +267,11 @@ static void finish_workers(struct eki_team *team)
     int workers = engine->topology->workers_here;
     bool has_ended = false;
     team->is_served = false;
+    if (team->has_run)
+        return;
     for (int here = 0; here < workers; here++) {
         eki_team_end_task(team, here);
-        has_ended |= engine->workers[here]->is_done;
+        has_ended |= eki_worker_is_done(engine->workers[here]);
     }
     /* Where one worker has heard of the end, nothing is left to run. */
     if (!has_ended)

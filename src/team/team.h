@@ -56,6 +56,7 @@ struct eki_team {
     struct eki_team_setup setup;
     bool has_server; /* a thread of its own, where the team makes the threads */
     bool is_served;  /* ... in this phase: no worker polls */
+    bool has_run;    /* every worker of this phase had a thread to its end */
     bool any_polls;  /* any worker may step the server */
     bool is_crowded; /* more threads than CPUs */
     uint64_t poll_period_ns, auto_period_ns;

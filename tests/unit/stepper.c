@@ -115,6 +115,8 @@ static void note_counts(struct world *world, struct rank *rank)
     for (int w = 0; w < rank->topology->workers_here; w++) {
         struct actor *actor = &rank->actors[w];
         int64_t cancelled = actor->worker->counts.cancelled;
+        if (actor->state == WORKER_OUT)
+            continue; /* of the last phase */
         world->ledger.tally[rank->iteration].cancelled +=
             cancelled - actor->cancelled;
         stepper_seen.cancelled += cancelled - actor->cancelled;
@@ -450,6 +452,7 @@ static void step_worker(struct world *world, struct rank *rank,
         break;
     case EKI_STEP_DONE:
         say(world, rank, "worker %d is done", worker->id);
+        note_counts(world, rank); /* it may have cancelled in this step */
         actor->state = WORKER_DONE;
         if (rank->engine->kind == EKI_PHASE_PROCESS)
             ledger_done(&world->ledger, rank->iteration,
@@ -705,7 +708,7 @@ static void leave_phase(struct world *world, struct rank *rank)
 {
     struct eki_error error;
     count_seen(rank);
-    eki_engine_leave(rank->engine, now_of(world, rank), &error);
+    eki_engine_leave(rank->engine, &error);
     say(world, rank, "leaves with %d", error.status);
     check_sums(world, rank);
     if (rank->engine->kind == EKI_PHASE_RESTORE) {
@@ -762,8 +765,10 @@ static void driver_turn(struct world *world, struct rank *rank)
             break;
         rank->state = RANK_ENDS;
         for (int w = 0; w < rank->topology->workers_here; w++) {
-            if (rank->actors[w].never)
-                rank->actors[w].state = WORKER_STEPS;
+            if (!rank->actors[w].never)
+                continue;
+            eki_worker_arrive(rank->actors[w].worker, now_of(world, rank));
+            rank->actors[w].state = WORKER_STEPS;
         }
         break;
     case RANK_ENDS:
@@ -927,7 +932,8 @@ static void create_rank(struct world *world, int r)
         .deque = scenario->deque,
         .buffer_slots = scenario->buffer_slots,
         .payload_bytes = scenario->payload_bytes,
-        .seed = scenario->seed};
+        .seed = scenario->seed,
+        .check_words = chance(world, 200) ? 16 : 1};
     if (!world->segments[node])
         world->segments[node] =
             eki_alloc_lines(eki_engine_segment_bytes(&setup));

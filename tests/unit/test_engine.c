@@ -282,7 +282,7 @@ static struct eki_error lone_end(struct lone *lone)
     }
     CHECK_EQ_INT(step, EKI_STEP_DONE);
     CHECK(eki_server_step(lone->engine, lone->now));
-    eki_engine_leave(lone->engine, lone->now, &error);
+    eki_engine_leave(lone->engine, &error);
     return error;
 }
 
