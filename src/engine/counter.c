@@ -180,6 +180,7 @@ void eki_counter_enter(struct eki_engine *engine)
     for (int here = 0; here < workers; here++) {
         counter->starts[here] = all.first;
         hide_seeds(engine->workers[here], &all);
+        engine->workers[here]->draw_cursor.at = NULL;
     }
     counter->starts[workers] = all.first;
     if (!is_dealt(engine, all.first))
@@ -188,6 +189,7 @@ void eki_counter_enter(struct eki_engine *engine)
     counter->known = counter->tell_at = 0;
     counter->tell = 1;
     counter->request_count = 0;
+    counter->cursor.at = NULL;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->is_ready, false, memory_order_relaxed);
     counter->table[engine->topology->rank] = all;
@@ -263,25 +265,39 @@ static void slot_of_index(struct eki_slot *slot, int function, uint64_t id,
     memcpy(slot->payload, &index, sizeof index);
 }
 
-/* Seed J of this rank to SLOT. */
-static void copy_seed(const struct eki_engine *engine, int64_t j,
-                      struct eki_slot *slot)
+/* Move the cursor to the slot that holds seed J of this rank. */
+static void seek_seed(const struct eki_engine *engine, int64_t j,
+                      struct eki_cursor *cursor)
 {
-    int here = 0;
-    while (j >= engine->counter.starts[here + 1])
-        here++;
-    const struct ek_worker *holder = engine->workers[here];
-    const unsigned char *at = holder->draw_first;
-    j -= engine->counter.starts[here];
-    if (!holder->draw_ranges) {
-        memcpy(slot, at + j * (int64_t)engine->slot_bytes, engine->slot_bytes);
+    const int64_t *starts = engine->counter.starts;
+    if (!cursor->at || j < cursor->first || j >= starts[cursor->here + 1]) {
+        cursor->here = 0;
+        while (j >= starts[cursor->here + 1])
+            cursor->here++;
+        cursor->at = engine->workers[cursor->here]->draw_first;
+        cursor->first = starts[cursor->here];
+    }
+    if (!engine->workers[cursor->here]->draw_ranges) {
+        cursor->at += (j - cursor->first) * (int64_t)engine->slot_bytes;
+        cursor->first = j;
         return;
     }
-    while (j >= eki_slot_tasks((const struct eki_slot *)at)) {
-        j -= eki_slot_tasks((const struct eki_slot *)at);
-        at += engine->slot_bytes;
+    for (;;) {
+        int64_t tasks = eki_slot_tasks((const struct eki_slot *)cursor->at);
+        if (j < cursor->first + tasks)
+            return;
+        cursor->first += tasks;
+        cursor->at += engine->slot_bytes;
     }
-    const struct eki_slot *found = (const struct eki_slot *)at;
+}
+
+/* Seed J of this rank to SLOT. */
+static void copy_seed(const struct eki_engine *engine, int64_t j,
+                      struct eki_cursor *cursor, struct eki_slot *slot)
+{
+    seek_seed(engine, j, cursor);
+    const struct eki_slot *found = (const struct eki_slot *)cursor->at;
+    j -= cursor->first;
     if (found->flags & EKI_SLOT_RANGE) {
         struct eki_range range;
         memcpy(&range, found->payload, sizeof range);
@@ -365,7 +381,7 @@ static bool take_number(struct ek_worker *worker, int64_t number)
     if (table[rank].function >= 0)
         make_index(engine, rank, j, slot);
     else
-        copy_seed(engine, j, slot);
+        copy_seed(engine, j, &worker->draw_cursor, slot);
     worker->counts.successful++;
     set_draw(worker, EKI_DRAW_FREE);
     return true;
@@ -459,7 +475,7 @@ static bool grant(struct eki_engine *engine,
         copy_seed(engine,
                   request->number -
                       engine->counter.table[engine->topology->rank].first,
-                  (struct eki_slot *)message->body);
+                  &engine->counter.cursor, (struct eki_slot *)message->body);
         message->head.count = 1;
         message->head.bytes = engine->slot_bytes;
     }

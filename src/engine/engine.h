@@ -159,6 +159,13 @@ struct eki_chunk {
     _Alignas(16) unsigned char slots[];
 };
 
+/* Where somebody was who draws the seeds of a rank, roughly in turn. */
+struct eki_cursor {
+    const unsigned char *at; /* a slot, or NULL: begin anew */
+    int64_t first;           /* number of its first task in the rank */
+    int here;                /* worker that holds it */
+};
+
 /* Whether the worker has a thread. */
 enum eki_presence {
     EKI_ABSENT,
@@ -240,6 +247,7 @@ struct ek_worker {
     _Atomic int64_t draw_number; /* that was drawn, or is to be fetched */
     const unsigned char *draw_first, *draw_last; /* seeds it holds */
     bool draw_ranges;                            /* with ranges among them */
+    struct eki_cursor draw_cursor;
 
     struct eki_counts counts;
     struct eki_function_counts *function_counts;
@@ -329,6 +337,7 @@ struct eki_counter {
     _Atomic bool is_ready;   /* the table is complete */
     _Atomic bool is_void;    /* there will be none: seeds stay where they are */
     bool seeds_sent;
+    struct eki_cursor cursor; /* of the server */
     int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
     int tell;    /* rank 0: rank to tell next ... */
     int tell_at; /* ... from this entry on */
