@@ -75,8 +75,8 @@ void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
 
 /* EK_ERR_STATE inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
-/* Whether a collective call may come now, and is alone in this process. */
-ek_status eki_collection_claim(ek_collection *tasks, const char *call);
+/* Whether this process may open a phase of TASKS now: one at a time. */
+ek_status eki_collection_claim(const ek_collection *tasks, const char *call);
 void eki_collection_release(void);
 
 /* Give the dealers their numbers. */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors of a phase: who tells of one, and which all ranks return. */
+#include "engine/internal.h"
+
+void eki_set_stop(struct eki_engine *engine)
+{
+    /* relaxed: seen at the end of a task, sooner or later. */
+    atomic_store_explicit(&engine->node->stop[engine->phase & 1], engine->phase,
+                          memory_order_relaxed);
+}
+
+void eki_set_mismatch(struct eki_engine *engine)
+{
+    /* relaxed: who ends this phase by the sums has seen it, too; others by our
+     * next phase, which is released. */
+    atomic_store_explicit(&engine->node->mismatch[engine->phase & 1],
+                          engine->phase, memory_order_relaxed);
+    eki_set_stop(engine);
+}
+
+/* What a worker runs now: function and id; -1 where nothing does. */
+static void running(const struct ek_worker *worker, struct eki_error *error)
+{
+    error->function = -1;
+    error->id = 0;
+    if (worker->current) {
+        error->function = worker->current->function;
+        error->id = worker->current->id;
+    } else if (worker->index_first >= 0) {
+        error->function = worker->index_function;
+        error->id = worker->index_id + (uint64_t)worker->index - 1;
+    }
+}
+
+/* Store the first error of this phase in ERRORS. */
+static void store_error(struct eki_engine *engine, struct eki_errors *errors,
+                        const struct eki_error *error, const char *text)
+{
+    int parity = (int)(engine->phase & 1);
+    struct eki_error *stored = &errors->error[parity];
+    if (eki_is_set(&errors->failed[parity], engine->phase))
+        return;
+    *stored = *error;
+    snprintf(stored->text, sizeof stored->text, "%s", text ? text : "");
+    /* release: pairs with the acquire in worse_of(): the record is filled. */
+    atomic_store_explicit(&errors->failed[parity], engine->phase,
+                          memory_order_release);
+    /* relaxed: seen by whoever has seen the release of `executed` that the
+     * worker stores after this. */
+    atomic_store_explicit(&engine->node->error[parity], engine->phase,
+                          memory_order_relaxed);
+}
+
+void eki_set_error(struct ek_worker *worker, ek_status status, int code,
+                   const char *text)
+{
+    struct eki_error error = {
+        .status = status, .worker = worker->id, .code = code};
+    running(worker, &error);
+    store_error(worker->engine, &worker->words->errors, &error, text);
+}
+
+void eki_set_rank_error(struct eki_engine *engine, ek_status status,
+                        const char *text)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct eki_error error = {
+        .status = status, .worker = engine->workers[0]->id, .function = -1};
+    store_error(engine, &engine->rank_words[topology->node_index].errors,
+                &error, text);
+    eki_set_stop(engine);
+}
+
+void eki_engine_stop(struct eki_engine *engine)
+{
+    eki_set_stop(engine);
+}
+
+void eki_engine_fail(struct eki_engine *engine, ek_status status,
+                     const char *text)
+{
+    eki_set_rank_error(engine, status, text);
+}
+
+/* Lower is worse: what makes the phase as such void comes first. */
+static int rank_of_status(int status)
+{
+    switch (status) {
+    case EK_OK:
+        return 9;
+    case EK_ERR_TASK:
+        return 3;
+    case EK_ERR_NOMEM:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+void eki_error_worse(struct eki_error *error, const struct eki_error *other)
+{
+    int mine = rank_of_status(error->status);
+    int theirs = rank_of_status(other->status);
+    if (theirs < mine || (theirs == mine && other->worker < error->worker))
+        *error = *other;
+}
+
+void eki_error_mismatch(struct eki_error *error)
+{
+    memset(error, 0, sizeof *error);
+    error->status = EK_ERR_ARG;
+    error->worker = error->function = -1;
+}
+
+static void worse_of(const struct eki_errors *errors, uint64_t phase,
+                     struct eki_error *error)
+{
+    /* acquire: pairs with the release in store_error(). */
+    if (atomic_load_explicit(&errors->failed[phase & 1],
+                             memory_order_acquire) == phase)
+        eki_error_worse(error, &errors->error[phase & 1]);
+}
+
+void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
+{
+    int parity = (int)(engine->phase & 1);
+    memset(error, 0, sizeof *error);
+    if (eki_is_set(&engine->node->mismatch[parity], engine->phase))
+        eki_error_mismatch(error);
+    if (!eki_is_set(&engine->node->error[parity], engine->phase))
+        return;
+    for (int i = 0; i < engine->topology->node_ranks; i++)
+        worse_of(&engine->rank_words[i].errors, engine->phase, error);
+    for (int i = 0; i < engine->topology->node_workers; i++)
+        worse_of(&eki_words_of(engine, i)->errors, engine->phase, error);
+}
