@@ -166,8 +166,10 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     worker->marks = 0;
     if (marks & EKI_MARK_DISCARD)
         worker->index_nulls++;
+    else if (marks & EKI_MARK_COST)
+        remember(worker, worker->cost_ns, flags | EKI_SLOT_COSTED);
     else
-        remember(worker, marks & EKI_MARK_COST ? worker->cost_ns : ns, flags);
+        remember(worker, ns, flags);
     note_largest(worker, ns);
     worker->counts.nulls += flags != 0;
     count_indices(worker, elapsed);

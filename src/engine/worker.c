@@ -126,6 +126,7 @@ static inline void record(struct eki_slot *slot, uint16_t bin)
                           ? 0
                           : eki_deviation_next(slot->deviation, slot->bin, bin);
     slot->bin = bin;
+    slot->flags &= (uint8_t)~EKI_SLOT_SET;
 }
 
 static void record_single(struct ek_worker *worker, uint64_t ns)
@@ -134,7 +135,7 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
     const struct eki_slot *slot = worker->current;
     /* Long both times: shorter ones were timed in batches, or by chance. */
     if (slot->bin >= EKI_BIN_LONG && ns >= EKI_LONG_NS &&
-        !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED))) {
+        !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED | EKI_SLOT_SET))) {
         counts->before_ns += (double)eki_bin_ns(slot->bin);
         counts->now_ns += (double)ns;
     }

@@ -210,7 +210,10 @@ EKI_INLINE void put_slot(struct sort *sort, const struct eki_slot *slot,
         memcpy(to, slot, 64);
     else
         memcpy(to, slot, slot->bytes + (size_t)EKI_SLOT_HEADER);
-    to->flags &= EKI_SLOT_SEED | EKI_SLOT_RANGE;
+    uint8_t flags = to->flags & (EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_SET);
+    if (EKI_UNLIKELY(to->flags & EKI_SLOT_COSTED))
+        flags |= EKI_SLOT_SET;
+    to->flags = flags;
     if (to->flags & EKI_SLOT_RANGE)
         to->flags |= EKI_SLOT_CANCELLED;
 }

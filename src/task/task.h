@@ -87,7 +87,8 @@ enum {
     EKI_SLOT_DISCARDED = 4,  /* null for good */
     EKI_SLOT_SKIPPED = 8,    /* null this time */
     EKI_SLOT_CANCELLED = 16, /* has not run; a range: since it was added */
-    EKI_SLOT_COSTED = 32     /* duration set by the task */
+    EKI_SLOT_COSTED = 32,    /* duration set by the task, this time ... */
+    EKI_SLOT_SET = 64        /* ... or last time */
 };
 
 struct eki_slot {

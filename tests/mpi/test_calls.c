@@ -218,6 +218,29 @@ static void setting_options(void)
     ek_destroy(&tasks);
 }
 
+/* A period of 0 is chosen by the library, whatever was said before. */
+static void poll_periods_may_be_automatic(void)
+{
+    ek_options options = job_options();
+    options.ranks_per_node = 1;
+    options.poll_period_us = 0;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "numbered", note_task, NULL);
+    forget();
+    add_numbers(tasks, function, TASKS);
+    static const char *const periods[] = {NULL, "0", "1000000000", "0"};
+    for (int i = 0; i < 4; i++) {
+        if (periods[i])
+            CHECK_EQ_INT(ek_set(tasks, "poll_period_us", periods[i]), EK_OK);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(total_in_job(), TASKS * job_size);
+        restore(tasks, EK_RESTORE_ORIGINAL);
+    }
+    CHECK_EQ_INT(ek_set(tasks, "poll_period_us", "-1"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "0 ... 1000000000");
+    ek_destroy(&tasks);
+}
+
 /* What the environment says of each iteration wins over the program. */
 static void environment_replaces_policies(void)
 {
@@ -487,6 +510,37 @@ static void kept_tasks_are_seeds(void)
         CHECK_EQ_INT(ran_in_job(500), 1);
         CHECK_EQ_INT(ran_in_job(750), 0);
         CHECK_EQ_INT(total_in_job(), n);
+    }
+    ek_destroy(&tasks);
+}
+
+/* Each numbered task spawns one without payload, and one that is refused. */
+static int spawn_empty_task(ek_worker *worker, const void *payload,
+                            size_t bytes, void *context)
+{
+    (void)payload, (void)context;
+    atomic_fetch_add(&seen.total, 1);
+    if (bytes == 0)
+        return 0;
+    CHECK_EQ_INT(ek_spawn(worker, 0, NULL, 8, 0), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "payload is NULL");
+    CHECK_EQ_INT(ek_spawn(worker, 0, NULL, 0, 0), EK_OK);
+    return 0;
+}
+
+static void spawned_tasks_need_no_payload(void)
+{
+    int64_t n = TASKS * job_size;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(spawn_empty_task, &function);
+    add_numbers(tasks, function, TASKS);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.spawned, n);
+        CHECK_EQ_INT(report.tasks, 2 * n);
+        CHECK_EQ_INT(total_in_job(), 2 * n);
+        restore(tasks, EK_RESTORE_RETAIN);
     }
     ek_destroy(&tasks);
 }
@@ -817,12 +871,14 @@ int main(int argc, char **argv)
     JOB_RUN(visiting_shows_every_task);
     JOB_RUN(visiting_removes_tasks);
     JOB_RUN(setting_options);
+    JOB_RUN(poll_periods_may_be_automatic);
     JOB_RUN(environment_replaces_policies);
     JOB_RUN(tasks_set_their_cost);
     JOB_RUN(stopping_keeps_the_rest);
     JOB_RUN(failing_tasks_stop_or_go_on);
     JOB_RUN(failures_are_told_alike);
     JOB_RUN(kept_tasks_are_seeds);
+    JOB_RUN(spawned_tasks_need_no_payload);
     JOB_RUN(hinted_costs_order_tasks);
     JOB_RUN(hinted_ranks_start_tasks);
     JOB_RUN(bad_hints_are_refused);

@@ -248,10 +248,8 @@ static ek_status pull(ek_collection *tasks, ek_process_report *report)
     return status != EK_OK ? status : ek_end(tasks, report);
 }
 
-/* Whether what ran is what there was, and what is left what was not discarded.
- */
-static void check_iteration(ek_collection *tasks, int iteration,
-                            const ek_process_report *report)
+/* Of all workers of this rank. */
+static struct tally tally_here(void)
 {
     struct tally all = {0};
     for (int here = 0; here < job_workers; here++) {
@@ -261,6 +259,15 @@ static void check_iteration(ek_collection *tasks, int iteration,
         join(&all.discarded, &tallies[here].discarded, 1);
         all.nulls += tallies[here].nulls;
     }
+    return all;
+}
+
+/* Whether what ran is what there was, and what is left what was not discarded.
+ */
+static void check_iteration(ek_collection *tasks, int iteration,
+                            const ek_process_report *report)
+{
+    struct tally all = tally_here();
     struct sums ran = whole(all.ran), created = whole(held);
     struct sums spawned = whole(all.spawned);
     join(&created, &spawned, 1);
@@ -361,6 +368,72 @@ static void locked_deque_server_thread(void)
     run_form(EK_DEQUE_LOCKED, EK_PROGRESS_SERVER, 3);
 }
 
+/* ------------------------------------------------------------ many at once */
+
+enum {
+    MANY = 100000,
+    MANY_BYTES = 48 /* largest payload */
+};
+
+static ek_function one_of_many;
+
+static uint64_t key_of(const unsigned char *payload, size_t bytes)
+{
+    uint64_t key = bytes;
+    for (size_t i = 0; i < bytes; i++)
+        key = (key + payload[i] + 1) * 0x9e3779b97f4a7c15u;
+    return key;
+}
+
+/* Payloads end where the room does: nothing after them may be read. */
+static int spawn_many_task(ek_worker *worker, const void *payload, size_t bytes,
+                           void *context)
+{
+    static const size_t sizes[] = {0, 1, 7, 8, 15, 16, 47, MANY_BYTES};
+    struct tally *tally = &tallies[ek_worker_here(worker)];
+    (void)payload, (void)bytes, (void)context;
+    for (uint64_t i = 0; i < MANY; i++) {
+        unsigned char room[MANY_BYTES];
+        size_t n = sizes[i % 8];
+        unsigned char *child = room + MANY_BYTES - n;
+        for (size_t j = 0; j < n; j++)
+            child[j] = (unsigned char)(mix(i) >> j % 8 * 8);
+        CHECK_EQ_INT(ek_spawn(worker, one_of_many, child, n, 0), EK_OK);
+        add(&tally->spawned, key_of(child, n));
+    }
+    return 0;
+}
+
+static int one_of_many_task(ek_worker *worker, const void *payload,
+                            size_t bytes, void *context)
+{
+    (void)context;
+    if (CHECK(bytes <= MANY_BYTES))
+        add(&tallies[ek_worker_here(worker)].ran, key_of(payload, bytes));
+    return 0;
+}
+
+static void one_task_spawns_very_many(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function many = job_register(tasks, "many", spawn_many_task, NULL);
+    one_of_many = job_register(tasks, "one", one_of_many_task, NULL);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_task(tasks, many, NULL, 0, NULL), EK_OK);
+    for (int i = 0; i < 2; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        memset(tallies, 0, (size_t)job_workers * sizeof *tallies);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.spawned, MANY);
+        CHECK_EQ_INT(report.tasks, MANY + 1);
+        struct tally all = tally_here();
+        check_sums(whole(all.ran), whole(all.spawned), "of many", i);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
@@ -382,6 +455,7 @@ int main(int argc, char **argv)
     JOB_RUN(locked_deque_polling_workers);
     JOB_RUN(atomic_deque_server_thread);
     JOB_RUN(locked_deque_server_thread);
+    JOB_RUN(one_task_spawns_very_many);
     free(tallies);
     return job_result();
 }

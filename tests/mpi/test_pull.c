@@ -37,17 +37,23 @@ static void do_task(const ek_task *task)
     }
 }
 
-static ek_collection *make(const char *name)
+/* With FN as body, where ek_process() is to find one. */
+static ek_collection *make_with(const char *name, ek_task_fn *fn)
 {
     ek_options options = job_options();
     options.name = name;
     options.buffer_slots = 16;
     ek_collection *tasks = job_create(&options);
-    numbers = job_register(tasks, "number", NULL, NULL);
-    children = job_register(tasks, "child", NULL, NULL);
+    numbers = job_register(tasks, "number", fn, NULL);
+    children = job_register(tasks, "child", fn, NULL);
     atomic_store(&ran, 0);
     atomic_store(&sum, 0);
     return tasks;
+}
+
+static ek_collection *make(const char *name)
+{
+    return make_with(name, NULL);
 }
 
 static void add_numbers(ek_collection *tasks, int n)
@@ -358,6 +364,78 @@ static void wrong_calls_are_refused(void)
     ek_destroy(&tasks);
 }
 
+/* Where only another rank has no body some may run before that is heard. */
+static int idle_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+/* What ek_process() cannot run, on any rank or only the last, ek_next() hands
+ * out. */
+static void tasks_without_body_are_fetched(void)
+{
+    for (int i = 0; i < 2; i++) {
+        bool has_body = i == 1 && job_rank != job_size - 1;
+        ek_collection *tasks = make_with("bodies", has_body ? idle_task : NULL);
+        add_numbers(tasks, TASKS);
+        for (int j = 0; j < 2; j++) {
+            JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
+            CHECK_HAS_TEXT(ek_error_message(), "function 'number'");
+            CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+            JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        }
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        fetch_with_openmp(tasks, job_workers);
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        check_numbers(TASKS);
+        ek_destroy(&tasks);
+    }
+}
+
+static void count_warnings(ek_level level, const char *line, void *context)
+{
+    if (level == EK_LEVEL_WARN && strstr(line, "'open'") &&
+        strstr(line, "while an iteration is open"))
+        atomic_fetch_add((_Atomic int *)context, 1);
+}
+
+/* Each rank fetches MOST tasks and then destroys, which warns. */
+static void destroy_open(int most)
+{
+    _Atomic int warnings = 0;
+    ek_collection *tasks = make("open");
+    add_numbers(tasks, TASKS);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    fetch(tasks, 0, most);
+    ek_set_sink(count_warnings, &warnings, EK_LEVEL_WARN);
+    ek_destroy(&tasks);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    CHECK(tasks == NULL);
+    CHECK_EQ_INT(atomic_load(&warnings), 1);
+}
+
+/* Others that were made before or after may be used. */
+static void open_iterations_are_destroyed(void)
+{
+    for (int most = 0; most < 3; most++) {
+        ek_collection *before = make("before");
+        destroy_open(most);
+        for (int i = 0; i < 2; i++) {
+            ek_collection *tasks = i == 0 ? before : make("after");
+            atomic_store(&ran, 0);
+            atomic_store(&sum, 0);
+            add_numbers(tasks, TASKS);
+            JOB_STATUS(ek_begin(tasks), EK_OK);
+            fetch_with_openmp(tasks, job_workers);
+            JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+            check_numbers(TASKS);
+            ek_destroy(&tasks);
+        }
+    }
+}
+
 /* A report on some ranks only. */
 static void reports_are_for_all_or_none(void)
 {
@@ -389,6 +467,8 @@ int main(int argc, char **argv)
     JOB_RUN(fetched_tasks_fail);
     JOB_RUN(ranges_are_fetched);
     JOB_RUN(wrong_calls_are_refused);
+    JOB_RUN(tasks_without_body_are_fetched);
+    JOB_RUN(open_iterations_are_destroyed);
     JOB_RUN(reports_are_for_all_or_none);
     return job_result();
 }

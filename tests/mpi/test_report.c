@@ -10,7 +10,9 @@
 enum {
     TASKS = 40, /* per rank */
     NAP_US = 300,
-    LONG_US = 5000
+    LONG_US = 5000,
+    STOLEN = 300, /* per worker */
+    STOLEN_US = 200
 };
 
 static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -184,6 +186,102 @@ static void shorter_structs_are_kept(void)
     ek_destroy(&tasks);
 }
 
+/* ------------------------------------------------------------------ steals */
+
+static _Atomic int64_t ran_here;
+
+static int stolen_task(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    job_nap(STOLEN_US);
+    atomic_fetch_add(&ran_here, 1);
+    return 0;
+}
+
+static void add_on_rank_0(ek_collection *tasks, ek_function function, int n)
+{
+    for (int i = 0; i < n && job_rank == 0; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+}
+
+/* Each rank is a node: what ran on others than rank 0 came in messages. */
+static void steals_between_nodes_are_counted(void)
+{
+    int n = STOLEN * job_size * job_workers;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    if (job_size == 1)
+        return;
+    options.ranks_per_node = 1;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "stolen", stolen_task, NULL);
+    add_on_rank_0(tasks, function, n);
+    atomic_store(&ran_here, 0);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    int64_t ran = atomic_load(&ran_here);
+    int64_t elsewhere = job_sum(job_rank == 0 ? 0 : ran);
+    double steals = report.successful_mean * (double)report.workers;
+    CHECK_EQ_INT(job_sum(ran), n);
+    CHECK_EQ_INT(report.tasks, n);
+    CHECK(job_sum(ran > 0) >= 2);
+    CHECK(elsewhere > 0);
+    CHECK(report.stolen >= elsewhere);
+    CHECK(report.successful_mean > 0);
+    CHECK(report.attempted_mean >= report.successful_mean);
+    CHECK((double)report.stolen > steals - 0.5);
+    ek_destroy(&tasks);
+}
+
+/* --------------------------------------------------------------- inflation */
+
+/* What each task does; costs of 0 are not set. */
+static double said_cost_s;
+static int64_t nap_us;
+
+static int inflated_task(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    job_nap(nap_us);
+    if (said_cost_s > 0)
+        ek_set_cost(worker, said_cost_s);
+    return 0;
+}
+
+/* Run the tasks twice: as set, then with the times these factors. */
+static double inflation_of(double nap, double said)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "inflated", inflated_task, NULL);
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_NEAR(report.inflation, 1, 0);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    said_cost_s *= said;
+    nap_us = (int64_t)((double)nap_us * nap);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    ek_destroy(&tasks);
+    return report.inflation;
+}
+
+/* Inflation is that of measured times: a cost that a task sets is none. */
+static void set_costs_are_no_inflation(void)
+{
+    said_cost_s = 0;
+    nap_us = LONG_US;
+    CHECK(inflation_of(3, 0) > 1.2);
+    said_cost_s = 1e-3;
+    nap_us = NAP_US;
+    CHECK_NEAR(inflation_of(2, 2), 1, 0);
+    said_cost_s = 1;
+    nap_us = NAP_US;
+    CHECK_NEAR(inflation_of(1, 0), 1, 0);
+}
+
 /* ------------------------------------------------------------------- files */
 
 static int lines_of(const char *name)
@@ -206,13 +304,17 @@ static int lines_of(const char *name)
     return lines;
 }
 
+/* The same on all ranks. */
+static void name_file(char *name, size_t bytes)
+{
+    snprintf(name, bytes, "/tmp/ek_test_report_%ld.tsv", (long)getpid());
+    MPI_Bcast(name, (int)bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
 static void files_get_a_line_each(void)
 {
     char name[64] = "";
-    if (job_rank == 0)
-        snprintf(name, sizeof name, "/tmp/ek_test_report_%ld.tsv",
-                 (long)getpid());
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    name_file(name, sizeof name);
     ek_collection *tasks = make(name);
     for (int i = 0; i < 3; i++) {
         JOB_STATUS(ek_process(tasks, NULL), EK_OK);
@@ -226,6 +328,53 @@ static void files_get_a_line_each(void)
     if (job_rank == 0) {
         int lines = lines_of(name);
         CHECK(lines >= 3 && lines <= 5); /* and a heading */
+        unlink(name);
+    }
+}
+
+/* A number is one digit; what goes on is a name. */
+static void files_may_begin_with_a_digit(void)
+{
+    static const char name[] = "0run.tsv";
+    char folder[] = "/tmp/ek_test_report_XXXXXX", before[4096] = "";
+    if (job_rank == 0) {
+        CHECK(getcwd(before, sizeof before) != NULL);
+        CHECK(mkdtemp(folder) != NULL);
+        CHECK_EQ_INT(chdir(folder), 0);
+    }
+    setenv("EVENKEEL_REPORT", name, 1);
+    ek_collection *tasks = make("0");
+    unsetenv("EVENKEEL_REPORT");
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    if (job_rank == 0) {
+        CHECK_EQ_INT(lines_of(name), 2); /* a heading, too */
+        unlink(name);
+        CHECK_EQ_INT(chdir(before), 0);
+        CHECK_EQ_INT(rmdir(folder), 0);
+    }
+}
+
+/* A report that cannot be written leaves the old one as it was. */
+static void files_stay_where_others_fail(void)
+{
+    static const char nowhere[] = "/no/such/folder/x.tsv";
+    char name[64] = "";
+    name_file(name, sizeof name);
+    ek_collection *tasks = make(name);
+    for (int i = 0; i < 3; i++) {
+        ek_status expected = job_rank == 0 ? EK_ERR_FILE : EK_OK;
+        CHECK_EQ_INT(ek_set(tasks, "report", nowhere), expected);
+        if (job_rank == 0)
+            CHECK_HAS_TEXT(ek_error_message(), nowhere);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    CHECK_EQ_INT(ek_set(tasks, "report", name), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    if (job_rank == 0) {
+        CHECK_EQ_INT(lines_of(name), 1 + 4);
         unlink(name);
     }
 }
@@ -247,7 +396,11 @@ int main(int argc, char **argv)
     JOB_RUN(figures_have_names);
     JOB_RUN(figures_are_the_same_everywhere);
     JOB_RUN(shorter_structs_are_kept);
+    JOB_RUN(steals_between_nodes_are_counted);
+    JOB_RUN(set_costs_are_no_inflation);
     JOB_RUN(files_get_a_line_each);
+    JOB_RUN(files_may_begin_with_a_digit);
+    JOB_RUN(files_stay_where_others_fail);
     JOB_RUN(files_that_cannot_be_written);
     return job_result();
 }

@@ -187,7 +187,8 @@ void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
 {
     each_task(ledger, slot, held_task, iteration);
     if (!(slot->flags & EKI_SLOT_SEED) ||
-        (slot->flags & ~(EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED)))
+        (slot->flags &
+         ~(EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED | EKI_SLOT_SET)))
         ledger_fail(ledger, "a restored slot has flags %#x", slot->flags);
     if (is_original && eki_id_home(slot->id) != worker &&
         !find(ledger, key_of(slot))->hinted)
