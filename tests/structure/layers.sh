@@ -11,12 +11,13 @@ may_include() {
     count) echo base ;;
     task) echo base count ;;
     deque) echo ;;
+    balance) echo base task ;;
     steal) echo base ;;
     fabric) echo base ;;
-    engine) echo base count task deque steal fabric ;;
-    team) echo base count task deque steal fabric engine ;;
-    report) echo base count task deque steal fabric engine ;;
-    collection) echo base count task deque steal fabric engine team report ;;
+    engine) echo base count task balance deque steal fabric ;;
+    team) echo base count task balance deque steal fabric engine ;;
+    report) echo base count task balance deque steal fabric engine ;;
+    collection) echo base count task balance deque steal fabric engine team report ;;
     *) return 1 ;;
     esac
 }

@@ -161,6 +161,7 @@ void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);
 void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
+void bench_balance(const struct bench *bench);
 void bench_service(const struct bench *bench);
 
 /* Instructions: run the case NAME of bench_tasks() so often, and nothing

@@ -9,12 +9,13 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: ek-bench [options] tasks|steal|process|service|all ...\n"
+    "usage: ek-bench [options] tasks|steal|process|service|balance|all ...\n"
     "\n"
     "  tasks    what a task costs: spawned, seed, index of a range, restore\n"
     "  steal    moving tasks between threads, processes and nodes\n"
     "  process  an empty ek_process() back to back and after serial code\n"
     "  service  how long a request waits for a node that runs long tasks\n"
+    "  balance  quality, migrations and time of the rebalancers\n"
     "\n"
     "options\n"
     "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
@@ -38,17 +39,16 @@ enum {
     DO_STEAL = 2,
     DO_PROCESS = 4,
     DO_SERVICE = 8,
-    DO_ALL = 15
+    DO_BALANCE = 16,
+    DO_ALL = 31
 };
 
 static const struct {
     const char *name;
     int cases;
-} commands[] = {{"tasks", DO_TASKS},
-                {"steal", DO_STEAL},
-                {"process", DO_PROCESS},
-                {"service", DO_SERVICE},
-                {"all", DO_ALL}};
+} commands[] = {{"tasks", DO_TASKS},     {"steal", DO_STEAL},
+                {"process", DO_PROCESS}, {"service", DO_SERVICE},
+                {"balance", DO_BALANCE}, {"all", DO_ALL}};
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -90,11 +90,11 @@ static bool read_command(const struct bench *bench, const char *text,
             return true;
         }
     }
-    bench_note(
-        bench,
-        "'%s' is not allowed; allowed: tasks, steal, process, service, all, "
-        "--repetitions, --tasks, --deque, --json, --help",
-        text);
+    bench_note(bench,
+               "'%s' is not allowed; allowed: tasks, steal, process, service, "
+               "balance, all, "
+               "--repetitions, --tasks, --deque, --json, --help",
+               text);
     return false;
 }
 
@@ -146,7 +146,8 @@ static int read_arguments(struct bench *bench, char *const *arguments,
     if (cases == 0)
         bench_note(
             bench,
-            "nothing to do; allowed: tasks, steal, process, service, all "
+            "nothing to do; allowed: tasks, steal, process, service, balance, "
+            "all "
             "(--help says more)");
     return cases;
 }
@@ -174,8 +175,8 @@ static void remark(const struct bench *bench, int cases)
 static void run(const struct bench *bench, int cases)
 {
     void (*const functions[])(const struct bench *) = {
-        bench_tasks, bench_steal, bench_process, bench_service};
-    for (int i = 0; i < 4; i++) {
+        bench_tasks, bench_steal, bench_process, bench_service, bench_balance};
+    for (int i = 0; i < 5; i++) {
         if (!(cases & 1 << i))
             continue;
         functions[i](bench);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * balance: who gets which task, decided from durations alone.  Pure functions
+ * over arrays: no messages, no threads, no random numbers, the same decision
+ * for the same input.
+ *
+ * Words.  The *target* is the load that no worker shall exceed.  A *donor* is
+ * above it and sheds tasks into a *pool*; a *hole* is what a worker is below
+ * it.  A *group* is a run of workers that settles among itself what it can;
+ * what is left goes to the *root*.
+ *
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3: centralized
+ * and hierarchical persistence-based rebalancing.  There donors shed their
+ * shortest tasks; ours the longest that fit, which moves a third as many, and
+ * pools are repaired by swaps.  The algorithms as printed are in hpdc12.c.
+ */
+#ifndef EKI_BALANCE_H
+#define EKI_BALANCE_H
+
+#include "base/base.h"
+
+/* Loads and durations are integer nanoseconds, so that sums do not depend on
+ * their order. */
+typedef int64_t eki_ns;
+
+/* A task that may move. */
+struct eki_item {
+    eki_ns ns;
+    int32_t from;  /* worker */
+    int32_t index; /* which of its tasks */
+};
+
+/* Workers that settle something among themselves. */
+struct eki_pool {
+    int32_t workers;
+    eki_ns target;
+    bool slack;    /* the target is beyond the mean load */
+    eki_ns *loads; /* [workers], of what stays and what was placed; borrowed */
+    int64_t count;
+    struct eki_item *items; /* [count], longest first */
+    int32_t *places;        /* [count], worker from 0 on; -1: none yet */
+};
+
+/* -------------------------------------------------------------- the target */
+
+struct eki_totals {
+    eki_ns total, largest_load, largest_task;
+    int64_t workers, tasks;
+};
+
+/* The load that no schedule can go below: the mean, or the longest task. */
+eki_ns eki_balance_bound(const struct eki_totals *totals);
+/* The bound and a tolerance EPS beyond it. */
+eki_ns eki_balance_target(const struct eki_totals *totals, double eps);
+/* A tolerance that is worth asking for: at least 0.3 %, a tenth of the mean
+ * task over the mean load, and the noise of the durations. */
+double eki_balance_tolerance(const struct eki_totals *totals, double noise);
+/* Whether the target leaves room beyond the mean load. */
+bool eki_balance_has_slack(const struct eki_totals *totals);
+
+/* ------------------------------------------------------------------ donors */
+
+/*
+ * What a worker sheds: of its durations NS, longest first, to come from LOAD to
+ * TARGET or just below with as few tasks as possible: the longest while they
+ * fit, then the shortest that covers the rest.  Writes the indices to SHED
+ * (room for COUNT), ascending; returns how many.
+ */
+int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
+                         eki_ns target, int32_t *shed);
+/* The fewest tasks that must leave it. */
+int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
+                           eki_ns target);
+
+/* --------------------------------------------------------------- receivers */
+
+/* Longest first; ties keep their order.  False: no memory. */
+bool eki_items_sort(struct eki_item *items, int64_t count);
+
+/* Add COUNT items, longest first, to the pool, each with this place.  False: no
+ * memory, nothing has changed. */
+bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
+                  const int32_t *places, int64_t count);
+void eki_pool_free(struct eki_pool *pool);
+
+/* What becomes of an item that fits nowhere. */
+enum eki_misfit {
+    EKI_MISFIT_STAYS, /* it gets no place */
+    EKI_MISFIT_FORCED /* it goes to the least loaded worker */
+};
+
+/*
+ * Place the items that have none: into the smallest hole that takes them or,
+ * with slack, the largest.  False: no memory, nothing has changed.
+ */
+bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit);
+
+/* Whether a worker is above the target. */
+bool eki_pool_has_over(const struct eki_pool *pool);
+
+/* Move and swap placed items until no worker is above the target, or nothing
+ * helps.  False: no memory. */
+bool eki_pool_repair(struct eki_pool *pool);
+
+/* ------------------------------------------------------------------- groups */
+
+#define EKI_GROUP_HOLES 16
+
+/* What a group tells of itself. */
+struct eki_group {
+    eki_ns spare; /* target x workers - load */
+    int64_t workers;
+    eki_ns holes[EKI_GROUP_HOLES]; /* largest first; 0: none */
+};
+
+void eki_group_describe(const struct eki_pool *pool, struct eki_group *group);
+/* Give each item, longest first, to a group: GIVEN [count].  False: no memory.
+ */
+bool eki_groups_share(struct eki_group *groups, int32_t count,
+                      const struct eki_item *items, int64_t item_count,
+                      int32_t *given);
+
+/* ------------------------------------------------------- a whole decision */
+
+/* Tasks of all workers: those of worker w are [first[w], first[w + 1]), longest
+ * first. */
+struct eki_balance_input {
+    int32_t workers;
+    const int64_t *first;
+    const eki_ns *ns;
+    double eps;
+    int32_t group; /* workers of a group; 0: centralized */
+};
+
+struct eki_decision {
+    eki_ns bound, target;
+    double before, after;  /* largest load / mean load - 1 */
+    int64_t moved, fewest; /* tasks */
+    int64_t descriptors;   /* that arrive at the busiest place */
+    uint64_t hash;         /* of all destinations */
+    uint64_t critical_ns;  /* compute time that nothing else overlaps */
+};
+
+/* TO [first[workers]]: the worker of each task.  False: no memory. */
+bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
+                        struct eki_decision *decision);
+
+/* The paper's algorithms as printed. */
+struct eki_hpdc12 {
+    double shed; /* C: shed above C x mean load */
+    double fill; /* D: fill below D x mean load */
+    int32_t branching;
+    bool is_hierarchical;
+};
+
+bool eki_balance_hpdc12(const struct eki_balance_input *input,
+                        const struct eki_hpdc12 *constants, int32_t *to,
+                        struct eki_decision *decision);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A whole decision in one place: what the engine does by messages between
+ * ranks, here over arrays.  Centralized: one pool.  Hierarchical: a pool per
+ * group, then the root, then the groups again.
+ *
+ * Where items fit nowhere as they are, the workers that got them are *opened*:
+ * the tasks that they had kept may move, too.
+ */
+#include "balance/decide.h"
+
+#include <string.h>
+
+/* Items on their way into a pool. */
+struct batch {
+    struct eki_item *items;
+    int32_t *places;
+    int64_t count;
+};
+
+static bool open_batch(struct batch *batch, int64_t room)
+{
+    batch->count = 0;
+    batch->items = eki_alloc((size_t)room, sizeof *batch->items);
+    batch->places = eki_alloc((size_t)room, sizeof *batch->places);
+    return batch->items && batch->places;
+}
+
+static void close_batch(struct batch *batch)
+{
+    eki_free(batch->items);
+    eki_free(batch->places);
+}
+
+/* The pool of WORKERS from FIRST on, empty. */
+static struct eki_pool pool_of(const struct eki_plan *plan, int32_t first,
+                               int32_t workers)
+{
+    return (struct eki_pool){.workers = workers,
+                             .target = plan->target,
+                             .slack = eki_balance_has_slack(&plan->totals),
+                             .loads = plan->loads + first};
+}
+
+/* Fill a pool with items that lie by worker; they have no place yet. */
+static bool fill_pool(struct eki_pool *pool, struct eki_item *items,
+                      int64_t count)
+{
+    int32_t *places = eki_alloc((size_t)count, sizeof *places);
+    if (!places)
+        return false;
+    memset(places, -1, (size_t)count * sizeof *places);
+    bool done = eki_items_sort(items, count) &&
+                eki_pool_add(pool, items, places, count);
+    eki_free(places);
+    return done;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* Tasks of the workers whose load is above MOST or below LEAST. */
+static int64_t tasks_outside(const struct eki_plan *plan,
+                             const struct eki_pool *pool, int32_t first,
+                             eki_ns least, eki_ns most)
+{
+    int64_t n = 0;
+    for (int32_t w = 0; w < pool->workers; w++) {
+        if (pool->loads[w] > most || pool->loads[w] < least)
+            n += eki_tasks_of(plan->input, first + w);
+    }
+    return n;
+}
+
+/* What WORKER has kept becomes items that lie there. */
+static void open_worker(struct eki_plan *plan, int32_t first, int32_t worker,
+                        struct batch *batch)
+{
+    const struct eki_balance_input *input = plan->input;
+    int64_t begin = input->first[first + worker];
+    for (int64_t i = 0; i < eki_tasks_of(input, first + worker); i++) {
+        if (plan->to[begin + i] != first + worker)
+            continue;
+        plan->to[begin + i] = -1;
+        batch->places[batch->count] = worker;
+        batch->items[batch->count++] =
+            (struct eki_item){input->ns[begin + i], first + worker, (int32_t)i};
+    }
+}
+
+/* Places follow their items: all items of a worker have the same. */
+static bool sort_batch(int32_t first, struct batch *batch)
+{
+    if (!eki_items_sort(batch->items, batch->count))
+        return false;
+    for (int64_t i = 0; i < batch->count; i++)
+        batch->places[i] = batch->items[i].from - first;
+    return true;
+}
+
+/* Workers above the target, and those with a load below LEAST, may give away
+ * what they had kept. */
+static bool open_workers(struct eki_plan *plan, struct eki_pool *pool,
+                         int32_t first, eki_ns least)
+{
+    struct batch batch;
+    bool done = open_batch(
+        &batch, tasks_outside(plan, pool, first, least, pool->target));
+    for (int32_t w = 0; done && w < pool->workers; w++) {
+        if (pool->loads[w] > pool->target || pool->loads[w] < least)
+            open_worker(plan, first, w, &batch);
+    }
+    done = done && sort_batch(first, &batch) &&
+           eki_pool_add(pool, batch.items, batch.places, batch.count);
+    close_batch(&batch);
+    return done;
+}
+
+/* Place all items of a pool, and send them there. */
+static bool settle(struct eki_plan *plan, struct eki_pool *pool, int32_t first)
+{
+    if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
+        return false;
+    /* First those that are in trouble, then those that could help. */
+    eki_ns least[] = {0, pool->target};
+    for (int i = 0; i < 2 && eki_pool_has_over(pool); i++) {
+        if (!open_workers(plan, pool, first, least[i]) ||
+            !eki_pool_repair(pool))
+            return false;
+    }
+    for (int64_t i = 0; i < pool->count; i++)
+        eki_plan_send(plan, &pool->items[i], first + pool->places[i]);
+    return true;
+}
+
+/* -------------------------------------------------------------- centralized */
+
+static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
+{
+    uint64_t start = eki_cpu_ns();
+    struct eki_pool pool = pool_of(plan, 0, plan->input->workers);
+    bool done =
+        fill_pool(&pool, plan->items, plan->count) && settle(plan, &pool, 0);
+    decision->descriptors = pool.count;
+    decision->critical_ns += eki_cpu_ns() - start;
+    eki_pool_free(&pool);
+    return done;
+}
+
+/* ------------------------------------------------------------- hierarchical */
+
+struct levels {
+    struct eki_plan *plan;
+    int32_t groups;
+    struct eki_pool *pools; /* [groups] */
+    struct eki_group *told; /* [groups] */
+    struct batch left;      /* items that go to the root; places: groups */
+    uint64_t slowest_ns;    /* of the groups */
+};
+
+static int32_t group_worker(const struct levels *levels, int32_t group)
+{
+    return group * levels->plan->input->group;
+}
+
+static int32_t group_workers(const struct levels *levels, int32_t group)
+{
+    int32_t size = levels->plan->input->group;
+    int32_t rest = levels->plan->input->workers - group_worker(levels, group);
+    return rest < size ? rest : size;
+}
+
+static void note_time(struct levels *levels, uint64_t start)
+{
+    uint64_t took = eki_cpu_ns() - start;
+    if (took > levels->slowest_ns)
+        levels->slowest_ns = took;
+}
+
+/* What found no place in the group leaves its pool. */
+static void give_up(struct levels *levels, struct eki_pool *pool)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < pool->count; i++) {
+        if (pool->places[i] < 0) {
+            levels->left.items[levels->left.count++] = pool->items[i];
+            continue;
+        }
+        pool->items[kept] = pool->items[i];
+        pool->places[kept++] = pool->places[i];
+    }
+    pool->count = kept;
+}
+
+/* A group settles among itself what it can: items [FROM, TO) of the plan. */
+static bool begin_group(struct levels *levels, int32_t group, int64_t from,
+                        int64_t to, struct eki_decision *decision)
+{
+    struct eki_plan *plan = levels->plan;
+    struct eki_pool *pool = &levels->pools[group];
+    uint64_t start = eki_cpu_ns();
+    *pool = pool_of(plan, group_worker(levels, group),
+                    group_workers(levels, group));
+    if (!fill_pool(pool, plan->items + from, to - from) ||
+        !eki_pool_place(pool, EKI_MISFIT_STAYS))
+        return false;
+    if (pool->count > decision->descriptors)
+        decision->descriptors = pool->count;
+    give_up(levels, pool);
+    eki_group_describe(pool, &levels->told[group]);
+    note_time(levels, start);
+    return true;
+}
+
+static bool begin_groups(struct levels *levels, struct eki_decision *decision)
+{
+    const struct eki_plan *plan = levels->plan;
+    int64_t from = 0;
+    for (int32_t g = 0; g < levels->groups; g++) {
+        int32_t end = group_worker(levels, g) + group_workers(levels, g);
+        int64_t to = from;
+        while (to < plan->count && plan->items[to].from < end)
+            to++;
+        if (!begin_group(levels, g, from, to, decision))
+            return false;
+        from = to;
+    }
+    return true;
+}
+
+/* The root gives what is left to the groups. */
+static bool share_left(struct levels *levels, struct eki_decision *decision)
+{
+    struct batch *left = &levels->left;
+    uint64_t start = eki_cpu_ns();
+    bool done = eki_items_sort(left->items, left->count) &&
+                eki_groups_share(levels->told, levels->groups, left->items,
+                                 left->count, left->places);
+    if (left->count > decision->descriptors)
+        decision->descriptors = left->count;
+    decision->critical_ns += eki_cpu_ns() - start;
+    return done;
+}
+
+/* The items that a group was given, into SOME. */
+static void given_to(const struct levels *levels, const int64_t *order,
+                     int64_t count, struct batch *some)
+{
+    for (int64_t i = 0; i < count; i++) {
+        some->items[i] = levels->left.items[order[i]];
+        some->places[i] = -1;
+    }
+    some->count = count;
+}
+
+static bool finish_group(struct levels *levels, int32_t group,
+                         struct batch *some)
+{
+    uint64_t start = eki_cpu_ns();
+    struct eki_pool *pool = &levels->pools[group];
+    bool done = eki_pool_add(pool, some->items, some->places, some->count) &&
+                settle(levels->plan, pool, group_worker(levels, group));
+    note_time(levels, start);
+    return done;
+}
+
+/* Items of the root in the order of their groups; STARTS [groups + 1]. */
+static void order_left(const struct levels *levels, int64_t *starts,
+                       int64_t *order)
+{
+    const struct batch *left = &levels->left;
+    for (int64_t i = 0; i < left->count; i++)
+        starts[left->places[i] + 1]++;
+    for (int32_t g = 0; g < levels->groups; g++)
+        starts[g + 1] += starts[g];
+    for (int64_t i = 0; i < left->count; i++)
+        order[starts[left->places[i]]++] = i;
+    /* Each start has become the next one's. */
+    memmove(starts + 1, starts, (size_t)levels->groups * sizeof *starts);
+    starts[0] = 0;
+}
+
+static bool finish_groups(struct levels *levels)
+{
+    struct batch some;
+    int64_t *starts = eki_alloc((size_t)levels->groups + 1, sizeof *starts);
+    int64_t *order = eki_alloc((size_t)levels->left.count, sizeof *order);
+    bool done = open_batch(&some, levels->left.count) && starts && order;
+    if (done)
+        order_left(levels, starts, order);
+    for (int32_t g = 0; done && g < levels->groups; g++) {
+        given_to(levels, order + starts[g], starts[g + 1] - starts[g], &some);
+        done = finish_group(levels, g, &some);
+    }
+    close_batch(&some);
+    eki_free(starts);
+    eki_free(order);
+    return done;
+}
+
+static bool run_levels(struct levels *levels, struct eki_decision *decision)
+{
+    if (!begin_groups(levels, decision))
+        return false;
+    decision->critical_ns += levels->slowest_ns;
+    levels->slowest_ns = 0;
+    if (!share_left(levels, decision) || !finish_groups(levels))
+        return false;
+    decision->critical_ns += levels->slowest_ns;
+    return true;
+}
+
+static bool decide_levels(struct eki_plan *plan, struct eki_decision *decision)
+{
+    int32_t size = plan->input->group;
+    int32_t groups = (plan->input->workers + size - 1) / size;
+    struct levels levels = {
+        .plan = plan,
+        .groups = groups,
+        .pools = eki_alloc((size_t)groups, sizeof *levels.pools),
+        .told = eki_alloc((size_t)groups, sizeof *levels.told)};
+    bool done = open_batch(&levels.left, plan->count) && levels.pools &&
+                levels.told && run_levels(&levels, decision);
+    for (int32_t g = 0; levels.pools && g < groups; g++)
+        eki_pool_free(&levels.pools[g]);
+    eki_free(levels.pools);
+    eki_free(levels.told);
+    close_batch(&levels.left);
+    return done;
+}
+
+/* --------------------------------------------------------------- a decision */
+
+static int64_t most_tasks(const struct eki_balance_input *input)
+{
+    int64_t most = 0;
+    for (int32_t w = 0; w < input->workers; w++) {
+        if (eki_tasks_of(input, w) > most)
+            most = eki_tasks_of(input, w);
+    }
+    return most;
+}
+
+static void shed_worker(struct eki_plan *plan, int32_t worker, int32_t *shed)
+{
+    const struct eki_balance_input *input = plan->input;
+    int64_t n = eki_balance_shed(input->ns + input->first[worker],
+                                 eki_tasks_of(input, worker),
+                                 plan->loads[worker], plan->target, shed);
+    for (int64_t i = 0; i < n; i++)
+        eki_plan_shed(plan, worker, shed[i]);
+}
+
+/* What each worker sheds; the slowest counts, they do it side by side. */
+static bool shed_all(struct eki_plan *plan, struct eki_decision *decision)
+{
+    uint64_t slowest = 0;
+    int32_t *shed = eki_alloc((size_t)most_tasks(plan->input), sizeof *shed);
+    if (!shed)
+        return false;
+    for (int32_t w = 0; w < plan->input->workers; w++) {
+        if (plan->loads[w] <= plan->target)
+            continue;
+        uint64_t start = eki_cpu_ns();
+        shed_worker(plan, w, shed);
+        uint64_t took = eki_cpu_ns() - start;
+        slowest = took > slowest ? took : slowest;
+    }
+    decision->critical_ns += slowest;
+    eki_free(shed);
+    return true;
+}
+
+bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
+                        struct eki_decision *decision)
+{
+    struct eki_plan plan;
+    *decision = (struct eki_decision){0};
+    if (!eki_plan_open(&plan, input, to))
+        return false;
+    bool done = shed_all(&plan, decision) &&
+                (input->group > 0 ? decide_levels(&plan, decision)
+                                  : decide_central(&plan, decision));
+    if (done)
+        eki_plan_describe(&plan, decision);
+    /* Few long tasks may fit nowhere: then all stay. */
+    if (done && decision->after > decision->before) {
+        eki_plan_undo(&plan);
+        eki_plan_describe(&plan, decision);
+    }
+    eki_plan_close(&plan);
+    return done;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holes of a pool by size; shared by the files of balance only. */
+#ifndef EKI_BALANCE_HOLES_H
+#define EKI_BALANCE_HOLES_H
+
+#include "balance/balance.h"
+#include "task/task.h"
+
+#define EKI_HOLE_WORDS (EKI_BIN_COUNT / 64 + 1)
+#define EKI_HOLE_TOPS (EKI_HOLE_WORDS / 64 + 1)
+
+struct eki_holes {
+    const struct eki_pool *pool;
+    uint64_t bits[EKI_HOLE_WORDS]; /* bins that have workers */
+    uint64_t top[EKI_HOLE_TOPS];   /* words of bits that are not 0 */
+    int32_t heads[EKI_BIN_COUNT];  /* worker, or -1 */
+    int32_t *next, *previous;      /* [workers] */
+};
+
+static inline eki_ns eki_hole_of(const struct eki_holes *holes, int32_t worker)
+{
+    return holes->pool->target - holes->pool->loads[worker];
+}
+
+/* Every worker of the pool that has a hole; false: no memory. */
+bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool);
+void eki_holes_free(struct eki_holes *holes);
+/* Before and after its load changes. */
+void eki_holes_remove(struct eki_holes *holes, int32_t worker);
+void eki_holes_add(struct eki_holes *holes, int32_t worker);
+/* The next bin that has workers, at or above BIN or at or below it; -1: none.
+ */
+int eki_holes_above(const struct eki_holes *holes, int bin);
+int eki_holes_below(const struct eki_holes *holes, int bin);
+
+#endif

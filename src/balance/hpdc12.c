@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Algorithms 1 and 2 of HPDC'12 as printed, to compare with.
+ *
+ * Workers shed their shortest tasks above C x mean load.  Centralized: the
+ * longest task goes to the least loaded worker.  Hierarchical: the same in a
+ * tree of workers, up while a child is below D x mean load, down for what is
+ * left.
+ *
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
+ */
+#include "balance/decide.h"
+
+#include <string.h>
+
+static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
+{
+    const struct eki_balance_input *input = plan->input;
+    double mean = (double)plan->totals.total / (double)input->workers;
+    for (int32_t w = 0; w < input->workers; w++) {
+        int64_t kept = eki_tasks_of(input, w);
+        while (kept > 0 && (double)plan->loads[w] > c->shed * mean)
+            eki_plan_shed(plan, w, --kept);
+    }
+}
+
+/* -------------------------------------------------------------- Algorithm 1 */
+
+struct heap {
+    const eki_ns *loads;
+    int32_t *order;
+    int32_t count;
+};
+
+static bool is_less(const struct heap *heap, int32_t a, int32_t b)
+{
+    return heap->loads[a] != heap->loads[b] ? heap->loads[a] < heap->loads[b]
+                                            : a < b;
+}
+
+static void sift(struct heap *heap, int32_t at)
+{
+    int32_t *order = heap->order;
+    for (int32_t child; (child = 2 * at + 1) < heap->count; at = child) {
+        if (child + 1 < heap->count &&
+            is_less(heap, order[child + 1], order[child]))
+            child++;
+        if (!is_less(heap, order[child], order[at]))
+            return;
+        int32_t swapped = order[at];
+        order[at] = order[child];
+        order[child] = swapped;
+    }
+}
+
+static bool centralized(struct eki_plan *plan, struct eki_decision *decision)
+{
+    uint64_t start = eki_cpu_ns();
+    int32_t workers = plan->input->workers;
+    struct heap heap = {
+        plan->loads, eki_alloc((size_t)workers, sizeof *heap.order), workers};
+    if (!heap.order || !eki_items_sort(plan->items, plan->count)) {
+        eki_free(heap.order);
+        return false;
+    }
+    for (int32_t w = 0; w < workers; w++)
+        heap.order[w] = w;
+    for (int32_t at = workers / 2; at-- > 0;)
+        sift(&heap, at);
+    for (int64_t i = 0; i < plan->count; i++) {
+        eki_plan_send(plan, &plan->items[i], heap.order[0]);
+        plan->loads[heap.order[0]] += plan->items[i].ns;
+        sift(&heap, 0);
+    }
+    eki_free(heap.order);
+    decision->descriptors = plan->count;
+    decision->critical_ns += eki_cpu_ns() - start;
+    return true;
+}
+
+/* -------------------------------------------------------------- Algorithm 2 */
+
+enum {
+    LEVELS_MOST = 40,
+    NONE = -1
+};
+
+/* Vertices of one level of the tree; level 0: the workers. */
+struct level {
+    int32_t count;
+    eki_ns *loads;   /* of the subtree */
+    int32_t *leaves; /* workers of the subtree */
+    int64_t *heads;  /* items that come down to the vertex */
+};
+
+struct tree {
+    struct eki_plan *plan;
+    const struct eki_hpdc12 *constants;
+    struct level levels[LEVELS_MOST];
+    int top;
+    int64_t *next;           /* [count], of the lists */
+    struct eki_item *sorted; /* [count], of one vertex; index: of the item */
+    int64_t *up, *first;     /* items that go up, by vertex */
+};
+
+static bool open_level(struct level *level, int32_t count)
+{
+    level->count = count;
+    level->loads = eki_alloc((size_t)count, sizeof *level->loads);
+    level->leaves = eki_alloc((size_t)count, sizeof *level->leaves);
+    level->heads = eki_alloc((size_t)count, sizeof *level->heads);
+    if (!level->loads || !level->leaves || !level->heads)
+        return false;
+    memset(level->heads, NONE, (size_t)count * sizeof *level->heads);
+    return true;
+}
+
+static bool open_tree(struct tree *tree)
+{
+    struct eki_plan *plan = tree->plan;
+    int32_t workers = plan->input->workers;
+    size_t count = (size_t)plan->count;
+    tree->next = eki_alloc(count, sizeof *tree->next);
+    tree->sorted = eki_alloc(count, sizeof *tree->sorted);
+    tree->up = eki_alloc(count, sizeof *tree->up);
+    tree->first = eki_alloc((size_t)workers + 1, sizeof *tree->first);
+    if (!tree->next || !tree->sorted || !tree->up || !tree->first ||
+        !open_level(&tree->levels[0], workers))
+        return false;
+    for (int32_t w = 0; w < workers; w++) {
+        tree->levels[0].loads[w] = plan->loads[w];
+        tree->levels[0].leaves[w] = 1;
+    }
+    for (int32_t n = workers; n > 1;) {
+        n = (n + tree->constants->branching - 1) / tree->constants->branching;
+        if (!open_level(&tree->levels[++tree->top], n))
+            return false;
+    }
+    return true;
+}
+
+static void close_tree(struct tree *tree)
+{
+    for (int l = 0; l <= tree->top; l++) {
+        eki_free(tree->levels[l].loads);
+        eki_free(tree->levels[l].leaves);
+        eki_free(tree->levels[l].heads);
+    }
+    eki_free(tree->next);
+    eki_free(tree->sorted);
+    eki_free(tree->up);
+    eki_free(tree->first);
+}
+
+/* The children of a vertex: [*FIRST, end). */
+static int32_t children(const struct tree *tree, int l, int32_t vertex,
+                        int32_t *first)
+{
+    int32_t k = tree->constants->branching, below = tree->levels[l - 1].count;
+    *first = vertex * k;
+    return *first + k < below ? *first + k : below;
+}
+
+static double average(const struct level *level, int32_t vertex)
+{
+    return (double)level->loads[vertex] / (double)level->leaves[vertex];
+}
+
+/* The child with the least average load. */
+static int32_t least_child(const struct tree *tree, int l, int32_t vertex)
+{
+    int32_t first, end = children(tree, l, vertex, &first), least = first;
+    const struct level *below = &tree->levels[l - 1];
+    for (int32_t child = first + 1; child < end; child++) {
+        if (average(below, child) < average(below, least))
+            least = child;
+    }
+    return least;
+}
+
+static void give(struct tree *tree, int l, int32_t child, int64_t item)
+{
+    struct level *level = &tree->levels[l];
+    level->loads[child] += tree->plan->items[item].ns;
+    tree->next[item] = level->heads[child];
+    level->heads[child] = item;
+}
+
+/* Up: the vertex gives what its children may take; the rest stays in UP. */
+static int64_t fill_children(struct tree *tree, int l, int32_t vertex,
+                             int64_t count, int64_t *rest)
+{
+    double mean =
+        (double)tree->plan->totals.total / (double)tree->plan->input->workers;
+    int64_t left = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int32_t child = least_child(tree, l, vertex);
+        int64_t item = tree->sorted[i].index;
+        if (l == tree->top ||
+            average(&tree->levels[l - 1], child) < tree->constants->fill * mean)
+            give(tree, l - 1, child, item);
+        else
+            rest[left++] = item;
+    }
+    return left;
+}
+
+/* Put the items into tree->sorted, longest first. */
+static bool sort_some(struct tree *tree, const int64_t *items, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        tree->sorted[i] = (struct eki_item){tree->plan->items[items[i]].ns, 0,
+                                            (int32_t)items[i]};
+    return eki_items_sort(tree->sorted, count);
+}
+
+static bool go_up(struct tree *tree, int l, struct eki_decision *decision)
+{
+    struct level *level = &tree->levels[l], *below = &tree->levels[l - 1];
+    int64_t left = 0;
+    uint64_t slowest = 0;
+    for (int32_t v = 0; v < level->count; v++) {
+        uint64_t start = eki_cpu_ns();
+        int32_t first, end = children(tree, l, v, &first);
+        int64_t from = tree->first[first], count = tree->first[end] - from;
+        if (!sort_some(tree, tree->up + from, count))
+            return false;
+        tree->first[v] = left;
+        left += fill_children(tree, l, v, count, tree->up + left);
+        for (int32_t child = first; child < end; child++) {
+            level->loads[v] += below->loads[child];
+            level->leaves[v] += below->leaves[child];
+        }
+        if (count > decision->descriptors)
+            decision->descriptors = count;
+        uint64_t took = eki_cpu_ns() - start;
+        slowest = took > slowest ? took : slowest;
+    }
+    tree->first[level->count] = left;
+    decision->critical_ns += slowest;
+    return true;
+}
+
+static bool go_down(struct tree *tree, int l, struct eki_decision *decision)
+{
+    const struct level *level = &tree->levels[l];
+    uint64_t slowest = 0;
+    for (int32_t v = 0; v < level->count; v++) {
+        uint64_t start = eki_cpu_ns();
+        int64_t count = 0;
+        for (int64_t i = level->heads[v]; i != NONE; i = tree->next[i])
+            tree->up[count++] = i;
+        if (!sort_some(tree, tree->up, count))
+            return false;
+        for (int64_t i = 0; i < count; i++)
+            give(tree, l - 1, least_child(tree, l, v), tree->sorted[i].index);
+        uint64_t took = eki_cpu_ns() - start;
+        slowest = took > slowest ? took : slowest;
+    }
+    decision->critical_ns += slowest;
+    return true;
+}
+
+static bool climb(struct tree *tree, struct eki_decision *decision)
+{
+    struct eki_plan *plan = tree->plan;
+    for (int64_t i = 0; i < plan->count; i++) {
+        tree->up[i] = i;
+        tree->first[plan->items[i].from + 1]++;
+    }
+    for (int32_t w = 0; w < plan->input->workers; w++)
+        tree->first[w + 1] += tree->first[w];
+    for (int l = 1; l <= tree->top; l++) {
+        if (!go_up(tree, l, decision))
+            return false;
+    }
+    for (int l = tree->top - 1; l >= 1; l--) {
+        if (!go_down(tree, l, decision))
+            return false;
+    }
+    for (int32_t w = 0; w < plan->input->workers; w++) {
+        for (int64_t i = tree->levels[0].heads[w]; i != NONE; i = tree->next[i])
+            eki_plan_send(plan, &plan->items[i], w);
+    }
+    return true;
+}
+
+static bool hierarchical(struct eki_plan *plan,
+                         const struct eki_hpdc12 *constants,
+                         struct eki_decision *decision)
+{
+    struct tree *tree = eki_alloc(1, sizeof *tree);
+    if (!tree)
+        return false;
+    tree->plan = plan;
+    tree->constants = constants;
+    bool done = open_tree(tree) && climb(tree, decision);
+    close_tree(tree);
+    eki_free(tree);
+    return done;
+}
+
+bool eki_balance_hpdc12(const struct eki_balance_input *input,
+                        const struct eki_hpdc12 *constants, int32_t *to,
+                        struct eki_decision *decision)
+{
+    struct eki_plan plan;
+    *decision = (struct eki_decision){0};
+    if (!eki_plan_open(&plan, input, to))
+        return false;
+    shed_shortest(&plan, constants);
+    bool done = constants->is_hierarchical
+                    ? hierarchical(&plan, constants, decision)
+                    : centralized(&plan, decision);
+    if (done)
+        eki_plan_describe(&plan, decision);
+    eki_plan_close(&plan);
+    return done;
+}

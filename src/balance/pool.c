@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The items of a pool. */
+#include "balance/balance.h"
+
+bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
+                  const int32_t *places, int64_t count)
+{
+    size_t room = (size_t)(pool->count + count);
+    struct eki_item *merged = eki_alloc(room, sizeof *merged);
+    int32_t *merged_places = eki_alloc(room, sizeof *merged_places);
+    if (!merged || !merged_places) {
+        eki_free(merged);
+        eki_free(merged_places);
+        return false;
+    }
+    int64_t mine = 0, theirs = 0;
+    for (int64_t to = 0; to < (int64_t)room; to++) {
+        bool takes_mine =
+            theirs == count ||
+            (mine < pool->count && pool->items[mine].ns >= items[theirs].ns);
+        merged[to] = takes_mine ? pool->items[mine] : items[theirs];
+        merged_places[to] = takes_mine ? pool->places[mine] : places[theirs];
+        mine += takes_mine;
+        theirs += !takes_mine;
+    }
+    eki_pool_free(pool);
+    pool->items = merged;
+    pool->places = merged_places;
+    pool->count = (int64_t)room;
+    return true;
+}
+
+void eki_pool_free(struct eki_pool *pool)
+{
+    eki_free(pool->items);
+    eki_free(pool->places);
+    pool->items = NULL;
+    pool->places = NULL;
+    pool->count = 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Repair: while a worker is above the target, move one of its items to one of
+ * the least loaded workers, or swap it for a shorter one there.  Decisive where
+ * workers have few tasks: the last items fit nowhere as they are.
+ */
+#include "balance/holes.h"
+
+#include <string.h>
+
+enum {
+    PARTNERS = 16,
+    NONE = -1
+};
+
+/* Items of each worker as lists, longest first. */
+struct repair {
+    struct eki_pool *pool;
+    struct eki_holes holes;
+    int64_t *heads; /* [workers] */
+    int64_t *next;  /* [count] */
+    int32_t *over;  /* workers above the target */
+    int32_t over_count;
+};
+
+/* What moves from a worker P, and what comes back; an item or NONE. */
+struct swap {
+    int32_t partner;
+    int64_t gives, takes;
+    eki_ns change; /* that P loses */
+    eki_ns worse;  /* the larger load of the two afterwards */
+};
+
+static eki_ns item_ns(const struct repair *repair, int64_t item)
+{
+    return item == NONE ? 0 : repair->pool->items[item].ns;
+}
+
+static void insert(struct repair *repair, int32_t worker, int64_t item)
+{
+    int64_t *at = &repair->heads[worker];
+    while (*at != NONE && *at < item)
+        at = &repair->next[*at];
+    repair->next[item] = *at;
+    *at = item;
+    repair->pool->places[item] = worker;
+}
+
+static void take_out(struct repair *repair, int32_t worker, int64_t item)
+{
+    int64_t *at = &repair->heads[worker];
+    while (*at != item)
+        at = &repair->next[*at];
+    *at = repair->next[item];
+}
+
+/* The pair of an item of P and one of Q, or none, whose difference is closest
+ * to half the difference of their loads. */
+static struct swap find_swap(const struct repair *repair, int32_t p, int32_t q)
+{
+    const eki_ns *loads = repair->pool->loads;
+    struct swap best = {.partner = q, .gives = NONE, .worse = loads[p]};
+    eki_ns wanted = (loads[p] - loads[q]) / 2;
+    int64_t before = NONE, b = repair->heads[q];
+    bool has_before = false;
+    for (int64_t a = repair->heads[p]; a != NONE; a = repair->next[a]) {
+        eki_ns ns = item_ns(repair, a);
+        /* The list ends with "nothing comes back". */
+        while (b != NONE && item_ns(repair, b) > ns - wanted) {
+            before = b;
+            has_before = true;
+            b = repair->next[b];
+        }
+        for (int side = 0; side < 2; side++) {
+            int64_t back = side ? before : b;
+            eki_ns change = ns - item_ns(repair, back);
+            if ((side && !has_before) || change <= 0)
+                continue;
+            eki_ns mine = loads[p] - change, theirs = loads[q] + change;
+            eki_ns worse = mine > theirs ? mine : theirs;
+            if (worse < best.worse)
+                best = (struct swap){q, a, back, change, worse};
+        }
+    }
+    return best;
+}
+
+static void do_swap(struct repair *repair, int32_t p, const struct swap *swap)
+{
+    struct eki_pool *pool = repair->pool;
+    int32_t q = swap->partner;
+    eki_holes_remove(&repair->holes, p);
+    eki_holes_remove(&repair->holes, q);
+    take_out(repair, p, swap->gives);
+    if (swap->takes != NONE) {
+        take_out(repair, q, swap->takes);
+        insert(repair, p, swap->takes);
+    }
+    insert(repair, q, swap->gives);
+    pool->loads[p] -= swap->change;
+    pool->loads[q] += swap->change;
+    eki_holes_add(&repair->holes, p);
+    eki_holes_add(&repair->holes, q);
+}
+
+/* The best of the workers with the largest holes. */
+static struct swap find_partner(const struct repair *repair, int32_t p)
+{
+    const struct eki_pool *pool = repair->pool;
+    struct swap best = {.gives = NONE, .worse = pool->loads[p]};
+    int bin = eki_holes_below(&repair->holes, EKI_BIN_COUNT - 1);
+    for (int tries = 0; bin >= 0 && tries < PARTNERS;
+         bin = eki_holes_below(&repair->holes, bin - 1)) {
+        for (int32_t q = repair->holes.heads[bin]; q >= 0 && tries < PARTNERS;
+             q = repair->holes.next[q], tries++) {
+            struct swap swap = find_swap(repair, p, q);
+            if (swap.worse < best.worse)
+                best = swap;
+            if (best.worse <= pool->target)
+                return best;
+        }
+    }
+    return best;
+}
+
+/* ------------------------------------------- heap of workers above the target
+ */
+
+static bool is_worse(const struct repair *repair, int32_t a, int32_t b)
+{
+    const eki_ns *loads = repair->pool->loads;
+    return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
+}
+
+static void sift_down(struct repair *repair, int32_t at)
+{
+    int32_t *over = repair->over;
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child >= repair->over_count)
+            return;
+        if (child + 1 < repair->over_count &&
+            is_worse(repair, over[child + 1], over[child]))
+            child++;
+        if (!is_worse(repair, over[child], over[at]))
+            return;
+        int32_t swapped = over[at];
+        over[at] = over[child];
+        over[child] = swapped;
+        at = child;
+    }
+}
+
+static void push(struct repair *repair, int32_t worker)
+{
+    int32_t *over = repair->over;
+    int32_t at = repair->over_count++;
+    over[at] = worker;
+    while (at > 0 && is_worse(repair, over[at], over[(at - 1) / 2])) {
+        int32_t parent = (at - 1) / 2, swapped = over[at];
+        over[at] = over[parent];
+        over[parent] = swapped;
+        at = parent;
+    }
+}
+
+static void pop(struct repair *repair)
+{
+    repair->over[0] = repair->over[--repair->over_count];
+    sift_down(repair, 0);
+}
+
+/* -------------------------------------------------------------------- repair
+ */
+
+/* Help the worst worker; it leaves the heap if it is well, or helpless. */
+static void help(struct repair *repair)
+{
+    struct eki_pool *pool = repair->pool;
+    int32_t p = repair->over[0];
+    struct swap swap = find_partner(repair, p);
+    /* A gain must be worth its while, or small ones go on for ever. */
+    eki_ns excess = pool->loads[p] - pool->target;
+    if (swap.gives == NONE || (swap.worse > pool->target &&
+                               pool->loads[p] - swap.worse < excess / 8 + 1)) {
+        pop(repair);
+        return;
+    }
+    do_swap(repair, p, &swap);
+    if (pool->loads[p] <= pool->target)
+        pop(repair);
+    else
+        sift_down(repair, 0);
+    if (pool->loads[swap.partner] > pool->target)
+        push(repair, swap.partner);
+}
+
+static bool open_repair(struct repair *repair, struct eki_pool *pool)
+{
+    memset(repair, 0, sizeof *repair);
+    repair->pool = pool;
+    repair->heads = eki_alloc((size_t)pool->workers, sizeof *repair->heads);
+    repair->next = eki_alloc((size_t)pool->count, sizeof *repair->next);
+    repair->over = eki_alloc((size_t)pool->workers, sizeof *repair->over);
+    return repair->heads && repair->next && repair->over &&
+           eki_holes_init(&repair->holes, pool);
+}
+
+static void close_repair(struct repair *repair)
+{
+    eki_free(repair->heads);
+    eki_free(repair->next);
+    eki_free(repair->over);
+    eki_holes_free(&repair->holes);
+    eki_free(repair);
+}
+
+static void fill(struct repair *repair)
+{
+    const struct eki_pool *pool = repair->pool;
+    for (int32_t w = 0; w < pool->workers; w++) {
+        repair->heads[w] = NONE;
+        if (pool->loads[w] > pool->target)
+            push(repair, w);
+    }
+    /* From the shortest: each comes before those that are there. */
+    for (int64_t i = pool->count; i-- > 0;) {
+        int32_t worker = pool->places[i];
+        if (worker < 0)
+            continue;
+        repair->next[i] = repair->heads[worker];
+        repair->heads[worker] = i;
+    }
+}
+
+bool eki_pool_has_over(const struct eki_pool *pool)
+{
+    for (int32_t w = 0; w < pool->workers; w++) {
+        if (pool->loads[w] > pool->target)
+            return true;
+    }
+    return false;
+}
+
+bool eki_pool_repair(struct eki_pool *pool)
+{
+    if (!eki_pool_has_over(pool) || pool->count == 0)
+        return true;
+    struct repair *repair = eki_alloc(1, sizeof *repair);
+    if (!repair)
+        return false;
+    bool is_open = open_repair(repair, pool);
+    if (is_open) {
+        fill(repair);
+        while (repair->over_count > 0)
+            help(repair);
+    }
+    close_repair(repair);
+    return is_open;
+}

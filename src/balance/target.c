@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What to aim at, and what donors shed. */
+#include "balance/balance.h"
+
+static eki_ns mean_load(const struct eki_totals *totals)
+{
+    int64_t workers = totals->workers > 0 ? totals->workers : 1;
+    return (totals->total + workers - 1) / workers;
+}
+
+eki_ns eki_balance_bound(const struct eki_totals *totals)
+{
+    eki_ns mean = mean_load(totals);
+    return totals->largest_task > mean ? totals->largest_task : mean;
+}
+
+eki_ns eki_balance_target(const struct eki_totals *totals, double eps)
+{
+    eki_ns bound = eki_balance_bound(totals);
+    return bound + (eki_ns)((double)bound * eps);
+}
+
+double eki_balance_tolerance(const struct eki_totals *totals, double noise)
+{
+    double eps = 0.003;
+    if (totals->tasks > 0) {
+        double grain = 0.1 * (double)totals->workers / (double)totals->tasks;
+        eps = grain > eps ? grain : eps;
+    }
+    return noise > eps ? noise : eps;
+}
+
+bool eki_balance_has_slack(const struct eki_totals *totals)
+{
+    return totals->largest_task > mean_load(totals);
+}
+
+/* The first of the durations that is at most MOST. */
+static int64_t first_within(const eki_ns *ns, int64_t count, eki_ns most)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (ns[middle] <= most)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
+                         eki_ns target, int32_t *shed)
+{
+    eki_ns excess = load - target;
+    int64_t n = 0;
+    while (excess > 0 && n < count && ns[n] < excess) {
+        excess -= ns[n];
+        shed[n] = (int32_t)n;
+        n++;
+    }
+    if (excess <= 0 || n == count)
+        return n;
+    /* The shortest that covers the rest. */
+    shed[n] = (int32_t)(n + first_within(ns + n, count - n, excess - 1) - 1);
+    return n + 1;
+}
+
+int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
+                           eki_ns target)
+{
+    int64_t n = 0;
+    for (eki_ns excess = load - target; excess > 0 && n < count; n++)
+        excess -= ns[n];
+    return n;
+}
