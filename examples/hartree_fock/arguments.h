@@ -12,13 +12,14 @@
 struct arguments {
     struct input input;
     struct fock_options fock;
+    const char *policy; /* fock.scheme, by name */
     int iterations;
     bool has_compare;
     bool has_help;
 };
 
 /** Read a command line. */
-bool arguments_parse(int argc, char **argv, struct arguments *arguments,
+bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
 
 /** Say what is allowed. */

@@ -2,7 +2,7 @@
 #ifndef HARTREE_FOCK_FILE_H
 #define HARTREE_FOCK_FILE_H
 
-#include "message.h"
+#include "common/message.h"
 
 #include <mpi.h>
 

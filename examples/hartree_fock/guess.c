@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guess.h"
-#include "algebra.h"
+#include "common/algebra.h"
 #include "digest.h"
 
 #include <math.h>

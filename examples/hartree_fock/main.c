@@ -14,6 +14,8 @@
 #include "compare.h"
 #include "scf.h"
 
+const char program_name[] = "hartree_fock";
+
 enum exit_status {
     EXIT_GOOD = 0,
     EXIT_FAILED = 1,
@@ -30,7 +32,7 @@ static bool is_first_rank(void)
 static int complain(const struct message *message, int status)
 {
     if (is_first_rank())
-        fprintf(stderr, "hartree_fock: %s\n", message->text);
+        fprintf(stderr, "%s: %s\n", program_name, message->text);
     return status;
 }
 
@@ -133,7 +135,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     algebra_start();
     integrals_start();
-    if (!arguments_parse(argc, argv, &arguments, &message))
+    if (!arguments_parse(argv, &arguments, &message))
         status = complain(&message, EXIT_BAD_INPUT);
     else if (!arguments.has_help)
         status = run(&arguments);

@@ -5,7 +5,7 @@
 #ifndef HARTREE_FOCK_SYSTEM_H
 #define HARTREE_FOCK_SYSTEM_H
 
-#include "algebra.h"
+#include "common/algebra.h"
 #include "integrals.h"
 
 #include <mpi.h>

@@ -5,8 +5,8 @@
  * Matrices are row-major.  n is the number of basis functions, m <= n that of
  * the linearly independent combinations that an orthogonalizer [n][m] keeps.
  */
-#ifndef HARTREE_FOCK_ALGEBRA_H
-#define HARTREE_FOCK_ALGEBRA_H
+#ifndef COMMON_ALGEBRA_H
+#define COMMON_ALGEBRA_H
 
 #include <stdbool.h>
 #include <stddef.h>

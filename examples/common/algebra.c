@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "algebra.h"
-#include "message.h"
+#include "common/algebra.h"
+#include "common/message.h"
 
 #include <cblas.h>
 #include <lapacke.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "message.h"
+#include "common/message.h"
 
 #include <mpi.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@ void *allocate(size_t count, size_t bytes)
 {
     void *memory = calloc(count > 0 ? count : 1, bytes);
     if (!memory) {
-        fprintf(stderr, "hartree_fock: no memory for %zu items of %zu bytes\n",
-                count, bytes);
+        fprintf(stderr, "%s: no memory for %zu items of %zu bytes\n",
+                program_name, count, bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return memory;

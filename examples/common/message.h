@@ -5,8 +5,8 @@
  * A function that can fail because of its input returns false and writes a
  * message; every rank sees the same input, so every rank fails alike.
  */
-#ifndef HARTREE_FOCK_MESSAGE_H
-#define HARTREE_FOCK_MESSAGE_H
+#ifndef COMMON_MESSAGE_H
+#define COMMON_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +14,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Begins what goes to stderr; each program defines its own. */
+extern const char program_name[];
 
 struct message {
     char text[512];
