@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tiles.h"
+#include "common/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int tiles_width(const struct tiles *tiles, int tile)
+{
+    int rest = tiles->functions - tile * tiles->width;
+    return rest < tiles->width ? rest : tiles->width;
+}
+
+static double largest_bound(const struct chain *chain,
+                            const struct tiles *tiles, int i, int j)
+{
+    double largest = 0;
+    const struct gaussian *row = chain->gaussian + i * tiles->width;
+    const struct gaussian *column = chain->gaussian + j * tiles->width;
+    for (int a = 0; a < tiles_width(tiles, i); a++) {
+        for (int b = 0; b < tiles_width(tiles, j); b++) {
+            struct pair pair = pair_make(&row[a], &column[b]);
+            largest = fmax(largest, pair_bound(&pair));
+        }
+    }
+    return largest;
+}
+
+void tiles_make(const struct chain *chain, int width, double screen,
+                struct tiles *tiles)
+{
+    int count = (chain->functions + width - 1) / width;
+    *tiles = (struct tiles){.functions = chain->functions,
+                            .width = width,
+                            .tiles = count,
+                            .pairs = (int64_t)count * count,
+                            .screen = screen};
+    tiles->bound = allocate((size_t)tiles->pairs, sizeof(double));
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j <= i; j++) {
+            double bound = largest_bound(chain, tiles, i, j);
+            tiles->bound[i + (int64_t)count * j] = bound;
+            tiles->bound[j + (int64_t)count * i] = bound;
+            tiles->bound_max = fmax(tiles->bound_max, bound);
+        }
+    }
+}
+
+void tiles_free(struct tiles *tiles)
+{
+    free(tiles->bound);
+    *tiles = (struct tiles){0};
+}
+
+int64_t tiles_tasks(const struct tiles *tiles)
+{
+    return tiles->pairs * tiles->pairs;
+}
+
+/* ---------------------------------------------------------------- matrices */
+
+void matrix_make(const struct tiles *tiles, struct matrix *matrix)
+{
+    matrix->tiles = tiles;
+    matrix->value =
+        allocate((size_t)matrix_entries(matrix), sizeof *matrix->value);
+}
+
+void matrix_free(struct matrix *matrix)
+{
+    free(matrix->value);
+    *matrix = (struct matrix){0};
+}
+
+int matrix_entries(const struct matrix *matrix)
+{
+    return matrix->tiles->functions * matrix->tiles->functions;
+}
+
+/* First entry of a tile. */
+static double *tile_at(const struct matrix *matrix, int row, int column)
+{
+    const struct tiles *tiles = matrix->tiles;
+    return matrix->value +
+           (size_t)(row * tiles->width) * (size_t)tiles->functions +
+           column * tiles->width;
+}
+
+void matrix_get(const struct matrix *matrix, int row, int column,
+                double *values)
+{
+    const struct tiles *tiles = matrix->tiles;
+    const double *from = tile_at(matrix, row, column);
+    size_t bytes = (size_t)tiles_width(tiles, column) * sizeof(double);
+    for (int a = 0; a < tiles_width(tiles, row); a++) {
+        memcpy(values, from, bytes);
+        from += tiles->functions;
+        values += tiles->width;
+    }
+}
+
+void matrix_accumulate(struct matrix *matrix, int row, int column,
+                       const double *values)
+{
+    const struct tiles *tiles = matrix->tiles;
+    double *to = tile_at(matrix, row, column);
+    int columns = tiles_width(tiles, column);
+    for (int a = 0; a < tiles_width(tiles, row); a++) {
+        for (int b = 0; b < columns; b++)
+            to[b] += values[b];
+        to += tiles->functions;
+        values += tiles->width;
+    }
+}

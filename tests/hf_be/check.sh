@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh WHAT [ARGUMENT...]: hf_be, which HF_PROGRAM names, against numbers
+# from elsewhere.
+set -u
+. "$(dirname "$0")/../hf/common.sh"
+what=$1
+shift
+
+# hf_be RANKS WORKERS OPTION...: run it; it must succeed.
+hf_be() {
+    hartree_fock "$@" || fail "'$*': exit status $?"
+}
+
+# near VALUE LIMIT: the energy of the last run is so near to it.
+near() {
+    is_near "$(energy)" "$1" "$2" || fail "energy '$(energy)', expected $1"
+}
+
+# column N: of the rows that the last run printed.
+column() {
+    awk -v n="$1" '$1 ~ /^[0-9]+$/ && NF == 10 { print $n }' "$folder/out"
+}
+
+# energy RANKS WORKERS: the energies of a program in another language, without
+# tasks, tiles or screening.
+check_energy() {
+    hf_be "$1" "$2" --screen 1e-12 --converge 1e-8
+    near -58.2005024989 1e-9
+    hf_be "$1" "$2" --atoms 1 --tile 4 --screen 1e-12 --converge 1e-8
+    near -14.5720745170 1e-9
+}
+
+# integrals RANKS WORKERS: with the original's thresholds its energy comes out,
+# and each iteration evaluates as many integrals as there are pairs of pairs
+# whose bounds' product is at least 1e-6.
+check_integrals() {
+    hf_be "$1" "$2"
+    near -58.20051071 5e-7
+    [ "$(column 7 | sort -u)" = 4845492 ] || fail "not 4845492 integrals"
+    [ "$(column 7 | wc -l)" -ge 5 ] || fail "fewer than five iterations"
+}
+
+# same POLICY: the energy does not depend on who runs what.
+check_same() {
+    first=
+    for ranks in 1 2 3; do
+        for workers in 1 2; do
+            hf_be $ranks $workers --atoms 2 --tile 4 --converge 1e-7 \
+                --policy "$1"
+            grep -q " $((ranks * workers)) workers" "$folder/out" ||
+                fail "not $ranks x $workers workers"
+            first=${first:-$(energy)}
+            near "$first" 1e-10
+        done
+    done
+}
+
+# count RANKS WORKERS ATOMS TILE TASKS NON-NULL
+check_count() {
+    hf_be "$1" "$2" --count --atoms "$3" --tile "$4"
+    grep -q "^$5 tasks, $6 non-null, $(($1 * $2)) workers, " "$folder/out" ||
+        fail "not $5 tasks and $6 non-null"
+}
+
+# discard RANKS WORKERS: null tasks are gone from the second iteration on, and
+# there are as many as --count says.
+check_discard() {
+    size="--atoms 6 --tile 15 --screen 1e-3"
+    # shellcheck disable=SC2086
+    hf_be "$1" "$2" --count $size
+    left=$(sed -n 's/^1296 tasks, \([0-9]*\) non-null, .*/\1/p' "$folder/out")
+    # shellcheck disable=SC2086
+    hartree_fock "$1" "$2" $size --iterations 2
+    [ "$(column 5 | tr '\n' ' ')" = "1296 $left " ] ||
+        fail "tasks of two iterations: not 1296 and $left"
+    [ "$(column 6 | tr '\n' ' ')" = "$((1296 - left)) 0 " ] ||
+        fail "null tasks of two iterations: not all but $left, and 0"
+}
+
+# compare RANKS WORKERS: one row per mode, whatever the environment says.
+check_compare() {
+    export EVENKEEL_STEAL=none EVENKEEL_RESTORE=original
+    hf_be "$1" "$2" --compare
+    for mode in static counter StealAll Steal StealRet; do
+        [ "$(grep -c "^$mode " "$folder/out")" -eq 1 ] ||
+            fail "not one row for $mode"
+    done
+    near -58.20051071 5e-7
+}
+
+# expect PATTERN OPTION...: the run fails with one message that matches.
+expect() {
+    pattern=$1
+    shift
+    hartree_fock 2 1 "$@"
+    status=$?
+    [ $status -eq 2 ] || fail "'$*': status $status instead of 2"
+    [ "$(grep -c '^hf_be: ' "$folder/err")" -eq 1 ] ||
+        fail "'$*': not one message"
+    grep '^hf_be: ' "$folder/err" | grep -q -- "$pattern" ||
+        fail "'$*': no message like '$pattern'"
+}
+
+check_bad_input() {
+    expect "unknown option '--atom'" --atom 4
+    expect '--atoms needs a value' --atoms
+    expect "--atoms is '0'; allowed is an integer from 1 to" --atoms 0
+    expect "--atoms is '4x'; allowed is an integer" --atoms 4x
+    expect "--tile is '-1'; allowed is an integer from 1 to" --tile -1
+    expect "--spacing is '0'; allowed is a number from" --spacing 0
+    expect "--screen is 'nan'; allowed is a number from" --screen nan
+    expect "--converge is 'no'; allowed is a number from" --converge no
+    expect "--iterations is '0'; allowed is an integer" --iterations 0
+    expect "restore: 'best' is not allowed; allowed: original" --policy best
+    expect "restore: 'best' is not allowed" --policy best --count
+    expect "steal: 'best' is not allowed; allowed: random" --steal best
+    expect '--compare and --count do not go together' --compare --count
+    expect '--compare needs at least 2' --compare --iterations 1
+    export EVENKEEL_STEAL=everything
+    expect 'EVENKEEL_STEAL.*everything'
+}
+
+"check_$what" "$@"
+cat "$folder/out"
