@@ -130,7 +130,9 @@ typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
 typedef enum ek_restore_policy {
     EK_RESTORE_DEFAULT = 0, /**< What options.restore says. */
     EK_RESTORE_ORIGINAL,    /**< Every task back where it was seeded. */
-    EK_RESTORE_RETAIN       /**< Retentive: every task where it ran. */
+    EK_RESTORE_RETAIN,      /**< Retentive: every task where it ran. */
+    EK_RESTORE_CENTRALIZED, /**< Retained, then rebalanced by rank 0. */
+    EK_RESTORE_HIERARCHICAL /**< ... by groups of workers, then rank 0. */
 } ek_restore_policy;
 
 /** Whom a worker without work asks. */
@@ -188,6 +190,8 @@ typedef struct ek_options {
     int64_t watchdog_us;       /**< Step an unattended server; 0: never. */
     int64_t stall_ms;        /**< Report a phase that stands still; 0: never. */
     int64_t seed;            /**< Of all random numbers. */
+    int64_t balance_group;   /**< Workers of a group; 0: 256. */
+    int64_t balance_ppm;     /**< Tolerance of a rebalance; 0: automatic. */
     const char *report;      /**< "0", "1", "2" or the name of a .tsv file. */
     bool ignore_environment; /**< Do not look at EVENKEEL_*. */
 
@@ -206,12 +210,12 @@ typedef struct ek_options {
 } ek_options;
 
 /** Defaults of ek_options. */
-#define EK_OPTIONS_INIT                                                        \
-    {                                                                          \
-        sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,                 \
-            EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,                \
-            EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, "0", \
-            false, NULL, NULL, NULL, NULL, NULL                                \
+#define EK_OPTIONS_INIT                                                      \
+    {                                                                        \
+        sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,               \
+            EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
+            EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
+            0, "0", false, NULL, NULL, NULL, NULL, NULL                      \
     }
 
 /* -------------------------------------------------------------- collection */
@@ -386,7 +390,8 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  * Change an option between iterations.
  *
  * @param[in] option  "steal", "restore", "order", "on_failure",
- *                    "poll_period_us", "stall_ms" or "report".
+ *                    "poll_period_us", "stall_ms", "balance_group",
+ *                    "balance_ppm" or "report".
  * @param[in] value   As in the environment, but one policy, no list.
  *
  * @retval EK_ERR_ARG    Unknown option, fixed option, or bad value.
@@ -542,12 +547,20 @@ typedef struct ek_restore_report {
     int64_t discarded;        /**< Gone for good on this rank. */
     int64_t moved;            /**< Tasks this rank sent to others. */
     double seconds;           /**< On this rank. */
+    /* Of a rebalance, over the whole job and the same on all ranks. */
+    double imbalance_before; /**< Largest load of a worker / mean - 1 ... */
+    double imbalance_after;  /**< ... as expected from the last durations. */
+    double imbalance_bound;  /**< What no rebalance can be better than. */
+    int64_t migrations;      /**< Tasks that changed their worker. */
+    int64_t fewest;          /**< What no rebalance can do with less. */
+    uint64_t decision;       /**< A hash: equal for equal decisions. */
 } ek_restore_report;
 
 /** An empty ek_restore_report. */
-#define EK_RESTORE_REPORT_INIT                                    \
-    {                                                             \
-        sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0 \
+#define EK_RESTORE_REPORT_INIT                                                 \
+    {                                                                          \
+        sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0                                                               \
     }
 
 /**
@@ -557,6 +570,12 @@ typedef struct ek_restore_report {
  * every kept spawned task: where it ran (retain), or where it was added
  * (original).  Remaining indices of ranges become ordinary tasks.  Seeds added
  * since the last ek_process() stay where they were added.
+ *
+ * A rebalance starts from where tasks ran and moves as few as it takes to bring
+ * every worker to the mean load, or the longest task, and a tolerance beyond:
+ * at least 0.3 %, and a tenth of the mean task over the mean load.  Loads are
+ * the last durations; a task never measured counts as the mean of its function
+ * times its hint.  Ranges that have not run stay.
  *
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.
@@ -569,12 +588,16 @@ typedef struct ek_restore_report {
  * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
- * Call:    Collective; retain does not synchronize, original does.
+ * Call:    Collective; retain does not synchronize, the others do.
  * Threads: One per rank, outside parallel regions.
  * Cost:    n local tasks: retain O(n), no messages; original sends each task
- *          that ran on another rank than its home.
- * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 4.  We re-seed
- *          longest first, which the paper leaves open.
+ *          that ran on another rank than its home.  A rebalance sends 16 bytes
+ *          per task that overloaded workers shed to rank 0 (centralized) or to
+ *          the first worker's rank of each group, and tasks straight from donor
+ *          to receiver.
+ * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
+ *          re-seed longest first, which the paper leaves open, shed the fewest
+ *          tasks instead of the shortest, and repair by swaps.
  */
 EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                             ek_restore_report *report);

@@ -81,6 +81,11 @@ bool eki_items_sort(struct eki_item *items, int64_t count);
  * memory, nothing has changed. */
 bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
                   const int32_t *places, int64_t count);
+/* Add items that have no place; they are sorted on the way. */
+bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items,
+                   int64_t count);
+/* What has no place leaves the pool; returns how many. */
+int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left);
 void eki_pool_free(struct eki_pool *pool);
 
 /* What becomes of an item that fits nowhere. */

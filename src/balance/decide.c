@@ -42,20 +42,6 @@ static struct eki_pool pool_of(const struct eki_plan *plan, int32_t first,
                              .loads = plan->loads + first};
 }
 
-/* Fill a pool with items that lie by worker; they have no place yet. */
-static bool fill_pool(struct eki_pool *pool, struct eki_item *items,
-                      int64_t count)
-{
-    int32_t *places = eki_alloc((size_t)count, sizeof *places);
-    if (!places)
-        return false;
-    memset(places, -1, (size_t)count * sizeof *places);
-    bool done = eki_items_sort(items, count) &&
-                eki_pool_add(pool, items, places, count);
-    eki_free(places);
-    return done;
-}
-
 /* ------------------------------------------------------------------ opening */
 
 /* Tasks of the workers whose load is above MOST or below LEAST. */
@@ -138,8 +124,8 @@ static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
 {
     uint64_t start = eki_cpu_ns();
     struct eki_pool pool = pool_of(plan, 0, plan->input->workers);
-    bool done =
-        fill_pool(&pool, plan->items, plan->count) && settle(plan, &pool, 0);
+    bool done = eki_pool_fill(&pool, plan->items, plan->count) &&
+                settle(plan, &pool, 0);
     decision->descriptors = pool.count;
     decision->critical_ns += eki_cpu_ns() - start;
     eki_pool_free(&pool);
@@ -176,21 +162,6 @@ static void note_time(struct levels *levels, uint64_t start)
         levels->slowest_ns = took;
 }
 
-/* What found no place in the group leaves its pool. */
-static void give_up(struct levels *levels, struct eki_pool *pool)
-{
-    int64_t kept = 0;
-    for (int64_t i = 0; i < pool->count; i++) {
-        if (pool->places[i] < 0) {
-            levels->left.items[levels->left.count++] = pool->items[i];
-            continue;
-        }
-        pool->items[kept] = pool->items[i];
-        pool->places[kept++] = pool->places[i];
-    }
-    pool->count = kept;
-}
-
 /* A group settles among itself what it can: items [FROM, TO) of the plan. */
 static bool begin_group(struct levels *levels, int32_t group, int64_t from,
                         int64_t to, struct eki_decision *decision)
@@ -200,12 +171,13 @@ static bool begin_group(struct levels *levels, int32_t group, int64_t from,
     uint64_t start = eki_cpu_ns();
     *pool = pool_of(plan, group_worker(levels, group),
                     group_workers(levels, group));
-    if (!fill_pool(pool, plan->items + from, to - from) ||
+    if (!eki_pool_fill(pool, plan->items + from, to - from) ||
         !eki_pool_place(pool, EKI_MISFIT_STAYS))
         return false;
     if (pool->count > decision->descriptors)
         decision->descriptors = pool->count;
-    give_up(levels, pool);
+    struct batch *left = &levels->left;
+    left->count += eki_pool_give_up(pool, left->items + left->count);
     eki_group_describe(pool, &levels->told[group]);
     note_time(levels, start);
     return true;

@@ -2,6 +2,8 @@
 /* The items of a pool. */
 #include "balance/balance.h"
 
+#include <string.h>
+
 bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
                   const int32_t *places, int64_t count)
 {
@@ -37,4 +39,31 @@ void eki_pool_free(struct eki_pool *pool)
     pool->items = NULL;
     pool->places = NULL;
     pool->count = 0;
+}
+
+bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items, int64_t count)
+{
+    int32_t *places = eki_alloc((size_t)count, sizeof *places);
+    if (!places)
+        return false;
+    memset(places, -1, (size_t)count * sizeof *places);
+    bool done = eki_items_sort(items, count) &&
+                eki_pool_add(pool, items, places, count);
+    eki_free(places);
+    return done;
+}
+
+int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left)
+{
+    int64_t kept = 0, given = 0;
+    for (int64_t i = 0; i < pool->count; i++) {
+        if (pool->places[i] < 0) {
+            left[given++] = pool->items[i];
+            continue;
+        }
+        pool->items[kept] = pool->items[i];
+        pool->places[kept++] = pool->places[i];
+    }
+    pool->count = kept;
+    return given;
 }

@@ -64,6 +64,8 @@ _Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
 static const struct eki_choice restore_choices[] = {
     {"original", EK_RESTORE_ORIGINAL},
     {"retain", EK_RESTORE_RETAIN},
+    {"centralized", EK_RESTORE_CENTRALIZED},
+    {"hierarchical", EK_RESTORE_HIERARCHICAL},
     {NULL, 0}};
 
 static const struct eki_choice steal_choices[] = {{"random", EK_STEAL_RANDOM},
@@ -156,6 +158,13 @@ static const struct option table[] = {
      .help = "report a phase that stands still for so long; 0: never"},
     {FIELD(seed), .traits = HAS_VARIABLE | AGREES,
      INTEGER(INT64_MIN, INT64_MAX, ""), .help = "of all random numbers"},
+    {FIELD(balance_group), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     INTEGER(0, 1048576, "workers"),
+     .help = "workers of a group of a hierarchical rebalance; 0: 256"},
+    {FIELD(balance_ppm), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     INTEGER(0, 1000000, "ppm"),
+     .help = "load beyond the best possible that a rebalance leaves alone; 0: "
+             "automatic"},
     {FIELD(report), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      TEXT(report, is_report,
           "0, 1, 2 or a file name ending in .tsv (at most 1023 characters)"),

@@ -90,6 +90,7 @@ ek_status eki_collection_error(ek_collection *tasks,
 
 /* One phase from entry to leaving; PREPARED: a local error to share. */
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
+                          const struct eki_balance_wish *balance,
                           ek_status prepared);
 
 /* Tasks held here: seeds before, log after an iteration. */

@@ -54,11 +54,13 @@ void eki_collection_note(ek_collection *tasks, const char *call, int64_t value)
 }
 
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
+                          const struct eki_balance_wish *balance,
                           ek_status prepared)
 {
     const ek_options *options = &tasks->settings.options;
     struct eki_phase phase = {
         .kind = kind,
+        .balance = balance,
         .signature = eki_collection_signature(tasks),
         .steal = (ek_steal_policy)eki_schedule_at(
             &tasks->settings.steal, tasks->iteration, (int)options->steal),
@@ -245,7 +247,7 @@ static void open_iteration(ek_collection *tasks,
         prepared = checked;
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
-    eki_collection_enter(tasks, EKI_PHASE_PROCESS, prepared);
+    eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, prepared);
     tasks->state = EKI_STATE_OPEN;
 }
 

@@ -22,17 +22,20 @@ static void restore_worker(int here, void *argument)
         atomic_store_explicit(&work->status, status, memory_order_relaxed);
 }
 
+static enum eki_order order_of(const ek_collection *tasks)
+{
+    return tasks->settings.options.order == EK_ORDER_EXECUTED
+               ? EKI_ORDER_EXECUTED
+               : EKI_ORDER_LONGEST;
+}
+
 static ek_status retain(ek_collection *tasks, int64_t *discarded)
 {
     /* Threads are woken for at least this many slots: about 0.1 ms of work. */
     enum {
         LARGE = 20000
     };
-    struct restore_work work = {.tasks = tasks,
-                                .order = tasks->settings.options.order ==
-                                                 EK_ORDER_EXECUTED
-                                             ? EKI_ORDER_EXECUTED
-                                             : EKI_ORDER_LONGEST};
+    struct restore_work work = {.tasks = tasks, .order = order_of(tasks)};
     eki_team_each(tasks->team, eki_collection_held(tasks) > LARGE,
                   restore_worker, &work);
     *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
@@ -42,35 +45,83 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
 static ek_status check_policy(ek_restore_policy policy)
 {
     EKI_TRY(eki_collection_check_region("ek_restore"));
-    if (policy == EK_RESTORE_DEFAULT || policy == EK_RESTORE_ORIGINAL ||
-        policy == EK_RESTORE_RETAIN)
+    if (policy >= EK_RESTORE_DEFAULT && policy <= EK_RESTORE_HIERARCHICAL)
         return EK_OK;
     return eki_error(EK_ERR_ARG,
                      "ek_restore: policy %d is not allowed; allowed: "
-                     "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN",
+                     "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN, _CENTRALIZED, "
+                     "_HIERARCHICAL",
                      (int)policy);
 }
 
-/* Everything home; a phase moves what is on other ranks, and tells them of a
- * STATUS that only this one knows. */
+/* A phase that moves tasks, and tells other ranks of a STATUS that only this
+ * one knows. */
+static ek_status run_phase(ek_collection *tasks,
+                           const struct eki_balance_wish *balance,
+                           ek_status status)
+{
+    struct eki_error error;
+    eki_collection_enter(tasks, EKI_PHASE_RESTORE, balance, status);
+    eki_team_run_restore(tasks->team);
+    eki_team_finish(tasks->team);
+    eki_engine_leave(tasks->engine, &error);
+    return eki_collection_error(tasks, &error);
+}
+
+/* Everything home. */
 static ek_status original(ek_collection *tasks, ek_status status,
                           int64_t *discarded, int64_t *moved)
 {
-    struct eki_error error = {0};
     ek_status packed = eki_engine_restore_pack(tasks->engine, discarded);
     if (status == EK_OK)
         status = packed;
     *moved = tasks->engine->departing.count;
-    if (tasks->topology->size > 1) {
-        eki_collection_enter(tasks, EKI_PHASE_RESTORE, status);
-        eki_team_run_restore(tasks->team);
-        eki_team_finish(tasks->team);
-        eki_engine_leave(tasks->engine, &error);
-        status = eki_collection_error(tasks, &error);
-    }
+    if (tasks->topology->size > 1)
+        status = run_phase(tasks, NULL, status);
     /* Also after a failure: what has arrived is here. */
-    ek_status ended = eki_engine_restore_end(tasks->engine);
+    ek_status ended = eki_engine_restore_end(tasks->engine, EKI_ORDER_ORIGINAL);
     return status == EK_OK ? ended : status;
+}
+
+/* Everything where it ran, but what is too much there. */
+static ek_status rebalance(ek_collection *tasks, ek_status status,
+                           int32_t group, int64_t *discarded, int64_t *moved)
+{
+    const ek_options *options = &tasks->settings.options;
+    struct eki_balance_wish wish = {
+        .group = group,
+        .eps = options->balance_ppm > 0 ? (double)options->balance_ppm * 1e-6
+                                        : -1};
+    ek_status retained = retain(tasks, discarded);
+    if (status == EK_OK)
+        status = retained;
+    if (status == EK_OK)
+        status = eki_engine_rebalance_prepare(tasks->engine);
+    status = run_phase(tasks, &wish, status);
+    *moved = eki_engine_rebalance_sent(tasks->engine);
+    ek_status ended = eki_engine_restore_end(tasks->engine, order_of(tasks));
+    return status == EK_OK ? ended : status;
+}
+
+/* Do what POLICY says; STATUS: what is wrong already. */
+static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
+                         ek_status status, int64_t *discarded, int64_t *moved)
+{
+    enum {
+        GROUP = 256
+    };
+    int64_t group = tasks->settings.options.balance_group;
+    switch (policy) {
+    case EK_RESTORE_RETAIN:
+        return status == EK_OK ? retain(tasks, discarded) : status;
+    case EK_RESTORE_CENTRALIZED:
+        return rebalance(tasks, status, 0, discarded, moved);
+    case EK_RESTORE_HIERARCHICAL:
+        return rebalance(tasks, status, (int32_t)(group > 0 ? group : GROUP),
+                         discarded, moved);
+    default:
+        return original(tasks, status, discarded, moved);
+    }
 }
 
 static ek_restore_policy policy_now(const ek_collection *tasks,
@@ -80,6 +131,22 @@ static ek_restore_policy policy_now(const ek_collection *tasks,
         policy = tasks->settings.options.restore;
     return (ek_restore_policy)eki_schedule_at(&tasks->settings.restore,
                                               tasks->iteration, (int)policy);
+}
+
+static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
+{
+    const struct eki_balance_report *balance =
+        eki_engine_rebalance_report(tasks->engine);
+    whole->tasks = eki_collection_held(tasks);
+    if (whole->policy != EK_RESTORE_CENTRALIZED &&
+        whole->policy != EK_RESTORE_HIERARCHICAL)
+        return;
+    whole->imbalance_before = balance->before;
+    whole->imbalance_after = balance->after;
+    whole->imbalance_bound = balance->bound;
+    whole->migrations = balance->moved;
+    whole->fewest = balance->fewest;
+    whole->decision = balance->hash;
 }
 
 ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
@@ -92,7 +159,7 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
         EKI_TRY(eki_collection_check_region("ek_restore"));
     EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
     uint64_t start = eki_clock_ns();
-    int64_t discarded = 0, moved = 0;
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     ek_status status = check_policy(policy);
     if (status == EK_OK)
         policy = policy_now(tasks, policy);
@@ -100,25 +167,19 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
     ek_status gathered = eki_collection_gather(tasks);
     if (status == EK_OK)
         status = gathered;
-    if (status == EK_OK && policy == EK_RESTORE_RETAIN)
-        status = retain(tasks, &discarded);
-    else if (policy != EK_RESTORE_RETAIN)
-        status = original(tasks, status, &discarded, &moved);
+    status = restore(tasks, policy, status, &whole.discarded, &whole.moved);
     /* What could not be retained may be tried again. */
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || policy != EK_RESTORE_RETAIN))
         tasks->state = EKI_STATE_READY;
-    double seconds = (double)(eki_clock_ns() - start) * 1e-9;
-    tasks->restore_s += seconds;
+    whole.policy = policy;
+    whole.seconds = (double)(eki_clock_ns() - start) * 1e-9;
+    tasks->restore_s += whole.seconds;
     eki_collection_release();
     if (status == EK_OK && report) {
-        ek_restore_report whole = {report->struct_bytes,
-                                   policy,
-                                   eki_collection_held(tasks),
-                                   discarded,
-                                   moved,
-                                   seconds};
         size_t bytes = report->struct_bytes;
+        fill_report(tasks, &whole);
+        whole.struct_bytes = bytes;
         memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
     }
     return status;

@@ -47,7 +47,8 @@ enum eki_kind {
     EKI_KIND_DRAW,   /* counter: rank -> rank 0: the next number */
     EKI_KIND_NUMBER, /* counter: rank 0 -> rank */
     EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
-    EKI_KIND_FETCHED /* counter: holder -> rank; one slot */
+    EKI_KIND_FETCHED, /* counter: holder -> rank; one slot */
+    EKI_KIND_PARCEL   /* rebalance: a piece of something larger */
 };
 
 /* Who failed and why; status EK_OK: nobody. */
@@ -326,7 +327,7 @@ struct eki_server {
 /* Tasks that leave this rank, with where they go. */
 struct eki_departing {
     unsigned char *slots;
-    int *ranks;
+    int *ranks, *workers; /* worker -1: its home, or in turn */
     int64_t count, room;
 };
 
@@ -390,6 +391,7 @@ struct eki_engine {
     bool stall_printed;
 
     struct eki_counter counter;
+    struct eki_balancer *balancer; /* NULL: never used */
 };
 
 /* Bytes of the node segment for a node of this topology. */
@@ -402,8 +404,23 @@ void eki_engine_destroy(struct eki_engine **engine);
 ek_status eki_engine_register(struct eki_engine *engine, const char *name,
                               ek_task_fn *fn, void *context, int *function);
 
+/* What a rebalance shall come to. */
+struct eki_balance_wish {
+    int32_t group; /* workers of a group; 0: all, centralized */
+    double eps;    /* tolerance; < 0: as balance/ chooses ... */
+    double noise;  /* ... not below this */
+};
+
+/* What came of it; the same on all ranks. */
+struct eki_balance_report {
+    double before, after, bound; /* largest load / mean load - 1 */
+    int64_t moved, fewest;       /* tasks */
+    uint64_t hash;               /* of all moves */
+};
+
 struct eki_phase {
     enum eki_phase_kind kind;
+    const struct eki_balance_wish *balance; /* of a restore, or NULL */
     uint64_t signature; /* equal on all ranks, or the phase ends in an error */
     ek_steal_policy steal;
     ek_on_failure on_failure;
@@ -432,7 +449,18 @@ ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
                                     enum eki_order order, int64_t *discarded);
 ek_status eki_engine_restore_pack(struct eki_engine *engine,
                                   int64_t *discarded);
-ek_status eki_engine_restore_end(struct eki_engine *engine);
+ek_status eki_engine_restore_end(struct eki_engine *engine,
+                                 enum eki_order order);
+
+/*
+ * Rebalance: after the workers were restored, a phase of kind EKI_PHASE_RESTORE
+ * with a wish moves tasks, and eki_engine_restore_end() orders them.
+ */
+ek_status eki_engine_rebalance_prepare(struct eki_engine *engine);
+/* Tasks that left this rank in the last one, and what came of it. */
+int64_t eki_engine_rebalance_sent(const struct eki_engine *engine);
+const struct eki_balance_report *
+eki_engine_rebalance_report(const struct eki_engine *engine);
 
 /* Put a copy of SLOT among the tasks that start on RANK. */
 ek_status eki_engine_depart(struct eki_engine *engine,

@@ -149,6 +149,23 @@ void eki_server_take_wave(struct eki_engine *engine,
                           const struct eki_message *message);
 void eki_engine_break(struct eki_engine *engine, ek_status status);
 
+/* ----------------------------------------------------------- in the balancer
+ */
+
+ek_status eki_balancer_create(struct eki_engine *engine);
+void eki_balancer_destroy(struct eki_engine *engine);
+void eki_balancer_enter(struct eki_engine *engine,
+                        const struct eki_balance_wish *wish);
+enum eki_taken eki_balancer_take(struct eki_engine *engine,
+                                 const struct eki_message *message);
+/* True: this rank knows where its tasks go, and has sent them on their way. */
+bool eki_balancer_step(struct eki_engine *engine);
+/* Whether its workers must not yet say that all is done. */
+bool eki_balancer_is_open(const struct eki_engine *engine);
+/* Put a copy of SLOT among the tasks that go to WORKER; false: no memory. */
+bool eki_engine_depart_to(struct eki_engine *engine,
+                          const struct eki_slot *slot, int rank, int worker);
+
 /* ------------------------------------------------------------ in the counter
  */
 

@@ -158,12 +158,14 @@ void eki_engine_destroy(struct eki_engine **made)
          here++)
         destroy_worker(engine->workers[here]);
     eki_server_free(engine);
+    eki_balancer_destroy(engine);
     eki_free(engine->workers);
     for (int f = 0; f < engine->function_count; f++)
         eki_free(engine->functions[f].name);
     eki_free(engine->functions);
     eki_free(engine->departing.slots);
     eki_free(engine->departing.ranks);
+    eki_free(engine->departing.workers);
     eki_free(engine->counter.table);
     eki_free(engine->counter.starts);
     eki_free(engine->counter.requests);
@@ -343,6 +345,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         atomic_store_explicit(&engine->node->mail[engine->phase & 1],
                               engine->phase, memory_order_relaxed);
     }
+    if (phase->balance)
+        eki_balancer_enter(engine, phase->balance);
     for (int here = 0; here < workers; here++)
         enter_worker(engine->workers[here], now);
     if (phase->kind != EKI_PHASE_PROCESS)

@@ -5,26 +5,46 @@
  */
 #include "engine/internal.h"
 
+static bool grow_departing(struct eki_engine *engine)
+{
+    struct eki_departing *departing = &engine->departing;
+    int64_t room = departing->room ? 2 * departing->room : 64;
+    unsigned char *slots =
+        eki_realloc(departing->slots, (size_t)room, engine->slot_bytes);
+    if (!slots)
+        return false;
+    departing->slots = slots;
+    int *ranks = eki_realloc(departing->ranks, (size_t)room, sizeof *ranks);
+    if (!ranks)
+        return false;
+    departing->ranks = ranks;
+    int *workers =
+        eki_realloc(departing->workers, (size_t)room, sizeof *workers);
+    if (!workers)
+        return false;
+    departing->workers = workers;
+    departing->room = room;
+    return true;
+}
+
+bool eki_engine_depart_to(struct eki_engine *engine,
+                          const struct eki_slot *slot, int rank, int worker)
+{
+    struct eki_departing *departing = &engine->departing;
+    if (departing->count == departing->room && !grow_departing(engine))
+        return false;
+    memcpy(eki_slot_at(departing->slots, departing->count, engine->slot_bytes),
+           slot, engine->slot_bytes);
+    departing->workers[departing->count] = worker;
+    departing->ranks[departing->count++] = rank;
+    return true;
+}
+
 ek_status eki_engine_depart(struct eki_engine *engine,
                             const struct eki_slot *slot, int rank)
 {
-    struct eki_departing *departing = &engine->departing;
-    if (departing->count == departing->room) {
-        int64_t room = departing->room ? 2 * departing->room : 64;
-        unsigned char *slots =
-            eki_realloc(departing->slots, (size_t)room, engine->slot_bytes);
-        if (!slots)
-            return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
-        departing->slots = slots;
-        int *ranks = eki_realloc(departing->ranks, (size_t)room, sizeof *ranks);
-        if (!ranks)
-            return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
-        departing->ranks = ranks;
-        departing->room = room;
-    }
-    memcpy(eki_slot_at(departing->slots, departing->count, engine->slot_bytes),
-           slot, engine->slot_bytes);
-    departing->ranks[departing->count++] = rank;
+    if (!eki_engine_depart_to(engine, slot, rank, -1))
+        return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
     return EK_OK;
 }
 
@@ -92,16 +112,16 @@ ek_status eki_engine_restore_pack(struct eki_engine *engine, int64_t *discarded)
     return EK_OK;
 }
 
-ek_status eki_engine_restore_end(struct eki_engine *engine)
+ek_status eki_engine_restore_end(struct eki_engine *engine,
+                                 enum eki_order order)
 {
     for (int here = 0; here < engine->topology->workers_here; here++)
-        EKI_TRY(
-            eki_engine_restore_worker(engine, here, EKI_ORDER_ORIGINAL, NULL));
+        EKI_TRY(eki_engine_restore_worker(engine, here, order, NULL));
     return EK_OK;
 }
 
-/* Send the departing tasks, as far as there are buffers: runs of equal ranks
- * travel together. */
+/* Send the departing tasks, as far as there are buffers: those that go to the
+ * same worker, one after the other, travel together. */
 void eki_server_departing(struct eki_engine *engine)
 {
     struct eki_departing *departing = &engine->departing;
@@ -113,11 +133,13 @@ void eki_server_departing(struct eki_engine *engine)
         struct eki_message *message = eki_server_reserve(engine, EKI_KIND_MOVE);
         if (!message)
             return;
-        int rank = departing->ranks[*next];
+        int rank = departing->ranks[*next], worker = departing->workers[*next];
         int64_t count = 1;
         while (count < most && *next + count < departing->count &&
-               departing->ranks[*next + count] == rank)
+               departing->ranks[*next + count] == rank &&
+               departing->workers[*next + count] == worker)
             count++;
+        message->head.worker = worker;
         message->head.count = count;
         message->head.bytes = count * (int64_t)engine->slot_bytes;
         memcpy(message->body,

@@ -157,8 +157,9 @@ static enum eki_taken take_home(struct eki_engine *engine,
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +
                                       i * (int64_t)engine->slot_bytes);
+        int to = message->head.worker;
         struct ek_worker *worker =
-            eki_server_worker(engine, eki_id_home(slot->id));
+            eki_server_worker(engine, to >= 0 ? to : eki_id_home(slot->id));
         eki_local_log(&worker->local, slot);
         worker->executed++;
     }
@@ -209,6 +210,8 @@ static enum eki_taken take_message(struct eki_engine *engine,
     case EKI_KIND_STOP:
         eki_set_stop(engine);
         return EKI_TAKEN;
+    case EKI_KIND_PARCEL:
+        return eki_balancer_take(engine, message);
     default:
         return eki_counter_take(engine, message);
     }
@@ -317,8 +320,10 @@ static bool is_over(const struct eki_engine *engine)
 
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
-    if (!engine->fabric || eki_is_broken(engine))
+    if (eki_is_broken(engine))
         return true;
+    if (!engine->fabric)
+        return eki_balancer_step(engine);
     /* relaxed, both: a hint; looked at first, to leave the line alone. */
     if (!engine->alone &&
         eki_server_last_polled(engine) != engine->topology->rank)
@@ -326,6 +331,7 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
                               memory_order_relaxed);
     if (take_early(engine, now))
         drain(engine, now);
+    eki_balancer_step(engine);
     eki_server_departing(engine);
     eki_counter_serve(engine);
     if (!engine->alone) {

@@ -313,7 +313,9 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
-        return eki_worker_wait(worker, now);
+        return eki_balancer_is_open(worker->engine)
+                   ? EKI_STEP_WAIT
+                   : eki_worker_wait(worker, now);
     eki_worker_close(worker, now);
     if (EKI_UNLIKELY(worker->index_first >= 0)) {
         if (!eki_worker_put_back(worker))

@@ -714,7 +714,7 @@ static void leave_phase(struct world *world, struct rank *rank)
     if (rank->engine->kind == EKI_PHASE_RESTORE) {
         if (error.status != EK_OK)
             ledger_fail(&world->ledger, "a restore returns %d", error.status);
-        if (eki_engine_restore_end(rank->engine) != EK_OK)
+        if (eki_engine_restore_end(rank->engine, EKI_ORDER_ORIGINAL) != EK_OK)
             ledger_fail(&world->ledger, "no memory to restore");
         next_iteration(world, rank);
         return;

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Leaders of groups: they place what the workers of their group have shed. */
+#include "engine/balancer.h"
+
+static int rank_of(const struct eki_engine *engine, int worker)
+{
+    return eki_topology_rank(engine->topology, worker);
+}
+
+static bool open_leader(struct eki_engine *engine, int group)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_leader *leader = &balancer->leaders[balancer->leader_count++];
+    int size = balancer->group_size, rest;
+    memset(leader, 0, sizeof *leader);
+    leader->group = group;
+    leader->first = group * size;
+    rest = engine->topology->workers - leader->first;
+    leader->workers = rest < size ? rest : size;
+    leader->first_rank = rank_of(engine, leader->first);
+    leader->ranks = rank_of(engine, leader->first + leader->workers - 1) -
+                    leader->first_rank + 1;
+    leader->awaited = leader->ranks;
+    leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
+    leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
+    return leader->heard && leader->loads;
+}
+
+bool eki_leader_open(struct eki_engine *engine)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    int mine = 0;
+    for (int g = 0; g < balancer->groups; g++)
+        mine +=
+            rank_of(engine, g * balancer->group_size) == engine->topology->rank;
+    balancer->leaders = eki_alloc((size_t)mine, sizeof *balancer->leaders);
+    if (!balancer->leaders)
+        return false;
+    for (int g = 0; g < balancer->groups; g++) {
+        if (rank_of(engine, g * balancer->group_size) ==
+                engine->topology->rank &&
+            !open_leader(engine, g))
+            return false;
+    }
+    return true;
+}
+
+static void forget_heard(struct eki_leader *leader)
+{
+    for (int r = 0; leader->heard && r < leader->ranks; r++) {
+        eki_free(leader->heard[r]);
+        leader->heard[r] = NULL;
+    }
+}
+
+void eki_leader_free(struct eki_leader *leader)
+{
+    forget_heard(leader);
+    eki_free(leader->heard);
+    eki_free(leader->loads);
+    eki_pool_free(&leader->pool);
+}
+
+/* ------------------------------------------------------------------ the plan
+ */
+
+static void add_result(const struct eki_leader *leader,
+                       struct eki_result_told *result)
+{
+    const struct eki_pool *pool = &leader->pool;
+    result->fewest = leader->fewest;
+    result->before = leader->largest;
+    for (int32_t w = 0; w < pool->workers; w++) {
+        if (pool->loads[w] > result->after)
+            result->after = pool->loads[w];
+    }
+    for (int64_t i = 0; i < pool->count; i++) {
+        const struct eki_item *item = &pool->items[i];
+        int32_t to = leader->first + pool->places[i];
+        if (to == item->from)
+            continue;
+        result->moved++;
+        result->hash +=
+            eki_hash(eki_hash((uint64_t)item->from, (uint64_t)item->index),
+                     (uint64_t)to);
+    }
+}
+
+/* One parcel per rank that has items in the pool. */
+static bool send_plans(struct eki_engine *engine,
+                       const struct eki_leader *leader)
+{
+    const struct eki_pool *pool = &leader->pool;
+    int size = engine->topology->size;
+    struct eki_parcel **parcels = eki_alloc((size_t)size, sizeof *parcels);
+    int64_t *counts = eki_alloc((size_t)size, sizeof *counts);
+    bool done = parcels && counts;
+    for (int64_t i = 0; done && i < pool->count; i++)
+        counts[rank_of(engine, pool->items[i].from)]++;
+    for (int r = 0; done && r < size; r++) {
+        if (counts[r] == 0)
+            continue;
+        parcels[r] =
+            eki_mail_make(r, EKI_PARCEL_PLAN, leader->group,
+                          counts[r] * (int64_t)sizeof(struct eki_plan_told));
+        done = parcels[r] != NULL;
+        counts[r] = 0;
+    }
+    for (int64_t i = 0; done && i < pool->count; i++) {
+        const struct eki_item *item = &pool->items[i];
+        int r = rank_of(engine, item->from);
+        ((struct eki_plan_told *)parcels[r]->data)[counts[r]++] =
+            (struct eki_plan_told){item->from, item->index,
+                                   leader->first + pool->places[i], 0};
+    }
+    for (int r = 0; parcels && r < size; r++) {
+        if (parcels[r] && done)
+            eki_mail_send(&engine->balancer->mail, parcels[r]);
+        else
+            eki_free(parcels[r]);
+    }
+    eki_free(parcels);
+    eki_free(counts);
+    return done;
+}
+
+static bool finish(struct eki_engine *engine, struct eki_leader *leader)
+{
+    struct eki_result_told result = {0};
+    add_result(leader, &result);
+    return send_plans(engine, leader) &&
+           eki_balancer_send(engine, 0, EKI_PARCEL_RESULT, leader->group,
+                             &result, sizeof result);
+}
+
+/* -------------------------------------------------------------------- opening
+ */
+
+static bool is_asked(const struct eki_leader *leader, int32_t worker)
+{
+    eki_ns least = leader->round == 1 ? 0 : leader->pool.target;
+    eki_ns load = leader->pool.loads[worker];
+    return load > leader->pool.target || load < least;
+}
+
+/* Ask ranks to open the workers that are in trouble or, the second time, those
+ * that could help, too. */
+static bool ask(struct eki_engine *engine, struct eki_leader *leader)
+{
+    int32_t *asked = eki_alloc((size_t)leader->workers, sizeof *asked);
+    bool done = asked != NULL;
+    leader->round++;
+    for (int32_t w = 0; done && w < leader->workers;) {
+        int rank = rank_of(engine, leader->first + w);
+        int64_t n = 0;
+        for (;
+             w < leader->workers && rank_of(engine, leader->first + w) == rank;
+             w++) {
+            if (is_asked(leader, w))
+                asked[n++] = leader->first + w;
+        }
+        if (n == 0)
+            continue;
+        leader->awaited++;
+        done = eki_balancer_send(engine, rank, EKI_PARCEL_OPEN, leader->group,
+                                 asked, n * (int64_t)sizeof *asked);
+    }
+    eki_free(asked);
+    return done;
+}
+
+/* Go on with a pool whose items all may be placed. */
+static bool settle(struct eki_engine *engine, struct eki_leader *leader)
+{
+    struct eki_pool *pool = &leader->pool;
+    if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
+        return false;
+    if (eki_pool_has_over(pool) && leader->round < 2)
+        return ask(engine, leader);
+    return finish(engine, leader);
+}
+
+static bool take_opened(struct eki_engine *engine, struct eki_leader *leader)
+{
+    int64_t count = 0;
+    for (int r = 0; r < leader->ranks; r++)
+        count += leader->heard[r] ? leader->heard[r]->bytes /
+                                        (int64_t)sizeof(struct eki_item)
+                                  : 0;
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
+    int32_t *places = eki_alloc((size_t)count, sizeof *places);
+    bool done = items && places;
+    count = 0;
+    for (int r = 0; done && r < leader->ranks; r++) {
+        if (!leader->heard[r])
+            continue;
+        memcpy(items + count, leader->heard[r]->data,
+               (size_t)leader->heard[r]->bytes);
+        count += leader->heard[r]->bytes / (int64_t)sizeof *items;
+    }
+    forget_heard(leader);
+    done = done && eki_items_sort(items, count);
+    for (int64_t i = 0; done && i < count; i++)
+        places[i] = items[i].from - leader->first;
+    done = done && eki_pool_add(&leader->pool, items, places, count);
+    eki_free(items);
+    eki_free(places);
+    return done && settle(engine, leader);
+}
+
+/* --------------------------------------------------------------------- offers
+ */
+
+static bool tell_left(struct eki_engine *engine, struct eki_leader *leader)
+{
+    struct eki_pool *pool = &leader->pool;
+    struct eki_parcel *parcel =
+        eki_mail_make(0, EKI_PARCEL_LEFT, leader->group,
+                      (int64_t)sizeof(struct eki_group) +
+                          pool->count * (int64_t)sizeof(struct eki_item));
+    if (!parcel)
+        return false;
+    struct eki_group *group = (struct eki_group *)parcel->data;
+    int64_t left = eki_pool_give_up(pool, (struct eki_item *)(group + 1));
+    parcel->bytes =
+        (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item);
+    eki_group_describe(pool, group);
+    eki_mail_send(&engine->balancer->mail, parcel);
+    return true;
+}
+
+/* All offers into the pool, in the order of the workers. */
+static bool gather(const struct eki_balancer *balancer,
+                   struct eki_leader *leader)
+{
+    struct eki_pool *pool = &leader->pool;
+    int64_t count = 0, worker = 0;
+    for (int r = 0; r < leader->ranks; r++)
+        count += ((struct eki_offer_told *)leader->heard[r]->data)->items;
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
+    if (!items)
+        return false;
+    count = 0;
+    for (int r = 0; r < leader->ranks; r++) {
+        const struct eki_offer_told *told =
+            (const struct eki_offer_told *)leader->heard[r]->data;
+        const eki_ns *loads = (const eki_ns *)(told + 1);
+        memcpy(leader->loads + worker, loads,
+               (size_t)told->workers * sizeof *loads);
+        memcpy(items + count, loads + told->workers,
+               (size_t)told->items * sizeof *items);
+        worker += told->workers;
+        count += told->items;
+        leader->fewest += told->fewest;
+        if (told->largest > leader->largest)
+            leader->largest = told->largest;
+    }
+    *pool = (struct eki_pool){.workers = leader->workers,
+                              .target = balancer->target,
+                              .slack = balancer->slack,
+                              .loads = leader->loads};
+    bool done = eki_pool_fill(pool, items, count);
+    eki_free(items);
+    forget_heard(leader);
+    return done;
+}
+
+static bool take_offers(struct eki_engine *engine, struct eki_leader *leader)
+{
+    const struct eki_balancer *balancer = engine->balancer;
+    if (!gather(balancer, leader))
+        return false;
+    if (balancer->groups == 1)
+        return settle(engine, leader);
+    return eki_pool_place(&leader->pool, EKI_MISFIT_STAYS) &&
+           tell_left(engine, leader);
+}
+
+/* Tasks of other groups, longest first. */
+static bool take_given(struct eki_engine *engine, struct eki_leader *leader,
+                       struct eki_parcel *parcel)
+{
+    struct eki_item *items = (struct eki_item *)parcel->data;
+    return eki_pool_fill(&leader->pool, items,
+                         parcel->bytes / (int64_t)sizeof *items) &&
+           settle(engine, leader);
+}
+
+bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
+                     bool *kept)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_leader *leader = balancer->leaders;
+    while (leader->group != parcel->group)
+        leader++;
+    if (parcel->what == EKI_PARCEL_GIVEN)
+        return take_given(engine, leader, parcel);
+    leader->heard[parcel->rank - leader->first_rank] = parcel;
+    *kept = true;
+    if (--leader->awaited > 0)
+        return true;
+    return parcel->what == EKI_PARCEL_OFFER ? take_offers(engine, leader)
+                                            : take_opened(engine, leader);
+}

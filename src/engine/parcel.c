@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parcels in pieces: header first = offset, count = bytes of the whole. */
+#include "engine/parcel.h"
+
+void eki_mail_open(struct eki_mail *mail)
+{
+    mail->out = mail->in = NULL;
+    mail->out_end = &mail->out;
+}
+
+static void free_all(struct eki_parcel *parcel)
+{
+    while (parcel) {
+        struct eki_parcel *next = parcel->next;
+        eki_free(parcel);
+        parcel = next;
+    }
+}
+
+void eki_mail_close(struct eki_mail *mail)
+{
+    free_all(mail->out);
+    free_all(mail->in);
+    eki_mail_open(mail);
+}
+
+struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes)
+{
+    struct eki_parcel *parcel = eki_alloc(1, sizeof *parcel + (size_t)bytes);
+    if (!parcel)
+        return NULL;
+    parcel->rank = rank;
+    parcel->what = what;
+    parcel->group = group;
+    parcel->bytes = bytes;
+    return parcel;
+}
+
+void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel)
+{
+    parcel->next = NULL;
+    *mail->out_end = parcel;
+    mail->out_end = &parcel->next;
+}
+
+static struct eki_parcel *take_first(struct eki_mail *mail)
+{
+    struct eki_parcel *parcel = mail->out;
+    mail->out = parcel->next;
+    if (!mail->out)
+        mail->out_end = &mail->out;
+    return parcel;
+}
+
+/* The next piece; false: no buffer. */
+static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
+{
+    int64_t room =
+        (int64_t)(engine->fabric->message_bytes - sizeof(struct eki_message));
+    int64_t left = parcel->bytes - parcel->done;
+    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_PARCEL);
+    if (!message)
+        return false;
+    message->head.bytes = left < room ? left : room;
+    message->head.count = parcel->bytes;
+    message->head.first = parcel->done;
+    message->head.worker = parcel->group;
+    message->head.detail = parcel->what;
+    memcpy(message->body, parcel->data + parcel->done,
+           (size_t)message->head.bytes);
+    parcel->done += message->head.bytes;
+    eki_fabric_post(engine->fabric, message, parcel->rank);
+    return true;
+}
+
+struct eki_parcel *eki_mail_post(struct eki_engine *engine,
+                                 struct eki_mail *mail)
+{
+    while (mail->out) {
+        struct eki_parcel *parcel = mail->out;
+        if (parcel->rank == engine->topology->rank)
+            return take_first(mail);
+        do {
+            if (!post_piece(engine, parcel))
+                return NULL;
+        } while (parcel->done < parcel->bytes);
+        eki_free(take_first(mail));
+    }
+    return NULL;
+}
+
+/* The parcel that a piece belongs to, in a list. */
+static struct eki_parcel **find(struct eki_mail *mail,
+                                const struct eki_head *head)
+{
+    struct eki_parcel **at = &mail->in;
+    while (*at && ((*at)->rank != head->source || (*at)->what != head->detail ||
+                   (*at)->group != head->worker))
+        at = &(*at)->next;
+    return at;
+}
+
+enum eki_taken eki_mail_take(struct eki_mail *mail,
+                             const struct eki_message *message,
+                             struct eki_parcel **whole)
+{
+    const struct eki_head *head = &message->head;
+    struct eki_parcel **at = find(mail, head);
+    *whole = NULL;
+    if (!*at) {
+        struct eki_parcel *made = eki_mail_make(head->source, head->detail,
+                                                head->worker, head->count);
+        if (!made)
+            return EKI_NO_MEMORY;
+        *at = made;
+    }
+    struct eki_parcel *parcel = *at;
+    if (head->count != parcel->bytes || head->first < 0 ||
+        head->first > parcel->bytes ||
+        head->bytes > parcel->bytes - head->first)
+        return EKI_REFUSED;
+    memcpy(parcel->data + head->first, message->body, (size_t)head->bytes);
+    parcel->done += head->bytes;
+    if (parcel->done < parcel->bytes)
+        return EKI_TAKEN;
+    *at = parcel->next;
+    *whole = parcel;
+    return EKI_TAKEN;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The root of a rebalance: the target, and what passes between groups. */
+#include "engine/balancer.h"
+
+bool eki_root_open(struct eki_engine *engine)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_root *root = &balancer->root;
+    memset(root, 0, sizeof *root);
+    if (engine->topology->rank != 0)
+        return true;
+    root->known =
+        eki_alloc((size_t)engine->function_count, sizeof *root->known);
+    root->told = eki_alloc((size_t)balancer->groups, sizeof *root->told);
+    root->left = eki_alloc((size_t)balancer->groups, sizeof *root->left);
+    return root->known && root->told && root->left;
+}
+
+void eki_root_free(struct eki_engine *engine)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_root *root = &balancer->root;
+    for (int g = 0; root->left && g < balancer->groups; g++)
+        eki_free(root->left[g]);
+    eki_free(root->known);
+    eki_free(root->told);
+    eki_free(root->left);
+    memset(root, 0, sizeof *root);
+}
+
+/* ------------------------------------------------------------------- the
+ * target
+ */
+
+static void add_totals(struct eki_engine *engine,
+                       const struct eki_totals_told *told)
+{
+    struct eki_root *root = &engine->balancer->root;
+    const struct eki_known *known = (const struct eki_known *)(told + 1);
+    struct eki_totals *sum = &root->totals;
+    sum->total += told->totals.total;
+    sum->workers += told->totals.workers;
+    sum->tasks += told->totals.tasks;
+    if (told->totals.largest_load > sum->largest_load)
+        sum->largest_load = told->totals.largest_load;
+    if (told->totals.largest_task > sum->largest_task)
+        sum->largest_task = told->totals.largest_task;
+    for (int f = 0; f < engine->function_count; f++) {
+        root->known[f].measured += known[f].measured;
+        root->known[f].measured_ns += known[f].measured_ns;
+        root->known[f].unmeasured += known[f].unmeasured;
+        root->known[f].hints += known[f].hints;
+        if (known[f].largest_hint > root->known[f].largest_hint)
+            root->known[f].largest_hint = known[f].largest_hint;
+    }
+}
+
+/* Nanoseconds of one unit of hint: mean of the function / mean hint. */
+static double hint_ns(const struct eki_known *known)
+{
+    if (known->unmeasured == 0 || known->hints == 0)
+        return 0;
+    double mean = known->measured
+                      ? (double)known->measured_ns / (double)known->measured
+                      : 1e6;
+    return mean * (double)known->unmeasured / (double)known->hints;
+}
+
+/* Tasks never measured count by their hints. */
+static bool add_estimates(struct eki_engine *engine, double *scales)
+{
+    struct eki_root *root = &engine->balancer->root;
+    bool has_unmeasured = false;
+    for (int f = 0; f < engine->function_count; f++) {
+        const struct eki_known *known = &root->known[f];
+        scales[f] = hint_ns(known);
+        root->totals.total += (eki_ns)(scales[f] * (double)known->hints);
+        eki_ns largest = (eki_ns)(scales[f] * (double)known->largest_hint);
+        if (largest > root->totals.largest_task)
+            root->totals.largest_task = largest;
+        has_unmeasured |= known->unmeasured > 0;
+    }
+    return has_unmeasured;
+}
+
+static void choose_target(struct eki_balancer *balancer,
+                          struct eki_target_told *told, bool has_unmeasured)
+{
+    const struct eki_totals *totals = &balancer->root.totals;
+    double eps = balancer->wish.eps;
+    if (eps < 0)
+        eps = eki_balance_tolerance(totals, balancer->wish.noise);
+    told->target = eki_balance_target(totals, eps);
+    told->slack = eki_balance_has_slack(totals);
+    told->totals = *totals;
+    told->is_balanced = !has_unmeasured && totals->largest_load <= told->target;
+}
+
+static bool send_target(struct eki_engine *engine)
+{
+    int64_t bytes = (int64_t)(sizeof(struct eki_target_told) +
+                              (size_t)engine->function_count * sizeof(double));
+    struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
+    if (!told)
+        return false;
+    bool has_unmeasured = add_estimates(engine, (double *)(told + 1));
+    choose_target(engine->balancer, told, has_unmeasured);
+    bool done = true;
+    for (int r = 0; done && r < engine->topology->size; r++)
+        done = eki_balancer_send(engine, r, EKI_PARCEL_TARGET, 0, told, bytes);
+    eki_ns largest = engine->balancer->root.totals.largest_load;
+    struct eki_result_told result = {.before = largest, .after = largest};
+    for (int r = 0; done && told->is_balanced && r < engine->topology->size;
+         r++)
+        done = eki_balancer_send(engine, r, EKI_PARCEL_OVER, 0, &result,
+                                 sizeof result);
+    eki_free(told);
+    return done;
+}
+
+/* --------------------------------------------------------------- between
+ * groups
+ */
+
+static int64_t items_in(const struct eki_parcel *left)
+{
+    return (left->bytes - (int64_t)sizeof(struct eki_group)) /
+           (int64_t)sizeof(struct eki_item);
+}
+
+/* What all groups left, longest first, and what each is like; NULL: no memory.
+ */
+static struct eki_item *gather_left(struct eki_balancer *balancer,
+                                    int64_t *count)
+{
+    struct eki_root *root = &balancer->root;
+    *count = 0;
+    for (int g = 0; g < balancer->groups; g++)
+        *count += items_in(root->left[g]);
+    struct eki_item *items = eki_alloc((size_t)*count, sizeof *items);
+    if (!items)
+        return NULL;
+    *count = 0;
+    for (int g = 0; g < balancer->groups; g++) {
+        const struct eki_group *told =
+            (const struct eki_group *)root->left[g]->data;
+        root->told[g] = *told;
+        memcpy(items + *count, told + 1,
+               (size_t)items_in(root->left[g]) * sizeof *items);
+        *count += items_in(root->left[g]);
+    }
+    if (eki_items_sort(items, *count))
+        return items;
+    eki_free(items);
+    return NULL;
+}
+
+static bool send_given(struct eki_engine *engine, int group,
+                       const struct eki_item *items, const int32_t *given,
+                       int64_t count)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < count; i++)
+        n += given[i] == group;
+    int leader = eki_topology_rank(engine->topology,
+                                   group * engine->balancer->group_size);
+    struct eki_parcel *parcel = eki_mail_make(
+        leader, EKI_PARCEL_GIVEN, group, n * (int64_t)sizeof(struct eki_item));
+    if (!parcel)
+        return false;
+    struct eki_item *put = (struct eki_item *)parcel->data;
+    for (int64_t i = 0; i < count; i++) {
+        if (given[i] == group)
+            *put++ = items[i];
+    }
+    eki_mail_send(&engine->balancer->mail, parcel);
+    return true;
+}
+
+static bool share(struct eki_engine *engine)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    int64_t count;
+    struct eki_item *items = gather_left(balancer, &count);
+    int32_t *given = items ? eki_alloc((size_t)count, sizeof *given) : NULL;
+    bool done = given && eki_groups_share(balancer->root.told, balancer->groups,
+                                          items, count, given);
+    for (int g = 0; done && g < balancer->groups; g++)
+        done = send_given(engine, g, items, given, count);
+    eki_free(items);
+    eki_free(given);
+    return done;
+}
+
+/* ------------------------------------------------------------------- the
+ * result
+ */
+
+static bool take_result(struct eki_engine *engine,
+                        const struct eki_result_told *told)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_result_told *sum = &balancer->root.result;
+    if (told->before > sum->before)
+        sum->before = told->before;
+    if (told->after > sum->after)
+        sum->after = told->after;
+    sum->moved += told->moved;
+    sum->fewest += told->fewest;
+    sum->hash += told->hash;
+    bool done = true;
+    if (++balancer->root.results_heard < balancer->groups)
+        return true;
+    for (int r = 0; done && r < engine->topology->size; r++)
+        done =
+            eki_balancer_send(engine, r, EKI_PARCEL_OVER, 0, sum, sizeof *sum);
+    return done;
+}
+
+bool eki_root_take(struct eki_engine *engine, struct eki_parcel *parcel,
+                   bool *kept)
+{
+    struct eki_balancer *balancer = engine->balancer;
+    struct eki_root *root = &balancer->root;
+    switch (parcel->what) {
+    case EKI_PARCEL_TOTALS:
+        add_totals(engine, (const struct eki_totals_told *)parcel->data);
+        return ++root->totals_heard < engine->topology->size ||
+               send_target(engine);
+    case EKI_PARCEL_LEFT:
+        root->left[parcel->group] = parcel;
+        *kept = true;
+        return ++root->left_heard < balancer->groups || share(engine);
+    default:
+        return take_result(engine,
+                           (const struct eki_result_told *)parcel->data);
+    }
+}

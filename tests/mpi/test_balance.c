@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rebalances between ranks: every task stays exactly once, loads come close to
+ * the best possible, and the decision does not depend on who holds what.
+ */
+#include "job.h"
+
+#include <string.h>
+
+enum {
+    EACH = 60, /* tasks per worker, on average */
+    WORKERS_SAME = 12
+};
+
+struct payload {
+    int64_t number;
+    int64_t check;
+};
+
+static _Atomic int64_t ran, ran_sum;
+
+static uint64_t mix(uint64_t number)
+{
+    number = (number + 1) * 0x9e3779b97f4a7c15u;
+    number = (number ^ number >> 31) * 0xd6e8feb86659fd93u;
+    return number ^ number >> 32;
+}
+
+/* Between 1 and 60 microseconds, seldom more. */
+static double cost_of(int64_t number)
+{
+    double u = (double)(mix((uint64_t)number) % 1000 + 1) / 1000;
+    return 1e-6 / (u + 0.016);
+}
+
+static int costed_task(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    struct payload task;
+    (void)context;
+    memcpy(&task, payload, sizeof task);
+    CHECK_EQ_INT(bytes, sizeof task);
+    CHECK_EQ_INT(task.check, ~task.number);
+    atomic_fetch_add(&ran, 1);
+    atomic_fetch_add(&ran_sum, (int64_t)(mix((uint64_t)task.number) >> 20));
+    ek_set_cost(worker, cost_of(task.number));
+    return 0;
+}
+
+static void add(ek_collection *tasks, ek_function function, int64_t number,
+                const ek_hint *hint)
+{
+    struct payload task = {number, ~number};
+    CHECK_EQ_INT(ek_add_task(tasks, function, &task, sizeof task, hint), EK_OK);
+}
+
+static ek_collection *make(ek_options *options, ek_function *function)
+{
+    ek_collection *tasks = job_create(options);
+    *function = job_register(tasks, "costed", costed_task, NULL);
+    return tasks;
+}
+
+/* Run all tasks: N of them, with the numbers from 0 on. */
+static void run(ek_collection *tasks, int64_t n)
+{
+    int64_t sum = 0;
+    atomic_store(&ran, 0);
+    atomic_store(&ran_sum, 0);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    for (int64_t i = 0; i < n; i++)
+        sum += (int64_t)(mix((uint64_t)i) >> 20);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), n);
+    CHECK_EQ_INT(job_sum(atomic_load(&ran_sum)), sum);
+}
+
+/* -------------------------------------------------------------------- loads */
+
+static double loads[256];
+
+static bool add_load(const ek_task_info *task, void *context)
+{
+    (void)context;
+    loads[task->worker] += task->duration_s;
+    return true;
+}
+
+/* Largest load / mean load - 1 of what is to run next. */
+static double imbalance(ek_collection *tasks)
+{
+    int workers = ek_worker_count(tasks);
+    double largest = 0, sum = 0;
+    memset(loads, 0, sizeof loads);
+    CHECK_EQ_INT(ek_visit_tasks(tasks, add_load, NULL), EK_OK);
+    MPI_Allreduce(MPI_IN_PLACE, loads, workers, MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+    for (int w = 0; w < workers; w++) {
+        sum += loads[w];
+        largest = loads[w] > largest ? loads[w] : largest;
+    }
+    return sum > 0 ? largest / (sum / workers) - 1 : 0;
+}
+
+static void check_report(ek_collection *tasks, const ek_restore_report *report,
+                         int64_t n)
+{
+    double differences[2] = {report->imbalance_after, -report->imbalance_after};
+    CHECK_EQ_INT(job_sum(report->tasks), n);
+    CHECK_NEAR(imbalance(tasks), report->imbalance_after, 1e-6);
+    CHECK(report->imbalance_after <= report->imbalance_before + 1e-12);
+    CHECK(report->imbalance_after >= report->imbalance_bound - 1e-9);
+    CHECK(report->migrations >= report->fewest);
+    /* The same on all ranks. */
+    MPI_Allreduce(MPI_IN_PLACE, differences, 2, MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
+    CHECK_NEAR(differences[0], -differences[1], 0);
+    CHECK_EQ_INT(job_most((int64_t)(report->decision >> 1)),
+                 (int64_t)(report->decision >> 1));
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static const ek_restore_policy policies[] = {EK_RESTORE_CENTRALIZED,
+                                             EK_RESTORE_HIERARCHICAL};
+
+/* All tasks on rank 0. */
+static void one_rank_gives_to_all(void)
+{
+    for (int p = 0; p < 2; p++) {
+        ek_options options = job_options();
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        ek_function function;
+        options.steal = EK_STEAL_NONE;
+        options.balance_group = 2;
+        options.balance_ppm = 20000;
+        ek_collection *tasks = make(&options, &function);
+        int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+        for (int64_t i = 0; job_rank == 0 && i < n; i++)
+            add(tasks, function, i, NULL);
+        for (int iteration = 0; iteration < 3; iteration++) {
+            run(tasks, n);
+            JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+            CHECK_EQ_INT(report.policy, policies[p]);
+            check_report(tasks, &report, n);
+            CHECK(report.imbalance_after <= report.imbalance_bound + 0.03);
+            /* Tasks of threads that come late run elsewhere. */
+            CHECK(iteration == 0 || job_workers > 1 || report.migrations <= 5);
+            if (iteration == 0 && job_size > 1)
+                CHECK(report.migrations >= n / 20);
+        }
+        ek_destroy(&tasks);
+    }
+}
+
+/* Ten iterations of changing policies, stealing on and off. */
+static void policies_change(void)
+{
+    static const ek_restore_policy all[] = {
+        EK_RESTORE_CENTRALIZED, EK_RESTORE_RETAIN, EK_RESTORE_HIERARCHICAL,
+        EK_RESTORE_ORIGINAL, EK_RESTORE_HIERARCHICAL};
+    ek_options options = job_options();
+    ek_function function;
+    options.balance_group = 3;
+    ek_collection *tasks = make(&options, &function);
+    int64_t n = 0;
+    for (int iteration = 0; iteration < 10; iteration++) {
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        int64_t more = 20 + 5 * iteration;
+        for (int64_t i = n; i < n + more * job_size; i++) {
+            if (i % job_size == job_rank)
+                add(tasks, function, i, NULL);
+        }
+        n += more * job_size;
+        CHECK_EQ_INT(
+            ek_set(tasks, "steal", iteration % 3 == 0 ? "none" : "random"),
+            EK_OK);
+        run(tasks, n);
+        JOB_STATUS(ek_restore(tasks, all[iteration % 5], &report), EK_OK);
+        CHECK_EQ_INT(job_sum(report.tasks), n);
+    }
+    ek_destroy(&tasks);
+}
+
+/* Nothing, one task, one giant among dwarfs. */
+static void odd_loads_stay_whole(void)
+{
+    for (int p = 0; p < 2; p++) {
+        ek_options options = job_options();
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        ek_function function;
+        options.steal = EK_STEAL_NONE;
+        ek_collection *tasks = make(&options, &function);
+        run(tasks, 0);
+        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        check_report(tasks, &report, 0);
+        if (job_rank == job_size - 1)
+            add(tasks, function, 0, NULL);
+        run(tasks, 1);
+        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        check_report(tasks, &report, 1);
+        CHECK_EQ_INT(report.migrations, 0);
+        run(tasks, 1);
+        ek_destroy(&tasks);
+    }
+}
+
+/* Before anything ran hints decide. */
+static void hints_are_balanced(void)
+{
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    ek_function function;
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = make(&options, &function);
+    int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+    for (int64_t i = 0; job_rank == 0 && i < n; i++) {
+        ek_hint hint = EK_HINT_INIT;
+        hint.cost = cost_of(i) * 1e6;
+        add(tasks, function, i, &hint);
+    }
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    CHECK_EQ_INT(job_sum(report.tasks), n);
+    if (job_size > 1)
+        CHECK(report.migrations > 0);
+    run(tasks, n);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    /* Hints are coarse: steps of a twelfth. */
+    CHECK(job_workers > 1 || imbalance(tasks) < 0.25);
+    ek_destroy(&tasks);
+}
+
+/* Ranges that have not run stay; what remains of those that have moves. */
+static void ranges_take_part(void)
+{
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    ek_function function;
+    ek_collection *tasks = make(&options, &function);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_range(tasks, function, 0, 1000), EK_OK);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    CHECK_EQ_INT(report.migrations, 0);
+    ek_destroy(&tasks);
+}
+
+/* The same workers in other ranks come to the same decision. */
+static void decision_is_the_same(void)
+{
+    /* Holes of one size are filled one after the other: both are the same. */
+    const uint64_t expected = UINT64_C(10925535516923752748);
+    if (job_size * job_workers != WORKERS_SAME)
+        return;
+    for (int p = 0; p < 2; p++) {
+        ek_options options = job_options();
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        ek_function function;
+        options.steal = EK_STEAL_NONE;
+        options.balance_group = 5;
+        ek_collection *tasks = make(&options, &function);
+        for (int64_t k = 0; k < 4 * EACH; k++) {
+            for (int here = 0; here < job_workers; here++) {
+                int64_t worker = job_rank * job_workers + here;
+                ek_hint hint = EK_HINT_INIT;
+                hint.cost = cost_of(k * WORKERS_SAME + worker) * 1e6;
+                hint.cost *= (double)(1 + worker);
+                add(tasks, function, k, &hint);
+            }
+        }
+        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        CHECK(report.migrations > 50);
+        CHECK_EQ_INT(report.decision, expected);
+        ek_destroy(&tasks);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(one_rank_gives_to_all);
+    JOB_RUN(policies_change);
+    JOB_RUN(odd_loads_stay_whole);
+    JOB_RUN(hints_are_balanced);
+    JOB_RUN(ranges_take_part);
+    JOB_RUN(decision_is_the_same);
+    return job_result();
+}
