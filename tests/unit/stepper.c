@@ -466,8 +466,10 @@ static void step_worker(struct world *world, struct rank *rank,
 /* Whether the next allocation of this turn fails. */
 static bool lacks_memory(struct world *world, const struct rank *rank)
 {
-    return plan_of(world, rank)->fault == STEPPER_NO_MEMORY &&
-           rank->engine->kind == EKI_PHASE_PROCESS && chance(world, 100);
+    const struct stepper_iteration *plan = plan_of(world, rank);
+    return plan->fault == STEPPER_NO_MEMORY &&
+           (rank->engine->kind == EKI_PHASE_PROCESS || plan->balance >= 0) &&
+           chance(world, 100);
 }
 
 static void worker_turn(struct world *world, struct rank *rank,
@@ -499,9 +501,11 @@ static void worker_turn(struct world *world, struct rank *rank,
 /* -------------------------------------------------------------------- driver
  */
 
+/* A restore is for the server also where there are no messages. */
 static bool messages(const struct rank *rank)
 {
-    return atomic_load_explicit(&rank->engine->messages, memory_order_relaxed);
+    return rank->state == RANK_MOVES ||
+           atomic_load_explicit(&rank->engine->messages, memory_order_relaxed);
 }
 
 static void server_turn(struct world *world, struct rank *rank)
@@ -543,6 +547,9 @@ static void enter_phase(struct world *world, struct rank *rank,
                                   1000u + (unsigned)rank->iteration + odd,
                               .steal = plan->steal,
                               .on_failure = plan->on_failure};
+    struct eki_balance_wish wish = {.group = plan->balance, .eps = -1};
+    if (kind == EKI_PHASE_RESTORE && plan->balance >= 0)
+        phase.balance = &wish;
     /* The usual reason for another signature is another policy. */
     if (odd)
         phase.steal = (ek_steal_policy)below(world, EK_STEAL_COUNTER + 1);
@@ -712,16 +719,28 @@ static void leave_phase(struct world *world, struct rank *rank)
     say(world, rank, "leaves with %d", error.status);
     check_sums(world, rank);
     if (rank->engine->kind == EKI_PHASE_RESTORE) {
-        if (error.status != EK_OK)
+        const struct stepper_iteration *plan = plan_of(world, rank);
+        if (error.status != EK_OK &&
+            (plan->fault != STEPPER_NO_MEMORY || error.status != EK_ERR_NOMEM))
             ledger_fail(&world->ledger, "a restore returns %d", error.status);
-        if (eki_engine_restore_end(rank->engine, EKI_ORDER_ORIGINAL) != EK_OK)
+        if (eki_engine_restore_end(rank->engine, plan->order) != EK_OK)
             ledger_fail(&world->ledger, "no memory to restore");
+        if (plan->balance >= 0)
+            stepper_seen.balanced += eki_engine_rebalance_sent(rank->engine);
         next_iteration(world, rank);
         return;
     }
     check_error(world, rank, &error);
     rank->state = RANK_RESTORE;
     rank->wait = (int)below(world, 100);
+}
+
+static void rebalance(struct world *world, struct rank *rank)
+{
+    if (eki_engine_rebalance_prepare(rank->engine) != EK_OK)
+        ledger_fail(&world->ledger, "no memory to rebalance");
+    enter_phase(world, rank, EKI_PHASE_RESTORE);
+    rank->state = RANK_MOVES;
 }
 
 static void restore(struct world *world, struct rank *rank)
@@ -743,7 +762,10 @@ static void restore(struct world *world, struct rank *rank)
             status |=
                 eki_engine_restore_worker(rank->engine, w, order, &discarded);
         tally->discarded += discarded;
-        next_iteration(world, rank);
+        if (plan_of(world, rank)->balance >= 0)
+            rebalance(world, rank);
+        else
+            next_iteration(world, rank);
     }
     if (status != EK_OK)
         ledger_fail(&world->ledger, "no memory to restore");

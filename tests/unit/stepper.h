@@ -33,6 +33,7 @@ struct stepper_iteration {
     ek_steal_policy steal;
     ek_on_failure on_failure;
     enum eki_order order;
+    int balance; /* workers of a group, 0: all; -1: the restore moves nothing */
     enum stepper_fault fault;
     int fault_rank;
     int absent_percent;                   /* workers that never arrive */
@@ -58,6 +59,7 @@ struct stepper_scenario {
 struct stepper_seen {
     int64_t turns, most_turns, tasks, indices, spawned, kept, cancelled, failed;
     int64_t discarded, steals, granted, denied, drawn, moved, taken_absent;
+    int64_t balanced;
     int64_t no_buffer, restores, no_memory, mismatches, errors, stops;
 };
 extern struct stepper_seen stepper_seen;

@@ -45,6 +45,9 @@ static void draw_iteration(struct eki_random *random,
                               EK_STEAL_NEAR, EK_STEAL_NONE, EK_STEAL_COUNTER);
     iteration->on_failure = (ek_on_failure)draw(random, 2);
     iteration->order = (enum eki_order)draw(random, 3);
+    iteration->balance = iteration->order == EKI_ORDER_ORIGINAL
+                             ? -1
+                             : PICK(random, -1, -1, 0, 1, 2, 3);
     iteration->fault = STEPPER_NONE;
     if (draw(random, 5) == 0)
         iteration->fault = (enum stepper_fault)draw(random, 5);
@@ -159,6 +162,7 @@ static void check_seen(bool wants_all)
                 {"restores", seen->restores},
                 {"errors", seen->errors},
                 {"mismatches", seen->mismatches},
+                {"moved to balance", seen->balanced},
                 {"memory ran out", seen->no_memory}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         printf("     %s: %lld\n", rows[i].what, (long long)rows[i].count);
