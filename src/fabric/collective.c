@@ -136,6 +136,63 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
         MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, mpi->comm));
 }
 
+static int next_piece(int64_t left)
+{
+    return left < EKI_MPI_GATHER_PIECE ? (int)left : EKI_MPI_GATHER_PIECE;
+}
+
+static ek_status send_all(struct eki_mpi *mpi, const unsigned char *next,
+                          int64_t left)
+{
+    /* Synchronous: the pieces of a rank whose turn has not come would pile up
+     * at rank 0. */
+    EKI_TRY(eki_mpi_check(
+        mpi, "MPI_Ssend",
+        MPI_Ssend(&left, 1, MPI_INT64_T, 0, EKI_TAG_GATHER, mpi->comm)));
+    while (left > 0) {
+        int piece = next_piece(left);
+        EKI_TRY(eki_mpi_check(
+            mpi, "MPI_Send",
+            MPI_Send(next, piece, MPI_BYTE, 0, EKI_TAG_GATHER, mpi->comm)));
+        next += piece;
+        left -= piece;
+    }
+    return EK_OK;
+}
+
+static ek_status receive_all(struct eki_mpi *mpi, int rank, eki_take_fn *take,
+                             void *context)
+{
+    unsigned char buffer[EKI_MPI_GATHER_PIECE];
+    int64_t left = 0;
+    EKI_TRY(eki_mpi_check(mpi, "MPI_Recv",
+                          MPI_Recv(&left, 1, MPI_INT64_T, rank, EKI_TAG_GATHER,
+                                   mpi->comm, MPI_STATUS_IGNORE)));
+    while (left > 0) {
+        int piece = next_piece(left);
+        EKI_TRY(eki_mpi_check(mpi, "MPI_Recv",
+                              MPI_Recv(buffer, piece, MPI_BYTE, rank,
+                                       EKI_TAG_GATHER, mpi->comm,
+                                       MPI_STATUS_IGNORE)));
+        take(buffer, (size_t)piece, context);
+        left -= piece;
+    }
+    return EK_OK;
+}
+
+ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
+                                size_t bytes, eki_take_fn *take, void *context)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    if (fabric->rank != 0)
+        return send_all(mpi, mine, (int64_t)bytes);
+    if (bytes > 0)
+        take(mine, bytes, context);
+    for (int rank = 1; rank < fabric->size; rank++)
+        EKI_TRY(receive_all(mpi, rank, take, context));
+    return EK_OK;
+}
+
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);

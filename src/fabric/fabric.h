@@ -161,6 +161,14 @@ ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,
 /* ALL receives size x BYTES. */
 ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
                                     void *all, size_t bytes);
+/*
+ * On rank 0 TAKE is given the BYTES that each rank has at MINE, in rank order
+ * and in pieces; never on others.  One rank after the other sends: rank 0 needs
+ * no memory for all.
+ */
+typedef void eki_take_fn(const void *piece, size_t bytes, void *context);
+ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
+                                size_t bytes, eki_take_fn *take, void *context);
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric);
 
 #endif

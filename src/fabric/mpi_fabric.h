@@ -11,7 +11,10 @@
 /* Tags on the duplicated communicator. */
 enum eki_tag {
     /* From any server to any server: a struct eki_message with its body. */
-    EKI_TAG_MESSAGE = 1
+    EKI_TAG_MESSAGE = 1,
+    /* From any rank to rank 0, in a gather: int64_t bytes, then that many in
+     * pieces. */
+    EKI_TAG_GATHER
 };
 
 enum {
@@ -22,7 +25,9 @@ enum {
      * polls, so there are several per receive. */
     EKI_MPI_SENDS = 64,
     /* Largest piece of a broadcast, far from the largest int. */
-    EKI_MPI_PIECE = 1 << 30
+    EKI_MPI_PIECE = 1 << 30,
+    /* Piece of a gather: rank 0 has it on its stack. */
+    EKI_MPI_GATHER_PIECE = 1 << 16
 };
 
 /* A queue of slot numbers; each slot is in it at most once. */

@@ -708,6 +708,64 @@ static void reductions_are_right(void)
     eki_fabric_mpi_destroy(&fabric);
 }
 
+/* What rank 0 has of a gather so far. */
+struct gathered {
+    const int64_t *bytes; /* [size] that the ranks have */
+    int rank;             /* whose turn it is */
+    int64_t at;           /* in its bytes */
+};
+
+static void take_piece(const void *piece, size_t bytes, void *context)
+{
+    const unsigned char *next = piece;
+    struct gathered *gathered = context;
+    CHECK(bytes > 0);
+    while (gathered->rank < size &&
+           gathered->at == gathered->bytes[gathered->rank])
+        gathered->rank++, gathered->at = 0;
+    need(CHECK(gathered->rank < size));
+    for (size_t i = 0; i < bytes; i++, gathered->at++)
+        if (next[i] != pattern(gathered->rank, 0, gathered->at))
+            need(CHECK_EQ_INT(next[i],
+                              pattern(gathered->rank, 0, gathered->at)));
+    CHECK(gathered->at <= gathered->bytes[gathered->rank]);
+}
+
+/* Nothing, a byte, less than a piece, a piece, and more than one. */
+static void rank_0_gathers_what_all_have(void)
+{
+    static const int64_t sizes[] = {0,
+                                    1,
+                                    1000,
+                                    EKI_MPI_GATHER_PIECE,
+                                    EKI_MPI_GATHER_PIECE + 1,
+                                    5 * EKI_MPI_GATHER_PIECE + 7};
+    enum {
+        SIZES = sizeof sizes / sizeof sizes[0]
+    };
+    struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 1024);
+    unsigned char *mine = malloc((size_t)sizes[SIZES - 1]);
+    int64_t *bytes = malloc((size_t)size * sizeof *bytes);
+    need(CHECK(mine != NULL && bytes != NULL));
+    for (int64_t i = 0; i < sizes[SIZES - 1]; i++)
+        mine[i] = pattern(rank, 0, i);
+    for (int shift = 0; shift < SIZES; shift++) {
+        for (int r = 0; r < size; r++)
+            bytes[r] = sizes[(r + shift) % SIZES];
+        struct gathered gathered = {bytes, 0, 0};
+        CHECK_EQ_INT(eki_fabric_mpi_gather(fabric, mine, (size_t)bytes[rank],
+                                           take_piece, &gathered),
+                     EK_OK);
+        while (rank == 0 && gathered.rank < size &&
+               gathered.at == bytes[gathered.rank])
+            gathered.rank++, gathered.at = 0;
+        CHECK_EQ_INT(gathered.rank, rank == 0 ? size : 0);
+    }
+    free(bytes);
+    free(mine);
+    eki_fabric_mpi_destroy(&fabric);
+}
+
 static void data_reaches_all_ranks(void)
 {
     enum {
@@ -858,6 +916,7 @@ static void run_all(void)
     RUN(agreement_spreads_the_worst_message);
     RUN(reductions_are_right);
     RUN(data_reaches_all_ranks);
+    RUN(rank_0_gathers_what_all_have);
     RUN(failing_allocations_fail_on_all_ranks);
 }
 
