@@ -27,6 +27,7 @@ struct eki_counts {
     double before_ns, now_ns;
     uint64_t largest_ns, largest_id;
     int largest_function;
+    uint64_t null_ns; /* of work_ns: discarded indices of ranges */
 };
 
 /* Times in quarter octaves from 16 ns on. */

@@ -108,6 +108,8 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
     if (nulls >= 16)
         worker->null_ns +=
             ((double)elapsed / (double)nulls - worker->null_ns) / 4;
+    if (nulls > 0)
+        worker->counts.null_ns += elapsed;
     count_indices(worker, elapsed);
     worker->stamp = now;
     worker->index_first = -1;
@@ -162,9 +164,11 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     uint32_t marks = worker->marks;
     uint64_t elapsed = now - worker->stamp;
     uint64_t ns = index_ns(worker, elapsed);
-    uint8_t flags = marks & EKI_MARK_SKIP ? EKI_SLOT_SKIPPED : 0;
+    bool is_null = marks & EKI_MARK_DISCARD;
+    uint8_t flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
     worker->marks = 0;
-    if (marks & EKI_MARK_DISCARD)
+    worker->counts.null_ns += is_null ? elapsed : elapsed - ns;
+    if (is_null)
         worker->index_nulls++;
     else if (marks & EKI_MARK_COST)
         remember(worker, worker->cost_ns, flags | EKI_SLOT_COSTED);

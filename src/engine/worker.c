@@ -260,7 +260,7 @@ static void mark_discard(struct ek_worker *worker)
     struct eki_local *local = &worker->local;
     worker->counts.nulls++;
     worker->current->flags |= EKI_SLOT_DISCARDED;
-    if (local->log_end != local->log &&
+    if (local->log_end != local->log && !local->keeps_discarded &&
         (unsigned char *)worker->current + local->slot_bytes ==
             local->log_end) {
         local->log_end -= local->slot_bytes;

@@ -289,8 +289,9 @@ struct eki_local {
     int64_t gone;  /* discarded tasks of which no slot tells */
     struct eki_remaining *remaining;
     int64_t remaining_count, remaining_room;
-    bool has_hints;  /* seeds that were never measured carry hints */
-    bool has_ranges; /* some of the seeds are ranges */
+    bool has_hints;       /* seeds that were never measured carry hints */
+    bool has_ranges;      /* some of the seeds are ranges */
+    bool keeps_discarded; /* in the log, too: it is recorded */
 };
 
 void eki_local_init(struct eki_local *local, uint32_t slot_bytes);
