@@ -64,7 +64,7 @@ typedef enum ek_status {
     EK_ERR_THREAD =
         -5,           /**< The MPI thread level is too low for what is asked. */
     EK_ERR_TASK = -6, /**< A task failed. */
-    EK_ERR_FILE = -7  /**< A file could not be written. */
+    EK_ERR_FILE = -7  /**< A file could not be written or read. */
 } ek_status;
 
 /** Name of a status code, such as "EK_ERR_ARG".  Static storage. */
@@ -207,6 +207,9 @@ typedef struct ek_options {
     /** Called by ek_destroy() for every object. */
     void (*worker_destroy)(void *data, void *context);
     void *worker_context; /**< Passed to the four; borrowed. */
+
+    const char *record; /**< "0" or the name of a .ekr file; % in it stands for
+                             the collection's name. */
 } ek_options;
 
 /** Defaults of ek_options. */
@@ -215,7 +218,7 @@ typedef struct ek_options {
         sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,               \
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
-            0, "0", false, NULL, NULL, NULL, NULL, NULL                      \
+            0, "0", false, NULL, NULL, NULL, NULL, NULL, "0"                 \
     }
 
 /* -------------------------------------------------------------- collection */
@@ -236,7 +239,8 @@ typedef struct ek_options {
  * @retval EK_ERR_STATE   MPI is not initialized or finalized, or a parallel
  *                        region is active.
  * @retval EK_ERR_THREAD  The MPI thread level is too low for what is asked.
- * @retval EK_ERR_FILE    The report's file cannot be written.
+ * @retval EK_ERR_FILE    The file of the report or the record cannot be
+ *                        written.
  * @retval EK_ERR_NOMEM   Memory or the shared-memory mount is too small.
  * @retval EK_ERR_MPI     Communication failed.
  *

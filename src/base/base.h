@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * base: statuses and their messages, the message sink, memory, the clock,
- * random numbers, and the option table.
+ * base: statuses and their messages, the message sink, memory, files, the
+ * clock, random numbers, and the option table.
  *
  * Mutable state of the process: the thread-local error message, the sink and
  * its level, the calibration of the clock, the mark that unknown variables have
@@ -90,6 +90,18 @@ void eki_append(char *text, size_t bytes, const char *format, ...)
     EKI_PRINTF(3, 4);
 /* Tests: let allocation number N from now fail (1: the next); 0: none. */
 void eki_memory_fail(int64_t n);
+
+/* ------------------------------------------------------------------- files */
+
+/*
+ * Open an empty file for writing, which nobody else may open so before it is
+ * closed; an old one is emptied.  EK_ERR_FILE: it cannot be, and stays as it
+ * is.
+ */
+ek_status eki_file_create(const char *name, FILE **file);
+
+/* Continue the CRC-32C of what came before (0: nothing) with DATA. */
+uint32_t eki_crc32c(uint32_t crc, const void *data, size_t bytes);
 
 /* ------------------------------------------------------------------- clock */
 
@@ -205,11 +217,12 @@ void eki_schedule_text(const struct eki_schedule *schedule,
  * into itself: do not copy it.
  */
 struct eki_settings {
-    ek_options options;          /* name and report point into this object */
+    ek_options options;          /* its texts point into this object */
     struct eki_schedule restore; /* from EVENKEEL_RESTORE */
     struct eki_schedule steal;   /* from EVENKEEL_STEAL */
     char name[64];
     char report[1024];
+    char record[1024];
 };
 
 /*
@@ -248,6 +261,10 @@ ek_status eki_option_read(int option, const char *text,
 ek_status eki_option_read_variable(int option, const char *variable,
                                    const char *text,
                                    struct eki_settings *settings);
+/* Name of a policy of OPTION, a field with choices; NULL: it has none. */
+const char *eki_option_choice_name(const char *option, int value);
+/* The policy of that name; false: there is none. */
+bool eki_option_choice_value(const char *option, const char *name, int *value);
 /* The README's table, in Markdown. */
 void eki_option_table(FILE *file);
 

@@ -106,6 +106,15 @@ static bool is_report(const char *text)
            strcmp(text + bytes - ending_bytes, ending) == 0;
 }
 
+static bool is_record(const char *text)
+{
+    static const char ending[] = ".ekr";
+    size_t bytes = strlen(text), ending_bytes = sizeof ending - 1;
+    return strcmp(text, "0") == 0 ||
+           (bytes > ending_bytes &&
+            strcmp(text + bytes - ending_bytes, ending) == 0);
+}
+
 #define FIELD(field) .name = #field, .offset = offsetof(ek_options, field)
 #define INTEGER(least, most, unit_) \
     .type = OPTION_INTEGER, .min = (least), .max = (most), .unit = (unit_)
@@ -172,6 +181,11 @@ static const struct option table[] = {
              "table"},
     {FIELD(ignore_environment), .traits = 0, .type = OPTION_FLAG,
      .help = "do not look at EVENKEEL_*"},
+    {FIELD(record), .traits = HAS_VARIABLE | AGREES,
+     TEXT(record, is_record,
+          "0 or a file name ending in .ekr (at most 1023 characters)"),
+     .help = "0: none, FILE.ekr: tasks and durations of each iteration; % "
+             "stands for the collection's name"},
 };
 
 static int64_t integer_get(const struct option *option,
@@ -446,6 +460,30 @@ void eki_option_text(int option, const struct eki_settings *settings,
         eki_schedule_text(schedule_of(row, settings), row->choices, text,
                           bytes);
     }
+}
+
+static const struct eki_choice *choices_of(const char *option)
+{
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (strcmp(table[i].name, option) == 0)
+            return table[i].choices;
+    }
+    return NULL;
+}
+
+const char *eki_option_choice_name(const char *option, int value)
+{
+    const struct eki_choice *choice = eki_choice_of(choices_of(option), value);
+    return choice != NULL ? choice->name : NULL;
+}
+
+bool eki_option_choice_value(const char *option, const char *name, int *value)
+{
+    const struct eki_choice *choice =
+        eki_choice_find(choices_of(option), name, strlen(name));
+    if (choice != NULL)
+        *value = choice->value;
+    return choice != NULL;
 }
 
 void eki_option_table(FILE *file)

@@ -178,6 +178,14 @@ static ek_status make_report(ek_collection *tasks)
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
+static ek_status make_recording(ek_collection *tasks)
+{
+    ek_status status =
+        eki_recording_create(tasks->engine, tasks->settings.name,
+                             tasks->settings.record, &tasks->recording);
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
 static ek_status make_parts(ek_collection *tasks)
 {
     EKI_TRY(agree_options(tasks));
@@ -186,7 +194,8 @@ static ek_status make_parts(ek_collection *tasks)
     EKI_TRY(make_engine(tasks));
     EKI_TRY(make_team(tasks));
     EKI_TRY(make_worker_data(tasks));
-    return make_report(tasks);
+    EKI_TRY(make_report(tasks));
+    return make_recording(tasks);
 }
 
 /* What can be found out before anybody communicates. */
@@ -212,6 +221,7 @@ static void free_parts(ek_collection *tasks)
         if (data)
             options->worker_destroy(data, options->worker_context);
     }
+    eki_recording_destroy(&tasks->recording);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_engine_destroy(&tasks->engine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collection: the public object.  Checks arguments, agrees on options, numbers
- * seeds, and ties engine, team and report together.
+ * seeds, and ties engine, team, report and record together.
  *
  * Calls.  Every collective call that enters a phase carries a signature: a hash
  * of the registered functions, the options and the calls so far.  Ranks that
@@ -11,6 +11,7 @@
 #ifndef EKI_COLLECTION_H
 #define EKI_COLLECTION_H
 
+#include "record/record.h"
 #include "report/report.h"
 #include "team/team.h"
 
@@ -34,6 +35,7 @@ struct ek_collection {
     struct eki_engine *engine;
     struct eki_team *team;
     struct eki_report *report;
+    struct eki_recording *recording; /* NULL: none */
     struct eki_affinity affinity;
     enum eki_state state;
     bool wants_report; /* of the open iteration */
@@ -54,6 +56,7 @@ struct ek_collection {
     int64_t last_value;          /* -1: none */
     int64_t iteration;           /* of the next ek_process() */
     double restore_s;            /* of the last ek_restore() */
+    ek_restore_policy restored;  /* likewise; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;            /* when ek_process() was left; 0: never */
 };
 

@@ -307,6 +307,22 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
     return status == EK_OK ? made : status;
 }
 
+/* Write what ran; collective.  A phase that was void (EK_ERR_STATE) has left
+ * the log of the one before. */
+static ek_status record(ek_collection *tasks, uint64_t left, int status)
+{
+    struct eki_record_head head = {.iteration = tasks->iteration,
+                                   .wall_ns = left - tasks->engine->entered_ns,
+                                   .status = (ek_status)status,
+                                   .restore = tasks->restored,
+                                   .steal = tasks->engine->steal,
+                                   .order = tasks->settings.options.order,
+                                   .on_failure = tasks->engine->on_failure};
+    if (!tasks->recording || status == EK_ERR_STATE)
+        return EK_OK;
+    return eki_recording_write(tasks->recording, tasks->fabric, &head);
+}
+
 static ek_status close_iteration(ek_collection *tasks,
                                  ek_process_report *report)
 {
@@ -318,8 +334,11 @@ static ek_status close_iteration(ek_collection *tasks,
     end_hooks(tasks);
     ek_status shared = EK_OK;
     /* The same on all ranks; where they differ nothing more is collective. */
-    if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI)
+    if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
+        ek_status recorded = record(tasks, left, error.status);
         shared = share_report(tasks, left, report);
+        shared = recorded == EK_OK ? shared : recorded;
+    }
     tasks->iteration++;
     /* Last: the message is that of the status. */
     ek_status status = eki_collection_error(tasks, &error);

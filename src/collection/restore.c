@@ -172,6 +172,8 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || policy != EK_RESTORE_RETAIN))
         tasks->state = EKI_STATE_READY;
+    if (status == EK_OK)
+        tasks->restored = policy;
     whole.policy = policy;
     whole.seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restore_s += whole.seconds;

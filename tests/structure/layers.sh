@@ -17,7 +17,10 @@ may_include() {
     engine) echo base count task balance deque steal fabric ;;
     team) echo base count task balance deque steal fabric engine ;;
     report) echo base count task balance deque steal fabric engine ;;
-    collection) echo base count task balance deque steal fabric engine team report ;;
+    record) echo base count task balance deque steal fabric engine ;;
+    collection)
+        echo base count task balance deque steal fabric engine team report record
+        ;;
     *) return 1 ;;
     esac
 }

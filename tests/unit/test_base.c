@@ -354,6 +354,24 @@ static void hashes_depend_on_every_word_and_their_order(void)
     CHECK(eki_hash_text(0, "") != 0);
 }
 
+/* ---------------------------------------------------------------------- CRC */
+
+static void crcs_are_those_of_castagnoli(void)
+{
+    unsigned char same[32];
+    CHECK_EQ_INT(eki_crc32c(0, "123456789", 9), 0xe3069283);
+    CHECK_EQ_INT(eki_crc32c(eki_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+    CHECK_EQ_INT(eki_crc32c(0, "", 0), 0);
+    /* RFC 3720, section B.4. */
+    memset(same, 0, sizeof same);
+    CHECK_EQ_INT(eki_crc32c(0, same, sizeof same), 0x8a9136aa);
+    memset(same, 0xff, sizeof same);
+    CHECK_EQ_INT(eki_crc32c(0, same, sizeof same), 0x62a8ab43);
+    for (int i = 0; i < 32; i++)
+        same[i] = (unsigned char)i;
+    CHECK_EQ_INT(eki_crc32c(0, same, sizeof same), 0x46dd794e);
+}
+
 int main(void)
 {
     RUN(statuses_have_names);
@@ -371,6 +389,7 @@ int main(void)
     RUN(lines_are_aligned_and_zeroed);
     RUN(allocation_n_fails_once);
     RUN(append_cuts_what_does_not_fit);
+    RUN(crcs_are_those_of_castagnoli);
     RUN(clock_agrees_with_the_system);
     RUN(clock_never_goes_back);
     RUN(short_sleeps_are_short);

@@ -263,6 +263,12 @@ static void struct_of_an_older_program_is_understood(void)
     CHECK_EQ_INT(settings.options.workers, 5);
     CHECK_EQ_INT(settings.options.buffer_slots, defaults.buffer_slots);
     CHECK_EQ_INT(settings.options.struct_bytes, sizeof options);
+    /* Before there were records. */
+    options = defaults;
+    options.struct_bytes = offsetof(ek_options, record);
+    options.record = NULL;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_TEXT(settings.options.record, "0");
 }
 
 static void struct_of_a_newer_program_is_cut(void)
@@ -616,6 +622,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"balance_ppm", true, true, true},
         {"report", true, true, true},
         {"ignore_environment", false, false, false},
+        {"record", true, true, false},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {

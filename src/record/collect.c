@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recording: each rank packs what its workers have run, rank 0 writes it in
+ * rank order as it arrives.
+ *
+ * All ranks stop together: who cannot go on says so in the sum that the next
+ * iteration begins with.
+ */
+#include "engine/engine.h"
+#include "record/record.h"
+
+#include <math.h>
+
+struct eki_recording {
+    struct eki_engine *engine;
+    struct eki_record_writer *writer; /* rank 0; NULL: no more */
+    struct eki_record_pack pack;      /* of this rank; kept for the next time */
+    bool has_stopped;
+};
+
+/* ------------------------------------------------------------ of a worker */
+
+/* Whether it has run as a task of its own. */
+static bool is_executed(const struct eki_slot *slot)
+{
+    return !(slot->flags & (EKI_SLOT_RANGE | EKI_SLOT_CANCELLED));
+}
+
+static uint8_t flags_of(uint8_t slot_flags)
+{
+    int flags = 0;
+    if (slot_flags & EKI_SLOT_DISCARDED)
+        flags |= EKI_RECORD_DISCARDED;
+    else if (slot_flags & EKI_SLOT_SKIPPED)
+        flags |= EKI_RECORD_SKIPPED;
+    if (slot_flags & EKI_SLOT_COSTED)
+        flags |= EKI_RECORD_COSTED;
+    return (uint8_t)flags;
+}
+
+/* What was skipped keeps its last duration, which is not one of this time. */
+static bool is_measured(uint8_t slot_flags)
+{
+    return !(slot_flags & EKI_SLOT_SKIPPED) || slot_flags & EKI_SLOT_COSTED;
+}
+
+/* A worker on its way into the pack. */
+struct packing {
+    struct eki_record_pack *pack;
+    int64_t listed_nulls;
+    bool has_room;
+};
+
+static void pack_slot(struct packing *packing, const struct eki_slot *slot)
+{
+    struct eki_record_task task = {
+        .id = slot->id,
+        .function = slot->function,
+        .bin = is_measured(slot->flags) ? slot->bin : EKI_BIN_NEVER,
+        .flags = flags_of(slot->flags)};
+    if (!packing->has_room || !is_executed(slot))
+        return;
+    packing->listed_nulls +=
+        (task.flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) != 0;
+    packing->has_room = eki_record_pack_task(packing->pack, &task);
+}
+
+static void pack_slots(struct packing *packing, const unsigned char *first,
+                       const unsigned char *last, uint32_t slot_bytes)
+{
+    for (; first != last; first += slot_bytes)
+        pack_slot(packing, (const struct eki_slot *)first);
+}
+
+/* Seeds from the last of the array on: they were run so. */
+static void pack_seeds(struct packing *packing, const struct eki_local *local)
+{
+    for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
+        at -= local->slot_bytes;
+        pack_slot(packing, (const struct eki_slot *)at);
+    }
+}
+
+static void pack_remaining(struct packing *packing,
+                           const struct eki_local *local)
+{
+    _Alignas(16) unsigned char memory[64] = {0};
+    struct eki_slot *slot = (struct eki_slot *)memory;
+    for (int64_t i = 0; i < local->remaining_count; i++) {
+        eki_slot_of_remaining(&local->remaining[i], slot);
+        pack_slot(packing, slot);
+    }
+}
+
+/* Tasks, and what the counters say of those that are not listed. */
+static bool pack_worker(struct eki_record_pack *pack,
+                        const struct ek_worker *worker)
+{
+    const struct eki_local *local = &worker->local;
+    const struct eki_counts *counts = &worker->counts;
+    struct packing packing = {pack, 0, eki_record_pack_begin(pack)};
+    pack_seeds(&packing, local);
+    pack_slots(&packing, local->log, local->log_end, local->slot_bytes);
+    pack_remaining(&packing, local);
+    struct eki_record_worker sums = {.executed = counts->tasks,
+                                     .nulls =
+                                         counts->nulls - packing.listed_nulls,
+                                     .failed = counts->failed,
+                                     .cancelled = counts->cancelled,
+                                     .work_ns = counts->work_ns,
+                                     .null_ns = counts->null_ns};
+    if (packing.has_room)
+        eki_record_pack_end(pack, &sums);
+    return packing.has_room;
+}
+
+/* -------------------------------------------------------------- of the job */
+
+/* Give up, for REASON; others learn of it before the next iteration. */
+static void stop(struct eki_recording *recording, const char *reason)
+{
+    const struct eki_topology *topology = recording->engine->topology;
+    eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "record",
+            "%s; recording stops", reason);
+    recording->has_stopped = true;
+}
+
+/* Nothing more is recorded: also not what was discarded. */
+static void leave(struct eki_recording *recording)
+{
+    const struct eki_engine *engine = recording->engine;
+    eki_record_abandon(&recording->writer);
+    eki_record_pack_free(&recording->pack);
+    recording->has_stopped = true;
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->local.keeps_discarded = false;
+}
+
+static void pack_here(struct eki_recording *recording)
+{
+    const struct eki_engine *engine = recording->engine;
+    recording->pack.bytes = 0;
+    bool has_room = true;
+    for (int here = 0; has_room && here < engine->topology->workers_here;
+         here++)
+        has_room = pack_worker(&recording->pack, engine->workers[here]);
+    if (!has_room)
+        stop(recording, "no memory to record an iteration");
+}
+
+static void take(const void *piece, size_t bytes, void *context)
+{
+    eki_record_put(context, piece, bytes);
+}
+
+static ek_status write_functions(struct eki_recording *recording)
+{
+    const struct eki_engine *engine = recording->engine;
+    int next = eki_record_functions_written(recording->writer);
+    for (; next < engine->function_count; next++)
+        EKI_TRY(eki_record_write_function(recording->writer,
+                                          engine->functions[next].name));
+    return EK_OK;
+}
+
+/* Gather BYTES of all ranks, on rank 0 into the file. */
+static ek_status write_bytes(struct eki_recording *recording,
+                             struct eki_fabric *fabric,
+                             const struct eki_record_head *head, int64_t bytes)
+{
+    struct eki_record_writer *writer = recording->writer;
+    const struct eki_record_pack *pack = &recording->pack;
+    ek_status written = EK_OK;
+    if (writer) {
+        written = write_functions(recording);
+        eki_record_begin(writer, head, bytes);
+    }
+    EKI_TRY(
+        eki_fabric_mpi_gather(fabric, pack->data, pack->bytes, take, writer));
+    if (writer && written == EK_OK)
+        written = eki_record_end(writer);
+    if (written != EK_OK)
+        stop(recording, ek_error_message());
+    return EK_OK;
+}
+
+ek_status eki_recording_write(struct eki_recording *recording,
+                              struct eki_fabric *fabric,
+                              const struct eki_record_head *given)
+{
+    struct eki_record_head head = *given;
+    double wall_ns = (double)given->wall_ns;
+    if (!recording || !recording->engine)
+        return EK_OK;
+    if (!recording->has_stopped)
+        pack_here(recording);
+    int64_t sums[2] = {(int64_t)recording->pack.bytes, recording->has_stopped};
+    EKI_TRY(eki_fabric_mpi_sum(fabric, sums, 2));
+    if (sums[1] > 0) {
+        leave(recording);
+        recording->engine = NULL;
+        return EK_OK;
+    }
+    EKI_TRY(eki_fabric_mpi_max(fabric, &wall_ns, 1));
+    head.wall_ns = (uint64_t)llround(wall_ns);
+    return write_bytes(recording, fabric, &head, sums[0]);
+}
+
+/* --------------------------------------------------------------------- life */
+
+/* DESTINATION with the collection's name in place of each %; NULL: no memory.
+ */
+static char *path_of(const char *destination, const char *collection)
+{
+    size_t bytes = 1;
+    for (const char *at = destination; *at; at++)
+        bytes += *at == '%' ? strlen(collection) : 1;
+    char *path = eki_alloc(bytes, 1);
+    for (const char *at = destination; path && *at; at++) {
+        if (*at == '%')
+            eki_append(path, bytes, "%s", collection);
+        else
+            eki_append(path, bytes, "%c", *at);
+    }
+    return path;
+}
+
+static ek_status open_writer(struct eki_recording *recording,
+                             const char *collection, const char *path)
+{
+    const struct eki_topology *topology = recording->engine->topology;
+    struct eki_record_shape shape = {.ranks = topology->size,
+                                     .workers = topology->workers};
+    int *workers = eki_alloc((size_t)topology->size, sizeof *workers);
+    if (!workers)
+        return eki_error(EK_ERR_NOMEM, "no memory for the record");
+    for (int rank = 0; rank < topology->size; rank++)
+        workers[rank] =
+            topology->first_worker[rank + 1] - topology->first_worker[rank];
+    shape.rank_workers = workers;
+    snprintf(shape.name, sizeof shape.name, "%s", collection);
+    ek_status status = eki_record_create(path, &shape, &recording->writer);
+    eki_free(workers);
+    return status;
+}
+
+ek_status eki_recording_create(struct eki_engine *engine,
+                               const char *collection, const char *destination,
+                               struct eki_recording **made)
+{
+    *made = NULL;
+    if (strcmp(destination, "0") == 0)
+        return EK_OK;
+    struct eki_recording *recording = eki_alloc(1, sizeof *recording);
+    char *path = path_of(destination, collection);
+    ek_status status = EK_OK;
+    *made = recording;
+    if (!recording || !path)
+        status = eki_error(EK_ERR_NOMEM, "no memory for the record");
+    if (recording)
+        recording->engine = engine;
+    if (status == EK_OK && engine->topology->rank == 0)
+        status = open_writer(recording, collection, path);
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->local.keeps_discarded = true;
+    eki_free(path);
+    return status;
+}
+
+void eki_recording_destroy(struct eki_recording **made)
+{
+    struct eki_recording *recording = *made;
+    *made = NULL;
+    if (!recording)
+        return;
+    if (recording->writer && !recording->has_stopped &&
+        eki_record_finish(&recording->writer) != EK_OK)
+        stop(recording, ek_error_message());
+    eki_record_abandon(&recording->writer);
+    eki_record_pack_free(&recording->pack);
+    eki_free(recording);
+}

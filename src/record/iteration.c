@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One iteration from the bytes of its block, whose CRC was right when the
+ * record was opened: counts, functions, bins and flags are compared with what
+ * there is before they are believed.
+ */
+#include "record/layout.h"
+#include "task/task.h"
+
+#include <inttypes.h>
+
+/* A body in memory, and what of it is not yet read. */
+struct body {
+    const struct eki_record *record;
+    const unsigned char *next, *last;
+    int64_t at; /* of NEXT in the file */
+    int functions;
+};
+
+static void advance(struct body *body, int64_t bytes)
+{
+    body->next += bytes;
+    body->at += bytes;
+}
+
+static ek_status read_head(struct body *body, struct eki_record_head *head)
+{
+    const unsigned char *from = body->next;
+    head->iteration = (int64_t)eki_get(from + EKI_ITERATION_NUMBER, 8);
+    head->wall_ns = eki_get(from + EKI_ITERATION_WALL, 8);
+    head->status = (ek_status) - (int)from[EKI_ITERATION_STATUS];
+    head->restore = (ek_restore_policy)from[EKI_ITERATION_RESTORE];
+    head->steal = (ek_steal_policy)from[EKI_ITERATION_STEAL];
+    head->order = (ek_order)from[EKI_ITERATION_ORDER];
+    head->on_failure = (ek_on_failure)from[EKI_ITERATION_ON_FAILURE];
+    if (eki_get(from + EKI_ITERATION_ZERO, 3) != 0)
+        return eki_record_refuse(body->record, body->at + EKI_ITERATION_ZERO,
+                                 "bytes that must be 0 are not");
+    advance(body, EKI_ITERATION_HEAD);
+    return EK_OK;
+}
+
+/* A bin that some duration has, or that of none. */
+static bool is_bin(uint16_t bin)
+{
+    return bin == EKI_BIN_NEVER ||
+           (bin < EKI_BIN_COUNT && eki_bin_of(eki_bin_ns(bin)) == bin);
+}
+
+static ek_status read_task(struct body *body, int worker,
+                           struct eki_record_task *task)
+{
+    const unsigned char *from = body->next;
+    task->id = eki_get(from + EKI_TASK_ID, 8);
+    task->worker = worker;
+    task->function = (uint16_t)eki_get(from + EKI_TASK_FUNCTION, 2);
+    task->bin = (uint16_t)eki_get(from + EKI_TASK_BIN, 2);
+    task->flags = from[EKI_TASK_FLAGS];
+    if (task->function >= body->functions)
+        return eki_record_refuse(body->record, body->at + EKI_TASK_FUNCTION,
+                                 "function %d of %d", task->function,
+                                 body->functions);
+    if (!is_bin(task->bin))
+        return eki_record_refuse(body->record, body->at + EKI_TASK_BIN,
+                                 "%d is no bin of a duration", task->bin);
+    if (task->flags & ~EKI_RECORD_FLAGS)
+        return eki_record_refuse(body->record, body->at + EKI_TASK_FLAGS,
+                                 "unknown flags 0x%02x", task->flags);
+    task->duration_ns = eki_bin_ns(task->bin);
+    advance(body, EKI_TASK_BYTES);
+    return EK_OK;
+}
+
+static ek_status check_counts(const struct body *body,
+                              const struct eki_record_worker *worker)
+{
+    int64_t tasks =
+        (body->last - body->next - EKI_WORKER_HEAD) / (int64_t)EKI_TASK_BYTES;
+    if (worker->count < 0 || worker->count > tasks)
+        return eki_record_refuse(body->record, body->at + EKI_WORKER_COUNT,
+                                 "%" PRIu64
+                                 " tasks; there are bytes for %" PRId64,
+                                 (uint64_t)worker->count, tasks);
+    if (worker->nulls < 0 || worker->executed < worker->count ||
+        worker->executed - worker->count < worker->nulls)
+        return eki_record_refuse(body->record, body->at + EKI_WORKER_EXECUTED,
+                                 "%" PRId64 " executed are not %" PRId64
+                                 " tasks and %" PRId64 " null indices",
+                                 worker->executed, worker->count,
+                                 worker->nulls);
+    if (worker->failed < 0 || worker->failed > worker->executed ||
+        worker->cancelled < 0)
+        return eki_record_refuse(body->record, body->at + EKI_WORKER_FAILED,
+                                 "%" PRId64 " failed, %" PRId64 " cancelled",
+                                 worker->failed, worker->cancelled);
+    if (worker->null_ns > worker->work_ns)
+        return eki_record_refuse(body->record, body->at + EKI_WORKER_NULL,
+                                 "%" PRIu64 " ns of %" PRIu64, worker->null_ns,
+                                 worker->work_ns);
+    return EK_OK;
+}
+
+static ek_status read_worker(struct body *body,
+                             struct eki_record_worker *worker)
+{
+    const unsigned char *from = body->next;
+    if (body->last - from < EKI_WORKER_HEAD)
+        return eki_record_refuse(body->record, body->at,
+                                 "no bytes for a worker");
+    worker->count = (int64_t)eki_get(from + EKI_WORKER_COUNT, 8);
+    worker->executed = (int64_t)eki_get(from + EKI_WORKER_EXECUTED, 8);
+    worker->nulls = (int64_t)eki_get(from + EKI_WORKER_NULLS, 8);
+    worker->failed = (int64_t)eki_get(from + EKI_WORKER_FAILED, 8);
+    worker->cancelled = (int64_t)eki_get(from + EKI_WORKER_CANCELLED, 8);
+    worker->work_ns = eki_get(from + EKI_WORKER_WORK, 8);
+    worker->null_ns = eki_get(from + EKI_WORKER_NULL, 8);
+    EKI_TRY(check_counts(body, worker));
+    advance(body, EKI_WORKER_HEAD);
+    return EK_OK;
+}
+
+static ek_status read_body(struct body *body,
+                           struct eki_record_iteration *iteration)
+{
+    const struct eki_record *record = body->record;
+    EKI_TRY(read_head(body, &iteration->head));
+    for (int i = 0; i < record->shape.workers; i++) {
+        struct eki_record_worker *worker = &iteration->workers[i];
+        EKI_TRY(read_worker(body, worker));
+        worker->first = iteration->task_count;
+        for (int64_t k = 0; k < worker->count; k++)
+            EKI_TRY(read_task(body, i, &iteration->tasks[worker->first + k]));
+        iteration->task_count += worker->count;
+    }
+    if (body->next != body->last)
+        return eki_record_refuse(record, body->at,
+                                 "%td bytes too many in an iteration",
+                                 body->last - body->next);
+    return EK_OK;
+}
+
+ek_status eki_record_load(struct eki_record *record, int64_t k,
+                          struct eki_record_iteration *iteration)
+{
+    const struct eki_record_block *block = &record->blocks[k];
+    size_t workers = (size_t)record->shape.workers;
+    size_t rest = (size_t)block->bytes - EKI_ITERATION_HEAD;
+    size_t tasks = (rest - workers * EKI_WORKER_HEAD) / EKI_TASK_BYTES;
+    unsigned char *bytes = eki_alloc((size_t)block->bytes, 1);
+    *iteration = (struct eki_record_iteration){0};
+    iteration->workers = eki_alloc(workers, sizeof *iteration->workers);
+    iteration->tasks = eki_alloc(tasks, sizeof *iteration->tasks);
+    ek_status status = EK_OK;
+    if (!bytes || !iteration->workers || !iteration->tasks)
+        status = eki_record_no_memory(record);
+    if (status == EK_OK)
+        status =
+            eki_record_read(record, block->at, bytes, (size_t)block->bytes);
+    struct body body = {record, bytes, bytes + block->bytes, block->at,
+                        block->functions};
+    if (status == EK_OK)
+        status = read_body(&body, iteration);
+    eki_free(bytes);
+    if (status != EK_OK)
+        eki_record_unload(iteration);
+    return status;
+}
+
+void eki_record_unload(struct eki_record_iteration *iteration)
+{
+    eki_free(iteration->workers);
+    eki_free(iteration->tasks);
+    *iteration = (struct eki_record_iteration){0};
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the bytes of a record are: docs/record.md as numbers; and what the
+ * files that read it share.  For this module only.
+ */
+#ifndef EKI_RECORD_LAYOUT_H
+#define EKI_RECORD_LAYOUT_H
+
+#include "record/record.h"
+
+#define EKI_RECORD_MAGIC "EKRECORD"
+
+enum {
+    /* File header, then its CRC. */
+    EKI_HEADER_VERSION = 8,
+    EKI_HEADER_BYTES = 12,
+    EKI_HEADER_RANKS = 16,
+    EKI_HEADER_WORKERS = 20,
+    EKI_HEADER_NAME = 24,
+    EKI_HEADER_RANK_WORKERS = 88,
+
+    EKI_RECORD_NAME_BYTES = 64,
+    EKI_RECORD_CRC_BYTES = 4,
+    EKI_RECORD_WORKERS_MAX = 1 << 24, /* homes that an id can name */
+
+    /* Head of a block: kind, CRC of the twelve other bytes, bytes of the body;
+     * then the body, then its CRC. */
+    EKI_BLOCK_KIND = 0,
+    EKI_BLOCK_HEAD_CRC = 4,
+    EKI_BLOCK_BYTES = 8,
+    EKI_BLOCK_HEAD = 16,
+
+    /* Bodies: of a function, ... */
+    EKI_FUNCTION_NUMBER = 0,
+    EKI_FUNCTION_NAME = 4,
+    EKI_FUNCTION_BODY = 68,
+
+    /* ... of an iteration, which workers with their tasks follow, ... */
+    EKI_ITERATION_NUMBER = 0,
+    EKI_ITERATION_WALL = 8,
+    EKI_ITERATION_STATUS = 16,
+    EKI_ITERATION_RESTORE = 17,
+    EKI_ITERATION_STEAL = 18,
+    EKI_ITERATION_ORDER = 19,
+    EKI_ITERATION_ON_FAILURE = 20,
+    EKI_ITERATION_ZERO = 21,
+    EKI_ITERATION_HEAD = 24,
+
+    EKI_WORKER_COUNT = 0,
+    EKI_WORKER_EXECUTED = 8,
+    EKI_WORKER_NULLS = 16,
+    EKI_WORKER_FAILED = 24,
+    EKI_WORKER_CANCELLED = 32,
+    EKI_WORKER_WORK = 40,
+    EKI_WORKER_NULL = 48,
+    EKI_WORKER_HEAD = 56,
+
+    EKI_TASK_ID = 0,
+    EKI_TASK_FUNCTION = 8,
+    EKI_TASK_BIN = 10,
+    EKI_TASK_FLAGS = 12,
+    EKI_TASK_BYTES = 13,
+
+    /* ... and of the end. */
+    EKI_END_ITERATIONS = 0,
+    EKI_END_BODY = 8
+};
+
+enum eki_block_kind {
+    EKI_BLOCK_FUNCTION = 0x434e5546,  /* "FUNC" */
+    EKI_BLOCK_ITERATION = 0x52455449, /* "ITER" */
+    EKI_BLOCK_END = 0x21444e45        /* "END!" */
+};
+
+/* Little-endian numbers of BYTES. */
+static inline void eki_put(unsigned char *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static inline uint64_t eki_get(const unsigned char *from, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+/* The CRC in the head of a block. */
+static inline uint32_t eki_block_head_crc(const unsigned char *head)
+{
+    uint32_t crc = eki_crc32c(0, head + EKI_BLOCK_KIND, 4);
+    return eki_crc32c(crc, head + EKI_BLOCK_BYTES, 8);
+}
+
+/* The block of an iteration. */
+struct eki_record_block {
+    int64_t at, bytes; /* of its body */
+    int functions;     /* named before it */
+};
+
+/* EK_ERR_FILE: what is wrong with byte AT. */
+ek_status eki_record_refuse(const struct eki_record *record, int64_t at,
+                            const char *format, ...) EKI_PRINTF(3, 4);
+ek_status eki_record_no_memory(const struct eki_record *record);
+/* Exactly BYTES from byte AT on. */
+ek_status eki_record_read(const struct eki_record *record, int64_t at,
+                          void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers and their tasks as the bytes of an iteration. */
+#include "record/layout.h"
+
+enum {
+    FIRST_BYTES = 4096
+};
+
+/* Room for BYTES more at the end; NULL: no memory. */
+static unsigned char *extend(struct eki_record_pack *pack, size_t bytes)
+{
+    size_t room = pack->room > FIRST_BYTES ? pack->room : FIRST_BYTES;
+    while (room < pack->bytes + bytes)
+        room *= 2;
+    if (room > pack->room) {
+        unsigned char *grown = eki_realloc(pack->data, room, 1);
+        if (!grown)
+            return NULL;
+        pack->data = grown;
+        pack->room = room;
+    }
+    unsigned char *end = pack->data + pack->bytes;
+    pack->bytes += bytes;
+    return end;
+}
+
+bool eki_record_pack_begin(struct eki_record_pack *pack)
+{
+    pack->worker_at = pack->bytes;
+    return extend(pack, EKI_WORKER_HEAD) != NULL;
+}
+
+bool eki_record_pack_task(struct eki_record_pack *pack,
+                          const struct eki_record_task *task)
+{
+    unsigned char *to = extend(pack, EKI_TASK_BYTES);
+    if (!to)
+        return false;
+    eki_put(to + EKI_TASK_ID, task->id, 8);
+    eki_put(to + EKI_TASK_FUNCTION, task->function, 2);
+    eki_put(to + EKI_TASK_BIN, task->bin, 2);
+    eki_put(to + EKI_TASK_FLAGS, task->flags, 1);
+    return true;
+}
+
+void eki_record_pack_end(struct eki_record_pack *pack,
+                         const struct eki_record_worker *worker)
+{
+    unsigned char *to = pack->data + pack->worker_at;
+    size_t bytes = pack->bytes - pack->worker_at - EKI_WORKER_HEAD;
+    eki_put(to + EKI_WORKER_COUNT, bytes / EKI_TASK_BYTES, 8);
+    eki_put(to + EKI_WORKER_EXECUTED, (uint64_t)worker->executed, 8);
+    eki_put(to + EKI_WORKER_NULLS, (uint64_t)worker->nulls, 8);
+    eki_put(to + EKI_WORKER_FAILED, (uint64_t)worker->failed, 8);
+    eki_put(to + EKI_WORKER_CANCELLED, (uint64_t)worker->cancelled, 8);
+    eki_put(to + EKI_WORKER_WORK, worker->work_ns, 8);
+    eki_put(to + EKI_WORKER_NULL, worker->null_ns, 8);
+}
+
+void eki_record_pack_free(struct eki_record_pack *pack)
+{
+    eki_free(pack->data);
+    *pack = (struct eki_record_pack){0};
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading a record.  Opening goes through the whole file once: sizes, kinds and
+ * CRCs of all blocks; iteration.c checks what is inside of one when it is
+ * loaded.
+ *
+ * Nothing read is believed before it was compared with the bytes there are.
+ */
+#include "record/layout.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum {
+    PIECE_BYTES = 1 << 16
+};
+
+/* A walk over the file. */
+struct walk {
+    struct eki_record *record;
+    int64_t at, size; /* of the file */
+    int64_t last_iteration;
+};
+
+/* A block that is whole. */
+struct block {
+    uint32_t kind;
+    int64_t at, bytes; /* its body */
+};
+
+/* ------------------------------------------------------------------ failing */
+
+ek_status eki_record_refuse(const struct eki_record *record, int64_t at,
+                            const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return eki_error(EK_ERR_FILE, "'%.500s', byte %" PRId64 ": %s",
+                     record->path, at, text);
+}
+
+ek_status eki_record_no_memory(const struct eki_record *record)
+{
+    return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", record->path);
+}
+
+ek_status eki_record_read(const struct eki_record *record, int64_t at,
+                          void *data, size_t bytes)
+{
+    if (fseek(record->file, (long)at, SEEK_SET) == 0 &&
+        fread(data, 1, bytes, record->file) == bytes)
+        return EK_OK;
+    return eki_record_refuse(record, at, "cannot be read: %s",
+                             ferror(record->file) ? strerror(errno)
+                                                  : "the file shrinks");
+}
+
+/* CRC of BYTES from byte AT on. */
+static ek_status crc_at(const struct eki_record *record, int64_t at,
+                        int64_t bytes, uint32_t *crc)
+{
+    unsigned char data[PIECE_BYTES];
+    *crc = 0;
+    while (bytes > 0) {
+        size_t piece = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
+        EKI_TRY(eki_record_read(record, at, data, piece));
+        *crc = eki_crc32c(*crc, data, piece);
+        at += (int64_t)piece;
+        bytes -= (int64_t)piece;
+    }
+    return EK_OK;
+}
+
+/* Compare with the CRC that follows BYTES from byte AT on. */
+static ek_status check_crc(const struct eki_record *record, int64_t at,
+                           int64_t bytes, const char *what)
+{
+    uint32_t crc;
+    unsigned char stored[EKI_RECORD_CRC_BYTES];
+    EKI_TRY(crc_at(record, at, bytes, &crc));
+    EKI_TRY(eki_record_read(record, at + bytes, stored, sizeof stored));
+    if (eki_get(stored, 4) == crc)
+        return EK_OK;
+    return eki_record_refuse(record, at,
+                             "the %s of %" PRId64
+                             " bytes is damaged: CRC %08" PRIx32
+                             ", expected %08" PRIx32,
+                             what, bytes, crc, (uint32_t)eki_get(stored, 4));
+}
+
+/* ------------------------------------------------------------------- header */
+
+/* A name: some characters, then nothing but zeros. */
+static bool is_name(const unsigned char *from)
+{
+    int length = 0;
+    while (length < EKI_RECORD_NAME_BYTES && from[length] != 0)
+        length++;
+    for (int i = length; i < EKI_RECORD_NAME_BYTES; i++) {
+        if (from[i] != 0)
+            return false;
+    }
+    return 0 < length && length < EKI_RECORD_NAME_BYTES;
+}
+
+static ek_status check_magic(const struct walk *walk,
+                             const unsigned char *header)
+{
+    uint64_t version = eki_get(header + EKI_HEADER_VERSION, 4);
+    if (memcmp(header, EKI_RECORD_MAGIC, strlen(EKI_RECORD_MAGIC)) != 0)
+        return eki_record_refuse(walk->record, 0,
+                                 "this is no record: it does not begin "
+                                 "with " EKI_RECORD_MAGIC);
+    if (version != EKI_RECORD_VERSION)
+        return eki_record_refuse(walk->record, EKI_HEADER_VERSION,
+                                 "version %" PRIu64 "; allowed: %d", version,
+                                 EKI_RECORD_VERSION);
+    return EK_OK;
+}
+
+/* Ranks, and the length that follows from them. */
+static ek_status check_ranks(const struct walk *walk,
+                             const unsigned char *header)
+{
+    uint64_t bytes = eki_get(header + EKI_HEADER_BYTES, 4);
+    uint64_t ranks = eki_get(header + EKI_HEADER_RANKS, 4);
+    if (ranks < 1 || ranks > EKI_RECORD_WORKERS_MAX)
+        return eki_record_refuse(walk->record, EKI_HEADER_RANKS,
+                                 "%" PRIu64 " ranks; allowed: 1 ... %d", ranks,
+                                 EKI_RECORD_WORKERS_MAX);
+    uint64_t expected =
+        EKI_HEADER_RANK_WORKERS + 4 * ranks + EKI_RECORD_CRC_BYTES;
+    if (bytes != expected)
+        return eki_record_refuse(walk->record, EKI_HEADER_BYTES,
+                                 "a header of %" PRIu64
+                                 " bytes, expected %" PRIu64 " for %" PRIu64
+                                 " ranks",
+                                 bytes, expected, ranks);
+    if (expected > (uint64_t)walk->size)
+        return eki_record_refuse(
+            walk->record, walk->size,
+            "the file ends within its header of %" PRIu64 " bytes", bytes);
+    return EK_OK;
+}
+
+/* Workers of each rank, from the rest of the header. */
+static ek_status read_rank_workers(struct eki_record *record, int64_t *sum)
+{
+    size_t ranks = (size_t)record->shape.ranks;
+    unsigned char *bytes = eki_alloc(ranks, 4);
+    record->rank_workers = eki_alloc(ranks, sizeof *record->rank_workers);
+    record->shape.rank_workers = record->rank_workers;
+    ek_status status = eki_record_no_memory(record);
+    if (bytes && record->rank_workers)
+        status =
+            eki_record_read(record, EKI_HEADER_RANK_WORKERS, bytes, 4 * ranks);
+    for (size_t rank = 0; status == EK_OK && rank < ranks; rank++) {
+        uint64_t workers = eki_get(bytes + 4 * rank, 4);
+        *sum += (int64_t)workers;
+        record->rank_workers[rank] = (int)workers;
+        if (workers < 1 || *sum > EKI_RECORD_WORKERS_MAX)
+            status = eki_record_refuse(
+                record, EKI_HEADER_RANK_WORKERS + 4 * (int64_t)rank,
+                "rank %zu has %" PRIu64 " workers", rank, workers);
+    }
+    eki_free(bytes);
+    return status;
+}
+
+static ek_status read_header(struct walk *walk)
+{
+    struct eki_record *record = walk->record;
+    unsigned char header[EKI_HEADER_RANK_WORKERS];
+    if (walk->size < (int64_t)sizeof header)
+        return eki_record_refuse(
+            record, walk->size,
+            "the file ends within its header of at least %zu bytes",
+            sizeof header + 4 + EKI_RECORD_CRC_BYTES);
+    EKI_TRY(eki_record_read(record, 0, header, sizeof header));
+    EKI_TRY(check_magic(walk, header));
+    EKI_TRY(check_ranks(walk, header));
+    walk->at = (int64_t)eki_get(header + EKI_HEADER_BYTES, 4);
+    EKI_TRY(check_crc(record, 0, walk->at - EKI_RECORD_CRC_BYTES, "header"));
+    record->shape.ranks = (int)eki_get(header + EKI_HEADER_RANKS, 4);
+    int64_t workers = 0;
+    EKI_TRY(read_rank_workers(record, &workers));
+    if (eki_get(header + EKI_HEADER_WORKERS, 4) != (uint64_t)workers)
+        return eki_record_refuse(
+            record, EKI_HEADER_WORKERS,
+            "%" PRIu64 " workers; those of the ranks are %" PRId64,
+            eki_get(header + EKI_HEADER_WORKERS, 4), workers);
+    record->shape.workers = (int)workers;
+    const char *name = (const char *)header + EKI_HEADER_NAME;
+    if (!is_name(header + EKI_HEADER_NAME) ||
+        !eki_is_collection_name(name, strlen(name)))
+        return eki_record_refuse(record, EKI_HEADER_NAME,
+                                 "a bad name of the collection");
+    memcpy(record->shape.name, name, sizeof record->shape.name);
+    return EK_OK;
+}
+
+/* ------------------------------------------------------------------- blocks */
+
+/* The next block; *FOUND false: the file ends in it or before it. */
+static ek_status read_block(struct walk *walk, struct block *block, bool *found)
+{
+    const struct eki_record *record = walk->record;
+    unsigned char head[EKI_BLOCK_HEAD];
+    int64_t rest = walk->size - walk->at;
+    *found = false;
+    if (rest < EKI_BLOCK_HEAD)
+        return EK_OK;
+    EKI_TRY(eki_record_read(record, walk->at, head, sizeof head));
+    if (eki_get(head + EKI_BLOCK_HEAD_CRC, 4) != eki_block_head_crc(head))
+        return eki_record_refuse(record, walk->at,
+                                 "no block begins here: its CRC is "
+                                 "wrong");
+    uint64_t bytes = eki_get(head + EKI_BLOCK_BYTES, 8);
+    if (rest < EKI_BLOCK_HEAD + EKI_RECORD_CRC_BYTES ||
+        bytes > (uint64_t)rest - EKI_BLOCK_HEAD - EKI_RECORD_CRC_BYTES)
+        return EK_OK;
+    block->kind = (uint32_t)eki_get(head + EKI_BLOCK_KIND, 4);
+    block->at = walk->at + EKI_BLOCK_HEAD;
+    block->bytes = (int64_t)bytes;
+    *found = true;
+    return check_crc(record, block->at, block->bytes, "block");
+}
+
+/* Double an array; NULL: no memory, and the old one stays. */
+static void *grow(void *array, int64_t room, size_t bytes)
+{
+    return eki_realloc(array, (size_t)room, bytes);
+}
+
+static ek_status wrong_size(const struct walk *walk, const struct block *block,
+                            int64_t expected)
+{
+    return eki_record_refuse(walk->record, walk->at + EKI_BLOCK_BYTES,
+                             "a block of %" PRId64 " bytes, expected %" PRId64,
+                             block->bytes, expected);
+}
+
+static ek_status take_function(struct walk *walk, const struct block *block)
+{
+    struct eki_record *record = walk->record;
+    unsigned char body[EKI_FUNCTION_BODY];
+    if (block->bytes != sizeof body)
+        return wrong_size(walk, block, sizeof body);
+    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    uint64_t number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
+    if (number != (uint64_t)record->function_count || number >= UINT16_MAX)
+        return eki_record_refuse(record, block->at + EKI_FUNCTION_NUMBER,
+                                 "function %" PRIu64 ", expected %d", number,
+                                 record->function_count);
+    if (!is_name(body + EKI_FUNCTION_NAME))
+        return eki_record_refuse(record, block->at + EKI_FUNCTION_NAME,
+                                 "a bad name of function %" PRIu64, number);
+    if (record->function_count == record->function_room) {
+        int room = 2 * record->function_room + 8;
+        void *grown = grow(record->functions, room, sizeof *record->functions);
+        if (!grown)
+            return eki_record_no_memory(record);
+        record->functions = grown;
+        record->function_room = room;
+    }
+    memcpy(record->functions[record->function_count++],
+           body + EKI_FUNCTION_NAME, EKI_RECORD_NAME_BYTES);
+    return EK_OK;
+}
+
+static ek_status take_iteration(struct walk *walk, const struct block *block)
+{
+    struct eki_record *record = walk->record;
+    unsigned char number[8];
+    int64_t least =
+        EKI_ITERATION_HEAD + record->shape.workers * (int64_t)EKI_WORKER_HEAD;
+    if (block->bytes < least)
+        return wrong_size(walk, block, least);
+    EKI_TRY(eki_record_read(record, block->at, number, sizeof number));
+    int64_t iteration = (int64_t)eki_get(number, 8);
+    if (iteration <= walk->last_iteration)
+        return eki_record_refuse(record, block->at + EKI_ITERATION_NUMBER,
+                                 "iteration %" PRId64
+                                 " after iteration %" PRId64,
+                                 iteration, walk->last_iteration);
+    walk->last_iteration = iteration;
+    if (record->iteration_count == record->block_room) {
+        int64_t room = 2 * record->block_room + 64;
+        void *grown = grow(record->blocks, room, sizeof *record->blocks);
+        if (!grown)
+            return eki_record_no_memory(record);
+        record->blocks = grown;
+        record->block_room = room;
+    }
+    record->blocks[record->iteration_count++] = (struct eki_record_block){
+        block->at, block->bytes, record->function_count};
+    return EK_OK;
+}
+
+static ek_status take_end(struct walk *walk, const struct block *block)
+{
+    struct eki_record *record = walk->record;
+    unsigned char body[EKI_END_BODY];
+    int64_t end = block->at + block->bytes + EKI_RECORD_CRC_BYTES;
+    if (block->bytes != sizeof body)
+        return wrong_size(walk, block, sizeof body);
+    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    if (eki_get(body, 8) != (uint64_t)record->iteration_count)
+        return eki_record_refuse(record, block->at + EKI_END_ITERATIONS,
+                                 "%" PRIu64 " iterations; there are %" PRId64,
+                                 eki_get(body, 8), record->iteration_count);
+    if (end != walk->size)
+        return eki_record_refuse(record, end, "%" PRId64 " bytes after the end",
+                                 walk->size - end);
+    record->is_complete = true;
+    return EK_OK;
+}
+
+static ek_status take_block(struct walk *walk, const struct block *block)
+{
+    switch (block->kind) {
+    case EKI_BLOCK_FUNCTION:
+        return take_function(walk, block);
+    case EKI_BLOCK_ITERATION:
+        return take_iteration(walk, block);
+    case EKI_BLOCK_END:
+        return take_end(walk, block);
+    default:
+        return eki_record_refuse(walk->record, walk->at,
+                                 "unknown kind of block 0x%08" PRIx32,
+                                 block->kind);
+    }
+}
+
+static ek_status read_blocks(struct walk *walk)
+{
+    struct eki_record *record = walk->record;
+    while (!record->is_complete) {
+        struct block block = {0};
+        bool found;
+        EKI_TRY(read_block(walk, &block, &found));
+        if (!found)
+            break;
+        EKI_TRY(take_block(walk, &block));
+        walk->at = block.at + block.bytes + EKI_RECORD_CRC_BYTES;
+    }
+    if (!record->is_complete)
+        snprintf(record->warning, sizeof record->warning,
+                 "the record is not complete: it ends at byte %" PRId64
+                 ", %" PRId64 " bytes after its last whole block; was the "
+                 "job killed?",
+                 walk->size, walk->size - walk->at);
+    return EK_OK;
+}
+
+/* --------------------------------------------------------------------- life */
+
+static ek_status open_file(struct walk *walk)
+{
+    struct eki_record *record = walk->record;
+    record->file = fopen(record->path, "rb");
+    if (record->file && fseek(record->file, 0, SEEK_END) == 0)
+        walk->size = ftell(record->file);
+    if (walk->size >= 0)
+        return EK_OK;
+    return eki_error(EK_ERR_FILE, "cannot read '%.700s': %s", record->path,
+                     strerror(errno));
+}
+
+ek_status eki_record_open(const char *path, struct eki_record **made)
+{
+    struct walk walk = {.size = -1, .last_iteration = -1};
+    struct eki_record *record = eki_alloc(1, sizeof *record);
+    *made = NULL;
+    if (record)
+        record->path = eki_copy_string(path);
+    if (!record || !record->path) {
+        eki_free(record);
+        return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
+    }
+    walk.record = record;
+    ek_status status = open_file(&walk);
+    if (status == EK_OK)
+        status = read_header(&walk);
+    if (status == EK_OK)
+        status = read_blocks(&walk);
+    if (status == EK_OK)
+        *made = record;
+    else
+        eki_record_close(&record);
+    return status;
+}
+
+void eki_record_close(struct eki_record **made)
+{
+    struct eki_record *record = *made;
+    *made = NULL;
+    if (!record)
+        return;
+    if (record->file)
+        fclose(record->file);
+    eki_free(record->path);
+    eki_free(record->rank_workers);
+    eki_free(record->functions);
+    eki_free(record->blocks);
+    eki_free(record);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * record: a run's tasks and durations in a file of the format EKRECORD, which
+ * docs/record.md describes byte by byte.
+ *
+ * A writer and a reader of files, which know no ranks, and a recording: what
+ * all ranks of a collection write together.
+ *
+ * Threads: one at a time for each object; a recording while no iteration is
+ * open.
+ */
+#ifndef EKI_RECORD_H
+#define EKI_RECORD_H
+
+#include "base/base.h"
+
+#define EKI_RECORD_VERSION 1
+
+struct eki_engine;
+struct eki_fabric;
+
+/* ------------------------------------------------------- what a file tells */
+
+/* Flags of a task. */
+enum {
+    EKI_RECORD_DISCARDED = 1, /* null for good */
+    EKI_RECORD_SKIPPED = 2,   /* null this time */
+    EKI_RECORD_COSTED = 4,    /* the task has set its duration */
+    EKI_RECORD_FLAGS = 7
+};
+
+struct eki_record_task {
+    uint64_t id;
+    uint64_t duration_ns; /* middle of its bin; 0: was not measured */
+    int worker;           /* that has run it */
+    uint16_t function;
+    uint16_t bin; /* see task.h */
+    uint8_t flags;
+};
+
+/*
+ * What a worker has run.  Null indices of ranges, and spawned tasks that were
+ * not kept, are counted only: executed - nulls - count are spawned.
+ */
+struct eki_record_worker {
+    int64_t first, count; /* its part of the iteration's tasks */
+    int64_t executed;     /* all of them */
+    int64_t nulls;        /* discarded indices of ranges */
+    int64_t failed, cancelled;
+    uint64_t work_ns; /* running all of them, by the clock */
+    uint64_t null_ns; /* of this, the NULLS */
+};
+
+/* How an iteration was run. */
+struct eki_record_head {
+    int64_t iteration; /* number of its ek_process() */
+    uint64_t wall_ns;  /* longest stay of a rank in it */
+    ek_status status;  /* EK_OK, EK_ERR_TASK or EK_ERR_NOMEM */
+    /* Of the last ek_restore() before it; EK_RESTORE_DEFAULT: none. */
+    ek_restore_policy restore;
+    ek_steal_policy steal;
+    ek_order order;
+    ek_on_failure on_failure;
+};
+
+/* Of whom the file tells. */
+struct eki_record_shape {
+    char name[64]; /* of the collection */
+    int ranks, workers;
+    const int *rank_workers; /* [ranks]; their sum is WORKERS */
+};
+
+/* ------------------------------------------------------------------- reader */
+
+struct eki_record_block;
+
+/* An open file. */
+struct eki_record {
+    struct eki_record_shape shape;
+    int function_count;
+    char (*functions)[64]; /* [function_count] names */
+    int64_t iteration_count;
+    /* Whether it was closed; else WARNING says where it ends. */
+    bool is_complete;
+    char warning[256];
+
+    /* For the reader. */
+    char *path;
+    FILE *file;
+    int *rank_workers;
+    struct eki_record_block *blocks; /* [iteration_count] */
+    int64_t block_room;
+    int function_room;
+};
+
+/* One iteration, in memory. */
+struct eki_record_iteration {
+    struct eki_record_head head;
+    struct eki_record_worker *workers; /* [shape.workers] */
+    struct eki_record_task *tasks; /* [task_count], one worker after another */
+    int64_t task_count;
+};
+
+/*
+ * Open the record PATH and check all of it.  A file that ends early is opened
+ * with the iterations that are whole.
+ *
+ * EK_ERR_FILE: it cannot be read, is no record, is of another version or is
+ * damaged; the message names the byte.  EK_ERR_NOMEM.
+ */
+ek_status eki_record_open(const char *path, struct eki_record **record);
+void eki_record_close(struct eki_record **record);
+
+/*
+ * Read iteration K, 0 ... iteration_count - 1 (head.iteration is its number in
+ * the run).  On failure nothing is owned: EK_ERR_FILE as above, EK_ERR_NOMEM.
+ */
+ek_status eki_record_load(struct eki_record *record, int64_t k,
+                          struct eki_record_iteration *iteration);
+void eki_record_unload(struct eki_record_iteration *iteration);
+
+/* ------------------------------------------------------------------- writer */
+
+struct eki_record_writer;
+
+/*
+ * Create the file PATH, with its header.  Whatever cannot be written, here and
+ * below, is EK_ERR_FILE; then the only thing to do is to abandon.
+ */
+ek_status eki_record_create(const char *path,
+                            const struct eki_record_shape *shape,
+                            struct eki_record_writer **writer);
+/* Name the next function; tasks of it come later. */
+ek_status eki_record_write_function(struct eki_record_writer *writer,
+                                    const char *name);
+/* How many were named. */
+int eki_record_functions_written(const struct eki_record_writer *writer);
+
+/*
+ * An iteration: begin with the sum of the packed bytes of all workers; give
+ * them worker by worker, in any pieces; end.  Only the end tells of failures.
+ */
+void eki_record_begin(struct eki_record_writer *writer,
+                      const struct eki_record_head *head, int64_t bytes);
+void eki_record_put(struct eki_record_writer *writer, const void *data,
+                    size_t bytes);
+ek_status eki_record_end(struct eki_record_writer *writer);
+
+/* Say that the record is complete, and close it. */
+ek_status eki_record_finish(struct eki_record_writer **writer);
+/* Close it as it is; NULL is accepted. */
+void eki_record_abandon(struct eki_record_writer **writer);
+
+/* Packed workers and tasks, in a buffer that grows. */
+struct eki_record_pack {
+    unsigned char *data; /* owned */
+    size_t bytes, room;
+    size_t worker_at; /* where the open worker begins */
+};
+
+/* Begin a worker (its counts come at the end), add its tasks (id, function,
+ * bin, flags), end it; false: no memory. */
+bool eki_record_pack_begin(struct eki_record_pack *pack);
+bool eki_record_pack_task(struct eki_record_pack *pack,
+                          const struct eki_record_task *task);
+/* COUNT is counted here. */
+void eki_record_pack_end(struct eki_record_pack *pack,
+                         const struct eki_record_worker *worker);
+void eki_record_pack_free(struct eki_record_pack *pack);
+
+/* ---------------------------------------------------------------- recording */
+
+struct eki_recording;
+
+/*
+ * Record what ENGINE runs to the file DESTINATION; "0": *RECORDING stays NULL.
+ * % in it stands for COLLECTION.  Local; only rank 0 opens the file and may
+ * fail with EK_ERR_FILE.
+ */
+ek_status eki_recording_create(struct eki_engine *engine,
+                               const char *collection, const char *destination,
+                               struct eki_recording **recording);
+/* Completes the file; NULL is accepted. */
+void eki_recording_destroy(struct eki_recording **recording);
+
+/*
+ * Collective: write what ran in the phase that the engine has left and nobody
+ * has restored; the same status on all ranks.  HEAD.wall_ns is this rank's.
+ *
+ * A file that cannot be written any more, or memory that runs out, ends the
+ * recording with a warning.  EK_ERR_MPI: communication failed.
+ */
+ek_status eki_recording_write(struct eki_recording *recording,
+                              struct eki_fabric *fabric,
+                              const struct eki_record_head *head);
+
+#endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records: what is written is read; damaged, truncated and foreign files are
+ * refused with the byte where they are wrong, or read as far as they go.
+ *
+ *     test_record FOLDER [FLIPS]     FOLDER: of the records for tests
+ */
+#define _GNU_SOURCE
+#include "check.h"
+#include "record/layout.h"
+#include "task/task.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    RANKS = 2,
+    WORKERS = 3,
+    FUNCTIONS = 2,
+    ITERATIONS = 2,
+    FILE_MOST = 4096
+};
+
+static const int rank_workers[RANKS] = {1, 2};
+static const struct eki_record_shape shape = {
+    .name = "fock", .ranks = 2, .workers = 3, .rank_workers = rank_workers};
+static const char *const names[FUNCTIONS] = {"quartets", "a name, with spaces"};
+
+static char path[64];
+
+/* ---------------------------------------------------------------- a record */
+
+/* Tasks of worker W in iteration K: some have none. */
+static int64_t tasks_of(int k, int w)
+{
+    return k == 0 ? 2 * w : 3 - w;
+}
+
+static struct eki_record_task task_of(int k, int w, int64_t i)
+{
+    return (struct eki_record_task){
+        .id = eki_id(w, (uint64_t)(100 * k + i)),
+        .worker = w,
+        .function = (uint16_t)(i % (k + 1)),
+        .bin = i == 0 ? EKI_BIN_NEVER : eki_bin_of((uint64_t)(1000 * i + w)),
+        .flags = (uint8_t)(i % 8)};
+}
+
+static struct eki_record_worker worker_of(int k, int w)
+{
+    return (struct eki_record_worker){.count = tasks_of(k, w),
+                                      .executed = tasks_of(k, w) + 100 + w,
+                                      .nulls = 90,
+                                      .failed = k,
+                                      .cancelled = w,
+                                      .work_ns = 5000 + (uint64_t)w,
+                                      .null_ns = 70};
+}
+
+static struct eki_record_head head_of(int k)
+{
+    return (struct eki_record_head){.iteration = 3 * k + 1,
+                                    .wall_ns = 123456789 + (uint64_t)k,
+                                    .status = k == 0 ? EK_OK : EK_ERR_TASK,
+                                    .restore = k == 0 ? EK_RESTORE_DEFAULT
+                                                      : EK_RESTORE_RETAIN,
+                                    .steal = EK_STEAL_NEAR,
+                                    .order = EK_ORDER_EXECUTED,
+                                    .on_failure = EK_ON_FAILURE_CONTINUE};
+}
+
+static void pack_iteration(struct eki_record_pack *pack, int k)
+{
+    for (int w = 0; w < WORKERS; w++) {
+        struct eki_record_worker worker = worker_of(k, w);
+        CHECK(eki_record_pack_begin(pack));
+        for (int64_t i = 0; i < tasks_of(k, w); i++) {
+            struct eki_record_task task = task_of(k, w, i);
+            CHECK(eki_record_pack_task(pack, &task));
+        }
+        eki_record_pack_end(pack, &worker);
+    }
+}
+
+/* In two pieces, as they come from ranks. */
+static void write_iteration(struct eki_record_writer *writer, int k)
+{
+    struct eki_record_pack pack = {0};
+    struct eki_record_head head = head_of(k);
+    pack_iteration(&pack, k);
+    eki_record_begin(writer, &head, (int64_t)pack.bytes);
+    eki_record_put(writer, pack.data, 10);
+    eki_record_put(writer, pack.data + 10, pack.bytes - 10);
+    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
+    eki_record_pack_free(&pack);
+}
+
+/* The second function is named between the iterations. */
+static void write_record(bool is_complete)
+{
+    struct eki_record_writer *writer;
+    if (!CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK))
+        exit(1);
+    for (int k = 0; k < ITERATIONS; k++) {
+        CHECK_EQ_INT(eki_record_functions_written(writer), k);
+        CHECK_EQ_INT(eki_record_write_function(writer, names[k]), EK_OK);
+        write_iteration(writer, k);
+    }
+    if (is_complete)
+        CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    else
+        eki_record_abandon(&writer);
+    CHECK(writer == NULL);
+}
+
+static void check_worker(const struct eki_record_iteration *iteration, int k,
+                         int w)
+{
+    struct eki_record_worker expected = worker_of(k, w);
+    const struct eki_record_worker *worker = &iteration->workers[w];
+    CHECK_EQ_INT(worker->count, expected.count);
+    CHECK_EQ_INT(worker->executed, expected.executed);
+    CHECK_EQ_INT(worker->nulls, expected.nulls);
+    CHECK_EQ_INT(worker->failed, expected.failed);
+    CHECK_EQ_INT(worker->cancelled, expected.cancelled);
+    CHECK_EQ_INT(worker->work_ns, expected.work_ns);
+    CHECK_EQ_INT(worker->null_ns, expected.null_ns);
+    for (int64_t i = 0; i < worker->count; i++) {
+        struct eki_record_task is = task_of(k, w, i);
+        const struct eki_record_task *task =
+            &iteration->tasks[worker->first + i];
+        CHECK_EQ_INT(task->id, is.id);
+        CHECK_EQ_INT(task->worker, w);
+        CHECK_EQ_INT(task->function, is.function);
+        CHECK_EQ_INT(task->bin, is.bin);
+        CHECK_EQ_INT(task->flags, is.flags);
+        CHECK_EQ_INT(task->duration_ns, eki_bin_ns(is.bin));
+    }
+}
+
+static void check_iteration(struct eki_record *record, int k)
+{
+    struct eki_record_iteration iteration;
+    struct eki_record_head expected = head_of(k);
+    if (!CHECK_EQ_INT(eki_record_load(record, k, &iteration), EK_OK))
+        return;
+    int64_t tasks = 0;
+    for (int w = 0; w < WORKERS; w++) {
+        CHECK_EQ_INT(iteration.workers[w].first, tasks);
+        check_worker(&iteration, k, w);
+        tasks += tasks_of(k, w);
+    }
+    CHECK_EQ_INT(iteration.task_count, tasks);
+    CHECK_EQ_INT(iteration.head.iteration, expected.iteration);
+    CHECK_EQ_INT(iteration.head.wall_ns, expected.wall_ns);
+    CHECK_EQ_INT(iteration.head.status, expected.status);
+    CHECK_EQ_INT(iteration.head.restore, expected.restore);
+    CHECK_EQ_INT(iteration.head.steal, expected.steal);
+    CHECK_EQ_INT(iteration.head.order, expected.order);
+    CHECK_EQ_INT(iteration.head.on_failure, expected.on_failure);
+    eki_record_unload(&iteration);
+    CHECK(iteration.tasks == NULL && iteration.workers == NULL);
+}
+
+static void check_record(bool is_complete)
+{
+    struct eki_record *record;
+    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK))
+        return;
+    CHECK_EQ_TEXT(record->shape.name, "fock");
+    CHECK_EQ_INT(record->shape.ranks, RANKS);
+    CHECK_EQ_INT(record->shape.workers, WORKERS);
+    for (int rank = 0; rank < RANKS; rank++)
+        CHECK_EQ_INT(record->shape.rank_workers[rank], rank_workers[rank]);
+    CHECK_EQ_INT(record->function_count, FUNCTIONS);
+    for (int i = 0; i < FUNCTIONS; i++)
+        CHECK_EQ_TEXT(record->functions[i], names[i]);
+    CHECK_EQ_INT(record->iteration_count, ITERATIONS);
+    CHECK_EQ_INT(record->is_complete, is_complete);
+    for (int k = 0; k < ITERATIONS; k++)
+        check_iteration(record, k);
+    eki_record_close(&record);
+    CHECK(record == NULL);
+    eki_record_close(&record);
+}
+
+static void what_is_written_is_read(void)
+{
+    write_record(true);
+    check_record(true);
+}
+
+static void a_record_that_was_not_closed_is_read(void)
+{
+    struct eki_record *record;
+    write_record(false);
+    check_record(false);
+    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_HAS_TEXT(record->warning, "not complete");
+    eki_record_close(&record);
+}
+
+static void a_record_may_have_no_iteration(void)
+{
+    struct eki_record *record;
+    struct eki_record_writer *writer;
+    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
+    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_EQ_INT(record->iteration_count + record->function_count, 0);
+    CHECK(record->is_complete);
+    eki_record_close(&record);
+}
+
+/* Every bin that a duration has is one that the reader takes. */
+static void durations_survive_as_bins(void)
+{
+    int bins = 0;
+    for (int bin = 1; bin < EKI_BIN_COUNT; bin++)
+        bins += eki_bin_of(eki_bin_ns((uint16_t)bin)) == bin;
+    CHECK(bins > 56 * 256);
+    for (int octave = 0; octave < 64; octave++) {
+        uint64_t ns = UINT64_C(1) << octave;
+        for (uint64_t i = 0; i < 8; i++) {
+            uint16_t bin = eki_bin_of(ns + i * (ns / 8));
+            CHECK_EQ_INT(eki_bin_of(eki_bin_ns(bin)), bin);
+        }
+    }
+}
+
+/* ------------------------------------------------------------ damaged files */
+
+struct bytes {
+    unsigned char data[FILE_MOST];
+    size_t size;
+};
+
+static struct bytes whole; /* a complete record */
+
+static void fetch(struct bytes *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    bytes->size = file ? fread(bytes->data, 1, sizeof bytes->data, file) : 0;
+    CHECK(bytes->size > 0 && bytes->size < sizeof bytes->data);
+    if (file)
+        fclose(file);
+}
+
+static void store(const struct bytes *bytes)
+{
+    FILE *file = fopen(path, "wb");
+    if (!CHECK(file != NULL))
+        exit(1);
+    CHECK_EQ_INT(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+    fclose(file);
+}
+
+/* Where block I is whose kind is KIND. */
+static size_t block_at(uint32_t kind, int i)
+{
+    size_t at = (size_t)eki_get(whole.data + EKI_HEADER_BYTES, 4);
+    while (at < whole.size) {
+        size_t bytes = (size_t)eki_get(whole.data + at + EKI_BLOCK_BYTES, 8);
+        if (eki_get(whole.data + at, 4) == kind && i-- == 0)
+            return at;
+        at += EKI_BLOCK_HEAD + bytes + EKI_RECORD_CRC_BYTES;
+    }
+    CHECK(false);
+    exit(1);
+}
+
+/* Make the CRCs right again, of the blocks where they are in WHOLE. */
+static void mend(struct bytes *bytes)
+{
+    size_t at = (size_t)eki_get(whole.data + EKI_HEADER_BYTES, 4);
+    eki_put(bytes->data + at - 4, eki_crc32c(0, bytes->data, at - 4), 4);
+    while (at < whole.size) {
+        size_t size = (size_t)eki_get(whole.data + at + EKI_BLOCK_BYTES, 8);
+        unsigned char *head = bytes->data + at;
+        eki_put(head + EKI_BLOCK_HEAD_CRC, eki_block_head_crc(head), 4);
+        eki_put(head + EKI_BLOCK_HEAD + size,
+                eki_crc32c(0, head + EKI_BLOCK_HEAD, size), 4);
+        at += EKI_BLOCK_HEAD + size + EKI_RECORD_CRC_BYTES;
+    }
+}
+
+/* Open and load everything; the worst status. */
+static ek_status read_all(void)
+{
+    struct eki_record *record;
+    struct eki_record_iteration iteration;
+    ek_status status = eki_record_open(path, &record);
+    if (status != EK_OK) {
+        CHECK(record == NULL);
+        return status;
+    }
+    for (int64_t k = 0; k < record->iteration_count; k++) {
+        ek_status loaded = eki_record_load(record, k, &iteration);
+        status = status == EK_OK ? loaded : status;
+        eki_record_unload(&iteration);
+    }
+    eki_record_close(&record);
+    return status;
+}
+
+static void check_message(size_t at, const char *part)
+{
+    char byte[32];
+    snprintf(byte, sizeof byte, ", byte %zu: ", at);
+    CHECK_HAS_TEXT(ek_error_message(), path);
+    CHECK_HAS_TEXT(ek_error_message(), byte);
+    CHECK_HAS_TEXT(ek_error_message(), part);
+}
+
+/* VALUE in BYTES at AT, with right CRCs, is refused: byte NAMED, with PART. */
+static void refuse(size_t at, int bytes, uint64_t value, size_t named,
+                   const char *part)
+{
+    struct bytes damaged = whole;
+    eki_put(damaged.data + at, value, bytes);
+    mend(&damaged);
+    store(&damaged);
+    if (CHECK_EQ_INT(read_all(), EK_ERR_FILE))
+        check_message(named, part);
+    else
+        fprintf(stderr, "byte %zu = %" PRIu64 "\n", at, value);
+}
+
+static void each_field_of_the_header_is_checked(void)
+{
+    refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
+    refuse(EKI_HEADER_VERSION, 4, 2, EKI_HEADER_VERSION,
+           "version 2; allowed: 1");
+    refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
+    refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
+    refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
+    refuse(EKI_HEADER_RANKS, 4, UINT32_MAX, EKI_HEADER_RANKS, "ranks");
+    refuse(EKI_HEADER_WORKERS, 4, 4, EKI_HEADER_WORKERS, "4 workers");
+    refuse(EKI_HEADER_NAME, 1, 0, EKI_HEADER_NAME, "name");
+    refuse(EKI_HEADER_NAME, 1, '/', EKI_HEADER_NAME, "name");
+    refuse(EKI_HEADER_NAME + 63, 1, 'x', EKI_HEADER_NAME, "name");
+    refuse(EKI_HEADER_RANK_WORKERS, 4, 0, EKI_HEADER_RANK_WORKERS, "rank 0");
+    refuse(EKI_HEADER_RANK_WORKERS + 4, 4, UINT32_MAX,
+           EKI_HEADER_RANK_WORKERS + 4, "rank 1");
+}
+
+static void each_field_of_a_block_is_checked(void)
+{
+    size_t function = block_at(EKI_BLOCK_FUNCTION, 1);
+    size_t body = function + EKI_BLOCK_HEAD;
+    refuse(function, 4, 0x12345678, function, "0x12345678");
+    refuse(body + EKI_FUNCTION_NUMBER, 4, 0, body, "expected 1");
+    refuse(body + EKI_FUNCTION_NAME, 1, 0, body + EKI_FUNCTION_NAME, "name");
+    size_t end = block_at(EKI_BLOCK_END, 0);
+    refuse(end + EKI_BLOCK_HEAD, 8, 3, end + EKI_BLOCK_HEAD, "there are 2");
+    refuse(end, 4, EKI_BLOCK_FUNCTION, end + EKI_BLOCK_BYTES, "expected 68");
+    refuse(end, 4, EKI_BLOCK_ITERATION, end + EKI_BLOCK_BYTES, "expected 192");
+    refuse(function, 4, EKI_BLOCK_END, function + EKI_BLOCK_BYTES,
+           "expected 8");
+    size_t second = block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD;
+    refuse(second, 8, 1, second, "iteration 1 after iteration 1");
+    refuse(second, 8, UINT64_MAX, second, "iteration -1 after");
+    refuse(second + EKI_ITERATION_ZERO + 2, 1, 1, second + EKI_ITERATION_ZERO,
+           "must be 0");
+}
+
+static void each_field_of_a_worker_is_checked(void)
+{
+    size_t at =
+        block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
+    size_t executed = at + EKI_WORKER_EXECUTED;
+    refuse(at, 8, 1000, at, "1000 tasks");
+    refuse(at, 8, UINT64_MAX, at, "tasks");
+    refuse(executed, 8, 2, executed, "2 executed");
+    refuse(executed, 8, 92, executed, "92 executed");
+    refuse(executed, 8, UINT64_MAX, executed, "executed");
+    refuse(at + EKI_WORKER_NULLS, 8, 101, executed, "101 null");
+    refuse(at + EKI_WORKER_NULLS, 8, UINT64_MAX, executed, "null");
+    refuse(at + EKI_WORKER_FAILED, 8, 104, at + EKI_WORKER_FAILED, "104");
+    refuse(at + EKI_WORKER_CANCELLED, 8, UINT64_MAX, at + EKI_WORKER_FAILED,
+           "cancelled");
+    refuse(at + EKI_WORKER_NULL, 8, 5001, at + EKI_WORKER_NULL, "5001 ns");
+    size_t task = at + EKI_WORKER_HEAD;
+    refuse(task + EKI_TASK_FUNCTION, 2, 2, task + EKI_TASK_FUNCTION,
+           "function 2 of 2");
+    refuse(task + EKI_TASK_BIN, 2, EKI_BIN_COUNT, task + EKI_TASK_BIN,
+           "no bin");
+    refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN, "no bin");
+    refuse(task + EKI_TASK_FLAGS, 1, 8, task + EKI_TASK_FLAGS, "flags 0x08");
+}
+
+/* A task less is a worker more, and then bytes too many. */
+static void the_length_of_an_iteration_must_fit(void)
+{
+    size_t at =
+        block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
+    size_t last = at + 2 * EKI_WORKER_HEAD + 5 * EKI_TASK_BYTES;
+    CHECK_EQ_INT(eki_get(whole.data + last, 8), tasks_of(1, 2));
+    refuse(last, 8, 0, last + EKI_WORKER_HEAD, "13 bytes too many");
+}
+
+static void without_right_crcs_nothing_is_believed(void)
+{
+    for (size_t at = 0; at < whole.size; at++) {
+        struct bytes damaged = whole;
+        damaged.data[at] ^= 0x10;
+        store(&damaged);
+        if (CHECK_EQ_INT(read_all(), EK_ERR_FILE))
+            CHECK_HAS_TEXT(ek_error_message(), ", byte ");
+        else
+            fprintf(stderr, "byte %zu\n", at);
+    }
+}
+
+static void bytes_after_the_end_are_refused(void)
+{
+    struct bytes longer = whole;
+    longer.data[longer.size++] = 0;
+    store(&longer);
+    CHECK_EQ_INT(read_all(), EK_ERR_FILE);
+    check_message(whole.size, "1 bytes after the end");
+}
+
+/* Whole iterations in the first BYTES. */
+static int64_t iterations_within(size_t bytes)
+{
+    size_t second = block_at(EKI_BLOCK_FUNCTION, 1);
+    size_t end = block_at(EKI_BLOCK_END, 0);
+    return bytes >= end ? 2 : bytes >= second ? 1 : 0;
+}
+
+static void check_truncated(size_t bytes)
+{
+    struct eki_record *record;
+    char warned[64];
+    snprintf(warned, sizeof warned, "ends at byte %zu", bytes);
+    if (bytes < eki_get(whole.data + EKI_HEADER_BYTES, 4)) {
+        CHECK_EQ_INT(eki_record_open(path, &record), EK_ERR_FILE);
+        check_message(bytes, "ends within its header");
+        return;
+    }
+    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK))
+        return;
+    CHECK(!record->is_complete);
+    CHECK_HAS_TEXT(record->warning, warned);
+    CHECK_EQ_INT(record->iteration_count, iterations_within(bytes));
+    for (int k = 0; k < record->iteration_count; k++)
+        check_iteration(record, k);
+    eki_record_close(&record);
+}
+
+static void truncated_records_are_read_as_far_as_they_go(void)
+{
+    for (size_t bytes = 0; bytes < whole.size; bytes++) {
+        struct bytes shorter = whole;
+        shorter.size = bytes;
+        store(&shorter);
+        check_truncated(bytes);
+    }
+}
+
+static void other_files_are_refused(void)
+{
+    struct eki_record *record;
+    CHECK_EQ_INT(eki_record_open("/nowhere/run.ekr", &record), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "cannot read '/nowhere/run.ekr'");
+    CHECK_EQ_INT(eki_record_open("/tmp", &record), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "'/tmp'");
+    CHECK_EQ_INT(eki_record_open("/dev/null", &record), EK_ERR_FILE);
+    CHECK(record == NULL);
+}
+
+/* Random bytes flip, the CRCs are right every other time: no check may let
+ * through what does harm. */
+static void flipped_bytes_do_no_harm(int64_t flips)
+{
+    struct eki_random random;
+    int64_t read = 0;
+    eki_random_seed(&random, 7, 0);
+    for (int64_t i = 0; i < flips; i++) {
+        struct bytes damaged = whole;
+        uint64_t count = 1 + eki_random_below(&random, 4);
+        for (uint64_t n = 0; n < count; n++)
+            damaged.data[eki_random_below(&random, whole.size)] ^=
+                (unsigned char)(1 + eki_random_below(&random, 255));
+        if (i % 2)
+            mend(&damaged);
+        store(&damaged);
+        ek_status status = read_all();
+        read += status == EK_OK;
+        CHECK(status == EK_OK || status == EK_ERR_FILE ||
+              status == EK_ERR_NOMEM);
+    }
+    printf("     %" PRId64 " of %" PRId64 " were read\n", read, flips);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void files_that_cannot_be_written_are_refused(void)
+{
+    struct eki_record_writer *writer;
+    CHECK_EQ_INT(eki_record_create("/nowhere/run.ekr", &shape, &writer),
+                 EK_ERR_FILE);
+    CHECK(writer == NULL);
+    CHECK_HAS_TEXT(ek_error_message(), "cannot write '/nowhere/run.ekr'");
+    CHECK_EQ_INT(eki_record_create("/tmp", &shape, &writer), EK_ERR_FILE);
+    CHECK_EQ_INT(eki_record_create("/dev/full", &shape, &writer), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "No space left");
+    eki_record_abandon(&writer);
+}
+
+static void one_writes_a_file_at_a_time(void)
+{
+    struct eki_record_writer *writer, *other;
+    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
+    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    CHECK_EQ_INT(eki_record_create(path, &shape, &other), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "somebody else is writing it");
+    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    CHECK_EQ_INT(read_all(), EK_OK);
+    CHECK_EQ_INT(eki_record_create(path, &shape, &other), EK_OK);
+    CHECK_EQ_INT(eki_record_finish(&other), EK_OK);
+}
+
+static void memory_may_run_out(void)
+{
+    ek_status status = EK_ERR_NOMEM;
+    store(&whole);
+    for (int64_t n = 1; status == EK_ERR_NOMEM; n++) {
+        eki_memory_fail(n);
+        status = read_all();
+        eki_memory_fail(0);
+        CHECK(n < 100);
+    }
+    CHECK_EQ_INT(status, EK_OK);
+    struct eki_record_writer *writer = NULL;
+    for (int64_t n = 1; !writer && n < 100; n++) {
+        eki_memory_fail(n);
+        status = eki_record_create(path, &shape, &writer);
+        eki_memory_fail(0);
+        CHECK_EQ_INT(status, writer ? EK_OK : EK_ERR_NOMEM);
+    }
+    eki_record_abandon(&writer);
+}
+
+/* ------------------------------------------------------------- shipped ones */
+
+static void shipped_record_is_read(const char *folder, const char *name,
+                                   int64_t tasks, int64_t nulls)
+{
+    char file[512];
+    struct eki_record *record;
+    struct eki_record_iteration iteration;
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    if (!CHECK_EQ_INT(eki_record_open(file, &record), EK_OK))
+        return;
+    CHECK(record->is_complete);
+    CHECK_EQ_INT(record->iteration_count, 1);
+    CHECK_EQ_TEXT(record->functions[0], "fock");
+    if (CHECK_EQ_INT(eki_record_load(record, 0, &iteration), EK_OK)) {
+        CHECK_EQ_INT(iteration.task_count, tasks);
+        CHECK_EQ_INT(iteration.workers[0].nulls, nulls);
+        CHECK_EQ_INT(iteration.workers[0].executed, tasks + nulls);
+        eki_record_unload(&iteration);
+    }
+    eki_record_close(&record);
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : ".";
+    snprintf(path, sizeof path, "/tmp/ek_test_record_%ld.ekr", (long)getpid());
+    RUN(what_is_written_is_read);
+    fetch(&whole);
+    RUN(a_record_that_was_not_closed_is_read);
+    RUN(a_record_may_have_no_iteration);
+    RUN(durations_survive_as_bins);
+    RUN(each_field_of_the_header_is_checked);
+    RUN(each_field_of_a_block_is_checked);
+    RUN(each_field_of_a_worker_is_checked);
+    RUN(the_length_of_an_iteration_must_fit);
+    RUN(without_right_crcs_nothing_is_believed);
+    RUN(bytes_after_the_end_are_refused);
+    RUN(truncated_records_are_read_as_far_as_they_go);
+    RUN(other_files_are_refused);
+    RUN(files_that_cannot_be_written_are_refused);
+    RUN(one_writes_a_file_at_a_time);
+    RUN(memory_may_run_out);
+    flipped_bytes_do_no_harm(argc > 2 ? atoll(argv[2]) : 10000);
+    shipped_record_is_read(folder, "be032_half.ekr", 8777, 61051);
+    shipped_record_is_read(folder, "gascf_be256_twentieth.ekr", 10658, 4236076);
+    unlink(path);
+    return check_result();
+}

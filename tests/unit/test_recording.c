@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recording: what a record lists is what ran, task for task and worker for
+ * worker; what it only counts is as many; trouble with the file is heard.
+ *
+ *     test_recording RANKS WORKERS
+ */
+#include "../mpi/job.h"
+
+#include "record/record.h"
+#include "task/task.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+enum {
+    TASKS = 300,       /* per rank */
+    RANGE = 2000,      /* indices per rank */
+    RANK_STEP = 10000, /* a task's number / this: the rank that added it */
+    WORKERS_MOST = 16,
+    TALLY_MOST = 8192
+};
+
+/* What the tasks of a worker here say that they are. */
+struct tally {
+    int64_t count, seeds, spawned, failed;
+    int64_t discarded, skipped;
+    int64_t ran[TALLY_MOST]; /* payloads of the seeds */
+};
+
+static struct tally tallies[WORKERS_MOST];
+static char path[64];
+
+/* Payload of a task: its rank, number, and what it does. */
+enum what {
+    PLAIN,
+    SKIP,
+    DISCARD,
+    SPAWN,
+    KEEP, /* spawns a task that is kept */
+    FAIL,
+    COST
+};
+
+struct payload {
+    int64_t number;
+    int64_t what;
+};
+
+static ek_function work, child, index_function;
+
+static void tally(ek_worker *worker, int64_t number)
+{
+    struct tally *mine = &tallies[ek_worker_here(worker)];
+    mine->count++;
+    if (number >= 0 && CHECK(mine->seeds < TALLY_MOST))
+        mine->ran[mine->seeds++] = number;
+}
+
+static int work_task(ek_worker *worker, const void *bytes, size_t size,
+                     void *context)
+{
+    struct payload payload;
+    (void)context;
+    memcpy(&payload, bytes, size);
+    tally(worker, payload.number);
+    struct tally *mine = &tallies[ek_worker_here(worker)];
+    if (payload.what == SKIP)
+        ek_skip(worker), mine->skipped++;
+    if (payload.what == DISCARD)
+        ek_discard(worker), mine->discarded++;
+    if (payload.what == SPAWN)
+        ek_spawn(worker, child, NULL, 0, 0);
+    if (payload.what == KEEP)
+        ek_spawn(worker, child, NULL, 0, EK_SPAWN_KEEP);
+    if (payload.what == COST)
+        ek_set_cost(worker, 0.001);
+    if (payload.number % 16 == 0)
+        job_nap(50);
+    mine->failed += payload.what == FAIL;
+    return payload.what == FAIL;
+}
+
+/* Spawned: has no number. */
+static int child_task(ek_worker *worker, const void *bytes, size_t size,
+                      void *context)
+{
+    (void)bytes, (void)size, (void)context;
+    tally(worker, -1);
+    tallies[ek_worker_here(worker)].spawned++;
+    return 0;
+}
+
+/* One of ten indices remains, one of these is skipped. */
+static int index_task(ek_worker *worker, const void *bytes, size_t size,
+                      void *context)
+{
+    int64_t index;
+    (void)context;
+    memcpy(&index, bytes, size);
+    tally(worker, -1);
+    struct tally *mine = &tallies[ek_worker_here(worker)];
+    if (index % 10 != 0)
+        ek_discard(worker), mine->discarded++;
+    else if (index % 100 == 0)
+        ek_skip(worker), mine->skipped++;
+    if (index % 1000 == 7)
+        ek_skip(worker); /* discarded is more */
+    return 0;
+}
+
+static ek_collection *make(const char *record)
+{
+    ek_options options = job_options();
+    options.record = record;
+    options.name = "recorded";
+    options.on_failure = EK_ON_FAILURE_CONTINUE;
+    ek_collection *tasks = job_create(&options);
+    work = job_register(tasks, "work", work_task, NULL);
+    return tasks;
+}
+
+static void register_rest(ek_collection *tasks)
+{
+    child = job_register(tasks, "child", child_task, NULL);
+    index_function = job_register(tasks, "index", index_task, NULL);
+}
+
+/* Rank 0 has most of the work. */
+static int64_t tasks_here(void)
+{
+    return job_rank == 0 ? 3 * TASKS : TASKS / 3;
+}
+
+static void add_tasks(ek_collection *tasks, enum what mostly)
+{
+    for (int64_t i = 0; i < tasks_here(); i++) {
+        struct payload payload = {job_rank * RANK_STEP + i,
+                                  i % 5 == 0 ? (int64_t)mostly : PLAIN};
+        CHECK_EQ_INT(ek_add_task(tasks, work, &payload, sizeof payload, NULL),
+                     EK_OK);
+    }
+}
+
+static void clear_tallies(void)
+{
+    memset(tallies, 0, sizeof tallies);
+}
+
+static void choose_path(void)
+{
+    if (job_rank == 0)
+        snprintf(path, sizeof path, "/tmp/ek_test_recording_%ld.ekr",
+                 (long)getpid());
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* --------------------------------------------------------------- comparison */
+
+/* All tallies, on rank 0. */
+static struct tally *gather_tallies(void)
+{
+    size_t bytes = sizeof(struct tally) * (size_t)job_workers;
+    struct tally *all = job_rank == 0 ? malloc(bytes * (size_t)job_size) : NULL;
+    MPI_Gather(tallies, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0,
+               MPI_COMM_WORLD);
+    return all;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The number of a task of `work`: a rank deals ids in the order of adding, from
+ * 0 on. */
+static int64_t number_of(uint64_t id)
+{
+    return eki_id_home(id) / job_workers * RANK_STEP +
+           (int64_t)(id & (EKI_NUMBERS - 1));
+}
+
+/* Those that the record lists for a worker. */
+static int64_t listed_numbers(const struct eki_record_iteration *iteration,
+                              int w, int64_t *numbers)
+{
+    const struct eki_record_worker *worker = &iteration->workers[w];
+    int64_t count = 0;
+    for (int64_t i = 0; i < worker->count; i++) {
+        const struct eki_record_task *task =
+            &iteration->tasks[worker->first + i];
+        CHECK_EQ_INT(task->worker, w);
+        if (task->function == work && CHECK(count < TALLY_MOST))
+            numbers[count++] = number_of(task->id);
+    }
+    return count;
+}
+
+static void check_numbers(const struct eki_record_iteration *iteration, int w,
+                          struct tally *tally)
+{
+    static int64_t listed[TALLY_MOST];
+    int64_t count = listed_numbers(iteration, w, listed);
+    if (!CHECK_EQ_INT(count, tally->seeds))
+        return;
+    qsort(listed, (size_t)count, sizeof listed[0], compare_numbers);
+    qsort(tally->ran, (size_t)count, sizeof listed[0], compare_numbers);
+    CHECK_EQ_INT(memcmp(listed, tally->ran, (size_t)count * sizeof listed[0]),
+                 0);
+}
+
+/* Listed tasks of a worker with a flag, and those of a function. */
+static int64_t count_listed(const struct eki_record_iteration *iteration,
+                            const struct eki_record_worker *worker, int flag,
+                            int function)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < worker->count; i++) {
+        const struct eki_record_task *task =
+            &iteration->tasks[worker->first + i];
+        count += (flag == 0 || task->flags & flag) &&
+                 (function < 0 || task->function == function);
+    }
+    return count;
+}
+
+static void check_worker(const struct eki_record_iteration *iteration, int w,
+                         struct tally *tally)
+{
+    const struct eki_record_worker *worker = &iteration->workers[w];
+    int64_t kept = count_listed(iteration, worker, 0, child);
+    int64_t discarded =
+        count_listed(iteration, worker, EKI_RECORD_DISCARDED, -1);
+    check_numbers(iteration, w, tally);
+    CHECK_EQ_INT(worker->executed, tally->count);
+    CHECK_EQ_INT(worker->nulls + discarded, tally->discarded);
+    CHECK_EQ_INT(count_listed(iteration, worker, EKI_RECORD_SKIPPED, -1),
+                 tally->skipped);
+    CHECK_EQ_INT(worker->failed, tally->failed);
+    CHECK_EQ_INT(worker->executed - worker->nulls - worker->count + kept,
+                 tally->spawned);
+    CHECK(worker->null_ns <= worker->work_ns);
+    CHECK((worker->null_ns > 0) == (worker->nulls > 0));
+}
+
+/* What iteration K of the open record says is what the tallies say. */
+static void check_iteration(struct eki_record *record, int64_t k,
+                            struct tally *all)
+{
+    struct eki_record_iteration iteration;
+    if (!CHECK_EQ_INT(eki_record_load(record, k, &iteration), EK_OK)) {
+        fprintf(stderr, "%s\n", ek_error_message());
+        return;
+    }
+    CHECK_EQ_INT(iteration.head.iteration, k);
+    CHECK(iteration.head.wall_ns > 0);
+    for (int w = 0; w < record->shape.workers; w++)
+        check_worker(&iteration, w, &all[w]);
+    for (int64_t i = 0; i < iteration.task_count; i++) {
+        const struct eki_record_task *task = &iteration.tasks[i];
+        if (task->flags & EKI_RECORD_COSTED)
+            CHECK_NEAR((double)task->duration_ns, 1e6, 4e3);
+        CHECK((task->duration_ns == 0) ==
+              ((task->flags & EKI_RECORD_SKIPPED) != 0));
+    }
+    eki_record_unload(&iteration);
+}
+
+static struct eki_record *open_record(int64_t iterations)
+{
+    struct eki_record *record = NULL;
+    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK)) {
+        fprintf(stderr, "%s\n", ek_error_message());
+        return NULL;
+    }
+    CHECK(record->is_complete);
+    CHECK_EQ_TEXT(record->shape.name, "recorded");
+    CHECK_EQ_INT(record->shape.ranks, job_size);
+    CHECK_EQ_INT(record->shape.workers, job_size * job_workers);
+    CHECK_EQ_INT(record->iteration_count, iterations);
+    return record;
+}
+
+/* Without it there is nothing to look at. */
+static void need(bool is_read)
+{
+    if (is_read)
+        return;
+    fprintf(stderr, "%s\n", ek_error_message());
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* -------------------------------------------------------------------- tests */
+
+enum {
+    ITERATIONS = 4
+};
+
+/* Process, and keep what ran; all[k] on rank 0. */
+static void process(ek_collection *tasks, int k, struct tally **all)
+{
+    clear_tallies();
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    all[k] = gather_tallies();
+}
+
+/* Compare the file with what ran, on rank 0. */
+static void compare(int iterations, struct tally **all)
+{
+    struct eki_record *record = job_rank == 0 ? open_record(iterations) : NULL;
+    for (int k = 0; k < iterations; k++) {
+        if (record)
+            check_iteration(record, k, all[k]);
+        free(all[k]);
+    }
+    eki_record_close(&record);
+    if (job_rank == 0)
+        unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Numbers are dealt per rank, so those of all its workers are 0, 1, 2, ... */
+static void tasks_are_recorded(enum what what)
+{
+    struct tally *all[ITERATIONS];
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    add_tasks(tasks, what);
+    for (int k = 0; k < ITERATIONS; k++) {
+        process(tasks, k, all);
+        JOB_STATUS(ek_restore(tasks,
+                              k == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN,
+                              NULL),
+                   EK_OK);
+    }
+    ek_destroy(&tasks);
+    compare(ITERATIONS, all);
+}
+
+static void plain_tasks(void)
+{
+    tasks_are_recorded(PLAIN);
+}
+
+static void skipped_tasks(void)
+{
+    tasks_are_recorded(SKIP);
+}
+
+static void discarded_tasks(void)
+{
+    tasks_are_recorded(DISCARD);
+}
+
+static void spawned_tasks(void)
+{
+    tasks_are_recorded(SPAWN);
+}
+
+static void failing_tasks(void)
+{
+    tasks_are_recorded(FAIL);
+}
+
+static void costed_tasks(void)
+{
+    tasks_are_recorded(COST);
+}
+
+/* A kept task comes again, and there are more each time. */
+static void kept_tasks(void)
+{
+    tasks_are_recorded(KEEP);
+}
+
+static void ranges(void)
+{
+    struct tally *all[3];
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    CHECK_EQ_INT(ek_add_range(tasks, index_function, 0,
+                              job_rank == 0 ? 10 * RANGE : RANGE),
+                 EK_OK);
+    for (int k = 0; k < 3; k++) {
+        process(tasks, k, all);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+    compare(3, all);
+}
+
+/* A function named later, and the counter instead of stealing. */
+static void other_policies(void)
+{
+    struct tally *all[2];
+    ek_collection *tasks = make(path);
+    add_tasks(tasks, PLAIN);
+    child = index_function = 99;
+    CHECK_EQ_INT(ek_set(tasks, "steal", "counter"), EK_OK);
+    process(tasks, 0, all);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    register_rest(tasks);
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    process(tasks, 1, all);
+    ek_destroy(&tasks);
+    if (job_rank == 0) {
+        struct eki_record *record = open_record(2);
+        struct eki_record_iteration iteration;
+        need(record && eki_record_load(record, 1, &iteration) == EK_OK);
+        CHECK_EQ_INT(record->function_count, 3);
+        CHECK_EQ_INT(iteration.head.restore, EK_RESTORE_RETAIN);
+        CHECK_EQ_INT(iteration.head.steal, EK_STEAL_NONE);
+        CHECK_EQ_INT(iteration.head.on_failure, EK_ON_FAILURE_CONTINUE);
+        eki_record_unload(&iteration);
+        eki_record_close(&record);
+    }
+    compare(2, all);
+}
+
+/* One thread per rank fetches for all workers here. */
+static void pull_loops(void)
+{
+    struct tally *all[2];
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    add_tasks(tasks, PLAIN);
+    for (int k = 0; k < 2; k++) {
+        ek_task task;
+        clear_tallies();
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
+            struct payload payload;
+            memcpy(&payload, task.payload, task.bytes);
+            tally(task.worker, payload.number);
+        }
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        all[k] = gather_tallies();
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+    compare(2, all);
+}
+
+/* Stopped by a failure: listed is what ran, the rest is cancelled. */
+static void stopped_iterations(void)
+{
+    struct tally *all[1];
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    add_tasks(tasks, FAIL);
+    CHECK_EQ_INT(ek_set(tasks, "on_failure", "stop"), EK_OK);
+    clear_tallies();
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+    all[0] = gather_tallies();
+    /* Void: nothing runs, nothing is recorded. */
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
+    int64_t added = job_sum(tasks_here());
+    ek_destroy(&tasks);
+    if (job_rank == 0) {
+        struct eki_record *record = open_record(1);
+        struct eki_record_iteration iteration;
+        int64_t all_tasks = 0;
+        need(record && eki_record_load(record, 0, &iteration) == EK_OK);
+        CHECK_EQ_INT(iteration.head.status, EK_ERR_TASK);
+        for (int w = 0; w < record->shape.workers; w++)
+            all_tasks +=
+                iteration.workers[w].executed + iteration.workers[w].cancelled;
+        CHECK_EQ_INT(all_tasks, added);
+        eki_record_unload(&iteration);
+        eki_record_close(&record);
+    }
+    compare(1, all);
+}
+
+/* ------------------------------------------------------------------ trouble */
+
+static void refuse(const char *record, ek_status status, const char *part)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = NULL;
+    options.record = record;
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), status);
+    if (status == EK_OK)
+        ek_destroy(&tasks);
+    else
+        CHECK_HAS_TEXT(ek_error_message(), part);
+    CHECK(tasks == NULL);
+}
+
+static void bad_files_are_refused(void)
+{
+    refuse("/nowhere/to/be/found.ekr", EK_ERR_FILE, "/nowhere/to/be/found.ekr");
+    refuse("run.tsv", EK_ERR_ARG, "ending in .ekr");
+    refuse("", EK_ERR_ARG, "ending in .ekr");
+    refuse(".ekr", EK_ERR_ARG, "ending in .ekr");
+    refuse(NULL, EK_ERR_ARG, "option record");
+    setenv("EVENKEEL_RECORD", "1", 1);
+    refuse("0", EK_ERR_ARG, "EVENKEEL_RECORD: '1'");
+    unsetenv("EVENKEEL_RECORD");
+}
+
+static void ranks_must_agree(void)
+{
+    bool is_other = job_size > 1 && job_rank == job_size - 1;
+    refuse(is_other ? path : "0", job_size > 1 ? EK_ERR_ARG : EK_OK,
+           "option record must be the same on all ranks");
+}
+
+static void one_collection_writes_a_file(void)
+{
+    char other[128];
+    ek_collection *tasks = make(path);
+    refuse(path, EK_ERR_FILE, "somebody else is writing it");
+    /* With its name in the file's, each has one of its own. */
+    snprintf(other, sizeof other, "%.50s.%%.ekr", path);
+    refuse(other, EK_OK, "");
+    ek_destroy(&tasks);
+    snprintf(other, sizeof other, "%.50s.tasks.ekr", path);
+    if (job_rank == 0) {
+        CHECK_EQ_INT(unlink(other), 0);
+        CHECK_EQ_INT(unlink(path), 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static _Atomic int warnings;
+
+static void count_warnings(ek_level level, const char *line, void *context)
+{
+    (void)context;
+    CHECK_EQ_INT(level, EK_LEVEL_WARN);
+    CHECK_HAS_TEXT(line, "File too large; recording stops");
+    atomic_fetch_add_explicit(&warnings, 1, memory_order_relaxed);
+}
+
+/* Let files of this process have so many bytes at most. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void full_disks_stop_the_recording(void)
+{
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    add_tasks(tasks, DISCARD);
+    ek_set_sink(count_warnings, NULL, EK_LEVEL_WARN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int k = 0; k < 4; k++) {
+        if (k == 1)
+            limit_files(30000);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    limit_files(RLIM_INFINITY);
+    ek_destroy(&tasks);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    int heard = atomic_load_explicit(&warnings, memory_order_relaxed);
+    CHECK_EQ_INT(job_sum(heard), 1);
+    if (job_rank == 0) {
+        struct eki_record *record;
+        need(eki_record_open(path, &record) == EK_OK);
+        CHECK(!record->is_complete && record->iteration_count < 4);
+        CHECK(record->iteration_count > 0);
+        eki_record_close(&record);
+        unlink(path);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    choose_path();
+    JOB_RUN(plain_tasks);
+    JOB_RUN(skipped_tasks);
+    JOB_RUN(discarded_tasks);
+    JOB_RUN(spawned_tasks);
+    JOB_RUN(kept_tasks);
+    JOB_RUN(failing_tasks);
+    JOB_RUN(costed_tasks);
+    JOB_RUN(ranges);
+    JOB_RUN(other_policies);
+    JOB_RUN(pull_loops);
+    JOB_RUN(stopped_iterations);
+    JOB_RUN(bad_files_are_refused);
+    JOB_RUN(ranks_must_agree);
+    JOB_RUN(one_collection_writes_a_file);
+    JOB_RUN(full_disks_stop_the_recording);
+    return job_result();
+}
