@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# record.sh EK_RECORD DATA: the command line of ek-record; DATA has records.
+set -u
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+data=$(cd "$2" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+status=0
+
+fail() {
+    echo "FAIL: $*"
+    status=1
+}
+
+# run EXPECTED ARGUMENT...: exit status; output goes to out and err.
+run() {
+    expected=$1
+    shift
+    "$tool" "$@" >out 2>err </dev/null
+    code=$?
+    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
+}
+
+# says TEXT: on stderr.
+says() {
+    grep -qF -- "$1" err || fail "no '$1' in: $(cat err)"
+}
+
+# Text and back, for the records at hand.
+for record in "$data"/*.ekr; do
+    run 0 text "$record"
+    mv out text
+    run 0 binary text again.ekr
+    cmp "$record" again.ekr || fail "$record: not the same from text"
+    run 0 text again.ekr
+    cmp text out || fail "$record: not the same text"
+    "$tool" binary - piped.ekr <text && cmp again.ekr piped.ekr ||
+        fail "$record: not the same through a pipe"
+done
+
+# A text with all there is.
+cat >text <<'TEXT'
+EKRECORD 1
+name fock
+rank 0 workers 1
+rank 1 workers 2
+function 0 a name, with spaces
+function 1 back\x5cslash\x0aand line
+iteration 0 wall_ns 1000 status 0 restore none steal counter order executed on_failure stop
+worker 0 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0
+worker 1 executed 12 nulls 7 failed 1 cancelled 3 work_ns 4000 null_ns 30
+task 1099511627776 0 1 -
+task 18446744073709551615 1 1000 dsc
+task 5 0 - s
+worker 2 executed 1 nulls 0 failed 0 cancelled 0 work_ns 18446744073709551615 null_ns 0
+task 6 1 1028 c
+iteration 7 wall_ns 18446744073709551615 status 6 restore retain steal 200 order longest on_failure continue
+worker 0 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0
+worker 1 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0
+worker 2 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0
+end 2
+TEXT
+run 0 binary text all.ekr
+run 0 text all.ekr
+sed 's/ 1000 dsc/ 1001 dsc/; s/ 1028 c/ 1030 c/' text >rounded
+diff rounded out || diff text out || fail 'text is not the same again'
+mv out first
+run 0 binary first again.ekr
+cmp all.ekr again.ekr || fail 'binary is not the same again'
+run 0 summary all.ekr
+grep -q 'collection fock: 2 ranks, 3 workers, 2 iterations$' out ||
+    fail "summary: $(cat out)"
+awk '$1 == "0" { found = $2 == 13 && $4 == 2 } END { exit !found }' out ||
+    fail "summary, row 0: $(cat out)"
+grep -q '^ *7 .*failed$' out || fail "summary, row 7: $(cat out)"
+
+# Without its end it is a record that was not closed.
+sed '$d' text >open
+run 0 binary open open.ekr
+run 0 summary open.ekr
+says 'was the job killed?'
+grep -q 'not complete' out || fail 'summary: not complete'
+run 0 text open.ekr
+tail -n 1 out | grep -q '^worker 2' || fail 'text of an open record'
+
+# bad LINE TEXT SED: the text changed so is refused there, and leaves no file.
+bad() {
+    rm -f bad.ekr
+    sed "$3" text >changed
+    run 1 binary changed bad.ekr
+    says "'changed', line $1: "
+    says "$2"
+    [ ! -e bad.ekr ] || fail "$3: left a file"
+}
+bad 1 "'hello' begins no line" '1s/.*/hello/'
+bad 1 'version 2' '1s/1/2/'
+bad 2 'no name' '2s/fock/a b/; 2s/ b/\/b/'
+bad 2 'may not come here' '2d'
+bad 4 'rank 2, expected 1' '4s/rank 1/rank 2/'
+bad 4 '0 workers' '4s/workers 2/workers 0/'
+bad 5 'function 3, expected 0' '5s/0/3/'
+bad 6 'bad name' '6s/x5c/x5/'
+bad 7 '16 words' '7s/$/ and more/'
+bad 7 "steal 'best'" '7s/counter/best/'
+bad 8 'is not the next' '8s/worker 0/worker 1/'
+bad 9 'nulls' '9s/nulls 7/nulls 13/'
+bad 10 'task' '10s/task 1/task x1/'
+bad 10 "function '2' of 2" '10s/ 0 1 / 2 1 /'
+bad 10 "duration '1.5'" '10s/ 1 -/ 1.5 -/'
+bad 10 "flags 'x'" '10s/-/x/'
+bad 13 'is not the next' '12a worker 1 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0'
+bad 14 'more tasks' '13s/executed 1/executed 0/'
+bad 15 'iteration 0 after 0' '15s/iteration 7/iteration 0/'
+bad 18 'worker 2 of the iteration is missing' '18d'
+bad 19 '3 iterations; there are 2' '19s/2/3/'
+bad 20 'may not come here' '19a end 2'
+
+# Damaged, truncated and foreign files.
+record=$data/be032_half.ekr
+head -c 50 "$record" >short.ekr
+run 1 summary short.ekr
+says "'short.ekr', byte 50: the file ends within its header"
+head -c 1000 "$record" >short.ekr
+run 0 text short.ekr
+says "'short.ekr': the record is not complete: it ends at byte 1000"
+{ head -c 5000 "$record"; printf X; tail -c +5002 "$record"; } >damaged.ekr
+run 1 summary damaged.ekr
+says "'damaged.ekr', byte 200: the block of "
+run 1 summary "$tool"
+says 'byte 0: this is no record'
+run 1 text nowhere.ekr
+says "cannot read 'nowhere.ekr': No such file"
+run 1 binary nowhere.txt x.ekr
+says "cannot read 'nowhere.txt'"
+run 1 binary text nowhere/x.ekr
+says "cannot write 'nowhere/x.ekr': No such file"
+run 1 binary text /dev/full
+says 'No space left'
+"$tool" text all.ekr >/dev/full 2>err && fail 'text to a full disk'
+says 'cannot write the text'
+
+# Raw arrays: 1, 2, 3 microseconds, ids 5, 7, 12.
+printf '\000\000\200\077\000\000\000\100\000\000\100\100' >raw.us.f32
+printf '\005\000\000\000\007\000\000\000\014\000\000\000' >ids.u32
+printf '\005\000\000\000\002\000\000\000\005\000\000\000' >gaps.u32
+run 0 import --function fock --ids ids.u32 --nulls 9 raw.us.f32 a.ekr
+run 0 text a.ekr
+grep -qx 'function 0 fock' out || fail 'import: function'
+grep -q '^worker 0 executed 12 nulls 9 .* work_ns 6000 ' out ||
+    fail "import: $(cat out)"
+[ "$(sed -n 's/^task \([0-9]*\) .*/\1/p' out | tr '\n' ' ')" = '5 7 12 ' ] ||
+    fail "import: ids: $(cat out)"
+mv out first
+run 0 import --function fock --ids gaps.u32 --gaps --nulls 9 raw.us.f32 b.ekr
+cmp a.ekr b.ekr || fail 'import: ids by gaps'
+"$tool" import --function fock --ids ids.u32 --nulls 9 - c.ekr <raw.us.f32 &&
+    cmp a.ekr c.ekr || fail 'import through a pipe'
+run 0 import --type u32 --scale 1000 --every 2 ids.u32 d.ekr
+run 0 text d.ekr
+[ "$(grep -c '^task' out)" -eq 2 ] || fail "import: every: $(cat out)"
+grep -q '^task 2 0 12[0-9]* -$' out || fail "import: u32: $(cat out)"
+run 1 import --ids nowhere raw.us.f32 e.ekr
+head -c 10 raw.us.f32 >part
+run 1 import part e.ekr
+says "'part', byte 8: the file ends within a number"
+run 1 import --ids part raw.us.f32 e.ekr
+head -c 8 raw.us.f32 >part
+run 1 import --ids ids.u32 part e.ekr
+says 'more ids than durations'
+printf '\037\213\010\000' >part
+run 1 import part e.ekr
+says 'gunzip it first'
+printf '\000\000\200\277' >part
+run 1 import part e.ekr
+says 'no duration'
+[ ! -e e.ekr ] || fail 'a failed import left a file'
+
+# Wrong use.
+run 0 --help
+grep -q '^usage: ek-record' out || fail 'no help'
+for arguments in '' 'summary' 'summary a b' 'text' 'binary a' 'best a' \
+    'import' 'import a' 'import a b c' 'import --type f64 a b' \
+    'import --scale 0 a b' 'import --scale x a b' 'import --every 0 a b' \
+    'import --nulls -1 a b' 'import --fast 1 a b' 'import --ids'; do
+    # shellcheck disable=SC2086
+    run 2 $arguments
+    says 'allowed: '
+done
+run 2 import --function '' a b
+exit $status

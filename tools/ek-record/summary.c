@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a record tells of each iteration, as a table. */
+#include "tool.h"
+
+#include <inttypes.h>
+
+struct summary {
+    int64_t executed, nulls, spawned;
+    int64_t timed;   /* tasks with a duration that are not null */
+    double total_ns; /* of these */
+    uint64_t max_ns;
+    double imbalance; /* largest load of a worker / mean - 1 */
+    int64_t *bins;    /* [EKI_BIN_COUNT] of these; owned */
+};
+
+static void add_workers(const struct eki_record *record,
+                        const struct eki_record_iteration *iteration,
+                        struct summary *summary)
+{
+    double sum = 0, most = 0;
+    for (int i = 0; i < record->shape.workers; i++) {
+        const struct eki_record_worker *worker = &iteration->workers[i];
+        double work_ns = (double)worker->work_ns;
+        summary->executed += worker->executed;
+        summary->nulls += worker->nulls;
+        summary->spawned += worker->executed - worker->nulls - worker->count;
+        sum += work_ns;
+        most = work_ns > most ? work_ns : most;
+    }
+    if (sum > 0)
+        summary->imbalance = most * record->shape.workers / sum - 1;
+}
+
+static void add_tasks(const struct eki_record_iteration *iteration,
+                      struct summary *summary)
+{
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        const struct eki_record_task *task = &iteration->tasks[k];
+        if (task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) {
+            summary->nulls++;
+            continue;
+        }
+        if (task->bin == EKI_BIN_NEVER)
+            continue;
+        summary->timed++;
+        summary->bins[task->bin]++;
+        summary->total_ns += (double)task->duration_ns;
+        if (task->duration_ns > summary->max_ns)
+            summary->max_ns = task->duration_ns;
+    }
+}
+
+/* The smallest duration that a share Q of the tasks does not exceed, in us. */
+static double quantile_us(const struct summary *summary, double q)
+{
+    int64_t seen = 0;
+    for (int bin = 0; bin < EKI_BIN_COUNT; bin++) {
+        seen += summary->bins[bin];
+        if (seen > 0 && (double)seen >= q * (double)summary->timed)
+            return (double)eki_bin_ns((uint16_t)bin) * 1e-3;
+    }
+    return 0;
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+static void print_row(const struct eki_record_head *head,
+                      const struct summary *summary)
+{
+    printf("%9" PRId64 " %10" PRId64 " %6.2f %9" PRId64
+           " %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %6.1f%s\n",
+           head->iteration, summary->executed,
+           100 * share((double)summary->nulls, (double)summary->executed),
+           summary->spawned, quantile_us(summary, 0.5),
+           quantile_us(summary, 0.9), quantile_us(summary, 0.99),
+           (double)summary->max_ns * 1e-3, summary->total_ns * 1e-9,
+           share(summary->total_ns, (double)summary->max_ns),
+           (double)head->wall_ns * 1e-9, 100 * summary->imbalance,
+           head->status == EK_OK ? "" : "  failed");
+}
+
+static ek_status summarize(struct eki_record *record, int64_t k)
+{
+    struct eki_record_iteration iteration;
+    EKI_TRY(eki_record_load(record, k, &iteration));
+    struct summary summary = {
+        .bins = eki_alloc(EKI_BIN_COUNT, sizeof *summary.bins)};
+    if (summary.bins) {
+        add_workers(record, &iteration, &summary);
+        add_tasks(&iteration, &summary);
+        print_row(&iteration.head, &summary);
+    }
+    eki_record_unload(&iteration);
+    eki_free(summary.bins);
+    return summary.bins ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
+}
+
+static void print_header(const struct eki_record *record)
+{
+    printf("collection %s: %d ranks, %d workers, %" PRId64 " iterations%s\n",
+           record->shape.name, record->shape.ranks, record->shape.workers,
+           record->iteration_count,
+           record->is_complete ? "" : " (not complete)");
+    for (int i = 0; i < record->function_count; i++)
+        printf("function %d: %s\n", i, record->functions[i]);
+    printf("%9s %10s %6s %9s %9s %9s %9s %9s %9s %9s %9s %6s\n", "iteration",
+           "tasks", "null/%", "spawned", "p50/us", "p90/us", "p99/us", "max/us",
+           "total/s", "total/max", "wall/s", "imb/%");
+}
+
+int tool_summary(const char *path)
+{
+    struct eki_record *record;
+    ek_status status = tool_open(path, &record);
+    if (status != EK_OK)
+        return tool_failed();
+    print_header(record);
+    for (int64_t k = 0; status == EK_OK && k < record->iteration_count; k++)
+        status = summarize(record, k);
+    eki_record_close(&record);
+    return status == EK_OK ? 0 : tool_failed();
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A record as text, one line per task; docs/record.md says what it means. */
+#include "tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void print_policy(const struct tool_policy *policy,
+                         const struct eki_record_head *head)
+{
+    int value;
+    memcpy(&value, (const char *)head + policy->offset, sizeof value);
+    const char *name = tool_policy_name(policy, value);
+    if (name)
+        printf(" %s %s", policy->key, name);
+    else
+        printf(" %s %d", policy->key, value);
+}
+
+static void print_worker(int number, const struct eki_record_worker *worker)
+{
+    printf("worker %d executed %" PRId64 " nulls %" PRId64 " failed %" PRId64
+           " cancelled %" PRId64 " work_ns %" PRIu64 " null_ns %" PRIu64 "\n",
+           number, worker->executed, worker->nulls, worker->failed,
+           worker->cancelled, worker->work_ns, worker->null_ns);
+}
+
+static void print_task(const struct eki_record_task *task)
+{
+    printf("task %" PRIu64 " %d ", task->id, task->function);
+    if (task->bin == EKI_BIN_NEVER)
+        printf("- ");
+    else
+        printf("%" PRIu64 " ", task->duration_ns);
+    for (int i = 0; tool_flag_letters[i]; i++) {
+        if (task->flags & 1 << i)
+            putchar(tool_flag_letters[i]);
+    }
+    puts(task->flags ? "" : "-");
+}
+
+static void print_iteration(const struct eki_record *record,
+                            const struct eki_record_iteration *iteration)
+{
+    const struct eki_record_head *head = &iteration->head;
+    printf("iteration %" PRId64 " wall_ns %" PRIu64 " status %d",
+           head->iteration, head->wall_ns, -(int)head->status);
+    for (int i = 0; i < TOOL_POLICIES; i++)
+        print_policy(&tool_policies[i], head);
+    putchar('\n');
+    for (int i = 0; i < record->shape.workers; i++) {
+        const struct eki_record_worker *worker = &iteration->workers[i];
+        print_worker(i, worker);
+        for (int64_t k = 0; k < worker->count; k++)
+            print_task(&iteration->tasks[worker->first + k]);
+    }
+}
+
+/* What would end the line or mislead the eye becomes \xHH. */
+static void print_name(const char *name)
+{
+    for (; *name; name++) {
+        unsigned char byte = (unsigned char)*name;
+        if (byte < ' ' || byte == 127 || byte == '\\')
+            printf("\\x%02x", byte);
+        else
+            putchar(byte);
+    }
+    putchar('\n');
+}
+
+static void print_header(const struct eki_record *record)
+{
+    printf("EKRECORD %d\nname %s\n", EKI_RECORD_VERSION, record->shape.name);
+    for (int rank = 0; rank < record->shape.ranks; rank++)
+        printf("rank %d workers %d\n", rank, record->shape.rank_workers[rank]);
+    for (int i = 0; i < record->function_count; i++) {
+        printf("function %d ", i);
+        print_name(record->functions[i]);
+    }
+}
+
+static ek_status print_record(struct eki_record *record)
+{
+    print_header(record);
+    for (int64_t k = 0; k < record->iteration_count; k++) {
+        struct eki_record_iteration iteration;
+        EKI_TRY(eki_record_load(record, k, &iteration));
+        print_iteration(record, &iteration);
+        eki_record_unload(&iteration);
+    }
+    if (record->is_complete)
+        printf("end %" PRId64 "\n", record->iteration_count);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EK_OK;
+    return eki_error(EK_ERR_FILE, "cannot write the text: %s", strerror(errno));
+}
+
+int tool_text(const char *path)
+{
+    struct eki_record *record;
+    if (tool_open(path, &record) != EK_OK)
+        return tool_failed();
+    ek_status status = print_record(record);
+    eki_record_close(&record);
+    return status == EK_OK ? 0 : tool_failed();
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ek-record: what its commands share.  A command returns the program's exit
+ * status and has said on stderr why it is not 0.
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include "record/record.h"
+#include "task/task.h"
+
+enum {
+    TOOL_FAILED = 1,
+    TOOL_BAD_USE = 2
+};
+
+/* A line to stderr. */
+void tool_say(const char *format, ...) EKI_PRINTF(1, 2);
+/* Say what went wrong in the library. */
+int tool_failed(void);
+/* Open a record; its warning goes to stderr. */
+ek_status tool_open(const char *path, struct eki_record **record);
+/* Close an input, which may be standard input. */
+void tool_close(FILE *file);
+/* Open an input; "-": standard input.  NULL, with a message: it cannot be. */
+FILE *tool_open_input(const char *path);
+
+/* The whole of WORD as a number; false: it is none, or above MOST. */
+bool tool_number(const char *word, uint64_t most, uint64_t *value);
+
+/* The words of a text line, each a field of struct eki_record_head. */
+struct tool_policy {
+    const char *key, *option; /* in the text, in the option table */
+    size_t offset;
+};
+enum {
+    TOOL_POLICIES = 4
+};
+extern const struct tool_policy tool_policies[TOOL_POLICIES];
+
+/* The word for a policy's value; NULL: it has none. */
+const char *tool_policy_name(const struct tool_policy *policy, int value);
+/* The value of a word, or of its number; false: it is unknown. */
+bool tool_policy_value(const struct tool_policy *policy, const char *word,
+                       int *value);
+
+/* The letters of flags. */
+extern const char tool_flag_letters[];
+
+int tool_summary(const char *path);
+int tool_text(const char *path);
+int tool_binary(const char *text, const char *path);
+
+struct tool_import {
+    const char *raw, *path;
+    const char *function;
+    const char *ids; /* NULL: 0, 1, 2, ... */
+    bool has_gaps;   /* ids are differences */
+    bool is_integer; /* u32, not f32 */
+    double scale_ns; /* of the unit */
+    uint64_t nulls;  /* not listed */
+    uint64_t every;  /* take each so many */
+};
+int tool_import(const struct tool_import *import);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages, inputs, and the words of the text. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#define POLICY(key_, option_, field)    \
+    .key = (key_), .option = (option_), \
+    .offset = offsetof(struct eki_record_head, field)
+
+const struct tool_policy tool_policies[TOOL_POLICIES] = {
+    {POLICY("restore", "restore", restore)},
+    {POLICY("steal", "steal", steal)},
+    {POLICY("order", "order", order)},
+    {POLICY("on_failure", "on_failure", on_failure)}};
+
+/* Before the first iteration nothing is restored. */
+static const char none[] = "none";
+
+static bool is_restore(const struct tool_policy *policy)
+{
+    return policy == &tool_policies[0];
+}
+
+const char *tool_policy_name(const struct tool_policy *policy, int value)
+{
+    if (is_restore(policy) && value == EK_RESTORE_DEFAULT)
+        return none;
+    return eki_option_choice_name(policy->option, value);
+}
+
+bool tool_policy_value(const struct tool_policy *policy, const char *word,
+                       int *value)
+{
+    uint64_t number;
+    if (is_restore(policy) && strcmp(word, none) == 0) {
+        *value = EK_RESTORE_DEFAULT;
+        return true;
+    }
+    if (!tool_number(word, UINT8_MAX, &number))
+        return eki_option_choice_value(policy->option, word, value);
+    *value = (int)number;
+    return true;
+}
+
+const char tool_flag_letters[] = "dsc";
+
+void tool_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("ek-record: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+int tool_failed(void)
+{
+    tool_say("%s", ek_error_message());
+    return TOOL_FAILED;
+}
+
+ek_status tool_open(const char *path, struct eki_record **record)
+{
+    EKI_TRY(eki_record_open(path, record));
+    if (!(*record)->is_complete)
+        tool_say("'%s': %s", path, (*record)->warning);
+    return EK_OK;
+}
+
+FILE *tool_open_input(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return stdin;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        tool_say("cannot read '%s': %s", path, strerror(errno));
+    return file;
+}
+
+void tool_close(FILE *file)
+{
+    if (file && file != stdin)
+        fclose(file);
+}
+
+bool tool_number(const char *word, uint64_t most, uint64_t *value)
+{
+    char *end;
+    if (word[0] < '0' || word[0] > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(word, &end, 10);
+    return *end == '\0' && errno == 0 && *value <= most;
+}
