@@ -38,9 +38,8 @@ struct sort {
     unsigned first;  /* bin of starts[0] */
     struct estimate *estimates;
     unsigned low, high; /* bins seen */
-    int64_t kept, discarded, unmeasured;
+    int64_t slots, gone, kept, discarded;
     unsigned functions;
-    bool has_ranges;
 };
 
 typedef void visit_fn(struct sort *sort, const struct eki_slot *slot);
@@ -113,10 +112,10 @@ static size_t count_bins(struct sort *sort)
         FEW = 4096
     };
     const struct eki_local *local = sort->local;
-    int64_t slots = eki_local_slots(local, local->seed_base, local->seed_end) +
-                    eki_local_slots(local, local->log, local->log_end) +
-                    local->aside + local->remaining_count;
-    if (slots > FEW)
+    sort->slots = eki_local_slots(local, local->seed_base, local->seed_end) +
+                  eki_local_slots(local, local->log, local->log_end) +
+                  local->aside + local->remaining_count;
+    if (sort->slots > FEW)
         return EKI_BIN_COUNT;
     for_each(sort, bound_slot);
     if (sort->low == EKI_BIN_NEVER || sort->low > sort->high)
@@ -128,18 +127,20 @@ static size_t count_bins(struct sort *sort)
 EKI_INLINE void count_slot(struct sort *sort, const struct eki_slot *slot)
 {
     if (is_gone(slot)) {
+        sort->gone++;
         sort->discarded += (slot->flags & EKI_SLOT_DISCARDED) != 0;
         return;
     }
-    sort->kept++;
     unsigned bin = measured_bin(slot);
-    if (slot->function >= sort->functions)
-        sort->functions = slot->function + 1u;
-    sort->unmeasured += bin == EKI_BIN_NEVER;
-    sort->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
     sort->starts[bin - sort->first]++;
     sort->low = bin < sort->low ? bin : sort->low;
     sort->high = bin > sort->high ? bin : sort->high;
+}
+
+EKI_INLINE void note_function(struct sort *sort, const struct eki_slot *slot)
+{
+    if (slot->function >= sort->functions)
+        sort->functions = slot->function + 1u;
 }
 
 static void estimate_slot(struct sort *sort, const struct eki_slot *slot)
@@ -192,6 +193,7 @@ static void recount_slot(struct sort *sort, const struct eki_slot *slot)
 
 static bool estimate_unmeasured(struct sort *sort)
 {
+    for_each(sort, note_function);
     sort->estimates = eki_alloc(sort->functions, sizeof *sort->estimates);
     if (!sort->estimates)
         return false;
@@ -210,10 +212,10 @@ EKI_INLINE void put_slot(struct sort *sort, const struct eki_slot *slot,
         memcpy(to, slot, 64);
     else
         memcpy(to, slot, slot->bytes + (size_t)EKI_SLOT_HEADER);
-    uint8_t flags = to->flags & (EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_SET);
-    if (EKI_UNLIKELY(to->flags & EKI_SLOT_COSTED))
-        flags |= EKI_SLOT_SET;
-    to->flags = flags;
+    unsigned kept = to->flags & (EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_SET);
+    unsigned set =
+        (to->flags & EKI_SLOT_COSTED) * (EKI_SLOT_SET / EKI_SLOT_COSTED);
+    to->flags = (uint8_t)(kept | set);
     if (to->flags & EKI_SLOT_RANGE)
         to->flags |= EKI_SLOT_CANCELLED;
 }
@@ -303,6 +305,7 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
     if (!sort.starts)
         return false;
     for_each(&sort, count_slot);
+    sort.kept = sort.slots - sort.gone;
     if (sort.kept == 0) {
         eki_local_clear(local);
         done = true;
@@ -310,12 +313,12 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
     }
     if (!spare_room(local, sort.kept))
         goto free_starts;
-    if (order == EKI_ORDER_LONGEST && sort.unmeasured &&
+    if (order == EKI_ORDER_LONGEST && sort.low == EKI_BIN_NEVER &&
         !estimate_unmeasured(&sort))
         goto free_starts;
     fill_spare(&sort, order);
     swap_arrays(local, sort.kept);
-    local->has_ranges = sort.has_ranges;
+    local->has_ranges = sort.high == EKI_BIN_COUNT - 1;
     done = true;
     eki_free(sort.estimates);
 free_starts:
