@@ -22,7 +22,8 @@ static const struct option options[] = {
     {"--engine-precision", "P", OPTION_NUMBER, AT(input.engine_precision),
      1e-30, 1, "leave out smaller parts of an integral (1e-17)"},
     {"--policy", "NAME", OPTION_TEXT, AT(policy), 0, 0,
-     "original, retain, counter or static (retain)"},
+     "original, retain, centralized, hierarchical, counter or static "
+     "(retain)"},
     {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
      "iterations at most (50)"},
     {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
@@ -40,6 +41,8 @@ static bool set_policy(const char *text, enum scheme *target,
         enum scheme scheme;
     } policies[] = {{"original", SCHEME_STEAL},
                     {"retain", SCHEME_STEAL_RETAIN},
+                    {"centralized", SCHEME_CENTRALIZED},
+                    {"hierarchical", SCHEME_HIERARCHICAL},
                     {"counter", SCHEME_COUNTER},
                     {"static", SCHEME_STATIC}};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
@@ -50,7 +53,7 @@ static bool set_policy(const char *text, enum scheme *target,
     }
     return message_set(message,
                        "--policy is '%s'; allowed are original, retain, "
-                       "counter and static",
+                       "centralized, hierarchical, counter and static",
                        text);
 }
 

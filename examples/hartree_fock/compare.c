@@ -48,10 +48,10 @@ static void print_head(const struct fock *fock)
 {
     printf("%lld tasks, %d workers\n\n", (long long)fock_tasks(fock),
            fock_workers(fock));
-    printf("%-9s %8s %8s %8s %6s %8s %17s %17s %7s  %s\n", "", "it 1", "it 2",
+    printf("%-12s %8s %8s %8s %6s %8s %17s %17s %7s  %s\n", "", "it 1", "it 2",
            "it >= 2", "effi-", "tasks", "steals it 1", "steals last", "speed",
            "energy");
-    printf("%-9s %8s %8s %8s %6s %8s %17s %17s %7s  %s\n", "scheme", "s", "s",
+    printf("%-12s %8s %8s %8s %6s %8s %17s %17s %7s  %s\n", "scheme", "s", "s",
            "mean s", "ciency", "last it", "tried/successful",
            "tried/successful", "/static", "hartree");
 }
@@ -59,7 +59,7 @@ static void print_head(const struct fock *fock)
 static void print_tally(const struct tally *tally, const struct tally *base)
 {
     double mean = later_mean(tally, tally->later_s);
-    printf("%-9s %8.4f %8.4f %8.4f %5.1f%% %8lld %9.1f/%7.1f %9.1f/%7.1f "
+    printf("%-12s %8.4f %8.4f %8.4f %5.1f%% %8lld %9.1f/%7.1f %9.1f/%7.1f "
            "%7.2f  %.10f\n",
            scheme_name(tally->scheme), tally->first_s, tally->second_s, mean,
            100 * later_mean(tally, tally->later_efficiency),

@@ -100,9 +100,38 @@ static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
 
 const char *scheme_name(enum scheme scheme)
 {
-    static const char *const names[SCHEMES] = {"static", "counter", "StealAll",
-                                               "Steal", "StealRet"};
+    static const char *const names[SCHEMES] = {
+        "static",   "counter",     "StealAll",    "Steal",
+        "StealRet", "centralized", "hierarchical"};
     return names[scheme];
+}
+
+static ek_restore_policy restore_of(enum scheme scheme)
+{
+    switch (scheme) {
+    case SCHEME_STEAL_RETAIN:
+        return EK_RESTORE_RETAIN;
+    case SCHEME_CENTRALIZED:
+        return EK_RESTORE_CENTRALIZED;
+    case SCHEME_HIERARCHICAL:
+        return EK_RESTORE_HIERARCHICAL;
+    default:
+        return EK_RESTORE_ORIGINAL;
+    }
+}
+
+static ek_steal_policy steal_of(enum scheme scheme)
+{
+    switch (scheme) {
+    case SCHEME_STATIC:
+    case SCHEME_CENTRALIZED:
+    case SCHEME_HIERARCHICAL:
+        return EK_STEAL_NONE;
+    case SCHEME_COUNTER:
+        return EK_STEAL_COUNTER;
+    default:
+        return EK_STEAL_RANDOM;
+    }
 }
 
 static ek_options options_of(const struct fock_options *options,
@@ -112,12 +141,8 @@ static ek_options options_of(const struct fock_options *options,
     made.name = "fock";
     made.payload_bytes = 16; /* a number; ranges need 16 */
     made.ignore_environment = options->ignore_environment;
-    made.restore = options->scheme == SCHEME_STEAL_RETAIN ? EK_RESTORE_RETAIN
-                                                          : EK_RESTORE_ORIGINAL;
-    if (options->scheme == SCHEME_STATIC)
-        made.steal = EK_STEAL_NONE;
-    if (options->scheme == SCHEME_COUNTER)
-        made.steal = EK_STEAL_COUNTER;
+    made.restore = restore_of(options->scheme);
+    made.steal = steal_of(options->scheme);
     made.worker_create = mine_create;
     made.worker_begin = mine_begin;
     made.worker_end = mine_end;

@@ -13,15 +13,18 @@
 
 /** Who does which task. */
 enum scheme {
-    SCHEME_STATIC,      /* everyone its own tasks */
-    SCHEME_COUNTER,     /* everyone the next number of a shared counter; all
-                           tasks anew in every iteration, as such codes do */
-    SCHEME_STEAL_ALL,   /* stealing; all tasks anew in every iteration */
-    SCHEME_STEAL,       /* stealing; empty tasks gone, the rest as at first */
-    SCHEME_STEAL_RETAIN /* stealing; every task starts where it last ran */
+    SCHEME_STATIC,       /* everyone its own tasks */
+    SCHEME_COUNTER,      /* everyone the next number of a shared counter; all
+                            tasks anew in every iteration, as such codes do */
+    SCHEME_STEAL_ALL,    /* stealing; all tasks anew in every iteration */
+    SCHEME_STEAL,        /* stealing; empty tasks gone, the rest as at first */
+    SCHEME_STEAL_RETAIN, /* stealing; every task starts where it last ran */
+    SCHEME_CENTRALIZED,  /* no stealing; rebalanced between iterations, by rank
+                            0 ... */
+    SCHEME_HIERARCHICAL  /* ... or by groups of workers */
 };
 
-#define SCHEMES 5
+#define SCHEMES 7
 
 /** Name of a scheme, such as "StealRet". */
 const char *scheme_name(enum scheme scheme);

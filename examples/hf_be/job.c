@@ -9,6 +9,8 @@ const struct mode compared_modes[] = {
     {"StealAll", "original", NULL, true},
     {"Steal", "original", NULL, false},
     {"StealRet", "retain", NULL, false},
+    {"centralized", "centralized", "none", false},
+    {"hierarchical", "hierarchical", "none", false},
 };
 
 const int compared_count = sizeof compared_modes / sizeof *compared_modes;

@@ -19,6 +19,7 @@ struct repair {
     struct eki_holes holes;
     int64_t *heads; /* [workers] */
     int64_t *next;  /* [count] */
+    eki_ns grain;   /* a sixteenth of the mean hole */
     int32_t *over;  /* workers above the target */
     int32_t over_count;
 };
@@ -173,16 +174,28 @@ static void pop(struct repair *repair)
 /* -------------------------------------------------------------------- repair
  */
 
+/* Whether a swap is worth its migrations.  A move to a hole always is; what
+ * comes back must leave an eighth of what is missing, or of the order of what
+ * workers are below the target. */
+static bool is_worth(const struct repair *repair, int32_t p,
+                     const struct swap *swap)
+{
+    const struct eki_pool *pool = repair->pool;
+    eki_ns share = (pool->loads[p] - pool->target) / 8;
+    eki_ns least = (share < repair->grain ? share : repair->grain) + 1;
+    if (swap->gives == NONE)
+        return false;
+    return swap->takes == NONE || swap->worse <= pool->target ||
+           pool->loads[p] - swap->worse >= least;
+}
+
 /* Help the worst worker; it leaves the heap if it is well, or helpless. */
 static void help(struct repair *repair)
 {
     struct eki_pool *pool = repair->pool;
     int32_t p = repair->over[0];
     struct swap swap = find_partner(repair, p);
-    /* A gain must be worth its while, or small ones go on for ever. */
-    eki_ns excess = pool->loads[p] - pool->target;
-    if (swap.gives == NONE || (swap.worse > pool->target &&
-                               pool->loads[p] - swap.worse < excess / 8 + 1)) {
+    if (!is_worth(repair, p, &swap)) {
         pop(repair);
         return;
     }
@@ -219,7 +232,10 @@ static void fill(struct repair *repair)
 {
     const struct eki_pool *pool = repair->pool;
     for (int32_t w = 0; w < pool->workers; w++) {
+        eki_ns hole = pool->target - pool->loads[w];
         repair->heads[w] = NONE;
+        if (hole > 0)
+            repair->grain += hole / pool->workers / 16;
         if (pool->loads[w] > pool->target)
             push(repair, w);
     }

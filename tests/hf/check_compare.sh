@@ -9,7 +9,7 @@ export EVENKEEL_STEAL=none EVENKEEL_RESTORE=original
 # shellcheck disable=SC2046
 hartree_fock "$1" "$2" $(molecule be008_chain6 sto-3g) --tile 5 \
     --compare || fail "exit status $?"
-for scheme in static counter StealAll Steal StealRet; do
+for scheme in static counter StealAll Steal StealRet centralized hierarchical; do
     [ "$(grep -c "^$scheme " "$folder/out")" -eq 1 ] ||
         fail "not one row for $scheme"
 done

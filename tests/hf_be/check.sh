@@ -82,7 +82,7 @@ check_discard() {
 check_compare() {
     export EVENKEEL_STEAL=none EVENKEEL_RESTORE=original
     hf_be "$1" "$2" --compare
-    for mode in static counter StealAll Steal StealRet; do
+    for mode in static counter StealAll Steal StealRet centralized hierarchical; do
         [ "$(grep -c "^$mode " "$folder/out")" -eq 1 ] ||
             fail "not one row for $mode"
     done

@@ -141,6 +141,47 @@ static void printed_algorithms_keep(void)
     free(problem);
 }
 
+/* As in table 3 of HPDC'12, smaller: every 4th worker is dealt 8 tasks for one;
+ * the longest task is 1.06 mean loads, or far below. */
+static void hard_loads_reach_the_bound(void)
+{
+    enum {
+        MANY = 280
+    };
+    struct problem *problem = calloc(1, sizeof *problem);
+    static const int per_worker[] = {10, 26, 60};
+    for (int run = 0; run < 12; run++) {
+        int64_t count = MANY * (int64_t)per_worker[run % 3], at = 0, dealt = 0;
+        eki_ns total = 0, longest = run / 3 % 2 ? 1060000 : 90000;
+        eki_ns *ns = calloc((size_t)count, sizeof *ns);
+        for (int64_t i = 0; i < count; i++)
+            total += ns[i] = 2000 + (run % 3 == 0) * 40000 + below(40000);
+        /* The mean load becomes a million. */
+        for (int64_t i = 0; i < count; i++)
+            ns[i] = (eki_ns)((double)ns[i] * 1e6 * MANY / (double)total);
+        ns[0] = longest > ns[0] ? longest : ns[0];
+        qsort(ns, (size_t)count, sizeof *ns, descending);
+        for (int32_t w = 0; w < MANY; w++) {
+            int64_t mine = (dealt += w % 4 ? 1 : 8) * count / (MANY / 4 * 11);
+            problem->first[w] = at;
+            for (; at < mine; at++)
+                problem->ns[at] = ns[(at * 7919) % count];
+            qsort(problem->ns + problem->first[w],
+                  (size_t)(at - problem->first[w]), sizeof *ns, descending);
+        }
+        problem->first[MANY] = at;
+        problem->input = (struct eki_balance_input){
+            MANY, problem->first, problem->ns, 0.003, run / 6 ? 0 : 64};
+        struct eki_decision decision;
+        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        check_decision(problem, &decision);
+        CHECK(largest_load(problem, false) <= decision.target + decision.target / 500);
+        CHECK(decision.moved <= decision.fewest + decision.fewest / 4);
+        free(ns);
+    }
+    free(problem);
+}
+
 /* Nothing moves where nobody is above the target. */
 static void balanced_loads_stay(void)
 {
@@ -260,6 +301,7 @@ int main(void)
     RUN(holes_are_found);
     RUN(donors_give_the_fewest);
     RUN(balanced_loads_stay);
+    RUN(hard_loads_reach_the_bound);
     RUN(decisions_keep_and_help);
     RUN(printed_algorithms_keep);
     RUN(decisions_without_memory_say_so);
