@@ -128,11 +128,13 @@ typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
 
 /** Who gets which task in the next iteration. */
 typedef enum ek_restore_policy {
-    EK_RESTORE_DEFAULT = 0, /**< What options.restore says. */
-    EK_RESTORE_ORIGINAL,    /**< Every task back where it was seeded. */
-    EK_RESTORE_RETAIN,      /**< Retentive: every task where it ran. */
-    EK_RESTORE_CENTRALIZED, /**< Retained, then rebalanced by rank 0. */
-    EK_RESTORE_HIERARCHICAL /**< ... by groups of workers, then rank 0. */
+    EK_RESTORE_DEFAULT = 0,  /**< What options.restore says. */
+    EK_RESTORE_ORIGINAL,     /**< Every task back where it was seeded. */
+    EK_RESTORE_RETAIN,       /**< Retentive: every task where it ran. */
+    EK_RESTORE_CENTRALIZED,  /**< Retained, then rebalanced by rank 0. */
+    EK_RESTORE_HIERARCHICAL, /**< ... by groups of workers, then rank 0. */
+    EK_RESTORE_CENTRALIZED_HPDC12, /**< Algorithm 1 of HPDC 2012 as printed. */
+    EK_RESTORE_HIERARCHICAL_HPDC12 /**< Algorithm 2, decided on rank 0. */
 } ek_restore_policy;
 
 /** Whom a worker without work asks. */
@@ -577,7 +579,8 @@ typedef struct ek_restore_report {
  *
  * A rebalance starts from where tasks ran and moves as few as it takes to bring
  * every worker to the mean load, or the longest task, and a tolerance beyond:
- * at least 0.3 %, and a tenth of the mean task over the mean load.  Loads are
+ * at least 0.3 %, and a tenth of the mean task over the mean load (or
+ * options.balance_ppm).  Loads are
  * the last durations; a task never measured counts as the mean of its function
  * times its hint.  Ranges that have not run stay.
  *

@@ -11,6 +11,8 @@ const struct mode compared_modes[] = {
     {"StealRet", "retain", NULL, false},
     {"centralized", "centralized", "none", false},
     {"hierarchical", "hierarchical", "none", false},
+    {"central.-12", "centralized-hpdc12", "none", false},
+    {"hierarch.-12", "hierarchical-hpdc12", "none", false},
 };
 
 const int compared_count = sizeof compared_modes / sizeof *compared_modes;

@@ -158,6 +158,17 @@ struct eki_hpdc12 {
     bool is_hierarchical;
 };
 
+/* How many of the shortest a worker sheds, to come to the target. */
+int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
+                                  eki_ns target);
+/* Algorithm 1: place all items, each on the least loaded worker. */
+bool eki_pool_greedy(struct eki_pool *pool);
+/* Algorithm 2, MEAN: load of a worker.  Descriptors that arrive at the busiest
+ * vertex and the critical path go to DECISION. */
+bool eki_pool_tree(struct eki_pool *pool, double mean,
+                   const struct eki_hpdc12 *constants,
+                   struct eki_decision *decision);
+
 bool eki_balance_hpdc12(const struct eki_balance_input *input,
                         const struct eki_hpdc12 *constants, int32_t *to,
                         struct eki_decision *decision);

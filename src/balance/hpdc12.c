@@ -13,14 +13,26 @@
 
 #include <string.h>
 
+int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
+                                  eki_ns target)
+{
+    int64_t kept = count;
+    while (kept > 0 && load > target)
+        load -= ns[--kept];
+    return count - kept;
+}
+
 static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
 {
     const struct eki_balance_input *input = plan->input;
     double mean = (double)plan->totals.total / (double)input->workers;
     for (int32_t w = 0; w < input->workers; w++) {
-        int64_t kept = eki_tasks_of(input, w);
-        while (kept > 0 && (double)plan->loads[w] > c->shed * mean)
-            eki_plan_shed(plan, w, --kept);
+        int64_t count = eki_tasks_of(input, w);
+        int64_t n =
+            eki_balance_shed_shortest(input->ns + input->first[w], count,
+                                      plan->loads[w], (eki_ns)(c->shed * mean));
+        for (int64_t i = 1; i <= n; i++)
+            eki_plan_shed(plan, w, count - i);
     }
 }
 
@@ -53,28 +65,23 @@ static void sift(struct heap *heap, int32_t at)
     }
 }
 
-static bool centralized(struct eki_plan *plan, struct eki_decision *decision)
+bool eki_pool_greedy(struct eki_pool *pool)
 {
-    uint64_t start = eki_cpu_ns();
-    int32_t workers = plan->input->workers;
-    struct heap heap = {
-        plan->loads, eki_alloc((size_t)workers, sizeof *heap.order), workers};
-    if (!heap.order || !eki_items_sort(plan->items, plan->count)) {
-        eki_free(heap.order);
+    struct heap heap = {pool->loads,
+                        eki_alloc((size_t)pool->workers, sizeof *heap.order),
+                        pool->workers};
+    if (!heap.order)
         return false;
-    }
-    for (int32_t w = 0; w < workers; w++)
+    for (int32_t w = 0; w < pool->workers; w++)
         heap.order[w] = w;
-    for (int32_t at = workers / 2; at-- > 0;)
+    for (int32_t at = pool->workers / 2; at-- > 0;)
         sift(&heap, at);
-    for (int64_t i = 0; i < plan->count; i++) {
-        eki_plan_send(plan, &plan->items[i], heap.order[0]);
-        plan->loads[heap.order[0]] += plan->items[i].ns;
+    for (int64_t i = 0; i < pool->count; i++) {
+        pool->places[i] = heap.order[0];
+        pool->loads[heap.order[0]] += pool->items[i].ns;
         sift(&heap, 0);
     }
     eki_free(heap.order);
-    decision->descriptors = plan->count;
-    decision->critical_ns += eki_cpu_ns() - start;
     return true;
 }
 
@@ -94,8 +101,10 @@ struct level {
 };
 
 struct tree {
-    struct eki_plan *plan;
-    const struct eki_hpdc12 *constants;
+    struct eki_pool *pool;
+    double fill; /* D x mean load */
+    int32_t branching;
+    struct eki_decision *decision;
     struct level levels[LEVELS_MOST];
     int top;
     int64_t *next;           /* [count], of the lists */
@@ -117,9 +126,9 @@ static bool open_level(struct level *level, int32_t count)
 
 static bool open_tree(struct tree *tree)
 {
-    struct eki_plan *plan = tree->plan;
-    int32_t workers = plan->input->workers;
-    size_t count = (size_t)plan->count;
+    const struct eki_pool *pool = tree->pool;
+    int32_t workers = pool->workers;
+    size_t count = (size_t)pool->count;
     tree->next = eki_alloc(count, sizeof *tree->next);
     tree->sorted = eki_alloc(count, sizeof *tree->sorted);
     tree->up = eki_alloc(count, sizeof *tree->up);
@@ -128,11 +137,11 @@ static bool open_tree(struct tree *tree)
         !open_level(&tree->levels[0], workers))
         return false;
     for (int32_t w = 0; w < workers; w++) {
-        tree->levels[0].loads[w] = plan->loads[w];
+        tree->levels[0].loads[w] = pool->loads[w];
         tree->levels[0].leaves[w] = 1;
     }
     for (int32_t n = workers; n > 1;) {
-        n = (n + tree->constants->branching - 1) / tree->constants->branching;
+        n = (n + tree->branching - 1) / tree->branching;
         if (!open_level(&tree->levels[++tree->top], n))
             return false;
     }
@@ -156,7 +165,7 @@ static void close_tree(struct tree *tree)
 static int32_t children(const struct tree *tree, int l, int32_t vertex,
                         int32_t *first)
 {
-    int32_t k = tree->constants->branching, below = tree->levels[l - 1].count;
+    int32_t k = tree->branching, below = tree->levels[l - 1].count;
     *first = vertex * k;
     return *first + k < below ? *first + k : below;
 }
@@ -181,7 +190,7 @@ static int32_t least_child(const struct tree *tree, int l, int32_t vertex)
 static void give(struct tree *tree, int l, int32_t child, int64_t item)
 {
     struct level *level = &tree->levels[l];
-    level->loads[child] += tree->plan->items[item].ns;
+    level->loads[child] += tree->pool->items[item].ns;
     tree->next[item] = level->heads[child];
     level->heads[child] = item;
 }
@@ -190,14 +199,11 @@ static void give(struct tree *tree, int l, int32_t child, int64_t item)
 static int64_t fill_children(struct tree *tree, int l, int32_t vertex,
                              int64_t count, int64_t *rest)
 {
-    double mean =
-        (double)tree->plan->totals.total / (double)tree->plan->input->workers;
     int64_t left = 0;
     for (int64_t i = 0; i < count; i++) {
         int32_t child = least_child(tree, l, vertex);
         int64_t item = tree->sorted[i].index;
-        if (l == tree->top ||
-            average(&tree->levels[l - 1], child) < tree->constants->fill * mean)
+        if (l == tree->top || average(&tree->levels[l - 1], child) < tree->fill)
             give(tree, l - 1, child, item);
         else
             rest[left++] = item;
@@ -209,12 +215,12 @@ static int64_t fill_children(struct tree *tree, int l, int32_t vertex,
 static bool sort_some(struct tree *tree, const int64_t *items, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        tree->sorted[i] = (struct eki_item){tree->plan->items[items[i]].ns, 0,
+        tree->sorted[i] = (struct eki_item){tree->pool->items[items[i]].ns, 0,
                                             (int32_t)items[i]};
     return eki_items_sort(tree->sorted, count);
 }
 
-static bool go_up(struct tree *tree, int l, struct eki_decision *decision)
+static bool go_up(struct tree *tree, int l)
 {
     struct level *level = &tree->levels[l], *below = &tree->levels[l - 1];
     int64_t left = 0;
@@ -231,17 +237,17 @@ static bool go_up(struct tree *tree, int l, struct eki_decision *decision)
             level->loads[v] += below->loads[child];
             level->leaves[v] += below->leaves[child];
         }
-        if (count > decision->descriptors)
-            decision->descriptors = count;
+        if (count > tree->decision->descriptors)
+            tree->decision->descriptors = count;
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
     tree->first[level->count] = left;
-    decision->critical_ns += slowest;
+    tree->decision->critical_ns += slowest;
     return true;
 }
 
-static bool go_down(struct tree *tree, int l, struct eki_decision *decision)
+static bool go_down(struct tree *tree, int l)
 {
     const struct level *level = &tree->levels[l];
     uint64_t slowest = 0;
@@ -257,46 +263,84 @@ static bool go_down(struct tree *tree, int l, struct eki_decision *decision)
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
-    decision->critical_ns += slowest;
+    tree->decision->critical_ns += slowest;
     return true;
 }
 
-static bool climb(struct tree *tree, struct eki_decision *decision)
+/* The items that go up, by the worker that they come from. */
+static void list_leaves(struct tree *tree)
 {
-    struct eki_plan *plan = tree->plan;
-    for (int64_t i = 0; i < plan->count; i++) {
-        tree->up[i] = i;
-        tree->first[plan->items[i].from + 1]++;
-    }
-    for (int32_t w = 0; w < plan->input->workers; w++)
+    const struct eki_pool *pool = tree->pool;
+    for (int64_t i = 0; i < pool->count; i++)
+        tree->first[pool->items[i].from + 1]++;
+    for (int32_t w = 0; w < pool->workers; w++)
         tree->first[w + 1] += tree->first[w];
+    for (int64_t i = 0; i < pool->count; i++)
+        tree->up[tree->first[pool->items[i].from]++] = i;
+    /* Each first has become the next one's. */
+    memmove(tree->first + 1, tree->first,
+            (size_t)pool->workers * sizeof *tree->first);
+    tree->first[0] = 0;
+}
+
+static bool climb(struct tree *tree)
+{
+    struct eki_pool *pool = tree->pool;
+    list_leaves(tree);
     for (int l = 1; l <= tree->top; l++) {
-        if (!go_up(tree, l, decision))
+        if (!go_up(tree, l))
             return false;
     }
     for (int l = tree->top - 1; l >= 1; l--) {
-        if (!go_down(tree, l, decision))
+        if (!go_down(tree, l))
             return false;
     }
-    for (int32_t w = 0; w < plan->input->workers; w++) {
+    for (int32_t w = 0; w < pool->workers; w++) {
+        pool->loads[w] = tree->levels[0].loads[w];
         for (int64_t i = tree->levels[0].heads[w]; i != NONE; i = tree->next[i])
-            eki_plan_send(plan, &plan->items[i], w);
+            pool->places[i] = w;
     }
+    /* One worker is no tree. */
+    for (int64_t i = 0; i < pool->count; i++)
+        pool->places[i] = pool->places[i] < 0 ? 0 : pool->places[i];
     return true;
 }
 
-static bool hierarchical(struct eki_plan *plan,
-                         const struct eki_hpdc12 *constants,
-                         struct eki_decision *decision)
+bool eki_pool_tree(struct eki_pool *pool, double mean,
+                   const struct eki_hpdc12 *constants,
+                   struct eki_decision *decision)
 {
     struct tree *tree = eki_alloc(1, sizeof *tree);
     if (!tree)
         return false;
-    tree->plan = plan;
-    tree->constants = constants;
-    bool done = open_tree(tree) && climb(tree, decision);
+    tree->pool = pool;
+    tree->fill = constants->fill * mean;
+    tree->branching = constants->branching;
+    tree->decision = decision;
+    bool done = open_tree(tree) && climb(tree);
     close_tree(tree);
     eki_free(tree);
+    return done;
+}
+
+static bool decide(struct eki_plan *plan, const struct eki_hpdc12 *constants,
+                   struct eki_decision *decision)
+{
+    uint64_t start = eki_cpu_ns();
+    double mean = (double)plan->totals.total / (double)plan->input->workers;
+    struct eki_pool pool = {.workers = plan->input->workers,
+                            .loads = plan->loads};
+    bool done = eki_pool_fill(&pool, plan->items, plan->count);
+    if (done && constants->is_hierarchical) {
+        done = eki_pool_tree(&pool, mean, constants, decision);
+    } else if (done) {
+        done = eki_pool_greedy(&pool);
+        decision->descriptors = plan->count;
+        decision->critical_ns += eki_cpu_ns() - start;
+    }
+    for (int64_t i = 0; done && i < pool.count; i++)
+        eki_plan_send(plan, &pool.items[i], pool.places[i]);
+    eki_pool_free(&pool);
     return done;
 }
 
@@ -309,9 +353,7 @@ bool eki_balance_hpdc12(const struct eki_balance_input *input,
     if (!eki_plan_open(&plan, input, to))
         return false;
     shed_shortest(&plan, constants);
-    bool done = constants->is_hierarchical
-                    ? hierarchical(&plan, constants, decision)
-                    : centralized(&plan, decision);
+    bool done = decide(&plan, constants, decision);
     if (done)
         eki_plan_describe(&plan, decision);
     eki_plan_close(&plan);

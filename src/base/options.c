@@ -66,6 +66,8 @@ static const struct eki_choice restore_choices[] = {
     {"retain", EK_RESTORE_RETAIN},
     {"centralized", EK_RESTORE_CENTRALIZED},
     {"hierarchical", EK_RESTORE_HIERARCHICAL},
+    {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
+    {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
     {NULL, 0}};
 
 static const struct eki_choice steal_choices[] = {{"random", EK_STEAL_RANDOM},

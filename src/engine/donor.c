@@ -156,16 +156,30 @@ static eki_ns load_of(const struct eki_donor *donor, int here)
     return load;
 }
 
+/* Which tasks a worker sheds. */
+static int64_t choose(const struct eki_balancer *balancer, const eki_ns *ns,
+                      int64_t count, eki_ns load, int32_t *chosen)
+{
+    if (!balancer->wish.is_printed)
+        return eki_balance_shed(ns, count, load, balancer->target, chosen);
+    int64_t n = eki_balance_shed_shortest(ns, count, load, balancer->target);
+    for (int64_t i = 0; i < n; i++)
+        chosen[i] = (int32_t)(count - 1 - i);
+    return n;
+}
+
 /* Shed what one worker has too much: items to PUT; returns how many. */
 static int64_t shed(struct eki_balancer *balancer, int here, eki_ns *load,
-                    int32_t *chosen, eki_ns *ns, struct eki_item *put)
+                    int32_t *chosen, eki_ns *ns, struct eki_item *put,
+                    int64_t *fewest)
 {
     struct eki_donor *donor = &balancer->donor;
     int64_t first = donor->first[here];
     int64_t count = donor->first[here + 1] - first;
     for (int64_t i = 0; i < count; i++)
         ns[i] = donor->items[first + i].ns;
-    int64_t n = eki_balance_shed(ns, count, *load, balancer->target, chosen);
+    *fewest += eki_balance_fewest(ns, count, *load, balancer->target);
+    int64_t n = choose(balancer, ns, count, *load, chosen);
     for (int64_t i = 0; i < n; i++) {
         donor->to[first + chosen[i]] = -1;
         put[i] = donor->items[first + chosen[i]];
@@ -200,9 +214,8 @@ static bool offer(struct eki_engine *engine, int here, int end)
             if (loads[w - here] > told->largest)
                 told->largest = loads[w - here];
             told->items += shed(balancer, w, &loads[w - here], chosen, ns,
-                                items + told->items);
+                                items + told->items, &told->fewest);
         }
-        told->fewest = told->items;
         parcel->bytes -= (most - told->items) * (int64_t)sizeof *items;
         eki_mail_send(&balancer->mail, parcel);
     } else {

@@ -25,6 +25,7 @@
 #include <sched.h>
 #define EKI_DEQUE_RELAX() sched_yield()
 
+#include "balance/balance.h"
 #include "count/count.h"
 #include "deque/deque.h"
 #include "fabric/fabric.h"
@@ -406,9 +407,11 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
 
 /* What a rebalance shall come to. */
 struct eki_balance_wish {
-    int32_t group; /* workers of a group; 0: all, centralized */
-    double eps;    /* tolerance; < 0: as balance/ chooses ... */
-    double noise;  /* ... not below this */
+    int32_t group;   /* workers of a group; 0: all, centralized */
+    double eps;      /* tolerance; < 0: as balance/ chooses ... */
+    double noise;    /* ... not below this */
+    bool is_printed; /* the algorithms of HPDC'12, with these constants */
+    struct eki_hpdc12 printed;
 };
 
 /* What came of it; the same on all ranks. */

@@ -169,10 +169,26 @@ static bool ask(struct eki_engine *engine, struct eki_leader *leader)
     return done;
 }
 
+static bool settle_as_printed(struct eki_engine *engine,
+                              struct eki_leader *leader)
+{
+    const struct eki_balancer *balancer = engine->balancer;
+    struct eki_decision decision = {0};
+    const struct eki_totals *totals = &balancer->totals;
+    double mean = (double)totals->total / (double)totals->workers;
+    bool done = balancer->wish.printed.is_hierarchical
+                    ? eki_pool_tree(&leader->pool, mean,
+                                    &balancer->wish.printed, &decision)
+                    : eki_pool_greedy(&leader->pool);
+    return done && finish(engine, leader);
+}
+
 /* Go on with a pool whose items all may be placed. */
 static bool settle(struct eki_engine *engine, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
+    if (engine->balancer->wish.is_printed)
+        return settle_as_printed(engine, leader);
     if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
         return false;
     if (eki_pool_has_over(pool) && leader->round < 2)

@@ -91,6 +91,10 @@ static void choose_target(struct eki_balancer *balancer,
     if (eps < 0)
         eps = eki_balance_tolerance(totals, balancer->wish.noise);
     told->target = eki_balance_target(totals, eps);
+    if (balancer->wish.is_printed)
+        told->target =
+            (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
+                     (double)totals->workers);
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
     told->is_balanced = !has_unmeasured && totals->largest_load <= told->target;

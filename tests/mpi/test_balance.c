@@ -109,7 +109,9 @@ static void check_report(ek_collection *tasks, const ek_restore_report *report,
     CHECK_NEAR(imbalance(tasks), report->imbalance_after, 1e-6);
     CHECK(report->imbalance_after <= report->imbalance_before + 1e-12);
     CHECK(report->imbalance_after >= report->imbalance_bound - 1e-9);
-    CHECK(report->migrations >= report->fewest);
+    /* Where the target was reached. */
+    CHECK(report->policy > EK_RESTORE_HIERARCHICAL ||
+          report->migrations >= report->fewest);
     /* The same on all ranks. */
     MPI_Allreduce(MPI_IN_PLACE, differences, 2, MPI_DOUBLE, MPI_MAX,
                   MPI_COMM_WORLD);
@@ -120,13 +122,14 @@ static void check_report(ek_collection *tasks, const ek_restore_report *report,
 
 /* -------------------------------------------------------------------- tests */
 
-static const ek_restore_policy policies[] = {EK_RESTORE_CENTRALIZED,
-                                             EK_RESTORE_HIERARCHICAL};
+static const ek_restore_policy policies[] = {
+    EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
+    EK_RESTORE_CENTRALIZED_HPDC12, EK_RESTORE_HIERARCHICAL_HPDC12};
 
 /* All tasks on rank 0. */
 static void one_rank_gives_to_all(void)
 {
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 4; p++) {
         ek_options options = job_options();
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         ek_function function;
@@ -142,7 +145,8 @@ static void one_rank_gives_to_all(void)
             JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
             CHECK_EQ_INT(report.policy, policies[p]);
             check_report(tasks, &report, n);
-            CHECK(report.imbalance_after <= report.imbalance_bound + 0.03);
+            CHECK(p >= 2 ||
+                  report.imbalance_after <= report.imbalance_bound + 0.03);
             /* Tasks of threads that come late run elsewhere. */
             CHECK(iteration == 0 || job_workers > 1 || report.migrations <= 5);
             if (iteration == 0 && job_size > 1)

@@ -192,7 +192,8 @@ static void program_choices_are_checked(void)
     options.restore = EK_RESTORE_DEFAULT;
     expect_program_refusal(&options, "option restore: 0 is not allowed; "
                                      "allowed: original, retain, centralized, "
-                                     "hierarchical");
+                                     "hierarchical, centralized-hpdc12, "
+                                     "hierarchical-hpdc12");
     options = defaults;
     options.order = (ek_order)2;
     expect_program_refusal(&options, "option order: 2 is not allowed; "
@@ -435,7 +436,8 @@ static void schedule_with_a_bad_entry_is_refused(void)
                    "near, none, counter");
     expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
                    "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
-                   "original, retain, centralized, hierarchical");
+                   "original, retain, centralized, hierarchical, "
+                   "centralized-hpdc12, hierarchical-hpdc12");
     expect_refusal("EVENKEEL_STEAL", "other:loads",
                    "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
                    "random, near, none, counter");
