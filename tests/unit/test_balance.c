@@ -175,7 +175,8 @@ static void hard_loads_reach_the_bound(void)
         struct eki_decision decision;
         CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
-        CHECK(largest_load(problem, false) <= decision.target + decision.target / 500);
+        CHECK(largest_load(problem, false) <=
+              decision.target + decision.target / 500);
         CHECK(decision.moved <= decision.fewest + decision.fewest / 4);
         free(ns);
     }
