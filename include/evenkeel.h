@@ -133,8 +133,9 @@ typedef enum ek_restore_policy {
     EK_RESTORE_RETAIN,       /**< Retentive: every task where it ran. */
     EK_RESTORE_CENTRALIZED,  /**< Retained, then rebalanced by rank 0. */
     EK_RESTORE_HIERARCHICAL, /**< ... by groups of workers, then rank 0. */
-    EK_RESTORE_CENTRALIZED_HPDC12, /**< Algorithm 1 of HPDC 2012 as printed. */
-    EK_RESTORE_HIERARCHICAL_HPDC12 /**< Algorithm 2, decided on rank 0. */
+    EK_RESTORE_CENTRALIZED_HPDC12,  /**< Algorithm 1 of HPDC 2012 as printed. */
+    EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2, decided on rank 0. */
+    EK_RESTORE_AUTO /**< Retained, and rebalanced where that pays. */
 } ek_restore_policy;
 
 /** Whom a worker without work asks. */
@@ -190,10 +191,11 @@ typedef struct ek_options {
     int64_t ranks_per_node;    /**< Pretend that nodes are smaller; 0: real. */
     int64_t poll_period_us;    /**< Between polls of a busy worker; 0: auto. */
     int64_t watchdog_us;       /**< Step an unattended server; 0: never. */
-    int64_t stall_ms;        /**< Report a phase that stands still; 0: never. */
-    int64_t seed;            /**< Of all random numbers. */
-    int64_t balance_group;   /**< Workers of a group; 0: 256. */
-    int64_t balance_ppm;     /**< Tolerance of a rebalance; 0: automatic. */
+    int64_t stall_ms;      /**< Report a phase that stands still; 0: never. */
+    int64_t seed;          /**< Of all random numbers. */
+    int64_t balance_group; /**< Workers of a group; 0: 256. */
+    int64_t balance_ppm;   /**< Tolerance of a rebalance; 0: automatic. */
+    int64_t iterations_expected; /**< 0: as many more as were done. */
     const char *report;      /**< "0", "1", "2" or the name of a .tsv file. */
     bool ignore_environment; /**< Do not look at EVENKEEL_*. */
 
@@ -220,7 +222,7 @@ typedef struct ek_options {
         sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,               \
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
-            0, "0", false, NULL, NULL, NULL, NULL, NULL, "0"                 \
+            0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0"              \
     }
 
 /* -------------------------------------------------------------- collection */
@@ -397,7 +399,7 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  *
  * @param[in] option  "steal", "restore", "order", "on_failure",
  *                    "poll_period_us", "stall_ms", "balance_group",
- *                    "balance_ppm" or "report".
+ *                    "balance_ppm", "iterations_expected" or "report".
  * @param[in] value   As in the environment, but one policy, no list.
  *
  * @retval EK_ERR_ARG    Unknown option, fixed option, or bad value.
@@ -583,6 +585,12 @@ typedef struct ek_restore_report {
  * options.balance_ppm).  Loads are
  * the last durations; a task never measured counts as the mean of its function
  * times its hint.  Ranges that have not run stay.
+ *
+ * EK_RESTORE_AUTO retains after the first iteration, which warms up.  Then it
+ * rebalances if the largest load is above the target by more than noise, and
+ * the gain over the iterations to come (options.iterations_expected) is more
+ * than the last rebalance took: centralized up to 1,024 workers, hierarchical
+ * beyond.  With EVENKEEL_REPORT=1 it says in a sentence what it did and why.
  *
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.

@@ -68,6 +68,7 @@ static const struct eki_choice restore_choices[] = {
     {"hierarchical", EK_RESTORE_HIERARCHICAL},
     {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
     {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
+    {"auto", EK_RESTORE_AUTO},
     {NULL, 0}};
 
 static const struct eki_choice steal_choices[] = {{"random", EK_STEAL_RANDOM},
@@ -176,6 +177,10 @@ static const struct option table[] = {
      INTEGER(0, 1000000, "ppm"),
      .help = "load beyond the best possible that a rebalance leaves alone; 0: "
              "automatic"},
+    {FIELD(iterations_expected), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     INTEGER(0, INT64_MAX, "iterations"),
+     .help = "iterations in all, for restore=auto; 0: as many more as were "
+             "done"},
     {FIELD(report), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      TEXT(report, is_report,
           "0, 1, 2 or a file name ending in .tsv (at most 1023 characters)"),

@@ -56,6 +56,7 @@ struct ek_collection {
     int64_t last_value;          /* -1: none */
     int64_t iteration;           /* of the next ek_process() */
     double restore_s;            /* of the last ek_restore() */
+    double rebalance_ns;         /* the last one that moved tasks took */
     ek_restore_policy restored;  /* likewise; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;            /* when ek_process() was left; 0: never */
 };

@@ -45,14 +45,13 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
 static ek_status check_policy(ek_restore_policy policy)
 {
     EKI_TRY(eki_collection_check_region("ek_restore"));
-    if (policy >= EK_RESTORE_DEFAULT &&
-        policy <= EK_RESTORE_HIERARCHICAL_HPDC12)
+    if (policy >= EK_RESTORE_DEFAULT && policy <= EK_RESTORE_AUTO)
         return EK_OK;
     return eki_error(EK_ERR_ARG,
                      "ek_restore: policy %d is not allowed; allowed: "
                      "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN, _CENTRALIZED, "
                      "_HIERARCHICAL, _CENTRALIZED_HPDC12, "
-                     "_HIERARCHICAL_HPDC12",
+                     "_HIERARCHICAL_HPDC12, _AUTO",
                      (int)policy);
 }
 
@@ -114,11 +113,54 @@ static struct eki_balance_wish wish_of(const ek_options *options,
     return wish;
 }
 
+/* Iterations to come, as far as anybody knows. */
+static double iterations_left(const ek_collection *tasks)
+{
+    int64_t expected = tasks->settings.options.iterations_expected;
+    if (expected == 0)
+        return (double)tasks->iteration;
+    return expected > tasks->iteration ? (double)(expected - tasks->iteration)
+                                       : 0;
+}
+
+/* In plain words, on rank 0, what was chosen and why. */
+static void say_choice(const ek_collection *tasks)
+{
+    const struct eki_balance_report *report =
+        eki_engine_rebalance_report(tasks->engine);
+    char text[200] = "";
+    if (strcmp(tasks->settings.report, "0") == 0 || tasks->fabric->rank != 0)
+        return;
+    if (report->moved > 0)
+        snprintf(text, sizeof text,
+                 "moved %lld tasks (at least %lld had to): expected imbalance "
+                 "%.1f %% instead of %.1f %%",
+                 (long long)report->moved, (long long)report->fewest,
+                 100 * report->after, 100 * report->before);
+    else
+        snprintf(text, sizeof text,
+                 "imbalance %.1f %%: not worth moving a task",
+                 100 * report->before);
+    if (report->bound > 0.005)
+        eki_append(text, sizeof text,
+                   "; the largest task is %.2f x the mean load: no balancer "
+                   "can beat %.0f %% here",
+                   1 + report->bound, 100 / (1 + report->bound));
+    eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "restore",
+            "%s: %s", tasks->settings.name, text);
+}
+
 /* Everything where it ran, but what is too much there. */
 static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
-                           ek_status status, int64_t *discarded, int64_t *moved)
+                           bool is_auto, ek_status status, int64_t *discarded,
+                           int64_t *moved)
 {
     struct eki_balance_wish wish = wish_of(&tasks->settings.options, policy);
+    uint64_t start = eki_clock_ns();
+    if (is_auto) {
+        wish.iterations = iterations_left(tasks);
+        wish.cost_ns = tasks->rebalance_ns;
+    }
     ek_status retained = retain(tasks, discarded);
     if (status == EK_OK)
         status = retained;
@@ -127,7 +169,26 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     status = run_phase(tasks, &wish, status);
     *moved = eki_engine_rebalance_sent(tasks->engine);
     ek_status ended = eki_engine_restore_end(tasks->engine, order_of(tasks));
+    if (eki_engine_rebalance_report(tasks->engine)->moved > 0)
+        tasks->rebalance_ns = (double)(eki_clock_ns() - start);
+    if (is_auto && status == EK_OK)
+        say_choice(tasks);
     return status == EK_OK ? ended : status;
+}
+
+/* Retain after the warm-up; then as many workers ask for. */
+static ek_status choose(ek_collection *tasks, ek_status status,
+                        int64_t *discarded, int64_t *moved)
+{
+    enum {
+        MANY = 1024
+    };
+    if (tasks->iteration < 2)
+        return status == EK_OK ? retain(tasks, discarded) : status;
+    return rebalance(tasks,
+                     tasks->topology->workers > MANY ? EK_RESTORE_HIERARCHICAL
+                                                     : EK_RESTORE_CENTRALIZED,
+                     true, status, discarded, moved);
 }
 
 /* Do what POLICY says; STATUS: what is wrong already. */
@@ -137,7 +198,9 @@ static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
     if (policy == EK_RESTORE_RETAIN)
         return status == EK_OK ? retain(tasks, discarded) : status;
     if (is_rebalance(policy) && policy <= EK_RESTORE_HIERARCHICAL_HPDC12)
-        return rebalance(tasks, policy, status, discarded, moved);
+        return rebalance(tasks, policy, false, status, discarded, moved);
+    if (policy == EK_RESTORE_AUTO)
+        return choose(tasks, status, discarded, moved);
     return original(tasks, status, discarded, moved);
 }
 

@@ -50,6 +50,7 @@ struct eki_known {
 /* TOTALS; known[] for each function follow. */
 struct eki_totals_told {
     struct eki_totals totals; /* of measured tasks, but TASKS is of all */
+    double variance;          /* largest of a worker's load, ns^2 */
 };
 
 /* TARGET; for each function the nanoseconds of a hint of 1 follow, as doubles.
@@ -104,6 +105,7 @@ struct eki_leader {
 struct eki_root {
     int totals_heard, left_heard, results_heard;
     struct eki_totals totals;
+    double variance;
     struct eki_known *known;  /* [functions] */
     struct eki_group *told;   /* [groups] */
     struct eki_parcel **left; /* [groups] */

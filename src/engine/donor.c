@@ -41,10 +41,27 @@ static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
     return ns;
 }
 
-static void add_worker(const struct eki_local *local, struct eki_totals *totals,
-                       struct eki_known *known)
+/* How much a duration varies from iteration to iteration, by its byte. */
+static void fill_variations(double *variations)
 {
+    for (int i = 0; i < 256; i++)
+        variations[i] = eki_deviation_relative((uint8_t)i);
+}
+
+static double variance_of(const struct eki_slot *slot, eki_ns ns,
+                          const double *variations)
+{
+    double deviation = (double)ns * variations[slot->deviation];
+    return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
+}
+
+static void add_worker(const struct eki_local *local,
+                       struct eki_totals_told *told, const double *variations)
+{
+    struct eki_totals *totals = &told->totals;
+    struct eki_known *known = (struct eki_known *)(told + 1);
     eki_ns load = 0;
+    double variance = 0;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += local->slot_bytes) {
         const struct eki_slot *slot = (const struct eki_slot *)at;
@@ -52,6 +69,7 @@ static void add_worker(const struct eki_local *local, struct eki_totals *totals,
             continue;
         eki_ns ns = add_known(slot, &known[slot->function]);
         load += ns;
+        variance += variance_of(slot, ns, variations);
         totals->tasks++;
         if (ns > totals->largest_task)
             totals->largest_task = ns;
@@ -60,6 +78,8 @@ static void add_worker(const struct eki_local *local, struct eki_totals *totals,
     totals->workers++;
     if (load > totals->largest_load)
         totals->largest_load = load;
+    if (variance > told->variance)
+        told->variance = variance;
 }
 
 bool eki_donor_begin(struct eki_engine *engine)
@@ -71,10 +91,11 @@ bool eki_donor_begin(struct eki_engine *engine)
                       (int64_t)(sizeof(struct eki_totals_told) + functions));
     if (!parcel)
         return false;
-    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
+    double variations[256];
+    fill_variations(variations);
     for (int here = 0; here < engine->topology->workers_here; here++)
-        add_worker(&engine->workers[here]->local, &told->totals,
-                   (struct eki_known *)(told + 1));
+        add_worker(&engine->workers[here]->local,
+                   (struct eki_totals_told *)parcel->data, variations);
     eki_mail_send(&engine->balancer->mail, parcel);
     return true;
 }

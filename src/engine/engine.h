@@ -407,9 +407,10 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
 
 /* What a rebalance shall come to. */
 struct eki_balance_wish {
-    int32_t group;   /* workers of a group; 0: all, centralized */
-    double eps;      /* tolerance; < 0: as balance/ chooses ... */
-    double noise;    /* ... not below this */
+    int32_t group; /* workers of a group; 0: all, centralized */
+    double eps;    /* tolerance; < 0: as balance/ chooses */
+    /* Leave all as it is where the gain over so many iterations is below. */
+    double iterations, cost_ns;
     bool is_printed; /* the algorithms of HPDC'12, with these constants */
     struct eki_hpdc12 printed;
 };

@@ -2,6 +2,8 @@
 /* The root of a rebalance: the target, and what passes between groups. */
 #include "engine/balancer.h"
 
+#include <math.h>
+
 bool eki_root_open(struct eki_engine *engine)
 {
     struct eki_balancer *balancer = engine->balancer;
@@ -38,6 +40,8 @@ static void add_totals(struct eki_engine *engine,
     struct eki_root *root = &engine->balancer->root;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
     struct eki_totals *sum = &root->totals;
+    if (told->variance > root->variance)
+        root->variance = told->variance;
     sum->total += told->totals.total;
     sum->workers += told->totals.workers;
     sum->tasks += told->totals.tasks;
@@ -83,21 +87,42 @@ static bool add_estimates(struct eki_engine *engine, double *scales)
     return has_unmeasured;
 }
 
+/* How far the largest load of so many workers strays from the mean by noise
+ * alone: its deviation times sqrt(2 ln P). */
+static double noise_of(const struct eki_root *root)
+{
+    double workers = (double)root->totals.workers;
+    double mean = (double)root->totals.total / workers;
+    if (!(mean > 0) || root->totals.workers < 2)
+        return 0;
+    return sqrt(root->variance) / mean * sqrt(2 * log(workers));
+}
+
+static eki_ns target_of(const struct eki_balancer *balancer)
+{
+    const struct eki_totals *totals = &balancer->root.totals;
+    double eps = balancer->wish.eps;
+    if (balancer->wish.is_printed)
+        return (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
+                        (double)totals->workers);
+    if (eps < 0)
+        eps = eki_balance_tolerance(totals, noise_of(&balancer->root));
+    return eki_balance_target(totals, eps);
+}
+
 static void choose_target(struct eki_balancer *balancer,
                           struct eki_target_told *told, bool has_unmeasured)
 {
     const struct eki_totals *totals = &balancer->root.totals;
-    double eps = balancer->wish.eps;
-    if (eps < 0)
-        eps = eki_balance_tolerance(totals, balancer->wish.noise);
-    told->target = eki_balance_target(totals, eps);
-    if (balancer->wish.is_printed)
-        told->target =
-            (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
-                     (double)totals->workers);
+    eki_ns gain;
+    told->target = target_of(balancer);
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
-    told->is_balanced = !has_unmeasured && totals->largest_load <= told->target;
+    gain = totals->largest_load - told->target;
+    /* Nothing to gain, or less than it costs. */
+    told->is_balanced = !has_unmeasured &&
+                        (gain <= 0 || (double)gain * balancer->wish.iterations <
+                                          balancer->wish.cost_ns);
 }
 
 static bool send_target(struct eki_engine *engine)

@@ -18,6 +18,7 @@ struct payload {
 };
 
 static _Atomic int64_t ran, ran_sum;
+static int64_t noise; /* changes the costs by up to 5 %; 0: none */
 
 static uint64_t mix(uint64_t number)
 {
@@ -43,7 +44,13 @@ static int costed_task(ek_worker *worker, const void *payload, size_t bytes,
     CHECK_EQ_INT(task.check, ~task.number);
     atomic_fetch_add(&ran, 1);
     atomic_fetch_add(&ran_sum, (int64_t)(mix((uint64_t)task.number) >> 20));
-    ek_set_cost(worker, cost_of(task.number));
+    double factor =
+        noise == 0
+            ? 1
+            : 0.95 +
+                  (double)(mix((uint64_t)(task.number + 977 * noise)) % 1000) *
+                      1e-4;
+    ek_set_cost(worker, factor * cost_of(task.number));
     return 0;
 }
 
@@ -248,6 +255,49 @@ static void ranges_take_part(void)
     ek_destroy(&tasks);
 }
 
+static int heard;
+
+static void hear(ek_level level, const char *line, void *context)
+{
+    (void)level, (void)context;
+    heard += strstr(line, "restore") != NULL;
+    if (strstr(line, "restore"))
+        CHECK_HAS_TEXT(line, "tasks: ");
+}
+
+/* Not after the first iteration, once, and not for noise. */
+static void automatic_choice_moves_once(void)
+{
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    ek_function function;
+    int64_t moved[8] = {0};
+    options.steal = EK_STEAL_NONE;
+    options.report = "1";
+    options.iterations_expected = 100000;
+    heard = 0;
+    ek_set_sink(hear, NULL, EK_LEVEL_INFO);
+    ek_collection *tasks = make(&options, &function);
+    int64_t n = (int64_t)EACH * 5 * ek_worker_count(tasks);
+    for (int64_t i = 0; job_rank == 0 && i < n; i++)
+        add(tasks, function, i, NULL);
+    for (int iteration = 0; iteration < 8; iteration++) {
+        noise = iteration + 1;
+        run(tasks, n);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, &report), EK_OK);
+        moved[iteration] = report.migrations;
+        CHECK_EQ_INT(job_sum(report.tasks), n);
+    }
+    noise = 0;
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(heard, job_rank == 0 ? 7 : 0);
+    CHECK_EQ_INT(moved[0], 0);
+    CHECK(job_size == 1 || moved[1] > 0);
+    for (int iteration = 3; job_workers == 1 && iteration < 8; iteration++)
+        CHECK(moved[iteration] <= n / 500);
+}
+
 /* The same workers in other ranks come to the same decision. */
 static void decision_is_the_same(void)
 {
@@ -286,6 +336,7 @@ int main(int argc, char **argv)
     JOB_RUN(odd_loads_stay_whole);
     JOB_RUN(hints_are_balanced);
     JOB_RUN(ranges_take_part);
+    JOB_RUN(automatic_choice_moves_once);
     JOB_RUN(decision_is_the_same);
     return job_result();
 }

@@ -193,7 +193,7 @@ static void program_choices_are_checked(void)
     expect_program_refusal(&options, "option restore: 0 is not allowed; "
                                      "allowed: original, retain, centralized, "
                                      "hierarchical, centralized-hpdc12, "
-                                     "hierarchical-hpdc12");
+                                     "hierarchical-hpdc12, auto");
     options = defaults;
     options.order = (ek_order)2;
     expect_program_refusal(&options, "option order: 2 is not allowed; "
@@ -437,7 +437,7 @@ static void schedule_with_a_bad_entry_is_refused(void)
     expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
                    "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
                    "original, retain, centralized, hierarchical, "
-                   "centralized-hpdc12, hierarchical-hpdc12");
+                   "centralized-hpdc12, hierarchical-hpdc12, auto");
     expect_refusal("EVENKEEL_STEAL", "other:loads",
                    "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
                    "random, near, none, counter");
@@ -534,7 +534,7 @@ static void set_refuses_the_rest(void)
     CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, order, on_failure, poll_period_us, stall_ms, "
-                          "balance_group, balance_ppm, "
+                          "balance_group, balance_ppm, iterations_expected, "
                           "report";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
@@ -622,6 +622,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"seed", true, true, false},
         {"balance_group", true, true, true},
         {"balance_ppm", true, true, true},
+        {"iterations_expected", true, true, true},
         {"report", true, true, true},
         {"ignore_environment", false, false, false},
         {"record", true, true, false},
