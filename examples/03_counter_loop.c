@@ -43,8 +43,6 @@ static void check(ek_status status)
     }
 }
 
-/* ----------------------------------------------- the work: not about loops */
-
 static void box_fill(struct box *box, int step)
 {
     for (int i = 0; i < PARTICLES; i++) {
@@ -78,8 +76,6 @@ static double box_energy(struct box *box)
         sum += box->energy[i];
     return sum;
 }
-
-/* ------------------------------------------------------------------ counter */
 
 struct counter {
     int64_t *value; /* on rank 0 */
@@ -132,8 +128,6 @@ static void loop_with_counter(struct counter *counter, struct box *box)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ----------------------------------------------------------------- Evenkeel */
-
 /* Once: every rank adds its block of numbers, which takes no memory. */
 static void tasks_create(ek_collection **tasks)
 {
@@ -168,8 +162,6 @@ static void loop_with_evenkeel(ek_collection *tasks, struct box *box)
     check(ek_end(tasks, NULL));
     check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
 }
-
-/* --------------------------------------------------------------------- main */
 
 static void run(bool has_counter)
 {

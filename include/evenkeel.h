@@ -52,8 +52,6 @@ extern "C" {
 /** Version of the library that is linked, such as "0.1.0".  Static storage. */
 EK_API const char *ek_version(void);
 
-/* ------------------------------------------------------------------ status */
-
 /** Outcome of a call: EK_OK or a negative code. */
 typedef enum ek_status {
     EK_OK = 0,
@@ -101,8 +99,6 @@ typedef void ek_sink_fn(ek_level level, const char *line, void *context);
  * Cost:    Lines of less importance are not formatted.
  */
 EK_API void ek_set_sink(ek_sink_fn *sink, void *context, ek_level level);
-
-/* ----------------------------------------------------------------- options */
 
 /** The distributed set of tasks. */
 typedef struct ek_collection ek_collection;
@@ -224,8 +220,6 @@ typedef struct ek_options {
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
             0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0"              \
     }
-
-/* -------------------------------------------------------------- collection */
 
 /**
  * Make an empty collection over the ranks of a communicator.
@@ -415,8 +409,6 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
 EK_API ek_status ek_set(ek_collection *tasks, const char *option,
                         const char *value);
 
-/* -------------------------------------------------------------- iterations */
-
 /** One iteration over the whole job; see docs/report.md for each field. */
 typedef struct ek_process_report {
     size_t struct_bytes;   /**< Set by EK_PROCESS_REPORT_INIT. */
@@ -551,16 +543,16 @@ EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 typedef struct ek_restore_report {
     size_t struct_bytes;      /**< Set by EK_RESTORE_REPORT_INIT. */
     ek_restore_policy policy; /**< What was done. */
-    int64_t tasks;            /**< Held by this rank afterwards. */
-    int64_t discarded;        /**< Gone for good on this rank. */
-    int64_t moved;            /**< Tasks this rank sent to others. */
-    double seconds;           /**< On this rank. */
+    int64_t tasks;     /**< Held by this rank afterwards; a range is 1. */
+    int64_t discarded; /**< Gone for good on this rank. */
+    int64_t moved;     /**< Tasks this rank sent to others. */
+    double seconds;    /**< On this rank. */
     /* Of a rebalance, over the whole job and the same on all ranks. */
     double imbalance_before; /**< Largest load of a worker / mean - 1 ... */
     double imbalance_after;  /**< ... as expected from the last durations. */
     double imbalance_bound;  /**< What no rebalance can be better than. */
     int64_t migrations;      /**< Tasks that changed their worker. */
-    int64_t fewest;          /**< What no rebalance can do with less. */
+    int64_t fewest;          /**< The least that could reach the target. */
     uint64_t decision;       /**< A hash: equal for equal decisions. */
 } ek_restore_report;
 
@@ -583,7 +575,8 @@ typedef struct ek_restore_report {
  * every worker to the mean load, or the longest task, and a tolerance beyond:
  * at least 0.3 %, and a tenth of the mean task over the mean load (or
  * options.balance_ppm).  Loads are
- * the last durations; a task never measured counts as the mean of its function
+ * the last durations; a task never measured counts as the mean of its function,
+ * or of all where that never ran,
  * times its hint.  Ranges that have not run stay.
  *
  * EK_RESTORE_AUTO retains after the first iteration, which warms up.  Then it
@@ -600,7 +593,9 @@ typedef struct ek_restore_report {
  *                       ek_process(), not the same on all ranks.  The tasks are
  *                       restored, as original where the policy is unknown.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
- * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.
+ *                       Retain has changed nothing, the others have restored.
+ * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.  Of retain
+ *                       on this rank alone.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
  * Call:    Collective; retain does not synchronize, the others do.
@@ -608,8 +603,10 @@ typedef struct ek_restore_report {
  * Cost:    n local tasks: retain O(n), no messages; original sends each task
  *          that ran on another rank than its home.  A rebalance sends 16 bytes
  *          per task that overloaded workers shed to rank 0 (centralized) or to
- *          the first worker's rank of each group, and tasks straight from donor
- *          to receiver.
+ *          the first worker's rank of each group, as much back, and tasks
+ *          straight from donor to receiver.  Where tasks are so long that swaps
+ *          are needed it sends all tasks of the workers concerned.  Rank 0
+ *          talks to every rank, also in the hierarchical one: O(ranks).
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
  *          re-seed longest first, which the paper leaves open, shed the fewest
  *          tasks instead of the shortest, and repair by swaps.
@@ -633,8 +630,6 @@ EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
  */
 EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
                                double *value);
-
-/* -------------------------------------------------------- for running tasks */
 
 /** Flag of ek_spawn(): the task is a seed of the next iteration, too. */
 #define EK_SPAWN_KEEP 1

@@ -125,8 +125,6 @@ double matrix_dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/* -------------------------------------------------------------------- DIIS */
-
 struct diis {
     const struct orthogonalizer *made;
     const double *overlap;

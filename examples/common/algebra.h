@@ -43,8 +43,6 @@ void density_make(const double *orbitals, int n, int m, int count,
 /** Sum over all entries of a[n][n] b[n][n]. */
 double matrix_dot(const double *a, const double *b, int n);
 
-/* -------------------------------------------------------------------- DIIS */
-
 /** Pulay's extrapolation over the last few Fock matrices. */
 struct diis;
 

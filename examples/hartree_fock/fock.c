@@ -24,8 +24,6 @@ struct fock {
     double *matrix; /* [n][n], sum over the workers of this rank */
 };
 
-/* ------------------------------------------- what each worker has to itself */
-
 struct mine {
     struct quartets *quartets;
     double *matrix; /* [n][n] */
@@ -71,9 +69,6 @@ static void mine_destroy(void *data, void *context)
     free(mine);
 }
 
-/* ------------------------------------------------------------------ the task
- */
-
 static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
 {
@@ -94,9 +89,6 @@ static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
     }
     return 0;
 }
-
-/* ------------------------------------------------------------ the collection
- */
 
 const char *scheme_name(enum scheme scheme)
 {

@@ -144,9 +144,6 @@ bool scf_run(MPI_Comm comm, const struct system *system, struct fock *fock,
     return is_good;
 }
 
-/* ----------------------------------------------------------------- the guess
- */
-
 #define ATOM_SCREEN 1e-12
 #define ATOM_CONVERGE 1e-8
 #define ATOM_ITERATIONS 100

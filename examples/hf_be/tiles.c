@@ -57,8 +57,6 @@ int64_t tiles_tasks(const struct tiles *tiles)
     return tiles->pairs * tiles->pairs;
 }
 
-/* ---------------------------------------------------------------- matrices */
-
 void matrix_make(const struct tiles *tiles, struct matrix *matrix)
 {
     matrix->tiles = tiles;

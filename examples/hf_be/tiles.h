@@ -47,8 +47,6 @@ static inline bool tiles_is_null(const struct tiles *tiles, int64_t task)
     return tiles->bound[ij] * tiles->bound[kl] < tiles->screen;
 }
 
-/* ---------------------------------------------------------------- matrices */
-
 /*
  * A matrix of which tasks see tiles.  Each rank has a copy of its own; tasks
  * use nothing but the three calls below, so a matrix may come to be spread over

@@ -41,8 +41,6 @@ struct eki_pool {
     int32_t *places;        /* [count], worker from 0 on; -1: none yet */
 };
 
-/* -------------------------------------------------------------- the target */
-
 struct eki_totals {
     eki_ns total, largest_load, largest_task;
     int64_t workers, tasks;
@@ -58,8 +56,6 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
 
-/* ------------------------------------------------------------------ donors */
-
 /*
  * What a worker sheds: of its durations NS, longest first, to come from LOAD to
  * TARGET or just below with as few tasks as possible: the longest while they
@@ -71,8 +67,6 @@ int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
 /* The fewest tasks that must leave it. */
 int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
                            eki_ns target);
-
-/* --------------------------------------------------------------- receivers */
 
 /* Longest first; ties keep their order.  False: no memory. */
 bool eki_items_sort(struct eki_item *items, int64_t count);
@@ -107,8 +101,6 @@ bool eki_pool_has_over(const struct eki_pool *pool);
  * helps.  False: no memory. */
 bool eki_pool_repair(struct eki_pool *pool);
 
-/* ------------------------------------------------------------------- groups */
-
 #define EKI_GROUP_HOLES 16
 
 /* What a group tells of itself. */
@@ -124,8 +116,6 @@ void eki_group_describe(const struct eki_pool *pool, struct eki_group *group);
 bool eki_groups_share(struct eki_group *groups, int32_t count,
                       const struct eki_item *items, int64_t item_count,
                       int32_t *given);
-
-/* ------------------------------------------------------- a whole decision */
 
 /* Tasks of all workers: those of worker w are [first[w], first[w + 1]), longest
  * first. */

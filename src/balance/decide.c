@@ -42,8 +42,6 @@ static struct eki_pool pool_of(const struct eki_plan *plan, int32_t first,
                              .loads = plan->loads + first};
 }
 
-/* ------------------------------------------------------------------ opening */
-
 /* Tasks of the workers whose load is above MOST or below LEAST. */
 static int64_t tasks_outside(const struct eki_plan *plan,
                              const struct eki_pool *pool, int32_t first,
@@ -118,8 +116,6 @@ static bool settle(struct eki_plan *plan, struct eki_pool *pool, int32_t first)
     return true;
 }
 
-/* -------------------------------------------------------------- centralized */
-
 static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
 {
     uint64_t start = eki_cpu_ns();
@@ -131,8 +127,6 @@ static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
     eki_pool_free(&pool);
     return done;
 }
-
-/* ------------------------------------------------------------- hierarchical */
 
 struct levels {
     struct eki_plan *plan;
@@ -299,8 +293,6 @@ static bool decide_levels(struct eki_plan *plan, struct eki_decision *decision)
     close_batch(&levels.left);
     return done;
 }
-
-/* --------------------------------------------------------------- a decision */
 
 static int64_t most_tasks(const struct eki_balance_input *input)
 {

@@ -36,8 +36,6 @@ static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
     }
 }
 
-/* -------------------------------------------------------------- Algorithm 1 */
-
 struct heap {
     const eki_ns *loads;
     int32_t *order;
@@ -84,8 +82,6 @@ bool eki_pool_greedy(struct eki_pool *pool)
     eki_free(heap.order);
     return true;
 }
-
-/* -------------------------------------------------------------- Algorithm 2 */
 
 enum {
     LEVELS_MOST = 40,

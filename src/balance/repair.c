@@ -124,9 +124,6 @@ static struct swap find_partner(const struct repair *repair, int32_t p)
     return best;
 }
 
-/* ------------------------------------------- heap of workers above the target
- */
-
 static bool is_worse(const struct repair *repair, int32_t a, int32_t b)
 {
     const eki_ns *loads = repair->pool->loads;
@@ -170,9 +167,6 @@ static void pop(struct repair *repair)
     repair->over[0] = repair->over[--repair->over_count];
     sift_down(repair, 0);
 }
-
-/* -------------------------------------------------------------------- repair
- */
 
 /* Whether a swap is worth its migrations.  A move to a hole always is; what
  * comes back must leave an eighth of what is missing, or of the order of what

@@ -38,8 +38,6 @@
 /* Two lines: the adjacent-line prefetcher moves pairs. */
 #define EKI_LINE 128
 
-/* ------------------------------------------------------------------ status */
-
 /* Return the failure of CALL, if it is one, from the calling function. */
 #define EKI_TRY(call)                      \
     do {                                   \
@@ -51,8 +49,6 @@
 /* Set this thread's message and return STATUS. */
 ek_status eki_error(ek_status status, const char *format, ...) EKI_PRINTF(2, 3);
 
-/* ------------------------------------------------------------ message sink */
-
 /* Give a line "evenkeel RANK/SIZE MODULE: ..." to the sink; RANK < 0: no rank.
  */
 void eki_log(ek_level level, int rank, int size, const char *module,
@@ -60,8 +56,6 @@ void eki_log(ek_level level, int rank, int size, const char *module,
 /* EVENKEEL_LOG: what the default sink passes on, whatever ek_set_sink() said.
  */
 void eki_log_environment(ek_level level);
-
-/* ------------------------------------------------------------- assertions */
 
 _Noreturn void eki_assert_failed(const char *condition, const char *file,
                                  int line);
@@ -73,8 +67,6 @@ _Noreturn void eki_assert_failed(const char *condition, const char *file,
 #else
 #define EKI_ASSERT(condition) ((void)0)
 #endif
-
-/* ------------------------------------------------------------------ memory */
 
 /* Zeroed room for COUNT objects; NULL if there is none or the size overflows.
  */
@@ -91,8 +83,6 @@ void eki_append(char *text, size_t bytes, const char *format, ...)
 /* Tests: let allocation number N from now fail (1: the next); 0: none. */
 void eki_memory_fail(int64_t n);
 
-/* ------------------------------------------------------------------- files */
-
 /*
  * Open an empty file for writing, which nobody else may open so before it is
  * closed; an old one is emptied.  EK_ERR_FILE: it cannot be, and stays as it
@@ -102,8 +92,6 @@ ek_status eki_file_create(const char *name, FILE **file);
 
 /* Continue the CRC-32C of what came before (0: nothing) with DATA. */
 uint32_t eki_crc32c(uint32_t crc, const void *data, size_t bytes);
-
-/* ------------------------------------------------------------------- clock */
 
 /* Nanoseconds = (ticks x mult) >> 32 of an invariant TSC; mult 0: no TSC. */
 extern uint64_t eki_clock_mult;
@@ -142,8 +130,6 @@ static inline void eki_pause(void)
 void eki_yield(void);
 void eki_sleep_ns(uint64_t ns);
 
-/* ---------------------------------------------------------- random numbers */
-
 /* xoshiro256**: seeded, one per worker. */
 struct eki_random {
     uint64_t state[4];
@@ -157,8 +143,6 @@ uint64_t eki_random_below(struct eki_random *random, uint64_t n);
 /* Mix WORD into HASH (64-bit). */
 uint64_t eki_hash(uint64_t hash, uint64_t word);
 uint64_t eki_hash_text(uint64_t hash, const char *text);
-
-/* ----------------------------------------------------------------- options */
 
 /* Name of an enum's value; a list of them ends with a NULL name. */
 struct eki_choice {

@@ -7,8 +7,6 @@
 #define MESSAGE_SHARED 4032
 #define MESSAGE_NETWORK 65536
 
-/* --------------------------------------------------------------- agreement */
-
 enum {
     TEXT_BYTES = 1200
 };
@@ -59,8 +57,6 @@ static ek_status agree_options(ek_collection *tasks)
     }
     return EK_OK;
 }
-
-/* ----------------------------------------------------------------- creation */
 
 /* Workers and nodes of all ranks. */
 static ek_status make_topology(ek_collection *tasks)
@@ -119,8 +115,9 @@ static ek_status make_engine(ek_collection *tasks)
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
         .stall_ns = (uint64_t)options->stall_ms * 1000000,
-        /* Found work is not kept waiting for longer than this takes. */
-        .check_words = 16};
+        /* All of a large node: a worker that is not idle ends the look, and
+         * between steps there may be a sleep. */
+        .check_words = 4096};
     EKI_TRY(eki_fabric_mpi_segment(
         tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
     EKI_TRY(eki_fabric_mpi_open(tasks->fabric, message_bytes(tasks)));
@@ -298,8 +295,6 @@ void ek_destroy(ek_collection **made)
     eki_report_last(tasks->report);
     free_parts(tasks);
 }
-
-/* ------------------------------------------------------------------ options */
 
 ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
                       void *context, ek_function *function)

@@ -18,6 +18,8 @@ ek_status eki_collection_check_region(const char *call)
 ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
 {
     int expected = 0;
+    if (eki_mpi_is_finalized())
+        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
     if (tasks->state == EKI_STATE_BROKEN)
         return eki_error(EK_ERR_STATE,
                          "%s: communication has failed before; only ek_destroy "
@@ -70,8 +72,6 @@ void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team);
 }
-
-/* ------------------------------------------------------------------- errors */
 
 enum {
     LINE_BYTES = 160
@@ -180,8 +180,6 @@ ek_status eki_collection_error(ek_collection *tasks,
     return eki_error((ek_status)error->status, "%s",
                      error->text[0] ? error->text : "the phase has failed");
 }
-
-/* --------------------------------------------------------------- iterations */
 
 static ek_status check_report(const ek_process_report *report)
 {

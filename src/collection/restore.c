@@ -42,9 +42,18 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
     return (ek_status)atomic_load_explicit(&work.status, memory_order_relaxed);
 }
 
+static ek_status check_report(const ek_restore_report *report)
+{
+    if (!report || report->struct_bytes >= sizeof report->struct_bytes)
+        return EK_OK;
+    return eki_error(EK_ERR_ARG,
+                     "ek_restore: report.struct_bytes is %zu; set the report "
+                     "by EK_RESTORE_REPORT_INIT",
+                     report->struct_bytes);
+}
+
 static ek_status check_policy(ek_restore_policy policy)
 {
-    EKI_TRY(eki_collection_check_region("ek_restore"));
     if (policy >= EK_RESTORE_DEFAULT && policy <= EK_RESTORE_AUTO)
         return EK_OK;
     return eki_error(EK_ERR_ARG,
@@ -191,6 +200,13 @@ static ek_status choose(ek_collection *tasks, ek_status status,
                      true, status, discarded, moved);
 }
 
+/* Whether the ranks do not talk: nobody hears of an error. */
+static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
+{
+    return policy == EK_RESTORE_RETAIN ||
+           (policy == EK_RESTORE_AUTO && tasks->iteration < 2);
+}
+
 /* Do what POLICY says; STATUS: what is wrong already. */
 static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
                          ek_status status, int64_t *discarded, int64_t *moved)
@@ -240,16 +256,25 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
     uint64_t start = eki_clock_ns();
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     ek_status status = check_policy(policy);
-    if (status == EK_OK)
+    if (status == EK_OK) {
         policy = policy_now(tasks, policy);
-    eki_collection_note(tasks, "ek_restore with policy", policy);
+        status = eki_collection_check_region("ek_restore");
+    }
+    if (status == EK_OK)
+        status = check_report(report);
     ek_status gathered = eki_collection_gather(tasks);
     if (status == EK_OK)
         status = gathered;
+    /* A retaining restore that fails is this rank's alone: it may be tried
+     * again. */
+    bool is_alone = is_local(tasks, policy);
+    if (!is_alone)
+        eki_collection_note(tasks, "ek_restore with policy", policy);
     status = restore(tasks, policy, status, &whole.discarded, &whole.moved);
-    /* What could not be retained may be tried again. */
+    if (is_alone && status == EK_OK)
+        eki_collection_note(tasks, "ek_restore with policy", policy);
     if (tasks->state == EKI_STATE_RAN &&
-        (status == EK_OK || policy != EK_RESTORE_RETAIN))
+        (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
     if (status == EK_OK)
         tasks->restored = policy;

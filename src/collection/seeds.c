@@ -292,8 +292,6 @@ int64_t eki_collection_held(const ek_collection *tasks)
     return held;
 }
 
-/* ----------------------------------------------------------------- visiting */
-
 struct visit {
     ek_visit_fn *visitor;
     void *context;

@@ -170,9 +170,6 @@ bool eki_balancer_is_open(const struct eki_engine *engine)
            !eki_is_broken(engine);
 }
 
-/* --------------------------------------------------------------- for callers
- */
-
 ek_status eki_engine_rebalance_prepare(struct eki_engine *engine)
 {
     return eki_balancer_create(engine);

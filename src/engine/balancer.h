@@ -86,7 +86,8 @@ struct eki_donor {
     int32_t *slots;         /* ... and which of its seeds that is */
     int32_t *to;            /* ... and where it goes; -1: not decided */
     int64_t open;           /* items that are not decided */
-    bool is_over;           /* the root has said so */
+    bool is_over;           /* the root has said so ... */
+    bool is_undone;         /* ... and that it would be worse */
 };
 
 /* A group that this rank leads. */

@@ -17,9 +17,6 @@ static bool is_same_node(const struct eki_engine *engine)
     return engine->topology->node == engine->topology->node_of_rank[0];
 }
 
-/* ------------------------------------------------------------------ entering
- */
-
 /* First of N indices that ek_add_range() gives to worker HERE of WORKERS. */
 static int64_t part_first(int64_t n, int workers, int here)
 {
@@ -85,9 +82,6 @@ static bool is_dealt(const struct eki_engine *engine, int64_t n)
     }
     return true;
 }
-
-/* ------------------------------------------------------------------- the table
- */
 
 /* Counts become first numbers; entry `size` is their sum. */
 static void number_seeds(struct eki_engine *engine)
@@ -250,9 +244,6 @@ static void tell_seeds(struct eki_engine *engine)
     counter->seeds_sent = true;
 }
 
-/* ------------------------------------------------------------------- drawing
- */
-
 static void slot_of_index(struct eki_slot *slot, int function, uint64_t id,
                           int64_t index)
 {
@@ -411,9 +402,6 @@ bool eki_counter_draw(struct ek_worker *worker)
         worker, (int64_t)atomic_fetch_add_explicit(&engine->node->draw, 1,
                                                    memory_order_relaxed));
 }
-
-/* ------------------------------------------------------------------- serving
- */
 
 /* Send what a worker wants: a number, or a seed. */
 static void send_wish(struct eki_engine *engine, struct ek_worker *worker)

@@ -23,8 +23,6 @@ static int64_t hint_of(const struct eki_slot *slot)
     return (int64_t)(eki_hint_cost(slot->deviation) * EKI_HINT_UNIT + 0.5);
 }
 
-/* ------------------------------------------------------------------- totals */
-
 static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
 {
     if (slot->bin == EKI_BIN_NEVER) {
@@ -99,9 +97,6 @@ bool eki_donor_begin(struct eki_engine *engine)
     eki_mail_send(&engine->balancer->mail, parcel);
     return true;
 }
-
-/* ------------------------------------------------------------------ shedding
- */
 
 static bool open_items(struct eki_engine *engine)
 {
@@ -274,9 +269,6 @@ static bool take_target(struct eki_engine *engine,
     return true;
 }
 
-/* ------------------------------------------------------------------- opening
- */
-
 /* All that these workers still have, undecided from now on. */
 static bool take_open(struct eki_engine *engine,
                       const struct eki_parcel *parcel)
@@ -310,9 +302,6 @@ static bool take_open(struct eki_engine *engine,
     return true;
 }
 
-/* -------------------------------------------------------------------- moving
- */
-
 static void take_plan(struct eki_engine *engine,
                       const struct eki_parcel *parcel)
 {
@@ -322,6 +311,8 @@ static void take_plan(struct eki_engine *engine,
     int64_t count = parcel->bytes / (int64_t)sizeof *plan;
     for (int64_t i = 0; i < count; i++) {
         int here = plan[i].from - engine->workers[0]->id;
+        EKI_ASSERT(here >= 0 && here < engine->topology->workers_here);
+        EKI_ASSERT(plan[i].index < donor->first[here + 1] - donor->first[here]);
         donor->to[donor->first[here] + plan[i].index] = plan[i].to;
     }
     donor->open -= count;
@@ -339,10 +330,16 @@ static void take_over(struct eki_engine *engine,
     report->before = (double)told->before * scale - (mean > 0);
     report->after = (double)told->after * scale - (mean > 0);
     report->bound = (double)eki_balance_bound(totals) * scale - (mean > 0);
-    report->moved = told->moved;
     report->fewest = told->fewest;
-    report->hash = told->hash;
     balancer->donor.is_over = true;
+    /* Few long tasks may fit nowhere: then all stay. */
+    balancer->donor.is_undone = told->after > told->before;
+    if (balancer->donor.is_undone) {
+        report->after = report->before;
+        return;
+    }
+    report->moved = told->moved;
+    report->hash = told->hash;
 }
 
 bool eki_donor_take(struct eki_engine *engine, const struct eki_parcel *parcel)
@@ -417,7 +414,7 @@ bool eki_donor_move(struct eki_engine *engine)
     struct ek_worker *first = engine->workers[0];
     int64_t before = engine->departing.count;
     bool done = true;
-    if (!engine->balancer->donor.first)
+    if (!engine->balancer->donor.first || engine->balancer->donor.is_undone)
         return true;
     for (int here = 0; here < engine->topology->workers_here; here++)
         done = move_worker(engine, here) && done;

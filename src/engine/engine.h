@@ -32,8 +32,6 @@
 #include "steal/steal.h"
 #include "task/task.h"
 
-/* ---------------------------------------------------------- what ranks tell */
-
 enum eki_kind {
     EKI_KIND_REQUEST = 1, /* thief's server -> a rank of the victim node */
     EKI_KIND_TASKS,       /* victim's server -> thief's; slots */
@@ -79,9 +77,6 @@ struct eki_verdict {
     struct eki_error error;
 };
 
-/* ------------------------------------------------- words of the node segment
- */
-
 /*
  * Phases tell which phase a word speaks of; [phase & 1] where a rank still in
  * phase p may look after another entered p + 1: nobody enters p + 2 before.
@@ -126,8 +121,6 @@ struct eki_worker_words {
     struct eki_deque_shared deque;
     struct eki_errors errors;
 };
-
-/* ------------------------------------------------------------------ workers */
 
 #define EKI_NAME_BYTES 64
 
@@ -231,7 +224,6 @@ struct ek_worker {
     uint64_t *trusted; /* phase in which a worker of the node was alike */
     struct eki_block block;
     int check_at, check_pass;
-    bool check_idle; /* all seen in this check are idle */
     uint64_t check_executed, check_created;
     uint64_t check_last, unchanged_since;
 
@@ -254,8 +246,6 @@ struct ek_worker {
     struct eki_counts counts;
     struct eki_function_counts *function_counts;
 };
-
-/* ------------------------------------------------------------------- engine */
 
 enum eki_phase_kind {
     EKI_PHASE_PROCESS,
@@ -470,9 +460,6 @@ eki_engine_rebalance_report(const struct eki_engine *engine);
 ek_status eki_engine_depart(struct eki_engine *engine,
                             const struct eki_slot *slot, int rank);
 
-/* ------------------------------------------------------- stepping the actors
- */
-
 /* Clock when the phase was entered or a task ended: NOW. */
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
 /* A thread has come for the worker; before its first step, but in a restore. */
@@ -497,8 +484,6 @@ static inline int eki_worker_open_requests(const struct ek_worker *worker)
 {
     return (int)(worker->asked - worker->denied_seen - worker->granted_seen);
 }
-
-/* ------------------------------------------------------------- inline paths */
 
 /* Whether it has seen the end of the phase. */
 static inline bool eki_worker_is_done(const struct ek_worker *worker)

@@ -189,8 +189,6 @@ static bool take_absent(struct ek_worker *worker)
     return false;
 }
 
-/* ----------------------------------------------------------------- stealing */
-
 /* Looked at once in a phase: the words lie on another line than the deque. */
 static bool is_trusted(struct ek_worker *worker, int victim,
                        const struct eki_worker_words *words)
@@ -286,8 +284,6 @@ static void seek(struct ek_worker *worker, uint64_t now)
         probe(worker, victim.local);
 }
 
-/* ------------------------------------------------------------------ the end */
-
 static void restart_check(struct ek_worker *worker)
 {
     worker->check_at = worker->check_pass = 0;
@@ -298,7 +294,7 @@ static void restart_check(struct ek_worker *worker)
 static void watch(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
-    if (worker->check_executed != worker->check_last || !worker->check_idle) {
+    if (worker->check_executed != worker->check_last) {
         worker->check_last = worker->check_executed;
         worker->unchanged_since = now;
     }
@@ -310,7 +306,7 @@ static void watch(struct ek_worker *worker, uint64_t now)
 }
 
 /* Look at one worker; true: a later phase was seen, so this one has ended. */
-static bool first_pass(struct ek_worker *worker)
+static bool first_pass(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
     const struct eki_worker_words *words =
@@ -324,10 +320,11 @@ static bool first_pass(struct ek_worker *worker)
     }
     if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
-    if (worker->check_at == 0)
-        worker->check_idle = true;
-    if (!eki_is_idle(words, engine->phase))
-        worker->check_idle = false;
+    if (!eki_is_idle(words, engine->phase)) {
+        worker->unchanged_since = now;
+        restart_check(worker);
+        return false;
+    }
     /* acquire: pairs with the release in eki_worker_store(): the work is done
      * and what it created is counted. */
     worker->check_executed +=
@@ -348,14 +345,13 @@ static bool check_next(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
     if (worker->check_pass == 0)
-        return first_pass(worker);
+        return first_pass(worker, now);
     /* relaxed: the acquires of the first pass make it no older. */
     worker->check_created += atomic_load_explicit(
         &eki_words_of(engine, worker->check_at)->created, memory_order_relaxed);
     if (++worker->check_at < engine->topology->node_workers)
         return false;
-    bool is_done =
-        worker->check_idle && worker->check_created == worker->check_executed;
+    bool is_done = worker->check_created == worker->check_executed;
     if (!is_done)
         watch(worker, now);
     restart_check(worker);

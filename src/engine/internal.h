@@ -5,8 +5,6 @@
 
 #include "engine/engine.h"
 
-/* ------------------------------------------------------- the node segment */
-
 static inline struct eki_worker_words *
 eki_words_of(const struct eki_engine *engine, int local)
 {
@@ -17,8 +15,6 @@ eki_words_of(const struct eki_engine *engine, int local)
 
 /* Slots of the shared part of a worker of the node. */
 unsigned char *eki_slots_of(const struct eki_engine *engine, int local);
-
-/* ------------------------------------------------------------ phase flags */
 
 /* A word that is set to the phase it speaks of. */
 static inline bool eki_is_set(const _Atomic uint64_t *word, uint64_t phase)
@@ -87,8 +83,6 @@ void eki_error_mismatch(struct eki_error *error);
 /* The worst error of the node in this phase. */
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 
-/* -------------------------------------------------------------- in workers */
-
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 /*
@@ -112,8 +106,6 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker);
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
 /* Only the end: in a restore phase. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
-
-/* --------------------------------------------------------------- in servers */
 
 bool eki_server_init(struct eki_engine *engine);
 void eki_server_free(struct eki_engine *engine);
@@ -149,9 +141,6 @@ void eki_server_take_wave(struct eki_engine *engine,
                           const struct eki_message *message);
 void eki_engine_break(struct eki_engine *engine, ek_status status);
 
-/* ----------------------------------------------------------- in the balancer
- */
-
 ek_status eki_balancer_create(struct eki_engine *engine);
 void eki_balancer_destroy(struct eki_engine *engine);
 void eki_balancer_enter(struct eki_engine *engine,
@@ -165,9 +154,6 @@ bool eki_balancer_is_open(const struct eki_engine *engine);
 /* Put a copy of SLOT among the tasks that go to WORKER; false: no memory. */
 bool eki_engine_depart_to(struct eki_engine *engine,
                           const struct eki_slot *slot, int rank, int worker);
-
-/* ------------------------------------------------------------ in the counter
- */
 
 void eki_counter_enter(struct eki_engine *engine);
 /* Give a worker its seeds back, once, if nobody can draw them. */

@@ -61,9 +61,6 @@ void eki_leader_free(struct eki_leader *leader)
     eki_pool_free(&leader->pool);
 }
 
-/* ------------------------------------------------------------------ the plan
- */
-
 static void add_result(const struct eki_leader *leader,
                        struct eki_result_told *result)
 {
@@ -132,9 +129,6 @@ static bool finish(struct eki_engine *engine, struct eki_leader *leader)
            eki_balancer_send(engine, 0, EKI_PARCEL_RESULT, leader->group,
                              &result, sizeof result);
 }
-
-/* -------------------------------------------------------------------- opening
- */
 
 static bool is_asked(const struct eki_leader *leader, int32_t worker)
 {
@@ -224,9 +218,6 @@ static bool take_opened(struct eki_engine *engine, struct eki_leader *leader)
     return done && settle(engine, leader);
 }
 
-/* --------------------------------------------------------------------- offers
- */
-
 static bool tell_left(struct eki_engine *engine, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
@@ -307,10 +298,16 @@ bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
 {
     struct eki_balancer *balancer = engine->balancer;
     struct eki_leader *leader = balancer->leaders;
-    while (leader->group != parcel->group)
+    struct eki_leader *end = leader + balancer->leader_count;
+    while (leader != end && leader->group != parcel->group)
         leader++;
+    if (leader == end)
+        return true; /* not for this rank */
     if (parcel->what == EKI_PARCEL_GIVEN)
         return take_given(engine, leader, parcel);
+    if (parcel->rank < leader->first_rank ||
+        parcel->rank >= leader->first_rank + leader->ranks)
+        return true;
     leader->heard[parcel->rank - leader->first_rank] = parcel;
     *kept = true;
     if (--leader->awaited > 0)

@@ -2,8 +2,6 @@
 /* The life cycle of an engine and of its phases; errors of a phase. */
 #include "engine/internal.h"
 
-/* ------------------------------------------------------------- the segment */
-
 static size_t round_lines(size_t bytes)
 {
     return (bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
@@ -34,8 +32,6 @@ unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
     return engine->segment + words_bytes(engine->topology) +
            (size_t)local * shared_bytes(engine->capacity, engine->slot_bytes);
 }
-
-/* ----------------------------------------------------------------- creation */
 
 /* Numbers of spawned tasks; seeds of the same home are numbered from 0 on. */
 static uint64_t first_spawned(const struct ek_worker *worker)
@@ -210,9 +206,6 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
     *function = engine->function_count++;
     return EK_OK;
 }
-
-/* --------------------------------------------------------------------- phase
- */
 
 /* What the worker's own thread does on arriving. */
 static void begin(struct ek_worker *worker, uint64_t now)

@@ -59,14 +59,26 @@ static void add_totals(struct eki_engine *engine,
     }
 }
 
-/* Nanoseconds of one unit of hint: mean of the function / mean hint. */
-static double hint_ns(const struct eki_known *known)
+/* Mean duration of the tasks that were measured, of all functions. */
+static double mean_task(const struct eki_engine *engine)
+{
+    double ns = 0, measured = 0;
+    for (int f = 0; f < engine->function_count; f++) {
+        ns += (double)engine->balancer->root.known[f].measured_ns;
+        measured += (double)engine->balancer->root.known[f].measured;
+    }
+    return measured > 0 ? ns / measured : 1e6;
+}
+
+/* Nanoseconds of one unit of hint: mean of the function, or OTHERWISE, / mean
+ * hint. */
+static double hint_ns(const struct eki_known *known, double otherwise)
 {
     if (known->unmeasured == 0 || known->hints == 0)
         return 0;
     double mean = known->measured
                       ? (double)known->measured_ns / (double)known->measured
-                      : 1e6;
+                      : otherwise;
     return mean * (double)known->unmeasured / (double)known->hints;
 }
 
@@ -74,10 +86,11 @@ static double hint_ns(const struct eki_known *known)
 static bool add_estimates(struct eki_engine *engine, double *scales)
 {
     struct eki_root *root = &engine->balancer->root;
+    double mean = mean_task(engine);
     bool has_unmeasured = false;
     for (int f = 0; f < engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
-        scales[f] = hint_ns(known);
+        scales[f] = hint_ns(known, mean);
         root->totals.total += (eki_ns)(scales[f] * (double)known->hints);
         eki_ns largest = (eki_ns)(scales[f] * (double)known->largest_hint);
         if (largest > root->totals.largest_task)

@@ -6,7 +6,8 @@
  * steal requests wait until nothing else does, so that they starve nobody.
  * Messages of an older phase are dropped, of a newer one kept; old tasks are an
  * error.  A message for which there is no memory is held, and all behind it
- * with it, until there is; tasks that must wait so make the phase an error.
+ * with it, until there is; tasks and parcels that must wait so make the phase
+ * an error.
  */
 #include "engine/internal.h"
 
@@ -71,8 +72,6 @@ struct eki_message *eki_server_reserve(struct eki_engine *engine,
     message->head.worker = message->head.detail = -1;
     return message;
 }
-
-/* ----------------------------------------------------------- arriving tasks */
 
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message)
@@ -184,8 +183,6 @@ static enum eki_taken take_slots(struct eki_engine *engine,
     return take_tasks(engine, message, now);
 }
 
-/* ---------------------------------------------------------------- messages */
-
 static enum eki_taken take_message(struct eki_engine *engine,
                                    const struct eki_message *message,
                                    uint64_t now)
@@ -266,10 +263,10 @@ static bool receive(struct eki_engine *engine,
     }
     if (taken == EKI_REFUSED)
         eki_engine_break(engine, EK_ERR_MPI);
-    else if (taken == EKI_NO_MEMORY && is_of_tasks(message) &&
-             message->head.phase == engine->phase)
+    else if (taken == EKI_NO_MEMORY && message->head.phase == engine->phase &&
+             (is_of_tasks(message) || message->head.kind == EKI_KIND_PARCEL))
         eki_set_rank_error(engine, EK_ERR_NOMEM,
-                           "no memory for tasks that have arrived");
+                           "no memory for what has arrived");
     return taken != EKI_NO_MEMORY;
 }
 

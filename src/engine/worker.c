@@ -116,8 +116,6 @@ void eki_worker_publish_now(struct ek_worker *worker)
         eki_worker_publish(worker, true);
 }
 
-/* ------------------------------------------------------------------ batches */
-
 static inline void record(struct eki_slot *slot, uint16_t bin)
 {
     if (EKI_UNLIKELY(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED)))
@@ -240,8 +238,6 @@ struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
     return logged;
 }
 
-/* -------------------------------------------------------------------- marks */
-
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text)
 {
     if (worker->marks & EKI_MARK_FAIL)
@@ -289,8 +285,6 @@ void eki_worker_mark(struct ek_worker *worker, int code)
     if (eki_is_stopped(worker->engine))
         worker->budget = 0;
 }
-
-/* --------------------------------------------------------------- cancelling */
 
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
 {

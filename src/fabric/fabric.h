@@ -100,13 +100,12 @@ static inline bool eki_fabric_drain(struct eki_fabric *fabric)
 bool eki_head_check(const struct eki_head *head, size_t received_bytes,
                     uint32_t collection, int size, char *why, size_t why_bytes);
 
-/* --------------------------------------------------- the MPI implementation */
-
 /*
  * Thread level of MPI: 0 single ... 3 multiple, -1 not initialized, -2 already
  * finalized.
  */
 int eki_mpi_thread_level(void);
+bool eki_mpi_is_finalized(void);
 /* Whether the calling thread is the one that initialized MPI. */
 bool eki_mpi_is_main_thread(void);
 

@@ -22,8 +22,6 @@
 /* How long destroy waits for messages that others say they sent. */
 #define CLOSE_WAIT_NS UINT64_C(10000000000)
 
-/* ----------------------------------------------------------------- slots */
-
 static void queue_push(struct eki_mpi_queue *queue, int slot)
 {
     EKI_ASSERT(queue->count < EKI_MPI_SENDS);
@@ -68,8 +66,6 @@ static void fail_because(struct eki_mpi *mpi, int source, const char *why)
     snprintf(mpi->base.failure, sizeof mpi->base.failure,
              "bad message from rank %d: %.200s", source, why);
 }
-
-/* ----------------------------------------------------------------- sends */
 
 static void free_send(struct eki_mpi *mpi, int slot)
 {
@@ -168,8 +164,6 @@ static bool mpi_drain(struct eki_fabric *fabric)
     return mpi->flying.count == 0;
 }
 
-/* -------------------------------------------------------------- receives */
-
 /* Slot of the oldest receive if its message is there, else -1. */
 static int take_arrival(struct eki_mpi *mpi, MPI_Status *status)
 {
@@ -234,8 +228,6 @@ static const struct eki_fabric_ops mpi_ops = {
     .release = mpi_release,
     .drain = mpi_drain,
 };
-
-/* --------------------------------------------------------- open and close */
 
 /* Buffers for all slots, or EK_ERR_NOMEM. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
@@ -353,13 +345,17 @@ static bool messages_close(struct eki_mpi *mpi)
     return true;
 }
 
-/* ------------------------------------------------------- create, destroy */
+bool eki_mpi_is_finalized(void)
+{
+    int flag = 0;
+    MPI_Finalized(&flag);
+    return flag != 0;
+}
 
 int eki_mpi_thread_level(void)
 {
     int flag = 0, level = MPI_THREAD_SINGLE;
-    MPI_Finalized(&flag);
-    if (flag)
+    if (eki_mpi_is_finalized())
         return -2;
     MPI_Initialized(&flag);
     if (!flag)

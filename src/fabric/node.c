@@ -13,8 +13,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* ----------------------------------------------------------------- nodes */
-
 /* Split COMM; its parts return errors too, whatever MPI inherits. */
 static ek_status split(struct eki_mpi *mpi, MPI_Comm comm, int color, int key,
                        MPI_Comm *part)
@@ -84,8 +82,6 @@ bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric)
 {
     return eki_fabric_mpi_sharing(fabric) == fabric->size;
 }
-
-/* ---------------------------------------------------------------- memory */
 
 /* What a window of BYTES takes of the mount: room to align it, and Open MPI's
  * own page and state per rank, generously. */

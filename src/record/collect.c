@@ -18,8 +18,6 @@ struct eki_recording {
     bool has_stopped;
 };
 
-/* ------------------------------------------------------------ of a worker */
-
 /* Whether it has run as a task of its own. */
 static bool is_executed(const struct eki_slot *slot)
 {
@@ -114,8 +112,6 @@ static bool pack_worker(struct eki_record_pack *pack,
     return packing.has_room;
 }
 
-/* -------------------------------------------------------------- of the job */
-
 /* Give up, for REASON; others learn of it before the next iteration. */
 static void stop(struct eki_recording *recording, const char *reason)
 {
@@ -205,8 +201,6 @@ ek_status eki_recording_write(struct eki_recording *recording,
     head.wall_ns = (uint64_t)llround(wall_ns);
     return write_bytes(recording, fabric, &head, sums[0]);
 }
-
-/* --------------------------------------------------------------------- life */
 
 /* DESTINATION with the collection's name in place of each %; NULL: no memory.
  */

@@ -30,8 +30,6 @@ struct block {
     int64_t at, bytes; /* its body */
 };
 
-/* ------------------------------------------------------------------ failing */
-
 ek_status eki_record_refuse(const struct eki_record *record, int64_t at,
                             const char *format, ...)
 {
@@ -92,8 +90,6 @@ static ek_status check_crc(const struct eki_record *record, int64_t at,
                              ", expected %08" PRIx32,
                              what, bytes, crc, (uint32_t)eki_get(stored, 4));
 }
-
-/* ------------------------------------------------------------------- header */
 
 /* A name: some characters, then nothing but zeros. */
 static bool is_name(const unsigned char *from)
@@ -203,8 +199,6 @@ static ek_status read_header(struct walk *walk)
     memcpy(record->shape.name, name, sizeof record->shape.name);
     return EK_OK;
 }
-
-/* ------------------------------------------------------------------- blocks */
 
 /* The next block; *FOUND false: the file ends in it or before it. */
 static ek_status read_block(struct walk *walk, struct block *block, bool *found)
@@ -357,8 +351,6 @@ static ek_status read_blocks(struct walk *walk)
                  walk->size, walk->size - walk->at);
     return EK_OK;
 }
-
-/* --------------------------------------------------------------------- life */
 
 static ek_status open_file(struct walk *walk)
 {

@@ -19,8 +19,6 @@
 struct eki_engine;
 struct eki_fabric;
 
-/* ------------------------------------------------------- what a file tells */
-
 /* Flags of a task. */
 enum {
     EKI_RECORD_DISCARDED = 1, /* null for good */
@@ -70,8 +68,6 @@ struct eki_record_shape {
     const int *rank_workers; /* [ranks]; their sum is WORKERS */
 };
 
-/* ------------------------------------------------------------------- reader */
-
 struct eki_record_block;
 
 /* An open file. */
@@ -119,8 +115,6 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
                           struct eki_record_iteration *iteration);
 void eki_record_unload(struct eki_record_iteration *iteration);
 
-/* ------------------------------------------------------------------- writer */
-
 struct eki_record_writer;
 
 /*
@@ -167,8 +161,6 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker);
 void eki_record_pack_free(struct eki_record_pack *pack);
-
-/* ---------------------------------------------------------------- recording */
 
 struct eki_recording;
 

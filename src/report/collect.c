@@ -85,8 +85,6 @@ static ek_status reserve(const struct eki_engine *engine,
     return status;
 }
 
-/* ------------------------------------------------------------ of this rank */
-
 static void add_times(const struct eki_counts *counts, int64_t stay_ns,
                       struct eki_report_sums *sums)
 {
@@ -172,8 +170,6 @@ static void sum_here(const struct eki_engine *engine,
         add_functions(worker, engine->function_count, sums);
     }
 }
-
-/* -------------------------------------------------------------- of the job */
 
 static ek_status reduce(struct eki_fabric *fabric, int functions,
                         struct eki_report_sums *sums, struct squares *squares,

@@ -26,8 +26,6 @@ enum {
 /* The name of a collection that was given none. */
 static const char default_name[] = "tasks";
 
-/* ------------------------------------------------------------------- lines */
-
 static void say(const struct eki_report *report, const char *text)
 {
     eki_log(EK_LEVEL_INFO, report->rank, report->size, "report", "%s", text);
@@ -72,8 +70,6 @@ static void print_line(const struct eki_report *report)
                    figures->cancelled);
     say(report, text);
 }
-
-/* ------------------------------------------------------------------- table */
 
 /* Reals with DIGITS that count. */
 static void append_value(const struct eki_report_field *field,
@@ -134,8 +130,6 @@ static void print_row(struct eki_report *report)
     say(report, text);
 }
 
-/* -------------------------------------------------------------------- file */
-
 /* Whether what was written has arrived. */
 static bool is_written(FILE *file)
 {
@@ -189,8 +183,6 @@ static ek_status open_file(const char *name, FILE **opened)
     return eki_error(EK_ERR_FILE, "cannot write the report '%s': %s", name,
                      strerror(reason));
 }
-
-/* ------------------------------------------------------------- open, print */
 
 static int level_of(const char *destination)
 {
@@ -246,8 +238,6 @@ void eki_report_close(struct eki_report *report)
     report->level = 0;
     report->has_header = false;
 }
-
-/* ---------------------------------------------------------------- in words */
 
 /* What each cause has lost, in core seconds. */
 enum cause {

@@ -112,8 +112,6 @@ double eki_report_field_value(const struct eki_report_field *field,
     return *(const double *)at;
 }
 
-/* -------------------------------------------------------------------- life */
-
 ek_status eki_report_create(int rank, int size, const char *collection,
                             struct eki_report **made)
 {
@@ -141,8 +139,6 @@ void eki_report_destroy(struct eki_report **made)
     eki_free(report->sums);
     eki_free(report);
 }
-
-/* ----------------------------------------------------------------- by name */
 
 static ek_status check_made(const struct eki_report *report)
 {

@@ -14,8 +14,6 @@
 
 #include "engine/engine.h"
 
-/* ------------------------------------------------------------------- fields */
-
 enum eki_report_type {
     EKI_REPORT_INTEGER, /* int64_t */
     EKI_REPORT_ID,      /* uint64_t */
@@ -38,8 +36,6 @@ const struct eki_report_field *eki_report_field_at(int field);
 size_t eki_report_field_bytes(const struct eki_report_field *field);
 double eki_report_field_value(const struct eki_report_field *field,
                               const ek_process_report *figures);
-
-/* ------------------------------------------------------------------- report */
 
 struct eki_report_function {
     char name[64];
@@ -119,8 +115,6 @@ ek_status eki_report_copy(const struct eki_report *report,
  */
 ek_status eki_report_get(const struct eki_report *report, const char *field,
                          double *value);
-
-/* ----------------------------------------------------------------- printing */
 
 /*
  * Say where reports go: "0" (or NULL) nowhere, "1" a line each, "2" a table,

@@ -22,8 +22,6 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------- bins */
-
 /*
  * A duration as a 16-bit bin: 0 never measured, else 1 + 256 x octave + the
  * next eight bits of the nanoseconds.
@@ -78,8 +76,6 @@ double eki_deviation_relative(uint8_t deviation);
 #define EKI_NO_HINT 128 /* 1 */
 uint8_t eki_hint_byte(double cost);
 double eki_hint_cost(uint8_t byte);
-
-/* -------------------------------------------------------------------- slot */
 
 enum {
     EKI_SLOT_SEED = 1,       /* restored: a seed, or kept */
@@ -254,8 +250,6 @@ static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
     const struct eki_range *range = (const struct eki_range *)slot->payload;
     return range->last - range->first;
 }
-
-/* -------------------------------------------------------------- local part */
 
 /* An index of a range that was not discarded. */
 struct eki_remaining {

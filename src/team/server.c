@@ -92,8 +92,6 @@ void eki_team_measure_poll(struct eki_team *team)
     eki_team_set_poll_period(team, team->setup.poll_period_ns);
 }
 
-/* ----------------------------------------------------------------- watchdog */
-
 /* Sleep while no phase is open; false: the team ends. */
 static bool wait_for_phase(struct eki_team *team)
 {

@@ -4,8 +4,6 @@
 
 #include <omp.h>
 
-/* ----------------------------------------------------------------- creation */
-
 /* A thread of its own only where a core is to spare for it. */
 static bool has_spare_core(const struct eki_team_setup *setup)
 {
@@ -85,8 +83,6 @@ void eki_team_destroy(struct eki_team **made)
     eki_free(team->seats);
     eki_free(team);
 }
-
-/* ------------------------------------------------------------ running tasks */
 
 /* The tasks of a batch, one clock reading for all. */
 static void run_batch(struct ek_worker *worker)
@@ -207,7 +203,8 @@ void eki_team_enter(struct eki_team *team)
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
     team->is_served = team->has_run = false;
-    eki_team_watch(team, true);
+    /* In a restore the calling thread steps the server without a pause. */
+    eki_team_watch(team, team->setup.engine->kind == EKI_PHASE_PROCESS);
 }
 
 void eki_team_run(struct eki_team *team)
@@ -289,8 +286,6 @@ void eki_team_finish(struct eki_team *team)
         run_server(team);
     eki_team_watch(team, false);
 }
-
-/* -------------------------------------------------------------- other calls */
 
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker)
 {

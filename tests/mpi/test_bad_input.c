@@ -67,8 +67,6 @@ static void add_tasks(ek_collection *tasks, ek_function function, int n)
         CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
 }
 
-/* ------------------------------------------------------------- environment */
-
 static _Atomic int unknown_lines;
 
 static void count_lines(ek_level level, const char *line, void *context)
@@ -159,8 +157,6 @@ static void variables_differ(void)
         unsetenv("EVENKEEL_ORDER");
     }
 }
-
-/* ----------------------------------------------------------------- options */
 
 /* A variable that some runs of this test set for all wins over the program. */
 static bool is_set_outside(const char *field)
@@ -257,8 +253,6 @@ static void options_out_of_range(void)
     CHECK_EQ_INT(ek_create(MPI_COMM_WORLD, NULL, NULL), EK_ERR_ARG);
 }
 
-/* --------------------------------------------------------------- functions */
-
 static void functions_differ(void)
 {
     static const char *const names[4][3] = {{"first", "second", NULL},
@@ -286,8 +280,6 @@ static void functions_differ(void)
         ek_destroy(&tasks);
     }
 }
-
-/* ------------------------------------------------------------------- calls */
 
 /* Ranks restore differently: the restore of some, the next iteration of others
  * says so. */
@@ -446,8 +438,6 @@ static void policies_are_checked(void)
     ek_destroy(&tasks);
 }
 
-/* ------------------------------------------------------- parallel regions */
-
 static void check_inside(ek_collection *tasks)
 {
     ek_options options = job_options();
@@ -559,8 +549,6 @@ static void calls_from_tasks(void)
     ek_destroy(&tasks);
 }
 
-/* ----------------------------------------------------------- thread levels */
-
 static void watchdogs_need_serialized(void)
 {
     ek_options options = job_options();
@@ -569,8 +557,6 @@ static void watchdogs_need_serialized(void)
     options.watchdog_us = is_other() ? 1000 : 0;
     refuse(&options, if_others(EK_ERR_THREAD), "watchdog_us");
 }
-
-/* ------------------------------------------------------------ shared memory */
 
 static void small_shared_memory(void)
 {

@@ -81,8 +81,6 @@ static void run(ek_collection *tasks, int64_t n)
     CHECK_EQ_INT(job_sum(atomic_load(&ran_sum)), sum);
 }
 
-/* -------------------------------------------------------------------- loads */
-
 static double loads[256];
 
 static bool add_load(const ek_task_info *task, void *context)
@@ -126,8 +124,6 @@ static void check_report(ek_collection *tasks, const ek_restore_report *report,
     CHECK_EQ_INT(job_most((int64_t)(report->decision >> 1)),
                  (int64_t)(report->decision >> 1));
 }
-
-/* -------------------------------------------------------------------- tests */
 
 static const ek_restore_policy policies[] = {
     EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
@@ -255,6 +251,66 @@ static void ranges_take_part(void)
     ek_destroy(&tasks);
 }
 
+static int one_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    double cost;
+    (void)context;
+    memcpy(&cost, payload, sizeof cost);
+    CHECK_EQ_INT(bytes, sizeof cost);
+    ek_set_cost(worker, cost);
+    return 0;
+}
+
+static void add_cost(ek_collection *tasks, ek_function function, double cost)
+{
+    CHECK_EQ_INT(ek_add_task(tasks, function, &cost, sizeof cost, NULL), EK_OK);
+}
+
+/* Three workers in groups of two, where the long tasks fit nowhere: it must not
+ * become worse. */
+static void worse_is_undone(void)
+{
+    static const double costs[3][4] = {{25, 6, 5, 1}, {18, 6}, {14}};
+    if (job_size != 3 || job_workers != 1)
+        return;
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    options.steal = EK_STEAL_NONE;
+    options.balance_group = 2;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "one", one_task, NULL);
+    for (int i = 0; i < 4 && costs[job_rank][i] > 0; i++)
+        add_cost(tasks, function, costs[job_rank][i]);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_HIERARCHICAL, &report), EK_OK);
+    CHECK(report.imbalance_after <= report.imbalance_before);
+    CHECK_EQ_INT(job_sum(report.tasks), 7);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+}
+
+/* A function that never ran counts as the others do. */
+static void new_functions_are_like_others(void)
+{
+    if (job_size != 2 || job_workers != 1)
+        return;
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function old = job_register(tasks, "old", one_task, NULL);
+    ek_function young = job_register(tasks, "young", one_task, NULL);
+    for (int i = 0; job_rank == 0 && i < 20; i++)
+        add_cost(tasks, old, 1);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    for (int i = 0; job_rank == 1 && i < 20; i++)
+        add_cost(tasks, young, 1);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    CHECK_EQ_INT(report.migrations, 0);
+    ek_destroy(&tasks);
+}
+
 static int heard;
 
 static void hear(ek_level level, const char *line, void *context)
@@ -336,6 +392,8 @@ int main(int argc, char **argv)
     JOB_RUN(odd_loads_stay_whole);
     JOB_RUN(hints_are_balanced);
     JOB_RUN(ranges_take_part);
+    JOB_RUN(worse_is_undone);
+    JOB_RUN(new_functions_are_like_others);
     JOB_RUN(automatic_choice_moves_once);
     JOB_RUN(decision_is_the_same);
     return job_result();

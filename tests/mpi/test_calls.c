@@ -84,8 +84,6 @@ static void restore(ek_collection *tasks, ek_restore_policy policy)
     JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
 }
 
-/* ---------------------------------------------------------------- visiting */
-
 struct visited {
     ek_collection *tasks;
     int64_t count, ids; /* ids: their sum */
@@ -182,8 +180,6 @@ static void visiting_removes_tasks(void)
     ek_destroy(&visited.tasks);
 }
 
-/* ----------------------------------------------------------------- setting */
-
 static void setting_options(void)
 {
     ek_function function;
@@ -268,8 +264,6 @@ static void environment_replaces_policies(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------- costs, null tasks */
 
 static double cost_of(int number)
 {
@@ -364,8 +358,6 @@ static void tasks_set_their_cost(void)
     ek_destroy(&tasks);
 }
 
-/* ---------------------------------------------------------------- stopping */
-
 static bool stops;
 
 static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -403,8 +395,6 @@ static void stopping_keeps_the_rest(void)
     check_costs(tasks, 1, 1);
     ek_destroy(&tasks);
 }
-
-/* ----------------------------------------------------------------- failing */
 
 static int fail_task(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
@@ -464,8 +454,6 @@ static void failures_are_told_alike(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ---------------------------------------------------------------- spawning */
 
 static int spawn_task(ek_worker *worker, const void *payload, size_t bytes,
                       void *context)
@@ -544,8 +532,6 @@ static void spawned_tasks_need_no_payload(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------------------- hints */
 
 /* Last hinted cost that each worker here has run. */
 static double *last_cost;
@@ -656,8 +642,6 @@ static void bad_hints_are_refused(void)
     ek_destroy(&tasks);
 }
 
-/* ----------------------------------------------------- adding from threads */
-
 struct ids {
     uint64_t *all;
     int64_t count;
@@ -733,8 +717,6 @@ static void several_threads_add(void)
     ek_destroy(&tasks);
 }
 
-/* ---------------------------------------------------------------- payloads */
-
 static int payload_task(ek_worker *worker, const void *payload, size_t bytes,
                         void *context)
 {
@@ -789,8 +771,6 @@ static void payloads_of_all_sizes(void)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         run_payloads(sizes[i]);
 }
-
-/* --------------------------------------------------------- names, numbers */
 
 static int identity_task(ek_worker *worker, const void *payload, size_t bytes,
                          void *context)

@@ -70,8 +70,6 @@ static struct sums whole(struct sums sums)
     return sums;
 }
 
-/* ------------------------------------------------------------------- tasks */
-
 /* Most tasks take nothing, some a microsecond or ten, few sleep. */
 static void work(ek_worker *worker, uint64_t chance)
 {
@@ -159,8 +157,6 @@ static int index_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* ------------------------------------------------------- what is held where */
-
 static bool see(const ek_task_info *task, void *context)
 {
     struct sums *sums = context;
@@ -202,8 +198,6 @@ static void check_held(ek_collection *tasks, const char *when, int iteration)
     CHECK_EQ_INT(ek_visit_tasks(tasks, see, &seen), EK_OK);
     check_sums(whole(seen), whole(held), when, iteration);
 }
-
-/* -------------------------------------------------------------- iterations */
 
 /* Much on rank 0, little elsewhere; a range on the last rank. */
 static void add_seeds(ek_collection *tasks, int64_t n, int round)
@@ -336,8 +330,6 @@ static void run_collection(const ek_options *options)
     ek_destroy(&tasks);
 }
 
-/* ------------------------------------------------------------------- forms */
-
 static void run_form(ek_deque_kind deque, ek_progress progress, int64_t slots)
 {
     ek_options options = job_options();
@@ -367,8 +359,6 @@ static void locked_deque_server_thread(void)
 {
     run_form(EK_DEQUE_LOCKED, EK_PROGRESS_SERVER, 3);
 }
-
-/* ------------------------------------------------------------ many at once */
 
 enum {
     MANY = 100000,

@@ -44,8 +44,6 @@ static ek_status restore_and_process(ek_collection *tasks)
     return ek_process(tasks, NULL);
 }
 
-/* ------------------------------------------------------------------- empty */
-
 static void empty_iterations_in_a_row(void)
 {
     ek_options options = job_options();
@@ -65,8 +63,6 @@ static void empty_iterations_in_a_row(void)
     CHECK_EQ_INT(ran_in_job(), 0);
     ek_destroy(&tasks);
 }
-
-/* -------------------------------------------------------------------- long */
 
 /* The worker that ran it. */
 static _Atomic int long_worker;
@@ -206,8 +202,6 @@ static void storms_and_chains_of_spawned_tasks(void)
     ek_destroy(&tasks);
 }
 
-/* -------------------------------------------------------------------- late */
-
 static void ranks_enter_late(void)
 {
     ek_options options = job_options();
@@ -234,8 +228,6 @@ static void ranks_enter_late(void)
     CHECK_EQ_INT(ran_in_job(), 20 * 1000 * job_size);
     ek_destroy(&tasks);
 }
-
-/* -------------------------------------------------------- two collections */
 
 static void second_collection_holds_tasks(void)
 {
@@ -319,8 +311,6 @@ static void collections_over_parts_of_the_job(void)
     CHECK_EQ_INT(ran_in_job(), 10 * 50 + (job_size > 1 ? 15 * 51 : 0));
 }
 
-/* ---------------------------------------------------------- out of order */
-
 static bool visit_count(const ek_task_info *task, void *context)
 {
     *(int64_t *)context += task->count;
@@ -394,8 +384,6 @@ static void seeds_added_around_the_restore(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------------------ failure */
 
 static int may_fail_task(ek_worker *worker, const void *payload, size_t bytes,
                          void *context)

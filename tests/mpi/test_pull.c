@@ -84,8 +84,6 @@ static void fetch(ek_collection *tasks, int here, int most)
     }
 }
 
-/* ----------------------------------------------------------------- threads */
-
 static void fetch_with_openmp(ek_collection *tasks, int threads)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
@@ -169,8 +167,6 @@ static void fewer_threads_than_workers(void)
     ek_destroy(&tasks);
 }
 
-/* ------------------------------------------------------------- ending early */
-
 static bool visit_count(const ek_task_info *task, void *context)
 {
     *(int64_t *)context += task->count;
@@ -239,8 +235,6 @@ static void one_rank_ends_early(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------------------- marks */
 
 /* Tasks that are skipped, discarded, kept, and cost what they say. */
 static void fetched_tasks_are_marked(void)
@@ -333,8 +327,6 @@ static void ranges_are_fetched(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------------------- wrong */
 
 static void wrong_calls_are_refused(void)
 {

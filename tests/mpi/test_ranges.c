@@ -116,8 +116,6 @@ static struct sums held_in_job(ek_collection *tasks)
     return held;
 }
 
-/* -------------------------------------------------------------------- large */
-
 static int64_t peak_kib(void)
 {
     struct rusage usage;
@@ -159,8 +157,6 @@ static void large_range_in_constant_memory(void)
     check_sums(ran_in_job(), kept);
     ek_destroy(&tasks);
 }
-
-/* ----------------------------------------------------------------- iterated */
 
 /* Over all policies: what remains, and where it remains. */
 static void remaining_indices_are_tasks(void)
@@ -257,8 +253,6 @@ static void stopping_in_a_range(void)
     }
     ek_destroy(&tasks);
 }
-
-/* ------------------------------------------------------------------- bounds */
 
 static void bounds_are_checked(void)
 {

@@ -98,8 +98,6 @@ static void times_add_up(void)
     ek_destroy(&tasks);
 }
 
-/* ------------------------------------------------------------------- names */
-
 #define FIELD(field) \
     CHECK_NEAR(figure(tasks, #field), (double)report.field, 1e-12)
 
@@ -186,8 +184,6 @@ static void shorter_structs_are_kept(void)
     ek_destroy(&tasks);
 }
 
-/* ------------------------------------------------------------------ steals */
-
 static _Atomic int64_t ran_here;
 
 static int stolen_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -232,8 +228,6 @@ static void steals_between_nodes_are_counted(void)
     CHECK((double)report.stolen > steals - 0.5);
     ek_destroy(&tasks);
 }
-
-/* --------------------------------------------------------------- inflation */
 
 /* What each task does; costs of 0 are not set. */
 static double said_cost_s;
@@ -281,8 +275,6 @@ static void set_costs_are_no_inflation(void)
     nap_us = NAP_US;
     CHECK_NEAR(inflation_of(1, 0), 1, 0);
 }
-
-/* ------------------------------------------------------------------- files */
 
 static int lines_of(const char *name)
 {

@@ -128,8 +128,6 @@ static int moved_since(const int *before)
     return moved;
 }
 
-/* -------------------------------------------------------------------- tests */
-
 static void retained_longest_first(void)
 {
     static const char *const steals[] = {"random", "near", "counter", "random"};

@@ -67,9 +67,6 @@ struct world {
     int sleeps[ACTORS_MOST]; /* turns an actor gets no turn */
 };
 
-/* -------------------------------------------------------------------- chance
- */
-
 static uint64_t below(struct world *world, int64_t n)
 {
     return n <= 1 ? 0 : eki_random_below(&world->random, (uint64_t)n);
@@ -105,9 +102,6 @@ static void EKI_PRINTF(3, 4)
     va_end(arguments);
     fputc('\n', stderr);
 }
-
-/* ------------------------------------------------------------------- ledger
- */
 
 /* Cancelled tasks are known by the workers' counts. */
 static void note_counts(struct world *world, struct rank *rank)
@@ -163,9 +157,6 @@ static void note_failure(struct world *world, struct rank *rank,
         tally->failing_id = id;
     }
 }
-
-/* ------------------------------------------------------------------- adding
- */
 
 static void fill_slot(struct world *world, struct rank *rank,
                       struct ek_worker *worker, struct eki_slot *slot,
@@ -255,9 +246,6 @@ static void add_tasks(struct world *world, struct rank *rank, int share)
     for (int i = (int)below(world, plan->departing + 1) / share; i > 0; i--)
         add_departing(world, rank);
 }
-
-/* -------------------------------------------------------------- running tasks
- */
 
 static void begin_task(struct world *world, struct rank *rank,
                        struct actor *actor, int64_t key, uint64_t id)
@@ -424,9 +412,6 @@ static void run_turn(struct world *world, struct rank *rank,
         actor->state = runs ? WORKER_TASK : WORKER_BATCH;
 }
 
-/* ------------------------------------------------------------------- workers
- */
-
 static void step_worker(struct world *world, struct rank *rank,
                         struct actor *actor)
 {
@@ -497,9 +482,6 @@ static void worker_turn(struct world *world, struct rank *rank,
     }
     eki_memory_fail(0);
 }
-
-/* -------------------------------------------------------------------- driver
- */
 
 /* A restore is for the server also where there are no messages. */
 static bool messages(const struct rank *rank)
@@ -812,9 +794,6 @@ static void driver_turn(struct world *world, struct rank *rank)
     }
 }
 
-/* --------------------------------------------------------------------- turns
- */
-
 static void pass_time(struct world *world)
 {
     world->now += below(world, (int64_t)world->scenario->tick_ns + 1);
@@ -870,9 +849,6 @@ static bool all_over(const struct world *world)
     }
     return true;
 }
-
-/* -------------------------------------------------------------------- report
- */
 
 static void print_worker(const struct actor *actor)
 {
@@ -930,9 +906,6 @@ static void print_world(const struct world *world)
                 (long long)world->ledger.tally[i].cancelled,
                 scenario->iteration[i - 1].fault);
 }
-
-/* --------------------------------------------------------------------- worlds
- */
 
 static int no_task(ek_worker *worker, const void *payload, size_t bytes,
                    void *context)

@@ -70,8 +70,6 @@ extern bool stepper_is_verbose;
 /* Run; false: a failure was printed, and memory is leaked. */
 bool stepper_run(const struct stepper_scenario *scenario);
 
-/* ------------------------------------------------------------- the network */
-
 struct net;
 
 struct net *net_create(const struct stepper_scenario *scenario,
@@ -82,8 +80,6 @@ struct eki_fabric *net_fabric(struct net *net, int rank);
 const char *net_check_end(const struct net *net);
 /* Messages on their way to RANK. */
 int net_waiting(const struct net *net, int rank);
-
-/* -------------------------------------------------------------- the ledger */
 
 enum task_state {
     TASK_NEW,     /* added, not yet in an iteration */

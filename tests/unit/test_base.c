@@ -354,8 +354,6 @@ static void hashes_depend_on_every_word_and_their_order(void)
     CHECK(eki_hash_text(0, "") != 0);
 }
 
-/* ---------------------------------------------------------------------- CRC */
-
 static void crcs_are_those_of_castagnoli(void)
 {
     unsigned char same[32];

@@ -20,9 +20,6 @@ enum {
 
 static uint64_t seed_now;
 
-/* ----------------------------------------------------------------- scenarios
- */
-
 static int draw(struct eki_random *random, int n)
 {
     return n <= 1 ? 0 : (int)eki_random_below(random, (uint64_t)n);
@@ -170,9 +167,6 @@ static void check_seen(bool wants_all)
             check_true(rows[i].count > 0, rows[i].what, __FILE__, __LINE__);
     }
 }
-
-/* --------------------------------------------------------------------- tests
- */
 
 static void random_schedules_keep_all_promises(void)
 {

@@ -82,8 +82,6 @@ static struct eki_fabric *fabric_make(MPI_Comm comm, int ranks_per_node,
     return fabric;
 }
 
-/* ------------------------------------------------------- numbered messages */
-
 /* Pattern of byte I of message NUMBER from SOURCE. */
 static unsigned char pattern(int source, int64_t number, int64_t i)
 {
@@ -123,8 +121,6 @@ static void check_numbered(struct eki_fabric *fabric,
             need(CHECK_EQ_INT(message->body[i],
                               pattern(head->source, head->first, i)));
 }
-
-/* ------------------------------------------------------------------- tests */
 
 static void thread_level_is_told(void)
 {
@@ -492,8 +488,6 @@ static void unreleased_messages_do_not_hold_up_destroy(void)
     CHECK(eki_clock_system_ns() - start < UINT64_C(5000000000));
 }
 
-/* ------------------------------------------------------------ bad messages */
-
 /* Rank 0 gets BYTES of DATA from the last rank, as a bad message. */
 static void expect_failure(const void *data, int bytes, const char *reason)
 {
@@ -562,8 +556,6 @@ static void failing_sends_are_reported(void)
     CHECK(eki_fabric_drain(fabric));
     eki_fabric_mpi_destroy(&fabric);
 }
-
-/* ----------------------------------------------------------- shared memory */
 
 static bool is_node_leader(const struct eki_fabric *fabric)
 {
@@ -660,8 +652,6 @@ static void impossible_segments_are_refused(void)
     check_segment(fabric, 1000);
     eki_fabric_mpi_destroy(&fabric);
 }
-
-/* ------------------------------------------------------------- collectives */
 
 static void agreement_spreads_the_worst_message(void)
 {
@@ -801,8 +791,6 @@ static void data_reaches_all_ranks(void)
     eki_fabric_mpi_destroy(&fabric);
 }
 
-/* -------------------------------------------------------- failing memory */
-
 /* Let allocation N fail on the last rank only: all ranks fail alike.  Returns
  * whether everything could be made. */
 static bool make_with_failure(int n)
@@ -835,8 +823,6 @@ static void failing_allocations_fail_on_all_ranks(void)
         n++;
     CHECK_EQ_INT(n, 7); /* object, nodes, counts, two pools, segment, none */
 }
-
-/* ----------------------------------------------------- too small a mount */
 
 enum {
     MOUNT_BYTES = 2 << 20,
@@ -893,8 +879,6 @@ static void small_mounts_are_refused_with_a_remedy(void)
     check_segment(fabric, 2 * MOUNT_BYTES);
     eki_fabric_mpi_destroy(&fabric);
 }
-
-/* -------------------------------------------------------------------- main */
 
 static void run_all(void)
 {

@@ -28,8 +28,6 @@ static const char *const names[FUNCTIONS] = {"quartets", "a name, with spaces"};
 
 static char path[64];
 
-/* ---------------------------------------------------------------- a record */
-
 /* Tasks of worker W in iteration K: some have none. */
 static int64_t tasks_of(int k, int w)
 {
@@ -227,8 +225,6 @@ static void durations_survive_as_bins(void)
         }
     }
 }
-
-/* ------------------------------------------------------------ damaged files */
 
 struct bytes {
     unsigned char data[FILE_MOST];
@@ -494,8 +490,6 @@ static void flipped_bytes_do_no_harm(int64_t flips)
     printf("     %" PRId64 " of %" PRId64 " were read\n", read, flips);
 }
 
-/* ------------------------------------------------------------------ writing */
-
 static void files_that_cannot_be_written_are_refused(void)
 {
     struct eki_record_writer *writer;
@@ -542,8 +536,6 @@ static void memory_may_run_out(void)
     }
     eki_record_abandon(&writer);
 }
-
-/* ------------------------------------------------------------- shipped ones */
 
 static void shipped_record_is_read(const char *folder, const char *name,
                                    int64_t tasks, int64_t nulls)

@@ -155,8 +155,6 @@ static void choose_path(void)
     MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
-/* --------------------------------------------------------------- comparison */
-
 /* All tallies, on rank 0. */
 static struct tally *gather_tallies(void)
 {
@@ -290,8 +288,6 @@ static void need(bool is_read)
     fprintf(stderr, "%s\n", ek_error_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
-
-/* -------------------------------------------------------------------- tests */
 
 enum {
     ITERATIONS = 4
@@ -472,8 +468,6 @@ static void stopped_iterations(void)
     }
     compare(1, all);
 }
-
-/* ------------------------------------------------------------------ trouble */
 
 static void refuse(const char *record, ek_status status, const char *part)
 {

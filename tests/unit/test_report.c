@@ -63,8 +63,6 @@ static int count_of(const char *text, char wanted)
     return count;
 }
 
-/* ------------------------------------------------------------------- table */
-
 static void table_covers_the_struct_in_order(void)
 {
     size_t next = sizeof(size_t);
@@ -89,8 +87,6 @@ static void table_says_what_it_means(void)
         CHECK_EQ_TEXT(field->unit, is_time ? "s" : "1");
     }
 }
-
-/* ----------------------------------------------------------------- by name */
 
 static void every_field_is_found_by_name(void)
 {
@@ -175,8 +171,6 @@ static void copies_honour_the_size_of_the_programs_struct(void)
     CHECK_HAS_TEXT(ek_error_message(), "EK_PROCESS_REPORT_INIT");
     eki_report_destroy(&report);
 }
-
-/* ---------------------------------------------------------------- printing */
 
 static void level_one_is_a_line_per_iteration(void)
 {
@@ -380,8 +374,6 @@ static void memory_that_runs_out_is_an_error(void)
     eki_report_destroy(&report);
 }
 
-/* --------------------------------------------------------------- quantiles */
-
 static void quantiles_are_within_a_quarter_octave(void)
 {
     struct eki_histogram histogram = {{0}};
@@ -404,8 +396,6 @@ static void quantiles_hold_at_the_ends(void)
     eki_histogram_add(&histogram, UINT64_MAX);
     CHECK(eki_histogram_quantile(&histogram, 0.99) > 1000);
 }
-
-/* ---------------------------------------------------------------- sentence */
 
 /* Two workers for ten seconds, of which they worked WORK_S. */
 static struct eki_report_total total_of(double work_s)

@@ -24,9 +24,6 @@ static struct eki_topology *make(int rank)
     return topology;
 }
 
-/* ------------------------------------------------------------------ topology
- */
-
 static void topology_counts_ranks_and_workers(void)
 {
     struct eki_topology *topology = make(4);
@@ -90,9 +87,6 @@ static void failing_allocations_leave_no_topology(void)
     }
     eki_topology_destroy(NULL);
 }
-
-/* ------------------------------------------------------------------- victims
- */
 
 /* How often each was chosen. */
 struct chosen {

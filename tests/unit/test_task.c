@@ -9,8 +9,6 @@
 
 #include "check.h"
 
-/* --------------------------------------------------------------------- bins */
-
 static void bins_decode_to_within_a_five_hundredth(void)
 {
     struct eki_random random;
@@ -107,8 +105,6 @@ static void slots_have_room_for_their_payload(void)
     CHECK_EQ_INT(eki_slot_bytes(49), 80);
 }
 
-/* ------------------------------------------------------------- a local part */
-
 static void fill(struct eki_slot *slot, uint64_t id, uint8_t flags,
                  uint32_t slot_bytes)
 {
@@ -149,8 +145,6 @@ static int64_t seed_count(const struct eki_local *local)
 {
     return eki_local_slots(local, local->seed_base, local->seed_top);
 }
-
-/* -------------------------------------------------- the model: lists of ids */
 
 enum {
     LIST_MOST = 4000
@@ -509,9 +503,6 @@ static void local_part_is_a_list(void)
     }
 }
 
-/* ------------------------------------------------------------ restore orders
- */
-
 static void never_measured_tasks_go_by_their_hints(void)
 {
     static const double hints[] = {1.0, 2.0, 4.0, 1.0};
@@ -683,9 +674,6 @@ static void restores_conserve_all(void)
     }
     eki_local_free(&local);
 }
-
-/* -------------------------------------------------------- failing allocations
- */
 
 static void growth_that_fails_loses_nothing(void)
 {

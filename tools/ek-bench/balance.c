@@ -29,9 +29,6 @@ struct instance {
     eki_ns *ns;
 };
 
-/* ----------------------------------------------------------------- instances
- */
-
 static void *allocate(int64_t count, size_t bytes)
 {
     void *memory = malloc((size_t)count * bytes + 1);
@@ -103,8 +100,6 @@ static void deal(struct instance *instance, const double *s)
     }
     free(at);
 }
-
-/* -------------------------------------------------------------- algorithms */
 
 struct algorithm {
     const char *name;
@@ -194,9 +189,6 @@ static void run_instance(const struct bench *bench, struct instance *instance,
     free(instance->ns);
     free(instance->first);
 }
-
-/* --------------------------------------------------------------------- table
- */
 
 static void run_series(const struct bench *bench, const char *name,
                        int64_t tasks)

@@ -33,8 +33,6 @@ struct bench {
     ek_deque_kind deque;
 };
 
-/* ------------------------------------------------------------------ timing */
-
 /* Clock ticks: for differences of a few nanoseconds. */
 #if defined(__x86_64__)
 static inline uint64_t bench_ticks(void)
@@ -88,8 +86,6 @@ double bench_median(double *values, int count);
 /* Mean of the lower half: finer than the ticks of the clock. */
 double bench_low_mean(double *values, int count);
 
-/* ------------------------------------------------------------------- table */
-
 struct bench_row {
     const char *bench;   /* "tasks", "steal", "process" */
     const char *against; /* what the baseline is; NULL: none */
@@ -112,8 +108,6 @@ void bench_table_print(const struct bench *bench);
 /* A remark of rank 0 about what was left out, to stderr. */
 void bench_note(const struct bench *bench, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* ------------------------------------------------------------------- pairs */
 
 /* One side of a pair; side 0 measures. */
 typedef void bench_side_fn(void *arena, int side, void *argument);
@@ -148,14 +142,10 @@ void bench_barrier(MPI_Comm comm);
 /* Nanoseconds of a message of BYTES to the other rank and back. */
 double bench_message_round_trip(MPI_Comm both, int bytes);
 
-/* ------------------------------------------------------------- collections */
-
 /* Options of all cases: the environment does not matter. */
 ek_options bench_options(const struct bench *bench, int workers);
 /* End the job if STATUS is a failure. */
 void bench_check(ek_status status);
-
-/* ------------------------------------------------------------------- cases */
 
 void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------- arenas */
-
 static void *align(void *memory)
 {
     uintptr_t address = (uintptr_t)memory;
@@ -66,8 +64,6 @@ void bench_pair_free(struct bench_pair *pair)
         free(pair->arena);
     pair->arena = NULL;
 }
-
-/* ---------------------------------------------------------------- running */
 
 /* The CPU of this side: the n-th that it may use. */
 static void pin(int side, const cpu_set_t *mask)

@@ -31,9 +31,6 @@ struct place {
     struct bench_row *back_to_back, *line, *after[PAUSES];
 };
 
-/* ----------------------------------------------------------------- baselines
- */
-
 /* What a parallel loop of the program would cost at the least. */
 static void region(void)
 {
@@ -65,8 +62,6 @@ static double baseline(const struct place *place)
         return bench_line_round_trip(&place->pair);
     return bench_message_round_trip(place->comm, 8);
 }
-
-/* -------------------------------------------------------------------- cases */
 
 static double run_back_to_back(struct place *place)
 {

@@ -86,8 +86,6 @@ static void tell(_Atomic uint64_t *word, uint64_t number)
     atomic_store_explicit(word, number, memory_order_release);
 }
 
-/* --------------------------------------------------------------- one sample */
-
 /* Make K slots dirty. */
 static void fill(unsigned char *slots, int k, uint64_t number)
 {
@@ -180,8 +178,6 @@ static double run_samples(struct arena *arena, struct state *state, int side,
     return bench_low_mean(samples, SAMPLES);
 }
 
-/* ------------------------------------------------------------ idle thieves */
-
 /* The usual state of a deque without work: published, and all was taken. */
 static void exhaust(struct arena *arena, struct state *state, int side)
 {
@@ -267,9 +263,6 @@ static double run_idle(struct arena *arena, struct state *state, int side,
     return arena->own_ns;
 }
 
-/* --------------------------------------------------------------- repetitions
- */
-
 static void add_idle(struct arena *arena, struct state *state, int side)
 {
     exhaust(arena, state, side);
@@ -318,8 +311,6 @@ static void run_side(void *memory, int side, void *argument)
         add_idle(arena, &state, side);
     }
 }
-
-/* -------------------------------------------------------------------- rows */
 
 static void make_rows(struct rows *rows, const char *pair)
 {

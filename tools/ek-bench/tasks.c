@@ -42,8 +42,6 @@ struct task_case {
     unsigned char is_wanted[DURATIONS];
 };
 
-/* ------------------------------------------------------------------ bodies */
-
 static int empty(ek_worker *worker, const void *payload, size_t bytes,
                  void *context)
 {
@@ -126,8 +124,6 @@ static int look_up(ek_worker *worker, const void *payload, size_t bytes,
         ek_discard(worker);
     return 0;
 }
-
-/* ------------------------------------------------------------- repetitions */
 
 static double per_task(const struct task_case *c, uint64_t first, uint64_t last)
 {
@@ -248,8 +244,6 @@ static double run_range(struct task_case *c)
     return per_task(c, first, last);
 }
 
-/* ------------------------------------------------------------------- cases */
-
 static const struct task_case cases[] = {
     {.name = "call of the library", .run = run_library, .body = empty},
     {.name = "spawned, in thousands",
@@ -357,8 +351,6 @@ void bench_tasks(const struct bench *bench)
     }
     bench_barrier(MPI_COMM_WORLD);
 }
-
-/* ------------------------------------------------------------ instructions */
 
 int64_t bench_tasks_count(const struct bench *bench, const char *name)
 {

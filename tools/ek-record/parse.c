@@ -79,8 +79,6 @@ static ek_status check_count(const struct parse *parse, int count)
     return refuse(parse, "%d words, expected %d", parse->count, count);
 }
 
-/* ------------------------------------------------------------------- header */
-
 static ek_status take_first(struct parse *parse)
 {
     uint64_t version;
@@ -171,8 +169,6 @@ static ek_status take_function(struct parse *parse)
         return refuse(parse, "a bad name of function %" PRIu64, number);
     return eki_record_write_function(parse->writer, name);
 }
-
-/* --------------------------------------------------------------- iterations */
 
 static ek_status take_policy(struct parse *parse, int policy)
 {
@@ -313,8 +309,6 @@ static ek_status take_end(struct parse *parse)
     parse->stage = STAGE_OVER;
     return EK_OK;
 }
-
-/* -------------------------------------------------------------------- lines */
 
 /* What a line that begins with WORD is, and when it may come. */
 static const struct {
