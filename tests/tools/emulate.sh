@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# emulate.sh MPIRUN EK_EMULATE DATA: the command line of ek-emulate, which checks
+# itself that every task runs once.  DATA has records.  Nothing here is a time.
+set -u
+mpirun=$1
+tool=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+record=$3/be032_half.ekr
+export OMPI_MCA_odls_base_sigkill_timeout=0
+unset OMP_WAIT_POLICY
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+status=0
+
+fail() {
+    echo "FAIL: $*"
+    status=1
+}
+
+# run EXPECTED RANKS ARGUMENT...: exit status; output goes to out and err.
+run() {
+    expected=$1
+    ranks=$2
+    shift 2
+    "$mpirun" --timeout 100 -n "$ranks" "$tool" "$@" >out 2>err </dev/null
+    code=$?
+    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
+}
+
+# says TEXT: on stderr, once, whatever the number of ranks.
+says() {
+    [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
+}
+
+# quiet: no warning, of threads that spin above all.
+quiet() {
+    [ ! -s err ] || fail "a warning: $(cat err)"
+}
+
+small=lognormal:n=200,mean_us=300,cv=1.5
+
+# What --help calls modes is what --compare runs.
+run 0 2 --help
+[ "$(grep -c '^  ek-emulate --record' out)" -eq 1 ] || fail "help: $(cat out)"
+sed -n '/^Modes of --compare/,/^$/p' out | awk '/^  / { print $1 }' >modes
+[ "$(wc -l <modes)" -ge 7 ] || fail "modes: $(cat modes)"
+
+# compared: each mode a row of as many columns as the first, none empty.
+compared() {
+    quiet
+    awk 'NR == FNR { if ($1 != "") want[++n] = $1; next }
+         titles && $1 == want[at + 1] { at++; if (NF != 16) bad = 1 }
+         $1 == "mode" { titles = 1 }
+         END { exit at != n || bad }' "$1" out ||
+        fail "not a row for each mode: $(cat out)"
+}
+
+run 0 1 --synthetic "$small,nulls=1000" --workers 8 --iterations 5 --compare
+compared modes
+run 0 2 --synthetic "$small,nulls=1000" --workers 4 --iterations 5 --compare
+compared modes
+grep -q '^8 workers on 2 ranks and ' out || fail "head: $(cat out)"
+export EVENKEEL_RESTORE=original EVENKEEL_STEAL=none EVENKEEL_WORKERS=3
+run 0 2 --synthetic "$small" --workers 4 --iterations 2 --compare --csv
+unset EVENKEEL_RESTORE EVENKEEL_STEAL EVENKEEL_WORKERS
+quiet
+grep -v '^StealAll$' modes >without_nulls
+sed 1d out | cut -d, -f1 | uniq >ran
+diff without_nulls ran || fail 'other modes without null tasks'
+[ "$(wc -l <out)" -eq $((1 + 2 * $(wc -l <ran))) ] || fail "csv: $(cat out)"
+awk -F, 'NR > 1 && $1 ~ /^Steal/ && $8 > 0 { tried = 1 } END { exit !tried }' \
+    out || fail "no steal was tried: $(cat out)"
+
+# As several nodes, with drift and noise.
+EVENKEEL_RANKS_PER_NODE=1 run 0 2 --synthetic "$small" --workers 4 \
+    --policy hierarchical --drift 10 --noise 5 --seed 3 --json
+[ "$(grep -c '^{"mode": "emulate", "iteration": [1-8], .*}$' out)" -eq 8 ] ||
+    fail "json: $(cat out)"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+for line in sys.stdin: json.loads(line)' <out || fail "json: $(cat out)"
+fi
+
+# The same seed draws the same tasks.
+for kind in lognormal exponential uniform constant; do
+    for seed in 1 1 2; do
+        run 0 1 --synthetic "$kind:n=30,mean_us=50" --seed $seed --csv \
+            --iterations 1 --workers 2
+        sed 1d out | cut -d, -f4 >>ideals
+    done
+done
+[ "$(uniq ideals | wc -l)" -eq 7 ] || fail "drawn: $(cat ideals)"
+
+# A record, and where its tasks start.
+run 0 2 --record "$record" --scale 0.01 --workers 4 --iterations 2 \
+    --policy retain --steal near
+quiet
+grep -q '^be032_half.ekr, iteration 0, times 0.01: 8777 tasks, .* 61051 null$' \
+    out || fail "record: $(cat out)"
+grep -q 'start: blocks$' out || fail "start: $(cat out)"
+grep -q '^cores used: [0-9.]* of [0-9]*; mean overshoot' out ||
+    fail "end: $(cat out)"
+for start in block dealt record; do
+    run 0 2 --record "$record" --scale 0.001 --workers 2 --iterations 1 \
+        --policy original --steal none --start $start
+    quiet
+done
+run 0 1 --record "$record" --scale 0.001 --workers 1 --iterations 1 --csv
+run 0 1 --record "$record" --scale 0.001 --workers 1 --iterations 1
+grep -q 'start: the ranks of the record$' out || fail "start: $(cat out)"
+
+# Bad input.
+bad() {
+    text=$1
+    shift
+    run 2 2 "$@"
+    says "$text"
+}
+bad 'one of --record and --synthetic is needed' --workers 2
+bad 'one of --record and --synthetic' --record "$record" --synthetic "$small"
+bad "cannot read 'nowhere.ekr'" --record nowhere.ekr
+bad 'this is no record' --record "$tool"
+bad "--iteration is 1; '" --record "$record" --iteration 1
+bad "--workers is '65'" --synthetic "$small" --workers 65
+bad "--scale is '0'" --synthetic "$small" --scale 0
+bad '--csv and --json' --synthetic "$small" --csv --json
+bad '--compare has policies' --synthetic "$small" --compare --policy retain
+bad "--start is 'record'; allowed: block, dealt" --synthetic "$small" \
+    --start record
+bad "unknown option '--fast'" --synthetic "$small" --fast
+bad '--record needs a value' --record
+bad 'allowed: original, retain' --synthetic "$small" --policy best
+bad 'allowed: random, near' --synthetic "$small" --steal best
+for spec in '' normal:n=1,mean_us=1 lognormal lognormal: \
+    lognormal:n=0,mean_us=1 lognormal:n=9 lognormal:n=9,mean_us=x \
+    lognormal:n=9,mean_us=1,cv=-1 lognormal:n=9,mean_us=1,sigma=1 \
+    'lognormal:n=9;mean_us=1' lognormal:n=nan,mean_us=1; do
+    bad "--synthetic is '$spec'" --synthetic "$spec"
+done
+exit $status

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The iterations of a mode: tasks that wait until their time is over, and what
+ * came of it.
+ */
+#define _GNU_SOURCE
+#include "emulate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct emulation {
+    const struct run *run;
+    const struct mode *mode;
+    ek_collection *tasks;
+    ek_function task, position;
+    struct place place;
+    int64_t positions; /* tasks and null tasks, spread evenly */
+    /* In this iteration: */
+    double *overshoot_s; /* [workers of the rank] sum of what was too long */
+    _Atomic int *runs;   /* [workload->count] how often each task ran */
+};
+
+/* -------------------------------------------------------------------- tasks */
+
+static double read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void sleep_until(double deadline_s)
+{
+    double whole = floor(deadline_s);
+    struct timespec deadline = {.tv_sec = (time_t)whole,
+                                .tv_nsec = (long)((deadline_s - whole) * 1e9)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) ==
+           EINTR)
+        ;
+}
+
+static int wait_task(struct emulation *emulation, ek_worker *worker,
+                     int64_t task)
+{
+    double deadline_s =
+        read_clock(CLOCK_MONOTONIC) + emulation->run->workload->now_s[task];
+    sleep_until(deadline_s);
+    emulation->overshoot_s[ek_worker_here(worker)] +=
+        read_clock(CLOCK_MONOTONIC) - deadline_s;
+    /* relaxed: the end of the iteration comes before it is read. */
+    atomic_fetch_add_explicit(&emulation->runs[task], 1, memory_order_relaxed);
+    return 0;
+}
+
+static int run_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    (void)bytes;
+    return wait_task(context, worker, *(const int64_t *)payload);
+}
+
+/* Where task K is among the null tasks. */
+static int64_t position_of(const struct emulation *emulation, int64_t k)
+{
+    double step =
+        (double)emulation->positions / (double)emulation->run->workload->count;
+    return (int64_t)((double)k * step);
+}
+
+/* A task, or one of the null tasks between two. */
+static int run_position(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    (void)bytes;
+    struct emulation *emulation = context;
+    const struct workload *workload = emulation->run->workload;
+    int64_t position = *(const int64_t *)payload;
+    int64_t near = (int64_t)((double)position * (double)workload->count /
+                             (double)emulation->positions);
+    /* Rounding may hide it by one. */
+    for (int64_t k = near; k <= near + 1 && k < workload->count; k++) {
+        if (position_of(emulation, k) == position)
+            return wait_task(emulation, worker, k);
+    }
+    ek_discard(worker);
+    return 0;
+}
+
+static bool add_task(int64_t task, void *context)
+{
+    struct emulation *emulation = context;
+    return ek_add_task(emulation->tasks, emulation->task, &task, sizeof task,
+                       NULL) == EK_OK;
+}
+
+/* Each rank an equal share of consecutive positions. */
+static ek_status add_positions(const struct emulation *emulation)
+{
+    const struct run *run = emulation->run;
+    int64_t share = emulation->positions / run->ranks;
+    int64_t rest = emulation->positions % run->ranks;
+    int64_t first = run->rank * share + (run->rank < rest ? run->rank : rest);
+    return ek_add_range(emulation->tasks, emulation->position, first,
+                        first + share + (run->rank < rest));
+}
+
+static ek_status add_tasks(struct emulation *emulation)
+{
+    if (emulation->mode->has_nulls)
+        return add_positions(emulation);
+    bool is_good =
+        emulation->run->start->run(&emulation->place, add_task, emulation);
+    return is_good ? EK_OK : EK_ERR_NOMEM;
+}
+
+/* --------------------------------------------------------------- collection */
+
+static ek_status set_policies(const struct emulation *emulation)
+{
+    const struct mode *mode = emulation->mode;
+    ek_status status = EK_OK;
+    if (mode->restore)
+        status = ek_set(emulation->tasks, "restore", mode->restore);
+    if (status == EK_OK && mode->steal)
+        status = ek_set(emulation->tasks, "steal", mode->steal);
+    return status;
+}
+
+static ek_status register_tasks(struct emulation *emulation)
+{
+    ek_status status = ek_register(emulation->tasks, "task", run_task,
+                                   emulation, &emulation->task);
+    if (status != EK_OK)
+        return status;
+    return ek_register(emulation->tasks, "position", run_position, emulation,
+                       &emulation->position);
+}
+
+static ek_status open_emulation(struct emulation *emulation)
+{
+    const struct arguments *arguments = emulation->run->arguments;
+    ek_options options = EK_OPTIONS_INIT;
+    options.name = emulation->mode->name;
+    options.payload_bytes = 16; /* an index; ranges need 16 */
+    options.workers = arguments->workers;
+    options.seed = arguments->seed;
+    ek_status status = ek_create(MPI_COMM_WORLD, &options, &emulation->tasks);
+    if (status == EK_OK)
+        status = set_policies(emulation);
+    return status == EK_OK ? register_tasks(emulation) : status;
+}
+
+/* --------------------------------------------------------------- iterations */
+
+/* Bring the collection into the state in which an iteration starts. */
+static ek_status prepare_tasks(struct emulation *emulation, int iteration,
+                               ek_restore_report *restore)
+{
+    if (iteration == 0)
+        return add_tasks(emulation);
+    if (!emulation->mode->is_anew)
+        return ek_restore(emulation->tasks, EK_RESTORE_DEFAULT, restore);
+    ek_status status = ek_clear(emulation->tasks);
+    return status == EK_OK ? add_tasks(emulation) : status;
+}
+
+/* Where one rank has failed, none enters the iteration. */
+static ek_status agree(ek_status status)
+{
+    int worst = status;
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return (ek_status)worst;
+}
+
+static double read_cpu(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Since the last call. */
+static double take_overshoot(struct emulation *emulation)
+{
+    double sum = 0;
+    for (int i = 0; i < emulation->run->arguments->workers; i++) {
+        sum += emulation->overshoot_s[i];
+        emulation->overshoot_s[i] = 0;
+    }
+    return sum;
+}
+
+/* Tasks that did not run once in the whole job since the last call. */
+static int64_t take_wrong(struct emulation *emulation)
+{
+    int64_t count = emulation->run->workload->count, wrong = 0;
+    int *runs = allocate((size_t)count, sizeof *runs);
+    for (int64_t k = 0; k < count; k++)
+        runs[k] = atomic_exchange_explicit(&emulation->runs[k], 0,
+                                           memory_order_relaxed);
+    MPI_Allreduce(MPI_IN_PLACE, runs, (int)count, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    for (int64_t k = 0; k < count; k++)
+        wrong += runs[k] != 1;
+    free(runs);
+    return wrong;
+}
+
+static void fill_times(const struct emulation *emulation,
+                       const ek_process_report *process, struct row *row)
+{
+    const struct workload *workload = emulation->run->workload;
+    double *values = row->values;
+    values[FIELD_MAKESPAN] = process->wall_s;
+    values[FIELD_IDEAL] = workload->sum_s / emulation->place.workers;
+    values[FIELD_BEST] = fmax(values[FIELD_IDEAL], workload->longest_s);
+    values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / process->wall_s;
+    values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / process->wall_s;
+    values[FIELD_TRIED] = process->attempted_mean;
+    values[FIELD_SUCCESSFUL] = process->successful_mean;
+    values[FIELD_STOLEN] = (double)process->stolen;
+    values[FIELD_RESTORE] = process->restore_s;
+}
+
+/* What ranks know of themselves; CPU_S: that this one has used. */
+static void fill_sums(struct emulation *emulation,
+                      const ek_restore_report *restore, double cpu_s,
+                      struct row *row)
+{
+    double sums[3] = {cpu_s, take_overshoot(emulation), (double)restore->moved};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    row->values[FIELD_CORES] = sums[0] / row->values[FIELD_MAKESPAN];
+    row->values[FIELD_OVERSHOOT] =
+        sums[1] / (double)emulation->run->workload->count;
+    /* Only a rebalance counts moves within a rank. */
+    row->values[FIELD_MOVED] = fmax(sums[2], (double)restore->migrations);
+}
+
+static ek_status run_iteration(struct emulation *emulation, int iteration,
+                               ek_process_report *process, struct row *row)
+{
+    ek_restore_report restore = EK_RESTORE_REPORT_INIT;
+    workload_step(emulation->run->workload, emulation->run->arguments,
+                  iteration);
+    ek_status status = agree(prepare_tasks(emulation, iteration, &restore));
+    double cpu_s = read_cpu();
+    if (status == EK_OK)
+        status = ek_process(emulation->tasks, process);
+    if (status != EK_OK)
+        return status;
+    *row = (struct row){.mode = emulation->mode, .iteration = iteration + 1};
+    fill_times(emulation, process, row);
+    fill_sums(emulation, &restore, read_cpu() - cpu_s, row);
+    return EK_OK;
+}
+
+/* Nothing is lost and nothing ran twice. */
+static bool check_iteration(struct emulation *emulation, const struct row *row,
+                            const ek_process_report *process,
+                            struct message *message)
+{
+    int64_t nulls =
+        emulation->mode->has_nulls ? emulation->run->workload->nulls : 0;
+    int64_t wrong = take_wrong(emulation);
+    if (wrong == 0 && process->null_tasks == nulls &&
+        process->tasks == emulation->run->workload->count + nulls)
+        return true;
+    return message_set(message,
+                       "%s, iteration %d: %lld of %lld tasks did not run once; "
+                       "%lld were executed, %lld null of %lld",
+                       emulation->mode->name, row->iteration, (long long)wrong,
+                       (long long)emulation->run->workload->count,
+                       (long long)process->tasks,
+                       (long long)process->null_tasks, (long long)nulls);
+}
+
+static int complain(const struct mode *mode, ek_status status,
+                    struct message *message)
+{
+    message_set(message, "%s: %s", mode->name, ek_error_message());
+    return status == EK_ERR_ARG ? EMULATE_BAD_USE : EMULATE_FAILED;
+}
+
+static int run_iterations(struct emulation *emulation, struct row *rows,
+                          struct message *message)
+{
+    ek_status status = open_emulation(emulation);
+    for (int i = 0; i < emulation->run->arguments->iterations; i++) {
+        ek_process_report process = EK_PROCESS_REPORT_INIT;
+        if (status == EK_OK)
+            status = run_iteration(emulation, i, &process, &rows[i]);
+        if (status != EK_OK)
+            return complain(emulation->mode, status, message);
+        if (!check_iteration(emulation, &rows[i], &process, message))
+            return EMULATE_FAILED;
+    }
+    return 0;
+}
+
+int emulate(const struct run *run, const struct mode *mode, struct row *rows,
+            struct message *message)
+{
+    struct workload *workload = run->workload;
+    int workers = run->arguments->workers;
+    struct emulation emulation = {
+        .run = run,
+        .mode = mode,
+        .place = {workload, run->rank * workers, workers, run->ranks * workers},
+        .positions = workload->count + workload->nulls,
+        .overshoot_s = allocate((size_t)workers, sizeof(double)),
+        .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
+    int exit_status = run_iterations(&emulation, rows, message);
+    ek_destroy(&emulation.tasks);
+    free(emulation.overshoot_s);
+    free(emulation.runs);
+    return exit_status;
+}

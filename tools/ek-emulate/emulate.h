@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ek-emulate: what its parts share.  Every rank has the same arguments and the
+ * same workload; rank 0 prints.
+ *
+ * A function that returns false has written a message.
+ */
+#ifndef EMULATE_H
+#define EMULATE_H
+
+#include "common/command_line.h"
+
+#include <evenkeel.h>
+
+enum {
+    EMULATE_FAILED = 1,
+    EMULATE_BAD_USE = 2
+};
+
+struct arguments {
+    const char *record, *synthetic;
+    int iteration;              /* of the record */
+    const char *start;          /* NULL: as fits the record */
+    int workers;                /* per rank */
+    const char *policy, *steal; /* NULL: the library's choice */
+    int iterations, seed;
+    double scale;
+    double drift, noise; /* percent */
+    bool has_compare, has_csv, has_json, has_help;
+};
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message);
+void arguments_help(FILE *stream);
+
+/* ----------------------------------------------------------------- workload */
+
+/* Tasks in the order of their ids, and how long each takes. */
+struct workload {
+    char name[128];
+    int64_t count;           /* tasks that take time */
+    int64_t nulls;           /* others */
+    int workers;             /* of the record; 0: there is none */
+    int *ran_on;             /* [count] worker of the record */
+    double *base_s;          /* [count] as recorded, scaled */
+    double *drift;           /* [count] factor by now */
+    double *now_s;           /* [count] in this iteration ... */
+    double sum_s, longest_s; /* ... and of all tasks */
+};
+
+/* Read or draw the tasks; what was made is to be freed, also on failure. */
+bool workload_make(const struct arguments *arguments, struct workload *workload,
+                   struct message *message);
+void workload_free(struct workload *workload);
+/* Durations of iteration 0, 1, 2, ..., one after the other. */
+void workload_step(struct workload *workload, const struct arguments *arguments,
+                   int iteration);
+
+/* -------------------------------------------------------------------- start */
+
+/* A rank among the workers. */
+struct place {
+    const struct workload *workload;
+    int first_worker, workers_here, workers;
+};
+
+/* Take a task; false: that failed. */
+typedef bool add_fn(int64_t task, void *context);
+
+/* Where tasks start. */
+struct start {
+    const char *name, *words;
+    /* Call ADD for each task of a rank; false: ADD has failed. */
+    bool (*run)(const struct place *place, add_fn *add, void *context);
+};
+
+/* What the arguments ask for, or what fits the record; NULL, with a message:
+ * there is no such start. */
+const struct start *start_find(const struct arguments *arguments,
+                               const struct workload *workload, int workers,
+                               struct message *message);
+
+/* ---------------------------------------------------------------- emulation */
+
+/* A way to balance. */
+struct mode {
+    const char *name;
+    const char *restore, *steal; /* of ek_set(); NULL: not set */
+    bool is_anew;   /* all tasks are added again in each iteration */
+    bool has_nulls; /* null tasks, too, in a range */
+};
+
+/* What is known of an iteration. */
+enum field {
+    FIELD_MAKESPAN,
+    FIELD_IDEAL,
+    FIELD_BEST,
+    FIELD_EFFICIENCY,
+    FIELD_EFFICIENCY_BEST,
+    FIELD_TRIED,
+    FIELD_SUCCESSFUL,
+    FIELD_STOLEN,
+    FIELD_MOVED,
+    FIELD_RESTORE,
+    FIELD_OVERSHOOT,
+    FIELD_CORES,
+    FIELDS
+};
+
+struct row {
+    const struct mode *mode;
+    int iteration; /* from 1 */
+    double values[FIELDS];
+};
+
+/* What all modes of a run have in common. */
+struct run {
+    const struct arguments *arguments;
+    struct workload *workload;
+    const struct start *start;
+    int rank, ranks, cpus;
+};
+
+/*
+ * Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
+ * message is there unless it is 0.
+ */
+int emulate(const struct run *run, const struct mode *mode, struct row *rows,
+            struct message *message);
+
+/* ------------------------------------------------------------------- output */
+
+extern const struct mode compared_modes[];
+extern const int compared_count;
+
+/* What is run, before the first row. */
+void print_head(const struct run *run);
+/* The rows of one mode; IS_FIRST: with titles. */
+void print_mode(const struct run *run, const struct row *rows, bool is_first);
+
+#endif

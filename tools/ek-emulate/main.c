@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment in which threads wait cheaply, MPI, and the modes to run. */
+#define _GNU_SOURCE
+#include "emulate.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+const char program_name[] = "ek-emulate";
+
+/* Further modes: a line each. */
+const struct mode compared_modes[] = {
+    {"static", "original", "none", false, false},
+    {"counter", "original", "counter", true, false},
+    {"StealAll", "original", "random", true, true},
+    {"Steal", "original", "random", false, false},
+    {"StealRet", "retain", "random", false, false},
+    {"centralized", "centralized", "none", false, false},
+    {"hierarchical", "hierarchical", "none", false, false},
+};
+
+const int compared_count = sizeof compared_modes / sizeof *compared_modes;
+
+/* ------------------------------------------------------------------ waiting */
+
+/*
+ * Threads that wait must not take the cores of tasks that end.  OpenMP reads
+ * its variables before main(), so the program starts again, once.
+ */
+static void start_passive(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY"))
+        return;
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    execv("/proc/self/exe", argv);
+    fprintf(stderr,
+            "%s: could not start again with OMP_WAIT_POLICY=passive: set it, "
+            "or idle threads take the cores\n",
+            program_name);
+}
+
+/* Variables that would make all modes the same. */
+static void clear_environment(const struct arguments *arguments)
+{
+    unsetenv("EVENKEEL_WORKERS");
+    if (!arguments->has_compare)
+        return;
+    unsetenv("EVENKEEL_RESTORE");
+    unsetenv("EVENKEEL_STEAL");
+}
+
+static int count_cpus(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* ------------------------------------------------------------------ running */
+
+static int run_mode(const struct run *run, const struct mode *mode,
+                    bool is_first, struct message *message)
+{
+    struct row *rows =
+        allocate((size_t)run->arguments->iterations, sizeof *rows);
+    int exit_status = emulate(run, mode, rows, message);
+    if (exit_status == 0 && run->rank == 0)
+        print_mode(run, rows, is_first);
+    free(rows);
+    return exit_status;
+}
+
+static int run_compared(const struct run *run, struct message *message)
+{
+    int exit_status = 0;
+    for (int i = 0; exit_status == 0 && i < compared_count; i++) {
+        const struct mode *mode = &compared_modes[i];
+        /* Without null tasks it would be another mode again. */
+        if (!mode->has_nulls || run->workload->nulls > 0)
+            exit_status = run_mode(run, mode, i == 0, message);
+    }
+    return exit_status;
+}
+
+static int run_modes(const struct run *run, struct message *message)
+{
+    const struct arguments *arguments = run->arguments;
+    struct mode mode = {.name = "emulate",
+                        .restore = arguments->policy,
+                        .steal = arguments->steal};
+    if (run->rank == 0)
+        print_head(run);
+    if (arguments->has_compare)
+        return run_compared(run, message);
+    return run_mode(run, &mode, true, message);
+}
+
+static int run_workload(struct run *run, struct message *message)
+{
+    run->start = start_find(run->arguments, run->workload,
+                            run->ranks * run->arguments->workers, message);
+    return run->start ? run_modes(run, message) : EMULATE_BAD_USE;
+}
+
+/* Whether all ranks could read or draw their tasks. */
+static bool make_workload(const struct run *run, struct message *message)
+{
+    int is_good = workload_make(run->arguments, run->workload, message);
+    MPI_Allreduce(MPI_IN_PLACE, &is_good, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return is_good;
+}
+
+static int run_arguments(const struct arguments *arguments,
+                         struct message *message)
+{
+    struct workload workload;
+    struct run run = {
+        .arguments = arguments, .workload = &workload, .cpus = count_cpus()};
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    clear_environment(arguments);
+    int exit_status = make_workload(&run, message) ? run_workload(&run, message)
+                                                   : EMULATE_BAD_USE;
+    workload_free(&workload);
+    return exit_status;
+}
+
+/* Of the ranks that have something to say, the first does. */
+static void complain(const struct message *message)
+{
+    int rank, first;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &first);
+    if (message->text[0])
+        first = rank;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == first)
+        fprintf(stderr, "%s: %s\n", program_name, message->text);
+}
+
+static void print_help(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        arguments_help(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct message message = {""};
+    int provided, exit_status = 0;
+    start_passive(argv);
+    /* For waits of ranks, where MPI is Open MPI. */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    /* Sleeps would end up to 50 us late by default; OpenMP's threads inherit
+     * it. */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    if (!arguments_parse(argv, &arguments, &message))
+        exit_status = EMULATE_BAD_USE;
+    else if (arguments.has_help)
+        print_help();
+    else
+        exit_status = run_arguments(&arguments, &message);
+    if (exit_status != 0)
+        complain(&message);
+    MPI_Finalize();
+    return exit_status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows as a table, as CSV and as JSON. */
+#include "emulate.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* The mean of --compare is that of the iterations from this one on. */
+#define SETTLED 5
+
+static const struct column {
+    const char *key;         /* in CSV and JSON, with the unit */
+    const char *top, *title; /* in the table ... */
+    int width, decimals;
+    double scale; /* ... of values that are so much larger */
+} columns[FIELDS] = {
+    [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 9, 4, 1},
+    [FIELD_IDEAL] = {"ideal_s", "ideal", "s", 8, 4, 1},
+    [FIELD_BEST] = {"best_s", "best", "s", 8, 4, 1},
+    [FIELD_EFFICIENCY] = {"efficiency", "ideal", "%", 6, 1, 100},
+    [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "best", "%", 6, 1, 100},
+    [FIELD_TRIED] = {"tried", "steals", "tried", 9, 1, 1},
+    [FIELD_SUCCESSFUL] = {"successful", "", "success", 8, 1, 1},
+    [FIELD_STOLEN] = {"stolen", "tasks", "stolen", 7, 0, 1},
+    [FIELD_MOVED] = {"moved", "", "moved", 7, 0, 1},
+    [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 2, 1e3},
+    [FIELD_OVERSHOOT] = {"overshoot_s", "overshoot", "us", 9, 1, 1e6},
+    [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1}};
+
+static void print_value(enum field field, double value)
+{
+    const struct column *column = &columns[field];
+    if (isnan(value))
+        printf(" %*s", column->width, "-");
+    else
+        printf(" %*.*f", column->width, column->decimals,
+               value * column->scale);
+}
+
+/* Of the iterations FIRST, ... */
+static double mean_from(const struct run *run, const struct row *rows,
+                        int first, enum field field)
+{
+    int count = run->arguments->iterations - first + 1;
+    double sum = 0;
+    for (int i = first - 1; i < run->arguments->iterations; i++)
+        sum += rows[i].values[field];
+    return count > 0 ? sum / count : NAN;
+}
+
+/* ------------------------------------------------------ a row per iteration */
+
+static void print_rows(const struct run *run, const struct row *rows)
+{
+    printf("\n%3s", "it");
+    for (int f = 0; f < FIELDS; f++)
+        printf(" %*s", columns[f].width, columns[f].top);
+    printf("\n%3s", "");
+    for (int f = 0; f < FIELDS; f++)
+        printf(" %*s", columns[f].width, columns[f].title);
+    printf("\n");
+    for (int i = 0; i < run->arguments->iterations; i++) {
+        printf("%3d", rows[i].iteration);
+        for (int f = 0; f < FIELDS; f++)
+            print_value(f, rows[i].values[f]);
+        printf("\n");
+    }
+    printf("\ncores used: %.2f of %d; mean overshoot of a task: %.1f us\n",
+           mean_from(run, rows, 1, FIELD_CORES), run->cpus,
+           1e6 * mean_from(run, rows, 1, FIELD_OVERSHOOT));
+}
+
+/* ----------------------------------------------------------- a row per mode */
+
+/* Iteration 1, 2, the last, and the mean of those that have settled. */
+static void print_course(const struct run *run, const struct row *rows,
+                         enum field field)
+{
+    int last = run->arguments->iterations - 1;
+    print_value(field, rows[0].values[field]);
+    print_value(field, last > 0 ? rows[1].values[field] : NAN);
+    print_value(field, rows[last].values[field]);
+    print_value(field, mean_from(run, rows, SETTLED, field));
+}
+
+/* What the compared modes show of the last iteration, and of the mean. */
+static const enum field of_last[] = {FIELD_TRIED, FIELD_SUCCESSFUL,
+                                     FIELD_STOLEN, FIELD_MOVED, FIELD_RESTORE};
+static const enum field of_all[] = {FIELD_OVERSHOOT, FIELD_CORES};
+
+enum {
+    OF_LAST = sizeof of_last / sizeof *of_last,
+    OF_ALL = sizeof of_all / sizeof *of_all
+};
+
+static void print_course_titles(enum field field)
+{
+    int width = columns[field].width;
+    printf(" %*s %*s %*s %*s", width, "it 1", width, "it 2", width, "last",
+           width, ">= 5");
+}
+
+static void print_titles(void)
+{
+    printf("\n%-12s %39s %27s %25s %23s\n%-12s", "", "makespan, s",
+           "% of the best possible", "last: steals", "last: tasks", "mode");
+    print_course_titles(FIELD_MAKESPAN);
+    print_course_titles(FIELD_EFFICIENCY_BEST);
+    for (int i = 0; i < OF_LAST; i++)
+        printf(" %*s", columns[of_last[i]].width, columns[of_last[i]].title);
+    for (int i = 0; i < OF_ALL; i++)
+        printf(" %*s", columns[of_all[i]].width, columns[of_all[i]].title);
+    printf("\n");
+}
+
+static void print_summary(const struct run *run, const struct row *rows)
+{
+    int last = run->arguments->iterations - 1;
+    printf("%-12s", rows->mode->name);
+    print_course(run, rows, FIELD_MAKESPAN);
+    print_course(run, rows, FIELD_EFFICIENCY_BEST);
+    for (int i = 0; i < OF_LAST; i++)
+        print_value(of_last[i], rows[last].values[of_last[i]]);
+    for (int i = 0; i < OF_ALL; i++)
+        print_value(of_all[i], mean_from(run, rows, 1, of_all[i]));
+    printf("\n");
+}
+
+/* ------------------------------------------------------------- for programs */
+
+static void print_csv(const struct run *run, const struct row *rows,
+                      bool is_first)
+{
+    if (is_first) {
+        printf("mode,iteration");
+        for (int f = 0; f < FIELDS; f++)
+            printf(",%s", columns[f].key);
+        printf("\n");
+    }
+    for (int i = 0; i < run->arguments->iterations; i++) {
+        printf("%s,%d", rows[i].mode->name, rows[i].iteration);
+        for (int f = 0; f < FIELDS; f++)
+            printf(",%.6g", rows[i].values[f]);
+        printf("\n");
+    }
+}
+
+static void print_json(const struct run *run, const struct row *rows)
+{
+    for (int i = 0; i < run->arguments->iterations; i++) {
+        printf("{\"mode\": \"%s\", \"iteration\": %d", rows[i].mode->name,
+               rows[i].iteration);
+        for (int f = 0; f < FIELDS; f++)
+            printf(", \"%s\": %.6g", columns[f].key, rows[i].values[f]);
+        printf("}\n");
+    }
+}
+
+/* ---------------------------------------------------------------------- all */
+
+void print_head(const struct run *run)
+{
+    const struct arguments *arguments = run->arguments;
+    const struct workload *workload = run->workload;
+    if (arguments->has_csv || arguments->has_json)
+        return;
+    workload_step(run->workload, arguments, 0);
+    printf("%s, times %g: %" PRId64 " tasks, %.4g s, longest %.4g s; %" PRId64
+           " null\n%d workers on %d ranks and %d cores, start: %s\n",
+           workload->name, arguments->scale, workload->count, workload->sum_s,
+           workload->longest_s, workload->nulls,
+           run->ranks * arguments->workers, run->ranks, run->cpus,
+           run->start->words);
+}
+
+void print_mode(const struct run *run, const struct row *rows, bool is_first)
+{
+    if (run->arguments->has_csv)
+        print_csv(run, rows, is_first);
+    else if (run->arguments->has_json)
+        print_json(run, rows);
+    else if (!run->arguments->has_compare)
+        print_rows(run, rows);
+    else {
+        if (is_first)
+            print_titles();
+        print_summary(run, rows);
+    }
+    fflush(stdout);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Durations: from a record or drawn, then drift and noise. */
+#include "emulate.h"
+
+#include "record/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Streams of random numbers; iterations have 0, 1, 2, ... */
+#define STREAM_DRAW (UINT64_C(1) << 32)
+
+#define TASKS_MAX 10000000
+
+/* -------------------------------------------------------------------- chance
+ */
+
+/* Above 0, at most 1. */
+static double draw_uniform(struct eki_random *random)
+{
+    return (double)((eki_random_next(random) >> 11) + 1) * 0x1p-53;
+}
+
+static double draw_normal(struct eki_random *random)
+{
+    double radius = sqrt(-2 * log(draw_uniform(random)));
+    return radius * cos(2 * acos(-1) * draw_uniform(random));
+}
+
+/* Each kind has mean 1. */
+static double draw_lognormal(struct eki_random *random, double cv)
+{
+    double variance = log(1 + cv * cv);
+    return exp(sqrt(variance) * draw_normal(random) - variance / 2);
+}
+
+static double draw_exponential(struct eki_random *random, double cv)
+{
+    (void)cv;
+    return -log(draw_uniform(random));
+}
+
+static double draw_even(struct eki_random *random, double cv)
+{
+    (void)cv;
+    return 2 * draw_uniform(random);
+}
+
+static double draw_constant(struct eki_random *random, double cv)
+{
+    (void)random;
+    (void)cv;
+    return 1;
+}
+
+static const struct kind {
+    const char *name;
+    double (*draw)(struct eki_random *random, double cv);
+} kinds[] = {{"lognormal", draw_lognormal},
+             {"exponential", draw_exponential},
+             {"uniform", draw_even},
+             {"constant", draw_constant}};
+
+/* ---------------------------------------------------------------- synthetic */
+
+struct synthetic {
+    const struct kind *kind;
+    double n, mean_us, cv, nulls;
+};
+
+static const struct key {
+    const char *name;
+    size_t offset;
+    double least, most;
+} keys[] = {
+    {"n", offsetof(struct synthetic, n), 1, TASKS_MAX},
+    {"mean_us", offsetof(struct synthetic, mean_us), 1e-3, 1e9},
+    {"cv", offsetof(struct synthetic, cv), 0, 100},
+    {"nulls", offsetof(struct synthetic, nulls), 0, 1e9},
+};
+
+static const struct kind *find_kind(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strlen(kinds[i].name) == length &&
+            strncmp(kinds[i].name, text, length) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+static const struct key *find_key(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strlen(keys[i].name) == length &&
+            strncmp(keys[i].name, text, length) == 0)
+            return &keys[i];
+    }
+    return NULL;
+}
+
+/* Read KEY=NUMBER at *TEXT, and go to what follows its comma. */
+static bool read_key(const char **text, struct synthetic *synthetic)
+{
+    const struct key *key = find_key(*text, strcspn(*text, "="));
+    if (!key)
+        return false;
+    const char *from = *text + strlen(key->name) + 1;
+    char *end;
+    double value = strtod(from, &end);
+    if (end == from || (*end && *end != ',') || !(value >= key->least) ||
+        !(value <= key->most))
+        return false;
+    *(double *)((char *)synthetic + key->offset) = value;
+    *text = *end ? end + 1 : end;
+    return true;
+}
+
+static bool read_synthetic(const char *text, struct synthetic *synthetic)
+{
+    size_t length = strcspn(text, ":");
+    *synthetic = (struct synthetic){.kind = find_kind(text, length), .cv = 1};
+    bool is_good = synthetic->kind && text[length] == ':';
+    const char *at = text + length + 1;
+    while (is_good && *at)
+        is_good = read_key(&at, synthetic);
+    return is_good && synthetic->n > 0 && synthetic->mean_us > 0;
+}
+
+static void make_room(struct workload *workload, int64_t count)
+{
+    size_t n = (size_t)count;
+    workload->count = count;
+    workload->ran_on = allocate(n, sizeof *workload->ran_on);
+    workload->base_s = allocate(n, sizeof *workload->base_s);
+    workload->drift = allocate(n, sizeof *workload->drift);
+    workload->now_s = allocate(n, sizeof *workload->now_s);
+}
+
+static bool draw_tasks(const struct arguments *arguments,
+                       struct workload *workload, struct message *message)
+{
+    struct synthetic synthetic;
+    struct eki_random random;
+    if (!read_synthetic(arguments->synthetic, &synthetic))
+        return message_set(message,
+                           "--synthetic is '%s'; allowed is lognormal, "
+                           "exponential, uniform or constant, a colon and "
+                           "n=1...%d,mean_us=0.001...1e9[,cv=0...100]"
+                           "[,nulls=0...1e9]",
+                           arguments->synthetic, TASKS_MAX);
+    snprintf(workload->name, sizeof workload->name, "%s", arguments->synthetic);
+    workload->nulls = (int64_t)synthetic.nulls;
+    make_room(workload, (int64_t)synthetic.n);
+    eki_random_seed(&random, (uint64_t)arguments->seed, STREAM_DRAW);
+    for (int64_t k = 0; k < workload->count; k++)
+        workload->base_s[k] = synthetic.mean_us * 1e-6 *
+                              synthetic.kind->draw(&random, synthetic.cv);
+    return true;
+}
+
+/* ------------------------------------------------------------------- record */
+
+static bool is_null(const struct eki_record_task *task)
+{
+    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
+           task->duration_ns == 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct eki_record_task *first = a, *second = b;
+    return (first->id > second->id) - (first->id < second->id);
+}
+
+/* Tasks with a duration, in the order of their ids; the others are null. */
+static void take_tasks(struct eki_record_iteration *iteration, int workers,
+                       struct workload *workload)
+{
+    int64_t count = 0;
+    qsort(iteration->tasks, (size_t)iteration->task_count,
+          sizeof *iteration->tasks, compare_ids);
+    make_room(workload, iteration->task_count);
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        const struct eki_record_task *task = &iteration->tasks[k];
+        if (is_null(task))
+            continue;
+        workload->base_s[count] = (double)task->duration_ns * 1e-9;
+        workload->ran_on[count++] = task->worker;
+    }
+    workload->workers = workers;
+    workload->nulls = iteration->task_count - count;
+    workload->count = count;
+    for (int i = 0; i < workers; i++)
+        workload->nulls += iteration->workers[i].nulls;
+}
+
+static bool load_tasks(struct eki_record *record,
+                       const struct arguments *arguments,
+                       struct workload *workload, struct message *message)
+{
+    struct eki_record_iteration iteration;
+    if (arguments->iteration >= record->iteration_count)
+        return message_set(message,
+                           "--iteration is %d; '%.300s' has %lld, numbered "
+                           "from 0",
+                           arguments->iteration, arguments->record,
+                           (long long)record->iteration_count);
+    if (eki_record_load(record, arguments->iteration, &iteration) != EK_OK)
+        return message_set(message, "%s", ek_error_message());
+    take_tasks(&iteration, record->shape.workers, workload);
+    eki_record_unload(&iteration);
+    const char *slash = strrchr(arguments->record, '/');
+    snprintf(workload->name, sizeof workload->name, "%.100s, iteration %d",
+             slash ? slash + 1 : arguments->record, arguments->iteration);
+    if (workload->count >= 1 && workload->count <= TASKS_MAX)
+        return true;
+    return message_set(message,
+                       "'%.300s' has %lld tasks that take time; allowed: 1 "
+                       "... %d",
+                       arguments->record, (long long)workload->count,
+                       TASKS_MAX);
+}
+
+static bool read_tasks(const struct arguments *arguments,
+                       struct workload *workload, struct message *message)
+{
+    struct eki_record *record;
+    if (eki_record_open(arguments->record, &record) != EK_OK)
+        return message_set(message, "%s", ek_error_message());
+    bool is_good = load_tasks(record, arguments, workload, message);
+    eki_record_close(&record);
+    return is_good;
+}
+
+/* ---------------------------------------------------------------- durations */
+
+bool workload_make(const struct arguments *arguments, struct workload *workload,
+                   struct message *message)
+{
+    *workload = (struct workload){0};
+    bool is_good = arguments->record ? read_tasks(arguments, workload, message)
+                                     : draw_tasks(arguments, workload, message);
+    for (int64_t k = 0; is_good && k < workload->count; k++)
+        workload->base_s[k] *= arguments->scale;
+    return is_good;
+}
+
+void workload_free(struct workload *workload)
+{
+    free(workload->ran_on);
+    free(workload->base_s);
+    free(workload->drift);
+    free(workload->now_s);
+}
+
+void workload_step(struct workload *workload, const struct arguments *arguments,
+                   int iteration)
+{
+    struct eki_random random;
+    eki_random_seed(&random, (uint64_t)arguments->seed, (uint64_t)iteration);
+    workload->sum_s = workload->longest_s = 0;
+    for (int64_t k = 0; k < workload->count; k++) {
+        double drift = exp(arguments->drift * 1e-2 * draw_normal(&random));
+        double noise = exp(arguments->noise * 1e-2 * draw_normal(&random));
+        workload->drift[k] = iteration > 0 ? workload->drift[k] * drift : 1;
+        workload->now_s[k] = workload->base_s[k] * workload->drift[k] * noise;
+        workload->sum_s += workload->now_s[k];
+        workload->longest_s = fmax(workload->longest_s, workload->now_s[k]);
+    }
+}
