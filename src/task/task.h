@@ -67,6 +67,9 @@ static inline uint8_t eki_deviation_next(uint8_t deviation, uint16_t old,
 {
     int change = old > bin ? old - bin : bin - old;
     int steps = change / 4 > 255 ? 255 : change / 4;
+    /* The first change is all that is known. */
+    if (deviation == 0)
+        return (uint8_t)steps;
     return (uint8_t)(deviation + (steps - deviation) / 4);
 }
 

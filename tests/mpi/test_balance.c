@@ -350,8 +350,8 @@ static void automatic_choice_moves_once(void)
     CHECK_EQ_INT(heard, job_rank == 0 ? 7 : 0);
     CHECK_EQ_INT(moved[0], 0);
     CHECK(job_size == 1 || moved[1] > 0);
-    for (int iteration = 3; job_workers == 1 && iteration < 8; iteration++)
-        CHECK(moved[iteration] <= n / 500);
+    for (int iteration = 4; job_workers == 1 && iteration < 8; iteration++)
+        CHECK(moved[iteration] <= n / 200);
 }
 
 /* The same workers in other ranks come to the same decision. */
