@@ -13,6 +13,7 @@ const struct mode compared_modes[] = {
     {"hierarchical", "hierarchical", "none", false},
     {"central.-12", "centralized-hpdc12", "none", false},
     {"hierarch.-12", "hierarchical-hpdc12", "none", false},
+    {"auto", "auto", "none", false},
 };
 
 const int compared_count = sizeof compared_modes / sizeof *compared_modes;

@@ -69,6 +69,9 @@ diff rounded out || diff text out || fail 'text is not the same again'
 mv out first
 run 0 binary first again.ekr
 cmp all.ekr again.ekr || fail 'binary is not the same again'
+cp first kept
+run 1 binary first first
+cmp first kept || fail 'the text was not left alone'
 run 0 summary all.ekr
 grep -q 'collection fock: 2 ranks, 3 workers, 2 iterations$' out ||
     fail "summary: $(cat out)"

@@ -19,6 +19,9 @@ const struct mode compared_modes[] = {
     {"StealRet", "retain", "random", false, false},
     {"centralized", "centralized", "none", false, false},
     {"hierarchical", "hierarchical", "none", false, false},
+    {"central.-12", "centralized-hpdc12", "none", false, false},
+    {"hierarch.-12", "hierarchical-hpdc12", "none", false, false},
+    {"auto", "auto", "none", false, false},
 };
 
 const int compared_count = sizeof compared_modes / sizeof *compared_modes;

@@ -69,7 +69,7 @@ static ek_status next_id(struct importing *importing)
     }
     EKI_TRY(next_number(&importing->ids, &number, &found));
     if (!found)
-        return bad_array(&importing->ids, "less ids than durations");
+        return bad_array(&importing->ids, "fewer ids than durations");
     importing->id =
         importing->import->has_gaps ? importing->id + number : number;
     return EK_OK;
@@ -136,6 +136,8 @@ int tool_import(const struct tool_import *import)
     struct importing importing = {.import = import,
                                   .raw = {.path = import->raw},
                                   .ids = {.path = import->ids}};
+    if (!tool_is_other(import->raw, import->path))
+        return TOOL_FAILED;
     importing.raw.file = tool_open_input(import->raw);
     if (import->ids)
         importing.ids.file = tool_open_input(import->ids);

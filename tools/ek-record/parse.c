@@ -376,6 +376,8 @@ static ek_status read_lines(struct parse *parse, FILE *file)
 int tool_binary(const char *text, const char *path)
 {
     struct parse parse = {.text = text, .path = path, .last_iteration = -1};
+    if (!tool_is_other(text, path))
+        return TOOL_FAILED;
     FILE *file = tool_open_input(text);
     if (!file)
         return TOOL_FAILED;

@@ -24,6 +24,8 @@ ek_status tool_open(const char *path, struct eki_record **record);
 void tool_close(FILE *file);
 /* Open an input; "-": standard input.  NULL, with a message: it cannot be. */
 FILE *tool_open_input(const char *path);
+/* Whether OUTPUT may be written while INPUT is read: not the same file. */
+bool tool_is_other(const char *input, const char *output);
 
 /* The whole of WORD as a number; false: it is none, or above MOST. */
 bool tool_number(const char *word, uint64_t most, uint64_t *value);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages, inputs, and the words of the text. */
+#define _POSIX_C_SOURCE 200809L
 #include "tool.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #define POLICY(key_, option_, field)    \
     .key = (key_), .option = (option_), \
@@ -78,6 +80,16 @@ FILE *tool_open_input(const char *path)
     if (!file)
         tool_say("cannot read '%s': %s", path, strerror(errno));
     return file;
+}
+
+bool tool_is_other(const char *input, const char *output)
+{
+    struct stat in, out;
+    if (stat(input, &in) != 0 || stat(output, &out) != 0 ||
+        in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return true;
+    tool_say("'%s' and '%s' are one file; allowed: two", input, output);
+    return false;
 }
 
 void tool_close(FILE *file)
