@@ -51,7 +51,8 @@ eki_ns eki_balance_bound(const struct eki_totals *totals);
 /* The bound and a tolerance EPS beyond it. */
 eki_ns eki_balance_target(const struct eki_totals *totals, double eps);
 /* A tolerance that is worth asking for: at least 0.3 %, a tenth of the mean
- * task over the mean load, and the noise of the durations. */
+ * task over the mean load, and the noise of the durations up to 5 %: what
+ * varies more is not noise alone. */
 double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);

@@ -2,6 +2,8 @@
 /* What to aim at, and what donors shed. */
 #include "balance/balance.h"
 
+#define NOISE_MOST 0.05
+
 static eki_ns mean_load(const struct eki_totals *totals)
 {
     int64_t workers = totals->workers > 0 ? totals->workers : 1;
@@ -27,7 +29,8 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise)
         double grain = 0.1 * (double)totals->workers / (double)totals->tasks;
         eps = grain > eps ? grain : eps;
     }
-    return noise > eps ? noise : eps;
+    double heard = noise < NOISE_MOST ? noise : NOISE_MOST;
+    return heard > eps ? heard : eps;
 }
 
 bool eki_balance_has_slack(const struct eki_totals *totals)
