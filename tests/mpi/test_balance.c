@@ -354,6 +354,60 @@ static void automatic_choice_moves_once(void)
         CHECK(moved[iteration] <= n / 200);
 }
 
+/* One worker here, three there. */
+static void ranks_may_be_unequal(void)
+{
+    for (int p = 0; p < 4; p++) {
+        ek_options options = job_options();
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        ek_function function;
+        options.ignore_environment = true;
+        options.workers = 1 + (job_rank * 2 + 1) % 3;
+        options.steal = EK_STEAL_NONE;
+        options.balance_group = 3;
+        ek_collection *tasks = make(&options, &function);
+        int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+        for (int64_t i = 0; job_rank == job_size - 1 && i < n; i++)
+            add(tasks, function, i, NULL);
+        for (int iteration = 0; iteration < 2; iteration++) {
+            run(tasks, n);
+            JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+            check_report(tasks, &report, n);
+        }
+        run(tasks, n);
+        ek_destroy(&tasks);
+    }
+}
+
+/* Policies by iteration, from the environment. */
+static void schedules_choose(void)
+{
+    static const ek_restore_policy expected[] = {
+        EK_RESTORE_RETAIN, EK_RESTORE_CENTRALIZED_HPDC12,
+        EK_RESTORE_HIERARCHICAL, EK_RESTORE_HIERARCHICAL};
+    setenv("EVENKEEL_RESTORE", "retain@1,centralized-hpdc12@2,hierarchical@3-",
+           1);
+    setenv("EVENKEEL_STEAL", "random@0-1,none@2-", 1);
+    ek_options options = job_options();
+    ek_function function;
+    ek_collection *tasks = make(&options, &function);
+    int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+    for (int64_t i = 0; job_rank == 0 && i < n; i++)
+        add(tasks, function, i, NULL);
+    for (int iteration = 0; iteration < 4; iteration++) {
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        ek_process_report process = EK_PROCESS_REPORT_INIT;
+        JOB_STATUS(ek_process(tasks, &process), EK_OK);
+        CHECK_EQ_INT(process.tasks, n);
+        CHECK(iteration < 2 || process.attempted_mean == 0);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, &report), EK_OK);
+        CHECK_EQ_INT(report.policy, expected[iteration]);
+    }
+    ek_destroy(&tasks);
+    unsetenv("EVENKEEL_RESTORE");
+    unsetenv("EVENKEEL_STEAL");
+}
+
 /* The same workers in other ranks come to the same decision. */
 static void decision_is_the_same(void)
 {
@@ -392,6 +446,8 @@ int main(int argc, char **argv)
     JOB_RUN(odd_loads_stay_whole);
     JOB_RUN(hints_are_balanced);
     JOB_RUN(ranges_take_part);
+    JOB_RUN(ranks_may_be_unequal);
+    JOB_RUN(schedules_choose);
     JOB_RUN(worse_is_undone);
     JOB_RUN(new_functions_are_like_others);
     JOB_RUN(automatic_choice_moves_once);

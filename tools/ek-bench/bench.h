@@ -31,6 +31,7 @@ struct bench {
     int repetitions;
     int64_t tasks;
     ek_deque_kind deque;
+    const char *record; /* file with the tasks of balance, or NULL */
 };
 
 /* Clock ticks: for differences of a few nanoseconds. */

@@ -22,6 +22,7 @@ static const char help[] =
     "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
     "  --tasks N        1000 ... 10000000 per repetition (default 100000)\n"
     "  --deque KIND     atomic (default) or locked\n"
+    "  --record FILE    balance the tasks of this record (.ekr) instead\n"
     "  --json           one JSON object per case, times in nanoseconds\n"
     "  --help           this text\n"
     "\n"
@@ -92,7 +93,7 @@ static bool read_command(const struct bench *bench, const char *text,
     bench_note(bench,
                "'%s' is not allowed; allowed: tasks, steal, process, service, "
                "balance, all, "
-               "--repetitions, --tasks, --deque, --json, --help",
+               "--repetitions, --tasks, --deque, --record, --json, --help",
                text);
     return false;
 }
@@ -118,6 +119,12 @@ static int read_option(struct bench *bench, char *const *arguments, int *cases)
             return 0;
         bench->tasks = number;
         return 2;
+    }
+    if (strcmp(option, "--record") == 0) {
+        bench->record = arguments[1];
+        if (!bench->record)
+            bench_note(bench, "--record needs the name of a file");
+        return bench->record ? 2 : 0;
     }
     if (strcmp(option, "--deque") == 0)
         return read_deque(bench, arguments[1]) ? 2 : 0;
