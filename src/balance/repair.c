@@ -262,7 +262,10 @@ bool eki_pool_repair(struct eki_pool *pool)
     bool is_open = open_repair(repair, pool);
     if (is_open) {
         fill(repair);
-        while (repair->over_count > 0)
+        /* Far more than it ever takes: loads fall with each swap, but by how
+         * little nobody knows. */
+        int64_t left = 16 * (pool->count + pool->workers);
+        while (repair->over_count > 0 && left-- > 0)
             help(repair);
     }
     close_repair(repair);

@@ -212,12 +212,12 @@ struct eki_settings {
 /*
  * Resolve GIVEN (NULL: defaults) and the environment.  Honours struct_bytes of
  * an older program.  Checks every range.  On failure nothing is owned.
- * Unknown EVENKEEL_ variables warn once per process, with the nearest name.
  */
-/* Warn of EVENKEEL_ variables that nobody knows, once per process. */
-void eki_settings_warn(void);
 ek_status eki_settings_resolve(const ek_options *given,
                                struct eki_settings *settings);
+/* Warn of EVENKEEL_ variables that nobody knows, with the nearest name, once
+ * per process. */
+void eki_settings_warn(void);
 void eki_settings_free(struct eki_settings *settings);
 
 /* Set one field from text, as ek_set() does; a schedule stays in force. */
