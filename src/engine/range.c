@@ -12,7 +12,7 @@ enum {
     PIECE_MAX = 512,
     PARTS = 8,
     /* Seven parts on each of 21 levels, and the rest beyond one piece. */
-    SPLIT_MOST = 7 * 21 + 1
+    SPLIT_MOST = 7 * 21 + PARTS
 };
 
 /* Push [FIRST, LAST) of the range that runs; false: no memory. */
@@ -43,6 +43,9 @@ static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
         }
         last = first + part;
     }
+    /* Long indices one by one, so that a thief need not take them together. */
+    for (; worker->piece == 1 && last - first > 1; last--)
+        push_range(worker, last - 1, last);
     if (last - first > worker->piece) {
         push_range(worker, first + worker->piece, last);
         last = first + worker->piece;
@@ -179,7 +182,7 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     count_indices(worker, elapsed);
     worker->stamp = now;
     if (elapsed > EKI_LONG_NS) {
-        worker->piece = worker->piece > 1 ? worker->piece / 2 : 1;
+        worker->piece = 1;
         eki_worker_put_back(worker);
     }
     if (eki_is_stopped(worker->engine))
