@@ -234,7 +234,7 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     const struct eki_balance_report *balance =
         eki_engine_rebalance_report(tasks->engine);
     whole->tasks = eki_collection_held(tasks);
-    if (!is_rebalance(whole->policy))
+    if (!is_rebalance(whole->policy) || is_local(tasks, whole->policy))
         return;
     whole->imbalance_before = balance->before;
     whole->imbalance_after = balance->after;
