@@ -591,7 +591,9 @@ typedef struct ek_restore_report {
  * @retval EK_OK         Every task is on exactly one worker.
  * @retval EK_ERR_ARG    Unknown policy; or, found here or by the next
  *                       ek_process(), not the same on all ranks.  The tasks are
- *                       restored, as original where the policy is unknown.
+ *                       restored, as original where the policy is unknown.  A
+ *                       rank whose policy synchronizes where another's does not
+ *                       waits here for the next call of the other.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  *                       Retain has changed nothing, the others have restored.
  * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.  Of retain
@@ -671,7 +673,8 @@ EK_API void ek_fail(ek_worker *worker, int code, const char *message);
  * hears of it. */
 EK_API void ek_stop(ek_worker *worker);
 
-/** Use @p seconds (>= 0) as duration of this task instead of the clock. */
+/** Use @p seconds (0 ... 1e9; others are ignored) as duration of this task
+ * instead of the clock.  A rebalance counts more than 2.4 hours as that. */
 EK_API void ek_set_cost(ek_worker *worker, double seconds);
 
 /** Let messages through and show work to thieves; call it from long tasks, some

@@ -172,11 +172,14 @@ static const struct option table[] = {
      INTEGER(INT64_MIN, INT64_MAX, ""), .help = "of all random numbers"},
     {FIELD(balance_group), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, 1048576, "workers"),
-     .help = "workers of a group of a hierarchical rebalance; 0: 256"},
+     .help =
+         "workers of a group of a hierarchical rebalance, 0: 256; branching "
+         "of hierarchical-hpdc12 from 2 on, else 3"},
     {FIELD(balance_ppm), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, 1000000, "ppm"),
-     .help = "load beyond the best possible that a rebalance leaves alone; 0: "
-             "automatic"},
+     .help =
+         "load beyond the best possible that a rebalance leaves alone (C and "
+         "D of HPDC 2012 are 1 more); 0: automatic"},
     {FIELD(iterations_expected), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, INT64_MAX, "iterations"),
      .help = "iterations in all, for restore=auto; 0: as many more as were "

@@ -23,6 +23,13 @@ static int64_t hint_of(const struct eki_slot *slot)
     return (int64_t)(eki_hint_cost(slot->deviation) * EKI_HINT_UNIT + 0.5);
 }
 
+/* A duration as it counts here: a million of the longest can be summed. */
+static eki_ns counted(uint64_t ns)
+{
+    const uint64_t most = INT64_MAX >> 20; /* 2.4 hours */
+    return (eki_ns)(ns < most ? ns : most);
+}
+
 static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
 {
     if (slot->bin == EKI_BIN_NEVER) {
@@ -33,7 +40,7 @@ static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
             known->largest_hint = hint;
         return 0;
     }
-    eki_ns ns = (eki_ns)eki_bin_ns(slot->bin);
+    eki_ns ns = counted(eki_bin_ns(slot->bin));
     known->measured++;
     known->measured_ns += ns;
     return ns;
@@ -122,7 +129,7 @@ void eki_donor_free(struct eki_donor *donor)
 static eki_ns ns_of(const struct eki_slot *slot, const double *hint_ns)
 {
     if (slot->bin != EKI_BIN_NEVER)
-        return (eki_ns)eki_bin_ns(slot->bin);
+        return counted(eki_bin_ns(slot->bin));
     return (eki_ns)(hint_ns[slot->function] * (double)hint_of(slot));
 }
 
@@ -330,6 +337,12 @@ static void take_over(struct eki_engine *engine,
     report->before = (double)told->before * scale - (mean > 0);
     report->after = (double)told->after * scale - (mean > 0);
     report->bound = (double)eki_balance_bound(totals) * scale - (mean > 0);
+    /* Estimates are rounded. */
+    report->bound = report->bound > 0 ? report->bound : 0;
+    if (report->after < report->bound)
+        report->after = report->bound;
+    if (report->before < report->after && told->before >= told->after)
+        report->before = report->after;
     report->fewest = told->fewest;
     balancer->donor.is_over = true;
     /* Few long tasks may fit nowhere: then all stay. */

@@ -223,13 +223,24 @@ static int by_id(const void *a, const void *b)
 }
 
 /* The tasks of the first iteration of a record, on more and more workers. */
-static void run_record(const struct bench *bench)
+static bool run_record(const struct bench *bench)
 {
     struct eki_record *record;
     struct eki_record_iteration iteration;
-    bench_check(eki_record_open(bench->record, &record));
-    bench_check(eki_record_load(record, 0, &iteration));
+    if (eki_record_open(bench->record, &record) != EK_OK) {
+        bench_note(bench, "%s", ek_error_message());
+        return false;
+    }
+    if (record->iteration_count == 0 ||
+        eki_record_load(record, 0, &iteration) != EK_OK) {
+        bench_note(bench, "'%s' has no iteration to read", bench->record);
+        eki_record_close(&record);
+        return false;
+    }
     int64_t n = iteration.task_count;
+    if (n < 32)
+        bench_note(bench, "'%s' has %lld tasks; needed: 32 or more",
+                   bench->record, (long long)n);
     double *s = bench_allocate(n, sizeof *s);
     qsort(iteration.tasks, (size_t)n, sizeof *iteration.tasks, by_id);
     for (int64_t i = 0; i < n; i++)
@@ -243,6 +254,7 @@ static void run_record(const struct bench *bench)
     free(s);
     eki_record_unload(&iteration);
     eki_record_close(&record);
+    return n >= 32;
 }
 
 void bench_balance(const struct bench *bench)
@@ -254,7 +266,8 @@ void bench_balance(const struct bench *bench)
                "workers", "n/m", "algorithm", "before %", "after %", "bound %",
                "moved", "x min", "busiest", "ms", "critical");
     if (bench->record) {
-        run_record(bench);
+        if (!run_record(bench))
+            MPI_Abort(MPI_COMM_WORLD, 2);
         return;
     }
     run_series(bench, "coarse", 1000000);
