@@ -31,6 +31,7 @@ static const char *const change_names[CHANGES] = {
 struct series {
     enum change change;
     double eps; /* 0: as the library chooses, < 0: nothing moves */
+    int32_t group;
     int64_t count;
     double *steady;    /* [count], s */
     double *now;       /* of this iteration */
@@ -144,7 +145,7 @@ static int64_t rebalance(struct series *series, double eps, int32_t *to)
     if (eps == 0)
         eps = eki_balance_tolerance(&totals, noise_of(series));
     struct eki_balance_input input = {SERIES_WORKERS, series->instance.first,
-                                      series->instance.ns, eps, 0};
+                                      series->instance.ns, eps, series->group};
     if (!eki_balance_decide(&input, to, &decision))
         bench_check(EK_ERR_NOMEM);
     for (int64_t k = 0; k < series->count; k++)
@@ -190,10 +191,12 @@ void bench_changes(const struct bench *bench)
     static const struct {
         const char *name;
         double eps;
-    } choices[] = {{"nothing", -1},
-                   {"centralized 0.03 %", 0.0003},
-                   {"centralized 1 %", 0.01},
-                   {"as chosen", 0}};
+        int32_t group;
+    } choices[] = {{"nothing", -1, 0},
+                   {"centralized 0.03 %", 0.0003, 0},
+                   {"centralized 1 %", 0.01, 0},
+                   {"centralized", 0, 0},
+                   {"hierarchical, 64", 0, 64}};
     double *s = bench_durations(SERIES_TASKS, TOTAL_S);
     struct series series = {
         .count = SERIES_TASKS,
@@ -210,6 +213,7 @@ void bench_changes(const struct bench *bench)
         for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
             series.change = (enum change)c;
             series.eps = choices[i].eps;
+            series.group = choices[i].group;
             run_changes(bench, &series, s, choices[i].name);
         }
     }
