@@ -1,47 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compare.h"
 
+#include "common/tally.h"
+
 #include <math.h>
 
 /* Rounding of sums in another order stays far below, hartree. */
 #define ENERGY_DIFFERENCE_MAX 1e-10
 
-/* What the iterations of one scheme took. */
-struct tally {
+/* What one scheme came to. */
+struct outcome {
     enum scheme scheme;
-    double first_s, second_s; /* Fock build of iterations 1 and 2 */
-    double later_s;           /* sums over iterations 2 and more */
-    double later_efficiency;
-    int later;
-    double attempted_first, successful_first; /* steals per worker */
-    double attempted_last, successful_last;
-    int64_t tasks_last;
+    struct tally tally;
     struct scf_result result;
 };
 
 static void add_row(const struct scf_row *row, void *context)
 {
-    struct tally *tally = context;
-    const ek_process_report *process = &row->fock.process;
-    if (row->iteration == 1) {
-        tally->first_s = row->fock.seconds;
-        tally->attempted_first = process->attempted_mean;
-        tally->successful_first = process->successful_mean;
-    } else {
-        if (row->iteration == 2)
-            tally->second_s = row->fock.seconds;
-        tally->later_s += row->fock.seconds;
-        tally->later_efficiency += process->efficiency;
-        tally->later++;
-    }
-    tally->attempted_last = process->attempted_mean;
-    tally->successful_last = process->successful_mean;
-    tally->tasks_last = process->tasks;
-}
-
-static double later_mean(const struct tally *tally, double sum)
-{
-    return tally->later > 0 ? sum / tally->later : NAN;
+    tally_add(context, row->iteration, row->fock.seconds, &row->fock.process);
 }
 
 static void print_head(const struct fock *fock)
@@ -56,23 +32,26 @@ static void print_head(const struct fock *fock)
            "tried/successful", "/static", "hartree");
 }
 
-static void print_tally(const struct tally *tally, const struct tally *base)
+static void print_outcome(const struct outcome *outcome,
+                          const struct outcome *base)
 {
-    double mean = later_mean(tally, tally->later_s);
+    double mean = tally_mean(&outcome->tally, outcome->tally.later_s);
     printf("%-12s %8.4f %8.4f %8.4f %5.1f%% %8lld %9.1f/%7.1f %9.1f/%7.1f "
            "%7.2f  %.10f\n",
-           scheme_name(tally->scheme), tally->first_s, tally->second_s, mean,
-           100 * later_mean(tally, tally->later_efficiency),
-           (long long)tally->tasks_last, tally->attempted_first,
-           tally->successful_first, tally->attempted_last,
-           tally->successful_last, later_mean(base, base->later_s) / mean,
-           tally->result.energy);
+           scheme_name(outcome->scheme), outcome->tally.first_s,
+           outcome->tally.second_s, mean,
+           100 * tally_mean(&outcome->tally, outcome->tally.later_efficiency),
+           (long long)outcome->tally.tasks_last, outcome->tally.attempted_first,
+           outcome->tally.successful_first, outcome->tally.attempted_last,
+           outcome->tally.successful_last,
+           tally_mean(&base->tally, base->tally.later_s) / mean,
+           outcome->result.energy);
     fflush(stdout);
 }
 
 static bool run_scheme(MPI_Comm comm, const struct system *system,
                        const struct fock_options *options,
-                       const struct scf_options *scf, struct tally *tally,
+                       const struct scf_options *scf, struct outcome *outcome,
                        struct message *message)
 {
     struct fock *fock;
@@ -82,21 +61,23 @@ static bool run_scheme(MPI_Comm comm, const struct system *system,
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && options->scheme == SCHEME_STATIC)
         print_head(fock);
-    bool is_good = scf_run(comm, system, fock, scf, &tally->result, message);
+    bool is_good = scf_run(comm, system, fock, scf, &outcome->result, message);
     fock_destroy(&fock);
     return is_good;
 }
 
-static bool check_energies(const struct tally *tally, struct message *message)
+static bool check_energies(const struct outcome *outcomes,
+                           struct message *message)
 {
     for (int s = 1; s < SCHEMES; s++) {
-        double difference = tally[s].result.energy - tally[0].result.energy;
+        double difference =
+            outcomes[s].result.energy - outcomes[0].result.energy;
         if (!(fabs(difference) <= ENERGY_DIFFERENCE_MAX))
             return message_set(message,
                                "%s and %s differ by %.1e hartree; at most "
                                "%.0e is rounding",
-                               scheme_name(tally[s].scheme),
-                               scheme_name(tally[0].scheme), difference,
+                               scheme_name(outcomes[s].scheme),
+                               scheme_name(outcomes[0].scheme), difference,
                                ENERGY_DIFFERENCE_MAX);
     }
     return true;
@@ -105,24 +86,25 @@ static bool check_energies(const struct tally *tally, struct message *message)
 bool compare_schemes(MPI_Comm comm, const struct system *system,
                      const struct arguments *arguments, struct message *message)
 {
-    struct tally tally[SCHEMES] = {0};
+    struct outcome outcomes[SCHEMES] = {0};
     int rank, iterations = arguments->iterations;
     MPI_Comm_rank(comm, &rank);
     for (int s = 0; s < SCHEMES; s++) {
         struct fock_options options = arguments->fock;
-        options.scheme = tally[s].scheme = (enum scheme)s;
+        options.scheme = outcomes[s].scheme = (enum scheme)s;
         options.ignore_environment = true;
-        struct scf_options scf = {iterations, s > 0, add_row, &tally[s]};
-        if (!run_scheme(comm, system, &options, &scf, &tally[s], message))
+        struct scf_options scf = {iterations, s > 0, add_row,
+                                  &outcomes[s].tally};
+        if (!run_scheme(comm, system, &options, &scf, &outcomes[s], message))
             return false;
-        iterations = tally[s].result.iterations;
+        iterations = outcomes[s].result.iterations;
         if (rank == 0)
-            print_tally(&tally[s], &tally[0]);
+            print_outcome(&outcomes[s], &outcomes[0]);
     }
     if (rank == 0)
         printf("\n%d iterations each; seconds of Fock builds, steals per "
                "worker\nenergy %.10f hartree%s\n",
-               iterations, tally[0].result.energy,
-               tally[0].result.is_converged ? "" : " (not converged)");
-    return check_energies(tally, message);
+               iterations, outcomes[0].result.energy,
+               outcomes[0].result.is_converged ? "" : " (not converged)");
+    return check_energies(outcomes, message);
 }

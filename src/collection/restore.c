@@ -95,7 +95,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
 
 static bool is_rebalance(ek_restore_policy policy)
 {
-    return policy >= EK_RESTORE_CENTRALIZED;
+    return policy >= EK_RESTORE_CENTRALIZED && policy <= EK_RESTORE_AUTO;
 }
 
 /* What POLICY and the options ask of a rebalance. */
@@ -185,22 +185,8 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     return status == EK_OK ? ended : status;
 }
 
-/* Retain after the warm-up; then as many workers ask for. */
-static ek_status choose(ek_collection *tasks, ek_status status,
-                        int64_t *discarded, int64_t *moved)
-{
-    enum {
-        MANY = 1024
-    };
-    if (tasks->iteration < 2)
-        return status == EK_OK ? retain(tasks, discarded) : status;
-    return rebalance(tasks,
-                     tasks->topology->workers > MANY ? EK_RESTORE_HIERARCHICAL
-                                                     : EK_RESTORE_CENTRALIZED,
-                     true, status, discarded, moved);
-}
-
-/* Whether the ranks do not talk: nobody hears of an error. */
+/* Whether all stays where it ran, after the warm-up, too: then ranks do not
+ * talk, and nobody hears of an error. */
 static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
@@ -211,12 +197,17 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
                          ek_status status, int64_t *discarded, int64_t *moved)
 {
-    if (policy == EK_RESTORE_RETAIN)
+    enum {
+        MANY = 1024 /* workers, for one rank to decide for */
+    };
+    bool is_auto = policy == EK_RESTORE_AUTO;
+    if (is_local(tasks, policy))
         return status == EK_OK ? retain(tasks, discarded) : status;
-    if (is_rebalance(policy) && policy <= EK_RESTORE_HIERARCHICAL_HPDC12)
-        return rebalance(tasks, policy, false, status, discarded, moved);
-    if (policy == EK_RESTORE_AUTO)
-        return choose(tasks, status, discarded, moved);
+    if (is_auto)
+        policy = tasks->topology->workers > MANY ? EK_RESTORE_HIERARCHICAL
+                                                 : EK_RESTORE_CENTRALIZED;
+    if (is_rebalance(policy))
+        return rebalance(tasks, policy, is_auto, status, discarded, moved);
     return original(tasks, status, discarded, moved);
 }
 

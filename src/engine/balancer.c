@@ -40,7 +40,7 @@ static bool open_parts(struct eki_engine *engine)
            eki_donor_begin(engine);
 }
 
-ek_status eki_balancer_create(struct eki_engine *engine)
+ek_status eki_engine_rebalance_prepare(struct eki_engine *engine)
 {
     if (engine->balancer)
         return EK_OK;
@@ -168,11 +168,6 @@ bool eki_balancer_is_open(const struct eki_engine *engine)
 {
     return engine->balancer && !engine->balancer->is_done &&
            !eki_is_broken(engine);
-}
-
-ek_status eki_engine_rebalance_prepare(struct eki_engine *engine)
-{
-    return eki_balancer_create(engine);
 }
 
 int64_t eki_engine_rebalance_sent(const struct eki_engine *engine)

@@ -141,7 +141,6 @@ void eki_server_take_wave(struct eki_engine *engine,
                           const struct eki_message *message);
 void eki_engine_break(struct eki_engine *engine, ek_status status);
 
-ek_status eki_balancer_create(struct eki_engine *engine);
 void eki_balancer_destroy(struct eki_engine *engine);
 void eki_balancer_enter(struct eki_engine *engine,
                         const struct eki_balance_wish *wish);

@@ -30,10 +30,6 @@ void eki_root_free(struct eki_engine *engine)
     memset(root, 0, sizeof *root);
 }
 
-/* ------------------------------------------------------------------- the
- * target
- */
-
 static void add_totals(struct eki_engine *engine,
                        const struct eki_totals_told *told)
 {
@@ -160,10 +156,6 @@ static bool send_target(struct eki_engine *engine)
     return done;
 }
 
-/* --------------------------------------------------------------- between
- * groups
- */
-
 static int64_t items_in(const struct eki_parcel *left)
 {
     return (left->bytes - (int64_t)sizeof(struct eki_group)) /
@@ -233,10 +225,6 @@ static bool share(struct eki_engine *engine)
     eki_free(given);
     return done;
 }
-
-/* ------------------------------------------------------------------- the
- * result
- */
 
 static bool take_result(struct eki_engine *engine,
                         const struct eki_result_told *told)
