@@ -115,6 +115,7 @@ static ek_status make_engine(ek_collection *tasks)
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
         .stall_ns = (uint64_t)options->stall_ms * 1000000,
+        .has_counter = true,
         /* All of a large node: a worker that is not idle ends the look, and
          * between steps there may be a sleep. */
         .check_words = 4096};

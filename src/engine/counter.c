@@ -166,6 +166,24 @@ static void open_counter(struct eki_engine *engine)
     set_ready(engine);
 }
 
+bool eki_counter_init(struct eki_engine *engine)
+{
+    struct eki_counter *counter = &engine->counter;
+    const struct eki_topology *topology = engine->topology;
+    counter->table =
+        eki_alloc((size_t)topology->size + 1, sizeof *counter->table);
+    counter->starts =
+        eki_alloc((size_t)topology->workers_here + 1, sizeof *counter->starts);
+    return counter->table && counter->starts;
+}
+
+void eki_counter_free(struct eki_engine *engine)
+{
+    eki_free(engine->counter.table);
+    eki_free(engine->counter.starts);
+    eki_free(engine->counter.requests);
+}
+
 void eki_counter_enter(struct eki_engine *engine)
 {
     struct eki_counter *counter = &engine->counter;

@@ -307,7 +307,7 @@ struct eki_server {
     struct eki_rest rest;
     struct eki_early *early;
     struct eki_message *held; /* arrived, but there was no memory for it */
-    int *contact;             /* rank to ask, per node; [nodes] */
+    int *contact; /* rank to ask, per node; [nodes]; NULL: nodes of one rank */
     struct eki_histogram service;
     bool has_served;     /* service has entries */
     uint64_t moved;      /* messages that were worth waiting for; cumulative */
@@ -324,7 +324,7 @@ struct eki_departing {
 
 /* Counter policy: one rank's view. */
 struct eki_counter {
-    struct eki_seeds *table; /* [size + 1] */
+    struct eki_seeds *table; /* [size + 1]; NULL: never used */
     int64_t *starts;         /* [workers_here + 1]: first seeds of workers */
     _Atomic bool is_ready;   /* the table is complete */
     _Atomic bool is_void;    /* there will be none: seeds stay where they are */
@@ -348,7 +348,8 @@ struct eki_setup {
     int64_t buffer_slots, payload_bytes;
     uint64_t seed;
     uint64_t stall_ns;
-    int check_words; /* of others, that one step may look at for the end */
+    bool has_counter; /* EK_STEAL_COUNTER may come: 32 bytes for each rank */
+    int check_words;  /* of others, that one step may look at for the end */
 };
 
 struct eki_engine {

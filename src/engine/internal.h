@@ -154,6 +154,8 @@ bool eki_balancer_is_open(const struct eki_engine *engine);
 bool eki_engine_depart_to(struct eki_engine *engine,
                           const struct eki_slot *slot, int rank, int worker);
 
+bool eki_counter_init(struct eki_engine *engine);
+void eki_counter_free(struct eki_engine *engine);
 void eki_counter_enter(struct eki_engine *engine);
 /* Give a worker its seeds back, once, if nobody can draw them. */
 void eki_counter_unhide(struct ek_worker *worker);

@@ -125,14 +125,7 @@ ek_status eki_engine_create(const struct eki_setup *setup,
     engine->slot_bytes = eki_slot_bytes(setup->payload_bytes);
     engine->capacity = (uint32_t)setup->buffer_slots;
     engine->alone = topology->nodes == 1;
-    engine->server.contact =
-        eki_alloc((size_t)topology->nodes, sizeof *engine->server.contact);
-    engine->counter.table =
-        eki_alloc((size_t)topology->size + 1, sizeof *engine->counter.table);
-    engine->counter.starts = eki_alloc((size_t)topology->workers_here + 1,
-                                       sizeof *engine->counter.starts);
-    if (!engine->server.contact || !engine->counter.table ||
-        !engine->counter.starts)
+    if (setup->has_counter && !eki_counter_init(engine))
         goto no_memory;
     if (!eki_server_init(engine) || !create_workers(engine))
         goto no_memory;
@@ -162,9 +155,7 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_free(engine->departing.slots);
     eki_free(engine->departing.ranks);
     eki_free(engine->departing.workers);
-    eki_free(engine->counter.table);
-    eki_free(engine->counter.starts);
-    eki_free(engine->counter.requests);
+    eki_counter_free(engine);
     eki_free(engine);
 }
 

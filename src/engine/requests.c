@@ -157,6 +157,13 @@ void eki_server_requests(struct eki_engine *engine)
             (size_t)server->request_count * sizeof *server->requests);
 }
 
+/* The rank of a node whose server was stepped last, as far as known. */
+static int rank_to_ask(const struct eki_engine *engine, int node)
+{
+    return engine->server.contact ? engine->server.contact[node]
+                                  : engine->topology->lowest_rank[node];
+}
+
 void eki_server_asks(struct eki_engine *engine, uint64_t now)
 {
     for (int here = 0; here < engine->topology->workers_here; here++) {
@@ -170,7 +177,7 @@ void eki_server_asks(struct eki_engine *engine, uint64_t now)
         if (!message)
             return;
         message->head.worker = worker->id;
-        eki_fabric_post(engine->fabric, message, engine->server.contact[node]);
+        eki_fabric_post(engine->fabric, message, rank_to_ask(engine, node));
         /* relaxed: the time counts from here; a hint. */
         atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
         /* relaxed: says that another may be asked. */
@@ -189,7 +196,8 @@ void eki_server_answered(struct eki_engine *engine, struct ek_worker *worker,
     eki_histogram_add(&engine->server.service, took);
     engine->server.has_served = true;
     int node = engine->topology->node_of_rank[head->source];
-    if (head->detail >= 0 && head->detail < engine->topology->size &&
+    if (engine->server.contact && head->detail >= 0 &&
+        head->detail < engine->topology->size &&
         engine->topology->node_of_rank[head->detail] == node)
         engine->server.contact[node] = head->detail;
     /* release: pairs with the acquire in open_requests(): the tasks lie in the

@@ -36,11 +36,15 @@ bool eki_server_init(struct eki_engine *engine)
         if (2 * node + i < topology->nodes)
             server->child[server->children++] = 2 * node + i;
     }
-    for (int n = 0; n < topology->nodes; n++)
-        server->contact[n] = topology->lowest_rank[n];
     server->rest.slots =
         eki_alloc(eki_deque_block_max(engine->capacity), engine->slot_bytes);
-    return server->rest.slots != NULL;
+    if (!server->rest.slots || topology->nodes == topology->size)
+        return server->rest.slots != NULL;
+    server->contact =
+        eki_alloc((size_t)topology->nodes, sizeof *server->contact);
+    for (int n = 0; server->contact && n < topology->nodes; n++)
+        server->contact[n] = topology->lowest_rank[n];
+    return server->contact != NULL;
 }
 
 void eki_server_free(struct eki_engine *engine)

@@ -24,17 +24,20 @@ struct eki_topology {
     int node_index;   /* of this rank among the ranks of its node */
     int node_first;   /* local number of this rank's first worker */
     int workers_here;
-    int *node_of_rank;    /* [size] */
-    int *first_worker;    /* [size + 1] */
-    int *lowest_rank;     /* [nodes] */
-    int *rank_of_local;   /* [node_workers] */
-    int *worker_of_local; /* [node_workers] */
+    int *node_of_rank; /* [size] */
+    int *first_worker; /* [size + 1] */
+    int *lowest_rank;  /* [nodes] ... */
+    int *highest_rank; /* ... of those on the node */
 };
 
 /* WORKERS [size] per rank, NODES [size]: see eki_fabric_mpi_nodes(). */
 ek_status eki_topology_create(int rank, int size, const int *workers,
                               const int *nodes, struct eki_topology **topology);
 void eki_topology_destroy(struct eki_topology *topology);
+/* The same job as RANK sees it.  The arrays are those of TOPOLOGY, which must
+ * outlive the view; O(highest - lowest rank of the node). */
+void eki_topology_view(const struct eki_topology *topology, int rank,
+                       struct eki_topology *view);
 /* Rank of a worker of the job. */
 int eki_topology_rank(const struct eki_topology *topology, int worker);
 

@@ -9,47 +9,43 @@ void eki_topology_destroy(struct eki_topology *topology)
     eki_free(topology->node_of_rank);
     eki_free(topology->first_worker);
     eki_free(topology->lowest_rank);
-    eki_free(topology->rank_of_local);
-    eki_free(topology->worker_of_local);
+    eki_free(topology->highest_rank);
     eki_free(topology);
 }
 
 static void count_ranks(struct eki_topology *topology, const int *workers,
                         const int *nodes)
 {
-    topology->node = nodes[topology->rank];
-    topology->workers_here = workers[topology->rank];
     for (int r = 0; r < topology->size; r++) {
         topology->node_of_rank[r] = nodes[r];
         topology->first_worker[r] = topology->workers;
         topology->workers += workers[r];
         if (nodes[r] >= topology->nodes)
             topology->nodes = nodes[r] + 1;
-        if (nodes[r] != topology->node)
-            continue;
-        if (r == topology->rank) {
-            topology->node_index = topology->node_ranks;
-            topology->node_first = topology->node_workers;
-        }
-        topology->node_ranks++;
-        topology->node_workers += workers[r];
     }
     topology->first_worker[topology->size] = topology->workers;
 }
 
-static void number_locals(struct eki_topology *topology)
+void eki_topology_view(const struct eki_topology *topology, int rank,
+                       struct eki_topology *view)
 {
-    int local = 0;
-    for (int r = topology->size - 1; r >= 0; r--)
-        topology->lowest_rank[topology->node_of_rank[r]] = r;
-    for (int r = 0; r < topology->size; r++) {
-        if (topology->node_of_rank[r] != topology->node)
+    const int *first = topology->first_worker;
+    int node = topology->node_of_rank[rank];
+    *view = *topology;
+    view->rank = rank;
+    view->node = node;
+    view->workers_here = first[rank + 1] - first[rank];
+    view->node_workers = view->node_ranks = 0;
+    for (int r = topology->lowest_rank[node]; r <= topology->highest_rank[node];
+         r++) {
+        if (topology->node_of_rank[r] != node)
             continue;
-        for (int w = topology->first_worker[r];
-             w < topology->first_worker[r + 1]; w++, local++) {
-            topology->rank_of_local[local] = r;
-            topology->worker_of_local[local] = w;
+        if (r == rank) {
+            view->node_index = view->node_ranks;
+            view->node_first = view->node_workers;
         }
+        view->node_ranks++;
+        view->node_workers += first[r + 1] - first[r];
     }
 }
 
@@ -59,7 +55,6 @@ ek_status eki_topology_create(int rank, int size, const int *workers,
     struct eki_topology *topology = eki_alloc(1, sizeof *topology);
     if (!topology)
         goto no_memory;
-    topology->rank = rank;
     topology->size = size;
     topology->node_of_rank = eki_alloc((size_t)size, sizeof(int));
     topology->first_worker = eki_alloc((size_t)size + 1, sizeof(int));
@@ -67,14 +62,14 @@ ek_status eki_topology_create(int rank, int size, const int *workers,
         goto no_memory;
     count_ranks(topology, workers, nodes);
     topology->lowest_rank = eki_alloc((size_t)topology->nodes, sizeof(int));
-    topology->rank_of_local =
-        eki_alloc((size_t)topology->node_workers, sizeof(int));
-    topology->worker_of_local =
-        eki_alloc((size_t)topology->node_workers, sizeof(int));
-    if (!topology->lowest_rank || !topology->rank_of_local ||
-        !topology->worker_of_local)
+    topology->highest_rank = eki_alloc((size_t)topology->nodes, sizeof(int));
+    if (!topology->lowest_rank || !topology->highest_rank)
         goto no_memory;
-    number_locals(topology);
+    for (int r = 0; r < size; r++)
+        topology->highest_rank[nodes[r]] = r;
+    for (int r = size - 1; r >= 0; r--)
+        topology->lowest_rank[nodes[r]] = r;
+    eki_topology_view(topology, rank, topology);
     *made = topology;
     return EK_OK;
 no_memory:

@@ -928,6 +928,7 @@ static void create_rank(struct world *world, int r)
         .buffer_slots = scenario->buffer_slots,
         .payload_bytes = scenario->payload_bytes,
         .seed = scenario->seed,
+        .has_counter = true,
         .check_words = chance(world, 200) ? 16 : 1};
     if (!world->segments[node])
         world->segments[node] =
