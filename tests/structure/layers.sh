@@ -16,6 +16,7 @@ may_include() {
     fabric) echo base ;;
     engine) echo base count task balance deque steal fabric ;;
     team) echo base count task balance deque steal fabric engine ;;
+    sim) echo base count task balance deque steal fabric engine ;;
     report) echo base count task balance deque steal fabric engine ;;
     record) echo base count task balance deque steal fabric engine ;;
     collection)
