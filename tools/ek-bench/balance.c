@@ -65,8 +65,8 @@ static int per_round(const struct instance *instance, int32_t worker)
     return worker % instance->every == 0 ? instance->more : 1;
 }
 
-/* Deal twice: how many tasks each worker gets, then which. */
-static void deal(struct instance *instance, const double *s)
+/* Twice: how many tasks each worker gets, then which. */
+void bench_deal(struct instance *instance, const double *s)
 {
     int32_t workers = instance->workers;
     int64_t *at = bench_allocate(workers, sizeof *at);
@@ -194,7 +194,7 @@ static void run_series(const struct bench *bench, const char *name,
                                         .tasks = tasks,
                                         .every = every[i / 3],
                                         .more = more[i % 3]};
-            run_instance(bench, &instance, deal, s);
+            run_instance(bench, &instance, bench_deal, s);
         }
     }
     free(s);
@@ -278,7 +278,7 @@ void bench_balance(const struct bench *bench)
                              .every = 4,
                              .more = 4};
     double *s = bench_durations(large.tasks, 3.0 * large.workers);
-    run_instance(bench, &large, deal, s);
+    run_instance(bench, &large, bench_deal, s);
     free(s);
     bench_changes(bench);
 }

@@ -32,6 +32,8 @@ struct bench {
     int64_t tasks;
     ek_deque_kind deque;
     const char *record; /* file with the tasks of balance, or NULL */
+    const char *check;  /* machine file to check, or NULL */
+    const char *like;   /* preset for what machine does not measure */
 };
 
 /* Clock ticks: for differences of a few nanoseconds. */
@@ -154,10 +156,15 @@ void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
 void bench_service(const struct bench *bench);
+void bench_machine(const struct bench *bench);
+/* Print what the machine file says; false, with a message: nothing. */
+bool bench_machine_check(const struct bench *bench);
 
 /* Instructions: run the case NAME of bench_tasks() so often, and nothing
  * else; returns its tasks per repetition, 0: there is no such case. */
 int64_t bench_tasks_count(const struct bench *bench, const char *name);
+/* Median nanoseconds per task of the case NAME; NaN: there is none. */
+double bench_tasks_median(const struct bench *bench, const char *name);
 /* Print the names that bench_tasks_count() takes. */
 void bench_tasks_names(void);
 

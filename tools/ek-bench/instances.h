@@ -26,6 +26,8 @@ void *bench_allocate(int64_t count, size_t bytes);
 double bench_uniform(uint64_t *state);
 /* Log-normal durations with this sum, none above the largest; longest first. */
 double *bench_durations(int64_t count, double total_s);
+/* Deal durations, longest first, round-robin to the workers of an instance. */
+void bench_deal(struct instance *instance, const double *s);
 /* Series of iterations. */
 void bench_changes(const struct bench *bench);
 

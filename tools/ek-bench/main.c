@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include "sim/machine.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +12,24 @@
 
 static const char help[] =
     "usage: ek-bench [options] tasks|steal|process|service|balance|all ...\n"
+    "       ek-bench [options] machine >FILE\n"
     "\n"
     "  tasks    what a task costs: spawned, seed, index of a range, restore\n"
     "  steal    moving tasks between threads, processes and nodes\n"
     "  process  an empty ek_process() back to back and after serial code\n"
     "  service  how long a request waits for a node that runs long tasks\n"
     "  balance  quality, migrations and time of the rebalancers: a minute\n"
-    "  all      all but balance\n"
+    "  all      all but balance and machine\n"
+    "  machine  a file for ek-sim that describes this machine: seconds\n"
     "\n"
     "options\n"
     "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
     "  --tasks N        1000 ... 10000000 per repetition (default 100000)\n"
     "  --deque KIND     atomic (default) or locked\n"
     "  --record FILE    balance the tasks of this record (.ekr) instead\n"
+    "  --check FILE     machine: only read this file, and print it\n"
+    "  --like MACHINE   machine: known one, for what cannot be measured "
+    "(this)\n"
     "  --json           one JSON object per case, times in nanoseconds\n"
     "  --help           this text\n"
     "\n"
@@ -30,6 +37,8 @@ static const char help[] =
     "two processes, and two nodes, need two ranks:\n"
     "\n"
     "  mpirun --bind-to none -n 2 ek-bench all\n"
+    "  mpirun --map-by node --bind-to none -n 2 ek-bench machine >mine.machine"
+    "\n"
     "\n"
     "Each row shows the minimum and the median of the repetitions, the same "
     "of\n"
@@ -42,7 +51,8 @@ enum {
     DO_PROCESS = 4,
     DO_SERVICE = 8,
     DO_BALANCE = 16,
-    DO_ALL = 15 /* balance takes a minute by itself */
+    DO_MACHINE = 32,
+    DO_ALL = 15 /* balance takes a minute by itself, machine prints a file */
 };
 
 static const struct {
@@ -50,7 +60,8 @@ static const struct {
     int cases;
 } commands[] = {{"tasks", DO_TASKS},     {"steal", DO_STEAL},
                 {"process", DO_PROCESS}, {"service", DO_SERVICE},
-                {"balance", DO_BALANCE}, {"all", DO_ALL}};
+                {"balance", DO_BALANCE}, {"machine", DO_MACHINE},
+                {"all", DO_ALL}};
 
 /* An integer in [LEAST, MOST]; false, with a message: it is not. */
 static bool read_number(const struct bench *bench, const char *option,
@@ -92,9 +103,29 @@ static bool read_command(const struct bench *bench, const char *text,
     }
     bench_note(bench,
                "'%s' is not allowed; allowed: tasks, steal, process, service, "
-               "balance, all, "
-               "--repetitions, --tasks, --deque, --record, --json, --help",
+               "balance, all, machine, --repetitions, --tasks, --deque, "
+               "--record, --check, --like, --json, --help",
                text);
+    return false;
+}
+
+static int read_file(const struct bench *bench, const char *option,
+                     const char *text, const char **file)
+{
+    *file = text;
+    if (!text)
+        bench_note(bench, "%s needs the name of a file", option);
+    return text ? 2 : 0;
+}
+
+static bool read_like(struct bench *bench, const char *text)
+{
+    struct eki_machine machine;
+    bench->like = text;
+    if (text && eki_machine_preset(text, &machine))
+        return true;
+    bench_note(bench, "--like '%s' is not allowed; allowed: %s",
+               text ? text : "", eki_machine_presets());
     return false;
 }
 
@@ -120,12 +151,12 @@ static int read_option(struct bench *bench, char *const *arguments, int *cases)
         bench->tasks = number;
         return 2;
     }
-    if (strcmp(option, "--record") == 0) {
-        bench->record = arguments[1];
-        if (!bench->record)
-            bench_note(bench, "--record needs the name of a file");
-        return bench->record ? 2 : 0;
-    }
+    if (strcmp(option, "--record") == 0)
+        return read_file(bench, option, arguments[1], &bench->record);
+    if (strcmp(option, "--check") == 0)
+        return read_file(bench, option, arguments[1], &bench->check);
+    if (strcmp(option, "--like") == 0)
+        return read_like(bench, arguments[1]) ? 2 : 0;
     if (strcmp(option, "--deque") == 0)
         return read_deque(bench, arguments[1]) ? 2 : 0;
     return read_command(bench, option, cases) ? 1 : 0;
@@ -153,8 +184,12 @@ static int read_arguments(struct bench *bench, char *const *arguments,
         bench_note(
             bench,
             "nothing to do; allowed: tasks, steal, process, service, balance, "
-            "all "
-            "(--help says more)");
+            "all, machine (--help says more)");
+    if (cases != DO_MACHINE && (bench->check || cases & DO_MACHINE)) {
+        bench_note(bench, "machine, which --check needs, goes alone: its "
+                          "output is a file");
+        return 0;
+    }
     return cases;
 }
 
@@ -167,7 +202,7 @@ static int count_cpus(void)
 
 static void remark(const struct bench *bench, int cases)
 {
-    int two = cases & (DO_STEAL | DO_PROCESS | DO_SERVICE);
+    int two = cases & (DO_STEAL | DO_PROCESS | DO_SERVICE | DO_MACHINE);
     if (two && bench->cpus < 2)
         bench_note(bench, "rank 0 may use one CPU only: no cases with two "
                           "threads.  Start it with mpirun --bind-to none");
@@ -179,8 +214,9 @@ static void remark(const struct bench *bench, int cases)
 static void run(const struct bench *bench, int cases)
 {
     void (*const functions[])(const struct bench *) = {
-        bench_tasks, bench_steal, bench_process, bench_service, bench_balance};
-    for (int i = 0; i < 5; i++) {
+        bench_tasks,   bench_steal,   bench_process,
+        bench_service, bench_balance, bench_machine};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (!(cases & 1 << i))
             continue;
         functions[i](bench);
@@ -190,14 +226,16 @@ static void run(const struct bench *bench, int cases)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.repetitions = 30, .tasks = 100000};
+    struct bench bench = {.repetitions = 30, .tasks = 100000, .like = "this"};
     int level, exit_code = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench.size);
     bench.cpus = count_cpus();
     int cases = read_arguments(&bench, argv, &exit_code);
-    if (cases != 0) {
+    if (cases != 0 && bench.check) {
+        exit_code = bench_machine_check(&bench) ? 0 : 2;
+    } else if (cases != 0) {
         exit_code = 0;
         bench_timing_start();
         remark(&bench, cases);

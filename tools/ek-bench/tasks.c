@@ -352,26 +352,48 @@ void bench_tasks(const struct bench *bench)
     bench_barrier(MPI_COMM_WORLD);
 }
 
+/* -1: there is none. */
+static int find_case(const char *name)
+{
+    for (int i = 0; i < CASES; i++) {
+        if (strcmp(cases[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
 int64_t bench_tasks_count(const struct bench *bench, const char *name)
 {
     bool is_call = strcmp(name, CALL_NAME) == 0;
-    for (int i = 0; i < CASES; i++) {
-        if (!is_call && strcmp(cases[i].name, name) != 0)
-            continue;
-        struct task_case *c = open_case(bench, i);
-        int64_t n = c->n;
-        c->run(c);
-        for (int r = 0; r < bench->repetitions; r++) {
-            if (is_call)
-                run_calls(c);
-            else
-                c->run(c);
-        }
-        close_case(c);
-        /* A repetition of a restore is two. */
-        return cases[i].run == run_restore && !is_call ? 2 * n : n;
+    int i = is_call ? 0 : find_case(name);
+    if (i < 0)
+        return 0;
+    struct task_case *c = open_case(bench, i);
+    int64_t n = c->n;
+    c->run(c);
+    for (int r = 0; r < bench->repetitions; r++) {
+        if (is_call)
+            run_calls(c);
+        else
+            c->run(c);
     }
-    return 0;
+    close_case(c);
+    /* A repetition of a restore is two. */
+    return cases[i].run == run_restore && !is_call ? 2 * n : n;
+}
+
+double bench_tasks_median(const struct bench *bench, const char *name)
+{
+    double ns[BENCH_REPETITIONS_MAX];
+    int i = find_case(name);
+    if (i < 0)
+        return NAN;
+    struct task_case *c = open_case(bench, i);
+    c->run(c); /* memory grows */
+    for (int r = 0; r < bench->repetitions; r++)
+        ns[r] = c->run(c);
+    close_case(c);
+    return bench_median(ns, bench->repetitions);
 }
 
 void bench_tasks_names(void)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A machine file that is being measured. */
+#ifndef EK_BENCH_MACHINE_H
+#define EK_BENCH_MACHINE_H
+
+#include "bench.h"
+
+#include "sim/machine.h"
+
+struct measured {
+    struct eki_machine machine; /* what is not measured stays */
+    bool is_one_host;           /* messages went through shared memory */
+    char kept[256];             /* keys that stayed */
+};
+
+/* Take a time to three digits for FIELD of the machine; what is no positive
+ * number is not taken. */
+void bench_take(struct measured *measured, double *field, const char *key,
+                double value);
+/* The same of nanoseconds per byte, to three digits of the rate. */
+void bench_take_rate(struct measured *measured, double *field, const char *key,
+                     double value);
+
+/* Messages of rank 0, and the server of rank 1; collective over both. */
+void bench_messages(const struct bench *bench, MPI_Comm both,
+                    struct measured *measured);
+
+#endif
