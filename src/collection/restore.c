@@ -98,30 +98,6 @@ static bool is_rebalance(ek_restore_policy policy)
     return policy >= EK_RESTORE_CENTRALIZED && policy <= EK_RESTORE_AUTO;
 }
 
-/* What POLICY and the options ask of a rebalance. */
-static struct eki_balance_wish wish_of(const ek_options *options,
-                                       ek_restore_policy policy)
-{
-    enum {
-        GROUP = 256,
-        BRANCHING = 3
-    };
-    bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
-    double eps = (double)options->balance_ppm * 1e-6;
-    int32_t group = (int32_t)options->balance_group;
-    struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1};
-    if (policy == EK_RESTORE_HIERARCHICAL)
-        wish.group = group > 0 ? group : GROUP;
-    if (!is_tree && policy != EK_RESTORE_CENTRALIZED_HPDC12)
-        return wish;
-    /* The paper's C and D: 1.003, but its figures come of 1.0003 in one. */
-    double constant = 1 + (eps > 0 ? eps : is_tree ? 0.003 : 0.0003);
-    wish.is_printed = true;
-    wish.printed = (struct eki_hpdc12){constant, constant,
-                                       group > 1 ? group : BRANCHING, is_tree};
-    return wish;
-}
-
 /* Iterations to come, as far as anybody knows. */
 static double iterations_left(const ek_collection *tasks)
 {
@@ -161,10 +137,13 @@ static void say_choice(const ek_collection *tasks)
 
 /* Everything where it ran, but what is too much there. */
 static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
-                           bool is_auto, ek_status status, int64_t *discarded,
-                           int64_t *moved)
+                           ek_status status, int64_t *discarded, int64_t *moved)
 {
-    struct eki_balance_wish wish = wish_of(&tasks->settings.options, policy);
+    bool is_auto = policy == EK_RESTORE_AUTO;
+    const ek_options *options = &tasks->settings.options;
+    struct eki_balance_wish wish =
+        eki_balance_wish_of(policy, tasks->topology->workers,
+                            options->balance_group, options->balance_ppm);
     uint64_t start = eki_clock_ns();
     if (is_auto) {
         wish.iterations = iterations_left(tasks);
@@ -197,17 +176,10 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
                          ek_status status, int64_t *discarded, int64_t *moved)
 {
-    enum {
-        MANY = 1024 /* workers, for one rank to decide for */
-    };
-    bool is_auto = policy == EK_RESTORE_AUTO;
     if (is_local(tasks, policy))
         return status == EK_OK ? retain(tasks, discarded) : status;
-    if (is_auto)
-        policy = tasks->topology->workers > MANY ? EK_RESTORE_HIERARCHICAL
-                                                 : EK_RESTORE_CENTRALIZED;
     if (is_rebalance(policy))
-        return rebalance(tasks, policy, is_auto, status, discarded, moved);
+        return rebalance(tasks, policy, status, discarded, moved);
     return original(tasks, status, discarded, moved);
 }
 

@@ -2,6 +2,31 @@
 /* A rebalance from beginning to end, as far as it is the same for all ranks. */
 #include "engine/balancer.h"
 
+struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
+                                            int workers, int64_t group,
+                                            int64_t ppm)
+{
+    enum {
+        GROUP = 256,
+        BRANCHING = 3,
+        MANY = 1024 /* workers, for one rank to decide for */
+    };
+    bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
+    double eps = (double)ppm * 1e-6;
+    struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1};
+    if (policy == EK_RESTORE_HIERARCHICAL ||
+        (policy == EK_RESTORE_AUTO && workers > MANY))
+        wish.group = group > 0 ? (int32_t)group : GROUP;
+    if (!is_tree && policy != EK_RESTORE_CENTRALIZED_HPDC12)
+        return wish;
+    /* The paper's C and D: 1.003, but its figures come of 1.0003 in one. */
+    double constant = 1 + (eps > 0 ? eps : is_tree ? 0.003 : 0.0003);
+    wish.is_printed = true;
+    wish.printed = (struct eki_hpdc12){
+        constant, constant, group > 1 ? (int32_t)group : BRANCHING, is_tree};
+    return wish;
+}
+
 bool eki_balancer_send(struct eki_engine *engine, int rank,
                        enum eki_parcel_kind what, int group, const void *data,
                        int64_t bytes)

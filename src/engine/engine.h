@@ -406,6 +406,15 @@ struct eki_balance_wish {
     struct eki_hpdc12 printed;
 };
 
+/*
+ * The wish of a restore policy that rebalances WORKERS; EK_RESTORE_AUTO: two
+ * levels where one rank would decide for too many.  GROUP and PPM are the
+ * options balance_group and balance_ppm.
+ */
+struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
+                                            int workers, int64_t group,
+                                            int64_t ppm);
+
 /* What came of it; the same on all ranks. */
 struct eki_balance_report {
     double before, after, bound; /* largest load / mean load - 1 */
