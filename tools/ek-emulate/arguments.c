@@ -5,11 +5,11 @@
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
-    {"--record", "FILE", OPTION_TEXT, AT(record), 0, 0,
+    {"--record", "FILE", OPTION_TEXT, AT(source.record), 0, 0,
      "tasks and durations of a run (EVENKEEL_RECORD)"},
-    {"--iteration", "K", OPTION_INTEGER, AT(iteration), 0, 1000000000,
+    {"--iteration", "K", OPTION_INTEGER, AT(source.iteration), 0, 1000000000,
      "the K-th iteration in it, from 0 (0)"},
-    {"--synthetic", "SPEC", OPTION_TEXT, AT(synthetic), 0, 0,
+    {"--synthetic", "SPEC", OPTION_TEXT, AT(source.synthetic), 0, 0,
      "instead: KIND:n=N,mean_us=US[,cv=X][,nulls=N]"},
     {"--start", "PLACE", OPTION_TEXT, AT(start), 0, 0,
      "record, block or dealt; else record where workers fit, or block"},
@@ -21,15 +21,15 @@ static const struct option options[] = {
      "whom a worker without work asks (Evenkeel's own)"},
     {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
      "run all modes, a row for each"},
-    {"--scale", "X", OPTION_NUMBER, AT(scale), 1e-6, 1e6,
+    {"--scale", "X", OPTION_NUMBER, AT(source.scale), 1e-6, 1e6,
      "lengthen every task (1)"},
     {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
      "of each mode (8)"},
-    {"--drift", "P", OPTION_NUMBER, AT(drift), 0, 100,
+    {"--drift", "P", OPTION_NUMBER, AT(source.drift), 0, 100,
      "durations change by P percent per iteration, and stay so (0)"},
-    {"--noise", "P", OPTION_NUMBER, AT(noise), 0, 100,
+    {"--noise", "P", OPTION_NUMBER, AT(source.noise), 0, 100,
      "durations vary by P percent around that (0)"},
-    {"--seed", "S", OPTION_INTEGER, AT(seed), 0, 2147483647,
+    {"--seed", "S", OPTION_INTEGER, AT(source.seed), 0, 2147483647,
      "of durations and of Evenkeel (1)"},
     {"--csv", NULL, OPTION_FLAG, AT(has_csv), 0, 0,
      "a line per mode and iteration"},
@@ -43,7 +43,7 @@ static const struct option options[] = {
 static bool check_together(const struct arguments *arguments,
                            struct message *message)
 {
-    if (!arguments->record == !arguments->synthetic)
+    if (!arguments->source.record == !arguments->source.synthetic)
         return message_set(message, "one of --record and --synthetic is "
                                     "needed; see --help");
     if (arguments->has_csv && arguments->has_json)
@@ -58,7 +58,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
     *arguments = (struct arguments){
-        .workers = 8, .iterations = 8, .seed = 1, .scale = 1};
+        .workers = 8, .iterations = 8, .source = {.seed = 1, .scale = 1}};
     if (!command_line_parse(argv, options, OPTIONS, arguments, message))
         return false;
     return arguments->has_help || check_together(arguments, message);

@@ -148,7 +148,7 @@ static ek_status open_emulation(struct emulation *emulation)
     options.name = emulation->mode->name;
     options.payload_bytes = 16; /* an index; ranges need 16 */
     options.workers = arguments->workers;
-    options.seed = arguments->seed;
+    options.seed = arguments->source.seed;
     ek_status status = ek_create(MPI_COMM_WORLD, &options, &emulation->tasks);
     if (status == EK_OK)
         status = set_policies(emulation);
@@ -246,7 +246,7 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
                                ek_process_report *process, struct row *row)
 {
     ek_restore_report restore = EK_RESTORE_REPORT_INIT;
-    workload_step(emulation->run->workload, emulation->run->arguments,
+    workload_step(emulation->run->workload, &emulation->run->arguments->source,
                   iteration);
     ek_status status = agree(prepare_tasks(emulation, iteration, &restore));
     double cpu_s = read_cpu();

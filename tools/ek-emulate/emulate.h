@@ -9,6 +9,7 @@
 #define EMULATE_H
 
 #include "common/command_line.h"
+#include "workload.h"
 
 #include <evenkeel.h>
 
@@ -18,43 +19,17 @@ enum {
 };
 
 struct arguments {
-    const char *record, *synthetic;
-    int iteration;              /* of the record */
+    struct workload_source source;
     const char *start;          /* NULL: as fits the record */
     int workers;                /* per rank */
     const char *policy, *steal; /* NULL: the library's choice */
-    int iterations, seed;
-    double scale;
-    double drift, noise; /* percent */
+    int iterations;
     bool has_compare, has_csv, has_json, has_help;
 };
 
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
 void arguments_help(FILE *stream);
-
-/* ----------------------------------------------------------------- workload */
-
-/* Tasks in the order of their ids, and how long each takes. */
-struct workload {
-    char name[128];
-    int64_t count;           /* tasks that take time */
-    int64_t nulls;           /* others */
-    int workers;             /* of the record; 0: there is none */
-    int *ran_on;             /* [count] worker of the record */
-    double *base_s;          /* [count] as recorded, scaled */
-    double *drift;           /* [count] factor by now */
-    double *now_s;           /* [count] in this iteration ... */
-    double sum_s, longest_s; /* ... and of all tasks */
-};
-
-/* Read or draw the tasks; what was made is to be freed, also on failure. */
-bool workload_make(const struct arguments *arguments, struct workload *workload,
-                   struct message *message);
-void workload_free(struct workload *workload);
-/* Durations of iteration 0, 1, 2, ..., one after the other. */
-void workload_step(struct workload *workload, const struct arguments *arguments,
-                   int iteration);
 
 /* -------------------------------------------------------------------- start */
 

@@ -110,7 +110,8 @@ static int run_workload(struct run *run, struct message *message)
 /* Whether all ranks could read or draw their tasks. */
 static bool make_workload(const struct run *run, struct message *message)
 {
-    int is_good = workload_make(run->arguments, run->workload, message);
+    int is_good =
+        workload_make(&run->arguments->source, run->workload, message);
     MPI_Allreduce(MPI_IN_PLACE, &is_good, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return is_good;
 }

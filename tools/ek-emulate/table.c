@@ -164,11 +164,11 @@ void print_head(const struct run *run)
     const struct workload *workload = run->workload;
     if (arguments->has_csv || arguments->has_json)
         return;
-    workload_step(run->workload, arguments, 0);
+    workload_step(run->workload, &arguments->source, 0);
     printf("%s, times %g: %" PRId64 " tasks, %.4g s, longest %.4g s; %" PRId64
            " null\n%d workers on %d ranks and %d cores, start: %s\n",
-           workload->name, arguments->scale, workload->count, workload->sum_s,
-           workload->longest_s, workload->nulls,
+           workload->name, arguments->source.scale, workload->count,
+           workload->sum_s, workload->longest_s, workload->nulls,
            run->ranks * arguments->workers, run->ranks, run->cpus,
            run->start->words);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Durations: from a record or drawn, then drift and noise. */
-#include "emulate.h"
+#include "workload.h"
 
 #include "record/record.h"
 
@@ -11,10 +11,7 @@
 /* Streams of random numbers; iterations have 0, 1, 2, ... */
 #define STREAM_DRAW (UINT64_C(1) << 32)
 
-#define TASKS_MAX 10000000
-
-/* -------------------------------------------------------------------- chance
- */
+#define TASKS_MAX 100000000
 
 /* Above 0, at most 1. */
 static double draw_uniform(struct eki_random *random)
@@ -62,11 +59,9 @@ static const struct kind {
              {"uniform", draw_even},
              {"constant", draw_constant}};
 
-/* ---------------------------------------------------------------- synthetic */
-
 struct synthetic {
     const struct kind *kind;
-    double n, mean_us, cv, nulls;
+    double n, mean_us, mean_s, cv, nulls;
 };
 
 static const struct key {
@@ -76,6 +71,7 @@ static const struct key {
 } keys[] = {
     {"n", offsetof(struct synthetic, n), 1, TASKS_MAX},
     {"mean_us", offsetof(struct synthetic, mean_us), 1e-3, 1e9},
+    {"mean", offsetof(struct synthetic, mean_s), 1e-9, 1e3},
     {"cv", offsetof(struct synthetic, cv), 0, 100},
     {"nulls", offsetof(struct synthetic, nulls), 0, 1e9},
 };
@@ -125,42 +121,39 @@ static bool read_synthetic(const char *text, struct synthetic *synthetic)
     const char *at = text + length + 1;
     while (is_good && *at)
         is_good = read_key(&at, synthetic);
-    return is_good && synthetic->n > 0 && synthetic->mean_us > 0;
+    return is_good && synthetic->n > 0 &&
+           (synthetic->mean_us > 0) != (synthetic->mean_s > 0);
 }
 
 static void make_room(struct workload *workload, int64_t count)
 {
     size_t n = (size_t)count;
     workload->count = count;
-    workload->ran_on = allocate(n, sizeof *workload->ran_on);
     workload->base_s = allocate(n, sizeof *workload->base_s);
-    workload->drift = allocate(n, sizeof *workload->drift);
-    workload->now_s = allocate(n, sizeof *workload->now_s);
 }
 
-static bool draw_tasks(const struct arguments *arguments,
+static bool draw_tasks(const struct workload_source *source,
                        struct workload *workload, struct message *message)
 {
     struct synthetic synthetic;
     struct eki_random random;
-    if (!read_synthetic(arguments->synthetic, &synthetic))
+    if (!read_synthetic(source->synthetic, &synthetic))
         return message_set(message,
                            "--synthetic is '%s'; allowed is lognormal, "
                            "exponential, uniform or constant, a colon and "
-                           "n=1...%d,mean_us=0.001...1e9[,cv=0...100]"
-                           "[,nulls=0...1e9]",
-                           arguments->synthetic, TASKS_MAX);
-    snprintf(workload->name, sizeof workload->name, "%s", arguments->synthetic);
+                           "n=1...%d, mean=SECONDS or mean_us=0.001...1e9"
+                           "[,cv=0...100][,nulls=0...1e9]",
+                           source->synthetic, TASKS_MAX);
+    snprintf(workload->name, sizeof workload->name, "%s", source->synthetic);
     workload->nulls = (int64_t)synthetic.nulls;
     make_room(workload, (int64_t)synthetic.n);
-    eki_random_seed(&random, (uint64_t)arguments->seed, STREAM_DRAW);
+    eki_random_seed(&random, (uint64_t)source->seed, STREAM_DRAW);
+    double mean_s = synthetic.mean_s + synthetic.mean_us * 1e-6;
     for (int64_t k = 0; k < workload->count; k++)
-        workload->base_s[k] = synthetic.mean_us * 1e-6 *
-                              synthetic.kind->draw(&random, synthetic.cv);
+        workload->base_s[k] =
+            mean_s * synthetic.kind->draw(&random, synthetic.cv);
     return true;
 }
-
-/* ------------------------------------------------------------------- record */
 
 static bool is_null(const struct eki_record_task *task)
 {
@@ -182,6 +175,8 @@ static void take_tasks(struct eki_record_iteration *iteration, int workers,
     qsort(iteration->tasks, (size_t)iteration->task_count,
           sizeof *iteration->tasks, compare_ids);
     make_room(workload, iteration->task_count);
+    workload->ran_on =
+        allocate((size_t)iteration->task_count, sizeof *workload->ran_on);
     for (int64_t k = 0; k < iteration->task_count; k++) {
         const struct eki_record_task *task = &iteration->tasks[k];
         if (is_null(task))
@@ -197,75 +192,90 @@ static void take_tasks(struct eki_record_iteration *iteration, int workers,
 }
 
 static bool load_tasks(struct eki_record *record,
-                       const struct arguments *arguments,
+                       const struct workload_source *source,
                        struct workload *workload, struct message *message)
 {
     struct eki_record_iteration iteration;
-    if (arguments->iteration >= record->iteration_count)
+    if (source->iteration >= record->iteration_count)
         return message_set(message,
                            "--iteration is %d; '%.300s' has %lld, numbered "
                            "from 0",
-                           arguments->iteration, arguments->record,
+                           source->iteration, source->record,
                            (long long)record->iteration_count);
-    if (eki_record_load(record, arguments->iteration, &iteration) != EK_OK)
+    if (eki_record_load(record, source->iteration, &iteration) != EK_OK)
         return message_set(message, "%s", ek_error_message());
     take_tasks(&iteration, record->shape.workers, workload);
     eki_record_unload(&iteration);
-    const char *slash = strrchr(arguments->record, '/');
+    const char *slash = strrchr(source->record, '/');
     snprintf(workload->name, sizeof workload->name, "%.100s, iteration %d",
-             slash ? slash + 1 : arguments->record, arguments->iteration);
+             slash ? slash + 1 : source->record, source->iteration);
     if (workload->count >= 1 && workload->count <= TASKS_MAX)
         return true;
     return message_set(message,
                        "'%.300s' has %lld tasks that take time; allowed: 1 "
                        "... %d",
-                       arguments->record, (long long)workload->count,
-                       TASKS_MAX);
+                       source->record, (long long)workload->count, TASKS_MAX);
 }
 
-static bool read_tasks(const struct arguments *arguments,
+static bool read_tasks(const struct workload_source *source,
                        struct workload *workload, struct message *message)
 {
     struct eki_record *record;
-    if (eki_record_open(arguments->record, &record) != EK_OK)
+    if (eki_record_open(source->record, &record) != EK_OK)
         return message_set(message, "%s", ek_error_message());
-    bool is_good = load_tasks(record, arguments, workload, message);
+    bool is_good = load_tasks(record, source, workload, message);
     eki_record_close(&record);
     return is_good;
 }
 
-/* ---------------------------------------------------------------- durations */
+/* Memory for durations that change; those that do not are the base's. */
+static void make_changes(struct workload *workload,
+                         const struct workload_source *source)
+{
+    size_t n = (size_t)workload->count;
+    workload->now_s = workload->base_s;
+    if (source->drift == 0 && source->noise == 0)
+        return;
+    workload->now_s = allocate(n, sizeof *workload->now_s);
+    workload->drift = allocate(n, sizeof *workload->drift);
+}
 
-bool workload_make(const struct arguments *arguments, struct workload *workload,
-                   struct message *message)
+bool workload_make(const struct workload_source *source,
+                   struct workload *workload, struct message *message)
 {
     *workload = (struct workload){0};
-    bool is_good = arguments->record ? read_tasks(arguments, workload, message)
-                                     : draw_tasks(arguments, workload, message);
+    bool is_good = source->record ? read_tasks(source, workload, message)
+                                  : draw_tasks(source, workload, message);
     for (int64_t k = 0; is_good && k < workload->count; k++)
-        workload->base_s[k] *= arguments->scale;
+        workload->base_s[k] *= source->scale;
+    if (is_good)
+        make_changes(workload, source);
     return is_good;
 }
 
 void workload_free(struct workload *workload)
 {
     free(workload->ran_on);
+    if (workload->now_s != workload->base_s)
+        free(workload->now_s);
     free(workload->base_s);
     free(workload->drift);
-    free(workload->now_s);
 }
 
-void workload_step(struct workload *workload, const struct arguments *arguments,
-                   int iteration)
+void workload_step(struct workload *workload,
+                   const struct workload_source *source, int iteration)
 {
     struct eki_random random;
-    eki_random_seed(&random, (uint64_t)arguments->seed, (uint64_t)iteration);
+    eki_random_seed(&random, (uint64_t)source->seed, (uint64_t)iteration);
     workload->sum_s = workload->longest_s = 0;
     for (int64_t k = 0; k < workload->count; k++) {
-        double drift = exp(arguments->drift * 1e-2 * draw_normal(&random));
-        double noise = exp(arguments->noise * 1e-2 * draw_normal(&random));
-        workload->drift[k] = iteration > 0 ? workload->drift[k] * drift : 1;
-        workload->now_s[k] = workload->base_s[k] * workload->drift[k] * noise;
+        if (workload->drift) {
+            double drift = exp(source->drift * 1e-2 * draw_normal(&random));
+            double noise = exp(source->noise * 1e-2 * draw_normal(&random));
+            workload->drift[k] = iteration > 0 ? workload->drift[k] * drift : 1;
+            workload->now_s[k] =
+                workload->base_s[k] * workload->drift[k] * noise;
+        }
         workload->sum_s += workload->now_s[k];
         workload->longest_s = fmax(workload->longest_s, workload->now_s[k]);
     }

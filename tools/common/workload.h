@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * workload: tasks and how long each takes, from a record or drawn.
+ *
+ * A function that returns false has written a message.
+ */
+#ifndef COMMON_WORKLOAD_H
+#define COMMON_WORKLOAD_H
+
+#include "common/message.h"
+
+#include <stdint.h>
+
+/* Where durations come from; one of record and synthetic. */
+struct workload_source {
+    const char *record, *synthetic;
+    int iteration; /* of the record */
+    int seed;
+    double scale;
+    double drift, noise; /* percent */
+};
+
+/* Tasks in the order of their ids, and how long each takes. */
+struct workload {
+    char name[128];
+    int64_t count;           /* tasks that take time */
+    int64_t nulls;           /* others */
+    int workers;             /* of the record; 0: there is none */
+    int *ran_on;             /* [count] worker of the record; NULL: none */
+    double *base_s;          /* [count] as recorded, scaled */
+    double *drift;           /* [count] factor by now; NULL: none */
+    double *now_s;           /* [count] in this iteration ... */
+    double sum_s, longest_s; /* ... and of all tasks */
+};
+
+/* Read or draw the tasks; what was made is to be freed, also on failure. */
+bool workload_make(const struct workload_source *source,
+                   struct workload *workload, struct message *message);
+void workload_free(struct workload *workload);
+/* Durations of iteration 0, 1, 2, ..., one after the other. */
+void workload_step(struct workload *workload,
+                   const struct workload_source *source, int iteration);
+
+#endif
