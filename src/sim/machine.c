@@ -60,8 +60,6 @@ static const struct key table[] = {
      .help = "message between nodes, one way, without overheads"},
     {"send", KEY_TIME, FIELD(send), 0, SECOND,
      .help = "of a core, to send one"},
-    {"receive", KEY_TIME, FIELD(receive), 0, SECOND,
-     .help = "of a core, to receive one"},
     {"gap", KEY_TIME, FIELD(gap), 0, SECOND,
      .help = "between two messages of a burst"},
     {"bandwidth", KEY_RATE, FIELD(byte), 1e-6, 1e6, .help = "of long messages"},

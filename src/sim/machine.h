@@ -18,10 +18,11 @@ struct eki_machine {
     int64_t node_ranks; /* among which they are divided */
     int64_t has_server; /* one core of each rank is its server's */
     int64_t is_crowded; /* more threads than cores */
-    /* Between nodes: one way; overheads; time between two messages; time of a
-     * byte. */
-    double latency, send, receive, gap, byte;
-    double handle;      /* a server: one active message */
+    /* Between nodes: one way; to send; between two messages; a byte. */
+    double latency, send, gap, byte;
+    /* A server: one active message, with receiving it and sending the answer.
+     */
+    double handle;
     double poll;        /* a server step that finds nothing */
     double poll_period; /* polling: a busy worker steps the server so often */
     /* Within a node: a look at another's word, an atomic on one word (one after

@@ -70,7 +70,6 @@ static void round_trip(const char *name)
     CHECK_EQ_INT(read.is_crowded, machine.is_crowded);
     CHECK_SAME(latency);
     CHECK_SAME(send);
-    CHECK_SAME(receive);
     CHECK_SAME(gap);
     CHECK_SAME(byte);
     CHECK_SAME(handle);
@@ -94,7 +93,7 @@ static void is_sane(const char *name)
     struct eki_machine machine = preset(name);
     CHECK_EQ_INT(machine.node_cores % machine.node_ranks, 0);
     CHECK(eki_machine_workers(&machine) >= 1);
-    CHECK(machine.latency > 0 && machine.send > 0 && machine.receive > 0);
+    CHECK(machine.latency > 0 && machine.send > 0);
     CHECK(machine.gap > 0 && machine.byte > 0 && machine.handle > 0);
     CHECK(machine.poll > 0 && machine.poll_period >= 20000);
     CHECK(machine.poll_period >= 75 * machine.poll);
@@ -131,7 +130,7 @@ static void keys_are_read_with_units(void)
                            "name my.cluster-1\n"
                            "latency 1.5 us # and another\n"
                            "  send\t300   ns\n"
-                           "receive 0.5e-6 s#close\n"
+                           "poll 0.5e-6 s#close\n"
                            "gap 0.001 ms\n"
                            "bandwidth 5 GB/s\n"
                            "copy_bandwidth 500 MB/s\n"
@@ -144,7 +143,7 @@ static void keys_are_read_with_units(void)
     CHECK_EQ_TEXT(machine.name, "my.cluster-1");
     CHECK_NEAR(machine.latency, 1500, 1e-9);
     CHECK_NEAR(machine.send, 300, 1e-9);
-    CHECK_NEAR(machine.receive, 500, 1e-9);
+    CHECK_NEAR(machine.poll, 500, 1e-9);
     CHECK_NEAR(machine.gap, 1000, 1e-9);
     CHECK_NEAR(machine.byte, 0.2, 1e-12);
     CHECK_NEAR(machine.copy_byte, 2, 1e-12);
@@ -167,11 +166,10 @@ static void like_starts_from_a_preset(void)
 static void line_ends_do_not_matter(void)
 {
     struct eki_machine machine = preset("hopper");
-    CHECK_EQ_INT(
-        read_text("send 1 us\r\n\r\nreceive 2 us\r\ngap 3 us", &machine),
-        EK_OK);
+    CHECK_EQ_INT(read_text("send 1 us\r\n\r\npoll 2 us\r\ngap 3 us", &machine),
+                 EK_OK);
     CHECK_NEAR(machine.send, 1000, 0);
-    CHECK_NEAR(machine.receive, 2000, 0);
+    CHECK_NEAR(machine.poll, 2000, 0);
     CHECK_NEAR(machine.gap, 3000, 0);
     CHECK_EQ_INT(read_text("", &machine), EK_OK);
     CHECK_EQ_INT(read_text("\n", &machine), EK_OK);

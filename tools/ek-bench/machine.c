@@ -251,9 +251,8 @@ static void print_file(const struct bench *bench,
 /* Keys of messages that one rank cannot measure. */
 static void keep_messages(struct measured *measured)
 {
-    static const char *const keys[] = {"latency", "send",       "receive",
-                                       "gap",     "bandwidth",  "handle",
-                                       "poll",    "poll_period"};
+    static const char *const keys[] = {
+        "latency", "send", "gap", "handle", "bandwidth", "poll", "poll_period"};
     double none;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         bench_take(measured, &none, keys[i], NAN);

@@ -298,7 +298,6 @@ static void summarize(struct samples *samples, const double server[2],
     /* Through shared memory the overheads may be all of it. */
     bench_take(measured, &machine->latency, "latency", flight < 1 ? 1 : flight);
     bench_take(measured, &machine->send, "send", send);
-    bench_take(measured, &machine->receive, "receive", receive);
     bench_take(measured, &machine->gap, "gap",
                bench_median(samples->gap, count));
     bench_take_rate(measured, &machine->byte, "bandwidth",

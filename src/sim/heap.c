@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sifting in the implicit heap; position 0 is the first event. */
+#include "sim/heap.h"
+
+bool eki_heap_init(struct eki_heap *heap, int32_t actors)
+{
+    heap->count = 0;
+    heap->actors = actors;
+    heap->keys = eki_alloc((size_t)actors, sizeof *heap->keys);
+    heap->at = eki_alloc((size_t)actors, sizeof *heap->at);
+    for (int32_t actor = 0; heap->at && actor < actors; actor++)
+        heap->at[actor] = -1;
+    return heap->keys && heap->at;
+}
+
+void eki_heap_free(struct eki_heap *heap)
+{
+    eki_free(heap->keys);
+    eki_free(heap->at);
+    *heap = (struct eki_heap){0};
+}
+
+static inline int32_t actor_of(uint64_t key)
+{
+    return (int32_t)(key & (EKI_ACTORS_MOST - 1));
+}
+
+static inline void put(struct eki_heap *heap, int32_t at, uint64_t key)
+{
+    heap->keys[at] = key;
+    heap->at[actor_of(key)] = at;
+}
+
+/* Move what is at AT towards the first until KEY fits there. */
+static void sift_up(struct eki_heap *heap, int32_t at, uint64_t key)
+{
+    while (at > 0) {
+        int32_t parent = (at - 1) / 4;
+        if (heap->keys[parent] < key)
+            break;
+        put(heap, at, heap->keys[parent]);
+        at = parent;
+    }
+    put(heap, at, key);
+}
+
+static void sift_down(struct eki_heap *heap, int32_t at, uint64_t key)
+{
+    for (;;) {
+        int32_t first = 4 * at + 1;
+        int32_t last = first + 4 < heap->count ? first + 4 : heap->count;
+        if (first >= last)
+            break;
+        int32_t least = first;
+        for (int32_t child = first + 1; child < last; child++)
+            least = heap->keys[child] < heap->keys[least] ? child : least;
+        if (heap->keys[least] > key)
+            break;
+        put(heap, at, heap->keys[least]);
+        at = least;
+    }
+    put(heap, at, key);
+}
+
+void eki_heap_set(struct eki_heap *heap, int32_t actor, uint64_t ns)
+{
+    uint64_t key = ns << EKI_ACTOR_BITS | (uint64_t)actor;
+    int32_t at = heap->at[actor];
+    EKI_ASSERT(ns <= EKI_SIM_TIME_MOST);
+    if (at < 0)
+        sift_up(heap, heap->count++, key);
+    else if (key < heap->keys[at])
+        sift_up(heap, at, key);
+    else
+        sift_down(heap, at, key);
+}
+
+void eki_heap_remove(struct eki_heap *heap, int32_t actor)
+{
+    int32_t at = heap->at[actor];
+    if (at < 0)
+        return;
+    heap->at[actor] = -1;
+    uint64_t last = heap->keys[--heap->count];
+    if (at == heap->count)
+        return;
+    if (at > 0 && last < heap->keys[(at - 1) / 4])
+        sift_up(heap, at, last);
+    else
+        sift_down(heap, at, last);
+}
+
+int32_t eki_heap_pop(struct eki_heap *heap, uint64_t *ns)
+{
+    if (heap->count == 0)
+        return -1;
+    uint64_t key = heap->keys[0];
+    *ns = key >> EKI_ACTOR_BITS;
+    heap->at[actor_of(key)] = -1;
+    uint64_t last = heap->keys[--heap->count];
+    if (heap->count > 0)
+        sift_down(heap, 0, last);
+    return actor_of(key);
+}
+
+const char *eki_heap_check(const struct eki_heap *heap)
+{
+    for (int32_t at = 0; at < heap->count; at++) {
+        if (at > 0 && heap->keys[(at - 1) / 4] >= heap->keys[at])
+            return "an event is before its parent";
+        if (heap->at[actor_of(heap->keys[at])] != at)
+            return "an actor does not know where its event is";
+    }
+    return NULL;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank does besides its workers: the program's own code, phases,
+ * restores, and its server, as long as no worker steps it.
+ */
+#include "sim/parts.h"
+
+#include <time.h>
+
+static struct eki_sim_worker *worker_of(struct eki_sim *sim, int32_t id)
+{
+    return &sim->workers[id];
+}
+
+/* -- the server */
+
+/* Workers of RANK that wait look for what the server has brought. */
+static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t ns)
+{
+    int32_t told = rank->port->told;
+    int32_t first = sim->topology->first_worker[rank->number];
+    if (told == EKI_SIM_NOBODY)
+        return;
+    if (told >= first && told < first + rank->topology.workers_here) {
+        eki_sim_wake(sim, worker_of(sim, told), sim->now + ns + 1);
+        return;
+    }
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
+}
+
+/* The server may have claimed from any deque of the node. */
+static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
+{
+    int node = rank->topology.node;
+    if (sim->nodes[node].visible == 0)
+        return;
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        struct eki_sim_rank *other = &sim->ranks[r];
+        for (int w = 0;
+             other->topology.node == node && w < other->topology.workers_here;
+             w++) {
+            if (other->workers[w].is_visible)
+                eki_sim_note_visible(sim, &other->workers[w]);
+        }
+    }
+}
+
+static uint64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Messages that one step may take: one, so that each has its own time. */
+static int draw_budget(struct eki_sim *sim)
+{
+    return sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
+}
+
+uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    struct eki_engine *engine = rank->engine;
+    struct eki_sim_port *port = rank->port;
+    bool is_rebalance = engine->kind == EKI_PHASE_RESTORE;
+    int64_t sent = sim->messages;
+    uint64_t start = is_rebalance ? real_ns() : 0;
+    port->step_ns = sim->machine.poll;
+    port->budget = draw_budget(sim);
+    port->told = EKI_SIM_NOBODY;
+    port->is_starved = port->is_answering = false;
+    rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
+    if (is_rebalance)
+        rank->decision_ns += real_ns() - start;
+    uint64_t ns = (uint64_t)port->step_ns;
+    rank->busy_until = sim->now + ns;
+    rank->server_ns += ns;
+    if (sim->messages != sent)
+        note_claims(sim, rank);
+    wake_told(sim, rank, ns);
+    if (engine->server.forwarded && !rank->is_forwarded) {
+        rank->is_forwarded = true;
+        eki_sim_wake_node(sim, rank->topology.node);
+    }
+    return ns;
+}
+
+/* When its server has something to do next, as far as it is known now. */
+static uint64_t next_service(const struct eki_sim_rank *rank)
+{
+    const struct eki_sim_port *port = rank->port;
+    uint64_t next = eki_sim_next_arrival(port);
+    if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS) {
+        uint64_t buffer = eki_sim_next_buffer(port);
+        next = buffer < next ? buffer : next;
+    }
+    return next;
+}
+
+/* Step the server again when there is something to do. */
+static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    if (sim->program->pace) {
+        eki_heap_set(&sim->heap, rank->actor,
+                     sim->now + eki_sim_pace_of(sim, EKI_PACE_SERVER,
+                                                rank->port->step_ns));
+        return;
+    }
+    uint64_t next = next_service(rank);
+    if (next > sim->now + EKI_SIM_LOOK_NS)
+        next = sim->now + EKI_SIM_LOOK_NS;
+    if (next < rank->busy_until)
+        next = rank->busy_until;
+    eki_heap_set_early(&sim->heap, rank->actor,
+                       next > sim->now ? next : sim->now + 1);
+}
+
+void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
+                         uint64_t ns)
+{
+    if (sim->program->pace || rank->engine->kind == EKI_PHASE_RESTORE)
+        return;
+    if (eki_sim_is_polling(sim, rank)) {
+        for (int w = 0; w < rank->topology.workers_here; w++) {
+            if (rank->workers[w].state == EKI_SIM_WAITS) {
+                eki_sim_wake(sim, &rank->workers[w], ns + 1);
+                return;
+            }
+        }
+        return;
+    }
+    bool is_open = rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
+                   rank->state == EKI_SIM_SERVES;
+    if (!is_open || !eki_sim_has_messages(rank))
+        return;
+    uint64_t next = ns > rank->busy_until ? ns : rank->busy_until;
+    eki_heap_set_early(&sim->heap, rank->actor,
+                       next > sim->now ? next : sim->now + 1);
+}
+
+void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t arrives)
+{
+    if (rank->state == EKI_SIM_MOVES && !sim->program->pace)
+        eki_heap_set_early(&sim->heap, rank->actor,
+                           arrives > rank->busy_until ? arrives
+                                                      : rank->busy_until);
+    else
+        eki_sim_call_server(sim, rank, arrives);
+}
+
+/* -- phases */
+
+/* Workers come, each when its thread does. */
+static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_sim_worker *worker = &rank->workers[w];
+        uint64_t ns = eki_sim_pace_of(sim, EKI_PACE_ARRIVE, 1);
+        worker->state = EKI_SIM_SERIAL;
+        worker->never = ns == EKI_SIM_NEVER;
+        worker->drawn = 0;
+        if (!worker->never)
+            eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
+        eki_sim_note_visible(sim, worker);
+    }
+}
+
+static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
+                        enum eki_phase_kind kind)
+{
+    const struct eki_sim_program *program = sim->program;
+    const struct eki_sim_iteration *iteration =
+        eki_sim_iteration_of(sim, rank->iteration);
+    struct eki_phase phase = {
+        .kind = kind,
+        .signature =
+            program->signature ? program->signature(program->context, rank) : 1,
+        .steal = iteration->steal,
+        .on_failure = iteration->on_failure};
+    if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)
+        phase.balance = &iteration->balance;
+    eki_engine_enter(rank->engine, &phase, eki_sim_clock(sim, rank));
+    rank->done = 0;
+    rank->server_done = rank->is_forwarded = false;
+    rank->next_poll = 0;
+    rank->since = sim->now;
+}
+
+/* All ranks are through: each goes on at once. */
+static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    uint64_t ns = eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1);
+    if (!sim->setup.is_together) {
+        eki_heap_set(&sim->heap, rank->actor, sim->now + ns);
+        return;
+    }
+    eki_heap_remove(&sim->heap, rank->actor);
+    if (++sim->assembled < sim->setup.ranks)
+        return;
+    sim->assembled = 0;
+    for (int r = 0; r < sim->setup.ranks; r++)
+        eki_heap_set(&sim->heap, sim->ranks[r].actor, sim->now + 1);
+}
+
+static void enter_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    const struct eki_sim_program *program = sim->program;
+    if (program->enter)
+        program->enter(program->context, rank);
+    rank->entered_ns = sim->now;
+    rank->server_ns = 0;
+    enter_phase(sim, rank, EKI_PHASE_PROCESS);
+    rank->state = EKI_SIM_RUNS;
+    send_workers(sim, rank);
+    if (program->entered && program->entered(program->context, rank)) {
+        rank->state = EKI_SIM_FAULT;
+        eki_heap_set(&sim->heap, rank->actor,
+                     sim->now + eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1));
+        return;
+    }
+    rearm(sim, rank);
+}
+
+static void leave_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    struct eki_error error;
+    eki_engine_leave(rank->engine, &error);
+    rank->left_ns = sim->now;
+    rank->state = EKI_SIM_RAN;
+    sim->nodes[rank->topology.node].has_stopped = false;
+    if (sim->program->left)
+        sim->program->left(sim->program->context, rank, &error);
+    assemble(sim, rank);
+}
+
+static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
+                        ek_status status)
+{
+    const struct eki_sim_program *program = sim->program;
+    rank->restored_ns = sim->now;
+    if (program->restored)
+        program->restored(program->context, rank, status);
+    rank->iteration++;
+    rank->state = EKI_SIM_SERIAL;
+    if (eki_sim_iteration_of(sim, rank->iteration)) {
+        assemble(sim, rank);
+        return;
+    }
+    rank->state = EKI_SIM_OVER;
+    eki_heap_remove(&sim->heap, rank->actor);
+    sim->over++;
+}
+
+/* Tasks of the worker that has most. */
+static int64_t most_tasks(const struct eki_sim_rank *rank)
+{
+    int64_t most = 0;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        int64_t tasks = eki_local_seed_tasks(&rank->engine->workers[w]->local);
+        most = tasks > most ? tasks : most;
+    }
+    return most;
+}
+
+/* Keep what ran here; false: no memory. */
+static bool retain(struct eki_sim_rank *rank, enum eki_order order)
+{
+    ek_status status = EK_OK;
+    rank->discarded = 0;
+    if (order == EKI_ORDER_ORIGINAL)
+        status = eki_engine_restore_pack(rank->engine, &rank->discarded);
+    for (int w = 0; order != EKI_ORDER_ORIGINAL && status == EK_OK &&
+                    w < rank->topology.workers_here;
+         w++)
+        status =
+            eki_engine_restore_worker(rank->engine, w, order, &rank->discarded);
+    return status == EK_OK;
+}
+
+static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    const struct eki_sim_program *program = sim->program;
+    const struct eki_sim_iteration *iteration =
+        eki_sim_iteration_of(sim, rank->iteration);
+    bool moves =
+        iteration->order == EKI_ORDER_ORIGINAL || iteration->is_balanced;
+    if (program->restore)
+        program->restore(program->context, rank);
+    bool is_good = retain(rank, iteration->order);
+    if (iteration->is_balanced && is_good)
+        is_good = eki_engine_rebalance_prepare(rank->engine) == EK_OK;
+    rank->busy_until =
+        sim->now + (uint64_t)(sim->machine.restore * (double)most_tasks(rank));
+    rank->decision_ns = 0;
+    if (!moves) {
+        rank->state = EKI_SIM_RESTORED;
+        rank->status = is_good ? EK_OK : EK_ERR_NOMEM;
+        eki_heap_set(&sim->heap, rank->actor, rank->busy_until);
+        return;
+    }
+    enter_phase(sim, rank, EKI_PHASE_RESTORE);
+    if (!is_good)
+        eki_engine_fail(rank->engine, EK_ERR_NOMEM, "no memory to restore");
+    rank->state = EKI_SIM_MOVES;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        rank->workers[w].state = EKI_SIM_STEPS;
+    eki_heap_set(&sim->heap, rank->actor, rank->busy_until + 1);
+}
+
+static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    const struct eki_sim_iteration *iteration =
+        eki_sim_iteration_of(sim, rank->iteration);
+    struct eki_error error;
+    eki_engine_leave(rank->engine, &error);
+    if (eki_engine_restore_end(rank->engine, iteration->order) != EK_OK)
+        error.status = EK_ERR_NOMEM;
+    end_restore(sim, rank, (ek_status)error.status);
+}
+
+/* A restore phase: this thread steps everything. */
+static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_sim_worker *worker = &rank->workers[w];
+        if (worker->state == EKI_SIM_DONE ||
+            eki_worker_step(worker->worker, eki_sim_clock(sim, rank)) !=
+                EKI_STEP_DONE)
+            continue;
+        worker->state = EKI_SIM_DONE;
+        rank->done++;
+    }
+    int64_t messages = sim->messages;
+    eki_sim_serve(sim, rank);
+    bool has_moved =
+        sim->messages != messages || rank->port->step_ns > sim->machine.poll;
+    if (rank->done == rank->topology.workers_here && rank->server_done) {
+        leave_restore(sim, rank);
+        return;
+    }
+    if (has_moved)
+        rank->since = sim->now;
+    if (sim->program->pace) {
+        rearm(sim, rank);
+        return;
+    }
+    uint64_t look =
+        eki_sim_next_look(sim, rank->since, false, rank->busy_until + 1);
+    uint64_t next = next_service(rank);
+    if (next < look)
+        look = next > rank->busy_until ? next : rank->busy_until + 1;
+    eki_heap_set(&sim->heap, rank->actor, look);
+}
+
+/* Workers without thread are brought to their end. */
+static void fetch_absent(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    rank->state = EKI_SIM_ENDS;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        if (rank->workers[w].never)
+            eki_heap_set(&sim->heap, rank->workers[w].actor, sim->now + 1);
+    }
+}
+
+void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    int workers = rank->topology.workers_here, absent = 0;
+    rank->done++;
+    /* On a lone node nothing else says so. */
+    if (rank->engine->alone)
+        eki_sim_wake_node(sim, rank->topology.node);
+    for (int w = 0; w < workers; w++)
+        absent += rank->workers[w].never;
+    if (absent > 0 && rank->done == workers - absent &&
+        rank->state == EKI_SIM_RUNS)
+        fetch_absent(sim, rank);
+    if (rank->done < workers)
+        return;
+    rank->state = EKI_SIM_SERVES;
+    eki_heap_set_early(&sim->heap, rank->actor,
+                       rank->busy_until > sim->now ? rank->busy_until
+                                                   : sim->now + 1);
+}
+
+/* Its server, while workers run or after them. */
+static void serve(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    if (eki_sim_has_messages(rank))
+        eki_sim_serve(sim, rank);
+    if (rank->state == EKI_SIM_SERVES &&
+        (rank->server_done || !eki_sim_has_messages(rank)))
+        leave_iteration(sim, rank);
+    else
+        rearm(sim, rank);
+}
+
+void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    switch (rank->state) {
+    case EKI_SIM_SERIAL:
+        enter_iteration(sim, rank);
+        break;
+    case EKI_SIM_FAULT:
+        sim->program->fault(sim->program->context, rank);
+        rank->state = EKI_SIM_RUNS;
+        rearm(sim, rank);
+        break;
+    case EKI_SIM_RUNS:
+        if (!sim->machine.has_server && !sim->program->pace)
+            break;
+        serve(sim, rank);
+        break;
+    case EKI_SIM_ENDS:
+    case EKI_SIM_SERVES:
+        serve(sim, rank);
+        break;
+    case EKI_SIM_RAN:
+        restore(sim, rank);
+        break;
+    case EKI_SIM_RESTORED:
+        end_restore(sim, rank, rank->status);
+        break;
+    case EKI_SIM_MOVES:
+        move(sim, rank);
+        break;
+    default:
+        break;
+    }
+}

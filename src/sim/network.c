@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulated network: LogGP costs; messages of one pair of ranks arrive in
+ * order, of different pairs as they come.
+ *
+ * A server step takes few messages, so that each has its own time; what it
+ * sends leaves when the step has come so far.
+ */
+#include "sim/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct eki_sim_letter {
+    uint64_t arrives;
+    int64_t number; /* of all messages: ties */
+    struct eki_sim_port *sender;
+    int32_t buffer; /* of the sender */
+    _Alignas(16) struct eki_message message;
+};
+
+static bool is_before(const struct eki_sim_letter *a,
+                      const struct eki_sim_letter *b)
+{
+    return a->arrives != b->arrives ? a->arrives < b->arrives
+                                    : a->number < b->number;
+}
+
+static bool push_letter(struct eki_sim_port *port,
+                        struct eki_sim_letter *letter)
+{
+    if (port->count == port->room) {
+        int32_t room = port->room ? 2 * port->room : 8;
+        void *grown = eki_realloc(port->queue, (size_t)room, sizeof(void *));
+        if (!grown)
+            return false;
+        port->queue = grown;
+        port->room = room;
+    }
+    int32_t at = port->count++;
+    for (; at > 0; at = (at - 1) / 2) {
+        if (is_before(port->queue[(at - 1) / 2], letter))
+            break;
+        port->queue[at] = port->queue[(at - 1) / 2];
+    }
+    port->queue[at] = letter;
+    return true;
+}
+
+static struct eki_sim_letter *pop_letter(struct eki_sim_port *port)
+{
+    struct eki_sim_letter *first = port->queue[0];
+    struct eki_sim_letter *last = port->queue[--port->count];
+    int32_t at = 0;
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child >= port->count)
+            break;
+        if (child + 1 < port->count &&
+            is_before(port->queue[child + 1], port->queue[child]))
+            child++;
+        if (is_before(last, port->queue[child]))
+            break;
+        port->queue[at] = port->queue[child];
+        at = child;
+    }
+    if (port->count > 0)
+        port->queue[at] = last;
+    return first;
+}
+
+uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
+{
+    return port->count > 0 ? port->queue[0]->arrives : UINT64_MAX;
+}
+
+/* A send buffer that is free now, or -1. */
+static int free_buffer(const struct eki_sim_port *port)
+{
+    for (int i = 0; i < port->sim->setup.send_buffers; i++) {
+        if (port->busy[i] <= port->sim->now)
+            return i;
+    }
+    return -1;
+}
+
+uint64_t eki_sim_next_buffer(const struct eki_sim_port *port)
+{
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < port->sim->setup.send_buffers; i++) {
+        if (port->busy[i] > port->sim->now && port->busy[i] < next)
+            next = port->busy[i];
+    }
+    return next;
+}
+
+/* One buffer for all: whoever reserves it fills and posts it at once. */
+static struct eki_message *reserve(struct eki_fabric *fabric)
+{
+    struct eki_sim_port *port = (struct eki_sim_port *)fabric;
+    struct eki_sim *sim = port->sim;
+    EKI_ASSERT(!sim->is_reserved);
+    port->is_starved = free_buffer(port) < 0;
+    if (port->is_starved)
+        return NULL;
+    sim->is_reserved = true;
+    /* Who checks sees what was not set. */
+    if (sim->program->pace)
+        memset(sim->buffer, 0xa5, sim->setup.message_bytes);
+    return sim->buffer;
+}
+
+static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
+{
+    (void)message;
+    ((struct eki_sim_port *)fabric)->sim->is_reserved = false;
+}
+
+/* When a message that leaves at DEPARTS is there. */
+static uint64_t arrival(struct eki_sim_port *port, uint64_t departs,
+                        size_t bytes, int rank)
+{
+    struct eki_sim *sim = port->sim;
+    const struct eki_machine *machine = &sim->machine;
+    struct eki_sim_port *to = &sim->ports[rank];
+    double ns = machine->latency + machine->byte * (double)bytes;
+    if (rank == port->fabric.rank)
+        ns = machine->probe;
+    uint64_t arrives = departs + eki_sim_pace_of(sim, EKI_PACE_MESSAGE, ns);
+    if (!to->last_ns)
+        return arrives;
+    /* MPI keeps the order of a pair. */
+    uint64_t *last = &to->last_ns[port->fabric.rank];
+    *last = arrives > *last ? arrives : *last;
+    return *last;
+}
+
+/* The simulator's own memory is out, which no run survives. */
+static void lose(struct eki_sim_port *port)
+{
+    port->fabric.failed = EK_ERR_NOMEM;
+    snprintf(port->fabric.failure, sizeof port->fabric.failure,
+             "no memory for a simulated message");
+}
+
+static void post(struct eki_fabric *fabric, struct eki_message *message,
+                 int rank)
+{
+    struct eki_sim_port *port = (struct eki_sim_port *)fabric;
+    struct eki_sim *sim = port->sim;
+    const struct eki_machine *machine = &sim->machine;
+    size_t bytes = sizeof *message + (size_t)message->head.bytes;
+    EKI_ASSERT(message->head.bytes >= 0 && bytes <= fabric->message_bytes);
+    message->head.magic = EKI_MESSAGE_MAGIC;
+    message->head.version = EKI_MESSAGE_VERSION;
+    message->head.collection = fabric->collection;
+    message->head.source = fabric->rank;
+    sim->is_reserved = false;
+    struct eki_sim_letter *letter =
+        malloc(sizeof *letter - sizeof letter->message + bytes);
+    if (!letter) {
+        lose(port);
+        return;
+    }
+    memcpy(&letter->message, message, bytes);
+    /* The first one may be the answer to what the step has taken. */
+    if (!port->is_answering)
+        port->step_ns += machine->send;
+    port->is_answering = false;
+    uint64_t departs = sim->now + (uint64_t)port->step_ns;
+    if (departs < port->free_at)
+        departs = port->free_at;
+    double gap = machine->byte * (double)bytes;
+    gap = gap > machine->gap ? gap : machine->gap;
+    port->free_at = departs + (uint64_t)gap;
+    letter->arrives = arrival(port, departs, bytes, rank);
+    letter->number = ++sim->messages;
+    letter->sender = port;
+    letter->buffer = free_buffer(port);
+    sim->message_bytes += (int64_t)bytes;
+    port->busy[letter->buffer] =
+        sim->setup.is_late
+            ? UINT64_MAX
+            : port->free_at + eki_sim_pace_of(sim, EKI_PACE_SEND, 0);
+    if (push_letter(&sim->ports[rank], letter)) {
+        eki_sim_announce(sim, &sim->ranks[rank], letter->arrives);
+    } else {
+        free(letter);
+        lose(port);
+    }
+}
+
+/* Whom it concerns, besides the server. */
+static int32_t addressee(const struct eki_head *head)
+{
+    switch (head->kind) {
+    case EKI_KIND_TASKS:
+    case EKI_KIND_NONE:
+    case EKI_KIND_NUMBER:
+    case EKI_KIND_FETCHED:
+        return head->worker;
+    case EKI_KIND_MOVE:
+    case EKI_KIND_TABLE:
+    case EKI_KIND_STOP:
+        return -1;
+    default:
+        return EKI_SIM_NOBODY;
+    }
+}
+
+static struct eki_message *poll(struct eki_fabric *fabric)
+{
+    struct eki_sim_port *port = (struct eki_sim_port *)fabric;
+    struct eki_sim *sim = port->sim;
+    const struct eki_machine *machine = &sim->machine;
+    char why[200];
+    if (port->budget == 0 || port->count == 0 ||
+        port->queue[0]->arrives > sim->now)
+        return NULL;
+    EKI_ASSERT(!port->polled);
+    struct eki_sim_letter *letter = pop_letter(port);
+    struct eki_head *head = &letter->message.head;
+    port->budget--;
+    port->polled = letter;
+    if (letter->sender->busy[letter->buffer] == UINT64_MAX)
+        letter->sender->busy[letter->buffer] =
+            sim->now + eki_sim_pace_of(sim, EKI_PACE_SEND, 0);
+    port->step_ns += machine->handle;
+    port->is_answering = true;
+    if (head->kind == EKI_KIND_PARCEL)
+        port->step_ns +=
+            machine->balance * (double)head->bytes / sizeof(struct eki_item);
+    int32_t told = addressee(head);
+    port->told = port->told == EKI_SIM_NOBODY ? told : -1;
+    if (!eki_head_check(head, sizeof *head + (size_t)head->bytes,
+                        fabric->collection, fabric->size, why, sizeof why)) {
+        fabric->failed = EK_ERR_MPI;
+        snprintf(fabric->failure, sizeof fabric->failure, "%s", why);
+    }
+    return &letter->message;
+}
+
+static void release(struct eki_fabric *fabric, struct eki_message *message)
+{
+    struct eki_sim_port *port = (struct eki_sim_port *)fabric;
+    EKI_ASSERT(port->polled && message == &port->polled->message);
+    (void)message;
+    free(port->polled);
+    port->polled = NULL;
+}
+
+static bool drain(struct eki_fabric *fabric)
+{
+    const struct eki_sim_port *port = (const struct eki_sim_port *)fabric;
+    for (int i = 0; i < port->sim->setup.send_buffers; i++) {
+        if (port->busy[i] > port->sim->now)
+            return false;
+    }
+    return true;
+}
+
+static const struct eki_fabric_ops ops = {
+    .reserve = reserve,
+    .unreserve = unreserve,
+    .post = post,
+    .poll = poll,
+    .release = release,
+    .drain = drain,
+};
+
+bool eki_sim_open_port(struct eki_sim *sim, int rank)
+{
+    struct eki_sim_port *port = &sim->ports[rank];
+    const struct eki_sim_setup *setup = &sim->setup;
+    port->sim = sim;
+    port->rank = &sim->ranks[rank];
+    port->fabric = (struct eki_fabric){.ops = &ops,
+                                       .rank = rank,
+                                       .size = setup->ranks,
+                                       .collection = 1,
+                                       .message_bytes = setup->message_bytes};
+    port->busy = eki_alloc((size_t)setup->send_buffers, sizeof *port->busy);
+    if (setup->is_reordered)
+        port->last_ns = eki_alloc((size_t)setup->ranks, sizeof *port->last_ns);
+    return port->busy && (!setup->is_reordered || port->last_ns);
+}
+
+void eki_sim_close_port(struct eki_sim_port *port)
+{
+    for (int32_t i = 0; i < port->count; i++)
+        free(port->queue[i]);
+    free(port->polled);
+    free(port->queue);
+    eki_free(port->busy);
+    eki_free(port->last_ns);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker's events: tasks, steps, and when it looks again. */
+#include "sim/parts.h"
+
+/* As the team waits: spin and yield so long, then sleep from ... to .... */
+#define SPIN_NS 2000u
+#define SPIN_LOOK_NS 250u /* between two looks meanwhile */
+#define YIELDS_NS 10000u
+#define SLEEP_FIRST_NS 50000u
+#define SLEEP_MOST_NS 1000000u
+/* Attempts of a thief while others are open: see engine/idle.c. */
+#define PATIENCE_NS 1000000u
+
+static bool is_stopped(const struct eki_engine *engine)
+{
+    /* relaxed: there is one thread. */
+    return atomic_load_explicit(&engine->node->stop[engine->phase & 1],
+                                memory_order_relaxed) == engine->phase;
+}
+
+uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
+                           bool has_answer, uint64_t ns)
+{
+    uint64_t awake = since + YIELDS_NS;
+    uint64_t most =
+        has_answer && !sim->machine.is_crowded ? SLEEP_FIRST_NS : SLEEP_MOST_NS;
+    if (!sim->machine.is_crowded)
+        awake += SPIN_NS;
+    if (ns <= awake)
+        return ns;
+    uint64_t sleep = SLEEP_FIRST_NS;
+    for (; awake < ns && sleep < most; sleep *= 2)
+        awake += sleep;
+    if (awake < ns)
+        awake += (ns - awake + most - 1) / most * most;
+    return awake;
+}
+
+int eki_sim_open_requests(const struct ek_worker *worker)
+{
+    /* relaxed, both: there is one thread. */
+    uint64_t denied =
+        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
+    uint64_t granted =
+        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
+    return (int)(worker->asked - denied - granted);
+}
+
+void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
+                  uint64_t ns)
+{
+    if (worker->state != EKI_SIM_WAITS || sim->program->pace)
+        return;
+    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
+    eki_heap_set_early(&sim->heap, worker->actor,
+                       eki_sim_next_look(sim, worker->since, has_answer,
+                                         ns > sim->now ? ns : sim->now));
+}
+
+/* Those of a node that wait. */
+static void wake_workers(struct eki_sim *sim, int node)
+{
+    if (sim->nodes[node].waiting == 0)
+        return;
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        struct eki_sim_rank *rank = &sim->ranks[r];
+        if (rank->topology.node != node)
+            continue;
+        for (int w = 0; w < rank->topology.workers_here; w++)
+            eki_sim_wake(sim, &rank->workers[w], sim->now + 1);
+    }
+}
+
+void eki_sim_wake_node(struct eki_sim *sim, int node)
+{
+    wake_workers(sim, node);
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        if (sim->ranks[r].topology.node == node)
+            eki_sim_call_server(sim, &sim->ranks[r], sim->now);
+    }
+}
+
+void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    const struct ek_worker *inner = worker->worker;
+    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
+    bool is_visible =
+        inner->engine->has_thieves &&
+        eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+                          &inner->words->deque) > 0;
+    if (is_visible == worker->is_visible)
+        return;
+    worker->is_visible = is_visible;
+    node->visible += is_visible ? 1 : -1;
+    if (node->visible == is_visible && sim->setup.is_sampled)
+        eki_sim_sample_node(sim, worker->rank->topology.node);
+    if (is_visible)
+        wake_workers(sim, worker->rank->topology.node);
+}
+
+/* Its next event, after something that takes NS. */
+static void go_on(struct eki_sim *sim, struct eki_sim_worker *worker, double ns)
+{
+    eki_heap_set(&sim->heap, worker->actor,
+                 sim->now + eki_sim_pace_of(sim, EKI_PACE_STEP, ns));
+}
+
+static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      enum eki_sim_state state)
+{
+    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
+    if ((worker->state == EKI_SIM_WAITS) == (state == EKI_SIM_WAITS)) {
+        worker->state = (uint8_t)state;
+        return;
+    }
+    worker->state = (uint8_t)state;
+    if (state == EKI_SIM_WAITS) {
+        node->waiting++;
+        worker->since = sim->now;
+    } else {
+        node->waiting--;
+        if (sim->setup.is_sampled)
+            eki_sim_sample_leave(sim, worker);
+    }
+}
+
+/* Time of an atomic on a word of VICTIM, after those that came before. */
+static double atomic_ns(struct eki_sim *sim, struct eki_sim_worker *victim)
+{
+    uint64_t ns = (uint64_t)sim->machine.atomic;
+    uint64_t start =
+        victim->word_free > sim->now ? victim->word_free : sim->now;
+    victim->word_free = start + ns;
+    return (double)(start + ns - sim->now);
+}
+
+/* The worker of a local number of the node. */
+static struct eki_sim_worker *
+local_worker(struct eki_sim *sim, const struct eki_sim_rank *rank, int local)
+{
+    int node = rank->topology.node;
+    for (int r = sim->topology->lowest_rank[node];; r++) {
+        struct eki_sim_rank *other = &sim->ranks[r];
+        if (other->topology.node != node)
+            continue;
+        int here = local - other->topology.node_first;
+        if (here < other->topology.workers_here)
+            return &other->workers[here];
+    }
+}
+
+/* What a step that moved something has cost. */
+static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      int steal_from)
+{
+    const struct ek_worker *inner = worker->worker;
+    int from = steal_from >= 0 ? steal_from : inner->steal_from;
+    if (from < 0)
+        return sim->machine.probe;
+    struct eki_sim_worker *victim = local_worker(sim, worker->rank, from);
+    double ns = sim->machine.probe + atomic_ns(sim, victim);
+    if (steal_from >= 0)
+        ns += sim->machine.copy_byte * (double)inner->block.count *
+              inner->engine->slot_bytes;
+    eki_sim_note_visible(sim, victim);
+    return ns;
+}
+
+/* Workers that poll step the server of their rank; time that takes. */
+static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
+                            bool is_due)
+{
+    if (!eki_sim_is_polling(sim, rank) || !eki_sim_has_messages(rank) ||
+        !(is_due || sim->now >= rank->next_poll))
+        return 0;
+    rank->next_poll = sim->now + (uint64_t)sim->machine.poll_period;
+    return eki_sim_serve(sim, rank);
+}
+
+/* When it may find something to steal elsewhere. */
+static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    const struct ek_worker *inner = worker->worker;
+    const struct eki_engine *engine = inner->engine;
+    uint64_t offset = worker->rank->clock_ns;
+    int open = eki_sim_open_requests(inner);
+    if (!engine->has_thieves || engine->alone || is_stopped(engine))
+        return UINT64_MAX;
+    if (open > 0)
+        /* relaxed: there is one thread. */
+        return atomic_load_explicit(&inner->asked_at, memory_order_relaxed) +
+               PATIENCE_NS - offset;
+    if (sim->setup.is_sampled)
+        return eki_sim_sample_wait(sim, worker);
+    return inner->ask_after > offset ? inner->ask_after - offset : 0;
+}
+
+/* The end of a lone node, the counter, and tasks on the node are found by
+ * looking only. */
+static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
+{
+    const struct eki_sim_rank *rank = worker->rank;
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_sim_node *node = &sim->nodes[rank->topology.node];
+    if (engine->steal == EK_STEAL_COUNTER)
+        return true;
+    if (engine->has_thieves && node->visible > worker->is_visible)
+        return true;
+    return engine->alone && node->waiting == rank->topology.node_workers;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Others may be waiting for its going idle. */
+static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    int node = rank->topology.node;
+    struct eki_sim_rank *lowest = &sim->ranks[sim->topology->lowest_rank[node]];
+    if (!rank->engine->alone)
+        eki_sim_call_server(sim, lowest, sim->now);
+    else if (sim->nodes[node].waiting == rank->topology.node_workers)
+        wake_workers(sim, node);
+}
+
+static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct eki_sim_rank *rank = worker->rank;
+    bool is_new = worker->state != EKI_SIM_WAITS;
+    set_state(sim, worker, EKI_SIM_WAITS);
+    uint64_t busy = poll_server(sim, rank, true);
+    if (sim->program->pace) {
+        eki_heap_set(
+            &sim->heap, worker->actor,
+            sim->now + eki_sim_pace_of(sim, EKI_PACE_WAIT, sim->machine.probe));
+        return;
+    }
+    uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
+    if (must_look(sim, worker))
+        look = sim->now + SPIN_LOOK_NS;
+    if (eki_sim_is_polling(sim, rank))
+        look = earlier(look, eki_sim_next_arrival(rank->port));
+    look = look > sim->now + busy ? look : sim->now + busy + 1;
+    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
+    eki_heap_set_early(&sim->heap, worker->actor,
+                       eki_sim_next_look(sim, worker->since, has_answer, look));
+    /* relaxed: there is one thread. */
+    if (atomic_load_explicit(&worker->worker->ask, memory_order_relaxed) != 0 ||
+        rank->engine->steal == EK_STEAL_COUNTER)
+        eki_sim_call_server(sim, rank, sim->now);
+    if (is_new)
+        tell_idle(sim, rank);
+}
+
+/* The next task of the batch, or index of the piece; false: step. */
+static bool take(struct eki_sim_worker *worker)
+{
+    if (worker->is_index)
+        return eki_worker_take_index(worker->worker, &worker->index);
+    return eki_worker_take(worker->worker) != NULL;
+}
+
+static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct ek_worker *inner = worker->worker;
+    sim->last_task_ns = sim->now;
+    if (worker->is_index) {
+        if (!eki_worker_index_is_null(inner, worker->code))
+            eki_worker_index_end(inner, worker->code,
+                                 eki_sim_clock(sim, worker->rank));
+    } else if ((inner->marks | (unsigned)worker->code) != 0) {
+        eki_worker_mark(inner, worker->code);
+    }
+    worker->code = 0;
+}
+
+/* Tasks until one takes time, or none is left in the batch. */
+static void run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      bool begins)
+{
+    const struct eki_sim_program *program = sim->program;
+    uint64_t ns;
+    while ((ns = program->task(program->context, worker, begins)) ==
+           EKI_SIM_ENDS_NOW) {
+        end_task(sim, worker);
+        begins = true;
+        if (take(worker))
+            continue;
+        set_state(sim, worker, EKI_SIM_STEPS);
+        uint64_t served = poll_server(sim, worker->rank, false);
+        go_on(sim, worker, (double)served);
+        return;
+    }
+    if (begins)
+        ns += (uint64_t)sim->machine.task;
+    eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
+}
+
+static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+                        bool is_index)
+{
+    struct ek_worker *inner = worker->worker;
+    set_state(sim, worker, EKI_SIM_RUNS);
+    worker->is_index = is_index;
+    if (inner->restamp) {
+        inner->stamp = eki_sim_clock(sim, worker->rank);
+        inner->restamp = false;
+    }
+    if (take(worker)) {
+        run_tasks(sim, worker, true);
+    } else {
+        set_state(sim, worker, EKI_SIM_STEPS);
+        go_on(sim, worker, 1);
+    }
+}
+
+static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
+{
+    struct eki_sim_node *node = &sim->nodes[rank->topology.node];
+    bool has_stopped = is_stopped(rank->engine);
+    if (has_stopped && !node->has_stopped)
+        eki_sim_wake_node(sim, rank->topology.node);
+    node->has_stopped = has_stopped;
+}
+
+static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct ek_worker *inner = worker->worker;
+    struct eki_sim_rank *rank = worker->rank;
+    int steal_from = inner->steal_from;
+    enum eki_step step = eki_worker_step(inner, eki_sim_clock(sim, rank));
+    eki_sim_note_visible(sim, worker);
+    tell_stop(sim, rank);
+    switch (step) {
+    case EKI_STEP_RUN:
+    case EKI_STEP_RANGE:
+        start_tasks(sim, worker, step == EKI_STEP_RANGE);
+        break;
+    case EKI_STEP_AGAIN:
+        set_state(sim, worker, EKI_SIM_STEPS);
+        go_on(sim, worker, step_ns(sim, worker, steal_from));
+        break;
+    case EKI_STEP_WAIT:
+        wait(sim, worker);
+        break;
+    case EKI_STEP_DONE:
+        set_state(sim, worker, EKI_SIM_DONE);
+        if (sim->program->worker_done)
+            sim->program->worker_done(sim->program->context, worker);
+        eki_sim_worker_ended(sim, rank);
+        break;
+    }
+}
+
+static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    eki_worker_arrive(worker->worker, eki_sim_clock(sim, worker->rank));
+    if (sim->setup.is_sampled && worker->worker->policy != &eki_victims_none)
+        worker->worker->policy = &eki_sim_victims;
+    set_state(sim, worker, EKI_SIM_STEPS);
+    step(sim, worker);
+}
+
+void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    switch (worker->state) {
+    case EKI_SIM_SERIAL:
+        arrive(sim, worker);
+        break;
+    case EKI_SIM_RUNS:
+        run_tasks(sim, worker, false);
+        break;
+    default:
+        step(sim, worker);
+    }
+}

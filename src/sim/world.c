@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ranks of a job in one process, and the loop over their events. */
+#include "sim/parts.h"
+
+#include <string.h>
+
+static int no_task(ek_worker *worker, const void *payload, size_t bytes,
+                   void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+const struct eki_sim_iteration *eki_sim_iteration_of(struct eki_sim *sim,
+                                                     int iteration)
+{
+    return sim->program->iteration(sim->program->context, iteration);
+}
+
+static ek_status register_functions(struct eki_sim *sim,
+                                    struct eki_engine *engine)
+{
+    int function;
+    for (int f = 0; f < sim->setup.functions; f++)
+        EKI_TRY(eki_engine_register(engine, "task", no_task, NULL, &function));
+    return EK_OK;
+}
+
+/* Memory that the ranks of a node share. */
+static void *segment_of(struct eki_sim *sim, const struct eki_setup *setup,
+                        int node)
+{
+    if (!sim->segments[node])
+        sim->segments[node] = eki_alloc_lines(eki_engine_segment_bytes(setup));
+    return sim->segments[node];
+}
+
+static ek_status create_rank(struct eki_sim *sim, int r)
+{
+    struct eki_sim_rank *rank = &sim->ranks[r];
+    const struct eki_sim_setup *given = &sim->setup;
+    eki_topology_view(sim->topology, r, &rank->topology);
+    rank->number = r;
+    rank->actor = sim->topology->workers + r;
+    rank->port = &sim->ports[r];
+    rank->workers = sim->workers + sim->topology->first_worker[r];
+    if (!eki_sim_open_port(sim, r))
+        return eki_error(EK_ERR_NOMEM, "no memory for rank %d", r);
+    struct eki_setup setup = {.topology = &rank->topology,
+                              .fabric =
+                                  given->ranks > 1 ? &rank->port->fabric : NULL,
+                              .deque = given->deque,
+                              .buffer_slots = given->buffer_slots,
+                              .payload_bytes = given->payload_bytes,
+                              .seed = given->seed,
+                              .has_counter = given->has_counter,
+                              .check_words = given->check_words};
+    setup.segment = segment_of(sim, &setup, rank->topology.node);
+    if (!setup.segment)
+        return eki_error(EK_ERR_NOMEM, "no memory for node %d",
+                         rank->topology.node);
+    EKI_TRY(eki_engine_create(&setup, &rank->engine));
+    rank->engine->stepper = rank;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_sim_worker *worker = &rank->workers[w];
+        *worker = (struct eki_sim_worker){.worker = rank->engine->workers[w],
+                                          .rank = rank,
+                                          .actor = rank->engine->workers[w]->id,
+                                          .wish = {-1, -1},
+                                          .pool_at = -1};
+    }
+    return register_functions(sim, rank->engine);
+}
+
+static bool create_arrays(struct eki_sim *sim)
+{
+    size_t ranks = (size_t)sim->setup.ranks;
+    size_t nodes = (size_t)sim->topology->nodes;
+    sim->ranks = eki_alloc(ranks, sizeof *sim->ranks);
+    sim->ports = eki_alloc(ranks, sizeof *sim->ports);
+    sim->workers =
+        eki_alloc((size_t)sim->topology->workers, sizeof *sim->workers);
+    sim->nodes = eki_alloc(nodes, sizeof *sim->nodes);
+    sim->segments = eki_alloc(nodes, sizeof *sim->segments);
+    sim->buffer = eki_alloc(1, sim->setup.message_bytes);
+    if (!sim->ranks || !sim->ports || !sim->workers || !sim->nodes ||
+        !sim->segments || !sim->buffer)
+        return false;
+    for (int n = 0; n < sim->topology->nodes; n++)
+        sim->nodes[n].open_at = -1;
+    /* Workers, ranks, and the sampler. */
+    return eki_heap_init(&sim->heap,
+                         sim->topology->workers + sim->setup.ranks + 1) &&
+           (!sim->setup.is_sampled || eki_sim_sample_open(sim));
+}
+
+static ek_status fill(struct eki_sim *sim)
+{
+    const struct eki_sim_setup *setup = &sim->setup;
+    EKI_TRY(eki_topology_create(0, setup->ranks, setup->workers, setup->nodes,
+                                &sim->topology));
+    if (sim->topology->workers + setup->ranks + 1 > EKI_ACTORS_MOST)
+        return eki_error(
+            EK_ERR_ARG, "%d workers on %d ranks; allowed: %d in all",
+            sim->topology->workers, setup->ranks, EKI_ACTORS_MOST - 1);
+    if (!create_arrays(sim))
+        return eki_error(EK_ERR_NOMEM, "no memory for %d simulated workers",
+                         sim->topology->workers);
+    for (int r = 0; r < setup->ranks; r++) {
+        EKI_TRY(create_rank(sim, r));
+        eki_heap_set(&sim->heap, sim->ranks[r].actor,
+                     eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1));
+    }
+    return EK_OK;
+}
+
+ek_status eki_sim_create(const struct eki_sim_setup *setup,
+                         struct eki_sim **made)
+{
+    struct eki_sim *sim = eki_alloc(1, sizeof *sim);
+    if (!sim)
+        return eki_error(EK_ERR_NOMEM, "no memory to simulate");
+    sim->setup = *setup;
+    sim->program = setup->program;
+    sim->machine = *setup->machine;
+    eki_random_seed(&sim->random, setup->seed, 1);
+    ek_status status = fill(sim);
+    if (status != EK_OK)
+        eki_sim_destroy(&sim);
+    *made = sim;
+    return status;
+}
+
+void eki_sim_destroy(struct eki_sim **made)
+{
+    struct eki_sim *sim = *made;
+    *made = NULL;
+    if (!sim)
+        return;
+    for (int r = 0; sim->ports && r < sim->setup.ranks; r++) {
+        eki_engine_destroy(&sim->ranks[r].engine);
+        eki_sim_close_port(&sim->ports[r]);
+    }
+    for (int n = 0; sim->segments && n < sim->topology->nodes; n++)
+        eki_free(sim->segments[n]);
+    eki_sim_sample_close(sim);
+    eki_heap_free(&sim->heap);
+    eki_free(sim->buffer);
+    eki_free(sim->segments);
+    eki_free(sim->nodes);
+    eki_free(sim->workers);
+    eki_free(sim->ports);
+    eki_free(sim->ranks);
+    eki_topology_destroy(sim->topology);
+    eki_free(sim);
+}
+
+/* The actor's event; true: the program wants to go on. */
+static bool run_event(struct eki_sim *sim, int32_t actor)
+{
+    const struct eki_sim_program *program = sim->program;
+    int workers = sim->topology->workers;
+    struct eki_sim_worker *worker = NULL;
+    struct eki_sim_rank *rank;
+    if (actor == workers + sim->setup.ranks) {
+        eki_sim_sample_event(sim);
+        return true;
+    }
+    if (actor < workers) {
+        worker = &sim->workers[actor];
+        rank = worker->rank;
+    } else {
+        rank = &sim->ranks[actor - workers];
+    }
+    if (program->before)
+        program->before(program->context, rank);
+    if (worker)
+        eki_sim_worker_event(sim, worker);
+    else
+        eki_sim_host_event(sim, rank);
+    return !program->after || program->after(program->context, rank, worker);
+}
+
+enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events)
+{
+    bool goes_on = true;
+    for (; goes_on && events > 0; events--) {
+        if (sim->over == sim->setup.ranks)
+            return EKI_SIM_END_OVER;
+        int32_t actor = eki_heap_pop(&sim->heap, &sim->now);
+        if (actor < 0)
+            return EKI_SIM_END_STUCK;
+        sim->events++;
+        goes_on = run_event(sim, actor);
+    }
+    return EKI_SIM_END_ASKED;
+}
