@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ek-sim: what its parts share. */
+#ifndef EK_SIM_H
+#define EK_SIM_H
+
+#include "common/command_line.h"
+#include "sim/sim.h"
+#include "workload.h"
+
+enum {
+    SIM_FAILED = 1,
+    SIM_BAD_USE = 2
+};
+
+struct arguments {
+    struct workload_source source;
+    const char *machine, *start, *order, *mode, *deque;
+    const char *policy, *steal; /* NULL: retain, random */
+    int cores, ranks_per_node;  /* 0: as the machine says */
+    const char *progress;
+    int iterations, buffer_slots;
+    int balance_group, balance_ppm, iterations_expected;
+    bool has_compare, has_csv, has_json, has_help;
+};
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message);
+void arguments_help(FILE *stream);
+
+/* A way to balance. */
+struct mode {
+    const char *name, *restore, *steal;
+};
+
+extern const struct mode compared_modes[];
+extern const int compared_count;
+
+enum field {
+    FIELD_MAKESPAN,
+    FIELD_IDEAL,
+    FIELD_BEST,
+    FIELD_EFFICIENCY,
+    FIELD_EFFICIENCY_BEST,
+    FIELD_EFFICIENCY_CORES,
+    FIELD_TRIED,
+    FIELD_TRIED_DEVIATION,
+    FIELD_SUCCESSFUL,
+    FIELD_SUCCESSFUL_DEVIATION,
+    FIELD_STOLEN,
+    FIELD_MOVED,
+    FIELD_WORKING,
+    FIELD_SEARCHING,
+    FIELD_ENDING,
+    FIELD_SERVER,
+    FIELD_TERMINATION,
+    FIELD_RESTORE,
+    FIELD_DECISION,
+    FIELD_IMBALANCE,
+    FIELDS
+};
+
+struct row {
+    const struct mode *mode;
+    int iteration; /* from 1 */
+    double values[FIELDS];
+};
+
+/* What all modes of a run have in common. */
+struct run {
+    const struct arguments *arguments;
+    struct workload *workload;
+    struct eki_machine machine;
+    int nodes, ranks, workers;
+    int *rank_workers, *node_of_rank; /* [ranks] */
+    bool is_sampled;
+    int64_t events;
+    double best_s; /* shortest iteration of all modes */
+};
+
+/* Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
+ * message is there unless it is 0. */
+int simulate(struct run *run, const struct mode *mode, struct row *rows,
+             struct message *message);
+
+/* What is run, before the first row. */
+void print_head(const struct run *run);
+/* The rows of COUNT modes. */
+void print_modes(const struct run *run, const struct row *rows, int count);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine, the ranks on it, and the modes to run. */
+#include "ek_sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char program_name[] = "ek-sim";
+
+/* Further modes: a line each. */
+const struct mode compared_modes[] = {
+    {"static", "original", "none"},
+    {"counter", "original", "counter"},
+    {"Steal", "original", "random"},
+    {"StealRet", "retain", "random"},
+    {"centralized", "centralized", "none"},
+    {"hierarchical", "hierarchical", "none"},
+    {"central.-12", "centralized-hpdc12", "none"},
+    {"hierarch.-12", "hierarchical-hpdc12", "none"},
+    {"auto", "auto", "random"},
+};
+
+const int compared_count = sizeof compared_modes / sizeof *compared_modes;
+
+/* Above, failed steals are drawn unless --mode says otherwise. */
+#define EXACT_CORES_MOST 20000
+
+static bool find_machine(const struct arguments *arguments,
+                         struct eki_machine *machine, struct message *message)
+{
+    const char *name = arguments->machine;
+    if (!eki_machine_preset(name, machine)) {
+        if (!strpbrk(name, "/."))
+            return message_set(message,
+                               "--machine is '%s'; allowed: %s, or a file "
+                               "with a dot or a slash in its name",
+                               name, eki_machine_presets());
+        eki_machine_preset("this", machine);
+        if (eki_machine_read(name, machine) != EK_OK)
+            return message_set(message, "%s", ek_error_message());
+    }
+    if (arguments->ranks_per_node > 0)
+        machine->node_ranks = arguments->ranks_per_node;
+    if (arguments->progress)
+        machine->has_server = strcmp(arguments->progress, "server") == 0;
+    if (machine->node_cores % machine->node_ranks != 0 ||
+        eki_machine_workers(machine) < 1)
+        return message_set(message,
+                           "%lld cores of a node are to be divided among %lld "
+                           "ranks%s; allowed: divisors that leave a worker",
+                           (long long)machine->node_cores,
+                           (long long)machine->node_ranks,
+                           machine->has_server ? ", a core of each its "
+                                                 "server's"
+                                               : "");
+    return true;
+}
+
+/* Whole nodes; a job smaller than a node is one. */
+static bool place_ranks(struct run *run, struct message *message)
+{
+    struct eki_machine *machine = &run->machine;
+    int cores = run->arguments->cores;
+    if (cores == 0 || (cores < machine->node_cores && machine->node_ranks == 1))
+        machine->node_cores = cores ? cores : machine->node_cores;
+    if (cores == 0)
+        cores = (int)machine->node_cores;
+    if (cores % machine->node_cores != 0 || eki_machine_workers(machine) < 1)
+        return message_set(message,
+                           "--cores is %d; '%s' has nodes of %lld: allowed "
+                           "are multiples",
+                           cores, machine->name,
+                           (long long)machine->node_cores);
+    run->nodes = cores / (int)machine->node_cores;
+    run->ranks = run->nodes * (int)machine->node_ranks;
+    run->rank_workers = allocate((size_t)run->ranks, sizeof(int));
+    run->node_of_rank = allocate((size_t)run->ranks, sizeof(int));
+    for (int r = 0; r < run->ranks; r++) {
+        run->rank_workers[r] = eki_machine_workers(machine);
+        run->node_of_rank[r] = r / (int)machine->node_ranks;
+    }
+    run->workers = run->ranks * eki_machine_workers(machine);
+    const char *mode = run->arguments->mode;
+    run->is_sampled = strcmp(mode, "sampled") == 0 ||
+                      (strcmp(mode, "auto") == 0 && cores > EXACT_CORES_MOST);
+    return true;
+}
+
+static int run_modes(struct run *run, struct message *message)
+{
+    const struct arguments *arguments = run->arguments;
+    struct mode mode = {"ek-sim",
+                        arguments->policy ? arguments->policy : "retain",
+                        arguments->steal ? arguments->steal : "random"};
+    const struct mode *modes = arguments->has_compare ? compared_modes : &mode;
+    int count = arguments->has_compare ? compared_count : 1, exit_status = 0;
+    struct row *rows =
+        allocate((size_t)(count * arguments->iterations), sizeof *rows);
+    print_head(run);
+    for (int m = 0; exit_status == 0 && m < count; m++)
+        exit_status =
+            simulate(run, &modes[m], rows + m * arguments->iterations, message);
+    if (exit_status == 0)
+        print_modes(run, rows, count);
+    free(rows);
+    return exit_status;
+}
+
+static bool check_start(const struct run *run, struct message *message)
+{
+    const char *start = run->arguments->start;
+    if (!start || strcmp(start, "record") != 0 || run->workload->workers > 0)
+        return true;
+    return message_set(message, "--start is 'record', but there is none; "
+                                "allowed: block, dealt");
+}
+
+static int run_arguments(const struct arguments *arguments,
+                         struct message *message)
+{
+    struct workload workload = {0};
+    struct run run = {.arguments = arguments, .workload = &workload};
+    int exit_status = SIM_BAD_USE;
+    if (find_machine(arguments, &run.machine, message) &&
+        place_ranks(&run, message) &&
+        workload_make(&arguments->source, &workload, message) &&
+        check_start(&run, message))
+        exit_status = run_modes(&run, message);
+    workload_free(&workload);
+    free(run.rank_workers);
+    free(run.node_of_rank);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct message message = {""};
+    int exit_status = 0;
+    (void)argc;
+    if (!arguments_parse(argv, &arguments, &message))
+        exit_status = SIM_BAD_USE;
+    else if (arguments.has_help)
+        arguments_help(stdout);
+    else
+        exit_status = run_arguments(&arguments, &message);
+    if (exit_status != 0)
+        fprintf(stderr, "%s: %s\n", program_name, message.text);
+    return exit_status;
+}

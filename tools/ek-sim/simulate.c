@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The iterations of a mode: a program for the simulator whose tasks take the
+ * time that the workload says, and what came of it.
+ */
+#include "ek_sim.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Sum and sum of squares. */
+struct moments {
+    double sum, squares;
+};
+
+struct simulation {
+    struct run *run;
+    const struct mode *mode;
+    struct eki_sim *sim;
+    struct eki_sim_iteration plan;
+    ek_restore_policy policy;
+    struct row *rows;
+    int iteration;   /* that runs, from 0 */
+    int32_t *ran;    /* [tasks] iterations in which it ran */
+    int64_t started; /* tasks, in this iteration */
+    int64_t wrong;   /* tasks that ran twice */
+    /* In this iteration: */
+    int inside, left, restored; /* ranks */
+    uint64_t entered_ns, left_ns, decision_ns, server_ns;
+    struct moments tried, successful;
+    double stolen, working_ns, searching_ns, ending_ns;
+    double moved, rebalance_ns;
+    bool is_memory_out;
+};
+
+static int64_t index_of(const struct eki_slot *slot)
+{
+    int64_t index;
+    memcpy(&index, slot->payload, sizeof index);
+    return index;
+}
+
+/* Where task K starts. */
+static int start_of(const struct run *run, int64_t k)
+{
+    const struct workload *workload = run->workload;
+    const char *start = run->arguments->start;
+    int64_t workers = run->workers;
+    bool is_recorded = start ? strcmp(start, "record") == 0
+                             : workload->workers == run->workers;
+    if (is_recorded)
+        return (int)(workload->ran_on[k] % workers);
+    if (start && strcmp(start, "dealt") == 0)
+        return (int)(k % workers);
+    /* The inverse of: worker w has the tasks from w * count / workers on. */
+    return (int)(((__int128)(k + 1) * workers - 1) / workload->count);
+}
+
+static bool add_tasks(struct simulation *simulation)
+{
+    struct eki_sim *sim = simulation->sim;
+    for (int64_t k = 0; k < simulation->run->workload->count; k++) {
+        int w = start_of(simulation->run, k);
+        struct eki_slot *slot =
+            eki_local_add_seed(&sim->workers[w].worker->local);
+        if (!slot)
+            return false;
+        eki_slot_head(slot, 0, sizeof k, EKI_NO_HINT, EKI_SLOT_SEED,
+                      eki_id(w, (uint64_t)k));
+        memcpy(slot->payload, &k, sizeof k);
+    }
+    return true;
+}
+
+static uint64_t run_task(void *context, struct eki_sim_worker *worker,
+                         bool begins)
+{
+    struct simulation *simulation = context;
+    if (!begins)
+        return EKI_SIM_ENDS_NOW;
+    int64_t k = index_of(worker->worker->current);
+    simulation->wrong += simulation->ran[k] != simulation->iteration;
+    simulation->ran[k] = simulation->iteration + 1;
+    simulation->started++;
+    return (uint64_t)(simulation->run->workload->now_s[k] * 1e9 + 0.5);
+}
+
+static void add_moment(struct moments *moments, double value)
+{
+    moments->sum += value;
+    moments->squares += value * value;
+}
+
+static double mean(const struct moments *moments, int n)
+{
+    return moments->sum / n;
+}
+
+static double deviation(const struct moments *moments, int n)
+{
+    double average = mean(moments, n);
+    return sqrt(fmax(moments->squares / n - average * average, 0));
+}
+
+static void enter(void *context, struct eki_sim_rank *rank)
+{
+    struct simulation *simulation = context;
+    (void)rank;
+    if (simulation->inside++ > 0)
+        return;
+    simulation->entered_ns = simulation->sim->now;
+    simulation->started = 0;
+    workload_step(simulation->run->workload,
+                  &simulation->run->arguments->source, simulation->iteration);
+}
+
+static void fill_row(struct simulation *simulation)
+{
+    const struct run *run = simulation->run;
+    const struct eki_sim *sim = simulation->sim;
+    struct row *row = &simulation->rows[simulation->iteration];
+    double *values = row->values;
+    double wall_ns = (double)(simulation->left_ns - simulation->entered_ns);
+    double wall_s = wall_ns * 1e-9, total_ns = wall_ns * run->workers;
+    *row = (struct row){.mode = simulation->mode,
+                        .iteration = simulation->iteration + 1};
+    values[FIELD_MAKESPAN] = wall_s;
+    values[FIELD_IDEAL] = run->workload->sum_s / run->workers;
+    values[FIELD_BEST] = fmax(values[FIELD_IDEAL], run->workload->longest_s);
+    values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / wall_s;
+    values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / wall_s;
+    values[FIELD_EFFICIENCY_CORES] =
+        run->workload->sum_s /
+        ((double)run->nodes * (double)run->machine.node_cores * wall_s);
+    values[FIELD_TRIED] = mean(&simulation->tried, run->workers);
+    values[FIELD_TRIED_DEVIATION] = deviation(&simulation->tried, run->workers);
+    values[FIELD_SUCCESSFUL] = mean(&simulation->successful, run->workers);
+    values[FIELD_SUCCESSFUL_DEVIATION] =
+        deviation(&simulation->successful, run->workers);
+    values[FIELD_STOLEN] = simulation->stolen;
+    values[FIELD_WORKING] = simulation->working_ns / total_ns;
+    values[FIELD_SEARCHING] = simulation->searching_ns / total_ns;
+    values[FIELD_ENDING] = simulation->ending_ns / total_ns;
+    values[FIELD_SERVER] =
+        (double)simulation->server_ns / (wall_ns * run->ranks);
+    values[FIELD_TERMINATION] =
+        (double)(simulation->left_ns - sim->last_task_ns) * 1e-9;
+    if (wall_s < simulation->run->best_s || simulation->run->best_s == 0)
+        simulation->run->best_s = wall_s;
+}
+
+static void left(void *context, struct eki_sim_rank *rank,
+                 const struct eki_error *error)
+{
+    struct simulation *simulation = context;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        const struct eki_sim_worker *worker = &rank->workers[w];
+        const struct eki_counts *counts = &worker->worker->counts;
+        add_moment(&simulation->tried,
+                   (double)(counts->attempted + worker->drawn));
+        add_moment(&simulation->successful, (double)counts->successful);
+        simulation->stolen += (double)counts->stolen;
+        simulation->working_ns += (double)counts->work_ns;
+        simulation->searching_ns += (double)counts->search_ns;
+        simulation->ending_ns += (double)counts->termination_ns;
+    }
+    simulation->is_memory_out |= error->status != EK_OK;
+    simulation->server_ns += rank->server_ns;
+    if (++simulation->left < simulation->run->ranks)
+        return;
+    simulation->left_ns = simulation->sim->now;
+    simulation->wrong +=
+        simulation->started != simulation->run->workload->count;
+    fill_row(simulation);
+}
+
+static bool is_local(const struct simulation *simulation)
+{
+    return simulation->policy == EK_RESTORE_RETAIN ||
+           (simulation->policy == EK_RESTORE_AUTO &&
+            simulation->iteration + 1 < 2);
+}
+
+static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
+{
+    struct simulation *simulation = context;
+    double *values = simulation->rows[simulation->iteration].values;
+    simulation->is_memory_out |= status != EK_OK;
+    if (rank->decision_ns > simulation->decision_ns)
+        simulation->decision_ns = rank->decision_ns;
+    if (++simulation->restored < simulation->run->ranks)
+        return;
+    const struct eki_balance_report *report =
+        eki_engine_rebalance_report(rank->engine);
+    double ns = (double)(simulation->sim->now - simulation->left_ns);
+    values[FIELD_RESTORE] = ns * 1e-9;
+    values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;
+    values[FIELD_IMBALANCE] = NAN;
+    if (simulation->plan.is_balanced) {
+        values[FIELD_MOVED] = (double)report->moved;
+        values[FIELD_IMBALANCE] = report->before;
+        if (report->moved > 0)
+            simulation->rebalance_ns = ns;
+    }
+    simulation->inside = simulation->left = simulation->restored = 0;
+    simulation->tried = simulation->successful = (struct moments){0};
+    simulation->stolen = simulation->working_ns = 0;
+    simulation->searching_ns = simulation->ending_ns = 0;
+    simulation->server_ns = simulation->decision_ns = 0;
+    simulation->iteration++;
+}
+
+/* The restore after the iteration that runs. */
+static void plan_restore(struct simulation *simulation)
+{
+    const struct arguments *arguments = simulation->run->arguments;
+    struct eki_sim_iteration *plan = &simulation->plan;
+    int done = simulation->iteration + 1;
+    plan->is_balanced =
+        simulation->policy != EK_RESTORE_ORIGINAL && !is_local(simulation);
+    if (!plan->is_balanced)
+        return;
+    plan->balance =
+        eki_balance_wish_of(simulation->policy, simulation->run->workers,
+                            arguments->balance_group, arguments->balance_ppm);
+    if (simulation->policy != EK_RESTORE_AUTO)
+        return;
+    int expected = arguments->iterations_expected;
+    plan->balance.iterations =
+        expected == 0 ? done : fmax((double)expected - done, 0);
+    plan->balance.cost_ns = simulation->rebalance_ns;
+}
+
+static const struct eki_sim_iteration *iteration(void *context, int i)
+{
+    struct simulation *simulation = context;
+    if (i >= simulation->run->arguments->iterations)
+        return NULL;
+    if (i == simulation->iteration)
+        plan_restore(simulation);
+    return &simulation->plan;
+}
+
+static double real_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void show_progress(const struct simulation *simulation)
+{
+    fprintf(stderr,
+            "\r%-14s iteration %d: %5.1f %% of the tasks, %.2f s, %.0f M "
+            "events   ",
+            simulation->mode->name, simulation->iteration + 1,
+            100 * (double)simulation->started /
+                (double)simulation->run->workload->count,
+            (double)simulation->sim->now * 1e-9,
+            (double)simulation->sim->events * 1e-6);
+}
+
+static enum eki_sim_end run_events(struct simulation *simulation)
+{
+    enum {
+        CHUNK = 1 << 18
+    };
+    bool is_shown = isatty(2);
+    double shown_s = real_s();
+    enum eki_sim_end end;
+    while ((end = eki_sim_run(simulation->sim, CHUNK)) == EKI_SIM_END_ASKED &&
+           !simulation->is_memory_out && simulation->wrong == 0) {
+        if (!is_shown || real_s() < shown_s + 0.5)
+            continue;
+        show_progress(simulation);
+        shown_s = real_s();
+    }
+    if (is_shown)
+        fprintf(stderr, "\r%78s\r", "");
+    return end;
+}
+
+static int report_end(const struct simulation *simulation, enum eki_sim_end end,
+                      struct message *message)
+{
+    if (simulation->is_memory_out) {
+        message_set(message, "%s: there was no memory", simulation->mode->name);
+        return SIM_FAILED;
+    }
+    if (end == EKI_SIM_END_OVER && simulation->wrong == 0)
+        return 0;
+    message_set(message,
+                "%s, iteration %d: %" PRId64 " of %" PRId64
+                " tasks started, %" PRId64 " wrong%s",
+                simulation->mode->name, simulation->iteration + 1,
+                simulation->started, simulation->run->workload->count,
+                simulation->wrong,
+                end == EKI_SIM_END_STUCK ? "; nothing moves any more" : "");
+    return SIM_FAILED;
+}
+
+static ek_status open_sim(struct simulation *simulation,
+                          const struct eki_sim_program *program)
+{
+    const struct run *run = simulation->run;
+    const struct arguments *arguments = run->arguments;
+    bool is_locked =
+        arguments->deque && strcmp(arguments->deque, "locked") == 0;
+    struct eki_sim_setup setup = {
+        .machine = &run->machine,
+        .program = program,
+        .ranks = run->ranks,
+        .workers = run->rank_workers,
+        .nodes = run->node_of_rank,
+        .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
+        .buffer_slots = arguments->buffer_slots,
+        .payload_bytes = 16,
+        .functions = 1,
+        .seed = (uint64_t)arguments->source.seed,
+        .check_words = 4096,
+        .has_counter = simulation->plan.steal == EK_STEAL_COUNTER,
+        .is_sampled = run->is_sampled,
+        .is_together = true,
+        .send_buffers = 16,
+        .message_bytes = 65536};
+    EKI_TRY(eki_sim_create(&setup, &simulation->sim));
+    return add_tasks(simulation)
+               ? EK_OK
+               : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
+}
+
+static const struct word {
+    const char *name;
+    int value;
+} policies[] = {{"original", EK_RESTORE_ORIGINAL},
+                {"retain", EK_RESTORE_RETAIN},
+                {"centralized", EK_RESTORE_CENTRALIZED},
+                {"hierarchical", EK_RESTORE_HIERARCHICAL},
+                {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
+                {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
+                {"auto", EK_RESTORE_AUTO}},
+  steals[] = {{"random", EK_STEAL_RANDOM},
+              {"near", EK_STEAL_NEAR},
+              {"none", EK_STEAL_NONE},
+              {"counter", EK_STEAL_COUNTER}};
+
+/* The words were checked. */
+static int value_of(const struct word *words, const char *name)
+{
+    while (strcmp(words->name, name) != 0)
+        words++;
+    return words->value;
+}
+
+int simulate(struct run *run, const struct mode *mode, struct row *rows,
+             struct message *message)
+{
+    const char *order = run->arguments->order;
+    struct simulation simulation = {
+        .run = run,
+        .mode = mode,
+        .rows = rows,
+        .policy = (ek_restore_policy)value_of(policies, mode->restore),
+        .ran = allocate((size_t)run->workload->count, sizeof(int32_t))};
+    struct eki_sim_program program = {.context = &simulation,
+                                      .iteration = iteration,
+                                      .enter = enter,
+                                      .task = run_task,
+                                      .left = left,
+                                      .restored = restored};
+    simulation.plan = (struct eki_sim_iteration){
+        .steal = (ek_steal_policy)value_of(steals, mode->steal),
+        .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
+                                                         : EKI_ORDER_LONGEST};
+    if (simulation.policy == EK_RESTORE_ORIGINAL)
+        simulation.plan.order = EKI_ORDER_ORIGINAL;
+    int exit_status = SIM_FAILED;
+    if (open_sim(&simulation, &program) != EK_OK) {
+        message_set(message, "%s", ek_error_message());
+    } else {
+        enum eki_sim_end end = run_events(&simulation);
+        exit_status = report_end(&simulation, end, message);
+        run->events += simulation.sim->events;
+    }
+    eki_sim_destroy(&simulation.sim);
+    free(simulation.ran);
+    return exit_status;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows as a table, as CSV and as JSON. */
+#include "ek_sim.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const struct column {
+    const char *key;         /* in CSV and JSON, with the unit */
+    const char *top, *title; /* in the table; NULL: not there */
+    int width, decimals;
+    double scale; /* ... of values that are so much larger */
+} columns[FIELDS] = {
+    [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 10, 4, 1},
+    [FIELD_IDEAL] = {"ideal_s", NULL, NULL, 0, 0, 1},
+    [FIELD_BEST] = {"best_s", NULL, NULL, 0, 0, 1},
+    [FIELD_EFFICIENCY] = {"efficiency", "% of", "ideal", 6, 1, 100},
+    [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "% of", "bound", 6, 1, 100},
+    [FIELD_EFFICIENCY_CORES] = {"efficiency_cores", "% of", "cores", 6, 1, 100},
+    [FIELD_TRIED] = {"tried", "steals", "tried", 9, 1, 1},
+    [FIELD_TRIED_DEVIATION] = {"tried_deviation", "", "+-", 7, 1, 1},
+    [FIELD_SUCCESSFUL] = {"successful", "", "success", 7, 2, 1},
+    [FIELD_SUCCESSFUL_DEVIATION] = {"successful_deviation", "", "+-", 6, 2, 1},
+    [FIELD_STOLEN] = {"stolen", "tasks", "stolen", 8, 0, 1},
+    [FIELD_MOVED] = {"moved", "", "moved", 8, 0, 1},
+    [FIELD_WORKING] = {"working", "work", "%", 6, 1, 100},
+    [FIELD_SEARCHING] = {"searching", "search", "%", 6, 1, 100},
+    [FIELD_ENDING] = {"ending", "end", "%", 6, 1, 100},
+    [FIELD_SERVER] = {"server", "server", "%", 6, 1, 100},
+    [FIELD_TERMINATION] = {"termination_s", "detect", "ms", 8, 3, 1e3},
+    [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 3, 1e3},
+    [FIELD_DECISION] = {"decision_s", "really", "ms", 8, 2, 1e3},
+    [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1}};
+
+static void print_value(int field, double value)
+{
+    const struct column *column = &columns[field];
+    if (isnan(value))
+        printf(" %*s", column->width, "-");
+    else
+        printf(" %*.*f", column->width, column->decimals,
+               value * column->scale);
+}
+
+static void print_titles(const char *(*title)(const struct column *column),
+                         const char *first)
+{
+    printf("%-14s %3s", first, *first ? "it" : "");
+    for (int f = 0; f < FIELDS; f++) {
+        if (columns[f].top)
+            printf(" %*s", columns[f].width, title(&columns[f]));
+    }
+    printf(" %6s\n", *first ? "best" : "% of");
+}
+
+static const char *top_of(const struct column *column)
+{
+    return column->top;
+}
+
+static const char *title_of(const struct column *column)
+{
+    return column->title;
+}
+
+static void print_row(const struct run *run, const struct row *row,
+                      bool is_first)
+{
+    printf("%-14s %3d", is_first ? row->mode->name : "", row->iteration);
+    for (int f = 0; f < FIELDS; f++) {
+        if (columns[f].top)
+            print_value(f, row->values[f]);
+    }
+    printf(" %6.1f\n", 100 * run->best_s / row->values[FIELD_MAKESPAN]);
+}
+
+/* Of a mode among others only these iterations are shown. */
+static bool is_shown(const struct run *run, int iteration)
+{
+    return !run->arguments->has_compare || iteration <= 2 || iteration == 5 ||
+           iteration == run->arguments->iterations;
+}
+
+static void print_table(const struct run *run, const struct row *rows,
+                        int count)
+{
+    printf("\n");
+    print_titles(top_of, "");
+    print_titles(title_of, "mode");
+    for (int i = 0; i < count; i++) {
+        int iteration = i % run->arguments->iterations + 1;
+        if (is_shown(run, iteration))
+            print_row(run, &rows[i], iteration == 1);
+    }
+    printf("\n%" PRId64 " events\n", run->events);
+}
+
+static void print_csv(const struct row *rows, int count)
+{
+    printf("mode,iteration");
+    for (int f = 0; f < FIELDS; f++)
+        printf(",%s", columns[f].key);
+    printf("\n");
+    for (int i = 0; i < count; i++) {
+        printf("%s,%d", rows[i].mode->name, rows[i].iteration);
+        for (int f = 0; f < FIELDS; f++)
+            printf(",%.6g", rows[i].values[f]);
+        printf("\n");
+    }
+}
+
+static void print_json(const struct row *rows, int count)
+{
+    for (int i = 0; i < count; i++) {
+        printf("{\"mode\": \"%s\", \"iteration\": %d", rows[i].mode->name,
+               rows[i].iteration);
+        for (int f = 0; f < FIELDS; f++) {
+            if (!isnan(rows[i].values[f]))
+                printf(", \"%s\": %.6g", columns[f].key, rows[i].values[f]);
+        }
+        printf("}\n");
+    }
+}
+
+void print_head(const struct run *run)
+{
+    const struct workload *workload = run->workload;
+    const struct arguments *arguments = run->arguments;
+    if (arguments->has_csv || arguments->has_json)
+        return;
+    workload_step(run->workload, &arguments->source, 0);
+    printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
+           "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
+           "worker; ideal %.5g s, bound %.5g s; %s\n",
+           workload->name, arguments->source.scale, workload->count,
+           workload->sum_s, workload->longest_s, run->machine.name, run->nodes,
+           (long long)run->machine.node_cores, run->ranks, run->workers,
+           (double)workload->count / run->workers,
+           workload->sum_s / run->workers,
+           fmax(workload->sum_s / run->workers, workload->longest_s),
+           run->is_sampled ? "failed steals are drawn" : "exact");
+    fflush(stdout);
+}
+
+void print_modes(const struct run *run, const struct row *rows, int modes)
+{
+    int count = modes * run->arguments->iterations;
+    if (run->arguments->has_csv)
+        print_csv(rows, count);
+    else if (run->arguments->has_json)
+        print_json(rows, count);
+    else
+        print_table(run, rows, count);
+}
