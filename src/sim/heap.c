@@ -20,15 +20,10 @@ void eki_heap_free(struct eki_heap *heap)
     *heap = (struct eki_heap){0};
 }
 
-static inline int32_t actor_of(uint64_t key)
-{
-    return (int32_t)(key & (EKI_ACTORS_MOST - 1));
-}
-
 static inline void put(struct eki_heap *heap, int32_t at, uint64_t key)
 {
     heap->keys[at] = key;
-    heap->at[actor_of(key)] = at;
+    heap->at[eki_heap_actor(key)] = at;
 }
 
 /* Move what is at AT towards the first until KEY fits there. */
@@ -96,11 +91,11 @@ int32_t eki_heap_pop(struct eki_heap *heap, uint64_t *ns)
         return -1;
     uint64_t key = heap->keys[0];
     *ns = key >> EKI_ACTOR_BITS;
-    heap->at[actor_of(key)] = -1;
+    heap->at[eki_heap_actor(key)] = -1;
     uint64_t last = heap->keys[--heap->count];
     if (heap->count > 0)
         sift_down(heap, 0, last);
-    return actor_of(key);
+    return eki_heap_actor(key);
 }
 
 const char *eki_heap_check(const struct eki_heap *heap)
@@ -108,7 +103,7 @@ const char *eki_heap_check(const struct eki_heap *heap)
     for (int32_t at = 0; at < heap->count; at++) {
         if (at > 0 && heap->keys[(at - 1) / 4] >= heap->keys[at])
             return "an event is before its parent";
-        if (heap->at[actor_of(heap->keys[at])] != at)
+        if (heap->at[eki_heap_actor(heap->keys[at])] != at)
             return "an actor does not know where its event is";
     }
     return NULL;

@@ -35,6 +35,11 @@ int32_t eki_heap_pop(struct eki_heap *heap, uint64_t *ns);
 /* Broken invariant as text, or NULL. */
 const char *eki_heap_check(const struct eki_heap *heap);
 
+static inline int32_t eki_heap_actor(uint64_t key)
+{
+    return (int32_t)(key & (EKI_ACTORS_MOST - 1));
+}
+
 static inline bool eki_heap_has(const struct eki_heap *heap, int32_t actor)
 {
     return heap->at[actor] >= 0;

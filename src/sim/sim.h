@@ -50,8 +50,13 @@ enum eki_sim_state {
 struct eki_sim_rank;
 
 struct eki_sim_worker {
-    struct ek_worker *worker;
+    _Alignas(64) struct ek_worker *worker;
     struct eki_sim_rank *rank;
+    /* Where its memory is: read ahead. */
+    const struct eki_engine *engine;
+    const struct eki_worker_words *words;
+    const struct eki_slot *slot; /* of the task that runs */
+    const struct eki_function_counts *counts;
     int32_t actor;
     uint8_t state;      /* enum eki_sim_state */
     bool is_index;      /* that runs */

@@ -278,8 +278,8 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     worker->code = 0;
 }
 
-/* Tasks until one takes time, or none is left in the batch. */
-static void run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+/* Tasks until one takes time; false: none is left in the batch. */
+static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
                       bool begins)
 {
     const struct eki_sim_program *program = sim->program;
@@ -288,16 +288,14 @@ static void run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
            EKI_SIM_ENDS_NOW) {
         end_task(sim, worker);
         begins = true;
-        if (take(worker))
-            continue;
-        set_state(sim, worker, EKI_SIM_STEPS);
-        uint64_t served = poll_server(sim, worker->rank, false);
-        go_on(sim, worker, (double)served);
-        return;
+        if (!take(worker))
+            return false;
     }
     if (begins)
         ns += (uint64_t)sim->machine.task;
+    worker->slot = worker->worker->current;
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
+    return true;
 }
 
 static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
@@ -310,12 +308,10 @@ static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
         inner->stamp = eki_sim_clock(sim, worker->rank);
         inner->restamp = false;
     }
-    if (take(worker)) {
-        run_tasks(sim, worker, true);
-    } else {
-        set_state(sim, worker, EKI_SIM_STEPS);
-        go_on(sim, worker, 1);
-    }
+    if (take(worker) && run_tasks(sim, worker, true))
+        return;
+    set_state(sim, worker, EKI_SIM_STEPS);
+    go_on(sim, worker, 1);
 }
 
 static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
@@ -365,6 +361,19 @@ static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
     step(sim, worker);
 }
 
+/* A task goes on, or has ended, and with it the batch. */
+static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    if (run_tasks(sim, worker, false))
+        return;
+    set_state(sim, worker, EKI_SIM_STEPS);
+    uint64_t ns = poll_server(sim, worker->rank, false);
+    if (ns > 0 || sim->program->pace)
+        go_on(sim, worker, (double)ns);
+    else
+        step(sim, worker);
+}
+
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     switch (worker->state) {
@@ -372,7 +381,7 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
         arrive(sim, worker);
         break;
     case EKI_SIM_RUNS:
-        run_tasks(sim, worker, false);
+        go_on_running(sim, worker);
         break;
     default:
         step(sim, worker);

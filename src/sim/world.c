@@ -63,13 +63,19 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     rank->engine->stepper = rank;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
-        *worker = (struct eki_sim_worker){.worker = rank->engine->workers[w],
-                                          .rank = rank,
-                                          .actor = rank->engine->workers[w]->id,
-                                          .wish = {-1, -1},
-                                          .pool_at = -1};
+        *worker =
+            (struct eki_sim_worker){.worker = rank->engine->workers[w],
+                                    .engine = rank->engine,
+                                    .words = rank->engine->workers[w]->words,
+                                    .rank = rank,
+                                    .actor = rank->engine->workers[w]->id,
+                                    .wish = {-1, -1},
+                                    .pool_at = -1};
     }
-    return register_functions(sim, rank->engine);
+    EKI_TRY(register_functions(sim, rank->engine));
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        rank->workers[w].counts = rank->engine->workers[w]->function_counts;
+    return EK_OK;
 }
 
 static bool create_arrays(struct eki_sim *sim)
@@ -79,7 +85,7 @@ static bool create_arrays(struct eki_sim *sim)
     sim->ranks = eki_alloc(ranks, sizeof *sim->ranks);
     sim->ports = eki_alloc(ranks, sizeof *sim->ports);
     sim->workers =
-        eki_alloc((size_t)sim->topology->workers, sizeof *sim->workers);
+        eki_alloc_lines((size_t)sim->topology->workers * sizeof *sim->workers);
     sim->nodes = eki_alloc(nodes, sizeof *sim->nodes);
     sim->segments = eki_alloc(nodes, sizeof *sim->segments);
     sim->buffer = eki_alloc(1, sim->setup.message_bytes);
@@ -181,6 +187,44 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
     return !program->after || program->after(program->context, rank, worker);
 }
 
+/* Memory of what is probably next comes while this event runs: large jobs wait
+ * for memory most of the time. */
+static void prefetch(const struct eki_sim *sim)
+{
+#if defined(__GNUC__)
+    const struct eki_heap *heap = &sim->heap;
+    int32_t workers = sim->topology->workers;
+    for (int32_t i = 1; i <= 4 && i < heap->count; i++) {
+        int32_t actor = eki_heap_actor(heap->keys[i]);
+        if (actor < workers)
+            __builtin_prefetch(&sim->workers[actor]);
+    }
+    int32_t next = heap->count > 0 ? eki_heap_actor(heap->keys[0]) : workers;
+    if (next >= workers)
+        return;
+    const struct eki_sim_worker *worker = &sim->workers[next];
+    const struct ek_worker *inner = worker->worker;
+    __builtin_prefetch(&worker->since, 1);
+    __builtin_prefetch(&inner->local, 1);
+    __builtin_prefetch(&inner->local.seeds);
+    __builtin_prefetch(&inner->next_id);
+    __builtin_prefetch(&inner->current, 1);
+    __builtin_prefetch(&inner->stamp, 1);
+    __builtin_prefetch(&inner->slots);
+    __builtin_prefetch(&inner->done);
+    __builtin_prefetch(&inner->counts, 1);
+    __builtin_prefetch(&inner->counts.work_ns, 1);
+    __builtin_prefetch(&inner->counts.before_ns, 1);
+    __builtin_prefetch(worker->counts, 1);
+    __builtin_prefetch(worker->slot, 1);
+    __builtin_prefetch(&worker->words->deque);
+    __builtin_prefetch(worker->engine);
+    __builtin_prefetch(&worker->engine->phase);
+#else
+    (void)sim;
+#endif
+}
+
 enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events)
 {
     bool goes_on = true;
@@ -191,6 +235,7 @@ enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events)
         if (actor < 0)
             return EKI_SIM_END_STUCK;
         sim->events++;
+        prefetch(sim);
         goes_on = run_event(sim, actor);
     }
     return EKI_SIM_END_ASKED;

@@ -3,7 +3,7 @@
 #include "task/task.h"
 
 enum {
-    FIRST_SLOTS = 64
+    FIRST_SLOTS = 16
 };
 
 void eki_local_init(struct eki_local *local, uint32_t slot_bytes)

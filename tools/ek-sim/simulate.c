@@ -25,9 +25,10 @@ struct simulation {
     ek_restore_policy policy;
     struct row *rows;
     int iteration;   /* that runs, from 0 */
-    int32_t *ran;    /* [tasks] iterations in which it ran */
-    int64_t started; /* tasks, in this iteration */
-    int64_t wrong;   /* tasks that ran twice */
+    int64_t started; /* tasks, in this iteration ... */
+    uint64_t sum;    /* ... and the sum of their hashes */
+    uint64_t expected;
+    bool is_wrong; /* tasks did not run once each */
     /* In this iteration: */
     int inside, left, restored; /* ranks */
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
@@ -37,11 +38,14 @@ struct simulation {
     bool is_memory_out;
 };
 
-static int64_t index_of(const struct eki_slot *slot)
+/* What a slot carries; the duration as long as it does not change. */
+struct payload {
+    int64_t index, ns;
+};
+
+static int64_t ns_of(const struct workload *workload, int64_t k)
 {
-    int64_t index;
-    memcpy(&index, slot->payload, sizeof index);
-    return index;
+    return (int64_t)(workload->now_s[k] * 1e9 + 0.5);
 }
 
 /* Where task K starts. */
@@ -63,15 +67,18 @@ static int start_of(const struct run *run, int64_t k)
 static bool add_tasks(struct simulation *simulation)
 {
     struct eki_sim *sim = simulation->sim;
-    for (int64_t k = 0; k < simulation->run->workload->count; k++) {
+    const struct workload *workload = simulation->run->workload;
+    for (int64_t k = 0; k < workload->count; k++) {
+        struct payload payload = {k, ns_of(workload, k)};
         int w = start_of(simulation->run, k);
         struct eki_slot *slot =
             eki_local_add_seed(&sim->workers[w].worker->local);
         if (!slot)
             return false;
-        eki_slot_head(slot, 0, sizeof k, EKI_NO_HINT, EKI_SLOT_SEED,
+        eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
                       eki_id(w, (uint64_t)k));
-        memcpy(slot->payload, &k, sizeof k);
+        memcpy(slot->payload, &payload, sizeof payload);
+        simulation->expected += eki_hash(0, (uint64_t)k);
     }
     return true;
 }
@@ -82,11 +89,13 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
     struct simulation *simulation = context;
     if (!begins)
         return EKI_SIM_ENDS_NOW;
-    int64_t k = index_of(worker->worker->current);
-    simulation->wrong += simulation->ran[k] != simulation->iteration;
-    simulation->ran[k] = simulation->iteration + 1;
+    const struct workload *workload = simulation->run->workload;
+    struct payload payload;
+    memcpy(&payload, worker->worker->current->payload, sizeof payload);
     simulation->started++;
-    return (uint64_t)(simulation->run->workload->now_s[k] * 1e9 + 0.5);
+    simulation->sum += eki_hash(0, (uint64_t)payload.index);
+    return (uint64_t)(workload->drift ? ns_of(workload, payload.index)
+                                      : payload.ns);
 }
 
 static void add_moment(struct moments *moments, double value)
@@ -114,6 +123,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
         return;
     simulation->entered_ns = simulation->sim->now;
     simulation->started = 0;
+    simulation->sum = 0;
     workload_step(simulation->run->workload,
                   &simulation->run->arguments->source, simulation->iteration);
 }
@@ -173,8 +183,9 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < simulation->run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
-    simulation->wrong +=
-        simulation->started != simulation->run->workload->count;
+    simulation->is_wrong |=
+        simulation->started != simulation->run->workload->count ||
+        simulation->sum != simulation->expected;
     fill_row(simulation);
 }
 
@@ -273,7 +284,7 @@ static enum eki_sim_end run_events(struct simulation *simulation)
     double shown_s = real_s();
     enum eki_sim_end end;
     while ((end = eki_sim_run(simulation->sim, CHUNK)) == EKI_SIM_END_ASKED &&
-           !simulation->is_memory_out && simulation->wrong == 0) {
+           !simulation->is_memory_out && !simulation->is_wrong) {
         if (!is_shown || real_s() < shown_s + 0.5)
             continue;
         show_progress(simulation);
@@ -291,15 +302,14 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
         message_set(message, "%s: there was no memory", simulation->mode->name);
         return SIM_FAILED;
     }
-    if (end == EKI_SIM_END_OVER && simulation->wrong == 0)
+    if (end == EKI_SIM_END_OVER && !simulation->is_wrong)
         return 0;
     message_set(message,
-                "%s, iteration %d: %" PRId64 " of %" PRId64
-                " tasks started, %" PRId64 " wrong%s",
+                "%s, iteration %d: %" PRId64 " of %" PRId64 " tasks started%s",
                 simulation->mode->name, simulation->iteration + 1,
                 simulation->started, simulation->run->workload->count,
-                simulation->wrong,
-                end == EKI_SIM_END_STUCK ? "; nothing moves any more" : "");
+                end == EKI_SIM_END_STUCK ? "; nothing moves any more"
+                                         : ", not each once");
     return SIM_FAILED;
 }
 
@@ -364,8 +374,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
         .run = run,
         .mode = mode,
         .rows = rows,
-        .policy = (ek_restore_policy)value_of(policies, mode->restore),
-        .ran = allocate((size_t)run->workload->count, sizeof(int32_t))};
+        .policy = (ek_restore_policy)value_of(policies, mode->restore)};
     struct eki_sim_program program = {.context = &simulation,
                                       .iteration = iteration,
                                       .enter = enter,
@@ -387,6 +396,5 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
         run->events += simulation.sim->events;
     }
     eki_sim_destroy(&simulation.sim);
-    free(simulation.ran);
     return exit_status;
 }
