@@ -56,7 +56,7 @@ chan net[NODES * NODES] = [5] of { mtype, byte, byte, byte };
 #define from(r) net[r * NODES + me]
 
 /* Words of the node segments. */
-byte phase[RANKS], created[RANKS], executed[RANKS], idle[RANKS], left[RANKS];
+byte phase[RANKS], created[RANKS], executed[RANKS], idle[RANKS], gone[RANKS];
 byte shown[RANKS];     /* published and not claimed */
 byte announced[NODES]; /* last phase that ended */
 byte stop[NODES];      /* phase in which no task starts */
@@ -90,8 +90,8 @@ inline publish(n)
 {
     if
     :: n > 0 && shown[me] == 0 && (node(me) < NODES - 1 || RANKS == NODES ||
-           (left[NODES - 1] + 1 >= phase[me] &&
-            left[RANKS - 1] + 1 >= phase[me])) ->
+           (gone[NODES - 1] + 1 >= phase[me] &&
+            gone[RANKS - 1] + 1 >= phase[me])) ->
         created[me] = made;
         shown[me] = n;
         have = have - shown[me]
@@ -596,7 +596,7 @@ proctype lowest(byte me)
             has_vote[0] = false;
             has_vote[1] = false;
             next = 0;
-            left[me] = phase[me]
+            gone[me] = phase[me]
         }
     :: else -> break
     od;
@@ -623,7 +623,7 @@ proctype outside(byte me)
         od;
         atomic {
             assert(!running && have + shown[me] + claimed == 0);
-            left[me] = phase[me]
+            gone[me] = phase[me]
         }
     :: else -> break
     od;
