@@ -5,8 +5,8 @@
  * Models store_error(), eki_node_error() and eki_set_stop() of error.c,
  * eki_engine_enter(), eki_engine_leave() and phase_error() of phase.c,
  * first_pass() of idle.c, eki_signature_of() of internal.h.  No tasks: a phase
- * ends when all are in it and idle, or when a later one is seen.  `stop`, `mail`
- * and `mismatch` are words as `error` is, and `stop` stands for them.
+ * ends when all are in it and idle, or when a later one is seen.  `mail` is such
+ * a word as `stop`.  With SIGNATURES those of two ranks may differ.
  *
  * A rank that is still in phase p may look after another has entered p + 1;
  * nobody enters p + 2 before.  After entering and before it is idle a rank may
@@ -34,12 +34,14 @@
 #endif
 
 byte phase[RANKS], idle[RANKS];
-byte sign[2 * RANKS];           /* of each phase: here its number */
-byte error[2], stop[2];         /* of the node: phase */
-byte failed[2 * RANKS];         /* of a rank: phase ... */
-byte record[2 * RANKS];         /* ... and what all report: its phase, too */
+byte sign[2 * RANKS];          /* here twice the phase, or one more */
+byte error[2], stop[2];        /* of the node: phase */
+byte mismatch[2];
+byte failed[2 * RANKS];        /* of a rank: phase ... */
+byte record[2 * RANKS];        /* ... and what all report: its phase, too */
 
 bool bad[PHASES + 1]; /* somebody has made the phase an error */
+byte odd[PHASES + 1]; /* ranks with the other signature */
 byte ended;
 
 ltl ends { <> (ended == RANKS) }
@@ -79,19 +81,36 @@ inline report()
     :: else
     fi;
     assert(status == bad[p]);
-    assert((stop[parity(p)] == p) == bad[p])
+    assert((stop[parity(p)] == p) == bad[p]);
+    assert((mismatch[parity(p)] == p) == (odd[p] > 0 && odd[p] < RANKS))
 }
 
 proctype rank(byte me)
 {
-    byte p, at, seen;
+    byte p, at, seen, agreed;
     bool over, status;
 
     do
     :: p < PHASES ->
         p++;
-        signature(me, p) = p;
+        agreed = 2 * p;
+#ifdef SIGNATURES
+        if
+        :: atomic {
+               me == 0 ->
+               agreed++;
+               odd[p]++
+           }
+        :: true
+        fi;
+#endif
+#ifdef SIGNED_LATE
         phase[me] = p;
+        signature(me, p) = agreed;
+#else
+        signature(me, p) = agreed;
+        phase[me] = p;
+#endif
         atomic {
             at = 0;
             do
@@ -119,7 +138,12 @@ proctype rank(byte me)
             :: seen < p -> at = 0
 #endif
             :: else ->
-                assert(signature(at, p) == p);
+                seen = signature(at, p);
+                assert(seen / 2 == p);
+                if
+                :: seen != agreed -> mismatch[parity(p)] = p
+                :: else
+                fi;
                 if
 #ifdef ANY_IDLE
                 :: true -> at++
