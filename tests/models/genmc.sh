@@ -1,30 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# genmc.sh holds|fails PROGRAM.c [-DNAME...]: all executions of a program of C11
-# threads under RC11.  `fails`: an assertion or a race.  77 without genmc
-# (https://github.com/MPI-SWS/genmc; not in Debian).
+# genmc.sh PROGRAM.c DEFINE [MUTANT...]: all executions of a program of C11
+# threads under RC11, and those of its mutants, which must have an error: a
+# failed assertion or a race.  77 without genmc, which Debian does not have:
+# https://github.com/MPI-SWS/genmc
 set -u
-expected=$1
-program=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+define=$2
 shift 2
 if ! command -v genmc >/dev/null; then
     echo "no genmc on the path"
     exit 77
 fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+bad=0
 
-genmc -rc11 -- -std=c11 -DGENMC -I "$(dirname "$program")/../../src" "$@" \
-    "$program" >"$folder/log" 2>&1
-status=$?
-# 42: it has found an error; anything else is trouble of its own.
-case $expected-$status in
-holds-0 | fails-42)
-    tail -n 5 "$folder/log"
-    ;;
-*)
-    cat "$folder/log"
-    echo "$(basename "$program") $*: status $status, expected that it $expected"
-    exit 1
-    ;;
-esac
+# check STATUS WHAT [OPTION...]: genmc returns 42 when it has found an error.
+check() {
+    expected=$1
+    what=$2
+    shift 2
+    genmc -rc11 -- -std=c11 -DGENMC -I "$(dirname "$program")/../../src" \
+        "$define" "$@" "$program" >"$log" 2>&1
+    status=$?
+    if [ $status -eq "$expected" ]; then
+        echo "$what: $status, as it should"
+        return
+    fi
+    cat "$log"
+    echo "$(basename "$program") $what: $status instead of $expected"
+    bad=1
+}
+
+check 0 "$define"
+for mutant; do
+    check 42 "$mutant" "-D$mutant"
+done
+exit $bad
