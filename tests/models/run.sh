@@ -32,7 +32,7 @@ fi
 # What fails is found at once: there the compiler takes longer than the search.
 [ "$expected" = fails ] && optimize=-O0 || optimize=-O2
 # shellcheck disable=SC2086
-"${CC:-cc}" $optimize -w -DCOLLAPSE -DVECTORSZ=4096 $compile -o pan pan.c || exit 1
+"${CC:-cc}" $optimize -w -DCOLLAPSE $compile -o pan pan.c || exit 1
 # -m: deeper than any search here; too deep is an error.
 # shellcheck disable=SC2086
 ./pan -b -m1000000 $search >log 2>&1
