@@ -605,6 +605,14 @@ proctype lowest(byte me)
 
 #ifdef OUTSIDE
 /* Learns of the end from the word that the lowest rank of its node writes. */
+#ifdef NODE_SUMS
+#define is_told (created[NODES - 1] + created[me] == \
+                     executed[NODES - 1] + executed[me] && \
+                 idle[NODES - 1] == phase[me] && idle[me] == phase[me])
+#else
+#define is_told (announced[NODES - 1] >= phase[me])
+#endif
+
 proctype outside(byte me)
 {
     byte have, made, done, inbox, claimed;
@@ -617,9 +625,9 @@ proctype outside(byte me)
         }
         do
         :: atomic {
-               announced[NODES - 1] < phase[me] -> step_worker(NODES - 1)
+               !is_told -> step_worker(NODES - 1)
            }
-        :: announced[NODES - 1] >= phase[me] -> break
+        :: is_told -> break
         od;
         atomic {
             assert(!running && have + shown[me] + claimed == 0);
