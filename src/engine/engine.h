@@ -378,6 +378,7 @@ struct eki_engine {
     bool is_open;          /* a phase is */
     _Atomic bool messages; /* the server must be stepped in this phase */
     _Atomic int absent;    /* workers without a thread */
+    _Atomic int asks;      /* workers whose ask is not fetched yet */
     _Atomic int broken;    /* ek_status: no message moves any more */
     uint64_t entered_ns;
     bool stall_printed;

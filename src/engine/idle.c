@@ -264,8 +264,10 @@ static bool ask(struct ek_worker *worker, int node, uint64_t now)
     worker->counts.attempted++;
     worker->thief.failures++;
     atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
+    /* relaxed: ordered by the release below. */
+    atomic_store_explicit(&worker->ask, node + 1, memory_order_relaxed);
     /* release: pairs with the acquire in eki_server_asks(). */
-    atomic_store_explicit(&worker->ask, node + 1, memory_order_release);
+    atomic_fetch_add_explicit(&worker->engine->asks, 1, memory_order_release);
     return true;
 }
 

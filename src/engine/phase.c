@@ -318,8 +318,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->counter.is_void, false,
                           memory_order_relaxed);
-    /* relaxed, all three: handed on by the start of the team. */
+    /* relaxed, all: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
+    atomic_store_explicit(&engine->asks, 0, memory_order_relaxed);
     atomic_store_explicit(&engine->messages, needs_messages(engine),
                           memory_order_relaxed);
     if (engine->departing.count > 0 || engine->steal == EK_STEAL_COUNTER) {

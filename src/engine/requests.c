@@ -166,10 +166,14 @@ static int rank_to_ask(const struct eki_engine *engine, int node)
 
 void eki_server_asks(struct eki_engine *engine, uint64_t now)
 {
-    for (int here = 0; here < engine->topology->workers_here; here++) {
+    /* acquire: pairs with the release in ask(): which node.  One word for all
+     * workers, so that a step without asks looks at one. */
+    int asks = atomic_load_explicit(&engine->asks, memory_order_acquire);
+    for (int here = 0; asks > 0 && here < engine->topology->workers_here;
+         here++) {
         struct ek_worker *worker = engine->workers[here];
-        /* acquire: pairs with the release in ask(). */
-        int node = atomic_load_explicit(&worker->ask, memory_order_acquire) - 1;
+        /* relaxed: ordered by the acquire above, or found in the next step. */
+        int node = atomic_load_explicit(&worker->ask, memory_order_relaxed) - 1;
         if (node < 0)
             continue;
         struct eki_message *message =
@@ -180,8 +184,11 @@ void eki_server_asks(struct eki_engine *engine, uint64_t now)
         eki_fabric_post(engine->fabric, message, rank_to_ask(engine, node));
         /* relaxed: the time counts from here; a hint. */
         atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
+        /* relaxed: a count only. */
+        atomic_fetch_sub_explicit(&engine->asks, 1, memory_order_relaxed);
         /* relaxed: says that another may be asked. */
         atomic_store_explicit(&worker->ask, 0, memory_order_relaxed);
+        asks--;
     }
 }
 

@@ -2,11 +2,16 @@
 /* Sifting in the implicit heap; position 0 is the first event. */
 #include "sim/heap.h"
 
+/* Keys before the first, so that the four children of each lie on one line. */
+#define HEAP_BEFORE 3
+
 bool eki_heap_init(struct eki_heap *heap, int32_t actors)
 {
     heap->count = 0;
     heap->actors = actors;
-    heap->keys = eki_alloc((size_t)actors, sizeof *heap->keys);
+    heap->memory =
+        eki_alloc_lines(((size_t)actors + HEAP_BEFORE) * sizeof *heap->memory);
+    heap->keys = heap->memory ? heap->memory + HEAP_BEFORE : NULL;
     heap->at = eki_alloc((size_t)actors, sizeof *heap->at);
     for (int32_t actor = 0; heap->at && actor < actors; actor++)
         heap->at[actor] = -1;
@@ -15,7 +20,7 @@ bool eki_heap_init(struct eki_heap *heap, int32_t actors)
 
 void eki_heap_free(struct eki_heap *heap)
 {
-    eki_free(heap->keys);
+    eki_free(heap->memory);
     eki_free(heap->at);
     *heap = (struct eki_heap){0};
 }
@@ -59,9 +64,9 @@ static void sift_down(struct eki_heap *heap, int32_t at, uint64_t key)
 
 void eki_heap_set(struct eki_heap *heap, int32_t actor, uint64_t ns)
 {
+    ns = ns < EKI_SIM_TIME_MOST ? ns : EKI_SIM_TIME_MOST;
     uint64_t key = ns << EKI_ACTOR_BITS | (uint64_t)actor;
     int32_t at = heap->at[actor];
-    EKI_ASSERT(ns <= EKI_SIM_TIME_MOST);
     if (at < 0)
         sift_up(heap, heap->count++, key);
     else if (key < heap->keys[at])

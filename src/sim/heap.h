@@ -18,15 +18,16 @@
 #define EKI_SIM_TIME_MOST ((UINT64_C(1) << (64 - EKI_ACTOR_BITS)) - 1)
 
 struct eki_heap {
-    uint64_t *keys; /* [count] */
-    int32_t *at;    /* [actors]: where its key is; -1: it has none */
+    uint64_t *memory, *keys; /* [count] */
+    int32_t *at;             /* [actors]: where its key is; -1: it has none */
     int32_t count, actors;
 };
 
 /* False: no memory. */
 bool eki_heap_init(struct eki_heap *heap, int32_t actors);
 void eki_heap_free(struct eki_heap *heap);
-/* ACTOR has its event at NS, whether or not it had one. */
+/* ACTOR has its event at NS, whether or not it had one; beyond
+ * EKI_SIM_TIME_MOST: then. */
 void eki_heap_set(struct eki_heap *heap, int32_t actor, uint64_t ns);
 /* It has none. */
 void eki_heap_remove(struct eki_heap *heap, int32_t actor);

@@ -15,7 +15,7 @@
 /* As in engine/idle.c: back-off from ... to ..., doubling. */
 #define BACKOFF_FIRST_NS 20000.0
 #define BACKOFF_MOST_NS 1000000.0
-#define BACKOFF_TRIES 6
+#define BACKOFF_TRIES 6 /* until the most is reached */
 /* Mean time until a thief that sleeps 50 us sees its answer. */
 #define ANSWER_LOOK_NS 25000.0
 
@@ -124,7 +124,8 @@ static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     quit(sim, worker);
-    worker->join_at = 0;
+    worker->tries = 0;
+    worker->join_at = worker->tries_at = 0;
     worker->wish.node = -1;
 }
 
@@ -139,37 +140,49 @@ static int draw_node(struct eki_sim *sim, const struct eki_sim_worker *worker)
     return node == worker->rank->topology.node ? -1 : node;
 }
 
-/* Draw the first attempts of a worker that has just got idle: when it looks
- * again, because one finds something or because there are no more. */
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When the engine will let it ask again. */
+static uint64_t ask_after(const struct eki_sim_worker *worker)
+{
+    uint64_t after = worker->worker->ask_after;
+    uint64_t offset = worker->rank->clock_ns;
+    return after > offset ? after - offset : 0;
+}
+
+/* Draw the attempts of a worker while its back-off grows: when it looks again,
+ * because one finds something or because there are no more. */
 static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    double at = 0, backoff = BACKOFF_FIRST_NS, chance = chance_of(sim);
+    double chance = chance_of(sim);
     double trip = round_trip_ns(sim, BACKOFF_MOST_NS);
-    for (int tries = 0; tries < BACKOFF_TRIES; tries++) {
+    uint64_t at = later(sim->now, ask_after(worker));
+    while (worker->tries < BACKOFF_TRIES) {
+        double backoff = BACKOFF_FIRST_NS * (double)(1 << worker->tries++);
         if (chance > 0 && draw_uniform(sim) < chance) {
-            worker->tries_at = sim->now + (uint64_t)at;
-            return worker->tries_at;
+            worker->tries_at = at;
+            return at;
         }
         worker->drawn++;
-        at += trip + backoff;
-        backoff = backoff < BACKOFF_MOST_NS ? 2 * backoff : BACKOFF_MOST_NS;
+        at += (uint64_t)(trip + backoff);
     }
-    worker->join_at = sim->now + (uint64_t)at;
-    return worker->join_at;
+    worker->join_at = at;
+    return at;
 }
 
 uint64_t eki_sim_sample_wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    uint64_t offset = worker->rank->clock_ns;
-    uint64_t after = worker->worker->ask_after;
     if (worker->wish.node >= 0)
-        return after > offset ? after - offset : 0;
+        return ask_after(worker);
     if (worker->pool_at >= 0)
         return UINT64_MAX;
-    if (worker->join_at == 0 && worker->tries_at == 0)
-        return first_tries(sim, worker);
     if (worker->tries_at != 0)
         return worker->tries_at;
+    if (worker->join_at == 0)
+        return first_tries(sim, worker);
     if (worker->join_at > sim->now)
         return worker->join_at;
     join(sim, worker);
@@ -214,7 +227,6 @@ static struct eki_victim choose(struct eki_thief *thief)
     struct eki_victim victim = {-1, -1};
     if (worker->tries_at != 0 && worker->tries_at <= sim->now) {
         worker->tries_at = 0;
-        worker->join_at = sim->now;
         worker->wish.node = draw_node(sim, worker);
     }
     if (worker->wish.node >= 0 && may_ask(sim, worker)) {

@@ -73,6 +73,7 @@ struct eki_sim_worker {
     uint64_t joined;   /* when it came there */
     uint64_t join_at;  /* when it will; 0: not known */
     uint64_t tries_at; /* when an attempt before finds something; 0: none */
+    int32_t tries;     /* made while the back-off grew */
 };
 
 struct eki_sim_node {
@@ -209,6 +210,7 @@ struct eki_sim {
     int assembled;                   /* is_together: ranks that wait */
     int64_t messages, message_bytes; /* sent */
     uint64_t last_task_ns;           /* when a task ended last */
+    uint64_t read_ahead; /* nothing: what was read to have it near */
 };
 
 ek_status eki_sim_create(const struct eki_sim_setup *setup,
@@ -218,7 +220,8 @@ void eki_sim_destroy(struct eki_sim **sim);
 enum eki_sim_end {
     EKI_SIM_END_OVER,  /* all ranks are through */
     EKI_SIM_END_ASKED, /* the program wants no more */
-    EKI_SIM_END_STUCK  /* nobody has anything to do */
+    EKI_SIM_END_STUCK, /* nobody has anything to do */
+    EKI_SIM_END_LATE   /* beyond EKI_SIM_TIME_MOST */
 };
 /* Run up to EVENTS more events; as long as there are any: EKI_SIM_END_ASKED. */
 enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events);

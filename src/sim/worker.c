@@ -8,6 +8,8 @@
 #define YIELDS_NS 10000u
 #define SLEEP_FIRST_NS 50000u
 #define SLEEP_MOST_NS 1000000u
+/* A worker is at most so far ahead of the others within an event. */
+#define AHEAD_MOST_NS 10000.0
 /* Attempts of a thief while others are open: see engine/idle.c. */
 #define PATIENCE_NS 1000000u
 
@@ -280,7 +282,7 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 /* Tasks until one takes time; false: none is left in the batch. */
 static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                      bool begins)
+                      bool begins, double ahead)
 {
     const struct eki_sim_program *program = sim->program;
     uint64_t ns;
@@ -292,26 +294,27 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
             return false;
     }
     if (begins)
-        ns += (uint64_t)sim->machine.task;
+        ns += (uint64_t)(sim->machine.task + ahead);
     worker->slot = worker->worker->current;
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
     return true;
 }
 
+/* Its tasks begin, so many nanoseconds from now. */
 static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                        bool is_index)
+                        bool is_index, double ahead)
 {
     struct ek_worker *inner = worker->worker;
     set_state(sim, worker, EKI_SIM_RUNS);
     worker->is_index = is_index;
     if (inner->restamp) {
-        inner->stamp = eki_sim_clock(sim, worker->rank);
+        inner->stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
         inner->restamp = false;
     }
-    if (take(worker) && run_tasks(sim, worker, true))
+    if (take(worker) && run_tasks(sim, worker, true, ahead))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
-    go_on(sim, worker, 1);
+    go_on(sim, worker, ahead + 1);
 }
 
 static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
@@ -323,22 +326,32 @@ static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
     node->has_stopped = has_stopped;
 }
 
+/* Step until something takes time by itself.  Steps that follow each other are
+ * one event, unless a program wants to see each. */
 static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct ek_worker *inner = worker->worker;
     struct eki_sim_rank *rank = worker->rank;
-    int steal_from = inner->steal_from;
-    enum eki_step step = eki_worker_step(inner, eki_sim_clock(sim, rank));
-    eki_sim_note_visible(sim, worker);
+    enum eki_step step;
+    double ahead = 0;
+    do {
+        int steal_from = inner->steal_from;
+        step =
+            eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)ahead);
+        eki_sim_note_visible(sim, worker);
+        if (step != EKI_STEP_AGAIN)
+            break;
+        set_state(sim, worker, EKI_SIM_STEPS);
+        ahead += step_ns(sim, worker, steal_from);
+    } while (!sim->program->pace && ahead < AHEAD_MOST_NS);
     tell_stop(sim, rank);
     switch (step) {
     case EKI_STEP_RUN:
     case EKI_STEP_RANGE:
-        start_tasks(sim, worker, step == EKI_STEP_RANGE);
+        start_tasks(sim, worker, step == EKI_STEP_RANGE, ahead);
         break;
     case EKI_STEP_AGAIN:
-        set_state(sim, worker, EKI_SIM_STEPS);
-        go_on(sim, worker, step_ns(sim, worker, steal_from));
+        go_on(sim, worker, ahead);
         break;
     case EKI_STEP_WAIT:
         wait(sim, worker);
@@ -364,7 +377,7 @@ static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
 /* A task goes on, or has ended, and with it the batch. */
 static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    if (run_tasks(sim, worker, false))
+    if (run_tasks(sim, worker, false, 0))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
     uint64_t ns = poll_server(sim, worker->rank, false);

@@ -187,42 +187,51 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
     return !program->after || program->after(program->context, rank, worker);
 }
 
-/* Memory of what is probably next comes while this event runs: large jobs wait
- * for memory most of the time. */
-static void prefetch(const struct eki_sim *sim)
+/*
+ * Read what an event of a worker looks at, all at once, and where the next
+ * worker is.  In a large job every line is far away, and its page, too, so that
+ * one after the other would cost ten times as much; a prefetch does nothing
+ * where the page is not known.
+ */
+static uint64_t read_worker(const struct eki_sim_worker *worker)
 {
-#if defined(__GNUC__)
-    const struct eki_heap *heap = &sim->heap;
-    int32_t workers = sim->topology->workers;
-    for (int32_t i = 1; i <= 4 && i < heap->count; i++) {
-        int32_t actor = eki_heap_actor(heap->keys[i]);
-        if (actor < workers)
-            __builtin_prefetch(&sim->workers[actor]);
-    }
-    int32_t next = heap->count > 0 ? eki_heap_actor(heap->keys[0]) : workers;
-    if (next >= workers)
-        return;
-    const struct eki_sim_worker *worker = &sim->workers[next];
     const struct ek_worker *inner = worker->worker;
-    __builtin_prefetch(&worker->since, 1);
-    __builtin_prefetch(&inner->local, 1);
-    __builtin_prefetch(&inner->local.seeds);
-    __builtin_prefetch(&inner->next_id);
-    __builtin_prefetch(&inner->current, 1);
-    __builtin_prefetch(&inner->stamp, 1);
-    __builtin_prefetch(&inner->slots);
-    __builtin_prefetch(&inner->done);
-    __builtin_prefetch(&inner->counts, 1);
-    __builtin_prefetch(&inner->counts.work_ns, 1);
-    __builtin_prefetch(&inner->counts.before_ns, 1);
-    __builtin_prefetch(worker->counts, 1);
-    __builtin_prefetch(worker->slot, 1);
-    __builtin_prefetch(&worker->words->deque);
-    __builtin_prefetch(worker->engine);
-    __builtin_prefetch(&worker->engine->phase);
-#else
-    (void)sim;
-#endif
+    uint64_t sum = inner->next_id + inner->marks + inner->stamp + inner->done;
+    sum += (uint64_t)inner->counts.tasks + inner->counts.work_ns;
+    sum += inner->counts.largest_ns + inner->local.slot_bytes;
+    sum += (uint64_t)inner->index_first + worker->engine->phase;
+    sum += worker->counts->work_ns + worker->engine->slot_bytes;
+    sum += (uint64_t)worker->rank->iteration;
+    /* relaxed: there is one thread. */
+    sum +=
+        atomic_load_explicit(&worker->words->deque.word, memory_order_relaxed);
+    return worker->slot ? sum + worker->slot->id : sum;
+}
+
+static uint64_t read_rank(const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_sim_port *port = rank->port;
+    uint64_t sum = engine->phase + engine->server.wave + engine->slot_bytes;
+    sum += engine->server.moved + (uint64_t)engine->asks;
+    sum += (uint64_t)port->count + port->fabric.message_bytes + port->free_at;
+    /* relaxed: there is one thread. */
+    return sum + (uint64_t)atomic_load_explicit(&engine->node->polled,
+                                                memory_order_relaxed);
+}
+
+static void read_ahead(struct eki_sim *sim, int32_t actor)
+{
+    int32_t workers = sim->topology->workers;
+    int32_t next = sim->heap.count > 0 ? eki_heap_actor(sim->heap.keys[0]) : 0;
+    if (actor < workers)
+        sim->read_ahead = read_worker(&sim->workers[actor]);
+    else if (actor < workers + sim->setup.ranks)
+        sim->read_ahead = read_rank(&sim->ranks[actor - workers]);
+    if (next < workers)
+        sim->read_ahead += sim->workers[next].since;
+    else if (next < workers + sim->setup.ranks)
+        sim->read_ahead += (uint64_t)sim->ranks[next - workers].iteration;
 }
 
 enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events)
@@ -234,8 +243,10 @@ enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events)
         int32_t actor = eki_heap_pop(&sim->heap, &sim->now);
         if (actor < 0)
             return EKI_SIM_END_STUCK;
+        if (sim->now == EKI_SIM_TIME_MOST)
+            return EKI_SIM_END_LATE;
         sim->events++;
-        prefetch(sim);
+        read_ahead(sim, actor);
         goes_on = run_event(sim, actor);
     }
     return EKI_SIM_END_ASKED;

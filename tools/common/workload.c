@@ -151,7 +151,7 @@ static bool draw_tasks(const struct workload_source *source,
     double mean_s = synthetic.mean_s + synthetic.mean_us * 1e-6;
     for (int64_t k = 0; k < workload->count; k++)
         workload->base_s[k] =
-            mean_s * synthetic.kind->draw(&random, synthetic.cv);
+            (float)(mean_s * synthetic.kind->draw(&random, synthetic.cv));
     return true;
 }
 
@@ -167,13 +167,24 @@ static int compare_ids(const void *a, const void *b)
     return (first->id > second->id) - (first->id < second->id);
 }
 
+/* Those of one worker often are sorted. */
+static void sort_tasks(struct eki_record_iteration *iteration)
+{
+    const struct eki_record_task *tasks = iteration->tasks;
+    bool is_sorted = true;
+    for (int64_t k = 1; k < iteration->task_count; k++)
+        is_sorted &= tasks[k - 1].id <= tasks[k].id;
+    if (!is_sorted)
+        qsort(iteration->tasks, (size_t)iteration->task_count,
+              sizeof *iteration->tasks, compare_ids);
+}
+
 /* Tasks with a duration, in the order of their ids; the others are null. */
 static void take_tasks(struct eki_record_iteration *iteration, int workers,
                        struct workload *workload)
 {
     int64_t count = 0;
-    qsort(iteration->tasks, (size_t)iteration->task_count,
-          sizeof *iteration->tasks, compare_ids);
+    sort_tasks(iteration);
     make_room(workload, iteration->task_count);
     workload->ran_on =
         allocate((size_t)iteration->task_count, sizeof *workload->ran_on);
@@ -181,7 +192,7 @@ static void take_tasks(struct eki_record_iteration *iteration, int workers,
         const struct eki_record_task *task = &iteration->tasks[k];
         if (is_null(task))
             continue;
-        workload->base_s[count] = (double)task->duration_ns * 1e-9;
+        workload->base_s[count] = (float)((double)task->duration_ns * 1e-9);
         workload->ran_on[count++] = task->worker;
     }
     workload->workers = workers;
@@ -247,7 +258,7 @@ bool workload_make(const struct workload_source *source,
     bool is_good = source->record ? read_tasks(source, workload, message)
                                   : draw_tasks(source, workload, message);
     for (int64_t k = 0; is_good && k < workload->count; k++)
-        workload->base_s[k] *= source->scale;
+        workload->base_s[k] *= (float)source->scale;
     if (is_good)
         make_changes(workload, source);
     return is_good;
@@ -272,9 +283,9 @@ void workload_step(struct workload *workload,
         if (workload->drift) {
             double drift = exp(source->drift * 1e-2 * draw_normal(&random));
             double noise = exp(source->noise * 1e-2 * draw_normal(&random));
-            workload->drift[k] = iteration > 0 ? workload->drift[k] * drift : 1;
-            workload->now_s[k] =
-                workload->base_s[k] * workload->drift[k] * noise;
+            double factor = iteration > 0 ? workload->drift[k] * drift : 1;
+            workload->drift[k] = (float)factor;
+            workload->now_s[k] = (float)(workload->base_s[k] * factor * noise);
         }
         workload->sum_s += workload->now_s[k];
         workload->longest_s = fmax(workload->longest_s, workload->now_s[k]);

@@ -27,9 +27,9 @@ struct workload {
     int64_t nulls;           /* others */
     int workers;             /* of the record; 0: there is none */
     int *ran_on;             /* [count] worker of the record; NULL: none */
-    double *base_s;          /* [count] as recorded, scaled */
-    double *drift;           /* [count] factor by now; NULL: none */
-    double *now_s;           /* [count] in this iteration ... */
+    float *base_s;           /* [count] as recorded, scaled */
+    float *drift;            /* [count] factor by now; NULL: none */
+    float *now_s;            /* [count] in this iteration ... */
     double sum_s, longest_s; /* ... and of all tasks */
 };
 

@@ -38,7 +38,7 @@ static const struct option options[] = {
     {"--deque", "KIND", OPTION_TEXT, AT(deque), 0, 0,
      "atomic or locked (atomic)"},
     {"--buffer-slots", "N", OPTION_INTEGER, AT(buffer_slots), 2, 4096,
-     "of each of a worker's two buffers (16)"},
+     "of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", OPTION_INTEGER, AT(balance_group), 0, 1000000,
      "workers of a group; 0: 256 (0)"},
     {"--balance-ppm", "N", OPTION_INTEGER, AT(balance_ppm), 0, 1000000,
@@ -117,8 +117,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
     *arguments = (struct arguments){.source = {.seed = 1, .scale = 1},
                                     .machine = "hopper",
                                     .mode = "auto",
-                                    .iterations = 5,
-                                    .buffer_slots = 16};
+                                    .iterations = 5};
     if (!command_line_parse(argv, options, OPTIONS, arguments, message))
         return false;
     return arguments->has_help || check_together(arguments, message);

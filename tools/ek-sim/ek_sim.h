@@ -65,6 +65,12 @@ struct row {
     double values[FIELDS];
 };
 
+enum start {
+    START_BLOCK,
+    START_DEALT,
+    START_RECORD
+};
+
 /* What all modes of a run have in common. */
 struct run {
     const struct arguments *arguments;
@@ -72,6 +78,8 @@ struct run {
     struct eki_machine machine;
     int nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
+    enum start start;
+    int buffer_slots;
     bool is_sampled;
     int64_t events;
     double best_s; /* shortest iteration of all modes */

@@ -106,13 +106,41 @@ static int run_modes(struct run *run, struct message *message)
     return exit_status;
 }
 
-static bool check_start(const struct run *run, struct message *message)
+static bool choose_start(struct run *run, struct message *message)
 {
     const char *start = run->arguments->start;
-    if (!start || strcmp(start, "record") != 0 || run->workload->workers > 0)
-        return true;
-    return message_set(message, "--start is 'record', but there is none; "
-                                "allowed: block, dealt");
+    struct workload *workload = run->workload;
+    if (!start)
+        start = workload->workers == run->workers ? "record" : "block";
+    run->start = strcmp(start, "record") == 0  ? START_RECORD
+                 : strcmp(start, "dealt") == 0 ? START_DEALT
+                                               : START_BLOCK;
+    if (run->start == START_RECORD && workload->workers == 0)
+        return message_set(message, "--start is 'record', but there is none; "
+                                    "allowed: block, dealt");
+    /* Large jobs need the memory. */
+    if (run->start != START_RECORD) {
+        free(workload->ran_on);
+        workload->ran_on = NULL;
+    }
+    return true;
+}
+
+/* Slots of a worker's buffers: the library's default, but in large jobs fewer,
+ * for memory. */
+static int choose_slots(const struct run *run)
+{
+    enum {
+        DEFAULT = 256,
+        LEAST = 16,
+        ALL = 4000000
+    };
+    int slots = DEFAULT;
+    if (run->arguments->buffer_slots > 0)
+        return run->arguments->buffer_slots;
+    while (slots > LEAST && (int64_t)slots * run->workers > ALL)
+        slots /= 2;
+    return slots;
 }
 
 static int run_arguments(const struct arguments *arguments,
@@ -124,8 +152,10 @@ static int run_arguments(const struct arguments *arguments,
     if (find_machine(arguments, &run.machine, message) &&
         place_ranks(&run, message) &&
         workload_make(&arguments->source, &workload, message) &&
-        check_start(&run, message))
+        choose_start(&run, message)) {
+        run.buffer_slots = choose_slots(&run);
         exit_status = run_modes(&run, message);
+    }
     workload_free(&workload);
     free(run.rank_workers);
     free(run.node_of_rank);

@@ -51,30 +51,43 @@ static int64_t ns_of(const struct workload *workload, int64_t k)
 /* Where task K starts. */
 static int start_of(const struct run *run, int64_t k)
 {
-    const struct workload *workload = run->workload;
-    const char *start = run->arguments->start;
     int64_t workers = run->workers;
-    bool is_recorded = start ? strcmp(start, "record") == 0
-                             : workload->workers == run->workers;
-    if (is_recorded)
-        return (int)(workload->ran_on[k] % workers);
-    if (start && strcmp(start, "dealt") == 0)
+    switch (run->start) {
+    case START_RECORD:
+        return (int)(run->workload->ran_on[k] % workers);
+    case START_DEALT:
         return (int)(k % workers);
-    /* The inverse of: worker w has the tasks from w * count / workers on. */
-    return (int)(((__int128)(k + 1) * workers - 1) / workload->count);
+    default:
+        /* Worker w has the tasks from w * count / workers on. */
+        return (int)(((__int128)(k + 1) * workers - 1) / run->workload->count);
+    }
+}
+
+/* Room for just what each worker starts with. */
+static bool reserve_tasks(struct simulation *simulation)
+{
+    const struct run *run = simulation->run;
+    int64_t *counts = allocate((size_t)run->workers, sizeof *counts);
+    bool is_good = true;
+    for (int64_t k = 0; k < run->workload->count; k++)
+        counts[start_of(run, k)]++;
+    for (int w = 0; is_good && w < run->workers; w++)
+        is_good = eki_local_seeds_reserve(
+            &simulation->sim->workers[w].worker->local, counts[w]);
+    free(counts);
+    return is_good;
 }
 
 static bool add_tasks(struct simulation *simulation)
 {
-    struct eki_sim *sim = simulation->sim;
     const struct workload *workload = simulation->run->workload;
+    if (!reserve_tasks(simulation))
+        return false;
     for (int64_t k = 0; k < workload->count; k++) {
         struct payload payload = {k, ns_of(workload, k)};
         int w = start_of(simulation->run, k);
         struct eki_slot *slot =
-            eki_local_add_seed(&sim->workers[w].worker->local);
-        if (!slot)
-            return false;
+            eki_local_add_seed(&simulation->sim->workers[w].worker->local);
         eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
                       eki_id(w, (uint64_t)k));
         memcpy(slot->payload, &payload, sizeof payload);
@@ -304,6 +317,14 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
     }
     if (end == EKI_SIM_END_OVER && !simulation->is_wrong)
         return 0;
+    if (end == EKI_SIM_END_LATE) {
+        message_set(message,
+                    "%s: the run takes longer than the %.1f hours that can be "
+                    "simulated; shorten the tasks with --scale",
+                    simulation->mode->name,
+                    (double)EKI_SIM_TIME_MOST * 1e-9 / 3600);
+        return SIM_BAD_USE;
+    }
     message_set(message,
                 "%s, iteration %d: %" PRId64 " of %" PRId64 " tasks started%s",
                 simulation->mode->name, simulation->iteration + 1,
@@ -327,7 +348,7 @@ static ek_status open_sim(struct simulation *simulation,
         .workers = run->rank_workers,
         .nodes = run->node_of_rank,
         .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
-        .buffer_slots = arguments->buffer_slots,
+        .buffer_slots = run->buffer_slots,
         .payload_bytes = 16,
         .functions = 1,
         .seed = (uint64_t)arguments->source.seed,
