@@ -199,15 +199,12 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     return inner->ask_after > offset ? inner->ask_after - offset : 0;
 }
 
-/* The end of a lone node, the counter, and tasks on the node are found by
- * looking only. */
+/* The end of a lone node and tasks on the node are found by looking only. */
 static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
 {
     const struct eki_sim_rank *rank = worker->rank;
     const struct eki_engine *engine = rank->engine;
     const struct eki_sim_node *node = &sim->nodes[rank->topology.node];
-    if (engine->steal == EK_STEAL_COUNTER)
-        return true;
     if (engine->has_thieves && node->visible > worker->is_visible)
         return true;
     return engine->alone && node->waiting == rank->topology.node_workers;
@@ -229,6 +226,23 @@ static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
         wake_workers(sim, node);
 }
 
+/* Counter policy: seeds are left to be drawn. */
+static bool is_drawing(const struct ek_worker *inner)
+{
+    /* relaxed: there is one thread. */
+    return inner->engine->steal == EK_STEAL_COUNTER &&
+           atomic_load_explicit(&inner->draw_state, memory_order_relaxed) !=
+               EKI_DRAW_OVER;
+}
+
+/* Whether the server shall send something for it. */
+static bool wants_server(const struct ek_worker *inner)
+{
+    /* relaxed, both: there is one thread. */
+    return is_drawing(inner) ||
+           atomic_load_explicit(&inner->ask, memory_order_relaxed) != 0;
+}
+
 static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
@@ -244,15 +258,16 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
     uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
     if (must_look(sim, worker))
         look = sim->now + SPIN_LOOK_NS;
+    else if (is_drawing(worker->worker))
+        look = sim->now + SLEEP_FIRST_NS;
     if (eki_sim_is_polling(sim, rank))
         look = earlier(look, eki_sim_next_arrival(rank->port));
     look = look > sim->now + busy ? look : sim->now + busy + 1;
     bool has_answer = eki_sim_open_requests(worker->worker) > 0;
     eki_heap_set_early(&sim->heap, worker->actor,
                        eki_sim_next_look(sim, worker->since, has_answer, look));
-    /* relaxed: there is one thread. */
-    if (atomic_load_explicit(&worker->worker->ask, memory_order_relaxed) != 0 ||
-        rank->engine->steal == EK_STEAL_COUNTER)
+    bool has_ask = wants_server(worker->worker);
+    if (has_ask && !eki_sim_is_polling(sim, rank))
         eki_sim_call_server(sim, rank, sim->now);
     if (is_new)
         tell_idle(sim, rank);

@@ -17,6 +17,8 @@ static const struct option options[] = {
      "a preset or a machine file (hopper)"},
     {"--cores", "P", OPTION_INTEGER, AT(cores), 1, EKI_ACTORS_MOST,
      "of the job (one node)"},
+    {"--node-cores", "N", OPTION_INTEGER, AT(node_cores), 1, EKI_ACTORS_MOST,
+     "of a node, instead of the machine's"},
     {"--ranks-per-node", "R", OPTION_INTEGER, AT(ranks_per_node), 1, 1024,
      "instead of the machine's"},
     {"--progress", "HOW", OPTION_TEXT, AT(progress), 0, 0,

@@ -15,8 +15,8 @@ enum {
 struct arguments {
     struct workload_source source;
     const char *machine, *start, *order, *mode, *deque;
-    const char *policy, *steal; /* NULL: retain, random */
-    int cores, ranks_per_node;  /* 0: as the machine says */
+    const char *policy, *steal;            /* NULL: retain, random */
+    int cores, node_cores, ranks_per_node; /* 0: as the machine says */
     const char *progress;
     int iterations, buffer_slots;
     int balance_group, balance_ppm, iterations_expected;

@@ -39,6 +39,8 @@ static bool find_machine(const struct arguments *arguments,
         if (eki_machine_read(name, machine) != EK_OK)
             return message_set(message, "%s", ek_error_message());
     }
+    if (arguments->node_cores > 0)
+        machine->node_cores = arguments->node_cores;
     if (arguments->ranks_per_node > 0)
         machine->node_ranks = arguments->ranks_per_node;
     if (arguments->progress)
