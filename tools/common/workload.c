@@ -61,7 +61,7 @@ static const struct kind {
 
 struct synthetic {
     const struct kind *kind;
-    double n, mean_us, mean_s, cv, nulls;
+    double n, mean_us, mean_s, cv, longest_s, nulls;
 };
 
 static const struct key {
@@ -72,6 +72,7 @@ static const struct key {
     {"n", offsetof(struct synthetic, n), 1, TASKS_MAX},
     {"mean_us", offsetof(struct synthetic, mean_us), 1e-3, 1e9},
     {"mean", offsetof(struct synthetic, mean_s), 1e-9, 1e3},
+    {"longest", offsetof(struct synthetic, longest_s), 1e-9, 1e6},
     {"cv", offsetof(struct synthetic, cv), 0, 100},
     {"nulls", offsetof(struct synthetic, nulls), 0, 1e9},
 };
@@ -132,6 +133,19 @@ static void make_room(struct workload *workload, int64_t count)
     workload->base_s = allocate(n, sizeof *workload->base_s);
 }
 
+/* Nothing lasts longer than that, and something as long. */
+static void limit_tasks(struct workload *workload, double longest_s)
+{
+    int64_t longest = 0;
+    for (int64_t k = 0; k < workload->count; k++) {
+        if (workload->base_s[k] > longest_s)
+            workload->base_s[k] = (float)longest_s;
+        if (workload->base_s[k] > workload->base_s[longest])
+            longest = k;
+    }
+    workload->base_s[longest] = (float)longest_s;
+}
+
 static bool draw_tasks(const struct workload_source *source,
                        struct workload *workload, struct message *message)
 {
@@ -142,7 +156,7 @@ static bool draw_tasks(const struct workload_source *source,
                            "--synthetic is '%s'; allowed is lognormal, "
                            "exponential, uniform or constant, a colon and "
                            "n=1...%d, mean=SECONDS or mean_us=0.001...1e9"
-                           "[,cv=0...100][,nulls=0...1e9]",
+                           "[,cv=0...100][,longest=SECONDS][,nulls=0...1e9]",
                            source->synthetic, TASKS_MAX);
     snprintf(workload->name, sizeof workload->name, "%s", source->synthetic);
     workload->nulls = (int64_t)synthetic.nulls;
@@ -152,6 +166,8 @@ static bool draw_tasks(const struct workload_source *source,
     for (int64_t k = 0; k < workload->count; k++)
         workload->base_s[k] =
             (float)(mean_s * synthetic.kind->draw(&random, synthetic.cv));
+    if (synthetic.longest_s > 0)
+        limit_tasks(workload, synthetic.longest_s);
     return true;
 }
 
