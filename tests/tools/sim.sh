@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# sim.sh EK_SIM DATA SLOWDOWN: the command line of ek-sim, which checks itself
+# that every task runs once; virtual times only.  DATA has records.
+set -u
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+record=$2/be032_half.ekr
+slowdown=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+status=0
+
+fail() {
+    echo "FAIL: $*"
+    status=1
+}
+
+# run EXPECTED ARGUMENT...: exit status; output goes to out and err.
+run() {
+    expected=$1
+    shift
+    "$tool" "$@" >out 2>err </dev/null
+    code=$?
+    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
+}
+
+says() {
+    grep -qF -- "$1" err || fail "no '$1' in: $(cat err)"
+}
+
+# column NAME: of the rows of a CSV in out, one per line.
+column() {
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
+                                        if ($i == name) at = i }
+                          NR > 1 { print $at }' out
+}
+
+small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 3'
+
+# The same seed is the same run, another is another.
+for mode in exact sampled; do
+    run 0 $small --mode $mode --csv
+    grep -v decision out >/dev/null || fail 'no rows'
+    column makespan_s >first
+    run 0 $small --mode $mode --csv
+    column makespan_s >second
+    cmp -s first second || fail "$mode: a run differs from itself"
+    run 0 $small --mode $mode --csv --seed 2
+    column makespan_s >second
+    cmp -s first second && fail "$mode: seeds make no difference"
+    [ "$(wc -l <first)" -eq 3 ] || fail "$mode: $(cat first)"
+done
+
+# All ways to balance, on every kind of machine.
+for machine in hopper titan intrepid edison frontier ib-edr ib-hdr ib-ndr tcp \
+    this; do
+    run 0 --record "$record" --machine $machine --iterations 2 --compare \
+        --scale 5 --node-cores 8 --ranks-per-node 2 --cores 24
+    [ "$(grep -c '^[a-zA-Z]' out)" -ge 9 ] || fail "$machine: $(cat out)"
+done
+run 0 $small --compare --progress polling --deque locked --order executed
+run 0 $small --json
+[ "$(grep -c '^{"mode": "ek-sim", "iteration": [123], .*}$' out)" -eq 3 ] ||
+    fail "json: $(cat out)"
+run 0 $small --drift 5 --noise 5 --policy auto --steal near --expected 10
+run 0 $small --start dealt --policy hierarchical --balance-group 8
+run 0 $small --start uneven:4:4 --policy centralized --steal none
+run 0 $small --cores 5 --buffer-slots 2
+
+# What retention and rebalancing are for.
+run 0 $small --start uneven:4:4 --policy centralized --steal none --csv
+column efficiency | awk 'NR == 1 { first = $1 }
+                         END { exit !($1 > 0.8 && first < 0.6) }' ||
+    fail "a rebalance does not balance: $(column efficiency)"
+
+# A machine file.
+printf 'like titan\nname mine\nhandle 5 us\n' >mine.machine
+run 0 $small --machine mine.machine --cores 32
+grep -q '^mine: 2 nodes of 16 cores' out || fail "mine: $(head -2 out)"
+
+# Both modes come to the same efficiency, within two points.
+if [ "$slowdown" -eq 1 ]; then
+    for job in '2400 48000 5' '9600 192000 4'; do
+        set -- $job
+        for mode in exact sampled; do
+            run 0 --synthetic "lognormal:n=$2,mean=0.03,cv=0.4" \
+                --cores "$1" --iterations "$3" --mode $mode --csv
+            column efficiency >$mode
+        done
+        paste exact sampled | awk '
+            { sum += 100 * ($1 - $2) }
+            END { mean = sum / NR
+                  exit !(NR >= 4 && mean < 2 && mean > -2) }' ||
+            fail "$1 cores: exact, sampled: $(paste exact sampled)"
+    done
+fi
+
+# Bad input.
+run 2
+says 'one of --record and --synthetic is needed'
+run 2 --synthetic lognormal:n=10
+says "allowed is lognormal, exponential, uniform or constant"
+run 2 --record nowhere.ekr
+says 'nowhere.ekr'
+run 2 $small --machine atlantis
+says "--machine is 'atlantis'; allowed: this, hopper"
+run 2 $small --machine nowhere.machine
+says "nowhere.machine"
+echo 'speed 3 us' >bad.machine
+run 2 $small --machine bad.machine
+says "'bad.machine', line 1: unknown key 'speed'"
+run 2 $small --cores 25
+says "--cores is 25; 'hopper' has nodes of 24: allowed are multiples"
+run 2 $small --ranks-per-node 5
+says 'allowed: divisors that leave a worker'
+run 2 $small --policy best
+says "--policy is 'best'; allowed: original, retain"
+run 2 $small --mode fast
+says "--mode is 'fast'; allowed: exact, sampled, auto"
+run 2 $small --start here
+says "--start is 'here'; allowed: record, block, dealt, uneven:N:M"
+run 2 $small --start record
+says 'there is none'
+run 2 $small --compare --policy retain
+says '--compare has policies of its own'
+run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none
+says 'hours that can be simulated'
+run 0 --help
+grep -q 'Machines: this, hopper' out || fail 'help names no machines'
+exit $status
