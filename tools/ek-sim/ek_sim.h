@@ -82,6 +82,7 @@ struct run {
     int buffer_slots;
     bool is_sampled;
     int64_t events;
+    double real_s; /* that they took */
     double best_s; /* shortest iteration of all modes */
 };
 

@@ -412,7 +412,9 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
     if (open_sim(&simulation, &program) != EK_OK) {
         message_set(message, "%s", ek_error_message());
     } else {
+        double start_s = real_s();
         enum eki_sim_end end = run_events(&simulation);
+        run->real_s += real_s() - start_s;
         exit_status = report_end(&simulation, end, message);
         run->events += simulation.sim->events;
     }

@@ -92,7 +92,7 @@ static void print_table(const struct run *run, const struct row *rows,
         if (is_shown(run, iteration))
             print_row(run, &rows[i], iteration == 1);
     }
-    printf("\n%" PRId64 " events\n", run->events);
+    printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
 
 static void print_csv(const struct row *rows, int count)
