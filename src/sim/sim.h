@@ -55,6 +55,7 @@ struct eki_sim_worker {
     /* Where its memory is: read ahead. */
     const struct eki_engine *engine;
     const struct eki_worker_words *words;
+    const struct eki_node_words *node;
     const struct eki_slot *slot; /* of the task that runs */
     const struct eki_function_counts *counts;
     int32_t actor;

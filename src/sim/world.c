@@ -66,6 +66,7 @@ static ek_status create_rank(struct eki_sim *sim, int r)
         *worker =
             (struct eki_sim_worker){.worker = rank->engine->workers[w],
                                     .engine = rank->engine,
+                                    .node = rank->engine->node,
                                     .words = rank->engine->workers[w]->words,
                                     .rank = rank,
                                     .actor = rank->engine->workers[w]->id,
@@ -202,9 +203,10 @@ static uint64_t read_worker(const struct eki_sim_worker *worker)
     sum += (uint64_t)inner->index_first + worker->engine->phase;
     sum += worker->counts->work_ns + worker->engine->slot_bytes;
     sum += (uint64_t)worker->rank->iteration;
-    /* relaxed: there is one thread. */
+    /* relaxed, both: there is one thread. */
     sum +=
         atomic_load_explicit(&worker->words->deque.word, memory_order_relaxed);
+    sum += atomic_load_explicit(&worker->node->stop[0], memory_order_relaxed);
     return worker->slot ? sum + worker->slot->id : sum;
 }
 
