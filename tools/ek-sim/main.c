@@ -45,6 +45,18 @@ static bool find_machine(const struct arguments *arguments,
         machine->node_ranks = arguments->ranks_per_node;
     if (arguments->progress)
         machine->has_server = strcmp(arguments->progress, "server") == 0;
+    return true;
+}
+
+/* Whole nodes; a job smaller than a node is one. */
+static bool choose_nodes(struct run *run, struct message *message)
+{
+    struct eki_machine *machine = &run->machine;
+    int cores = run->arguments->cores;
+    if (cores == 0)
+        cores = (int)machine->node_cores;
+    if (cores < machine->node_cores)
+        machine->node_cores = cores;
     if (machine->node_cores % machine->node_ranks != 0 ||
         eki_machine_workers(machine) < 1)
         return message_set(message,
@@ -55,25 +67,22 @@ static bool find_machine(const struct arguments *arguments,
                            machine->has_server ? ", a core of each its "
                                                  "server's"
                                                : "");
-    return true;
-}
-
-/* Whole nodes; a job smaller than a node is one. */
-static bool place_ranks(struct run *run, struct message *message)
-{
-    struct eki_machine *machine = &run->machine;
-    int cores = run->arguments->cores;
-    if (cores == 0 || (cores < machine->node_cores && machine->node_ranks == 1))
-        machine->node_cores = cores ? cores : machine->node_cores;
-    if (cores == 0)
-        cores = (int)machine->node_cores;
-    if (cores % machine->node_cores != 0 || eki_machine_workers(machine) < 1)
+    if (cores % machine->node_cores != 0)
         return message_set(message,
                            "--cores is %d; '%s' has nodes of %lld: allowed "
                            "are multiples",
                            cores, machine->name,
                            (long long)machine->node_cores);
     run->nodes = cores / (int)machine->node_cores;
+    return true;
+}
+
+static bool place_ranks(struct run *run, struct message *message)
+{
+    const struct eki_machine *machine = &run->machine;
+    const char *mode = run->arguments->mode;
+    if (!choose_nodes(run, message))
+        return false;
     run->ranks = run->nodes * (int)machine->node_ranks;
     run->rank_workers = allocate((size_t)run->ranks, sizeof(int));
     run->node_of_rank = allocate((size_t)run->ranks, sizeof(int));
@@ -82,9 +91,9 @@ static bool place_ranks(struct run *run, struct message *message)
         run->node_of_rank[r] = r / (int)machine->node_ranks;
     }
     run->workers = run->ranks * eki_machine_workers(machine);
-    const char *mode = run->arguments->mode;
     run->is_sampled = strcmp(mode, "sampled") == 0 ||
-                      (strcmp(mode, "auto") == 0 && cores > EXACT_CORES_MOST);
+                      (strcmp(mode, "auto") == 0 &&
+                       run->nodes * machine->node_cores > EXACT_CORES_MOST);
     return true;
 }
 
