@@ -118,7 +118,9 @@ static size_t count_bins(struct sort *sort)
     if (sort->slots > FEW)
         return EKI_BIN_COUNT;
     for_each(sort, bound_slot);
-    if (sort->low == EKI_BIN_NEVER || sort->low > sort->high)
+    if (sort->low > sort->high)
+        return 1;
+    if (sort->low == EKI_BIN_NEVER)
         return EKI_BIN_COUNT;
     sort->first = sort->low;
     return sort->high - sort->low + 1;
