@@ -65,15 +65,16 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     struct eki_engine *engine = rank->engine;
     struct eki_sim_port *port = rank->port;
-    bool is_rebalance = engine->kind == EKI_PHASE_RESTORE;
+    /* Reading the clock takes longer than most steps. */
+    bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace;
     int64_t sent = sim->messages;
-    uint64_t start = is_rebalance ? real_ns() : 0;
+    uint64_t start = is_timed ? real_ns() : 0;
     port->step_ns = sim->machine.poll;
     port->budget = draw_budget(sim);
     port->told = EKI_SIM_NOBODY;
     port->is_starved = port->is_answering = false;
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
-    if (is_rebalance)
+    if (is_timed)
         rank->decision_ns += real_ns() - start;
     uint64_t ns = (uint64_t)port->step_ns;
     rank->busy_until = sim->now + ns;
@@ -104,9 +105,11 @@ static uint64_t next_service(const struct eki_sim_rank *rank)
 static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     if (sim->program->pace) {
-        eki_heap_set(&sim->heap, rank->actor,
-                     sim->now + eki_sim_pace_of(sim, EKI_PACE_SERVER,
-                                                rank->port->step_ns));
+        uint64_t look = eki_sim_pace_of(sim, rank, EKI_PACE_SERVER, 1);
+        uint64_t known = next_service(rank);
+        eki_heap_set_early(&sim->heap, rank->actor, sim->now + look);
+        if (known != UINT64_MAX)
+            eki_sim_call_server(sim, rank, known > sim->now ? known : sim->now);
         return;
     }
     uint64_t next = next_service(rank);
@@ -121,7 +124,14 @@ static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
 void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                          uint64_t ns)
 {
-    if (sim->program->pace || rank->engine->kind == EKI_PHASE_RESTORE)
+    if (sim->program->pace) {
+        if (eki_sim_is_serving(rank) && eki_sim_has_messages(rank))
+            eki_heap_set_early(
+                &sim->heap, rank->actor,
+                ns + eki_sim_pace_of(sim, rank, EKI_PACE_TAKE, 1));
+        return;
+    }
+    if (rank->engine->kind == EKI_PHASE_RESTORE)
         return;
     if (eki_sim_is_polling(sim, rank)) {
         for (int w = 0; w < rank->topology.workers_here; w++) {
@@ -132,9 +142,7 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
         }
         return;
     }
-    bool is_open = rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
-                   rank->state == EKI_SIM_SERVES;
-    if (!is_open || !eki_sim_has_messages(rank))
+    if (!eki_sim_is_serving(rank) || !eki_sim_has_messages(rank))
         return;
     uint64_t next = ns > rank->busy_until ? ns : rank->busy_until;
     eki_heap_set_early(&sim->heap, rank->actor,
@@ -159,8 +167,7 @@ static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
-        uint64_t ns = eki_sim_pace_of(sim, EKI_PACE_ARRIVE, 1);
-        worker->state = EKI_SIM_SERIAL;
+        uint64_t ns = eki_sim_pace_of(sim, rank, EKI_PACE_ARRIVE, 1);
         worker->never = ns == EKI_SIM_NEVER;
         worker->drawn = 0;
         if (!worker->never)
@@ -175,15 +182,17 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     const struct eki_sim_program *program = sim->program;
     const struct eki_sim_iteration *iteration =
         eki_sim_iteration_of(sim, rank->iteration);
-    struct eki_phase phase = {
-        .kind = kind,
-        .signature =
-            program->signature ? program->signature(program->context, rank) : 1,
-        .steal = iteration->steal,
-        .on_failure = iteration->on_failure};
+    struct eki_phase phase = {.kind = kind,
+                              .signature = 1,
+                              .steal = iteration->steal,
+                              .on_failure = iteration->on_failure};
     if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)
         phase.balance = &iteration->balance;
+    if (program->phase)
+        program->phase(program->context, rank, &phase);
     eki_engine_enter(rank->engine, &phase, eki_sim_clock(sim, rank));
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        rank->workers[w].state = EKI_SIM_SERIAL;
     rank->done = 0;
     rank->server_done = rank->is_forwarded = false;
     rank->next_poll = 0;
@@ -193,7 +202,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
 /* All ranks are through: each goes on at once. */
 static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
-    uint64_t ns = eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1);
+    uint64_t ns = eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1);
     if (!sim->setup.is_together) {
         eki_heap_set(&sim->heap, rank->actor, sim->now + ns);
         return;
@@ -206,6 +215,13 @@ static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
         eki_heap_set(&sim->heap, sim->ranks[r].actor, sim->now + 1);
 }
 
+static void open_team(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    rank->state = EKI_SIM_RUNS;
+    send_workers(sim, rank);
+    rearm(sim, rank);
+}
+
 static void enter_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     const struct eki_sim_program *program = sim->program;
@@ -214,15 +230,12 @@ static void enter_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
     rank->entered_ns = sim->now;
     rank->server_ns = 0;
     enter_phase(sim, rank, EKI_PHASE_PROCESS);
-    rank->state = EKI_SIM_RUNS;
-    send_workers(sim, rank);
-    if (program->entered && program->entered(program->context, rank)) {
-        rank->state = EKI_SIM_FAULT;
+    rank->state = EKI_SIM_FAULT;
+    if (program->entered && program->entered(program->context, rank))
         eki_heap_set(&sim->heap, rank->actor,
-                     sim->now + eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1));
-        return;
-    }
-    rearm(sim, rank);
+                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1));
+    else
+        open_team(sim, rank);
 }
 
 static void leave_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
@@ -251,6 +264,7 @@ static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
         return;
     }
     rank->state = EKI_SIM_OVER;
+    eki_sim_end_port(rank->port);
     eki_heap_remove(&sim->heap, rank->actor);
     sim->over++;
 }
@@ -406,8 +420,7 @@ void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank)
         break;
     case EKI_SIM_FAULT:
         sim->program->fault(sim->program->context, rank);
-        rank->state = EKI_SIM_RUNS;
-        rearm(sim, rank);
+        open_team(sim, rank);
         break;
     case EKI_SIM_RUNS:
         if (!sim->machine.has_server && !sim->program->pace)

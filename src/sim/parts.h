@@ -8,7 +8,14 @@
 /* Whoever waits looks again after so long at the latest. */
 #define EKI_SIM_LOOK_NS UINT64_C(1000000000)
 
-struct eki_sim_letter;
+/* A message on its way. */
+struct eki_sim_letter {
+    uint64_t arrives;
+    int64_t number; /* of all messages: ties */
+    struct eki_sim_port *sender;
+    int32_t buffer; /* of the sender */
+    _Alignas(16) struct eki_message message;
+};
 
 /* What a rank sends through and receives from. */
 struct eki_sim_port {
@@ -32,6 +39,8 @@ struct eki_sim_port {
 
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
+/* Its rank is over: MPI completes what was sent to it, nobody takes it. */
+void eki_sim_end_port(const struct eki_sim_port *port);
 /* When its next message arrives; UINT64_MAX: none is on its way. */
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port);
 /* When its next send buffer comes free; UINT64_MAX: all are, or nobody knows.
@@ -42,11 +51,12 @@ void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
                       uint64_t arrives);
 
 static inline uint64_t eki_sim_pace_of(struct eki_sim *sim,
+                                       struct eki_sim_rank *rank,
                                        enum eki_sim_pace what, double ns)
 {
     uint64_t whole = (uint64_t)(ns + 0.5);
     return sim->program->pace
-               ? sim->program->pace(sim->program->context, what, whole)
+               ? sim->program->pace(sim->program->context, rank, what, whole)
                : whole;
 }
 
@@ -61,6 +71,13 @@ static inline bool eki_sim_is_polling(const struct eki_sim *sim,
                                       const struct eki_sim_rank *rank)
 {
     return !sim->machine.has_server && rank->state == EKI_SIM_RUNS;
+}
+
+/* Whether its host steps the server, or could. */
+static inline bool eki_sim_is_serving(const struct eki_sim_rank *rank)
+{
+    return rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
+           rank->state == EKI_SIM_SERVES || rank->state == EKI_SIM_MOVES;
 }
 
 /* Whether anything of this phase goes through the server. */

@@ -12,7 +12,8 @@
  * sleep up to 1 ms), but only looks that may find something are simulated: when
  * it may ask another node, when a message has come, when somebody on its node
  * publishes, when the phase ends; and every second.  A program with a pace of
- * its own says how long each look waits instead.
+ * its own says how long each look waits instead, and how long after a message
+ * came, or a worker wants something, the server looks.
  *
  * The same setup and program are the same run.  One thread.
  */
@@ -34,7 +35,7 @@ struct eki_sim_iteration {
 
 enum eki_sim_state {
     EKI_SIM_SERIAL,   /* host: the program's own code; worker: is not there */
-    EKI_SIM_FAULT,    /* host: has entered, something happens at once */
+    EKI_SIM_FAULT,    /* host: has entered, something happens first */
     EKI_SIM_RUNS,     /* host: an iteration; worker: a task or an index */
     EKI_SIM_STEPS,    /* worker: is stepped */
     EKI_SIM_WAITS,    /* worker: has nothing to do */
@@ -115,6 +116,7 @@ enum eki_sim_pace {
     EKI_PACE_WAIT,    /* ... that did not */
     EKI_PACE_ARRIVE,  /* a thread comes for a worker */
     EKI_PACE_SERVER,  /* between two steps of a server */
+    EKI_PACE_TAKE,    /* until a server looks at what has arrived */
     EKI_PACE_SERIAL,  /* the program's own code between calls */
     EKI_PACE_MESSAGE, /* on its way */
     EKI_PACE_SEND     /* until a send buffer comes free */
@@ -152,14 +154,23 @@ struct eki_sim_program {
     /* It has restored; STATUS: what that came to. */
     void (*restored)(void *context, struct eki_sim_rank *rank,
                      ek_status status);
-    /* How long WHAT takes, where the machine says NS. */
-    uint64_t (*pace)(void *context, enum eki_sim_pace what, uint64_t ns);
-    /* Around every event.  False: the run ends. */
-    void (*before)(void *context, struct eki_sim_rank *rank);
+    /* How long WHAT takes on RANK, where the machine says NS. */
+    uint64_t (*pace)(void *context, struct eki_sim_rank *rank,
+                     enum eki_sim_pace what, uint64_t ns);
+    /* Around every event, of a worker or (NULL) a host.  False: the run ends.
+     */
+    void (*before)(void *context, struct eki_sim_rank *rank,
+                   struct eki_sim_worker *worker);
     bool (*after)(void *context, struct eki_sim_rank *rank,
                   struct eki_sim_worker *worker);
-    /* Signature of a rank in this phase. */
-    uint64_t (*signature)(void *context, const struct eki_sim_rank *rank);
+    /* A rank is about to enter PHASE, which it may change. */
+    void (*phase)(void *context, struct eki_sim_rank *rank,
+                  struct eki_phase *phase);
+    /* A message was sent to rank TO, or is taken by RANK. */
+    void (*sent)(void *context, struct eki_sim_rank *rank,
+                 const struct eki_message *message, int to);
+    void (*received)(void *context, struct eki_sim_rank *rank,
+                     const struct eki_message *message);
 };
 
 struct eki_sim_setup {
@@ -176,7 +187,8 @@ struct eki_sim_setup {
     bool is_sampled;   /* steals that fail are drawn */
     bool is_together;  /* ranks wait for each other between calls */
     bool is_reordered; /* messages of different pairs overtake each other */
-    bool is_late;      /* a send is complete when it was received */
+    /* A larger message is sent when it was received; 0: none is. */
+    size_t late_bytes;
     int send_buffers;
     size_t message_bytes;
 };

@@ -106,7 +106,8 @@ void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
 static void go_on(struct eki_sim *sim, struct eki_sim_worker *worker, double ns)
 {
     eki_heap_set(&sim->heap, worker->actor,
-                 sim->now + eki_sim_pace_of(sim, EKI_PACE_STEP, ns));
+                 sim->now +
+                     eki_sim_pace_of(sim, worker->rank, EKI_PACE_STEP, ns));
 }
 
 static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
@@ -243,18 +244,11 @@ static bool wants_server(const struct ek_worker *inner)
            atomic_load_explicit(&inner->ask, memory_order_relaxed) != 0;
 }
 
-static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
+/* When it looks again, after BUSY in its server's step. */
+static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
+                             uint64_t busy)
 {
     struct eki_sim_rank *rank = worker->rank;
-    bool is_new = worker->state != EKI_SIM_WAITS;
-    set_state(sim, worker, EKI_SIM_WAITS);
-    uint64_t busy = poll_server(sim, rank, true);
-    if (sim->program->pace) {
-        eki_heap_set(
-            &sim->heap, worker->actor,
-            sim->now + eki_sim_pace_of(sim, EKI_PACE_WAIT, sim->machine.probe));
-        return;
-    }
     uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
     if (must_look(sim, worker))
         look = sim->now + SPIN_LOOK_NS;
@@ -264,10 +258,23 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
         look = earlier(look, eki_sim_next_arrival(rank->port));
     look = look > sim->now + busy ? look : sim->now + busy + 1;
     bool has_answer = eki_sim_open_requests(worker->worker) > 0;
-    eki_heap_set_early(&sim->heap, worker->actor,
-                       eki_sim_next_look(sim, worker->since, has_answer, look));
+    return eki_sim_next_look(sim, worker->since, has_answer, look);
+}
+
+static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct eki_sim_rank *rank = worker->rank;
+    bool is_new = worker->state != EKI_SIM_WAITS;
+    set_state(sim, worker, EKI_SIM_WAITS);
+    uint64_t busy = poll_server(sim, rank, true);
+    if (sim->program->pace)
+        eki_heap_set(&sim->heap, worker->actor,
+                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
+    else
+        eki_heap_set_early(&sim->heap, worker->actor,
+                           next_look_of(sim, worker, busy));
     bool has_ask = wants_server(worker->worker);
-    if (has_ask && !eki_sim_is_polling(sim, rank))
+    if (has_ask && (sim->program->pace || !eki_sim_is_polling(sim, rank)))
         eki_sim_call_server(sim, rank, sim->now);
     if (is_new)
         tell_idle(sim, rank);

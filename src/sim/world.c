@@ -116,7 +116,7 @@ static ek_status fill(struct eki_sim *sim)
     for (int r = 0; r < setup->ranks; r++) {
         EKI_TRY(create_rank(sim, r));
         eki_heap_set(&sim->heap, sim->ranks[r].actor,
-                     eki_sim_pace_of(sim, EKI_PACE_SERIAL, 1));
+                     eki_sim_pace_of(sim, &sim->ranks[r], EKI_PACE_SERIAL, 1));
     }
     return EK_OK;
 }
@@ -180,7 +180,7 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
         rank = &sim->ranks[actor - workers];
     }
     if (program->before)
-        program->before(program->context, rank);
+        program->before(program->context, rank, worker);
     if (worker)
         eki_sim_worker_event(sim, worker);
     else
