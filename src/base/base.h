@@ -10,6 +10,8 @@
 #ifndef EKI_BASE_H
 #define EKI_BASE_H
 
+#include "base/plant.h"
+
 #include <evenkeel.h>
 
 #include <stdatomic.h>

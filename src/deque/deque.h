@@ -53,6 +53,11 @@
 #define EKI_DEQUE_CAPACITY_MIN 2
 #define EKI_DEQUE_CAPACITY_MAX (1 << 20)
 
+/* See base/plant.h: bugs for tests, none here. */
+#ifndef EKI_PLANTED
+#define EKI_PLANTED(name) 0
+#endif
+
 /* Called by who waits for the lock, after every EKI_DEQUE_SPINS looks in vain;
  * the includer defines it, before inclusion, to give the core away. */
 #ifndef EKI_DEQUE_RELAX
@@ -300,6 +305,8 @@ static inline uint32_t eki_deque_room(struct eki_deque_owner *owner,
 {
     if (!eki_deque_exhausted(owner, shared))
         return 0;
+    if (EKI_PLANTED(TWICE_EXHAUSTED))
+        owner->claimed[owner->buffer] += owner->open;
     if (owner->open != 0)
         eki_deque_settle(owner, 0);
 

@@ -40,6 +40,8 @@ static void copy_block(struct ek_worker *worker, int from,
                (size_t)block->first * local->slot_bytes,
            bytes);
     local->stack_top += bytes;
+    if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
+        return;
     eki_deque_finish(worker->deque.kind,
                      &eki_words_of(worker->engine, from)->deque, block);
 }
@@ -307,6 +309,23 @@ static void watch(struct ek_worker *worker, uint64_t now)
                               memory_order_relaxed);
 }
 
+static void add_executed(struct ek_worker *worker,
+                         const struct eki_worker_words *words)
+{
+    /* acquire: pairs with the release in eki_worker_store(): the work is done
+     * and what it created is counted. */
+    worker->check_executed +=
+        atomic_load_explicit(&words->executed, memory_order_acquire);
+}
+
+static void add_created(struct ek_worker *worker,
+                        const struct eki_worker_words *words)
+{
+    /* relaxed: the acquires of the first pass make it no older. */
+    worker->check_created +=
+        atomic_load_explicit(&words->created, memory_order_relaxed);
+}
+
 /* Look at one worker; true: a later phase was seen, so this one has ended. */
 static bool first_pass(struct ek_worker *worker, uint64_t now)
 {
@@ -327,10 +346,10 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
         restart_check(worker);
         return false;
     }
-    /* acquire: pairs with the release in eki_worker_store(): the work is done
-     * and what it created is counted. */
-    worker->check_executed +=
-        atomic_load_explicit(&words->executed, memory_order_acquire);
+    if (EKI_PLANTED(CREATED_FIRST) || EKI_PLANTED(MIXED_PASS))
+        add_created(worker, words);
+    if (!EKI_PLANTED(CREATED_FIRST))
+        add_executed(worker, words);
     if (++worker->check_at == engine->topology->node_workers) {
         worker->check_at = 0;
         worker->check_pass = 1;
@@ -348,9 +367,12 @@ static bool check_next(struct ek_worker *worker, uint64_t now)
     struct eki_engine *engine = worker->engine;
     if (worker->check_pass == 0)
         return first_pass(worker, now);
-    /* relaxed: the acquires of the first pass make it no older. */
-    worker->check_created += atomic_load_explicit(
-        &eki_words_of(engine, worker->check_at)->created, memory_order_relaxed);
+    const struct eki_worker_words *words =
+        eki_words_of(engine, worker->check_at);
+    if (EKI_PLANTED(CREATED_FIRST))
+        add_executed(worker, words);
+    else if (!EKI_PLANTED(MIXED_PASS))
+        add_created(worker, words);
     if (++worker->check_at < engine->topology->node_workers)
         return false;
     bool is_done = worker->check_created == worker->check_executed;

@@ -356,6 +356,14 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
     begin(worker, now);
 }
 
+/* Only planted: counters are cumulative. */
+static inline void reset_counters(struct ek_worker *worker)
+{
+    worker->created = worker->executed = 0;
+    worker->first_id = worker->next_id;
+    eki_worker_store(worker);
+}
+
 /* What all ranks return. */
 static void phase_error(struct eki_engine *engine, struct eki_error *error)
 {
@@ -379,6 +387,10 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     phase_error(engine, error);
     engine->departing.count = 0;
     engine->is_open = false;
+    for (int here = 0;
+         EKI_PLANTED(RESET_COUNTERS) && here < engine->topology->workers_here;
+         here++)
+        reset_counters(engine->workers[here]);
     /* release: pairs with the acquire in all_left(): no claimant of this rank
      * is about any more. */
     atomic_store_explicit(

@@ -252,7 +252,13 @@ static bool receive(struct eki_engine *engine,
 {
     enum eki_taken taken = EKI_TAKEN;
     engine->server.moved += message->head.kind != EKI_KIND_NONE;
-    if (message->head.phase == engine->phase) {
+    if (EKI_PLANTED(TASKS_LAST) && is_of_tasks(message) &&
+        message == engine->server.held) {
+        taken = keep_early(engine, message);
+    } else if (message->head.phase == engine->phase ||
+               (EKI_PLANTED(OLD_REQUESTS) &&
+                message->head.kind == EKI_KIND_REQUEST &&
+                message->head.phase < engine->phase)) {
         if (message->head.signature != engine->signature)
             eki_set_mismatch(engine);
         taken = take_message(engine, message, now);
@@ -330,8 +336,11 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         eki_server_last_polled(engine) != engine->topology->rank)
         atomic_store_explicit(&engine->node->polled, engine->topology->rank,
                               memory_order_relaxed);
-    if (take_early(engine, now))
+    uint64_t moved = engine->server.moved;
+    if (EKI_PLANTED(TASKS_LAST) || take_early(engine, now))
         drain(engine, now);
+    if (EKI_PLANTED(TASKS_LAST) && engine->server.moved == moved)
+        take_early(engine, now);
     eki_balancer_step(engine);
     eki_server_departing(engine);
     eki_counter_serve(engine);

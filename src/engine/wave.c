@@ -149,8 +149,10 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
     struct eki_verdict verdict = {.wave = EKI_WAVE_AGAIN, .error = sum->error};
     if (is_stalled(engine, sum, now))
         verdict.wave = EKI_WAVE_STALLED;
-    if (sum->created == sum->executed && sum->created == server->last_created &&
-        sum->executed == server->last_executed)
+    if (sum->created == sum->executed &&
+        ((sum->created == server->last_created &&
+          sum->executed == server->last_executed) ||
+         EKI_PLANTED(SINGLE_WAVE)))
         verdict.wave = EKI_WAVE_DONE;
     if (sum->signature_low != sum->signature_high) {
         eki_error_mismatch(&verdict.error);

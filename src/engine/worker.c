@@ -29,7 +29,7 @@ void eki_worker_store(struct ek_worker *worker)
 static bool all_left(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    if (worker->may_publish == engine->phase)
+    if (worker->may_publish == engine->phase || EKI_PLANTED(EARLY_PUBLISH))
         return true;
     for (int i = 0; i < engine->topology->node_ranks; i++) {
         /* acquire: pairs with the release in eki_engine_leave(): no claimant
@@ -213,7 +213,9 @@ enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now)
     struct eki_local *local = &worker->local;
     if (worker->is_idle)
         end_search(worker, now);
-    eki_worker_publish(worker, false);
+    eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST));
+    if (EKI_PLANTED(PUBLISH_FIRST) && eki_local_is_empty(local))
+        return EKI_STEP_AGAIN;
     set_mark(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Planted bugs: mistakes that protocols of this library are known to invite,
+ * for a test to see that schedule checking finds them.
+ *
+ * EKI_PLANTED(NAME) is 0 in the library.  In a library of the tests, built with
+ * EKI_PLANT, one at a time can be made.
+ */
+#ifndef EKI_PLANT_H
+#define EKI_PLANT_H
+
+#ifdef EKI_PLANT
+
+/* X(name, as tests call it). */
+#define EKI_PLANTS(X)                     \
+    X(SINGLE_WAVE, "single-wave")         \
+    X(CREATED_FIRST, "created-first")     \
+    X(MIXED_PASS, "mixed-pass")           \
+    X(EARLY_PUBLISH, "early-publish")     \
+    X(NO_FINISH, "no-finish")             \
+    X(TWICE_EXHAUSTED, "twice-exhausted") \
+    X(OLD_REQUESTS, "old-requests")       \
+    X(RESET_COUNTERS, "reset-counters")   \
+    X(TASKS_LAST, "tasks-last")           \
+    X(PUBLISH_FIRST, "publish-first")
+
+enum eki_plant {
+    EKI_PLANT_NONE,
+#define EKI_PLANT_NAME(name, text) EKI_PLANT_##name,
+    EKI_PLANTS(EKI_PLANT_NAME)
+#undef EKI_PLANT_NAME
+};
+
+/* The one that is made; of whoever links that library. */
+extern enum eki_plant eki_planted;
+
+#define EKI_PLANTED(name) (eki_planted == EKI_PLANT_##name)
+
+#else
+#define EKI_PLANTED(name) 0
+#endif
+
+#endif
