@@ -114,6 +114,9 @@ static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
                       enum eki_sim_state state)
 {
     struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
+    /* Where a task lay may be free memory afterwards. */
+    if (state != EKI_SIM_RUNS)
+        worker->slot = NULL;
     if ((worker->state == EKI_SIM_WAITS) == (state == EKI_SIM_WAITS)) {
         worker->state = (uint8_t)state;
         return;
