@@ -197,8 +197,10 @@ void eki_server_waves(struct eki_engine *engine, uint64_t now)
         if (!server->has_vote[i])
             return;
     }
+    /* Not before the rest of an answer is sent: endless waves could take every
+     * buffer that it waits for. */
     if (engine->departing.count != server->depart_next ||
-        !node_vote(engine, &sum))
+        server->rest.sent != server->rest.count || !node_vote(engine, &sum))
         return;
     for (int i = 0; i < server->children; i++)
         add_vote(&sum, &server->vote[i]);
