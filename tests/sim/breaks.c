@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a test breaks, once, to see that it is found: engine and network are
+ * meddled with behind the back of whoever checks.
+ */
+#include "explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether this is an event of a worker between two tasks of an iteration. */
+static bool is_between(const struct explore *explore)
+{
+    return explore->worker && explore->worker->state == EKI_SIM_STEPS &&
+           explore->rank->engine->is_open && !explore->worker->never &&
+           explore->rank->engine->steal != EK_STEAL_COUNTER;
+}
+
+/* A slot on its stack, which it will run; NULL: there is none. */
+static struct eki_slot *waiting_slot(const struct explore *explore)
+{
+    const struct eki_local *local;
+    if (!is_between(explore))
+        return NULL;
+    local = &explore->worker->worker->local;
+    if (local->stack_top == local->stack_bottom)
+        return NULL;
+    struct eki_slot *slot =
+        (struct eki_slot *)(local->stack_top - local->slot_bytes);
+    return slot->flags & EKI_SLOT_RANGE ? NULL : slot;
+}
+
+static bool push_copy(struct explore *explore, const struct eki_slot *slot)
+{
+    struct eki_local *local = &explore->worker->worker->local;
+    unsigned char copy[EKI_SLOT_HEADER + EXPLORE_PAYLOAD];
+    memcpy(copy, slot, local->slot_bytes);
+    memcpy(eki_local_push(local), copy, local->slot_bytes);
+    return true;
+}
+
+/* -- tasks */
+
+static bool double_task(struct explore *explore)
+{
+    const struct eki_slot *slot = waiting_slot(explore);
+    return slot && push_copy(explore, slot);
+}
+
+static bool lose_task(struct explore *explore)
+{
+    if (!waiting_slot(explore))
+        return false;
+    explore->worker->worker->local.stack_top -=
+        explore->worker->worker->local.slot_bytes;
+    return true;
+}
+
+static bool lose_message(struct explore *explore)
+{
+    for (int r = 0; r < explore->scenario->ranks; r++) {
+        struct eki_sim_port *port = &explore->sim->ports[r];
+        if (port->count == 0 ||
+            port->queue[port->count - 1]->message.head.kind != EKI_KIND_TASKS)
+            continue;
+        free(port->queue[--port->count]);
+        return true;
+    }
+    return false;
+}
+
+static bool invent_task(struct explore *explore)
+{
+    int64_t key = INT64_C(1) << 40;
+    struct eki_slot *slot = waiting_slot(explore);
+    if (slot)
+        memcpy(slot->payload, &key, sizeof key);
+    return slot != NULL;
+}
+
+static bool revive_task(struct explore *explore)
+{
+    struct eki_slot *slot = waiting_slot(explore);
+    for (int64_t key = 0; slot && key < explore->ledger.count; key++) {
+        if (explore->ledger.tasks[key].state != TASK_GONE)
+            continue;
+        push_copy(explore, slot);
+        memcpy(waiting_slot(explore)->payload, &key, sizeof key);
+        return true;
+    }
+    return false;
+}
+
+static bool spoil_payload(struct explore *explore)
+{
+    struct eki_slot *slot = waiting_slot(explore);
+    if (!slot || slot->bytes <= sizeof(int64_t))
+        return false;
+    slot->payload[slot->bytes - 1] ^= 1;
+    return true;
+}
+
+static bool change_id(struct explore *explore)
+{
+    struct eki_slot *slot = waiting_slot(explore);
+    if (slot)
+        slot->id ^= 1;
+    return slot != NULL;
+}
+
+static bool change_running(struct explore *explore)
+{
+    const struct eki_sim_worker *worker = explore->worker;
+    if (!worker || worker->state != EKI_SIM_RUNS || worker->is_index)
+        return false;
+    worker->worker->current->payload[0] ^= 1;
+    return true;
+}
+
+static bool stop_alone(struct explore *explore)
+{
+    if (!waiting_slot(explore) ||
+        explore_tally(explore, explore->rank)->may_cancel)
+        return false;
+    eki_engine_stop(explore->rank->engine);
+    return true;
+}
+
+/* -- the end of a phase */
+
+static bool is_process_of_nodes(const struct explore *explore)
+{
+    const struct eki_engine *engine = explore->rank->engine;
+    return engine->is_open && !engine->alone &&
+           engine->kind == EKI_PHASE_PROCESS;
+}
+
+static bool announce(struct explore *explore, uint64_t phase)
+{
+    /* relaxed: there is one thread. */
+    atomic_store_explicit(&explore->rank->engine->node->announced, phase,
+                          memory_order_relaxed);
+    return true;
+}
+
+static bool announce_early(struct explore *explore)
+{
+    const struct tally *tally = explore_tally(explore, explore->rank);
+    return is_process_of_nodes(explore) &&
+           tally->entered == explore->scenario->ranks &&
+           tally->pending > tally->cancelled &&
+           announce(explore, explore->rank->engine->phase);
+}
+
+static bool announce_before_entry(struct explore *explore)
+{
+    return is_process_of_nodes(explore) &&
+           explore_tally(explore, explore->rank)->entered <
+               explore->scenario->ranks &&
+           announce(explore, explore->rank->engine->phase);
+}
+
+static bool announce_next(struct explore *explore)
+{
+    return is_process_of_nodes(explore) &&
+           announce(explore, explore->rank->engine->phase + 1);
+}
+
+static bool end_early(struct explore *explore)
+{
+    const struct tally *tally = explore_tally(explore, explore->rank);
+    if (!explore->worker || explore->worker->state != EKI_SIM_WAITS ||
+        tally->pending == tally->cancelled)
+        return false;
+    explore->worker->worker->done = explore->rank->engine->phase;
+    return true;
+}
+
+static bool hear_twice(struct explore *explore)
+{
+    struct eki_sim_worker *worker = explore->worker;
+    if (!worker || worker->state != EKI_SIM_DONE ||
+        explore->rank->state != EKI_SIM_RUNS)
+        return false;
+    worker->state = EKI_SIM_STEPS;
+    eki_heap_set(&explore->sim->heap, worker->actor, explore->sim->now + 1);
+    return true;
+}
+
+/* The last worker of a rank is taken for one that has heard of the end. */
+static bool hear_never(struct explore *explore)
+{
+    struct eki_sim_worker *worker = explore->worker;
+    struct eki_sim_rank *rank = explore->rank;
+    if (!worker || worker->state != EKI_SIM_WAITS ||
+        !rank->engine->server.forwarded ||
+        rank->done != rank->topology.workers_here - 1)
+        return false;
+    worker->state = EKI_SIM_DONE;
+    eki_heap_remove(&explore->sim->heap, worker->actor);
+    eki_sim_worker_ended(explore->sim, rank);
+    return true;
+}
+
+static bool tell_twice(struct explore *explore)
+{
+    struct eki_server *server = &explore->rank->engine->server;
+    if (!is_process_of_nodes(explore) || !server->forwarded ||
+        server->children == 0)
+        return false;
+    server->forwarded = false;
+    server->verdict_next = 0;
+    return true;
+}
+
+static bool change_error(struct explore *explore)
+{
+    struct eki_engine *engine = explore->rank->engine;
+    if (!is_process_of_nodes(explore) || !engine->server.forwarded)
+        return false;
+    engine->node->announced_error.worker++;
+    return true;
+}
+
+static bool forget_actor(struct explore *explore)
+{
+    if (!explore->worker || explore->worker->state != EKI_SIM_WAITS)
+        return false;
+    eki_heap_remove(&explore->sim->heap, explore->worker->actor);
+    return true;
+}
+
+/* The rank is about to leave an iteration on its only node. */
+static bool is_leaving(const struct explore *explore)
+{
+    return explore->rank->engine->alone &&
+           explore->rank->state == EKI_SIM_SERVES;
+}
+
+static bool change_sums(struct explore *explore)
+{
+    if (!is_leaving(explore))
+        return false;
+    /* relaxed: there is one thread. */
+    atomic_fetch_add_explicit(&explore->rank->workers[0].worker->words->created,
+                              1, memory_order_relaxed);
+    return true;
+}
+
+static bool leave_with_task(struct explore *explore)
+{
+    if (!is_leaving(explore))
+        return false;
+    struct eki_local *local = &explore->rank->workers[0].worker->local;
+    memset(eki_local_push(local), 0, local->slot_bytes);
+    return true;
+}
+
+/* -- requests and deques */
+
+static bool answer_unasked(struct explore *explore)
+{
+    if (!explore->worker || explore->worker->state != EKI_SIM_WAITS)
+        return false;
+    struct ek_worker *worker = explore->worker->worker;
+    /* relaxed: there is one thread. */
+    atomic_fetch_add_explicit(&worker->answers[0], worker->asked + 1,
+                              memory_order_relaxed);
+    return true;
+}
+
+static bool drop_request(struct explore *explore)
+{
+    struct eki_server *server = &explore->rank->engine->server;
+    if (!is_process_of_nodes(explore) || server->request_count == 0)
+        return false;
+    server->request_count--;
+    return true;
+}
+
+static bool double_request(struct explore *explore)
+{
+    struct eki_server *server = &explore->rank->engine->server;
+    int n = server->request_count;
+    if (!is_process_of_nodes(explore) || n == 0 || n == server->request_room)
+        return false;
+    server->requests[n] = server->requests[n - 1];
+    server->request_count++;
+    return true;
+}
+
+static bool finish_more(struct explore *explore)
+{
+    if (!explore->worker)
+        return false;
+    /* relaxed: there is one thread. */
+    atomic_fetch_add_explicit(&explore->worker->worker->words->deque.done[0],
+                              1000, memory_order_relaxed);
+    return true;
+}
+
+static bool finish_less(struct explore *explore)
+{
+    if (!explore->worker || explore->scenario->deque != EKI_DEQUE_ATOMIC)
+        return false;
+    /* relaxed, both: there is one thread. */
+    _Atomic uint64_t *done = &explore->worker->worker->words->deque.done[0];
+    if (atomic_load_explicit(done, memory_order_relaxed) == 0)
+        return false;
+    atomic_fetch_sub_explicit(done, 1, memory_order_relaxed);
+    return true;
+}
+
+static bool publish_more(struct explore *explore)
+{
+    if (!explore->worker)
+        return false;
+    explore->worker->worker->local.published_stack += 1000;
+    return true;
+}
+
+/* -- restores */
+
+/* The last seed of the rank's first worker; NULL: it has none. */
+static struct eki_slot *last_seed(const struct eki_sim_rank *rank)
+{
+    const struct eki_local *local = &rank->workers[0].worker->local;
+    return local->seed_end == local->seed_base
+               ? NULL
+               : (struct eki_slot *)(local->seed_end - local->slot_bytes);
+}
+
+static bool lose_seed(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct eki_local *local = &rank->workers[0].worker->local;
+    (void)explore;
+    if (!last_seed(rank))
+        return false;
+    local->seed_end -= local->slot_bytes;
+    local->seed_top = local->seed_end;
+    return true;
+}
+
+static bool double_seed(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct eki_local *local = &rank->workers[0].worker->local;
+    unsigned char copy[EKI_SLOT_HEADER + EXPLORE_PAYLOAD];
+    (void)explore;
+    if (!last_seed(rank))
+        return false;
+    memcpy(copy, last_seed(rank), local->slot_bytes);
+    memcpy(eki_local_add_seed(local), copy, local->slot_bytes);
+    return true;
+}
+
+static bool flag_seed(struct explore *explore, struct eki_sim_rank *rank)
+{
+    (void)explore;
+    if (!last_seed(rank))
+        return false;
+    last_seed(rank)->flags |= EKI_SLOT_SKIPPED;
+    return true;
+}
+
+static bool misplace_seed(struct explore *explore, struct eki_sim_rank *rank)
+{
+    const struct eki_slot *seed = last_seed(rank);
+    if (explore_plan(explore, rank)->plan.order != EKI_ORDER_ORIGINAL ||
+        !seed || rank->topology.workers_here < 2 ||
+        ledger_find(&explore->ledger, ledger_key(seed))->hinted)
+        return false;
+    struct eki_local *local = &rank->workers[1].worker->local;
+    memcpy(eki_local_add_seed(local), seed, local->slot_bytes);
+    return lose_seed(explore, rank);
+}
+
+static bool miscount_discarded(struct explore *explore,
+                               struct eki_sim_rank *rank)
+{
+    if (explore_tally(explore, rank)->lost_count)
+        return false;
+    rank->discarded++;
+    return true;
+}
+
+static bool change_report(struct explore *explore, struct eki_sim_rank *rank)
+{
+    if (!explore_plan(explore, rank)->plan.is_balanced ||
+        explore->scenario->ranks == 1)
+        return false;
+    ((struct eki_balance_report *)eki_engine_rebalance_report(rank->engine))
+        ->moved++;
+    return true;
+}
+
+const struct explore_break explore_breaks[] = {
+    {"a task twice", double_task, NULL, false, "is in two places: stack and"},
+    {"a task runs twice", double_task, NULL, true, "starts in iteration"},
+    {"a task lost", lose_task, NULL, false, "is nowhere"},
+    {"a message lost", lose_message, NULL, false, "is nowhere"},
+    {"a message lost for good", lose_message, NULL, true, "nothing got on for"},
+    {"a task of nobody", invent_task, NULL, false, "which nobody added"},
+    {"a task that is gone", revive_task, NULL, false, "is gone, but in stack"},
+    {"a payload spoilt", spoil_payload, NULL, false, "payload is spoilt"},
+    {"an id changed", change_id, NULL, false, "bytes, id"},
+    {"a payload that changes", change_running, NULL, true, "changed as it ran"},
+    {"cancelled for nothing", stop_alone, NULL, false, "without reason"},
+    {"announced early", announce_early, NULL, false, "tasks not executed and"},
+    {"announced before entry", announce_before_entry, NULL, false,
+     "ranks had entered"},
+    {"announced a phase early", announce_next, NULL, false,
+     "is announced after that of"},
+    {"ended early", end_early, NULL, false, "tasks not executed and"},
+    {"heard twice", hear_twice, NULL, false, "hears the end of iteration"},
+    {"heard never", hear_never, NULL, false, "has not heard"},
+    {"told twice", tell_twice, NULL, false, "is told the end of phase"},
+    {"another error", change_error, NULL, false, "returns"},
+    {"a worker forgotten", forget_actor, NULL, false, "nothing got on for"},
+    {"other sums", change_sums, NULL, false, "left without storing sums"},
+    {"left with a task", leave_with_task, NULL, true, "left with tasks"},
+    {"an answer to nobody", answer_unasked, NULL, false, "answers to"},
+    {"a request dropped", drop_request, NULL, false, "are answered and"},
+    {"a request twice", double_request, NULL, false, "are answered and"},
+    {"finished more", finish_more, NULL, false, "its deque is broken"},
+    {"finished less", finish_less, NULL, false, "was not finished"},
+    {"published more", publish_more, NULL, false, "more published than"},
+    {"a seed lost", NULL, lose_seed, true, "is lost after iteration"},
+    {"a seed twice", NULL, double_seed, true, "is held after iteration"},
+    {"a flag left", NULL, flag_seed, false, "a restored slot has flags"},
+    {"a seed not at home", NULL, misplace_seed, false, "is at worker"},
+    {"discarded miscounted", NULL, miscount_discarded, false,
+     "the restores say"},
+    {"another report", NULL, change_report, false, "tasks moved, another"},
+    {NULL, NULL, NULL, false, NULL}};

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * explore: whole iterations of several ranks under schedules that are drawn
+ * from a seed, in the simulator; after every event what must hold is checked.
+ *
+ * A *scenario* says everything that happens, and comes from a *profile* and a
+ * seed; the same scenario is the same run.  The *ledger* knows every task and
+ * what it has been through.  A *law* says how long things take.
+ */
+#ifndef EXPLORE_H
+#define EXPLORE_H
+
+#include "sim/parts.h"
+
+enum {
+    EXPLORE_RANKS = 8,
+    EXPLORE_WORKERS = 32, /* of all ranks */
+    EXPLORE_ITERATIONS = 5,
+    EXPLORE_FUNCTIONS = 2, /* 0: payload is a key; 1: an index is the key */
+    EXPLORE_PAYLOAD = 128  /* bytes at most */
+};
+
+enum explore_profile {
+    EXPLORE_SMALL, /* four workers, twenty tasks, three iterations */
+    EXPLORE_LARGE, /* more of everything */
+    EXPLORE_STORM, /* few tasks that spawn many, soon stolen */
+    EXPLORE_LEAN,  /* least buffers, and memory runs out */
+    EXPLORE_PROFILES
+};
+
+/* What goes wrong on purpose, besides failing tasks. */
+enum explore_fault {
+    EXPLORE_NONE,
+    EXPLORE_SIGNATURE, /* a rank has another signature */
+    EXPLORE_FAIL,      /* a rank fails right after entering */
+    EXPLORE_STOP,      /* a rank stops right after entering */
+    EXPLORE_NO_MEMORY  /* allocations fail now and then */
+};
+
+struct explore_iteration {
+    struct eki_sim_iteration plan;
+    enum explore_fault fault;
+    int fault_rank;
+    int absent_percent;                   /* workers that never get a thread */
+    int seeds, ranges, departing, spawns; /* most of them, per rank */
+    int range_most;                       /* indices of a range */
+    int spawn_permille;                   /* of the tasks: spawn some, */
+    int ops_most;                         /* ... or poll, so often */
+    int fail_permille, stop_permille;     /* of the tasks */
+};
+
+/* How long things take: mean times in nanoseconds. */
+struct explore_law {
+    bool is_fixed;       /* no time is random */
+    uint64_t step, task; /* a step that moved something; a part of a task */
+    uint64_t wait;       /* first look of who waits; later ones are rarer, */
+    int growth;          /* ... by so many doublings each */
+    uint64_t server;     /* until it looks at what has arrived */
+    uint64_t most;       /* ... up to this */
+    uint64_t serial;     /* the program's own code */
+    uint64_t message, send;
+    int tail_permille, tail; /* so many take TAIL times as long */
+    int slow_rank;           /* takes SLOW times as long; -1: none */
+    int slow;
+    int pause_permille; /* workers and servers that stand still */
+    uint64_t pause;
+};
+
+struct explore_scenario {
+    uint64_t seed;
+    enum explore_profile profile;
+    int ranks, iterations;
+    int workers[EXPLORE_RANKS], nodes[EXPLORE_RANKS];
+    enum eki_deque_kind deque;
+    int buffer_slots, payload_bytes;
+    int send_buffers, message_slots, check_words;
+    size_t late_bytes; /* rendezvous */
+    bool has_server;
+    bool is_loaded; /* seeds have been measured before */
+    struct explore_law law;
+    struct explore_iteration iteration[EXPLORE_ITERATIONS];
+};
+
+/* What has been seen: what never is, is not tested. */
+#define EXPLORE_SEEN(X)                      \
+    X(tasks, "tasks")                        \
+    X(indices, "indices")                    \
+    X(spawned, "spawned")                    \
+    X(kept, "kept")                          \
+    X(discarded, "discarded")                \
+    X(cancelled, "cancelled")                \
+    X(failed, "failed")                      \
+    X(stops, "stops")                        \
+    X(steals, "steals in the node")          \
+    X(granted, "steals from other nodes")    \
+    X(denied, "requests denied")             \
+    X(old, "requests of an old phase")       \
+    X(early, "messages of the next phase")   \
+    X(parts, "answers in several messages")  \
+    X(drawn, "drawn from the counter")       \
+    X(moved, "moved home")                   \
+    X(balanced, "moved to balance")          \
+    X(absent, "workers without thread")      \
+    X(no_buffer, "waits for a send buffer")  \
+    X(late, "sends that end when received")  \
+    X(overtakes, "messages overtaken")       \
+    X(pauses, "pauses")                      \
+    X(polled, "iterations without a server") \
+    X(waves, "waves")                        \
+    X(restores, "restores")                  \
+    X(errors, "errors")                      \
+    X(mismatches, "mismatches")              \
+    X(no_memory, "memory ran out")           \
+    X(walks, "walks to all tasks")
+
+struct explore_seen {
+#define EXPLORE_FIELD(name, text) int64_t name;
+    EXPLORE_SEEN(EXPLORE_FIELD)
+#undef EXPLORE_FIELD
+    int64_t schedules, events, most_events;
+    /* Longest time without progress, of what is allowed. */
+    double longest;
+};
+extern struct explore_seen explore_seen;
+
+enum task_state {
+    TASK_NEW,     /* added, not yet in an iteration */
+    TASK_PENDING, /* of an open iteration */
+    TASK_RUNS,
+    TASK_RAN,
+    TASK_HELD, /* restored */
+    TASK_GONE
+};
+
+struct task {
+    uint64_t id;
+    int32_t state, iteration;
+    const char *place; /* where the walk has found it */
+    uint16_t bytes;
+    bool is_index, restores, discarded, hinted;
+};
+
+/* An iteration, over all ranks. */
+struct tally {
+    int entered, left, restored;
+    int64_t pending; /* neither executed nor cancelled */
+    int64_t cancelled;
+    int64_t discarded; /* as the restores say */
+    bool may_cancel;
+    bool lost_count;    /* a restore ran out of memory */
+    int failing_worker; /* lowest one; -1: none */
+    int failing_code;
+    uint64_t failing_id;
+    bool has_error, has_report;
+    struct eki_error error;
+    struct eki_balance_report report;
+};
+
+struct ledger {
+    struct task *tasks;
+    int64_t count, room;
+    struct tally tally[EXPLORE_ITERATIONS];
+    char failure[300]; /* "": none */
+};
+
+void ledger_open(struct ledger *ledger);
+void ledger_fail(struct ledger *ledger, const char *format, ...)
+    EKI_PRINTF(2, 3);
+/* New tasks with consecutive keys and ids; the first key. */
+int64_t ledger_add(struct ledger *ledger, int64_t n, const struct task *task);
+/* The task of a key; a key that nobody added is a failure. */
+struct task *ledger_find(struct ledger *ledger, int64_t key);
+int64_t ledger_key(const struct eki_slot *slot);
+/* Fill the payload of a task, or compare it. */
+void ledger_fill(struct eki_slot *slot, int64_t key);
+void ledger_compare(struct ledger *ledger, const struct eki_slot *slot);
+/* A slot is a seed of ITERATION now. */
+void ledger_enter(struct ledger *ledger, const struct eki_slot *slot,
+                  int iteration);
+void ledger_spawned(struct ledger *ledger, int64_t key, int iteration);
+void ledger_begin(struct ledger *ledger, int64_t key, uint64_t id,
+                  int iteration);
+void ledger_end(struct ledger *ledger, int64_t key, bool discarded);
+/* Somebody was told that ITERATION has ended. */
+void ledger_done(struct ledger *ledger, int iteration, int ranks);
+/* A slot is held by WORKER after the restore. */
+void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
+                 int iteration, int worker, bool is_original);
+/* All ranks have restored. */
+void ledger_restored(struct ledger *ledger, int iteration);
+
+/* What a worker does. */
+struct explore_actor {
+    int waits; /* steps in vain, one after the other */
+    int ops;   /* what its task will still do */
+    int parts; /* how often it will still take time */
+    int heard; /* iterations of which it has heard the end */
+    int64_t key, cancelled;
+    unsigned char copy[EXPLORE_PAYLOAD]; /* of the task's payload */
+};
+
+/* Requests that a rank has got in a phase, and answered. */
+struct explore_requests {
+    int64_t taken, answered;
+};
+
+struct explore_member {
+    int waits;
+    int arrivals, present; /* workers sent; the one that surely comes */
+    int spawns_left;
+    enum eki_sim_state said; /* in the trace */
+    uint64_t next_id;
+    int64_t last_letter; /* that it has got */
+    uint64_t forwarded;  /* phase of which its server has heard the end */
+    struct explore_requests requests[4]; /* by phase & 3 */
+};
+
+struct explore_break;
+
+struct explore {
+    const struct explore_scenario *scenario;
+    struct eki_random random;
+    struct eki_machine machine;
+    struct eki_sim_setup setup;
+    struct eki_sim_program program;
+    struct eki_sim *sim;
+    struct ledger ledger;
+    struct explore_actor actors[EXPLORE_WORKERS];
+    struct explore_member members[EXPLORE_RANKS];
+    uint64_t announced[EXPLORE_RANKS]; /* per node: last phase */
+    struct ek_worker *local[EXPLORE_RANKS][EXPLORE_WORKERS]; /* of a node */
+    /* Whose event it is; worker NULL: the rank's host. */
+    struct eki_sim_rank *rank;
+    struct eki_sim_worker *worker;
+    uint64_t progress_ns; /* when something got on */
+    uint64_t deadline_ns; /* when something must get on, from then */
+    bool is_traced;       /* events are printed */
+    bool is_thorough;     /* a walk to all tasks after every one */
+    const struct explore_break *broken; /* what a test breaks on purpose */
+    bool has_broken;
+};
+
+/* Draw what happens. */
+void explore_draw(uint64_t seed, enum explore_profile profile,
+                  struct explore_scenario *scenario);
+/* Number of a profile, or -1. */
+int explore_profile_of(const char *name);
+extern const char *const explore_profile_names[EXPLORE_PROFILES];
+
+/* Run a scenario; false: `ledger.failure` tells. */
+bool explore_run(struct explore *explore,
+                 const struct explore_scenario *scenario);
+void explore_free(struct explore *explore);
+/* For people: what each worker and server stands at. */
+void explore_print(const struct explore *explore);
+
+/* -- shared by the files of explore only */
+
+static inline uint64_t explore_below(struct explore *explore, int64_t n)
+{
+    return n <= 1 ? 0 : eki_random_below(&explore->random, (uint64_t)n);
+}
+
+static inline bool explore_chance(struct explore *explore, int permille)
+{
+    return (int)explore_below(explore, 1000) < permille;
+}
+
+static inline const struct explore_iteration *
+explore_plan(const struct explore *explore, const struct eki_sim_rank *rank)
+{
+    return &explore->scenario->iteration[rank->iteration];
+}
+
+static inline struct tally *explore_tally(struct explore *explore,
+                                          const struct eki_sim_rank *rank)
+{
+    return &explore->ledger.tally[rank->iteration];
+}
+
+static inline struct explore_actor *
+explore_actor(struct explore *explore, const struct eki_sim_worker *worker)
+{
+    return &explore->actors[worker->actor];
+}
+
+/* Something got on. */
+static inline void explore_progress(struct explore *explore)
+{
+    explore->progress_ns = explore->sim->now;
+}
+
+void explore_say(struct explore *explore, const char *format, ...)
+    EKI_PRINTF(2, 3);
+/* An event of a worker or host, after it. */
+void explore_say_event(struct explore *explore);
+void explore_say_message(struct explore *explore, const char *what,
+                         const struct eki_sim_rank *rank,
+                         const struct eki_message *message, int other);
+
+/* Laws. */
+uint64_t explore_pace(void *context, struct eki_sim_rank *rank,
+                      enum eki_sim_pace what, uint64_t ns);
+/* When whoever waits must have got on. */
+uint64_t explore_deadline(const struct explore_scenario *scenario);
+
+/* Tasks. */
+void explore_add_tasks(struct explore *explore, struct eki_sim_rank *rank,
+                       int share);
+uint64_t explore_task(void *context, struct eki_sim_worker *worker,
+                      bool begins);
+
+/* Whether a message carries tasks. */
+static inline bool explore_is_tasks(const struct eki_message *message)
+{
+    return message->head.kind == EKI_KIND_TASKS ||
+           message->head.kind == EKI_KIND_MOVE ||
+           message->head.kind == EKI_KIND_FETCHED;
+}
+
+/* What must hold. */
+void explore_check_event(struct explore *explore);
+/* ... of where tasks are. */
+void explore_check_all(struct explore *explore);
+void explore_check_end(struct explore *explore);
+void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
+                        const struct eki_error *error);
+void explore_check_held(struct explore *explore, struct eki_sim_rank *rank);
+void explore_check_sent(void *context, struct eki_sim_rank *rank,
+                        const struct eki_message *message, int to);
+void explore_check_received(void *context, struct eki_sim_rank *rank,
+                            const struct eki_message *message);
+/* Cancelled tasks are known by the counts of who cancels. */
+void explore_note_counts(struct explore *explore,
+                         struct eki_sim_worker *worker);
+
+/* What a test breaks, once, to see that it is found. */
+struct explore_break {
+    const char *name;
+    /* True: it is broken now.  After an event ... */
+    bool (*after)(struct explore *explore);
+    /* ... or when a rank has restored. */
+    bool (*restored)(struct explore *explore, struct eki_sim_rank *rank);
+    bool is_late;         /* to be found without a walk to all tasks */
+    const char *expected; /* in the failure */
+};
+extern const struct explore_break explore_breaks[];
+
+#endif

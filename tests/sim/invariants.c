@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What must hold after every event: of the workers that it was about, of the
+ * requests that their server has got, of what was announced, of the time since
+ * something got on; and at the end of phases, restores and schedules.
+ */
+#include "explore.h"
+
+#include <string.h>
+
+enum {
+    WALK_EVERY = 25 /* events: a task that is lost or twice there stays so */
+};
+
+/* -- counts, words, requests */
+
+void explore_note_counts(struct explore *explore, struct eki_sim_worker *worker)
+{
+    struct explore_actor *actor = explore_actor(explore, worker);
+    int64_t cancelled = worker->worker->counts.cancelled;
+    if (EKI_LIKELY(cancelled == actor->cancelled))
+        return;
+    explore_progress(explore);
+    explore_tally(explore, worker->rank)->cancelled +=
+        cancelled - actor->cancelled;
+    explore_seen.cancelled += cancelled - actor->cancelled;
+    actor->cancelled = cancelled;
+}
+
+static void check_worker(struct explore *explore,
+                         const struct ek_worker *worker)
+{
+    const char *wrong = eki_local_check(&worker->local);
+    /* relaxed, both: there is one thread. */
+    uint64_t denied =
+        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
+    uint64_t granted =
+        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
+    if (EKI_UNLIKELY(wrong != NULL))
+        ledger_fail(&explore->ledger, "worker %d: %s", worker->id, wrong);
+    if (EKI_UNLIKELY(!eki_deque_check(&worker->deque, &worker->words->deque)))
+        ledger_fail(&explore->ledger, "worker %d: its deque is broken",
+                    worker->id);
+    if (EKI_UNLIKELY(denied + granted > worker->asked))
+        ledger_fail(&explore->ledger,
+                    "worker %d got %llu answers to %llu requests", worker->id,
+                    (unsigned long long)(denied + granted),
+                    (unsigned long long)worker->asked);
+}
+
+/* Requests of this phase that the server has not looked at yet. */
+static int64_t waiting_requests(const struct eki_engine *engine)
+{
+    int64_t waiting = 0;
+    const struct eki_early *early = engine->server.early;
+    const struct eki_message *held = engine->server.held;
+    for (; early; early = early->next)
+        waiting += early->message->head.kind == EKI_KIND_REQUEST &&
+                   early->message->head.phase == engine->phase;
+    if (held)
+        waiting += held->head.kind == EKI_KIND_REQUEST &&
+                   held->head.phase == engine->phase;
+    return waiting;
+}
+
+/* Each request is either answered or waits. */
+static void check_requests(struct explore *explore,
+                           const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_server *server = &engine->server;
+    const struct explore_requests *requests =
+        &explore->members[rank->number].requests[engine->phase & 3];
+    int64_t waiting = server->request_count;
+    if (requests->taken == 0 && requests->answered == 0 && waiting == 0)
+        return;
+    waiting += waiting_requests(engine);
+    waiting += server->rest.sent < server->rest.count;
+    if (requests->taken != requests->answered + waiting)
+        ledger_fail(&explore->ledger,
+                    "rank %d got %lld requests, %lld are answered and %lld "
+                    "wait",
+                    rank->number, (long long)requests->taken,
+                    (long long)requests->answered, (long long)waiting);
+}
+
+static bool is_end(const struct eki_message *message)
+{
+    struct eki_verdict verdict;
+    if (message->head.kind != EKI_KIND_WAVE)
+        return false;
+    memcpy(&verdict, message->body, sizeof verdict);
+    return verdict.wave == EKI_WAVE_DONE;
+}
+
+void explore_check_sent(void *context, struct eki_sim_rank *rank,
+                        const struct eki_message *message, int to)
+{
+    struct explore *explore = context;
+    const struct eki_head *head = &message->head;
+    struct explore_requests *requests =
+        &explore->members[rank->number].requests[head->phase & 3];
+    struct explore_member *other = &explore->members[to];
+    size_t bytes = sizeof *message + (size_t)head->bytes;
+    requests->answered += head->kind == EKI_KIND_NONE ||
+                          (head->kind == EKI_KIND_TASKS && head->first == 0);
+    explore_seen.parts += head->kind == EKI_KIND_TASKS && head->first != 0;
+    explore_seen.late +=
+        explore->setup.late_bytes != 0 && bytes > explore->setup.late_bytes;
+    explore_seen.waves += head->kind == EKI_KIND_WAVE;
+    explore_seen.moved += head->kind == EKI_KIND_MOVE ? head->count : 0;
+    if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL)
+        explore_progress(explore);
+    if (is_end(message)) {
+        if (other->forwarded >= head->phase)
+            ledger_fail(&explore->ledger,
+                        "rank %d is told the end of phase %llu twice", to,
+                        (unsigned long long)head->phase);
+        other->forwarded = head->phase;
+    }
+    if (EKI_UNLIKELY(explore->is_traced))
+        explore_say_message(explore, "to", rank, message, to);
+}
+
+void explore_check_received(void *context, struct eki_sim_rank *rank,
+                            const struct eki_message *message)
+{
+    struct explore *explore = context;
+    const struct eki_head *head = &message->head;
+    const struct eki_engine *engine = rank->engine;
+    struct explore_member *member = &explore->members[rank->number];
+    const struct eki_sim_letter *letter = rank->port->polled;
+    if (head->kind == EKI_KIND_REQUEST && head->phase >= engine->phase)
+        member->requests[head->phase & 3].taken++;
+    explore_seen.overtakes += letter->number < member->last_letter;
+    if (letter->number > member->last_letter)
+        member->last_letter = letter->number;
+    explore_seen.old +=
+        head->kind == EKI_KIND_REQUEST && head->phase < engine->phase;
+    explore_seen.early += head->phase > engine->phase;
+    if (EKI_UNLIKELY(explore->is_traced))
+        explore_say_message(explore, "from", rank, message, head->source);
+}
+
+/* Somebody says that all is done on a node. */
+static void check_announced(struct explore *explore,
+                            const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    uint64_t *last = &explore->announced[rank->topology.node];
+    /* relaxed: there is one thread. */
+    uint64_t announced =
+        atomic_load_explicit(&engine->node->announced, memory_order_relaxed);
+    if (EKI_LIKELY(announced == *last))
+        return;
+    explore_progress(explore);
+    if (announced != engine->phase || announced != *last + 1)
+        ledger_fail(&explore->ledger,
+                    "the end of phase %llu is announced after that of %llu in "
+                    "phase %llu",
+                    (unsigned long long)announced, (unsigned long long)*last,
+                    (unsigned long long)engine->phase);
+    *last = announced;
+    if (engine->kind == EKI_PHASE_PROCESS)
+        ledger_done(&explore->ledger, rank->iteration,
+                    explore->scenario->ranks);
+}
+
+static void check_deadline(struct explore *explore)
+{
+    uint64_t waited = explore->sim->now - explore->progress_ns;
+    double part = (double)waited / (double)explore->deadline_ns;
+    if (part > explore_seen.longest && part <= 1)
+        explore_seen.longest = part;
+    if (EKI_UNLIKELY(part > 1))
+        ledger_fail(&explore->ledger, "hangs: nothing got on for %llu ns",
+                    (unsigned long long)waited);
+}
+
+/* Who acts, or the rank whose server does, and from whom is claimed. */
+static void check_workers(struct explore *explore)
+{
+    const struct eki_sim_rank *rank = explore->rank;
+    const struct eki_engine *engine = rank->engine;
+    /* relaxed: there is one thread. */
+    if (!explore->worker ||
+        atomic_load_explicit(&engine->absent, memory_order_relaxed) > 0) {
+        for (int w = 0; w < rank->topology.workers_here; w++)
+            check_worker(explore, engine->workers[w]);
+        return;
+    }
+    const struct ek_worker *worker = explore->worker->worker;
+    check_worker(explore, worker);
+    if (worker->steal_from >= 0)
+        check_worker(explore,
+                     explore->local[rank->topology.node][worker->steal_from]);
+}
+
+void explore_check_event(struct explore *explore)
+{
+    const struct eki_sim_rank *rank = explore->rank;
+    if (explore->worker)
+        explore_note_counts(explore, explore->worker);
+    check_workers(explore);
+    if (!rank->engine->alone && rank->engine->is_open) {
+        check_requests(explore, rank);
+        check_announced(explore, rank);
+    }
+    check_deadline(explore);
+    if (EKI_UNLIKELY(explore->is_thorough) ||
+        explore->sim->events % WALK_EVERY == 0)
+        explore_check_all(explore);
+}
+
+/* -- phases */
+
+static void check_same_error(struct explore *explore,
+                             const struct eki_sim_rank *rank,
+                             const struct eki_error *error)
+{
+    struct tally *tally = explore_tally(explore, rank);
+    if (!tally->has_error) {
+        tally->error = *error;
+        tally->has_error = true;
+    }
+    if (memcmp(&tally->error, error, sizeof *error) != 0)
+        ledger_fail(&explore->ledger,
+                    "iteration %d: rank %d returns %d of worker %d, another "
+                    "%d of worker %d",
+                    rank->iteration, rank->number, error->status, error->worker,
+                    tally->error.status, tally->error.worker);
+}
+
+/* What all ranks must return. */
+static void check_error(struct explore *explore,
+                        const struct eki_sim_rank *rank,
+                        const struct eki_error *error)
+{
+    struct ledger *ledger = &explore->ledger;
+    const struct tally *tally = explore_tally(explore, rank);
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    int expected = tally->failing_worker >= 0 ? EK_ERR_TASK : EK_OK;
+    explore_seen.errors += error->status != EK_OK;
+    explore_seen.mismatches += error->status == EK_ERR_ARG;
+    explore_seen.no_memory += error->status == EK_ERR_NOMEM;
+    if (plan->fault == EXPLORE_SIGNATURE && explore->scenario->ranks > 1)
+        expected = EK_ERR_ARG;
+    if (plan->fault == EXPLORE_FAIL)
+        expected = EK_ERR_STATE;
+    if (error->status != expected &&
+        (plan->fault != EXPLORE_NO_MEMORY || error->status != EK_ERR_NOMEM))
+        ledger_fail(ledger, "iteration %d returns %d, expected %d",
+                    rank->iteration, error->status, expected);
+    if (error->status == EK_ERR_TASK &&
+        (error->worker != tally->failing_worker ||
+         error->code != tally->failing_code || error->id != tally->failing_id))
+        ledger_fail(ledger,
+                    "iteration %d: worker %d failed with %d, task %llx; "
+                    "expected %d, %d, %llx",
+                    rank->iteration, error->worker, error->code,
+                    (unsigned long long)error->id, tally->failing_worker,
+                    tally->failing_code, (unsigned long long)tally->failing_id);
+}
+
+/* Of a worker that has left. */
+static void check_sums(struct explore *explore, const struct ek_worker *worker)
+{
+    const struct eki_worker_words *words = worker->words;
+    /* relaxed, all: there is one thread. */
+    if (atomic_load_explicit(&words->created, memory_order_relaxed) !=
+            eki_worker_created(worker) ||
+        atomic_load_explicit(&words->executed, memory_order_relaxed) !=
+            worker->executed)
+        ledger_fail(&explore->ledger, "worker %d left without storing sums",
+                    worker->id);
+    if (!eki_local_is_empty(&worker->local) ||
+        atomic_load_explicit(&worker->inbox, memory_order_relaxed))
+        ledger_fail(&explore->ledger, "worker %d left with tasks", worker->id);
+}
+
+void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
+                        const struct eki_error *error)
+{
+    check_same_error(explore, rank, error);
+    check_error(explore, rank, error);
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        const struct eki_sim_worker *worker = &rank->workers[w];
+        check_sums(explore, worker->worker);
+        if (explore_actor(explore, worker)->heard != rank->iteration + 1)
+            ledger_fail(&explore->ledger,
+                        "rank %d left iteration %d, of whose end worker %d has "
+                        "not heard",
+                        rank->number, rank->iteration, worker->worker->id);
+    }
+}
+
+/* All ranks say the same of a rebalance. */
+static void check_report(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct tally *tally = explore_tally(explore, rank);
+    const struct eki_balance_report *report =
+        eki_engine_rebalance_report(rank->engine);
+    if (!explore_plan(explore, rank)->plan.is_balanced || tally->lost_count)
+        return;
+    if (!tally->has_report)
+        tally->report = *report;
+    tally->has_report = true;
+    if (tally->report.moved != report->moved ||
+        tally->report.hash != report->hash)
+        ledger_fail(&explore->ledger,
+                    "rank %d says that %lld tasks moved, another %lld",
+                    rank->number, (long long)report->moved,
+                    (long long)tally->report.moved);
+}
+
+void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct ledger *ledger = &explore->ledger;
+    enum eki_order order = explore_plan(explore, rank)->plan.order;
+    struct tally *tally = explore_tally(explore, rank);
+    check_report(explore, rank);
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct ek_worker *worker = rank->workers[w].worker;
+        struct eki_local *local = &worker->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_end;
+             at += local->slot_bytes)
+            ledger_held(ledger, (struct eki_slot *)at, rank->iteration,
+                        worker->id,
+                        order == EKI_ORDER_ORIGINAL && !tally->lost_count);
+        if (local->log_end != local->log || local->aside != 0 ||
+            local->remaining_count != 0 || local->seed_top != local->seed_end)
+            ledger_fail(ledger, "worker %d is not restored", worker->id);
+    }
+    tally->restored++;
+    if (tally->restored == explore->scenario->ranks)
+        ledger_restored(ledger, rank->iteration);
+}
+
+/* -- the end */
+
+/* Every claimed block was finished: all slots are free again. */
+static bool is_settled(struct ek_worker *worker)
+{
+    uint32_t first;
+    struct eki_deque_owner *owner = &worker->deque;
+    const struct eki_deque_shared *shared = &worker->words->deque;
+    uint32_t room = eki_deque_room(owner, shared, &first);
+    if (owner->kind == EKI_DEQUE_LOCKED)
+        return owner->ctail == owner->claimed[0];
+    return room > 0 && eki_deque_is_free(owner, shared, 0) &&
+           eki_deque_is_free(owner, shared, 1);
+}
+
+static void check_port(struct explore *explore, const struct eki_sim_port *port)
+{
+    if (port->polled)
+        ledger_fail(&explore->ledger, "a message was not given back");
+    for (int32_t i = 0; i < port->count; i++) {
+        if (explore_is_tasks(&port->queue[i]->message))
+            ledger_fail(&explore->ledger, "tasks are still on their way");
+    }
+}
+
+void explore_check_end(struct explore *explore)
+{
+    uint64_t created = 0, executed = 0;
+    struct eki_sim *sim = explore->sim;
+    explore_check_all(explore);
+    for (int r = 0; r < sim->setup.ranks; r++)
+        check_port(explore, &sim->ports[r]);
+    for (int w = 0; w < sim->topology->workers; w++) {
+        struct ek_worker *worker = sim->workers[w].worker;
+        if (!is_settled(worker))
+            ledger_fail(&explore->ledger,
+                        "worker %d: a claimed block was not finished",
+                        worker->id);
+        created += eki_worker_created(worker);
+        executed += worker->executed;
+    }
+    if (created != executed)
+        ledger_fail(&explore->ledger, "created %llu, executed %llu",
+                    (unsigned long long)created, (unsigned long long)executed);
+}

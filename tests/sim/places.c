@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every task is in exactly one place: a walk to all places where tasks are, in
+ * workers, servers, shared memory and the network.
+ *
+ * A task that runs, or was discarded, may still lie where it was taken from.
+ */
+#include "explore.h"
+
+#include <string.h>
+
+static void find_key(struct explore *explore, int64_t key, const char *place)
+{
+    struct task *task = ledger_find(&explore->ledger, key);
+    if (EKI_UNLIKELY(task->place != NULL))
+        ledger_fail(&explore->ledger, "task %lld is in two places: %s and %s",
+                    (long long)key, task->place, place);
+    task->place = place;
+}
+
+static void find_slot(struct explore *explore, const struct eki_slot *slot,
+                      const char *place)
+{
+    struct eki_range range;
+    if (EKI_LIKELY(!(slot->flags & EKI_SLOT_RANGE))) {
+        find_key(explore, ledger_key(slot), place);
+        return;
+    }
+    /* One that was begun is gone; its rest lies elsewhere. */
+    if (!(slot->flags & EKI_SLOT_CANCELLED))
+        return;
+    memcpy(&range, slot->payload, sizeof range);
+    for (int64_t i = range.first; i < range.last; i++)
+        find_key(explore, i, place);
+}
+
+static void find_slots(struct explore *explore, const unsigned char *first,
+                       int64_t count, uint32_t slot_bytes, const char *place)
+{
+    for (; count > 0; count--, first += slot_bytes)
+        find_slot(explore, (const struct eki_slot *)first, place);
+}
+
+static void find_between(struct explore *explore, const struct eki_local *local,
+                         const unsigned char *first, const unsigned char *last,
+                         const char *place)
+{
+    find_slots(explore, first, eki_local_slots(local, first, last),
+               local->slot_bytes, place);
+}
+
+static void find_local(struct explore *explore, const struct eki_local *local)
+{
+    const unsigned char *bottom = local->stack_bottom;
+    if (local->aside != 0)
+        bottom -= local->aside * local->slot_bytes;
+    /* Those above the top have run. */
+    find_between(explore, local, local->seed_base, local->seed_end, "seeds");
+    find_between(explore, local, bottom, local->stack_top, "stack");
+    find_between(explore, local, local->log, local->log_end, "log");
+    for (int64_t i = 0; i < local->remaining_count; i++)
+        find_key(explore, local->remaining[i].index, "remaining");
+}
+
+/* What nobody has claimed of a publication. */
+static void find_published(struct explore *explore,
+                           const struct ek_worker *worker)
+{
+    const struct eki_deque_owner *owner = &worker->deque;
+    const struct eki_deque_shared *shared = &worker->words->deque;
+    uint32_t ring = 2 * owner->capacity;
+    uint32_t rest = eki_deque_visible(owner->kind, owner->capacity, shared);
+    if (owner->open == 0)
+        return;
+    uint64_t end =
+        owner->kind == EKI_DEQUE_LOCKED
+            ? owner->claimed[0] + owner->open
+            : (uint64_t)owner->buffer * owner->capacity + owner->open;
+    for (uint64_t at = end - rest; at < end; at++)
+        find_slot(
+            explore,
+            (const struct eki_slot *)(worker->slots +
+                                      at % ring * worker->local.slot_bytes),
+            "shared part");
+}
+
+/* A block that is claimed and not copied yet, and what lies in the inbox. */
+static void find_arriving(struct explore *explore,
+                          const struct eki_sim_rank *rank,
+                          const struct ek_worker *worker)
+{
+    uint32_t slot_bytes = worker->local.slot_bytes;
+    if (worker->steal_from >= 0) {
+        const struct ek_worker *victim =
+            explore->local[rank->topology.node][worker->steal_from];
+        find_slots(explore,
+                   victim->slots + (size_t)worker->block.first * slot_bytes,
+                   worker->block.count, slot_bytes, "claimed block");
+    }
+    /* relaxed: there is one thread. */
+    const struct eki_chunk *chunk =
+        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
+    for (; chunk; chunk = chunk->next)
+        find_slots(explore, chunk->slots, chunk->count, slot_bytes, "inbox");
+}
+
+/* Seeds that the counter gives away stay where they are: they are in no place
+ * of their own once they are drawn, which only their arrival shows. */
+static void find_hidden(struct explore *explore, const struct ek_worker *worker)
+{
+    const unsigned char *at = worker->draw_first;
+    for (; at != worker->draw_last; at += worker->local.slot_bytes) {
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        struct eki_range range = {ledger_key(slot), ledger_key(slot) + 1};
+        if (slot->flags & EKI_SLOT_RANGE)
+            memcpy(&range, slot->payload, sizeof range);
+        for (int64_t i = range.first; i < range.last; i++) {
+            struct task *task = ledger_find(&explore->ledger, i);
+            if (!task->place)
+                task->place = "counter";
+        }
+    }
+}
+
+static void find_worker(struct explore *explore,
+                        const struct eki_sim_rank *rank,
+                        const struct ek_worker *worker)
+{
+    find_local(explore, &worker->local);
+    find_published(explore, worker);
+    find_arriving(explore, rank, worker);
+    if (worker->index_first < 0)
+        return;
+    for (int64_t i = worker->index; i < worker->index_last; i++)
+        find_key(explore, i, "piece");
+}
+
+static void find_message(struct explore *explore,
+                         const struct eki_message *message, uint32_t slot_bytes)
+{
+    if (explore_is_tasks(message))
+        find_slots(explore, message->body, message->head.count, slot_bytes,
+                   "message");
+}
+
+static void find_server(struct explore *explore,
+                        const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_server *server = &engine->server;
+    const struct eki_departing *departing = &engine->departing;
+    const struct eki_sim_port *port = rank->port;
+    uint32_t slot_bytes = engine->slot_bytes;
+    int64_t next = engine->is_open ? server->depart_next : 0;
+    find_slots(explore, server->rest.slots + server->rest.sent * slot_bytes,
+               server->rest.count - server->rest.sent, slot_bytes, "answer");
+    for (; next < departing->count; next++)
+        find_slot(explore, eki_slot_at(departing->slots, next, slot_bytes),
+                  "departing");
+    for (const struct eki_early *early = server->early; early;
+         early = early->next)
+        find_message(explore, early->message, slot_bytes);
+    for (int32_t i = 0; i < port->count; i++)
+        find_message(explore, &port->queue[i]->message, slot_bytes);
+    if (port->polled)
+        find_message(explore, &port->polled->message, slot_bytes);
+}
+
+/* What the walk must have found of a task. */
+static void check_found(struct explore *explore, int64_t key,
+                        const struct task *task)
+{
+    bool must_be = task->state != TASK_RUNS && task->state != TASK_GONE;
+    if (task->state == TASK_RAN)
+        must_be = task->restores && !task->discarded;
+    /* A restore drops spawned tasks that were cancelled. */
+    if (task->state == TASK_PENDING && !task->restores)
+        must_be = explore->ledger.tally[task->iteration].cancelled == 0;
+    if (EKI_UNLIKELY(must_be && !task->place))
+        ledger_fail(&explore->ledger,
+                    "task %lld is nowhere: state %d of iteration %d",
+                    (long long)key, task->state, task->iteration);
+    if (EKI_UNLIKELY(task->state == TASK_GONE && task->place))
+        ledger_fail(&explore->ledger, "task %lld is gone, but in %s",
+                    (long long)key, task->place);
+}
+
+void explore_check_all(struct explore *explore)
+{
+    struct eki_sim *sim = explore->sim;
+    struct ledger *ledger = &explore->ledger;
+    if (explore->has_broken && explore->broken->is_late)
+        return;
+    explore_seen.walks++;
+    for (int64_t key = 0; key < ledger->count; key++)
+        ledger->tasks[key].place = NULL;
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        const struct eki_sim_rank *rank = &sim->ranks[r];
+        find_server(explore, rank);
+        for (int w = 0; w < rank->topology.workers_here; w++)
+            find_worker(explore, rank, rank->engine->workers[w]);
+    }
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        const struct eki_engine *engine = sim->ranks[r].engine;
+        for (int w = 0; engine->is_open && engine->steal == EK_STEAL_COUNTER &&
+                        w < engine->topology->workers_here;
+             w++)
+            find_hidden(explore, engine->workers[w]);
+    }
+    for (int64_t key = 0; key < ledger->count; key++)
+        check_found(explore, key, &ledger->tasks[key]);
+}

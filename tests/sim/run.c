@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A scenario in the simulator: what its program does. */
+#include "explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENTS_MOST = 20000000 /* a hundred times what the longest needs */
+};
+
+struct explore_seen explore_seen;
+
+static const struct eki_sim_iteration *iteration_of(void *context,
+                                                    int iteration)
+{
+    struct explore *explore = context;
+    return iteration < explore->scenario->iterations
+               ? &explore->scenario->iteration[iteration].plan
+               : NULL;
+}
+
+/* Whether an allocation of this event may fail: what comes of it must be an
+ * error of the phase. */
+static bool may_lack_memory(const struct explore *explore)
+{
+    const struct eki_sim_rank *rank = explore->rank;
+    return (explore->worker || rank->state == EKI_SIM_RUNS ||
+            rank->state == EKI_SIM_ENDS || rank->state == EKI_SIM_SERVES ||
+            rank->state == EKI_SIM_MOVES) &&
+           explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
+}
+
+static void before(void *context, struct eki_sim_rank *rank,
+                   struct eki_sim_worker *worker)
+{
+    struct explore *explore = context;
+    explore->rank = rank;
+    explore->worker = worker;
+    if (worker
+            ? worker->state == EKI_SIM_SERIAL
+            : rank->state != EKI_SIM_RUNS && rank->state != EKI_SIM_ENDS &&
+                  rank->state != EKI_SIM_SERVES && rank->state != EKI_SIM_MOVES)
+        explore_progress(explore);
+    if (may_lack_memory(explore) && explore_chance(explore, 100))
+        eki_memory_fail(1);
+}
+
+static bool after(void *context, struct eki_sim_rank *rank,
+                  struct eki_sim_worker *worker)
+{
+    struct explore *explore = context;
+    (void)rank, (void)worker;
+    eki_memory_fail(0);
+    explore_seen.no_buffer += rank->port->is_starved;
+    rank->port->is_starved = false;
+    if (explore->broken && explore->broken->after && !explore->has_broken)
+        explore->has_broken = explore->broken->after(explore);
+    explore_check_event(explore);
+    if (explore->is_traced)
+        explore_say_event(explore);
+    return explore->ledger.failure[0] == '\0';
+}
+
+static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
+{
+    const struct eki_departing *departing = &rank->engine->departing;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_local *local = &rank->workers[w].worker->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_top;
+             at += local->slot_bytes)
+            ledger_enter(&explore->ledger, (struct eki_slot *)at,
+                         rank->iteration);
+    }
+    for (int64_t i = 0; i < departing->count; i++)
+        ledger_enter(&explore->ledger,
+                     eki_slot_at(departing->slots, i, rank->engine->slot_bytes),
+                     rank->iteration);
+}
+
+static void enter(void *context, struct eki_sim_rank *rank)
+{
+    struct explore *explore = context;
+    struct explore_member *member = &explore->members[rank->number];
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    explore_add_tasks(explore, rank, 1);
+    enter_slots(explore, rank);
+    member->spawns_left = plan->spawns;
+    member->arrivals = 0;
+    member->present = (int)explore_below(explore, rank->topology.workers_here);
+    explore_tally(explore, rank)->may_cancel |= plan->fault != EXPLORE_NONE;
+    explore_tally(explore, rank)->entered++;
+    explore_seen.polled += !explore->scenario->has_server;
+}
+
+static bool entered(void *context, struct eki_sim_rank *rank)
+{
+    const struct explore_iteration *plan = explore_plan(context, rank);
+    return (plan->fault == EXPLORE_FAIL || plan->fault == EXPLORE_STOP) &&
+           plan->fault_rank == rank->number;
+}
+
+static void make_fault(void *context, struct eki_sim_rank *rank)
+{
+    if (explore_plan(context, rank)->fault == EXPLORE_FAIL)
+        eki_engine_fail(rank->engine, EK_ERR_STATE, "it cannot go on");
+    else
+        eki_engine_stop(rank->engine);
+}
+
+static void phase(void *context, struct eki_sim_rank *rank,
+                  struct eki_phase *phase)
+{
+    struct explore *explore = context;
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    struct explore_member *member = &explore->members[rank->number];
+    uint64_t next = rank->engine->phase + 1;
+    bool is_odd = plan->fault == EXPLORE_SIGNATURE &&
+                  phase->kind == EKI_PHASE_PROCESS &&
+                  plan->fault_rank == rank->number;
+    phase->signature = 1000u + is_odd;
+    /* The usual reason for another signature is another policy. */
+    if (is_odd)
+        phase->steal =
+            (ek_steal_policy)explore_below(explore, EK_STEAL_COUNTER + 1);
+    member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct explore_actor *actor = explore_actor(explore, &rank->workers[w]);
+        actor->waits = 0;
+        actor->cancelled = 0;
+    }
+    member->waits = 0;
+    explore_say(explore, "enters phase %llu", (unsigned long long)next);
+}
+
+static void worker_done(void *context, struct eki_sim_worker *worker)
+{
+    struct explore *explore = context;
+    struct eki_sim_rank *rank = worker->rank;
+    struct explore_actor *actor = explore_actor(explore, worker);
+    explore_progress(explore);
+    explore_note_counts(explore,
+                        worker); /* it may have cancelled in this step */
+    if (actor->heard++ != rank->iteration)
+        ledger_fail(&explore->ledger,
+                    "worker %d hears the end of iteration %d as its end %d",
+                    worker->worker->id, rank->iteration, actor->heard);
+    ledger_done(&explore->ledger, rank->iteration, explore->scenario->ranks);
+}
+
+static void count_steals(const struct eki_sim_rank *rank)
+{
+    bool draws = rank->engine->steal == EK_STEAL_COUNTER;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        const struct ek_worker *worker = rank->workers[w].worker;
+        /* relaxed, both: there is one thread. */
+        int64_t denied = (int64_t)atomic_load_explicit(&worker->answers[0],
+                                                       memory_order_relaxed);
+        int64_t granted = (int64_t)atomic_load_explicit(&worker->answers[1],
+                                                        memory_order_relaxed);
+        explore_seen.denied += denied;
+        explore_seen.granted += granted;
+        explore_seen.steals += draws ? 0 : worker->counts.successful - granted;
+        explore_seen.drawn += draws ? worker->counts.attempted : 0;
+    }
+}
+
+static void left(void *context, struct eki_sim_rank *rank,
+                 const struct eki_error *error)
+{
+    struct explore *explore = context;
+    count_steals(rank);
+    explore_say(explore, "leaves with status %d", error->status);
+    explore_check_left(explore, rank, error);
+}
+
+static void restore(void *context, struct eki_sim_rank *rank)
+{
+    struct explore *explore = context;
+    if (explore_chance(explore, 300))
+        explore_add_tasks(explore, rank, 3);
+}
+
+static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
+{
+    struct explore *explore = context;
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    struct tally *tally = explore_tally(explore, rank);
+    eki_memory_fail(0);
+    if (status == EK_ERR_NOMEM && plan->fault == EXPLORE_NO_MEMORY) {
+        explore_seen.no_memory++;
+        tally->lost_count = true;
+        /* What has arrived is here, and can be ordered when there is memory. */
+        status = eki_engine_restore_end(rank->engine, plan->plan.order);
+    }
+    if (status != EK_OK)
+        ledger_fail(&explore->ledger, "a restore returns %d", status);
+    if (explore->broken && explore->broken->restored && !explore->has_broken)
+        explore->has_broken = explore->broken->restored(explore, rank);
+    tally->discarded += rank->discarded;
+    if (plan->plan.is_balanced)
+        explore_seen.balanced += eki_engine_rebalance_sent(rank->engine);
+    explore_seen.restores++;
+    explore_check_held(explore, rank);
+}
+
+static void set_up(struct explore *explore,
+                   const struct explore_scenario *scenario)
+{
+    explore->machine =
+        (struct eki_machine){.name = "a scenario's",
+                             .has_server = scenario->has_server,
+                             .poll_period = (double)scenario->law.task,
+                             .send = 1,
+                             .handle = 1};
+    explore->program =
+        (struct eki_sim_program){.context = explore,
+                                 .iteration = iteration_of,
+                                 .enter = enter,
+                                 .entered = entered,
+                                 .fault = make_fault,
+                                 .task = explore_task,
+                                 .worker_done = worker_done,
+                                 .left = left,
+                                 .restore = restore,
+                                 .restored = restored,
+                                 .pace = explore_pace,
+                                 .before = before,
+                                 .after = after,
+                                 .phase = phase,
+                                 .sent = explore_check_sent,
+                                 .received = explore_check_received};
+    size_t slots = (size_t)scenario->message_slots *
+                   eki_slot_bytes(scenario->payload_bytes);
+    /* Enough for the largest fixed body. */
+    size_t fixed = sizeof(struct eki_vote) > sizeof(struct eki_verdict)
+                       ? sizeof(struct eki_vote)
+                       : sizeof(struct eki_verdict);
+    explore->setup = (struct eki_sim_setup){
+        .machine = &explore->machine,
+        .program = &explore->program,
+        .ranks = scenario->ranks,
+        .workers = scenario->workers,
+        .nodes = scenario->nodes,
+        .deque = scenario->deque,
+        .buffer_slots = scenario->buffer_slots,
+        .payload_bytes = scenario->payload_bytes,
+        .functions = EXPLORE_FUNCTIONS,
+        .seed = scenario->seed,
+        .check_words = scenario->check_words,
+        .has_counter = true,
+        .is_reordered = true,
+        .late_bytes = scenario->late_bytes,
+        .send_buffers = scenario->send_buffers,
+        .message_bytes =
+            sizeof(struct eki_message) + (slots > fixed ? slots : fixed)};
+}
+
+static void open_ranks(struct explore *explore)
+{
+    struct eki_sim *sim = explore->sim;
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        struct eki_sim_rank *rank = &sim->ranks[r];
+        rank->clock_ns = 1000000 * (uint64_t)(r + 1);
+        for (int w = 0; w < rank->topology.workers_here; w++) {
+            struct ek_worker *worker = rank->engine->workers[w];
+            explore->local[rank->topology.node][worker->local_number] = worker;
+        }
+    }
+}
+
+bool explore_run(struct explore *explore,
+                 const struct explore_scenario *scenario)
+{
+    eki_sim_destroy(&explore->sim);
+    explore->scenario = scenario;
+    explore->rank = NULL;
+    explore->worker = NULL;
+    explore->has_broken = false;
+    explore->progress_ns = 0;
+    explore->deadline_ns = explore_deadline(scenario);
+    eki_random_seed(&explore->random, scenario->seed, 2);
+    ledger_open(&explore->ledger);
+    memset(explore->actors, 0, sizeof explore->actors);
+    memset(explore->members, 0, sizeof explore->members);
+    memset(explore->announced, 0, sizeof explore->announced);
+    set_up(explore, scenario);
+    if (eki_sim_create(&explore->setup, &explore->sim) != EK_OK) {
+        ledger_fail(&explore->ledger, "cannot create: %s", ek_error_message());
+        return false;
+    }
+    open_ranks(explore);
+    enum eki_sim_end end = eki_sim_run(explore->sim, EVENTS_MOST);
+    if (end != EKI_SIM_END_OVER)
+        ledger_fail(&explore->ledger, "hangs: %s",
+                    end == EKI_SIM_END_ASKED ? "too many events"
+                                             : "nothing more happens");
+    if (explore->ledger.failure[0] == '\0')
+        explore_check_end(explore);
+    explore_seen.schedules++;
+    explore_seen.events += explore->sim->events;
+    if (explore->sim->events > explore_seen.most_events)
+        explore_seen.most_events = explore->sim->events;
+    if (explore->ledger.failure[0] != '\0')
+        return false;
+    eki_sim_destroy(&explore->sim);
+    return true;
+}
+
+void explore_free(struct explore *explore)
+{
+    eki_sim_destroy(&explore->sim);
+    free(explore->ledger.tasks);
+    explore->ledger.tasks = NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The trace of a run: a line per event that changed something. */
+#include "explore.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void say_time(const struct explore *explore)
+{
+    const struct eki_sim *sim = explore->sim;
+    printf("%12llu ns  rank %d", (unsigned long long)sim->now,
+           explore->rank ? explore->rank->number : -1);
+}
+
+void explore_say(struct explore *explore, const char *format, ...)
+{
+    va_list arguments;
+    if (!explore->is_traced)
+        return;
+    say_time(explore);
+    fputs("  ", stdout);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+}
+
+static const char *state_name(int state)
+{
+    static const char *const names[] = {
+        "serial code", "before its fault", "runs",     "steps",
+        "waits",       "fetches absent",   "serves",   "has left",
+        "restored",    "moves tasks",      "all over", "done"};
+    return names[state];
+}
+
+void explore_say_event(struct explore *explore)
+{
+    const struct eki_sim_worker *worker = explore->worker;
+    const struct eki_sim_rank *rank = explore->rank;
+    if (!worker) {
+        struct explore_member *member = &explore->members[rank->number];
+        if (member->said == rank->state)
+            return;
+        member->said = rank->state;
+        explore_say(explore, "host: %s, iteration %d", state_name(rank->state),
+                    rank->iteration);
+        return;
+    }
+    const struct ek_worker *inner = worker->worker;
+    /* Later looks in vain say nothing new. */
+    if (worker->state == EKI_SIM_WAITS &&
+        explore_actor(explore, worker)->waits > 1)
+        return;
+    explore_say(explore,
+                "worker %d: %s, %lld tasks here, %u visible, claims from %d",
+                inner->id, state_name(worker->state),
+                (long long)eki_local_count(&inner->local),
+                eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+                                  &inner->words->deque),
+                inner->steal_from);
+}
+
+static const char *kind_name(int kind)
+{
+    static const char *const names[] = {"nothing", "request", "tasks", "none",
+                                        "vote",    "wave",    "stop",  "move",
+                                        "seeds",   "table",   "draw",  "number",
+                                        "fetch",   "fetched", "parcel"};
+    return kind >= 0 && kind < (int)(sizeof names / sizeof names[0])
+               ? names[kind]
+               : "unknown";
+}
+
+void explore_say_message(struct explore *explore, const char *what,
+                         const struct eki_sim_rank *rank,
+                         const struct eki_message *message, int other)
+{
+    (void)rank;
+    explore_say(explore, "  %s %s rank %d: phase %llu, worker %d, count %lld",
+                kind_name(message->head.kind), what, other,
+                (unsigned long long)message->head.phase, message->head.worker,
+                (long long)message->head.count);
+}
+
+static void print_worker(const struct eki_sim_worker *worker)
+{
+    const struct ek_worker *inner = worker->worker;
+    const struct eki_worker_words *words = inner->words;
+    /* relaxed, all: there is one thread. */
+    fprintf(stderr,
+            "    worker %d: %s%s, phase %llu, created %llu, executed %llu, "
+            "stored %llu %llu, idle %llu, %lld tasks here, %u of %u visible, "
+            "claims from %d, asked %llu, denied %llu, granted %llu, draws %d\n",
+            inner->id, state_name(worker->state),
+            worker->never ? " (no thread)" : "",
+            (unsigned long long)atomic_load_explicit(&words->phase,
+                                                     memory_order_relaxed),
+            (unsigned long long)eki_worker_created(inner),
+            (unsigned long long)inner->executed,
+            (unsigned long long)atomic_load_explicit(&words->created,
+                                                     memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&words->executed,
+                                                     memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&words->idle,
+                                                     memory_order_relaxed),
+            (long long)eki_local_count(&inner->local),
+            eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+                              &words->deque),
+            inner->deque.open, inner->steal_from,
+            (unsigned long long)inner->asked,
+            (unsigned long long)atomic_load_explicit(&inner->answers[0],
+                                                     memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&inner->answers[1],
+                                                     memory_order_relaxed),
+            atomic_load_explicit(&inner->draw_state, memory_order_relaxed));
+}
+
+static void print_rank(const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_server *server = &engine->server;
+    fprintf(stderr,
+            "  rank %d on node %d: %s, iteration %d, phase %llu (%s, steal %d),"
+            " wave %llu, voted %d, votes %d %d, verdict to %d, forwarded %d, "
+            "%d messages on their way, %lld of %lld tasks departed\n",
+            rank->number, rank->topology.node, state_name(rank->state),
+            rank->iteration, (unsigned long long)engine->phase,
+            engine->kind == EKI_PHASE_RESTORE ? "restore" : "process",
+            engine->steal, (unsigned long long)server->wave, server->voted,
+            server->has_vote[0], server->has_vote[1], server->verdict_next,
+            server->forwarded, rank->port->count,
+            (long long)server->depart_next, (long long)engine->departing.count);
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        print_worker(&rank->workers[w]);
+}
+
+void explore_print(const struct explore *explore)
+{
+    const struct eki_sim *sim = explore->sim;
+    for (int r = 0; sim && r < sim->setup.ranks; r++)
+        print_rank(&sim->ranks[r]);
+    for (int i = 0; i < explore->scenario->iterations; i++) {
+        const struct tally *tally = &explore->ledger.tally[i];
+        fprintf(stderr,
+                "  iteration %d: entered by %d, %lld tasks not run, %lld of "
+                "them cancelled, fault %d\n",
+                i, tally->entered, (long long)tally->pending,
+                (long long)tally->cancelled,
+                explore->scenario->iteration[i].fault);
+    }
+}
