@@ -227,7 +227,6 @@ static void enter_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
     const struct eki_sim_program *program = sim->program;
     if (program->enter)
         program->enter(program->context, rank);
-    rank->entered_ns = sim->now;
     rank->server_ns = 0;
     enter_phase(sim, rank, EKI_PHASE_PROCESS);
     rank->state = EKI_SIM_FAULT;
@@ -242,7 +241,6 @@ static void leave_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     struct eki_error error;
     eki_engine_leave(rank->engine, &error);
-    rank->left_ns = sim->now;
     rank->state = EKI_SIM_RAN;
     sim->nodes[rank->topology.node].has_stopped = false;
     if (sim->program->left)
@@ -254,7 +252,6 @@ static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
                         ek_status status)
 {
     const struct eki_sim_program *program = sim->program;
-    rank->restored_ns = sim->now;
     if (program->restored)
         program->restored(program->context, rank, status);
     rank->iteration++;

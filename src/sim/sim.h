@@ -82,7 +82,6 @@ struct eki_sim_node {
     int32_t visible; /* workers from which others can claim */
     int32_t waiting; /* workers that wait */
     int32_t open_at; /* its place among nodes with visible tasks; -1: none */
-    int32_t first_rank, last_rank;
     bool has_stopped;
 };
 
@@ -98,12 +97,11 @@ struct eki_sim_rank {
     int iteration; /* from 0 */
     int done;      /* workers at the end of the phase */
     bool server_done;
-    bool is_forwarded;   /* the end was announced on this node */
-    uint64_t busy_until; /* its server */
-    uint64_t next_poll;  /* polling: not before */
-    uint64_t since;      /* when it began to wait */
-    uint64_t clock_ns;   /* of its own: an offset */
-    uint64_t entered_ns, left_ns, restored_ns;
+    bool is_forwarded;    /* the end was announced on this node */
+    uint64_t busy_until;  /* its server */
+    uint64_t next_poll;   /* polling: not before */
+    uint64_t since;       /* when it began to wait */
+    uint64_t clock_ns;    /* of its own: an offset */
     ek_status status;     /* of the restore */
     int64_t discarded;    /* by the last restore */
     uint64_t server_ns;   /* busy in this iteration */

@@ -259,7 +259,8 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
         look = sim->now + SLEEP_FIRST_NS;
     if (eki_sim_is_polling(sim, rank))
         look = earlier(look, eki_sim_next_arrival(rank->port));
-    look = look > sim->now + busy ? look : sim->now + busy + 1;
+    uint64_t least = sim->now + busy + SPIN_LOOK_NS;
+    look = look > least ? look : least;
     bool has_answer = eki_sim_open_requests(worker->worker) > 0;
     return eki_sim_next_look(sim, worker->since, has_answer, look);
 }
