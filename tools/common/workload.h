@@ -7,7 +7,7 @@
 #ifndef COMMON_WORKLOAD_H
 #define COMMON_WORKLOAD_H
 
-#include "common/message.h"
+#include "common/command_line.h"
 
 #include <stdint.h>
 
@@ -19,6 +19,55 @@ struct workload_source {
     double scale;
     double drift, noise; /* percent */
 };
+
+/* Options for the fields of a source; AT(field) is where one lies. */
+#define WORKLOAD_OPTIONS(AT)                                                   \
+    {"--record",                                                               \
+     "FILE",                                                                   \
+     OPTION_TEXT,                                                              \
+     AT(record),                                                               \
+     0,                                                                        \
+     0,                                                                        \
+     "tasks and durations of a run (EVENKEEL_RECORD)"},                        \
+        {"--iteration",                                                        \
+         "K",                                                                  \
+         OPTION_INTEGER,                                                       \
+         AT(iteration),                                                        \
+         0,                                                                    \
+         1000000000,                                                           \
+         "the K-th iteration in it, from 0 (0)"},                              \
+        {"--synthetic",                                                        \
+         "SPEC",                                                               \
+         OPTION_TEXT,                                                          \
+         AT(synthetic),                                                        \
+         0,                                                                    \
+         0,                                                                    \
+         "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS][,nulls=N]"}, \
+        {"--scale",                                                            \
+         "X",                                                                  \
+         OPTION_NUMBER,                                                        \
+         AT(scale),                                                            \
+         1e-6,                                                                 \
+         1e6,                                                                  \
+         "lengthen every task (1)"},                                           \
+        {"--drift",                                                            \
+         "P",                                                                  \
+         OPTION_NUMBER,                                                        \
+         AT(drift),                                                            \
+         0,                                                                    \
+         100,                                                                  \
+         "durations change by P percent per iteration, and stay so (0)"},      \
+        {"--noise",                                                            \
+         "P",                                                                  \
+         OPTION_NUMBER,                                                        \
+         AT(noise),                                                            \
+         0,                                                                    \
+         100,                                                                  \
+         "durations vary by P percent around that (0)"},                       \
+    {                                                                          \
+        "--seed", "S", OPTION_INTEGER, AT(seed), 0, 2147483647,                \
+            "of durations and of Evenkeel (1)"                                 \
+    }
 
 /* Tasks in the order of their ids, and how long each takes. */
 struct workload {

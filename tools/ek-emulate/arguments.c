@@ -3,14 +3,10 @@
 #include "emulate.h"
 
 #define AT(field) offsetof(struct arguments, field)
+#define AT_SOURCE(field) AT(source.field)
 
 static const struct option options[] = {
-    {"--record", "FILE", OPTION_TEXT, AT(source.record), 0, 0,
-     "tasks and durations of a run (EVENKEEL_RECORD)"},
-    {"--iteration", "K", OPTION_INTEGER, AT(source.iteration), 0, 1000000000,
-     "the K-th iteration in it, from 0 (0)"},
-    {"--synthetic", "SPEC", OPTION_TEXT, AT(source.synthetic), 0, 0,
-     "instead: KIND:n=N,mean_us=US[,cv=X][,nulls=N]"},
+    WORKLOAD_OPTIONS(AT_SOURCE),
     {"--start", "PLACE", OPTION_TEXT, AT(start), 0, 0,
      "record, block or dealt; else record where workers fit, or block"},
     {"--workers", "W", OPTION_INTEGER, AT(workers), 1, 64,
@@ -21,16 +17,8 @@ static const struct option options[] = {
      "whom a worker without work asks (Evenkeel's own)"},
     {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
      "run all modes, a row for each"},
-    {"--scale", "X", OPTION_NUMBER, AT(source.scale), 1e-6, 1e6,
-     "lengthen every task (1)"},
     {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
      "of each mode (8)"},
-    {"--drift", "P", OPTION_NUMBER, AT(source.drift), 0, 100,
-     "durations change by P percent per iteration, and stay so (0)"},
-    {"--noise", "P", OPTION_NUMBER, AT(source.noise), 0, 100,
-     "durations vary by P percent around that (0)"},
-    {"--seed", "S", OPTION_INTEGER, AT(source.seed), 0, 2147483647,
-     "of durations and of Evenkeel (1)"},
     {"--csv", NULL, OPTION_FLAG, AT(has_csv), 0, 0,
      "a line per mode and iteration"},
     {"--json", NULL, OPTION_FLAG, AT(has_json), 0, 0,

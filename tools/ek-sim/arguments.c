@@ -5,14 +5,10 @@
 #include <string.h>
 
 #define AT(field) offsetof(struct arguments, field)
+#define AT_SOURCE(field) AT(source.field)
 
 static const struct option options[] = {
-    {"--record", "FILE", OPTION_TEXT, AT(source.record), 0, 0,
-     "tasks and durations of a run (EVENKEEL_RECORD)"},
-    {"--iteration", "K", OPTION_INTEGER, AT(source.iteration), 0, 1000000000,
-     "the K-th iteration in it, from 0 (0)"},
-    {"--synthetic", "SPEC", OPTION_TEXT, AT(source.synthetic), 0, 0,
-     "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS]"},
+    WORKLOAD_OPTIONS(AT_SOURCE),
     {"--machine", "NAME", OPTION_TEXT, AT(machine), 0, 0,
      "a preset or a machine file (hopper)"},
     {"--cores", "P", OPTION_INTEGER, AT(cores), 1, EKI_ACTORS_MOST,
@@ -47,14 +43,6 @@ static const struct option options[] = {
      "tolerance of a rebalance; 0: Evenkeel chooses (0)"},
     {"--expected", "N", OPTION_INTEGER, AT(iterations_expected), 0, 1000000000,
      "iterations of the run, for auto; 0: as many as done (0)"},
-    {"--scale", "X", OPTION_NUMBER, AT(source.scale), 1e-6, 1e6,
-     "lengthen every task (1)"},
-    {"--drift", "P", OPTION_NUMBER, AT(source.drift), 0, 100,
-     "durations change by P percent per iteration, and stay so (0)"},
-    {"--noise", "P", OPTION_NUMBER, AT(source.noise), 0, 100,
-     "durations vary by P percent around that (0)"},
-    {"--seed", "S", OPTION_INTEGER, AT(source.seed), 0, 2147483647,
-     "of durations and of Evenkeel (1)"},
     {"--csv", NULL, OPTION_FLAG, AT(has_csv), 0, 0, "a line per iteration"},
     {"--json", NULL, OPTION_FLAG, AT(has_json), 0, 0,
      "likewise, one JSON object each; times in seconds"},
