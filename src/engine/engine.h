@@ -378,13 +378,16 @@ struct eki_engine {
     bool is_open;          /* a phase is */
     _Atomic bool messages; /* the server must be stepped in this phase */
     _Atomic int absent;    /* workers without a thread */
-    _Atomic int asks;      /* workers whose ask is not fetched yet */
     _Atomic int broken;    /* ek_status: no message moves any more */
     uint64_t entered_ns;
     bool stall_printed;
 
     struct eki_counter counter;
     struct eki_balancer *balancer; /* NULL: never used */
+
+    /* Written by workers that ask and by the server: away from what every step
+     * reads. */
+    _Alignas(EKI_LINE) _Atomic int asks; /* not fetched yet */
 };
 
 /* Bytes of the node segment for a node of this topology. */

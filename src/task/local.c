@@ -35,12 +35,12 @@ static unsigned char *grow(unsigned char *slots, int64_t *room, int64_t needed,
     return grown;
 }
 
-/* Seeds go to SLOTS, which has their contents and this much room. */
+/* Seeds [BASE, END) lie in SLOTS now, which has so much room. */
 static void place_seeds(struct eki_local *local, unsigned char *slots,
-                        int64_t room)
+                        int64_t base_slots, int64_t end_slots, int64_t room)
 {
-    ptrdiff_t base = local->seed_base - local->seeds;
-    ptrdiff_t end = local->seed_end - local->seeds;
+    ptrdiff_t base = base_slots * local->slot_bytes;
+    ptrdiff_t end = end_slots * local->slot_bytes;
     local->seeds = slots;
     local->seed_limit = slots + room * local->slot_bytes;
     local->seed_base = slots + base;
@@ -50,27 +50,27 @@ static void place_seeds(struct eki_local *local, unsigned char *slots,
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n)
 {
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
+    int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
     if (used + n <= eki_local_slots(local, local->seeds, local->seed_limit))
         return true;
     unsigned char *slots =
         eki_realloc(local->seeds, (size_t)(used + n), local->slot_bytes);
     if (!slots)
         return false;
-    place_seeds(local, slots, used + n);
+    place_seeds(local, slots, base, used, used + n);
     return true;
 }
 
 struct eki_slot *eki_local_seed_grow(struct eki_local *local)
 {
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
+    int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
     int64_t room = used;
     unsigned char *slots =
         grow(local->seeds, &room, used + 1, local->slot_bytes);
     if (!slots)
         return NULL;
-    place_seeds(local, slots, room);
-    local->seed_end += local->slot_bytes;
-    local->seed_top = local->seed_end;
+    place_seeds(local, slots, base, used + 1, room);
     return eki_slot_at(slots, used, local->slot_bytes);
 }
 

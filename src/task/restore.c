@@ -118,6 +118,7 @@ static size_t count_bins(struct sort *sort)
     if (sort->slots > FEW)
         return EKI_BIN_COUNT;
     for_each(sort, bound_slot);
+    /* Nothing stays: no bin is looked at. */
     if (sort->low > sort->high)
         return 1;
     if (sort->low == EKI_BIN_NEVER)

@@ -320,7 +320,7 @@ static inline int64_t eki_local_count(const struct eki_local *local)
            eki_local_slots(local, local->stack_bottom, local->stack_top);
 }
 
-/* Room for just N more seeds; false: no memory. */
+/* Room for just N more seeds, outside of a phase; false: no memory. */
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n);
 /* Room for one more seed on top; NULL: no memory.  The caller fills it. */
 struct eki_slot *eki_local_seed_grow(struct eki_local *local);

@@ -530,6 +530,26 @@ static void never_measured_tasks_go_by_their_hints(void)
     eki_local_free(&local);
 }
 
+static void reserved_seeds_stay_where_they_are(void)
+{
+    struct eki_local local;
+    eki_local_init(&local, 64);
+    add_seeds(&local, 3);
+    eki_memory_fail(1);
+    CHECK(!eki_local_seeds_reserve(&local, 1000));
+    eki_memory_fail(0);
+    CHECK(eki_local_seeds_reserve(&local, 1000));
+    const unsigned char *seeds = local.seeds;
+    for (int i = 3; i < 1003; i++)
+        fill(eki_local_add_seed(&local), (uint64_t)i, EKI_SLOT_SEED, 64);
+    CHECK(local.seeds == seeds);
+    for (int i = 0; i < 1003; i++)
+        CHECK_EQ_INT(seed_at(&local, i)->id, i);
+    CHECK(eki_local_seeds_reserve(&local, 0));
+    CHECK(eki_local_check(&local) == NULL);
+    eki_local_free(&local);
+}
+
 static void hints_order_where_nothing_ran(void)
 {
     struct eki_local local;
@@ -730,5 +750,6 @@ int main(void)
     RUN(restoring_nothing_leaves_nothing);
     RUN(restores_conserve_all);
     RUN(growth_that_fails_loses_nothing);
+    RUN(reserved_seeds_stay_where_they_are);
     return check_result();
 }
