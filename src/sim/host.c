@@ -66,7 +66,8 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     struct eki_engine *engine = rank->engine;
     struct eki_sim_port *port = rank->port;
     /* Reading the clock takes longer than most steps. */
-    bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace;
+    bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace &&
+                    eki_sim_next_arrival(port) <= sim->now;
     int64_t sent = sim->messages;
     uint64_t start = is_timed ? real_ns() : 0;
     port->step_ns = sim->machine.poll;
@@ -333,6 +334,20 @@ static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
     end_restore(sim, rank, (ek_status)error.status);
 }
 
+/* When it goes on with a restore phase. */
+static uint64_t next_move(const struct eki_sim *sim,
+                          const struct eki_sim_rank *rank, bool has_moved)
+{
+    uint64_t least = rank->busy_until + 1;
+    uint64_t look = sim->now + EKI_SIM_LOOK_NS;
+    uint64_t next = next_service(rank);
+    /* Alone on its node, it hears of everything by messages. */
+    if (has_moved || rank->topology.node_ranks > 1)
+        look = eki_sim_next_look(sim, rank->since, false, least);
+    look = next < look ? next : look;
+    return look > least ? look : least;
+}
+
 /* A restore phase: this thread steps everything. */
 static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
@@ -359,12 +374,7 @@ static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
         rearm(sim, rank);
         return;
     }
-    uint64_t look =
-        eki_sim_next_look(sim, rank->since, false, rank->busy_until + 1);
-    uint64_t next = next_service(rank);
-    if (next < look)
-        look = next > rank->busy_until ? next : rank->busy_until + 1;
-    eki_heap_set(&sim->heap, rank->actor, look);
+    eki_heap_set(&sim->heap, rank->actor, next_move(sim, rank, has_moved));
 }
 
 /* Workers without thread are brought to their end. */
