@@ -90,8 +90,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     return ns;
 }
 
-/* When its server has something to do next, as far as it is known now. */
-static uint64_t next_service(const struct eki_sim_rank *rank)
+uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_port *port = rank->port;
     uint64_t next = eki_sim_next_arrival(port);
@@ -107,19 +106,39 @@ static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     if (sim->program->pace) {
         uint64_t look = eki_sim_pace_of(sim, rank, EKI_PACE_SERVER, 1);
-        uint64_t known = next_service(rank);
+        uint64_t known = eki_sim_next_service(rank);
         eki_heap_set_early(&sim->heap, rank->actor, sim->now + look);
         if (known != UINT64_MAX)
             eki_sim_call_server(sim, rank, known > sim->now ? known : sim->now);
         return;
     }
-    uint64_t next = next_service(rank);
+    uint64_t next = eki_sim_next_service(rank);
     if (next > sim->now + EKI_SIM_LOOK_NS)
         next = sim->now + EKI_SIM_LOOK_NS;
     if (next < rank->busy_until)
         next = rank->busy_until;
     eki_heap_set_early(&sim->heap, rank->actor,
                        next > sim->now ? next : sim->now + 1);
+}
+
+/* Of the workers that wait, the one that looks first after NS. */
+static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
+                       uint64_t ns)
+{
+    struct eki_sim_worker *first = NULL;
+    uint64_t first_look = UINT64_MAX;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_sim_worker *worker = &rank->workers[w];
+        if (worker->state != EKI_SIM_WAITS)
+            continue;
+        uint64_t look = eki_sim_look_of(sim, worker, ns + 1);
+        if (look < first_look) {
+            first_look = look;
+            first = worker;
+        }
+    }
+    if (first)
+        eki_heap_set_early(&sim->heap, first->actor, first_look);
 }
 
 void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
@@ -135,12 +154,7 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     if (rank->engine->kind == EKI_PHASE_RESTORE)
         return;
     if (eki_sim_is_polling(sim, rank)) {
-        for (int w = 0; w < rank->topology.workers_here; w++) {
-            if (rank->workers[w].state == EKI_SIM_WAITS) {
-                eki_sim_wake(sim, &rank->workers[w], ns + 1);
-                return;
-            }
-        }
+        wake_first(sim, rank, ns > rank->busy_until ? ns : rank->busy_until);
         return;
     }
     if (!eki_sim_is_serving(rank) || !eki_sim_has_messages(rank))
@@ -338,9 +352,9 @@ static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
 static uint64_t next_move(const struct eki_sim *sim,
                           const struct eki_sim_rank *rank, bool has_moved)
 {
-    uint64_t least = rank->busy_until + 1;
+    uint64_t least = rank->busy_until + EKI_SIM_SPIN_NS;
     uint64_t look = sim->now + EKI_SIM_LOOK_NS;
-    uint64_t next = next_service(rank);
+    uint64_t next = eki_sim_next_service(rank);
     /* Alone on its node, it hears of everything by messages. */
     if (has_moved || rank->topology.node_ranks > 1)
         look = eki_sim_next_look(sim, rank->since, false, least);

@@ -172,7 +172,6 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     letter->number = ++sim->messages;
     letter->sender = port;
     letter->buffer = free_buffer(port);
-    sim->message_bytes += (int64_t)bytes;
     port->busy[letter->buffer] =
         sim->setup.late_bytes != 0 && bytes > sim->setup.late_bytes &&
                 sim->ranks[rank].state != EKI_SIM_OVER

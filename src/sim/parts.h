@@ -7,6 +7,8 @@
 
 /* Whoever waits looks again after so long at the latest. */
 #define EKI_SIM_LOOK_NS UINT64_C(1000000000)
+/* Between two looks of who spins or yields. */
+#define EKI_SIM_SPIN_NS 250
 
 /* A message on its way. */
 struct eki_sim_letter {
@@ -94,6 +96,9 @@ const struct eki_sim_iteration *eki_sim_iteration_of(struct eki_sim *sim,
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* Requests that are not answered, seen by the worker or not. */
 int eki_sim_open_requests(const struct ek_worker *worker);
+/* When a worker that waits looks next, at NS or later. */
+uint64_t eki_sim_look_of(const struct eki_sim *sim,
+                         const struct eki_sim_worker *worker, uint64_t ns);
 /* Look at NS, if it waits. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
@@ -106,6 +111,8 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
                            bool has_answer, uint64_t ns);
 
 void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank);
+/* When its server has something to do next, as far as it is known now. */
+uint64_t eki_sim_next_service(const struct eki_sim_rank *rank);
 /* Step the server; the time that it takes. */
 uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank);
 /* The server of RANK has something to do from NS on. */

@@ -217,11 +217,11 @@ struct eki_sim {
     struct eki_sim_sample sample;
     struct eki_message *buffer; /* of who sends now */
     bool is_reserved;
-    int over;                        /* ranks */
-    int assembled;                   /* is_together: ranks that wait */
-    int64_t messages, message_bytes; /* sent */
-    uint64_t last_task_ns;           /* when a task ended last */
-    uint64_t read_ahead; /* nothing: what was read to have it near */
+    int over;              /* ranks */
+    int assembled;         /* is_together: ranks that wait */
+    int64_t messages;      /* sent */
+    uint64_t last_task_ns; /* when a task ended last */
+    uint64_t read_ahead;   /* nothing: what was read to have it near */
 };
 
 ek_status eki_sim_create(const struct eki_sim_setup *setup,

@@ -4,7 +4,6 @@
 
 /* As the team waits: spin and yield so long, then sleep from ... to .... */
 #define SPIN_NS 2000u
-#define SPIN_LOOK_NS 250u /* between two looks meanwhile */
 #define YIELDS_NS 10000u
 #define SLEEP_FIRST_NS 50000u
 #define SLEEP_MOST_NS 1000000u
@@ -48,15 +47,20 @@ int eki_sim_open_requests(const struct ek_worker *worker)
     return (int)(worker->asked - denied - granted);
 }
 
+uint64_t eki_sim_look_of(const struct eki_sim *sim,
+                         const struct eki_sim_worker *worker, uint64_t ns)
+{
+    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
+    return eki_sim_next_look(sim, worker->since, has_answer,
+                             ns > sim->now ? ns : sim->now);
+}
+
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns)
 {
-    if (worker->state != EKI_SIM_WAITS || sim->program->pace)
-        return;
-    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
-    eki_heap_set_early(&sim->heap, worker->actor,
-                       eki_sim_next_look(sim, worker->since, has_answer,
-                                         ns > sim->now ? ns : sim->now));
+    if (worker->state == EKI_SIM_WAITS && !sim->program->pace)
+        eki_heap_set_early(&sim->heap, worker->actor,
+                           eki_sim_look_of(sim, worker, ns));
 }
 
 /* Those of a node that wait. */
@@ -174,15 +178,31 @@ static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
     return ns;
 }
 
-/* Workers that poll step the server of their rank; time that takes. */
+/* Whether another worker steps the server of its rank. */
+static bool is_held(const struct eki_sim *sim, const struct eki_sim_rank *rank)
+{
+    return !sim->program->pace && sim->now < rank->busy_until;
+}
+
+/* Workers that poll step the server of their rank, one at a time; time that
+ * takes. */
 static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                             bool is_due)
 {
     if (!eki_sim_is_polling(sim, rank) || !eki_sim_has_messages(rank) ||
-        !(is_due || sim->now >= rank->next_poll))
+        !(is_due || sim->now >= rank->next_poll) || is_held(sim, rank))
         return 0;
     rank->next_poll = sim->now + (uint64_t)sim->machine.poll_period;
     return eki_sim_serve(sim, rank);
+}
+
+/* As in engine/idle.c: before another request while one is open. */
+static uint64_t patience_of(const struct ek_worker *inner)
+{
+    /* relaxed: there is one thread. */
+    uint64_t trips =
+        20 * atomic_load_explicit(&inner->round_trip_ns, memory_order_relaxed);
+    return trips > PATIENCE_NS ? trips : PATIENCE_NS;
 }
 
 /* When it may find something to steal elsewhere. */
@@ -197,7 +217,7 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (open > 0)
         /* relaxed: there is one thread. */
         return atomic_load_explicit(&inner->asked_at, memory_order_relaxed) +
-               PATIENCE_NS - offset;
+               patience_of(inner) - offset;
     if (sim->setup.is_sampled)
         return eki_sim_sample_wait(sim, worker);
     return inner->ask_after > offset ? inner->ask_after - offset : 0;
@@ -247,38 +267,53 @@ static bool wants_server(const struct ek_worker *inner)
            atomic_load_explicit(&inner->ask, memory_order_relaxed) != 0;
 }
 
-/* When it looks again, after BUSY in its server's step. */
-static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
-                             uint64_t busy)
+/* When the server of a rank whose workers poll wants one of them. */
+static uint64_t next_poll(const struct eki_sim *sim,
+                          const struct eki_sim_rank *rank)
 {
-    struct eki_sim_rank *rank = worker->rank;
+    if (!eki_sim_is_polling(sim, rank))
+        return UINT64_MAX;
+    uint64_t next = eki_sim_next_service(rank);
+    return next > rank->busy_until ? next : rank->busy_until;
+}
+
+/* When it looks again, after BUSY in its server's step; HELD: it wanted to, but
+ * another was there. */
+static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
+                             uint64_t busy, bool held)
+{
+    const struct eki_sim_rank *rank = worker->rank;
     uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
     if (must_look(sim, worker))
-        look = sim->now + SPIN_LOOK_NS;
+        look = sim->now + EKI_SIM_SPIN_NS;
     else if (is_drawing(worker->worker))
         look = sim->now + SLEEP_FIRST_NS;
-    if (eki_sim_is_polling(sim, rank))
-        look = earlier(look, eki_sim_next_arrival(rank->port));
-    uint64_t least = sim->now + busy + SPIN_LOOK_NS;
-    look = look > least ? look : least;
-    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
-    return eki_sim_next_look(sim, worker->since, has_answer, look);
+    look = earlier(look, next_poll(sim, rank));
+    if (held)
+        look = earlier(look, rank->busy_until + 1);
+    uint64_t least = sim->now + busy + EKI_SIM_SPIN_NS;
+    return eki_sim_look_of(sim, worker, look > least ? look : least);
 }
 
 static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
     bool is_new = worker->state != EKI_SIM_WAITS;
+    bool is_polling = eki_sim_is_polling(sim, rank);
+    bool held = is_polling && is_held(sim, rank);
+    uint64_t moved = rank->engine->server.moved;
     set_state(sim, worker, EKI_SIM_WAITS);
     uint64_t busy = poll_server(sim, rank, true);
+    if (rank->engine->server.moved != moved)
+        worker->since = sim->now + busy;
     if (sim->program->pace)
         eki_heap_set(&sim->heap, worker->actor,
                      sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
     else
         eki_heap_set_early(&sim->heap, worker->actor,
-                           next_look_of(sim, worker, busy));
+                           next_look_of(sim, worker, busy, held));
     bool has_ask = wants_server(worker->worker);
-    if (has_ask && (sim->program->pace || !eki_sim_is_polling(sim, rank)))
+    if (has_ask && (sim->program->pace || !is_polling || held))
         eki_sim_call_server(sim, rank, sim->now);
     if (is_new)
         tell_idle(sim, rank);
@@ -320,7 +355,7 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
             return false;
     }
     if (begins)
-        ns += (uint64_t)(sim->machine.task + ahead);
+        ns += (uint64_t)(sim->machine.task + ahead + 0.5);
     worker->slot = worker->worker->current;
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
     return true;

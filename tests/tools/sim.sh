@@ -61,7 +61,7 @@ for machine in hopper titan intrepid edison frontier ib-edr ib-hdr ib-ndr tcp \
 done
 run 0 $small --compare --progress polling --deque locked --order executed
 run 0 $small --json
-[ "$(grep -c '^{"mode": "ek-sim", "iteration": [123], .*}$' out)" -eq 3 ] ||
+[ "$(grep -c '^{"mode": "retain+random", "iteration": [123], .*}$' out)" -eq 3 ] ||
     fail "json: $(cat out)"
 run 0 $small --drift 5 --noise 5 --policy auto --steal near --expected 10
 run 0 $small --start dealt --policy hierarchical --balance-group 8
@@ -96,6 +96,25 @@ if [ "$slowdown" -eq 1 ]; then
     done
 fi
 
+# Workers that poll share one server: it is never busier than all the time, and
+# what waits for a send buffer is sent when one comes free.
+printf 'like this\nnode_cores 8\nhandle 1 ms\nlatency 1 us\n' >poll.machine
+run 0 --machine poll.machine --cores 64 --start uneven:64:100 --iterations 2 \
+    --synthetic constant:n=640,mean=2e-3 --csv
+column server | awk '{ exit !($1 <= 1) }' || fail "server: $(column server)"
+run 0 --machine ib-edr --cores 240 --progress polling --policy original \
+    --steal counter --synthetic lognormal:n=3,mean=1e-5,cv=10 \
+    --start uneven:240:5 --seed 365 --csv
+column makespan_s | awk '{ exit !($1 < 0.5) }' ||
+    fail "starved: $(column makespan_s)"
+
+# Whole nanoseconds, also of the sums.
+printf 'like this\ntask 0 ns\n' >free.machine
+run 0 --machine free.machine --cores 2 --iterations 1 --csv \
+    --synthetic constant:n=100000,mean=1.49e-9
+column efficiency | awk '{ exit !($1 <= 1) }' ||
+    fail "efficiency: $(column efficiency)"
+
 # Bad input.
 run 2
 says 'one of --record and --synthetic is needed'
@@ -120,6 +139,12 @@ run 2 $small --mode fast
 says "--mode is 'fast'; allowed: exact, sampled, auto"
 run 2 $small --start here
 says "--start is 'here'; allowed: record, block, dealt, uneven:N:M"
+run 2 $small --start uneven:2:99999999999
+says 'uneven:N:M (N, M: 1 ... 999999999)'
+run 2 --synthetic constant:mean=1e-3,n
+says 'allowed is lognormal'
+run 2 $small --node-cores 1048576 --cores 1048576
+says '1048575 workers on 1 ranks; allowed: together 1048575'
 run 2 $small --start record
 says 'there is none'
 run 2 $small --compare --policy retain

@@ -101,7 +101,7 @@ static const struct key *find_key(const char *text, size_t length)
 static bool read_key(const char **text, struct synthetic *synthetic)
 {
     const struct key *key = find_key(*text, strcspn(*text, "="));
-    if (!key)
+    if (!key || (*text)[strlen(key->name)] != '=')
         return false;
     const char *from = *text + strlen(key->name) + 1;
     char *end;
@@ -152,12 +152,13 @@ static bool draw_tasks(const struct workload_source *source,
     struct synthetic synthetic;
     struct eki_random random;
     if (!read_synthetic(source->synthetic, &synthetic))
-        return message_set(message,
-                           "--synthetic is '%s'; allowed is lognormal, "
-                           "exponential, uniform or constant, a colon and "
-                           "n=1...%d, mean=SECONDS or mean_us=0.001...1e9"
-                           "[,cv=0...100][,longest=SECONDS][,nulls=0...1e9]",
-                           source->synthetic, TASKS_MAX);
+        return message_set(
+            message,
+            "--synthetic is '%s'; allowed is lognormal, "
+            "exponential, uniform or constant, a colon and "
+            "n=1...%d, mean=1e-9...1e3 (s) or mean_us=0.001...1e9"
+            "[,cv=0...100][,longest=1e-9...1e6][,nulls=0...1e9]",
+            source->synthetic, TASKS_MAX);
     snprintf(workload->name, sizeof workload->name, "%s", source->synthetic);
     workload->nulls = (int64_t)synthetic.nulls;
     make_room(workload, (int64_t)synthetic.n);

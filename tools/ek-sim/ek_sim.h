@@ -38,10 +38,11 @@ extern const int compared_count;
 enum field {
     FIELD_MAKESPAN,
     FIELD_IDEAL,
-    FIELD_BEST,
+    FIELD_BOUND,
     FIELD_EFFICIENCY,
-    FIELD_EFFICIENCY_BEST,
+    FIELD_EFFICIENCY_BOUND,
     FIELD_EFFICIENCY_CORES,
+    FIELD_EFFICIENCY_BEST,
     FIELD_TRIED,
     FIELD_TRIED_DEVIATION,
     FIELD_SUCCESSFUL,
@@ -83,8 +84,12 @@ struct run {
     bool is_sampled;
     int64_t events;
     double real_s; /* that they took */
-    double best_s; /* shortest iteration of all modes */
 };
+
+/* Nanoseconds of task K in this iteration; sums are those of whole ones. */
+int64_t task_ns(const struct workload *workload, int64_t k);
+/* Durations of iteration 0, 1, 2, ..., one after the other. */
+void step_workload(const struct run *run, int iteration);
 
 /* Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
  * message is there unless it is 0. */
@@ -93,7 +98,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
 
 /* What is run, before the first row. */
 void print_head(const struct run *run);
-/* The rows of COUNT modes. */
-void print_modes(const struct run *run, const struct row *rows, int count);
+/* The rows of COUNT modes; fills in what compares them. */
+void print_modes(const struct run *run, struct row *rows, int count);
 
 #endif

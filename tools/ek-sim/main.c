@@ -74,6 +74,12 @@ static bool choose_nodes(struct run *run, struct message *message)
                            cores, machine->name,
                            (long long)machine->node_cores);
     run->nodes = cores / (int)machine->node_cores;
+    run->ranks = run->nodes * (int)machine->node_ranks;
+    run->workers = run->ranks * eki_machine_workers(machine);
+    if (run->workers + run->ranks >= EKI_ACTORS_MOST)
+        return message_set(message,
+                           "%d workers on %d ranks; allowed: together %d",
+                           run->workers, run->ranks, EKI_ACTORS_MOST - 1);
     return true;
 }
 
@@ -83,14 +89,12 @@ static bool place_ranks(struct run *run, struct message *message)
     const char *mode = run->arguments->mode;
     if (!choose_nodes(run, message))
         return false;
-    run->ranks = run->nodes * (int)machine->node_ranks;
     run->rank_workers = allocate((size_t)run->ranks, sizeof(int));
     run->node_of_rank = allocate((size_t)run->ranks, sizeof(int));
     for (int r = 0; r < run->ranks; r++) {
         run->rank_workers[r] = eki_machine_workers(machine);
         run->node_of_rank[r] = r / (int)machine->node_ranks;
     }
-    run->workers = run->ranks * eki_machine_workers(machine);
     run->is_sampled = strcmp(mode, "sampled") == 0 ||
                       (strcmp(mode, "auto") == 0 &&
                        run->nodes * machine->node_cores > EXACT_CORES_MOST);
@@ -100,10 +104,11 @@ static bool place_ranks(struct run *run, struct message *message)
 static int run_modes(struct run *run, struct message *message)
 {
     const struct arguments *arguments = run->arguments;
-    struct mode mode = {"ek-sim",
-                        arguments->policy ? arguments->policy : "retain",
+    char name[64];
+    struct mode mode = {name, arguments->policy ? arguments->policy : "retain",
                         arguments->steal ? arguments->steal : "random"};
     const struct mode *modes = arguments->has_compare ? compared_modes : &mode;
+    snprintf(name, sizeof name, "%s+%s", mode.restore, mode.steal);
     int count = arguments->has_compare ? compared_count : 1, exit_status = 0;
     struct row *rows =
         allocate((size_t)(count * arguments->iterations), sizeof *rows);
@@ -160,7 +165,7 @@ static bool choose_start(struct run *run, struct message *message)
     run->start = strcmp(start, "record") == 0  ? START_RECORD
                  : strcmp(start, "dealt") == 0 ? START_DEALT
                                                : START_BLOCK;
-    if (sscanf(start, "uneven:%d:%d%n", &every, &more, &end) == 2 &&
+    if (sscanf(start, "uneven:%9d:%9d%n", &every, &more, &end) == 2 &&
         start[end] == '\0' && every > 0 && more > 0) {
         run->start = START_RECORD;
         deal_unevenly(run, every, more);
@@ -169,7 +174,7 @@ static bool choose_start(struct run *run, struct message *message)
     if (run->start == START_BLOCK && strcmp(start, "block") != 0)
         return message_set(message,
                            "--start is '%s'; allowed: record, block, dealt, "
-                           "uneven:N:M (N, M > 0)",
+                           "uneven:N:M (N, M: 1 ... 999999999)",
                            start);
     if (run->start == START_RECORD && workload->workers == 0)
         return message_set(message, "--start is 'record', but there is none; "

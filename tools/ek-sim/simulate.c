@@ -43,9 +43,23 @@ struct payload {
     int64_t index, ns;
 };
 
-static int64_t ns_of(const struct workload *workload, int64_t k)
+int64_t task_ns(const struct workload *workload, int64_t k)
 {
     return (int64_t)(workload->now_s[k] * 1e9 + 0.5);
+}
+
+void step_workload(const struct run *run, int iteration)
+{
+    struct workload *workload = run->workload;
+    int64_t sum = 0, longest = 0;
+    workload_step(workload, &run->arguments->source, iteration);
+    for (int64_t k = 0; k < workload->count; k++) {
+        int64_t ns = task_ns(workload, k);
+        sum += ns;
+        longest = ns > longest ? ns : longest;
+    }
+    workload->sum_s = (double)sum * 1e-9;
+    workload->longest_s = (double)longest * 1e-9;
 }
 
 /* Where task K starts. */
@@ -84,7 +98,7 @@ static bool add_tasks(struct simulation *simulation)
     if (!reserve_tasks(simulation))
         return false;
     for (int64_t k = 0; k < workload->count; k++) {
-        struct payload payload = {k, ns_of(workload, k)};
+        struct payload payload = {k, task_ns(workload, k)};
         int w = start_of(simulation->run, k);
         struct eki_slot *slot =
             eki_local_add_seed(&simulation->sim->workers[w].worker->local);
@@ -107,7 +121,7 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
     memcpy(&payload, worker->worker->current->payload, sizeof payload);
     simulation->started++;
     simulation->sum += eki_hash(0, (uint64_t)payload.index);
-    return (uint64_t)(workload->drift ? ns_of(workload, payload.index)
+    return (uint64_t)(workload->drift ? task_ns(workload, payload.index)
                                       : payload.ns);
 }
 
@@ -137,8 +151,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
     simulation->entered_ns = simulation->sim->now;
     simulation->started = 0;
     simulation->sum = 0;
-    workload_step(simulation->run->workload,
-                  &simulation->run->arguments->source, simulation->iteration);
+    step_workload(simulation->run, simulation->iteration);
 }
 
 static void fill_row(struct simulation *simulation)
@@ -153,9 +166,9 @@ static void fill_row(struct simulation *simulation)
                         .iteration = simulation->iteration + 1};
     values[FIELD_MAKESPAN] = wall_s;
     values[FIELD_IDEAL] = run->workload->sum_s / run->workers;
-    values[FIELD_BEST] = fmax(values[FIELD_IDEAL], run->workload->longest_s);
+    values[FIELD_BOUND] = fmax(values[FIELD_IDEAL], run->workload->longest_s);
     values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / wall_s;
-    values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / wall_s;
+    values[FIELD_EFFICIENCY_BOUND] = values[FIELD_BOUND] / wall_s;
     values[FIELD_EFFICIENCY_CORES] =
         run->workload->sum_s /
         ((double)run->nodes * (double)run->machine.node_cores * wall_s);
@@ -172,8 +185,6 @@ static void fill_row(struct simulation *simulation)
         (double)simulation->server_ns / (wall_ns * run->ranks);
     values[FIELD_TERMINATION] =
         (double)(simulation->left_ns - sim->last_task_ns) * 1e-9;
-    if (wall_s < simulation->run->best_s || simulation->run->best_s == 0)
-        simulation->run->best_s = wall_s;
 }
 
 static void left(void *context, struct eki_sim_rank *rank,

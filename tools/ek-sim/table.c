@@ -13,10 +13,11 @@ static const struct column {
 } columns[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 10, 4, 1},
     [FIELD_IDEAL] = {"ideal_s", NULL, NULL, 0, 0, 1},
-    [FIELD_BEST] = {"best_s", NULL, NULL, 0, 0, 1},
+    [FIELD_BOUND] = {"bound_s", NULL, NULL, 0, 0, 1},
     [FIELD_EFFICIENCY] = {"efficiency", "% of", "ideal", 6, 1, 100},
-    [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "% of", "bound", 6, 1, 100},
+    [FIELD_EFFICIENCY_BOUND] = {"efficiency_bound", "% of", "bound", 6, 1, 100},
     [FIELD_EFFICIENCY_CORES] = {"efficiency_cores", "% of", "cores", 6, 1, 100},
+    [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "% of", "best", 6, 1, 100},
     [FIELD_TRIED] = {"tried", "steals", "tried", 9, 1, 1},
     [FIELD_TRIED_DEVIATION] = {"tried_deviation", "", "+-", 7, 1, 1},
     [FIELD_SUCCESSFUL] = {"successful", "", "success", 7, 2, 1},
@@ -50,7 +51,7 @@ static void print_titles(const char *(*title)(const struct column *column),
         if (columns[f].top)
             printf(" %*s", columns[f].width, title(&columns[f]));
     }
-    printf(" %6s\n", *first ? "best" : "% of");
+    printf("\n");
 }
 
 static const char *top_of(const struct column *column)
@@ -63,15 +64,14 @@ static const char *title_of(const struct column *column)
     return column->title;
 }
 
-static void print_row(const struct run *run, const struct row *row,
-                      bool is_first)
+static void print_row(const struct row *row, bool is_first)
 {
     printf("%-14s %3d", is_first ? row->mode->name : "", row->iteration);
     for (int f = 0; f < FIELDS; f++) {
         if (columns[f].top)
             print_value(f, row->values[f]);
     }
-    printf(" %6.1f\n", 100 * run->best_s / row->values[FIELD_MAKESPAN]);
+    printf("\n");
 }
 
 /* Of a mode among others only these iterations are shown. */
@@ -90,7 +90,7 @@ static void print_table(const struct run *run, const struct row *rows,
     for (int i = 0; i < count; i++) {
         int iteration = i % run->arguments->iterations + 1;
         if (is_shown(run, iteration))
-            print_row(run, &rows[i], iteration == 1);
+            print_row(&rows[i], iteration == 1);
     }
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
@@ -128,7 +128,7 @@ void print_head(const struct run *run)
     const struct arguments *arguments = run->arguments;
     if (arguments->has_csv || arguments->has_json)
         return;
-    workload_step(run->workload, &arguments->source, 0);
+    step_workload(run, 0);
     printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
            "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
            "worker; ideal %.5g s, bound %.5g s; %s\n",
@@ -142,9 +142,26 @@ void print_head(const struct run *run)
     fflush(stdout);
 }
 
-void print_modes(const struct run *run, const struct row *rows, int modes)
+/* Against the best mode in the same iteration: their durations are equal. */
+static void compare_modes(const struct run *run, struct row *rows, int modes)
+{
+    int iterations = run->arguments->iterations;
+    for (int i = 0; i < iterations; i++) {
+        double best_s = rows[i].values[FIELD_MAKESPAN];
+        for (int m = 1; m < modes; m++)
+            best_s =
+                fmin(best_s, rows[m * iterations + i].values[FIELD_MAKESPAN]);
+        for (int m = 0; m < modes; m++) {
+            double *values = rows[m * iterations + i].values;
+            values[FIELD_EFFICIENCY_BEST] = best_s / values[FIELD_MAKESPAN];
+        }
+    }
+}
+
+void print_modes(const struct run *run, struct row *rows, int modes)
 {
     int count = modes * run->arguments->iterations;
+    compare_modes(run, rows, modes);
     if (run->arguments->has_csv)
         print_csv(rows, count);
     else if (run->arguments->has_json)
