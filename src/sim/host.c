@@ -355,8 +355,8 @@ static uint64_t next_move(const struct eki_sim *sim,
     uint64_t least = rank->busy_until + EKI_SIM_SPIN_NS;
     uint64_t look = sim->now + EKI_SIM_LOOK_NS;
     uint64_t next = eki_sim_next_service(rank);
-    /* Alone on its node, it hears of everything by messages. */
-    if (has_moved || rank->topology.node_ranks > 1)
+    /* Among others, but alone on its node, it hears of all by messages. */
+    if (has_moved || rank->topology.node_ranks > 1 || rank->engine->alone)
         look = eki_sim_next_look(sim, rank->since, false, least);
     look = next < look ? next : look;
     return look > least ? look : least;

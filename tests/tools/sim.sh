@@ -108,6 +108,17 @@ run 0 --machine ib-edr --cores 240 --progress polling --policy original \
 column makespan_s | awk '{ exit !($1 < 0.5) }' ||
     fail "starved: $(column makespan_s)"
 
+# Nothing waits for the look that everybody has once in a second.
+for cores in 4 8; do
+    for policy in original centralized hierarchical; do
+        run 0 --machine titan --node-cores 4 --cores $cores --csv \
+            --policy $policy --steal none --iterations 3 \
+            --synthetic uniform:n=16,mean=0.001
+        column restore_s | awk '$1 > 0.5 { exit 1 }' ||
+            fail "$policy, $cores cores: $(column restore_s)"
+    done
+done
+
 # Whole nanoseconds, also of the sums.
 printf 'like this\ntask 0 ns\n' >free.machine
 run 0 --machine free.machine --cores 2 --iterations 1 --csv \
