@@ -269,6 +269,18 @@ static bool answer_unasked(struct explore *explore)
     return true;
 }
 
+/* What the server goes by is lost: nobody fetches the ask. */
+static bool forget_ask(struct explore *explore)
+{
+    struct eki_engine *engine = explore->rank->engine;
+    /* relaxed, both: there is one thread. */
+    if (!is_process_of_nodes(explore) ||
+        atomic_load_explicit(&engine->asks, memory_order_relaxed) == 0)
+        return false;
+    atomic_fetch_sub_explicit(&engine->asks, 1, memory_order_relaxed);
+    return true;
+}
+
 static bool drop_request(struct explore *explore)
 {
     struct eki_server *server = &explore->rank->engine->server;
@@ -419,6 +431,7 @@ const struct explore_break explore_breaks[] = {
     {"other sums", change_sums, NULL, false, "left without storing sums"},
     {"left with a task", leave_with_task, NULL, true, "left with tasks"},
     {"an answer to nobody", answer_unasked, NULL, false, "answers to"},
+    {"an ask forgotten", forget_ask, NULL, false, "the server is told"},
     {"a request dropped", drop_request, NULL, false, "are answered and"},
     {"a request twice", double_request, NULL, false, "are answered and"},
     {"finished more", finish_more, NULL, false, "its deque is broken"},

@@ -84,6 +84,20 @@ static void check_requests(struct explore *explore,
                     (long long)requests->answered, (long long)waiting);
 }
 
+/* Each ask is in the count that the server looks at, or it is never fetched. */
+static void check_asks(struct explore *explore, const struct eki_engine *engine)
+{
+    int asking = 0;
+    /* relaxed, both: there is one thread. */
+    for (int w = 0; w < engine->topology->workers_here; w++)
+        asking += atomic_load_explicit(&engine->workers[w]->ask,
+                                       memory_order_relaxed) != 0;
+    int told = atomic_load_explicit(&engine->asks, memory_order_relaxed);
+    if (EKI_UNLIKELY(asking != told))
+        ledger_fail(&explore->ledger, "%d workers ask, the server is told %d",
+                    asking, told);
+}
+
 static bool is_end(const struct eki_message *message)
 {
     struct eki_verdict verdict;
@@ -204,6 +218,7 @@ void explore_check_event(struct explore *explore)
     check_workers(explore);
     if (!rank->engine->alone && rank->engine->is_open) {
         check_requests(explore, rank);
+        check_asks(explore, rank->engine);
         check_announced(explore, rank);
     }
     check_deadline(explore);
