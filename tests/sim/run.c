@@ -43,7 +43,7 @@ static void before(void *context, struct eki_sim_rank *rank,
                   rank->state != EKI_SIM_SERVES && rank->state != EKI_SIM_MOVES)
         explore_progress(explore);
     if (may_lack_memory(explore) && explore_chance(explore, 100))
-        eki_memory_fail(1);
+        eki_memory_fail(1 + (int64_t)explore_below(explore, 4));
 }
 
 static bool after(void *context, struct eki_sim_rank *rank,
