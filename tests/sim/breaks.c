@@ -331,6 +331,14 @@ static bool publish_more(struct explore *explore)
     return true;
 }
 
+static bool move_elsewhere(const struct eki_message *message)
+{
+    if (message->head.kind != EKI_KIND_MOVE)
+        return false;
+    ((struct eki_message *)message)->head.worker++;
+    return true;
+}
+
 /* -- restores */
 
 /* The last seed of the rank's first worker; NULL: it has none. */
@@ -406,42 +414,51 @@ static bool change_report(struct explore *explore, struct eki_sim_rank *rank)
 }
 
 const struct explore_break explore_breaks[] = {
-    {"a task twice", double_task, NULL, false, "is in two places: stack and"},
-    {"a task runs twice", double_task, NULL, true, "starts in iteration"},
-    {"a task lost", lose_task, NULL, false, "is nowhere"},
-    {"a message lost", lose_message, NULL, false, "is nowhere"},
-    {"a message lost for good", lose_message, NULL, true, "nothing got on for"},
-    {"a task of nobody", invent_task, NULL, false, "which nobody added"},
-    {"a task that is gone", revive_task, NULL, false, "is gone, but in stack"},
-    {"a payload spoilt", spoil_payload, NULL, false, "payload is spoilt"},
-    {"an id changed", change_id, NULL, false, "bytes, id"},
-    {"a payload that changes", change_running, NULL, true, "changed as it ran"},
-    {"cancelled for nothing", stop_alone, NULL, false, "without reason"},
-    {"announced early", announce_early, NULL, false, "tasks not executed and"},
+    {"a task twice", double_task, NULL, false, "is in two places: stack and",
+     NULL},
+    {"a task runs twice", double_task, NULL, true, "starts in iteration", NULL},
+    {"a task lost", lose_task, NULL, false, "is nowhere", NULL},
+    {"a message lost", lose_message, NULL, false, "is nowhere", NULL},
+    {"a message lost for good", lose_message, NULL, true, "nothing got on for",
+     NULL},
+    {"a task of nobody", invent_task, NULL, false, "which nobody added", NULL},
+    {"a task that is gone", revive_task, NULL, false, "is gone, but in stack",
+     NULL},
+    {"a payload spoilt", spoil_payload, NULL, false, "payload is spoilt", NULL},
+    {"an id changed", change_id, NULL, false, "bytes, id", NULL},
+    {"a payload that changes", change_running, NULL, true, "changed as it ran",
+     NULL},
+    {"cancelled for nothing", stop_alone, NULL, false, "without reason", NULL},
+    {"announced early", announce_early, NULL, false, "tasks not executed and",
+     NULL},
     {"announced before entry", announce_before_entry, NULL, false,
-     "ranks had entered"},
+     "ranks had entered", NULL},
     {"announced a phase early", announce_next, NULL, false,
-     "is announced after that of"},
-    {"ended early", end_early, NULL, false, "tasks not executed and"},
-    {"heard twice", hear_twice, NULL, false, "hears the end of iteration"},
-    {"heard never", hear_never, NULL, false, "has not heard"},
-    {"told twice", tell_twice, NULL, false, "is told the end of phase"},
-    {"another error", change_error, NULL, false, "returns"},
-    {"a worker forgotten", forget_actor, NULL, false, "nothing got on for"},
-    {"other sums", change_sums, NULL, false, "left without storing sums"},
-    {"left with a task", leave_with_task, NULL, true, "left with tasks"},
-    {"an answer to nobody", answer_unasked, NULL, false, "answers to"},
-    {"an ask forgotten", forget_ask, NULL, false, "the server is told"},
-    {"a request dropped", drop_request, NULL, false, "are answered and"},
-    {"a request twice", double_request, NULL, false, "are answered and"},
-    {"finished more", finish_more, NULL, false, "its deque is broken"},
-    {"finished less", finish_less, NULL, false, "was not finished"},
-    {"published more", publish_more, NULL, false, "more published than"},
-    {"a seed lost", NULL, lose_seed, true, "is lost after iteration"},
-    {"a seed twice", NULL, double_seed, true, "is held after iteration"},
-    {"a flag left", NULL, flag_seed, false, "a restored slot has flags"},
-    {"a seed not at home", NULL, misplace_seed, false, "is at worker"},
+     "is announced after that of", NULL},
+    {"ended early", end_early, NULL, false, "tasks not executed and", NULL},
+    {"heard twice", hear_twice, NULL, false, "hears the end of iteration",
+     NULL},
+    {"heard never", hear_never, NULL, false, "has not heard", NULL},
+    {"told twice", tell_twice, NULL, false, "is told the end of phase", NULL},
+    {"another error", change_error, NULL, false, "returns", NULL},
+    {"a worker forgotten", forget_actor, NULL, false, "nothing got on for",
+     NULL},
+    {"other sums", change_sums, NULL, false, "left without storing sums", NULL},
+    {"left with a task", leave_with_task, NULL, true, "left with tasks", NULL},
+    {"an answer to nobody", answer_unasked, NULL, false, "answers to", NULL},
+    {"an ask forgotten", forget_ask, NULL, false, "the server is told", NULL},
+    {"a request dropped", drop_request, NULL, false, "are answered and", NULL},
+    {"a request twice", double_request, NULL, false, "are answered and", NULL},
+    {"finished more", finish_more, NULL, false, "its deque is broken", NULL},
+    {"finished less", finish_less, NULL, false, "was not finished", NULL},
+    {"published more", publish_more, NULL, false, "more published than", NULL},
+    {"a seed lost", NULL, lose_seed, true, "is lost after iteration", NULL},
+    {"a seed twice", NULL, double_seed, true, "is held after iteration", NULL},
+    {"a flag left", NULL, flag_seed, false, "a restored slot has flags", NULL},
+    {"a seed not at home", NULL, misplace_seed, false, "is at worker", NULL},
     {"discarded miscounted", NULL, miscount_discarded, false,
-     "the restores say"},
-    {"another report", NULL, change_report, false, "tasks moved, another"},
-    {NULL, NULL, NULL, false, NULL}};
+     "the restores say", NULL},
+    {"another report", NULL, change_report, false, "tasks moved, another",
+     NULL},
+    {"moved elsewhere", NULL, NULL, false, "what departs", move_elsewhere},
+    {NULL, NULL, NULL, false, NULL, NULL}};

@@ -339,10 +339,12 @@ struct explore_break {
     const char *name;
     /* True: it is broken now.  After an event ... */
     bool (*after)(struct explore *explore);
-    /* ... or when a rank has restored. */
+    /* ... or when a rank has restored ... */
     bool (*restored)(struct explore *explore, struct eki_sim_rank *rank);
     bool is_late;         /* to be found without a walk to all tasks */
     const char *expected; /* in the failure */
+    /* ... or when a message is sent. */
+    bool (*sent)(const struct eki_message *message);
 };
 extern const struct explore_break explore_breaks[];
 

@@ -107,6 +107,26 @@ static bool is_end(const struct eki_message *message)
     return verdict.wave == EKI_WAVE_DONE;
 }
 
+/* Tasks that move go where they were told to. */
+static void check_moved(struct explore *explore,
+                        const struct eki_sim_rank *rank,
+                        const struct eki_message *message, int to)
+{
+    const struct eki_departing *departing = &rank->engine->departing;
+    const struct eki_head *head = &message->head;
+    /* Those of this message; the server counts them when it is posted. */
+    int64_t first = rank->engine->server.depart_next;
+    for (int64_t i = first; i < first + head->count; i++) {
+        if (EKI_LIKELY(i < departing->count && departing->ranks[i] == to &&
+                       departing->workers[i] == head->worker))
+            continue;
+        ledger_fail(&explore->ledger,
+                    "rank %d moves to rank %d, worker %d, what departs "
+                    "elsewhere or not at all",
+                    rank->number, to, head->worker);
+    }
+}
+
 void explore_check_sent(void *context, struct eki_sim_rank *rank,
                         const struct eki_message *message, int to)
 {
@@ -123,6 +143,10 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
         explore->setup.late_bytes != 0 && bytes > explore->setup.late_bytes;
     explore_seen.waves += head->kind == EKI_KIND_WAVE;
     explore_seen.moved += head->kind == EKI_KIND_MOVE ? head->count : 0;
+    if (explore->broken && explore->broken->sent && !explore->has_broken)
+        explore->has_broken = explore->broken->sent(message);
+    if (head->kind == EKI_KIND_MOVE)
+        check_moved(explore, rank, message, to);
     if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL)
         explore_progress(explore);
     if (is_end(message)) {
