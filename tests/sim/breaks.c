@@ -126,6 +126,16 @@ static bool stop_alone(struct explore *explore)
     return true;
 }
 
+/* A worker runs tasks as if they were of its phase: there is nobody else on
+ * its rank who would see the other signature before. */
+static bool change_signature(struct explore *explore)
+{
+    if (!waiting_slot(explore) || explore->rank->topology.workers_here != 1)
+        return false;
+    explore->rank->engine->signature++;
+    return true;
+}
+
 /* -- the end of a phase */
 
 static bool is_process_of_nodes(const struct explore *explore)
@@ -428,6 +438,7 @@ const struct explore_break explore_breaks[] = {
     {"an id changed", change_id, NULL, false, "bytes, id", NULL},
     {"a payload that changes", change_running, NULL, true, "changed as it ran",
      NULL},
+    {"another signature", change_signature, NULL, false, "of signature", NULL},
     {"cancelled for nothing", stop_alone, NULL, false, "without reason", NULL},
     {"announced early", announce_early, NULL, false, "tasks not executed and",
      NULL},

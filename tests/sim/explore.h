@@ -134,6 +134,7 @@ enum task_state {
 
 struct task {
     uint64_t id;
+    uint64_t signature; /* of the phase that it is a task of */
     int32_t state, iteration;
     const char *place; /* where the walk has found it */
     uint16_t bytes;
@@ -177,6 +178,9 @@ void ledger_compare(struct ledger *ledger, const struct eki_slot *slot);
 /* A slot is a seed of ITERATION now. */
 void ledger_enter(struct ledger *ledger, const struct eki_slot *slot,
                   int iteration);
+/* ... of a phase of this signature. */
+void ledger_sign(struct ledger *ledger, const struct eki_slot *slot,
+                 uint64_t signature);
 void ledger_spawned(struct ledger *ledger, int64_t key, int iteration);
 void ledger_begin(struct ledger *ledger, int64_t key, uint64_t id,
                   int iteration);

@@ -130,6 +130,14 @@ void ledger_enter(struct ledger *ledger, const struct eki_slot *slot,
     each_task(ledger, slot, enter_task, iteration);
 }
 
+void ledger_sign(struct ledger *ledger, const struct eki_slot *slot,
+                 uint64_t signature)
+{
+    int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
+    for (int64_t i = 0; i < n; i++)
+        ledger_find(ledger, first + i)->signature = signature;
+}
+
 void ledger_spawned(struct ledger *ledger, int64_t key, int iteration)
 {
     enter_task(ledger, key, iteration);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    EVENTS_MOST = 20000000 /* a hundred times what the longest needs */
+    EVENTS_MOST = 20000000, /* a hundred times what the longest needs */
+    SIGNATURE = 1000        /* of all phases, but for a fault */
 };
 
 struct explore_seen explore_seen;
@@ -62,6 +63,23 @@ static bool after(void *context, struct eki_sim_rank *rank,
     return explore->ledger.failure[0] == '\0';
 }
 
+/* Of the phase in which a rank runs its iteration. */
+static uint64_t signature_of(const struct explore *explore,
+                             const struct eki_sim_rank *rank)
+{
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    return plan->fault == EXPLORE_SIGNATURE && plan->fault_rank == rank->number
+               ? SIGNATURE + 1
+               : SIGNATURE;
+}
+
+static void enter_slot(struct explore *explore, const struct eki_sim_rank *rank,
+                       const struct eki_slot *slot)
+{
+    ledger_enter(&explore->ledger, slot, rank->iteration);
+    ledger_sign(&explore->ledger, slot, signature_of(explore, rank));
+}
+
 static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
 {
     const struct eki_departing *departing = &rank->engine->departing;
@@ -69,13 +87,11 @@ static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
         struct eki_local *local = &rank->workers[w].worker->local;
         for (unsigned char *at = local->seed_base; at != local->seed_top;
              at += local->slot_bytes)
-            ledger_enter(&explore->ledger, (struct eki_slot *)at,
-                         rank->iteration);
+            enter_slot(explore, rank, (struct eki_slot *)at);
     }
     for (int64_t i = 0; i < departing->count; i++)
-        ledger_enter(&explore->ledger,
-                     eki_slot_at(departing->slots, i, rank->engine->slot_bytes),
-                     rank->iteration);
+        enter_slot(explore, rank,
+                   eki_slot_at(departing->slots, i, rank->engine->slot_bytes));
 }
 
 static void enter(void *context, struct eki_sim_rank *rank)
@@ -112,15 +128,13 @@ static void phase(void *context, struct eki_sim_rank *rank,
                   struct eki_phase *phase)
 {
     struct explore *explore = context;
-    const struct explore_iteration *plan = explore_plan(explore, rank);
     struct explore_member *member = &explore->members[rank->number];
     uint64_t next = rank->engine->phase + 1;
-    bool is_odd = plan->fault == EXPLORE_SIGNATURE &&
-                  phase->kind == EKI_PHASE_PROCESS &&
-                  plan->fault_rank == rank->number;
-    phase->signature = 1000u + is_odd;
+    phase->signature = phase->kind == EKI_PHASE_PROCESS
+                           ? signature_of(explore, rank)
+                           : SIGNATURE;
     /* The usual reason for another signature is another policy. */
-    if (is_odd)
+    if (phase->signature != SIGNATURE)
         phase->steal =
             (ek_steal_policy)explore_below(explore, EK_STEAL_COUNTER + 1);
     member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};

@@ -108,6 +108,19 @@ void explore_add_tasks(struct explore *explore, struct eki_sim_rank *rank,
 
 /* -- running */
 
+/* A task of a phase that another rank has entered with another signature is
+ * not run. */
+static void check_signature(struct explore *explore,
+                            const struct eki_engine *engine, int64_t key)
+{
+    const struct task *task = ledger_find(&explore->ledger, key);
+    if (EKI_UNLIKELY(task->signature != engine->signature))
+        ledger_fail(&explore->ledger,
+                    "task %lld of signature %llu runs under %llu",
+                    (long long)key, (unsigned long long)task->signature,
+                    (unsigned long long)engine->signature);
+}
+
 static void begin(struct explore *explore, struct eki_sim_worker *worker)
 {
     struct explore_actor *actor = explore_actor(explore, worker);
@@ -126,6 +139,7 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
         id = slot->id;
     }
     ledger_begin(&explore->ledger, actor->key, id, worker->rank->iteration);
+    check_signature(explore, inner->engine, actor->key);
     if (worker->never)
         ledger_fail(&explore->ledger, "worker %d has no thread, but tasks",
                     inner->id);
@@ -142,7 +156,9 @@ static void spawn(struct explore *explore, struct eki_sim_worker *worker)
 {
     struct ek_worker *inner = worker->worker;
     bool keep = explore_chance(explore, 250);
-    struct task task = {.state = TASK_NEW, .restores = keep};
+    struct task task = {.state = TASK_NEW,
+                        .restores = keep,
+                        .signature = inner->engine->signature};
     struct eki_slot *slot = eki_local_push(&inner->local);
     if (!slot)
         return; /* ek_spawn() says so, the task goes on */
