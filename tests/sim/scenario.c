@@ -74,6 +74,23 @@ static void draw_law(struct eki_random *random, int ranks,
     law->pause = 10 * law->most;
 }
 
+/* What a restore policy makes of options; AUTO knows what a rebalance costs. */
+static struct eki_balance_wish draw_wish(struct eki_random *random)
+{
+    ek_restore_policy policy = (ek_restore_policy)PICK(
+        random, EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
+        EK_RESTORE_HIERARCHICAL, EK_RESTORE_CENTRALIZED_HPDC12,
+        EK_RESTORE_HIERARCHICAL_HPDC12, EK_RESTORE_AUTO);
+    int group = draw(random, 4);
+    struct eki_balance_wish wish =
+        eki_balance_wish_of(policy, 4, group, PICK(random, 0, 3000, 100000));
+    if (draw(random, 3) == 0) {
+        wish.iterations = PICK(random, 0, 1, 100);
+        wish.cost_ns = PICK(random, 0, 1000, 1000000);
+    }
+    return wish;
+}
+
 static void draw_policies(struct eki_random *random,
                           struct explore_iteration *iteration)
 {
@@ -87,8 +104,7 @@ static void draw_policies(struct eki_random *random,
                              EKI_ORDER_EXECUTED, EKI_ORDER_ORIGINAL);
     plan->is_balanced =
         plan->order != EKI_ORDER_ORIGINAL && draw(random, 3) == 0;
-    plan->balance =
-        (struct eki_balance_wish){.group = draw(random, 4), .eps = -1};
+    plan->balance = draw_wish(random);
 }
 
 static void draw_iteration(struct eki_random *random,
