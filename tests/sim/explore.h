@@ -12,6 +12,8 @@
 
 #include "sim/parts.h"
 
+#include <stdio.h>
+
 enum {
     EXPLORE_RANKS = 8,
     EXPLORE_WORKERS = 32, /* of all ranks */
@@ -255,7 +257,10 @@ extern const char *const explore_profile_names[EXPLORE_PROFILES];
 bool explore_run(struct explore *explore,
                  const struct explore_scenario *scenario);
 void explore_free(struct explore *explore);
-/* For people: what each worker and server stands at. */
+/* For people: what was drawn ... */
+void explore_print_scenario(const struct explore_scenario *scenario,
+                            FILE *file);
+/* ... and what each worker and server stands at. */
 void explore_print(const struct explore *explore);
 
 /* -- shared by the files of explore only */
@@ -299,7 +304,6 @@ void explore_say(struct explore *explore, const char *format, ...)
 /* An event of a worker or host, after it. */
 void explore_say_event(struct explore *explore);
 void explore_say_message(struct explore *explore, const char *what,
-                         const struct eki_sim_rank *rank,
                          const struct eki_message *message, int other);
 
 /* Laws. */

@@ -157,7 +157,7 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
         other->forwarded = head->phase;
     }
     if (EKI_UNLIKELY(explore->is_traced))
-        explore_say_message(explore, "to", rank, message, to);
+        explore_say_message(explore, "to", message, to);
 }
 
 void explore_check_received(void *context, struct eki_sim_rank *rank,
@@ -177,7 +177,7 @@ void explore_check_received(void *context, struct eki_sim_rank *rank,
         head->kind == EKI_KIND_REQUEST && head->phase < engine->phase;
     explore_seen.early += head->phase > engine->phase;
     if (EKI_UNLIKELY(explore->is_traced))
-        explore_say_message(explore, "from", rank, message, head->source);
+        explore_say_message(explore, "from", message, head->source);
 }
 
 /* Somebody says that all is done on a node. */

@@ -283,6 +283,18 @@ static void open_ranks(struct explore *explore)
     }
 }
 
+static const char *end_name(enum eki_sim_end end)
+{
+    switch (end) {
+    case EKI_SIM_END_ASKED:
+        return "too many events";
+    case EKI_SIM_END_LATE:
+        return "the next event is beyond the end of time";
+    default:
+        return "nothing more happens";
+    }
+}
+
 bool explore_run(struct explore *explore,
                  const struct explore_scenario *scenario)
 {
@@ -306,9 +318,7 @@ bool explore_run(struct explore *explore,
     open_ranks(explore);
     enum eki_sim_end end = eki_sim_run(explore->sim, EVENTS_MOST);
     if (end != EKI_SIM_END_OVER)
-        ledger_fail(&explore->ledger, "hangs: %s",
-                    end == EKI_SIM_END_ASKED ? "too many events"
-                                             : "nothing more happens");
+        ledger_fail(&explore->ledger, "hangs: %s", end_name(end));
     if (explore->ledger.failure[0] == '\0')
         explore_check_end(explore);
     explore_seen.schedules++;
@@ -326,4 +336,5 @@ void explore_free(struct explore *explore)
     eki_sim_destroy(&explore->sim);
     free(explore->ledger.tasks);
     explore->ledger.tasks = NULL;
+    explore->ledger.room = 0;
 }

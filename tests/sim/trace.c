@@ -3,7 +3,6 @@
 #include "explore.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 static void say_time(const struct explore *explore)
 {
@@ -73,14 +72,89 @@ static const char *kind_name(int kind)
 }
 
 void explore_say_message(struct explore *explore, const char *what,
-                         const struct eki_sim_rank *rank,
                          const struct eki_message *message, int other)
 {
-    (void)rank;
     explore_say(explore, "  %s %s rank %d: phase %llu, worker %d, count %lld",
                 kind_name(message->head.kind), what, other,
                 (unsigned long long)message->head.phase, message->head.worker,
                 (long long)message->head.count);
+}
+
+static void print_law(const struct explore_law *law, FILE *file)
+{
+    fprintf(file,
+            "  %s times in ns: step %llu, part of a task %llu, look %llu (%d "
+            "doublings each, most %llu), server %llu, serial code %llu, "
+            "message %llu, send buffer %llu; %d of 1000 take %d times as long, "
+            "%d pause for %llu",
+            law->is_fixed ? "fixed" : "random", (unsigned long long)law->step,
+            (unsigned long long)law->task, (unsigned long long)law->wait,
+            law->growth, (unsigned long long)law->most,
+            (unsigned long long)law->server, (unsigned long long)law->serial,
+            (unsigned long long)law->message, (unsigned long long)law->send,
+            law->tail_permille, law->tail, law->pause_permille,
+            (unsigned long long)law->pause);
+    if (law->slow_rank >= 0)
+        fprintf(file, "; rank %d takes %d times as long", law->slow_rank,
+                law->slow);
+    fputc('\n', file);
+}
+
+static void print_iteration(const struct explore_iteration *iteration,
+                            FILE *file)
+{
+    static const char *const orders[] = {[EKI_ORDER_LONGEST] = "longest",
+                                         [EKI_ORDER_EXECUTED] = "executed",
+                                         [EKI_ORDER_ORIGINAL] = "original"};
+    static const char *const faults[] = {"no fault", "another signature",
+                                         "fails", "stops", "memory runs out"};
+    const struct eki_sim_iteration *plan = &iteration->plan;
+    const struct eki_balance_wish *wish = &plan->balance;
+    fprintf(file,
+            "steal %d, %s failures, order %s; %s (rank %d); up to %d seeds, %d "
+            "ranges of %d, %d that depart, %d spawned; of 1000 %d spawn or "
+            "poll up to %d times, %d fail, %d stop; %d of 100 absent",
+            plan->steal,
+            plan->on_failure == EK_ON_FAILURE_CONTINUE ? "goes on after"
+                                                       : "cancels after",
+            orders[plan->order], faults[iteration->fault],
+            iteration->fault_rank, iteration->seeds, iteration->ranges,
+            iteration->range_most, iteration->departing, iteration->spawns,
+            iteration->spawn_permille, iteration->ops_most,
+            iteration->fail_permille, iteration->stop_permille,
+            iteration->absent_percent);
+    if (plan->is_balanced)
+        fprintf(file,
+                "; balanced: groups of %d, eps %g, %g iterations, cost %g ns%s",
+                wish->group, wish->eps, wish->iterations, wish->cost_ns,
+                !wish->is_printed               ? ""
+                : wish->printed.is_hierarchical ? ", as printed, tree"
+                                                : ", as printed");
+    fputc('\n', file);
+}
+
+void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
+{
+    fprintf(file, "profile %s, seed %llu: %d ranks (node: workers)",
+            explore_profile_names[scenario->profile],
+            (unsigned long long)scenario->seed, scenario->ranks);
+    for (int r = 0; r < scenario->ranks; r++)
+        fprintf(file, " %d:%d", scenario->nodes[r], scenario->workers[r]);
+    fprintf(file,
+            "\n  %s deque, %d slots a buffer, %d bytes a payload, %d send "
+            "buffers of %d slots, rendezvous beyond %zu bytes, %d words "
+            "checked, %s, seeds %s\n",
+            scenario->deque == EKI_DEQUE_ATOMIC ? "atomic" : "locked",
+            scenario->buffer_slots, scenario->payload_bytes,
+            scenario->send_buffers, scenario->message_slots,
+            scenario->late_bytes, scenario->check_words,
+            scenario->has_server ? "a server" : "no server",
+            scenario->is_loaded ? "measured before" : "new");
+    print_law(&scenario->law, file);
+    for (int i = 0; i < scenario->iterations; i++) {
+        fprintf(file, "  iteration %d: ", i);
+        print_iteration(&scenario->iteration[i], file);
+    }
 }
 
 static void print_worker(const struct eki_sim_worker *worker)
