@@ -330,6 +330,12 @@ uint64_t explore_pace(void *context, struct eki_sim_rank *rank,
     switch (what) {
     case EKI_PACE_STEP:
         explore_actor(explore, explore->worker)->waits = 0;
+        /* Between claim and copy, say. */
+        if (law->pause_permille != 0 &&
+            explore_chance(explore, law->pause_permille)) {
+            explore_seen.pauses++;
+            return spread(explore, rank, law->pause);
+        }
         return spread(explore, rank, law->step);
     case EKI_PACE_WAIT:
         return look(explore, rank,
