@@ -240,6 +240,23 @@ static bool forget_actor(struct explore *explore)
     return true;
 }
 
+static bool forget_all(struct explore *explore)
+{
+    int32_t actors =
+        explore->sim->topology->workers + explore->sim->setup.ranks;
+    for (int32_t actor = 0; actor < actors; actor++)
+        eki_heap_remove(&explore->sim->heap, actor);
+    return true;
+}
+
+static bool execute_more(struct explore *explore)
+{
+    if (explore->sim->over != explore->sim->setup.ranks)
+        return false;
+    explore->rank->workers[0].worker->executed++;
+    return true;
+}
+
 /* The rank is about to leave an iteration on its only node. */
 static bool is_leaving(const struct explore *explore)
 {
@@ -451,9 +468,11 @@ const struct explore_break explore_breaks[] = {
      NULL},
     {"heard never", hear_never, NULL, false, "has not heard", NULL},
     {"told twice", tell_twice, NULL, false, "is told the end of phase", NULL},
-    {"another error", change_error, NULL, false, "returns", NULL},
+    {"another error", change_error, NULL, false, ", another", NULL},
     {"a worker forgotten", forget_actor, NULL, false, "nothing got on for",
      NULL},
+    {"all forgotten", forget_all, NULL, false, "nothing more happens", NULL},
+    {"executed more", execute_more, NULL, false, ", executed", NULL},
     {"other sums", change_sums, NULL, false, "left without storing sums", NULL},
     {"left with a task", leave_with_task, NULL, true, "left with tasks", NULL},
     {"an answer to nobody", answer_unasked, NULL, false, "answers to", NULL},
