@@ -117,6 +117,17 @@ static bool change_running(struct explore *explore)
     return true;
 }
 
+/* Of the indices that are left of a piece. */
+static bool change_index_id(struct explore *explore)
+{
+    const struct eki_sim_worker *worker = explore->worker;
+    if (!worker || worker->state != EKI_SIM_RUNS || !worker->is_index ||
+        worker->worker->index == worker->worker->index_last)
+        return false;
+    worker->worker->index_id++;
+    return true;
+}
+
 static bool stop_alone(struct explore *explore)
 {
     if (!waiting_slot(explore) ||
@@ -232,6 +243,18 @@ static bool change_error(struct explore *explore)
     return true;
 }
 
+/* Nothing is left to run, and nobody has failed. */
+static bool fail_alone(struct explore *explore)
+{
+    const struct tally *tally = explore_tally(explore, explore->rank);
+    if (!is_process_of_nodes(explore) || tally->may_cancel ||
+        explore->rank->state != EKI_SIM_RUNS || tally->pending != 0 ||
+        tally->entered < explore->scenario->ranks)
+        return false;
+    eki_engine_fail(explore->rank->engine, EK_ERR_STATE, "for nothing");
+    return true;
+}
+
 static bool forget_actor(struct explore *explore)
 {
     if (!explore->worker || explore->worker->state != EKI_SIM_WAITS)
@@ -255,6 +278,28 @@ static bool execute_more(struct explore *explore)
         return false;
     explore->rank->workers[0].worker->executed++;
     return true;
+}
+
+static bool keep_message(struct explore *explore)
+{
+    if (explore->sim->over != explore->sim->setup.ranks)
+        return false;
+    explore->sim->ports[0].polled = calloc(1, sizeof(struct eki_sim_letter));
+    return true;
+}
+
+static bool leave_message(struct explore *explore)
+{
+    if (explore->sim->over != explore->sim->setup.ranks)
+        return false;
+    for (int r = 0; r < explore->scenario->ranks; r++) {
+        const struct eki_sim_port *port = &explore->sim->ports[r];
+        if (port->count == 0)
+            continue;
+        port->queue[0]->message.head.kind = EKI_KIND_TASKS;
+        return true;
+    }
+    return false;
 }
 
 /* The rank is about to leave an iteration on its only node. */
@@ -400,6 +445,31 @@ static bool double_seed(struct explore *explore, struct eki_sim_rank *rank)
     return true;
 }
 
+static bool double_seed_late(struct explore *explore)
+{
+    struct eki_sim_rank *rank = explore->rank;
+    return rank->state == EKI_SIM_SERIAL && rank->iteration > 0 &&
+           double_seed(explore, rank);
+}
+
+static bool hide_seeds(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct eki_local *local = &rank->workers[0].worker->local;
+    (void)explore;
+    if (!last_seed(rank))
+        return false;
+    local->seed_top = local->seed_base;
+    return true;
+}
+
+static bool change_status(struct explore *explore)
+{
+    if (explore->rank->state != EKI_SIM_RESTORED)
+        return false;
+    explore->rank->status = EK_ERR_STATE;
+    return true;
+}
+
 static bool flag_seed(struct explore *explore, struct eki_sim_rank *rank)
 {
     (void)explore;
@@ -455,6 +525,8 @@ const struct explore_break explore_breaks[] = {
     {"an id changed", change_id, NULL, false, "bytes, id", NULL},
     {"a payload that changes", change_running, NULL, true, "changed as it ran",
      NULL},
+    {"an index's id changed", change_index_id, NULL, true, "runs with id",
+     NULL},
     {"another signature", change_signature, NULL, false, "of signature", NULL},
     {"cancelled for nothing", stop_alone, NULL, false, "without reason", NULL},
     {"announced early", announce_early, NULL, false, "tasks not executed and",
@@ -469,9 +541,12 @@ const struct explore_break explore_breaks[] = {
     {"heard never", hear_never, NULL, false, "has not heard", NULL},
     {"told twice", tell_twice, NULL, false, "is told the end of phase", NULL},
     {"another error", change_error, NULL, false, ", another", NULL},
+    {"failed for nothing", fail_alone, NULL, false, ", expected 0", NULL},
     {"a worker forgotten", forget_actor, NULL, false, "nothing got on for",
      NULL},
     {"all forgotten", forget_all, NULL, false, "nothing more happens", NULL},
+    {"a message kept", keep_message, NULL, false, "was not given back", NULL},
+    {"a message left", leave_message, NULL, false, "still on their way", NULL},
     {"executed more", execute_more, NULL, false, ", executed", NULL},
     {"other sums", change_sums, NULL, false, "left without storing sums", NULL},
     {"left with a task", leave_with_task, NULL, true, "left with tasks", NULL},
@@ -484,6 +559,11 @@ const struct explore_break explore_breaks[] = {
     {"published more", publish_more, NULL, false, "more published than", NULL},
     {"a seed lost", NULL, lose_seed, true, "is lost after iteration", NULL},
     {"a seed twice", NULL, double_seed, true, "is held after iteration", NULL},
+    {"a seed twice, later", double_seed_late, NULL, true, "enters iteration",
+     NULL},
+    {"seeds hidden", NULL, hide_seeds, false, "is not restored", NULL},
+    {"a restore that fails", change_status, NULL, false, "a restore returns",
+     NULL},
     {"a flag left", NULL, flag_seed, false, "a restored slot has flags", NULL},
     {"a seed not at home", NULL, misplace_seed, false, "is at worker", NULL},
     {"discarded miscounted", NULL, miscount_discarded, false,
