@@ -7,13 +7,6 @@
 
 #include <time.h>
 
-static struct eki_sim_worker *worker_of(struct eki_sim *sim, int32_t id)
-{
-    return &sim->workers[id];
-}
-
-/* -- the server */
-
 /* Workers of RANK that wait look for what the server has brought. */
 static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
                       uint64_t ns)
@@ -23,7 +16,7 @@ static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
     if (told == EKI_SIM_NOBODY)
         return;
     if (told >= first && told < first + rank->topology.workers_here) {
-        eki_sim_wake(sim, worker_of(sim, told), sim->now + ns + 1);
+        eki_sim_wake(sim, &sim->workers[told], sim->now + ns + 1);
         return;
     }
     for (int w = 0; w < rank->topology.workers_here; w++)
@@ -174,8 +167,6 @@ void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
     else
         eki_sim_call_server(sim, rank, arrives);
 }
-
-/* -- phases */
 
 /* Workers come, each when its thread does. */
 static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)

@@ -38,7 +38,7 @@ void eki_sim_sample_close(struct eki_sim *sim)
 
 /* Time of an attempt without back-off, where so many wait per node: requests
  * queue at the servers, and there are two messages to handle for each. */
-static double round_trip_ns(const struct eki_sim *sim, double backoff_ns)
+static double round_trip_ns(const struct eki_sim *sim)
 {
     const struct eki_machine *machine = &sim->machine;
     double thieves =
@@ -48,7 +48,7 @@ static double round_trip_ns(const struct eki_sim *sim, double backoff_ns)
         2 * (machine->latency + service) + machine->send + ANSWER_LOOK_NS;
     double trip = bare;
     for (int i = 0; i < 3; i++) {
-        double load = 2 * thieves * service / (trip + backoff_ns);
+        double load = 2 * thieves * service / (trip + BACKOFF_MOST_NS);
         load = load < 0.95 ? load : 0.95;
         trip = bare + 2 * service * load / (1 - load);
     }
@@ -71,7 +71,7 @@ static void redraw(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
     double rate = (double)sample->thief_count * chance_of(sim);
-    sample->period_ns = BACKOFF_MOST_NS + round_trip_ns(sim, BACKOFF_MOST_NS);
+    sample->period_ns = BACKOFF_MOST_NS + round_trip_ns(sim);
     if (rate == 0) {
         eki_heap_remove(&sim->heap, sample->actor);
         return;
@@ -158,7 +158,7 @@ static uint64_t ask_after(const struct eki_sim_worker *worker)
 static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     double chance = chance_of(sim);
-    double trip = round_trip_ns(sim, BACKOFF_MOST_NS);
+    double trip = round_trip_ns(sim);
     uint64_t at = later(sim->now, ask_after(worker));
     while (worker->tries < BACKOFF_TRIES) {
         double backoff = BACKOFF_FIRST_NS * (double)(1 << worker->tries++);

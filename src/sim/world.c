@@ -190,9 +190,8 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
 
 /*
  * Read what an event of a worker looks at, all at once, and where the next
- * worker is.  In a large job every line is far away, and its page, too, so that
- * one after the other would cost ten times as much; a prefetch does nothing
- * where the page is not known.
+ * worker is.  In a large job every line is far away; one after the other took a
+ * sixth more time on 163,840 cores, and prefetches changed nothing.
  */
 static uint64_t read_worker(const struct eki_sim_worker *worker)
 {

@@ -39,8 +39,6 @@ static bool push_copy(struct explore *explore, const struct eki_slot *slot)
     return true;
 }
 
-/* -- tasks */
-
 static bool double_task(struct explore *explore)
 {
     const struct eki_slot *slot = waiting_slot(explore);
@@ -146,8 +144,6 @@ static bool change_signature(struct explore *explore)
     explore->rank->engine->signature++;
     return true;
 }
-
-/* -- the end of a phase */
 
 static bool is_process_of_nodes(const struct explore *explore)
 {
@@ -328,8 +324,6 @@ static bool leave_with_task(struct explore *explore)
     return true;
 }
 
-/* -- requests and deques */
-
 static bool answer_unasked(struct explore *explore)
 {
     if (!explore->worker || explore->worker->state != EKI_SIM_WAITS)
@@ -410,8 +404,6 @@ static bool move_elsewhere(const struct eki_message *message)
     ((struct eki_message *)message)->head.worker++;
     return true;
 }
-
-/* -- restores */
 
 /* The last seed of the rank's first worker; NULL: it has none. */
 static struct eki_slot *last_seed(const struct eki_sim_rank *rank)

@@ -263,8 +263,6 @@ void explore_print_scenario(const struct explore_scenario *scenario,
 /* ... and what each worker and server stands at. */
 void explore_print(const struct explore *explore);
 
-/* -- shared by the files of explore only */
-
 static inline uint64_t explore_below(struct explore *explore, int64_t n)
 {
     return n <= 1 ? 0 : eki_random_below(&explore->random, (uint64_t)n);

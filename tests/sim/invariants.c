@@ -12,8 +12,6 @@ enum {
     WALK_EVERY = 25 /* events: a task that is lost or twice there stays so */
 };
 
-/* -- counts, words, requests */
-
 void explore_note_counts(struct explore *explore, struct eki_sim_worker *worker)
 {
     struct explore_actor *actor = explore_actor(explore, worker);
@@ -251,8 +249,6 @@ void explore_check_event(struct explore *explore)
         explore_check_all(explore);
 }
 
-/* -- phases */
-
 static void check_same_error(struct explore *explore,
                              const struct eki_sim_rank *rank,
                              const struct eki_error *error)
@@ -374,8 +370,6 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
     if (tally->restored == explore->scenario->ranks)
         ledger_restored(ledger, rank->iteration);
 }
-
-/* -- the end */
 
 /* Every claimed block was finished: all slots are free again. */
 static bool is_settled(struct ek_worker *worker)

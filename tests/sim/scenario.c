@@ -270,8 +270,6 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
         scenario->late_bytes = 0;
 }
 
-/* -- laws */
-
 /* About MEAN. */
 static uint64_t spread(struct explore *explore, const struct eki_sim_rank *rank,
                        uint64_t mean)

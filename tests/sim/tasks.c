@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* -- adding */
-
 static void fill_slot(struct explore *explore, struct eki_sim_rank *rank,
                       const struct ek_worker *worker, struct eki_slot *slot,
                       const struct task *given)
@@ -105,8 +103,6 @@ void explore_add_tasks(struct explore *explore, struct eki_sim_rank *rank,
          i > 0; i--)
         add_departing(explore, rank);
 }
-
-/* -- running */
 
 /* A task of a phase that another rank has entered with another signature is
  * not run. */

@@ -34,7 +34,7 @@ struct simulation {
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
-    double moved, rebalance_ns;
+    double rebalance_ns;
     bool is_memory_out;
 };
 
