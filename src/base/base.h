@@ -62,13 +62,27 @@ void eki_log_environment(ek_level level);
 _Noreturn void eki_assert_failed(const char *condition, const char *file,
                                  int line);
 
-/* Invariants: debug builds only (EKI_DEBUG). */
+/*
+ * Invariants: debug builds only (EKI_DEBUG).  EKI_ASSERT_SLOW is for checks
+ * above constant time: PROBLEM is what a checker, eki_<x>_check(), returns, the
+ * broken invariant in words or NULL.
+ */
 #ifdef EKI_DEBUG
 #define EKI_ASSERT(condition) \
     ((condition) ? (void)0 : eki_assert_failed(#condition, __FILE__, __LINE__))
+#define EKI_ASSERT_SLOW(problem) eki_assert_none((problem), __FILE__, __LINE__)
 #else
 #define EKI_ASSERT(condition) ((void)0)
+#define EKI_ASSERT_SLOW(problem) ((void)0)
 #endif
+
+/* Abort if there is a PROBLEM. */
+static inline void eki_assert_none(const char *problem, const char *file,
+                                   int line)
+{
+    if (EKI_UNLIKELY(problem != NULL))
+        eki_assert_failed(problem, file, line);
+}
 
 /* Zeroed room for COUNT objects; NULL if there is none or the size overflows.
  */
@@ -131,6 +145,10 @@ static inline void eki_pause(void)
 /* Give the core away / sleep; a timer slack of 1 ns is set once per thread. */
 void eki_yield(void);
 void eki_sleep_ns(uint64_t ns);
+
+/* How whoever waits for the lock of a deque (deque/deque.h) gives its core
+ * away. */
+#define EKI_DEQUE_RELAX() eki_yield()
 
 /* xoshiro256**: seeded, one per worker. */
 struct eki_random {

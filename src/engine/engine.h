@@ -22,9 +22,6 @@
 #ifndef EKI_ENGINE_H
 #define EKI_ENGINE_H
 
-#include <sched.h>
-#define EKI_DEQUE_RELAX() sched_yield()
-
 #include "balance/balance.h"
 #include "count/count.h"
 #include "deque/deque.h"
