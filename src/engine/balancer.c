@@ -27,19 +27,6 @@ struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
     return wish;
 }
 
-bool eki_balancer_send(struct eki_engine *engine, int rank,
-                       enum eki_parcel_kind what, int group, const void *data,
-                       int64_t bytes)
-{
-    struct eki_parcel *parcel = eki_mail_make(rank, (int)what, group, bytes);
-    if (!parcel)
-        return false;
-    if (bytes)
-        memcpy(parcel->data, data, (size_t)bytes);
-    eki_mail_send(&engine->balancer->mail, parcel);
-    return true;
-}
-
 static void free_parts(struct eki_engine *engine)
 {
     struct eki_balancer *balancer = engine->balancer;

@@ -148,9 +148,4 @@ bool eki_root_take(struct eki_engine *engine, struct eki_parcel *parcel,
                    bool *kept);
 void eki_root_free(struct eki_engine *engine);
 
-/* Send BYTES of DATA. */
-bool eki_balancer_send(struct eki_engine *engine, int rank,
-                       enum eki_parcel_kind what, int group, const void *data,
-                       int64_t bytes);
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A worker without tasks: its own shared part, its inbox, workers that have no
- * thread yet, stealing in two steps, requests to other nodes, and the check for
- * the end, one worker's words per step.
+ * thread yet, stealing in two steps, requests to other nodes.
  */
 #include "engine/internal.h"
 
@@ -140,18 +139,6 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     return true;
 }
 
-/* Say that the end need not wait for this worker; a delivery takes that back.
- */
-static void note_idle(struct ek_worker *worker)
-{
-    struct eki_worker_words *words = worker->words;
-    uint64_t phase = worker->engine->phase;
-    /* Only where it changes something: others look there.  release: pairs with
-     * the acquire in eki_is_idle(). */
-    if (!eki_is_set(&words->idle, phase))
-        atomic_store_explicit(&words->idle, phase, memory_order_release);
-}
-
 /* Do for a worker without thread, whom we hold, what it cannot: nobody else
  * takes its inbox, cancels what it published or says that it is idle. */
 static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
@@ -162,7 +149,7 @@ static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
         eki_worker_cancel(absent, &worker->counts);
     else if (take_half(worker, absent))
         return true;
-    note_idle(absent);
+    eki_worker_note_idle(absent);
     return false;
 }
 
@@ -288,180 +275,13 @@ static void seek(struct ek_worker *worker, uint64_t now)
         probe(worker, victim.local);
 }
 
-static void restart_check(struct ek_worker *worker)
-{
-    worker->check_at = worker->check_pass = 0;
-    worker->check_executed = worker->check_created = 0;
-}
-
-/* Whether all is done and nothing has moved for so long that it is a stall. */
-static void watch(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    if (worker->check_executed != worker->check_last) {
-        worker->check_last = worker->check_executed;
-        worker->unchanged_since = now;
-    }
-    if (engine->setup.stall_ns != 0 &&
-        now - worker->unchanged_since > engine->setup.stall_ns)
-        /* relaxed: a hint to print. */
-        atomic_store_explicit(&engine->node->stalled, engine->phase,
-                              memory_order_relaxed);
-}
-
-static void add_executed(struct ek_worker *worker,
-                         const struct eki_worker_words *words)
-{
-    /* acquire: pairs with the release in eki_worker_store(): the work is done
-     * and what it created is counted. */
-    worker->check_executed +=
-        atomic_load_explicit(&words->executed, memory_order_acquire);
-}
-
-static void add_created(struct ek_worker *worker,
-                        const struct eki_worker_words *words)
-{
-    /* relaxed: the acquires of the first pass make it no older. */
-    worker->check_created +=
-        atomic_load_explicit(&words->created, memory_order_relaxed);
-}
-
-/* Look at one worker; true: a later phase was seen, so this one has ended. */
-static bool first_pass(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    const struct eki_worker_words *words =
-        eki_words_of(engine, worker->check_at);
-    /* acquire: pairs with the release in eki_engine_enter(): its seeds are
-     * counted. */
-    uint64_t phase = atomic_load_explicit(&words->phase, memory_order_acquire);
-    if (phase != engine->phase) {
-        restart_check(worker);
-        return phase > engine->phase;
-    }
-    if (eki_signature_of(engine, words) != engine->signature)
-        eki_set_mismatch(engine);
-    if (!eki_is_idle(words, engine->phase)) {
-        worker->unchanged_since = now;
-        restart_check(worker);
-        return false;
-    }
-    if (EKI_PLANTED(CREATED_FIRST) || EKI_PLANTED(MIXED_PASS))
-        add_created(worker, words);
-    if (!EKI_PLANTED(CREATED_FIRST))
-        add_executed(worker, words);
-    if (++worker->check_at == engine->topology->node_workers) {
-        worker->check_at = 0;
-        worker->check_pass = 1;
-    }
-    return false;
-}
-
-/*
- * `executed` of all first, `created` second: equal sums are the end.  Idle,
- * too, must all be: a rank that has just entered may still make the phase an
- * error.
- */
-static bool check_next(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    if (worker->check_pass == 0)
-        return first_pass(worker, now);
-    const struct eki_worker_words *words =
-        eki_words_of(engine, worker->check_at);
-    if (EKI_PLANTED(CREATED_FIRST))
-        add_executed(worker, words);
-    else if (!EKI_PLANTED(MIXED_PASS))
-        add_created(worker, words);
-    if (++worker->check_at < engine->topology->node_workers)
-        return false;
-    bool is_done = worker->check_created == worker->check_executed;
-    if (!is_done)
-        watch(worker, now);
-    restart_check(worker);
-    return is_done;
-}
-
-/* As many words as a step may look at, until the check begins anew. */
-static bool check_alone(struct ek_worker *worker, uint64_t now)
-{
-    int left = worker->engine->setup.check_words;
-    do {
-        if (check_next(worker, now))
-            return true;
-    } while (--left > 0 && (worker->check_at != 0 || worker->check_pass != 0));
-    return false;
-}
-
-static bool is_finished(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    if (eki_is_broken(engine))
-        return true;
-    if (engine->alone)
-        return check_alone(worker, now);
-    /* acquire: pairs with the release in the server that announces: all that
-     * tasks did anywhere is done. */
-    return atomic_load_explicit(&engine->node->announced,
-                                memory_order_acquire) >= engine->phase;
-}
-
-static void become_idle(struct ek_worker *worker, uint64_t now)
-{
-    worker->is_idle = true;
-    worker->idle_since = now;
-    worker->batch = worker->piece = 1;
-    eki_local_reset_stack(&worker->local);
-    eki_worker_store(worker);
-    restart_check(worker);
-}
-
-/* An exhausted publication is settled: outside a phase nothing is open. */
-static void settle(struct ek_worker *worker)
-{
-    uint32_t first;
-    eki_local_take_back(
-        &worker->local,
-        eki_deque_acquire(&worker->deque, &worker->words->deque));
-    eki_deque_room(&worker->deque, &worker->words->deque, &first);
-}
-
-static void finish(struct ek_worker *worker, uint64_t now)
-{
-    settle(worker);
-    worker->done = worker->engine->phase;
-    worker->counts.done_ns = now;
-    worker->counts.termination_ns += now - worker->idle_since;
-    worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
-}
-
-enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    if (!worker->is_idle)
-        become_idle(worker, now);
-    /* Again after a delivery that brought nothing to run. */
-    note_idle(worker);
-    if (is_finished(worker, now)) {
-        finish(worker, now);
-        return EKI_STEP_DONE;
-    }
-    if (worker->here == 0 && eki_is_set(&engine->node->stalled, engine->phase))
-        eki_engine_stall(engine);
-    /* relaxed, both: tasks travel to a node that needs no messages else. */
-    if (engine->fabric &&
-        eki_is_set(&engine->node->mail[engine->phase & 1], engine->phase))
-        atomic_store_explicit(&engine->messages, true, memory_order_relaxed);
-    return EKI_STEP_WAIT;
-}
-
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
     if (take_own(worker))
         return EKI_STEP_AGAIN;
     if (!worker->is_idle)
-        become_idle(worker, now);
+        eki_worker_become_idle(worker, now);
     if (worker->steal_from >= 0) {
         finish_steal(worker);
         return EKI_STEP_AGAIN;

@@ -90,8 +90,8 @@ void eki_worker_store(struct ek_worker *worker);
  * another task runs already, so that the last one is visible, too.
  */
 void eki_worker_publish(struct ek_worker *worker, bool is_running);
-/* Open a batch or a piece of a range: there are tasks. */
-enum eki_step eki_worker_start(struct ek_worker *worker, uint64_t now);
+/* How much a running task may spawn before it publishes. */
+void eki_worker_set_mark(struct ek_worker *worker);
 /* Close the batch that ended at NOW. */
 void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
@@ -104,6 +104,11 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
+/* It has just run out of tasks. */
+void eki_worker_become_idle(struct ek_worker *worker, uint64_t now);
+/* Say that the end need not wait for this worker; a delivery takes that back.
+ */
+void eki_worker_note_idle(struct ek_worker *worker);
 /* Only the end: in a restore phase. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

@@ -126,8 +126,8 @@ static bool finish(struct eki_engine *engine, struct eki_leader *leader)
     struct eki_result_told result = {0};
     add_result(leader, &result);
     return send_plans(engine, leader) &&
-           eki_balancer_send(engine, 0, EKI_PARCEL_RESULT, leader->group,
-                             &result, sizeof result);
+           eki_mail_send_copy(&engine->balancer->mail, 0, EKI_PARCEL_RESULT,
+                              leader->group, &result, sizeof result);
 }
 
 static bool is_asked(const struct eki_leader *leader, int32_t worker)
@@ -156,8 +156,9 @@ static bool ask(struct eki_engine *engine, struct eki_leader *leader)
         if (n == 0)
             continue;
         leader->awaited++;
-        done = eki_balancer_send(engine, rank, EKI_PARCEL_OPEN, leader->group,
-                                 asked, n * (int64_t)sizeof *asked);
+        done = eki_mail_send_copy(&engine->balancer->mail, rank,
+                                  EKI_PARCEL_OPEN, leader->group, asked,
+                                  n * (int64_t)sizeof *asked);
     }
     eki_free(asked);
     return done;

@@ -127,3 +127,15 @@ enum eki_taken eki_mail_take(struct eki_mail *mail,
     *whole = parcel;
     return EKI_TAKEN;
 }
+
+bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
+                        const void *data, int64_t bytes)
+{
+    struct eki_parcel *parcel = eki_mail_make(rank, what, group, bytes);
+    if (!parcel)
+        return false;
+    if (bytes)
+        memcpy(parcel->data, data, (size_t)bytes);
+    eki_mail_send(mail, parcel);
+    return true;
+}

@@ -28,6 +28,9 @@ void eki_mail_close(struct eki_mail *mail);
 /* A parcel of BYTES to fill, or NULL; eki_mail_send() takes it. */
 struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes);
 void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel);
+/* Send BYTES of DATA; false: no memory. */
+bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
+                        const void *data, int64_t bytes);
 /* Post what there are buffers for.  A parcel for this rank is returned instead,
  * to be taken and freed; NULL: none. */
 struct eki_parcel *eki_mail_post(struct eki_engine *engine,

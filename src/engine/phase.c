@@ -1,37 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life cycle of an engine and of its phases; errors of a phase. */
+/* The life cycle of an engine and of its phases. */
 #include "engine/internal.h"
-
-static size_t round_lines(size_t bytes)
-{
-    return (bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
-}
-
-static size_t words_bytes(const struct eki_topology *topology)
-{
-    return sizeof(struct eki_node_words) +
-           (size_t)topology->node_ranks * sizeof(struct eki_rank_words) +
-           (size_t)topology->node_workers * sizeof(struct eki_worker_words);
-}
-
-static size_t shared_bytes(uint32_t capacity, uint32_t slot_bytes)
-{
-    return round_lines(2 * (size_t)capacity * slot_bytes);
-}
-
-size_t eki_engine_segment_bytes(const struct eki_setup *setup)
-{
-    return words_bytes(setup->topology) +
-           (size_t)setup->topology->node_workers *
-               shared_bytes((uint32_t)setup->buffer_slots,
-                            eki_slot_bytes(setup->payload_bytes));
-}
-
-unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
-{
-    return engine->segment + words_bytes(engine->topology) +
-           (size_t)local * shared_bytes(engine->capacity, engine->slot_bytes);
-}
 
 /* Numbers of spawned tasks; seeds of the same home are numbered from 0 on. */
 static uint64_t first_spawned(const struct ek_worker *worker)

@@ -145,13 +145,14 @@ static bool send_target(struct eki_engine *engine)
     choose_target(engine->balancer, told, has_unmeasured);
     bool done = true;
     for (int r = 0; done && r < engine->topology->size; r++)
-        done = eki_balancer_send(engine, r, EKI_PARCEL_TARGET, 0, told, bytes);
+        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_TARGET,
+                                  0, told, bytes);
     eki_ns largest = engine->balancer->root.totals.largest_load;
     struct eki_result_told result = {.before = largest, .after = largest};
     for (int r = 0; done && told->is_balanced && r < engine->topology->size;
          r++)
-        done = eki_balancer_send(engine, r, EKI_PARCEL_OVER, 0, &result,
-                                 sizeof result);
+        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_OVER,
+                                  0, &result, sizeof result);
     eki_free(told);
     return done;
 }
@@ -242,8 +243,8 @@ static bool take_result(struct eki_engine *engine,
     if (++balancer->root.results_heard < balancer->groups)
         return true;
     for (int r = 0; done && r < engine->topology->size; r++)
-        done =
-            eki_balancer_send(engine, r, EKI_PARCEL_OVER, 0, sum, sizeof *sum);
+        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_OVER,
+                                  0, sum, sizeof *sum);
     return done;
 }
 

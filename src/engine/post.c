@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all that talks to other ranks needs: a buffer with its header set, and a
+ * way for tasks that have arrived to a worker of this rank.
+ */
+#include "engine/internal.h"
+
+struct eki_message *eki_server_reserve(struct eki_engine *engine,
+                                       enum eki_kind kind)
+{
+    struct eki_message *message = eki_fabric_reserve(engine->fabric);
+    if (!message)
+        return NULL;
+    message->head.kind = (uint16_t)kind;
+    message->head.phase = engine->phase;
+    message->head.signature = engine->signature;
+    message->head.count = message->head.bytes = message->head.first = 0;
+    message->head.worker = message->head.detail = -1;
+    return message;
+}
+
+struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
+{
+    const struct eki_topology *topology = engine->topology;
+    int here = id - topology->first_worker[topology->rank];
+    if (here < 0 || here >= topology->workers_here) {
+        here = engine->server.next_worker;
+        engine->server.next_worker = (here + 1) % topology->workers_here;
+    }
+    return engine->workers[here];
+}
+
+bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
+                        const struct eki_message *message)
+{
+    size_t bytes = (size_t)message->head.count * engine->slot_bytes;
+    struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
+    if (!chunk)
+        return false;
+    memcpy(chunk->slots, message->body, bytes);
+    chunk->count = message->head.count;
+    chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
+    chunk->is_whole = message->head.first == 0;
+    /* Before the chunk can be taken: the worker, who says that it is idle when
+     * all is done, must have the last word.  relaxed: the release below orders
+     * it. */
+    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
+    /* relaxed: the exchange below orders the chunk. */
+    chunk->next = atomic_load_explicit(&worker->inbox, memory_order_relaxed);
+    /* release: pairs with the acquire in take_inbox().  relaxed on failure: we
+     * only take the new head. */
+    while (!atomic_compare_exchange_weak_explicit(&worker->inbox, &chunk->next,
+                                                  chunk, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+    return true;
+}

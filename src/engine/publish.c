@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a worker shows to others: its sums, and the tasks that they may steal.
+ */
+#include "engine/internal.h"
+
+enum {
+    /* Short tasks publish what they spawn when it is so much more. */
+    SPAWN_SLOTS = 32,
+    /* Tasks that others see, above which a spawn does not publish anew. */
+    VISIBLE_ENOUGH = 16
+};
+
+void eki_worker_store(struct ek_worker *worker)
+{
+    struct eki_worker_words *words = worker->words;
+    /* relaxed: ordered by the release below, and by that of a publication. */
+    atomic_store_explicit(&words->created, eki_worker_created(worker),
+                          memory_order_relaxed);
+    /* release: pairs with the acquire of whoever sums: the work is done and
+     * what it created is counted. */
+    atomic_store_explicit(&words->executed, worker->executed,
+                          memory_order_release);
+}
+
+/* Whether every rank of the node has left the last phase. */
+static bool all_left(struct ek_worker *worker)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (worker->may_publish == engine->phase || EKI_PLANTED(EARLY_PUBLISH))
+        return true;
+    for (int i = 0; i < engine->topology->node_ranks; i++) {
+        /* acquire: pairs with the release in eki_engine_leave(): no claimant
+         * of the last phase is about. */
+        if (atomic_load_explicit(&engine->rank_words[i].left,
+                                 memory_order_acquire) < engine->phase - 1)
+            return false;
+    }
+    worker->may_publish = engine->phase;
+    return true;
+}
+
+/* Fill a free buffer with the N oldest tasks; 0 where there is no room. */
+static void publish(struct ek_worker *worker, int64_t n)
+{
+    struct eki_local *local = &worker->local;
+    uint32_t first = 0;
+    int64_t room =
+        eki_deque_room(&worker->deque, &worker->words->deque, &first);
+    if (n > room)
+        n = room;
+    if (n == 0)
+        return;
+    eki_local_publish(local, worker->slots + (size_t)first * local->slot_bytes,
+                      n);
+    /* relaxed: the release of the publication orders it: what a thief takes
+     * is counted. */
+    atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
+                          memory_order_relaxed);
+    eki_deque_publish(&worker->deque, &worker->words->deque, (uint32_t)n);
+    worker->restamp = true;
+}
+
+void eki_worker_publish(struct ek_worker *worker, bool is_running)
+{
+    if (!worker->engine->has_thieves ||
+        !eki_deque_exhausted(&worker->deque, &worker->words->deque))
+        return;
+    eki_local_published(&worker->local);
+    int64_t n = (eki_local_count(&worker->local) + is_running) / 2;
+    if (n > 0 && all_left(worker))
+        publish(worker, n);
+}
+
+/* Replace a publication that shows little by all that was spawned since. */
+static void republish(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_deque_shared *shared = &worker->words->deque;
+    if (!all_left(worker))
+        return;
+    if (!eki_deque_exhausted(&worker->deque, shared)) {
+        if (eki_deque_visible(worker->deque.kind, worker->engine->capacity,
+                              shared) >= VISIBLE_ENOUGH ||
+            !eki_deque_other_room(&worker->deque, shared))
+            return;
+        eki_local_take_back(local, eki_deque_acquire(&worker->deque, shared));
+    } else {
+        eki_local_published(local);
+    }
+    int64_t spawned =
+        eki_local_slots(local, local->stack_bottom, local->stack_top);
+    publish(worker, spawned > 0 ? spawned : eki_local_count(local));
+}
+
+/* Long tasks publish at every spawn, short ones now and then. */
+void eki_worker_set_mark(struct ek_worker *worker)
+{
+    if (worker->engine->has_thieves)
+        eki_local_set_mark(&worker->local,
+                           worker->batch == 1 ? 0 : SPAWN_SLOTS - 1);
+    else
+        worker->local.stack_mark = worker->local.stack_limit;
+}
+
+void eki_worker_publish_now(struct ek_worker *worker)
+{
+    eki_worker_set_mark(worker);
+    if (!worker->engine->has_thieves || eki_local_is_empty(&worker->local))
+        return;
+    if (worker->local.stack_top != worker->local.stack_bottom)
+        republish(worker);
+    else
+        eki_worker_publish(worker, true);
+}

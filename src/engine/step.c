@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A step of a worker: run what is here, or find work, or wait for the end. */
+#include "engine/internal.h"
+
+static void end_search(struct ek_worker *worker, uint64_t now)
+{
+    worker->is_idle = false;
+    worker->counts.search_ns += now - worker->idle_since;
+    worker->stamp = now;
+    worker->thief.failures = 0;
+    worker->ask_backoff = 0;
+    /* relaxed: a hint that votes may wait for. */
+    atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
+}
+
+/* Room in the log for all that the batch may take from the stack; without, the
+ * phase ends in an error. */
+static bool has_log_room(struct ek_worker *worker, int32_t n)
+{
+    struct eki_local *local = &worker->local;
+    if (EKI_LIKELY(local->log_limit - local->log_end >=
+                   n * (ptrdiff_t)local->slot_bytes) ||
+        eki_local_log_reserve(local, n))
+        return true;
+    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for the log of tasks");
+    eki_set_stop(worker->engine);
+    return false;
+}
+
+static enum eki_step start(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_local *local = &worker->local;
+    if (worker->is_idle)
+        end_search(worker, now);
+    eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST));
+    if (EKI_PLANTED(PUBLISH_FIRST) && eki_local_is_empty(local))
+        return EKI_STEP_AGAIN;
+    eki_worker_set_mark(worker);
+    if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
+        return eki_worker_start_range(worker);
+    if (!has_log_room(worker, worker->batch))
+        return EKI_STEP_AGAIN;
+    worker->budget = worker->batch;
+    worker->batch_seed = local->seed_top;
+    worker->batch_log = eki_local_slots(local, local->log, local->log_end);
+    return EKI_STEP_RUN;
+}
+
+enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
+{
+    if (EKI_UNLIKELY(eki_worker_is_done(worker)))
+        return EKI_STEP_DONE;
+    if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
+        return eki_balancer_is_open(worker->engine)
+                   ? EKI_STEP_WAIT
+                   : eki_worker_wait(worker, now);
+    eki_worker_close(worker, now);
+    if (EKI_UNLIKELY(worker->index_first >= 0)) {
+        if (!eki_worker_put_back(worker))
+            return EKI_STEP_RANGE;
+        eki_worker_close_piece(worker, now);
+    }
+    if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
+        eki_worker_cancel(worker, &worker->counts);
+    if (EKI_LIKELY(!eki_local_is_empty(&worker->local)))
+        return start(worker, now);
+    return eki_worker_idle(worker, now);
+}
