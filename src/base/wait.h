@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a thread without work waits: spin, yield, sleep. */
-#ifndef EKI_TEAM_WAIT_H
-#define EKI_TEAM_WAIT_H
+/*
+ * How a thread without work waits: spin, yield, sleep.  team waits so, and sim
+ * looks at the moments at which team would.
+ */
+#ifndef EKI_BASE_WAIT_H
+#define EKI_BASE_WAIT_H
 
 #include "base/base.h"
 

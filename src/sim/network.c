@@ -63,11 +63,6 @@ static struct eki_sim_letter *pop_letter(struct eki_sim_port *port)
     return first;
 }
 
-uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
-{
-    return port->count > 0 ? port->queue[0]->arrives : UINT64_MAX;
-}
-
 /* A send buffer that is free now, or -1. */
 static int free_buffer(const struct eki_sim_port *port)
 {
@@ -76,16 +71,6 @@ static int free_buffer(const struct eki_sim_port *port)
             return i;
     }
     return -1;
-}
-
-uint64_t eki_sim_next_buffer(const struct eki_sim_port *port)
-{
-    uint64_t next = UINT64_MAX;
-    for (int i = 0; i < port->sim->setup.send_buffers; i++) {
-        if (port->busy[i] > port->sim->now && port->busy[i] < next)
-            next = port->busy[i];
-    }
-    return next;
 }
 
 /* One buffer for all: whoever reserves it fills and posts it at once. */

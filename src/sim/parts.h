@@ -3,6 +3,7 @@
 #ifndef EKI_SIM_PARTS_H
 #define EKI_SIM_PARTS_H
 
+#include "base/wait.h"
 #include "sim/sim.h"
 
 /* Whoever waits looks again after so long at the latest. */
@@ -90,19 +91,32 @@ static inline bool eki_sim_has_messages(const struct eki_sim_rank *rank)
            atomic_load_explicit(&rank->engine->messages, memory_order_relaxed);
 }
 
-const struct eki_sim_iteration *eki_sim_iteration_of(struct eki_sim *sim,
-                                                     int iteration);
+static inline const struct eki_sim_iteration *
+eki_sim_iteration_of(const struct eki_sim *sim, int iteration)
+{
+    return sim->program->iteration(sim->program->context, iteration);
+}
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* Requests that are not answered, seen by the worker or not. */
-int eki_sim_open_requests(const struct ek_worker *worker);
+static inline int eki_sim_open_requests(const struct ek_worker *worker)
+{
+    /* relaxed, both: there is one thread. */
+    uint64_t denied =
+        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
+    uint64_t granted =
+        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
+    return (int)(worker->asked - denied - granted);
+}
 /* When a worker that waits looks next, at NS or later. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);
 /* Look at NS, if it waits. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
-/* All that wait on a node, and its hosts. */
+/* All workers that wait on a node ... */
+void eki_sim_wake_workers(struct eki_sim *sim, int node);
+/* ... and its hosts. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);
 /* Note which of its workers others can claim from now. */
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker);

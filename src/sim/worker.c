@@ -2,11 +2,6 @@
 /* A worker's events: tasks, steps, and when it looks again. */
 #include "sim/parts.h"
 
-/* As the team waits: spin and yield so long, then sleep from ... to .... */
-#define SPIN_NS 2000u
-#define YIELDS_NS 10000u
-#define SLEEP_FIRST_NS 50000u
-#define SLEEP_MOST_NS 1000000u
 /* A worker is at most so far ahead of the others within an event. */
 #define AHEAD_MOST_NS 10000.0
 /* Attempts of a thief while others are open: see engine/idle.c. */
@@ -17,93 +12,6 @@ static bool is_stopped(const struct eki_engine *engine)
     /* relaxed: there is one thread. */
     return atomic_load_explicit(&engine->node->stop[engine->phase & 1],
                                 memory_order_relaxed) == engine->phase;
-}
-
-uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
-                           bool has_answer, uint64_t ns)
-{
-    uint64_t awake = since + YIELDS_NS;
-    uint64_t most =
-        has_answer && !sim->machine.is_crowded ? SLEEP_FIRST_NS : SLEEP_MOST_NS;
-    if (!sim->machine.is_crowded)
-        awake += SPIN_NS;
-    if (ns <= awake)
-        return ns;
-    uint64_t sleep = SLEEP_FIRST_NS;
-    for (; awake < ns && sleep < most; sleep *= 2)
-        awake += sleep;
-    if (awake < ns)
-        awake += (ns - awake + most - 1) / most * most;
-    return awake;
-}
-
-int eki_sim_open_requests(const struct ek_worker *worker)
-{
-    /* relaxed, both: there is one thread. */
-    uint64_t denied =
-        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
-    uint64_t granted =
-        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
-    return (int)(worker->asked - denied - granted);
-}
-
-uint64_t eki_sim_look_of(const struct eki_sim *sim,
-                         const struct eki_sim_worker *worker, uint64_t ns)
-{
-    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
-    return eki_sim_next_look(sim, worker->since, has_answer,
-                             ns > sim->now ? ns : sim->now);
-}
-
-void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
-                  uint64_t ns)
-{
-    if (worker->state == EKI_SIM_WAITS && !sim->program->pace)
-        eki_heap_set_early(&sim->heap, worker->actor,
-                           eki_sim_look_of(sim, worker, ns));
-}
-
-/* Those of a node that wait. */
-static void wake_workers(struct eki_sim *sim, int node)
-{
-    if (sim->nodes[node].waiting == 0)
-        return;
-    for (int r = sim->topology->lowest_rank[node];
-         r <= sim->topology->highest_rank[node]; r++) {
-        struct eki_sim_rank *rank = &sim->ranks[r];
-        if (rank->topology.node != node)
-            continue;
-        for (int w = 0; w < rank->topology.workers_here; w++)
-            eki_sim_wake(sim, &rank->workers[w], sim->now + 1);
-    }
-}
-
-void eki_sim_wake_node(struct eki_sim *sim, int node)
-{
-    wake_workers(sim, node);
-    for (int r = sim->topology->lowest_rank[node];
-         r <= sim->topology->highest_rank[node]; r++) {
-        if (sim->ranks[r].topology.node == node)
-            eki_sim_call_server(sim, &sim->ranks[r], sim->now);
-    }
-}
-
-void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    const struct ek_worker *inner = worker->worker;
-    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
-    bool is_visible =
-        inner->engine->has_thieves &&
-        eki_deque_visible(inner->deque.kind, inner->engine->capacity,
-                          &inner->words->deque) > 0;
-    if (is_visible == worker->is_visible)
-        return;
-    worker->is_visible = is_visible;
-    node->visible += is_visible ? 1 : -1;
-    if (node->visible == is_visible && sim->setup.is_sampled)
-        eki_sim_sample_node(sim, worker->rank->topology.node);
-    if (is_visible)
-        wake_workers(sim, worker->rank->topology.node);
 }
 
 /* Its next event, after something that takes NS. */
@@ -247,7 +155,7 @@ static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (!rank->engine->alone)
         eki_sim_call_server(sim, lowest, sim->now);
     else if (sim->nodes[node].waiting == rank->topology.node_workers)
-        wake_workers(sim, node);
+        eki_sim_wake_workers(sim, node);
 }
 
 /* Counter policy: seeds are left to be drawn. */
@@ -287,7 +195,7 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
     if (must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
     else if (is_drawing(worker->worker))
-        look = sim->now + SLEEP_FIRST_NS;
+        look = sim->now + EKI_SLEEP_FIRST_NS;
     look = earlier(look, next_poll(sim, rank));
     if (held)
         look = earlier(look, rank->busy_until + 1);

@@ -11,12 +11,6 @@ static int no_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-const struct eki_sim_iteration *eki_sim_iteration_of(struct eki_sim *sim,
-                                                     int iteration)
-{
-    return sim->program->iteration(sim->program->context, iteration);
-}
-
 static ek_status register_functions(struct eki_sim *sim,
                                     struct eki_engine *engine)
 {

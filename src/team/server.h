@@ -3,8 +3,8 @@
 #ifndef EKI_TEAM_SERVER_H
 #define EKI_TEAM_SERVER_H
 
+#include "base/wait.h"
 #include "team/team.h"
-#include "team/wait.h"
 
 /* Where a worker sits from call to call; written by its thread. */
 struct eki_seat {

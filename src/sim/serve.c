@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One step of a server: what it costs, and whom it wakes. */
+#include "sim/parts.h"
+
+#include <time.h>
+
+/* Workers of RANK that wait look for what the server has brought. */
+static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t ns)
+{
+    int32_t told = rank->port->told;
+    int32_t first = sim->topology->first_worker[rank->number];
+    if (told == EKI_SIM_NOBODY)
+        return;
+    if (told >= first && told < first + rank->topology.workers_here) {
+        eki_sim_wake(sim, &sim->workers[told], sim->now + ns + 1);
+        return;
+    }
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
+}
+
+/* The server may have claimed from any deque of the node. */
+static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
+{
+    int node = rank->topology.node;
+    if (sim->nodes[node].visible == 0)
+        return;
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        struct eki_sim_rank *other = &sim->ranks[r];
+        for (int w = 0;
+             other->topology.node == node && w < other->topology.workers_here;
+             w++) {
+            if (other->workers[w].is_visible)
+                eki_sim_note_visible(sim, &other->workers[w]);
+        }
+    }
+}
+
+static uint64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Messages that one step may take: one, so that each has its own time. */
+static int draw_budget(struct eki_sim *sim)
+{
+    return sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
+}
+
+uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    struct eki_engine *engine = rank->engine;
+    struct eki_sim_port *port = rank->port;
+    /* Reading the clock takes longer than most steps. */
+    bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace &&
+                    eki_sim_next_arrival(port) <= sim->now;
+    int64_t sent = sim->messages;
+    uint64_t start = is_timed ? real_ns() : 0;
+    port->step_ns = sim->machine.poll;
+    port->budget = draw_budget(sim);
+    port->told = EKI_SIM_NOBODY;
+    port->is_starved = port->is_answering = false;
+    rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
+    if (is_timed)
+        rank->decision_ns += real_ns() - start;
+    uint64_t ns = (uint64_t)port->step_ns;
+    rank->busy_until = sim->now + ns;
+    rank->server_ns += ns;
+    if (sim->messages != sent)
+        note_claims(sim, rank);
+    wake_told(sim, rank, ns);
+    if (engine->server.forwarded && !rank->is_forwarded) {
+        rank->is_forwarded = true;
+        eki_sim_wake_node(sim, rank->topology.node);
+    }
+    return ns;
+}

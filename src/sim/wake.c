@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who looks next, and when: workers that wait, and whoever steps a server.
+ */
+#include "sim/parts.h"
+
+/* How long a thread yields before it sleeps. */
+#define YIELDS_NS (EKI_YIELDS * EKI_SIM_SPIN_NS)
+
+uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
+{
+    return port->count > 0 ? port->queue[0]->arrives : UINT64_MAX;
+}
+
+uint64_t eki_sim_next_buffer(const struct eki_sim_port *port)
+{
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < port->sim->setup.send_buffers; i++) {
+        if (port->busy[i] > port->sim->now && port->busy[i] < next)
+            next = port->busy[i];
+    }
+    return next;
+}
+
+uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
+{
+    const struct eki_sim_port *port = rank->port;
+    uint64_t next = eki_sim_next_arrival(port);
+    if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS) {
+        uint64_t buffer = eki_sim_next_buffer(port);
+        next = buffer < next ? buffer : next;
+    }
+    return next;
+}
+
+/* Of the workers that wait, the one that looks first after NS. */
+static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
+                       uint64_t ns)
+{
+    struct eki_sim_worker *first = NULL;
+    uint64_t first_look = UINT64_MAX;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_sim_worker *worker = &rank->workers[w];
+        if (worker->state != EKI_SIM_WAITS)
+            continue;
+        uint64_t look = eki_sim_look_of(sim, worker, ns + 1);
+        if (look < first_look) {
+            first_look = look;
+            first = worker;
+        }
+    }
+    if (first)
+        eki_heap_set_early(&sim->heap, first->actor, first_look);
+}
+
+uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
+                           bool has_answer, uint64_t ns)
+{
+    uint64_t awake = since + YIELDS_NS;
+    uint64_t most = has_answer && !sim->machine.is_crowded ? EKI_SLEEP_FIRST_NS
+                                                           : EKI_SLEEP_MOST_NS;
+    if (!sim->machine.is_crowded)
+        awake += EKI_SPIN_NS;
+    if (ns <= awake)
+        return ns;
+    uint64_t sleep = EKI_SLEEP_FIRST_NS;
+    for (; awake < ns && sleep < most; sleep *= 2)
+        awake += sleep;
+    if (awake < ns)
+        awake += (ns - awake + most - 1) / most * most;
+    return awake;
+}
+
+uint64_t eki_sim_look_of(const struct eki_sim *sim,
+                         const struct eki_sim_worker *worker, uint64_t ns)
+{
+    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
+    return eki_sim_next_look(sim, worker->since, has_answer,
+                             ns > sim->now ? ns : sim->now);
+}
+
+void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
+                  uint64_t ns)
+{
+    if (worker->state == EKI_SIM_WAITS && !sim->program->pace)
+        eki_heap_set_early(&sim->heap, worker->actor,
+                           eki_sim_look_of(sim, worker, ns));
+}
+
+/* Those of a node that wait. */
+void eki_sim_wake_workers(struct eki_sim *sim, int node)
+{
+    if (sim->nodes[node].waiting == 0)
+        return;
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        struct eki_sim_rank *rank = &sim->ranks[r];
+        if (rank->topology.node != node)
+            continue;
+        for (int w = 0; w < rank->topology.workers_here; w++)
+            eki_sim_wake(sim, &rank->workers[w], sim->now + 1);
+    }
+}
+
+void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
+                         uint64_t ns)
+{
+    if (sim->program->pace) {
+        if (eki_sim_is_serving(rank) && eki_sim_has_messages(rank))
+            eki_heap_set_early(
+                &sim->heap, rank->actor,
+                ns + eki_sim_pace_of(sim, rank, EKI_PACE_TAKE, 1));
+        return;
+    }
+    if (rank->engine->kind == EKI_PHASE_RESTORE)
+        return;
+    if (eki_sim_is_polling(sim, rank)) {
+        wake_first(sim, rank, ns > rank->busy_until ? ns : rank->busy_until);
+        return;
+    }
+    if (!eki_sim_is_serving(rank) || !eki_sim_has_messages(rank))
+        return;
+    uint64_t next = ns > rank->busy_until ? ns : rank->busy_until;
+    eki_heap_set_early(&sim->heap, rank->actor,
+                       next > sim->now ? next : sim->now + 1);
+}
+
+void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t arrives)
+{
+    if (rank->state == EKI_SIM_MOVES && !sim->program->pace)
+        eki_heap_set_early(&sim->heap, rank->actor,
+                           arrives > rank->busy_until ? arrives
+                                                      : rank->busy_until);
+    else
+        eki_sim_call_server(sim, rank, arrives);
+}
+
+void eki_sim_wake_node(struct eki_sim *sim, int node)
+{
+    eki_sim_wake_workers(sim, node);
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        if (sim->ranks[r].topology.node == node)
+            eki_sim_call_server(sim, &sim->ranks[r], sim->now);
+    }
+}
+
+void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    const struct ek_worker *inner = worker->worker;
+    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
+    bool is_visible =
+        inner->engine->has_thieves &&
+        eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+                          &inner->words->deque) > 0;
+    if (is_visible == worker->is_visible)
+        return;
+    worker->is_visible = is_visible;
+    node->visible += is_visible ? 1 : -1;
+    if (node->visible == is_visible && sim->setup.is_sampled)
+        eki_sim_sample_node(sim, worker->rank->topology.node);
+    if (is_visible)
+        eki_sim_wake_workers(sim, worker->rank->topology.node);
+}
