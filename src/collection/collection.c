@@ -7,57 +7,6 @@
 #define MESSAGE_SHARED 4032
 #define MESSAGE_NETWORK 65536
 
-enum {
-    TEXT_BYTES = 1200
-};
-
-/* Compare one option with rank 0; collective. */
-static ek_status agree_option(ek_collection *tasks, int option)
-{
-    struct eki_fabric *fabric = tasks->fabric;
-    char mine[TEXT_BYTES] = "", first[TEXT_BYTES];
-    eki_option_text(option, &tasks->settings, mine, sizeof mine);
-    memcpy(first, mine, sizeof first);
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
-    ek_status status = EK_OK;
-    if (strcmp(mine, first) != 0)
-        status =
-            eki_error(EK_ERR_ARG,
-                      "option %s must be the same on all ranks: rank 0 has "
-                      "'%.200s', rank %d has '%.200s'",
-                      eki_option_name(option), first, fabric->rank, mine);
-    return eki_fabric_mpi_agree(fabric, status);
-}
-
-static uint64_t hash_options(const struct eki_settings *settings)
-{
-    uint64_t hash = 1;
-    char text[TEXT_BYTES];
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (!eki_option_agrees(i))
-            continue;
-        eki_option_text(i, settings, text, sizeof text);
-        hash = eki_hash_text(hash, text);
-    }
-    return hash;
-}
-
-/* One comparison of hashes; option by option only where they differ. */
-static ek_status agree_options(ek_collection *tasks)
-{
-    int64_t differ;
-    uint64_t mine = hash_options(&tasks->settings), first = mine;
-    tasks->options = mine;
-    EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &first, sizeof first, 0));
-    differ = mine != first;
-    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &differ, 1));
-    for (int i = 0; differ && i < eki_option_count(); i++) {
-        if (eki_option_agrees(i))
-            EKI_TRY(agree_option(tasks, i));
-    }
-    return EK_OK;
-}
-
 /* Workers and nodes of all ranks. */
 static ek_status make_topology(ek_collection *tasks)
 {
@@ -186,7 +135,7 @@ static ek_status make_recording(ek_collection *tasks)
 
 static ek_status make_parts(ek_collection *tasks)
 {
-    EKI_TRY(agree_options(tasks));
+    EKI_TRY(eki_collection_agree(tasks));
     EKI_TRY(choose_workers(tasks));
     EKI_TRY(make_topology(tasks));
     EKI_TRY(make_engine(tasks));
@@ -349,7 +298,7 @@ ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
-    tasks->options = hash_options(&tasks->settings);
+    tasks->options = eki_collection_hash_options(&tasks->settings);
     return apply_option(tasks, option);
 }
 

@@ -72,10 +72,17 @@ static inline const void *eki_thread_identity(void)
 #endif
 }
 
-/* Hash of everything that must be the same on all ranks. */
-uint64_t eki_collection_signature(const ek_collection *tasks);
+/* Hash of the options that must be the same on all ranks. */
+uint64_t eki_collection_hash_options(const struct eki_settings *settings);
+/* Set the hash of the options and compare them over ranks; collective. */
+ek_status eki_collection_agree(ek_collection *tasks);
 /* Note a call that must be made alike on all ranks; CALL is static. */
 void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
+/* Hash of everything that must be the same on all ranks. */
+uint64_t eki_collection_signature(const ek_collection *tasks);
+/* Turn the error of a phase into status and message; collective. */
+ek_status eki_collection_error(ek_collection *tasks,
+                               const struct eki_error *error);
 
 /* EK_ERR_STATE inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
@@ -87,10 +94,6 @@ void eki_collection_release(void);
 void eki_collection_number(ek_collection *tasks);
 /* Seeds added by other threads go to the workers. */
 ek_status eki_collection_gather(ek_collection *tasks);
-
-/* Turn the error of a phase into status and message; collective. */
-ek_status eki_collection_error(ek_collection *tasks,
-                               const struct eki_error *error);
 
 /* One phase from entry to leaving; PREPARED: a local error to share. */
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
