@@ -8,6 +8,13 @@
  */
 #include "collection/collection.h"
 
+/* Names of the calls, as they stand before the value in a message. */
+static const char *const call_names[EKI_CALLS] = {
+    [EKI_CALL_NONE] = "none",
+    [EKI_CALL_PROCESS] = "ek_process, with a report:",
+    [EKI_CALL_BEGIN] = "ek_begin",
+    [EKI_CALL_RESTORE] = "ek_restore with policy"};
+
 enum {
     TEXT_BYTES = 1200
 };
@@ -64,11 +71,10 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
     return eki_hash(eki_hash(tasks->history, things), tasks->engine->phase);
 }
 
-void eki_collection_note(ek_collection *tasks, const char *call, int64_t value)
+void eki_collection_note(ek_collection *tasks, enum eki_call call,
+                         int64_t value)
 {
-    /* The fourth letter tells the calls apart; the rest is for people. */
-    tasks->history =
-        eki_hash(tasks->history, (uint64_t)call[3] << 32 ^ (uint64_t)value);
+    tasks->history = eki_hash(eki_hash(tasks->history, call), (uint64_t)value);
     tasks->last_call = call;
     tasks->last_value = value;
 }
@@ -94,9 +100,10 @@ static bool describe(const ek_collection *tasks, int i, char *line)
                  engine->function_count);
     else if (i == 1 && tasks->last_value >= 0)
         snprintf(line, LINE_BYTES, "the last call was %s %lld",
-                 tasks->last_call, (long long)tasks->last_value);
+                 call_names[tasks->last_call], (long long)tasks->last_value);
     else if (i == 1)
-        snprintf(line, LINE_BYTES, "the last call was %s", tasks->last_call);
+        snprintf(line, LINE_BYTES, "the last call was %s",
+                 call_names[tasks->last_call]);
     else if (i - 2 < eki_option_count() && eki_option_agrees(i - 2)) {
         eki_option_text(i - 2, &tasks->settings, value, sizeof value);
         snprintf(line, LINE_BYTES, "option %s is '%.100s'",

@@ -22,6 +22,15 @@ enum eki_state {
     EKI_STATE_BROKEN /* only ek_destroy() */
 };
 
+/* Calls that all ranks must make alike, in the same order. */
+enum eki_call {
+    EKI_CALL_NONE,
+    EKI_CALL_PROCESS,
+    EKI_CALL_BEGIN,
+    EKI_CALL_RESTORE,
+    EKI_CALLS
+};
+
 /* Deals seeds to the workers of the rank and numbers them. */
 struct eki_dealer {
     uint64_t next_id, first_id, last_id; /* wraps at the end */
@@ -52,7 +61,7 @@ struct ek_collection {
     /* Hashes of what must be the same on all ranks. */
     uint64_t functions, options; /* as they are */
     uint64_t history;            /* calls so far */
-    const char *last_call;       /* for a mismatch; static */
+    enum eki_call last_call;     /* for a mismatch */
     int64_t last_value;          /* -1: none */
     int64_t iteration;           /* of the next ek_process() */
     double restore_s;            /* of the last ek_restore() */
@@ -76,8 +85,10 @@ static inline const void *eki_thread_identity(void)
 uint64_t eki_collection_hash_options(const struct eki_settings *settings);
 /* Set the hash of the options and compare them over ranks; collective. */
 ek_status eki_collection_agree(ek_collection *tasks);
-/* Note a call that must be made alike on all ranks; CALL is static. */
-void eki_collection_note(ek_collection *tasks, const char *call, int64_t value);
+/* Note a call that must be made alike on all ranks, with the VALUE of its
+ * argument, or -1. */
+void eki_collection_note(ek_collection *tasks, enum eki_call call,
+                         int64_t value);
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);
 /* Turn the error of a phase into status and message; collective. */

@@ -232,7 +232,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
     if (is_inside && !eki_team_is_first())
         return eki_collection_check_region("ek_process");
     EKI_TRY(eki_collection_claim(tasks, "ek_process"));
-    eki_collection_note(tasks, "ek_process, with a report:", report != NULL);
+    eki_collection_note(tasks, EKI_CALL_PROCESS, report != NULL);
     tasks->is_pulled = false;
     open_iteration(tasks, report);
     if (!is_inside)
@@ -246,7 +246,7 @@ ek_status ek_begin(ek_collection *tasks)
         return eki_error(EK_ERR_ARG, "ek_begin: collection is NULL");
     EKI_TRY(eki_collection_check_region("ek_begin"));
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
-    eki_collection_note(tasks, "ek_begin", -1);
+    eki_collection_note(tasks, EKI_CALL_BEGIN, -1);
     tasks->is_pulled = true;
     open_iteration(tasks, NULL);
     return EK_OK;

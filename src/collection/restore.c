@@ -232,10 +232,10 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
      * again. */
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
-        eki_collection_note(tasks, "ek_restore with policy", policy);
+        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
     status = restore(tasks, policy, status, &whole.discarded, &whole.moved);
     if (is_alone && status == EK_OK)
-        eki_collection_note(tasks, "ek_restore with policy", policy);
+        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
