@@ -211,10 +211,13 @@ struct eki_schedule_source {
 ek_status eki_schedule_parse(const struct eki_schedule_source *source,
                              struct eki_schedule *schedule);
 void eki_schedule_free(struct eki_schedule *schedule);
-/* Append the schedule, as eki_schedule_parse() takes it, to TEXT. */
-void eki_schedule_text(const struct eki_schedule *schedule,
-                       const struct eki_choice *choices, char *text,
-                       size_t bytes);
+/* Append the entry, as eki_schedule_parse() takes it, to TEXT. */
+void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
+                             const struct eki_choice *choices, char *text,
+                             size_t bytes);
+
+/* The longest text of an option, and of a part of one (eki_option_part()). */
+#define EKI_OPTION_BYTES 1024
 
 /*
  * Options after defaults, program and environment; owns its strings.  It points
@@ -225,8 +228,8 @@ struct eki_settings {
     struct eki_schedule restore; /* from EVENKEEL_RESTORE */
     struct eki_schedule steal;   /* from EVENKEEL_STEAL */
     char name[64];
-    char report[1024];
-    char record[1024];
+    char report[EKI_OPTION_BYTES];
+    char record[EKI_OPTION_BYTES];
 };
 
 /*
@@ -253,8 +256,10 @@ bool eki_option_is_settable(int option);
 void eki_option_variable(int option, char *text, size_t bytes);
 /* Whether it must be the same on all ranks. */
 bool eki_option_agrees(int option);
-/* Value as text (schedules from the environment included). */
-void eki_option_text(int option, const struct eki_settings *settings,
+/* A part of the value as text: 0 is what the program said, the others are the
+ * entries of a schedule from the environment.  False, and TEXT is empty: there
+ * is no such part. */
+bool eki_option_part(int option, const struct eki_settings *settings, int part,
                      char *text, size_t bytes);
 /* Check what the program said; a text is then owned by SETTINGS. */
 ek_status eki_option_check(int option, struct eki_settings *settings);

@@ -457,19 +457,21 @@ void eki_option_variable(int option, char *text, size_t bytes)
     }
 }
 
-void eki_option_text(int option, const struct eki_settings *settings,
+bool eki_option_part(int option, const struct eki_settings *settings, int part,
                      char *text, size_t bytes)
 {
     const struct option *row = &table[option];
-    if (bytes == 0)
-        return;
+    const struct eki_schedule *schedule = schedule_of(row, settings);
     text[0] = '\0';
-    value_text(row, &settings->options, text, bytes);
-    if (row->schedule != 0 && schedule_of(row, settings)->count > 0) {
-        eki_append(text, bytes, "; environment: ");
-        eki_schedule_text(schedule_of(row, settings), row->choices, text,
-                          bytes);
+    if (part == 0) {
+        value_text(row, &settings->options, text, bytes);
+        return true;
     }
+    if (row->schedule == 0 || part > schedule->count)
+        return false;
+    eki_schedule_entry_text(&schedule->entries[part - 1], row->choices, text,
+                            bytes);
+    return true;
 }
 
 static const struct eki_choice *choices_of(const char *option)

@@ -203,20 +203,16 @@ void eki_schedule_free(struct eki_schedule *schedule)
     *schedule = (struct eki_schedule){NULL, 0};
 }
 
-void eki_schedule_text(const struct eki_schedule *schedule,
-                       const struct eki_choice *choices, char *text,
-                       size_t bytes)
+void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
+                             const struct eki_choice *choices, char *text,
+                             size_t bytes)
 {
-    for (int i = 0; i < schedule->count; i++) {
-        const struct eki_schedule_entry *entry = &schedule->entries[i];
-        eki_append(text, bytes, "%s%s", i > 0 ? "," : "",
-                   eki_choice_of(choices, entry->policy)->name);
-        if (entry->last == entry->first)
-            eki_append(text, bytes, "@%" PRId64, entry->first);
-        else if (entry->last < INT64_MAX)
-            eki_append(text, bytes, "@%" PRId64 "-%" PRId64, entry->first,
-                       entry->last);
-        else if (entry->first > 0)
-            eki_append(text, bytes, "@%" PRId64 "-", entry->first);
-    }
+    eki_append(text, bytes, "%s", eki_choice_of(choices, entry->policy)->name);
+    if (entry->last == entry->first)
+        eki_append(text, bytes, "@%" PRId64, entry->first);
+    else if (entry->last < INT64_MAX)
+        eki_append(text, bytes, "@%" PRId64 "-%" PRId64, entry->first,
+                   entry->last);
+    else if (entry->first > 0)
+        eki_append(text, bytes, "@%" PRId64 "-", entry->first);
 }

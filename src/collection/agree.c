@@ -15,48 +15,97 @@ static const char *const call_names[EKI_CALLS] = {
     [EKI_CALL_BEGIN] = "ek_begin",
     [EKI_CALL_RESTORE] = "ek_restore with policy"};
 
+/* How much of a text a message shows, and how much of that comes before the
+ * first difference. */
 enum {
-    TEXT_BYTES = 1200
+    SHOWN = 100,
+    SHOWN_BEFORE = 40
 };
 
-/* Compare one option with rank 0; collective. */
+/* A part of an option (eki_option_part()), as rank 0 sends it. */
+struct part {
+    bool is_there;
+    char text[EKI_OPTION_BYTES];
+};
+
+static struct part part_of(const ek_collection *tasks, int option, int i)
+{
+    struct part part = {0};
+    part.is_there = eki_option_part(option, &tasks->settings, i, part.text,
+                                    sizeof part.text);
+    return part;
+}
+
+static bool is_same(const struct part *a, const struct part *b)
+{
+    return a->is_there == b->is_there && strcmp(a->text, b->text) == 0;
+}
+
+/* Append the part from its character FROM on. */
+static void show(const struct part *part, size_t from, char *message,
+                 size_t bytes)
+{
+    const char *text = part->text + from;
+    if (!part->is_there)
+        eki_append(message, bytes, "nothing");
+    else
+        eki_append(message, bytes, "'%s%.*s%s'", from > 0 ? "..." : "", SHOWN,
+                   text, strlen(text) > SHOWN ? "..." : "");
+}
+
+/* Show both parts around the first character in which they differ. */
+static ek_status difference(const struct part *first, const struct part *mine,
+                            int rank, int option, int i)
+{
+    char message[512] = "";
+    size_t same = 0;
+    while (first->text[same] != '\0' && first->text[same] == mine->text[same])
+        same++;
+    size_t from = same > SHOWN_BEFORE ? same - SHOWN_BEFORE : 0;
+    eki_append(message, sizeof message, "rank 0 has ");
+    show(first, from, message, sizeof message);
+    eki_append(message, sizeof message, ", rank %d has ", rank);
+    show(mine, from, message, sizeof message);
+    if (i > 0)
+        eki_append(message, sizeof message, " as entry %d of the variable", i);
+    return eki_error(EK_ERR_ARG, "option %s must be the same on all ranks: %s",
+                     eki_option_name(option), message);
+}
+
+/* Compare one option with rank 0, part by part; collective. */
 static ek_status agree_option(ek_collection *tasks, int option)
 {
     struct eki_fabric *fabric = tasks->fabric;
-    char mine[TEXT_BYTES] = "", first[TEXT_BYTES];
-    eki_option_text(option, &tasks->settings, mine, sizeof mine);
-    memcpy(first, mine, sizeof first);
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
-    ek_status status = EK_OK;
-    if (strcmp(mine, first) != 0)
-        status =
-            eki_error(EK_ERR_ARG,
-                      "option %s must be the same on all ranks: rank 0 has "
-                      "'%.200s', rank %d has '%.200s'",
-                      eki_option_name(option), first, fabric->rank, mine);
-    return eki_fabric_mpi_agree(fabric, status);
+    struct part first = {.is_there = true};
+    for (int i = 0; first.is_there; i++) {
+        struct part mine = part_of(tasks, option, i);
+        first = mine;
+        EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
+        ek_status status = EK_OK;
+        if (!is_same(&first, &mine))
+            status = difference(&first, &mine, fabric->rank, option, i);
+        EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+    }
+    return EK_OK;
 }
 
-uint64_t eki_collection_hash_options(const struct eki_settings *settings)
+void eki_collection_hash_options(ek_collection *tasks)
 {
-    uint64_t hash = 1;
-    char text[TEXT_BYTES];
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (!eki_option_agrees(i))
-            continue;
-        eki_option_text(i, settings, text, sizeof text);
-        hash = eki_hash_text(hash, text);
+    tasks->options = 1;
+    for (int option = 0; option < eki_option_count(); option++) {
+        struct part part = {.is_there = eki_option_agrees(option)};
+        for (int i = 0; part.is_there; i++) {
+            part = part_of(tasks, option, i);
+            tasks->options = eki_hash_text(tasks->options, part.text);
+        }
     }
-    return hash;
 }
 
 ek_status eki_collection_agree(ek_collection *tasks)
 {
-    int64_t differ;
-    uint64_t mine = eki_collection_hash_options(&tasks->settings), first = mine;
-    tasks->options = mine;
+    uint64_t first = tasks->options;
     EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &first, sizeof first, 0));
-    differ = mine != first;
+    int64_t differ = tasks->options != first;
     EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &differ, 1));
     for (int i = 0; differ && i < eki_option_count(); i++) {
         if (eki_option_agrees(i))
@@ -83,33 +132,24 @@ enum {
     LINE_BYTES = 160
 };
 
-/* Line I of what must be the same on all ranks; false: no such line. */
+/* Line I of what, beside options, must be the same on all ranks; false: there
+ * is no such line. */
 static bool describe(const ek_collection *tasks, int i, char *line)
 {
     const struct eki_engine *engine = tasks->engine;
-    char value[LINE_BYTES];
+    const char *call = call_names[tasks->last_call];
     memset(line, 0, LINE_BYTES);
-    if (i < engine->function_count) {
+    if (i < engine->function_count)
         snprintf(line, LINE_BYTES, "function %d is '%s'", i,
                  engine->functions[i].name);
-        return true;
-    }
-    i -= engine->function_count;
-    if (i == 0)
-        snprintf(line, LINE_BYTES, "%d functions are registered",
-                 engine->function_count);
-    else if (i == 1 && tasks->last_value >= 0)
-        snprintf(line, LINE_BYTES, "the last call was %s %lld",
-                 call_names[tasks->last_call], (long long)tasks->last_value);
-    else if (i == 1)
-        snprintf(line, LINE_BYTES, "the last call was %s",
-                 call_names[tasks->last_call]);
-    else if (i - 2 < eki_option_count() && eki_option_agrees(i - 2)) {
-        eki_option_text(i - 2, &tasks->settings, value, sizeof value);
-        snprintf(line, LINE_BYTES, "option %s is '%.100s'",
-                 eki_option_name(i - 2), value);
-    }
-    return i - 2 < eki_option_count();
+    else if (i == engine->function_count)
+        snprintf(line, LINE_BYTES, "%d functions are registered", i);
+    else if (tasks->last_value >= 0)
+        snprintf(line, LINE_BYTES, "the last call was %s %lld", call,
+                 (long long)tasks->last_value);
+    else
+        snprintf(line, LINE_BYTES, "the last call was %s", call);
+    return i <= engine->function_count + 1;
 }
 
 /* The calls so far count no more, on all ranks. */
@@ -122,27 +162,25 @@ static ek_status forget_calls(ek_collection *tasks)
     return EK_OK;
 }
 
-/* Find the first line in which ranks differ; collective. */
+/* Find the first line or option in which ranks differ; collective.  While the
+ * lines are the same, so is their number. */
 static ek_status explain_mismatch(ek_collection *tasks)
 {
     struct eki_fabric *fabric = tasks->fabric;
     char mine[LINE_BYTES], first[LINE_BYTES];
-    for (int i = 0;; i++) {
-        int64_t more = describe(tasks, i, mine);
+    for (int i = 0; describe(tasks, i, mine); i++) {
         memcpy(first, mine, sizeof first);
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
         ek_status status = EK_OK;
-        if (memcmp(mine, first, sizeof mine) != 0)
+        if (strcmp(mine, first) != 0)
             status = eki_error(EK_ERR_ARG,
                                "ranks differ: on rank 0 %s, on rank %d %s; "
                                "allowed: the same functions, options and calls "
                                "in the same order on all ranks",
                                first, fabric->rank, mine);
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
-        EKI_TRY(eki_fabric_mpi_sum(fabric, &more, 1));
-        if (more == 0)
-            break;
     }
+    EKI_TRY(eki_collection_agree(tasks));
     return eki_error(EK_ERR_ARG,
                      "ranks differ in the order of their calls; allowed: the "
                      "same calls in the same order on all ranks");

@@ -135,6 +135,7 @@ static ek_status make_recording(ek_collection *tasks)
 
 static ek_status make_parts(ek_collection *tasks)
 {
+    eki_collection_hash_options(tasks);
     EKI_TRY(eki_collection_agree(tasks));
     EKI_TRY(choose_workers(tasks));
     EKI_TRY(make_topology(tasks));
@@ -298,7 +299,7 @@ ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
-    tasks->options = eki_collection_hash_options(&tasks->settings);
+    eki_collection_hash_options(tasks);
     return apply_option(tasks, option);
 }
 

@@ -81,9 +81,9 @@ static inline const void *eki_thread_identity(void)
 #endif
 }
 
-/* Hash of the options that must be the same on all ranks. */
-uint64_t eki_collection_hash_options(const struct eki_settings *settings);
-/* Set the hash of the options and compare them over ranks; collective. */
+/* Set the hash of the options that must be the same on all ranks. */
+void eki_collection_hash_options(ek_collection *tasks);
+/* Compare the options over ranks by that hash; collective. */
 ek_status eki_collection_agree(ek_collection *tasks);
 /* Note a call that must be made alike on all ranks, with the VALUE of its
  * argument, or -1. */

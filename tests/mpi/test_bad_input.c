@@ -168,6 +168,49 @@ static bool is_set_outside(const char *field)
     return getenv(variable) != NULL;
 }
 
+/* Lists that differ only far behind. */
+static void long_lists_differ(void)
+{
+    enum {
+        ENTRIES = 200
+    };
+    ek_options options = job_options();
+    char list[ENTRIES * 16] = "";
+    for (int i = 0; i < ENTRIES; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s@%d",
+                 i > 0 ? "," : "",
+                 i == ENTRIES - 1 && is_other() ? "original" : "retain", i);
+    setenv("EVENKEEL_RESTORE", list, 1);
+    refuse(&options, if_others(EK_ERR_ARG),
+           "option restore must be the same on all ranks: rank 0 has "
+           "'retain@199'");
+    if (job_size > 1) {
+        check_message("'original@199'");
+        check_message("entry 200");
+    }
+    /* One list is longer than the other. */
+    if (is_other())
+        *strrchr(list, ',') = '\0';
+    setenv("EVENKEEL_RESTORE", list, 1);
+    refuse(&options, if_others(EK_ERR_ARG), "has nothing as entry 200");
+    unsetenv("EVENKEEL_RESTORE");
+}
+
+/* Names of reports that differ only in their ends. */
+static void long_names_differ(void)
+{
+    ek_options options = job_options();
+    char report[1000] = "";
+    memset(report, 'r', sizeof report - 1);
+    strcpy(report + sizeof report - 6, is_other() ? "2.tsv" : "1.tsv");
+    options.report = report;
+    if (!is_set_outside("report") && job_size > 1) {
+        refuse(&options, EK_ERR_ARG, "rank 0 has '...rrr");
+        check_message("rrr1.tsv'");
+        check_message("rrr2.tsv'");
+    }
+}
+
 static void refuse_difference(const ek_options *others, const char *field)
 {
     ek_options options = job_options();
@@ -313,7 +356,8 @@ static void settings_differ(void)
     CHECK_EQ_INT(ek_set(tasks, "steal", is_other() ? "near" : "none"), EK_OK);
     JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
     if (job_size > 1)
-        check_message("option steal is 'n");
+        check_message("option steal must be the same on all ranks: rank 0 has "
+                      "'none'");
     ek_destroy(&tasks);
 }
 
@@ -588,6 +632,8 @@ int main(int argc, char **argv)
     JOB_RUN(unknown_variables_warn_once);
     JOB_RUN(bad_variables_are_refused);
     JOB_RUN(variables_differ);
+    JOB_RUN(long_lists_differ);
+    JOB_RUN(long_names_differ);
     JOB_RUN(options_differ);
     JOB_RUN(options_may_differ);
     JOB_RUN(options_out_of_range);

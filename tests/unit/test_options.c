@@ -463,21 +463,34 @@ static void schedule_with_a_bad_entry_is_refused(void)
     }
 }
 
-static void schedules_are_part_of_the_text(void)
+static int option_called(const char *name)
 {
+    int option = 0;
+    while (strcmp(eki_option_name(option), name) != 0)
+        option++;
+    return option;
+}
+
+static void entries_of_a_schedule_are_parts(void)
+{
+    static const char *const parts[] = {"random", "near", "none@1",
+                                        "counter@3-5", "random@7-"};
     struct eki_settings settings;
-    char text[200], *list = "near,none@1,counter@3-5,random@7-";
-    resolve_with("EVENKEEL_STEAL", list, "tasks", &settings);
-    for (int i = 0; i < eki_option_count(); i++) {
-        eki_option_text(i, &settings, text, sizeof text);
-        if (strcmp(eki_option_name(i), "steal") == 0)
-            CHECK_EQ_TEXT(text, "random; environment: "
-                                "near,none@1,counter@3-5,random@7-");
-        if (strcmp(eki_option_name(i), "restore") == 0)
-            CHECK_EQ_TEXT(text, "retain");
-        eki_option_text(i, &settings, text, 3);
-        CHECK(strlen(text) <= 2);
+    char text[EKI_OPTION_BYTES];
+    int steal = option_called("steal"), restore = option_called("restore");
+    resolve_with("EVENKEEL_STEAL", "near,none@1,counter@3-5,random@7-", "tasks",
+                 &settings);
+    for (int i = 0; i < 5; i++) {
+        CHECK(eki_option_part(steal, &settings, i, text, sizeof text));
+        CHECK_EQ_TEXT(text, parts[i]);
+        CHECK(eki_option_part(steal, &settings, i, text, 3));
+        CHECK_EQ_INT(strlen(text), 2);
     }
+    CHECK(!eki_option_part(steal, &settings, 5, text, sizeof text));
+    CHECK_EQ_TEXT(text, "");
+    CHECK(eki_option_part(restore, &settings, 0, text, sizeof text));
+    CHECK_EQ_TEXT(text, "retain");
+    CHECK(!eki_option_part(restore, &settings, 1, text, sizeof text));
     eki_settings_free(&settings);
 }
 
@@ -579,11 +592,11 @@ static void every_default_survives_the_environment(void)
         if (!eki_option_has_variable(i))
             continue;
         eki_option_variable(i, variable, sizeof variable);
-        eki_option_text(i, &settings, text, sizeof text);
+        eki_option_part(i, &settings, 0, text, sizeof text);
         resolve_with(variable, text, "tasks", &again);
         eki_settings_free(&again);
         CHECK_EQ_INT(eki_option_read(i, text, &again), EK_OK);
-        eki_option_text(i, &again, text_again, sizeof text_again);
+        eki_option_part(i, &again, 0, text_again, sizeof text_again);
         CHECK_EQ_TEXT(text_again, text);
     }
 }
@@ -684,7 +697,7 @@ int main(void)
     RUN(schedule_lists_iterations_and_the_last_match_wins);
     RUN(schedule_entries_may_name_a_collection);
     RUN(schedule_with_a_bad_entry_is_refused);
-    RUN(schedules_are_part_of_the_text);
+    RUN(entries_of_a_schedule_are_parts);
     RUN(failing_allocations_leave_nothing_owned);
     RUN(set_changes_what_may_change);
     RUN(set_refuses_the_rest);
