@@ -3,7 +3,7 @@
  * The pull loop: the same steps as in eki_team_run(), but the program's own
  * threads run the tasks, so that a task ends when the next is fetched.
  */
-#include "team/server.h"
+#include "team/poll.h"
 
 void eki_team_end_task(struct eki_team *team, int here)
 {

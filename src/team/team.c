@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The team: choices at creation, the loops of workers and server. */
-#include "team/server.h"
+#include "team/poll.h"
 
 #include <omp.h>
 

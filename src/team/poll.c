@@ -3,7 +3,7 @@
  * Who steps the server of a rank: the workers between tasks, time-gated and
  * under a try-lock; a thread of its own; a watchdog when nobody has.
  */
-#include "team/server.h"
+#include "team/poll.h"
 
 /* A busy worker polls at most this often ... */
 #define PERIOD_LEAST_NS 20000

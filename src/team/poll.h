@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the files of the team only: who steps the server. */
-#ifndef EKI_TEAM_SERVER_H
-#define EKI_TEAM_SERVER_H
+#ifndef EKI_TEAM_POLL_H
+#define EKI_TEAM_POLL_H
 
 #include "base/wait.h"
 #include "team/team.h"
