@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pull loop: the same steps as in eki_team_run(), but the program's own
- * threads run the tasks, so that a task ends when the next is fetched.
+ * Where a worker sits from call to call, and the pull loop: the same steps as
+ * in eki_team_run(), but the program's own threads run the tasks, so that a
+ * task ends when the next is fetched.
  */
 #include "team/poll.h"
+
+void eki_team_arrive(struct eki_team *team, int here)
+{
+    const struct eki_team_setup *setup = &team->setup;
+    struct ek_worker *worker = setup->engine->workers[here];
+    struct eki_seat *seat = &team->seats[here];
+    if (seat->taken == setup->engine->phase)
+        return;
+    *seat = (struct eki_seat){.taken = setup->engine->phase};
+    if (setup->begin)
+        setup->begin(worker->data, here, setup->begin_context);
+    eki_worker_arrive(worker, eki_clock_ns());
+}
 
 void eki_team_end_task(struct eki_team *team, int here)
 {

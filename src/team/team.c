@@ -114,19 +114,6 @@ static void run_piece(struct ek_worker *worker)
     }
 }
 
-void eki_team_arrive(struct eki_team *team, int here)
-{
-    const struct eki_team_setup *setup = &team->setup;
-    struct ek_worker *worker = setup->engine->workers[here];
-    struct eki_seat *seat = &team->seats[here];
-    if (seat->taken == setup->engine->phase)
-        return;
-    *seat = (struct eki_seat){.taken = setup->engine->phase};
-    if (setup->begin)
-        setup->begin(worker->data, here, setup->begin_context);
-    eki_worker_arrive(worker, eki_clock_ns());
-}
-
 static void run_worker(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
