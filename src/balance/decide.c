@@ -7,7 +7,7 @@
  * Where items fit nowhere as they are, the workers that got them are *opened*:
  * the tasks that they had kept may move, too.
  */
-#include "balance/decide.h"
+#include "balance/plan.h"
 
 #include <string.h>
 

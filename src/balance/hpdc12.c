@@ -9,7 +9,7 @@
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
  */
-#include "balance/decide.h"
+#include "balance/plan.h"
 
 #include <string.h>
 

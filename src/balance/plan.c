@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From arrays of tasks to destinations and back: what all decisions share. */
-#include "balance/decide.h"
+#include "balance/plan.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What whole decisions share; for the files of balance only. */
-#ifndef EKI_BALANCE_DECIDE_H
-#define EKI_BALANCE_DECIDE_H
+#ifndef EKI_BALANCE_PLAN_H
+#define EKI_BALANCE_PLAN_H
 
 #include "balance/balance.h"
 
