@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# No file of a module needs another that needs it: within each module what
+# objects define and need is an order.
+#
+#   circles.sh BUILD-FOLDER
+#
+# Headers do not count: what is inline in one may have a slow path in a file.
+set -u
+build=${1:?"usage: circles.sh BUILD-FOLDER"}
+cd "$build" || exit 1
+
+# "OBJECT T SYMBOL": defined; "OBJECT U SYMBOL": needed.
+symbols() {
+    nm -A "$@" 2>/dev/null |
+        sed -n 's/^\([^:]*\): *[0-9a-f]* *\([A-Za-z]\) \(.*\)$/\1 \2 \3/p'
+}
+
+# Pairs "needing defining" of symbols on standard input; the same object twice
+# is an object without needs.
+pairs() {
+    awk '$2 == "U" { needs[$1, $3] = 1; next }
+         $2 ~ /[TDBRC]/ { owner[$3] = $1; print $1, $1 }
+         END {
+             for (pair in needs) {
+                 split(pair, part, SUBSEP)
+                 if (part[2] in owner && owner[part[2]] != part[1])
+                     print part[1], owner[part[2]]
+             }
+         }'
+}
+
+circles=0 modules=0
+# check NAME OBJECT...
+check() {
+    name=$1
+    shift
+   modules=$((modules + 1))
+    loops=$(symbols "$@" | pairs | tsort 2>&1 >/dev/null) && return
+    circles=$((circles + 1))
+    echo "$name: files that need each other:"
+    # tsort names a loop again for each edge that it drops; one will do.
+    echo "$loops" | sed -n 's/^tsort: \(.*\.o\)$/    \1/p' | sort -u
+}
+
+objects=$(ls src/libevenkeel.so*.p/*.o src/libevenkeel-sim.a.p/*.o)
+for module in $(echo "$objects" | sed -n 's,.*/\([a-z]*\)_[^/]*$,\1,p' |
+    sort -u); do
+    # shellcheck disable=SC2046
+    check "src/$module" $(echo "$objects" | grep "/${module}_")
+done
+if [ $modules -lt 10 ]; then
+    echo "only $modules modules were found in $build"
+    exit 1
+fi
+[ $circles -eq 0 ] || exit 1
+echo "no circles of files in $modules modules"
