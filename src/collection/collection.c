@@ -72,6 +72,10 @@ static ek_status make_engine(ek_collection *tasks)
         tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
     EKI_TRY(eki_fabric_mpi_open(tasks->fabric, message_bytes(tasks)));
     ek_status status = eki_engine_create(&setup, &tasks->engine);
+    if (status == EK_OK)
+        status = eki_schemes_add(tasks->engine);
+    if (status == EK_OK)
+        status = eki_rebalance_add(tasks->engine);
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 

@@ -11,6 +11,8 @@
 #ifndef EKI_COLLECTION_H
 #define EKI_COLLECTION_H
 
+#include "protocol/schemes.h"
+#include "rebalance/rebalance.h"
 #include "record/record.h"
 #include "report/report.h"
 #include "team/team.h"

@@ -49,8 +49,8 @@ void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
         .kind = kind,
         .balance = balance,
         .signature = eki_collection_signature(tasks),
-        .steal = (ek_steal_policy)eki_schedule_at(
-            &tasks->settings.steal, tasks->iteration, (int)options->steal),
+        .scheme = eki_scheme_of((ek_steal_policy)eki_schedule_at(
+            &tasks->settings.steal, tasks->iteration, (int)options->steal)),
         .on_failure = options->on_failure};
     eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
     if (prepared != EK_OK)
@@ -190,7 +190,7 @@ static ek_status record(ek_collection *tasks, uint64_t left, int status)
                                    .wall_ns = left - tasks->engine->entered_ns,
                                    .status = (ek_status)status,
                                    .restore = tasks->restored,
-                                   .steal = tasks->engine->steal,
+                                   .steal = tasks->engine->scheme->policy,
                                    .order = tasks->settings.options.order,
                                    .on_failure = tasks->engine->on_failure};
     if (!tasks->recording || status == EK_ERR_STATE)

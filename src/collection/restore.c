@@ -85,7 +85,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
     ek_status packed = eki_engine_restore_pack(tasks->engine, discarded);
     if (status == EK_OK)
         status = packed;
-    *moved = tasks->engine->departing.count;
+    *moved = tasks->engine->moves.count;
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Also after a failure: what has arrived is here. */
@@ -112,7 +112,7 @@ static double iterations_left(const ek_collection *tasks)
 static void say_choice(const ek_collection *tasks)
 {
     const struct eki_balance_report *report =
-        eki_engine_rebalance_report(tasks->engine);
+        eki_rebalance_report(tasks->engine);
     char text[200] = "";
     if (strcmp(tasks->settings.report, "0") == 0 || tasks->fabric->rank != 0)
         return;
@@ -153,11 +153,11 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     if (status == EK_OK)
         status = retained;
     if (status == EK_OK)
-        status = eki_engine_rebalance_prepare(tasks->engine);
+        status = eki_rebalance_prepare(tasks->engine);
     status = run_phase(tasks, &wish, status);
-    *moved = eki_engine_rebalance_sent(tasks->engine);
+    *moved = eki_rebalance_sent(tasks->engine);
     ek_status ended = eki_engine_restore_end(tasks->engine, order_of(tasks));
-    if (eki_engine_rebalance_report(tasks->engine)->moved > 0)
+    if (eki_rebalance_report(tasks->engine)->moved > 0)
         tasks->rebalance_ns = (double)(eki_clock_ns() - start);
     if (is_auto && status == EK_OK)
         say_choice(tasks);
@@ -195,7 +195,7 @@ static ek_restore_policy policy_now(const ek_collection *tasks,
 static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
 {
     const struct eki_balance_report *balance =
-        eki_engine_rebalance_report(tasks->engine);
+        eki_rebalance_report(tasks->engine);
     whole->tasks = eki_collection_held(tasks);
     if (!is_rebalance(whole->policy) || is_local(tasks, whole->policy))
         return;

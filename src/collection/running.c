@@ -43,8 +43,8 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
 {
-    if ((unsigned)function >= worker->function_limit ||
-        bytes > worker->payload_limit || (!payload && bytes > 0) ||
+    if ((unsigned)function >= worker->batch.function_limit ||
+        bytes > worker->batch.payload_limit || (!payload && bytes > 0) ||
         (flags & ~EK_SPAWN_KEEP) != 0)
         return bad_spawn(worker, function, payload, bytes, flags);
     if (!eki_local_reserve(&worker->local, 1))
@@ -59,8 +59,8 @@ ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                    size_t bytes, int flags)
 {
     const struct eki_local *local = &worker->local;
-    if (EKI_UNLIKELY((unsigned)function >= worker->function_limit ||
-                     bytes > worker->payload_limit || !payload ||
+    if (EKI_UNLIKELY((unsigned)function >= worker->batch.function_limit ||
+                     bytes > worker->batch.payload_limit || !payload ||
                      (flags & ~EK_SPAWN_KEEP) != 0 ||
                      local->stack_top >= local->stack_mark))
         return spawn_slowly(worker, function, payload, bytes, flags);
@@ -70,12 +70,12 @@ ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
 
 void ek_skip(ek_worker *worker)
 {
-    worker->marks |= EKI_MARK_SKIP;
+    worker->batch.marks |= EKI_MARK_SKIP;
 }
 
 void ek_discard(ek_worker *worker)
 {
-    worker->marks |= EKI_MARK_DISCARD;
+    worker->batch.marks |= EKI_MARK_DISCARD;
 }
 
 void ek_fail(ek_worker *worker, int code, const char *message)
@@ -85,7 +85,7 @@ void ek_fail(ek_worker *worker, int code, const char *message)
 
 void ek_stop(ek_worker *worker)
 {
-    worker->marks |= EKI_MARK_STOP;
+    worker->batch.marks |= EKI_MARK_STOP;
     eki_engine_stop(worker->engine);
 }
 
@@ -94,8 +94,8 @@ void ek_set_cost(ek_worker *worker, double seconds)
     /* Not a number, negative, or longer than the clock: not measured. */
     if (!(seconds >= 0) || seconds > 1e9)
         return;
-    worker->cost_ns = (uint64_t)(seconds * 1e9 + 0.5);
-    worker->marks |= EKI_MARK_COST;
+    worker->batch.cost_ns = (uint64_t)(seconds * 1e9 + 0.5);
+    worker->batch.marks |= EKI_MARK_COST;
 }
 
 void ek_poll(ek_worker *worker)

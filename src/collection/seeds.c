@@ -274,7 +274,7 @@ ek_status ek_clear(ek_collection *tasks)
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->foreign);
-    tasks->engine->departing.count = 0;
+    tasks->engine->moves.count = 0;
     if (tasks->state == EKI_STATE_RAN)
         tasks->state = EKI_STATE_READY;
     return EK_OK;
@@ -282,7 +282,7 @@ ek_status ek_clear(ek_collection *tasks)
 
 int64_t eki_collection_held(const ek_collection *tasks)
 {
-    int64_t held = tasks->engine->departing.count;
+    int64_t held = tasks->engine->moves.count;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         const struct eki_local *local = &tasks->engine->workers[here]->local;
         held += eki_local_slots(local, local->seed_base, local->seed_end) +
@@ -373,19 +373,18 @@ static void compact(struct eki_local *local)
 
 static void visit_departing(struct visit *visit, ek_collection *tasks)
 {
-    struct eki_departing *departing = &tasks->engine->departing;
+    struct eki_moves *moves = &tasks->engine->moves;
     uint32_t slot_bytes = tasks->engine->slot_bytes;
     int64_t kept = 0;
-    for (int64_t i = 0; i < departing->count; i++) {
-        struct eki_slot *slot = eki_slot_at(departing->slots, i, slot_bytes);
-        visit->worker = tasks->topology->first_worker[departing->ranks[i]];
+    for (int64_t i = 0; i < moves->count; i++) {
+        struct eki_slot *slot = eki_slot_at(moves->slots, i, slot_bytes);
+        visit->worker = tasks->topology->first_worker[moves->ranks[i]];
         if (!show(visit, slot))
             continue;
-        memmove(eki_slot_at(departing->slots, kept, slot_bytes), slot,
-                slot_bytes);
-        departing->ranks[kept++] = departing->ranks[i];
+        memmove(eki_slot_at(moves->slots, kept, slot_bytes), slot, slot_bytes);
+        moves->ranks[kept++] = moves->ranks[i];
     }
-    departing->count = kept;
+    moves->count = kept;
 }
 
 ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,

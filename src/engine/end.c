@@ -19,20 +19,20 @@ void eki_worker_note_idle(struct ek_worker *worker)
 
 static void restart_check(struct ek_worker *worker)
 {
-    worker->check_at = worker->check_pass = 0;
-    worker->check_executed = worker->check_created = 0;
+    worker->check.at = worker->check.pass = 0;
+    worker->check.executed = worker->check.created = 0;
 }
 
 /* Whether all is done and nothing has moved for so long that it is a stall. */
 static void watch(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
-    if (worker->check_executed != worker->check_last) {
-        worker->check_last = worker->check_executed;
-        worker->unchanged_since = now;
+    if (worker->check.executed != worker->check.last) {
+        worker->check.last = worker->check.executed;
+        worker->check.unchanged_since = now;
     }
     if (engine->setup.stall_ns != 0 &&
-        now - worker->unchanged_since > engine->setup.stall_ns)
+        now - worker->check.unchanged_since > engine->setup.stall_ns)
         /* relaxed: a hint to print. */
         atomic_store_explicit(&engine->node->stalled, engine->phase,
                               memory_order_relaxed);
@@ -43,7 +43,7 @@ static void add_executed(struct ek_worker *worker,
 {
     /* acquire: pairs with the release in eki_worker_store(): the work is done
      * and what it created is counted. */
-    worker->check_executed +=
+    worker->check.executed +=
         atomic_load_explicit(&words->executed, memory_order_acquire);
 }
 
@@ -51,8 +51,28 @@ static void add_created(struct ek_worker *worker,
                         const struct eki_worker_words *words)
 {
     /* relaxed: the acquires of the first pass make it no older. */
-    worker->check_created +=
+    worker->check.created +=
         atomic_load_explicit(&words->created, memory_order_relaxed);
+}
+
+/* What is summed in the first pass over the workers: `executed` ... */
+static void count_first(struct ek_worker *worker,
+                        const struct eki_worker_words *words)
+{
+    if (EKI_PLANTED(CREATED_FIRST) || EKI_PLANTED(MIXED_PASS))
+        add_created(worker, words);
+    if (!EKI_PLANTED(CREATED_FIRST))
+        add_executed(worker, words);
+}
+
+/* ... and in the second one: `created`. */
+static void count_second(struct ek_worker *worker,
+                         const struct eki_worker_words *words)
+{
+    if (EKI_PLANTED(CREATED_FIRST))
+        add_executed(worker, words);
+    else if (!EKI_PLANTED(MIXED_PASS))
+        add_created(worker, words);
 }
 
 /* Look at one worker; true: a later phase was seen, so this one has ended. */
@@ -60,7 +80,7 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
     const struct eki_worker_words *words =
-        eki_words_of(engine, worker->check_at);
+        eki_words_of(engine, worker->check.at);
     /* acquire: pairs with the release in eki_engine_enter(): its seeds are
      * counted. */
     uint64_t phase = atomic_load_explicit(&words->phase, memory_order_acquire);
@@ -71,17 +91,14 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
     if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
     if (!eki_is_idle(words, engine->phase)) {
-        worker->unchanged_since = now;
+        worker->check.unchanged_since = now;
         restart_check(worker);
         return false;
     }
-    if (EKI_PLANTED(CREATED_FIRST) || EKI_PLANTED(MIXED_PASS))
-        add_created(worker, words);
-    if (!EKI_PLANTED(CREATED_FIRST))
-        add_executed(worker, words);
-    if (++worker->check_at == engine->topology->node_workers) {
-        worker->check_at = 0;
-        worker->check_pass = 1;
+    count_first(worker, words);
+    if (++worker->check.at == engine->topology->node_workers) {
+        worker->check.at = 0;
+        worker->check.pass = 1;
     }
     return false;
 }
@@ -94,17 +111,12 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
 static bool check_next(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
-    if (worker->check_pass == 0)
+    if (worker->check.pass == 0)
         return first_pass(worker, now);
-    const struct eki_worker_words *words =
-        eki_words_of(engine, worker->check_at);
-    if (EKI_PLANTED(CREATED_FIRST))
-        add_executed(worker, words);
-    else if (!EKI_PLANTED(MIXED_PASS))
-        add_created(worker, words);
-    if (++worker->check_at < engine->topology->node_workers)
+    count_second(worker, eki_words_of(engine, worker->check.at));
+    if (++worker->check.at < engine->topology->node_workers)
         return false;
-    bool is_done = worker->check_created == worker->check_executed;
+    bool is_done = worker->check.created == worker->check.executed;
     if (!is_done)
         watch(worker, now);
     restart_check(worker);
@@ -118,7 +130,7 @@ static bool check_alone(struct ek_worker *worker, uint64_t now)
     do {
         if (check_next(worker, now))
             return true;
-    } while (--left > 0 && (worker->check_at != 0 || worker->check_pass != 0));
+    } while (--left > 0 && (worker->check.at != 0 || worker->check.pass != 0));
     return false;
 }
 
@@ -137,9 +149,10 @@ static bool is_finished(struct ek_worker *worker, uint64_t now)
 
 void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
 {
-    worker->is_idle = true;
-    worker->idle_since = now;
-    worker->batch = worker->piece = 1;
+    worker->search.is_idle = true;
+    worker->search.since = now;
+    worker->search.number++;
+    worker->batch.size = worker->piece.size = 1;
     eki_local_reset_stack(&worker->local);
     eki_worker_store(worker);
     restart_check(worker);
@@ -151,8 +164,8 @@ static void settle(struct ek_worker *worker)
     uint32_t first;
     eki_local_take_back(
         &worker->local,
-        eki_deque_acquire(&worker->deque, &worker->words->deque));
-    eki_deque_room(&worker->deque, &worker->words->deque, &first);
+        eki_deque_acquire(&worker->share.deque, &worker->words->deque));
+    eki_deque_room(&worker->share.deque, &worker->words->deque, &first);
 }
 
 static void finish(struct ek_worker *worker, uint64_t now)
@@ -160,14 +173,14 @@ static void finish(struct ek_worker *worker, uint64_t now)
     settle(worker);
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
-    worker->counts.termination_ns += now - worker->idle_since;
+    worker->counts.termination_ns += now - worker->search.since;
     worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
 }
 
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
-    if (!worker->is_idle)
+    if (!worker->search.is_idle)
         eki_worker_become_idle(worker, now);
     /* Again after a delivery that brought nothing to run. */
     eki_worker_note_idle(worker);

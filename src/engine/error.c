@@ -23,12 +23,12 @@ static void running(const struct ek_worker *worker, struct eki_error *error)
 {
     error->function = -1;
     error->id = 0;
-    if (worker->current) {
-        error->function = worker->current->function;
-        error->id = worker->current->id;
-    } else if (worker->index_first >= 0) {
-        error->function = worker->index_function;
-        error->id = worker->index_id + (uint64_t)worker->index - 1;
+    if (worker->batch.current) {
+        error->function = worker->batch.current->function;
+        error->id = worker->batch.current->id;
+    } else if (worker->piece.first >= 0) {
+        error->function = worker->piece.function;
+        error->id = worker->piece.id + (uint64_t)worker->piece.index - 1;
     }
 }
 
@@ -60,6 +60,14 @@ void eki_set_error(struct ek_worker *worker, ek_status status, int code,
     store_error(worker->engine, &worker->words->errors, &error, text);
 }
 
+void eki_worker_no_memory(struct ek_worker *worker, const char *what)
+{
+    char text[80];
+    snprintf(text, sizeof text, "no memory for %s", what);
+    eki_set_error(worker, EK_ERR_NOMEM, 0, text);
+    eki_set_stop(worker->engine);
+}
+
 void eki_set_rank_error(struct eki_engine *engine, ek_status status,
                         const char *text)
 {
@@ -83,7 +91,7 @@ void eki_engine_fail(struct eki_engine *engine, ek_status status,
 }
 
 /* Lower is worse: what makes the phase as such void comes first. */
-static int rank_of_status(int status)
+static int severity_of(int status)
 {
     switch (status) {
     case EK_OK:
@@ -99,8 +107,8 @@ static int rank_of_status(int status)
 
 void eki_error_worse(struct eki_error *error, const struct eki_error *other)
 {
-    int mine = rank_of_status(error->status);
-    int theirs = rank_of_status(other->status);
+    int mine = severity_of(error->status);
+    int theirs = severity_of(other->status);
     if (theirs < mine || (theirs == mine && other->worker < error->worker))
         *error = *other;
 }

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A worker without tasks: its own shared part, its inbox, workers that have no
- * thread yet, stealing in two steps, requests to other nodes.
+ * thread yet, stealing on the node in two steps, other ranks by a protocol.
  */
 #include "engine/internal.h"
-
-#define MILLISECOND 1000000u
-/* Back-off after another node had nothing: doubled up to a millisecond, which
- * takes most of the traffic and no efficiency. */
-#define ASK_FIRST_NS 20000u
-/* Requests of one worker that may be open at a time. */
-#define ASK_MOST 4
 
 /* Room for N more tasks; without, the phase ends in an error. */
 static bool has_room(struct ek_worker *worker, int64_t n)
 {
     if (eki_local_reserve(&worker->local, n))
         return true;
-    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for stolen tasks");
-    eki_set_stop(worker->engine);
+    eki_worker_no_memory(worker, "stolen tasks");
     return false;
 }
 
@@ -26,6 +18,16 @@ static bool has_room(struct ek_worker *worker, int64_t n)
 static bool has_room_for_block(struct ek_worker *worker)
 {
     return has_room(worker, eki_deque_block_max(worker->engine->capacity));
+}
+
+/* The slots of a claimed block are free again. */
+static void finish_block(struct ek_worker *worker, int from,
+                         const struct eki_block *block)
+{
+    if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
+        return;
+    eki_deque_finish(worker->share.deque.kind,
+                     &eki_words_of(worker->engine, from)->deque, block);
 }
 
 /* Copy a claimed block of a worker of the node to the stack. */
@@ -39,10 +41,7 @@ static void copy_block(struct ek_worker *worker, int from,
                (size_t)block->first * local->slot_bytes,
            bytes);
     local->stack_top += bytes;
-    if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
-        return;
-    eki_deque_finish(worker->deque.kind,
-                     &eki_words_of(worker->engine, from)->deque, block);
+    finish_block(worker, from, block);
 }
 
 /* Take back what nobody claimed; if it could not be published anew, claim. */
@@ -50,22 +49,22 @@ static bool take_own(struct ek_worker *worker)
 {
     struct eki_deque_shared *shared = &worker->words->deque;
     struct eki_block block;
-    if (worker->deque.open == 0)
+    if (worker->share.deque.open == 0)
         return false;
-    if (eki_deque_exhausted(&worker->deque, shared)) {
+    if (eki_deque_exhausted(&worker->share.deque, shared)) {
         uint32_t first;
-        eki_deque_room(&worker->deque, shared, &first);
+        eki_deque_room(&worker->share.deque, shared, &first);
         eki_local_published(&worker->local);
         return false;
     }
-    if (eki_deque_other_room(&worker->deque, shared)) {
+    if (eki_deque_other_room(&worker->share.deque, shared)) {
         eki_local_take_back(&worker->local,
-                            eki_deque_acquire(&worker->deque, shared));
+                            eki_deque_acquire(&worker->share.deque, shared));
         return !eki_local_is_empty(&worker->local);
     }
     if (!has_room_for_block(worker) ||
-        !eki_deque_claim(worker->deque.kind, worker->engine->capacity, shared,
-                         &block))
+        !eki_deque_claim(worker->share.deque.kind, worker->engine->capacity,
+                         shared, &block))
         return false;
     copy_block(worker, worker->local_number, &block);
     return true;
@@ -183,11 +182,11 @@ static bool is_trusted(struct ek_worker *worker, int victim,
                        const struct eki_worker_words *words)
 {
     const struct eki_engine *engine = worker->engine;
-    if (EKI_LIKELY(worker->trusted[victim] == engine->phase))
+    if (EKI_LIKELY(worker->search.trusted[victim] == engine->phase))
         return true;
     if (!eki_is_alike(engine, words))
         return false;
-    worker->trusted[victim] = engine->phase;
+    worker->search.trusted[victim] = engine->phase;
     return true;
 }
 
@@ -196,103 +195,87 @@ static void probe(struct ek_worker *worker, int victim)
     struct eki_engine *engine = worker->engine;
     struct eki_worker_words *words = eki_words_of(engine, victim);
     worker->counts.attempted++;
-    worker->thief.failures++;
-    if (eki_deque_visible(worker->deque.kind, engine->capacity,
+    worker->search.thief.failures++;
+    if (eki_deque_visible(worker->share.deque.kind, engine->capacity,
                           &words->deque) == 0 ||
         !is_trusted(worker, victim, words) || !has_room_for_block(worker))
         return;
-    if (eki_deque_claim(worker->deque.kind, engine->capacity, &words->deque,
-                        &worker->block))
-        worker->steal_from = victim;
+    if (eki_deque_claim(worker->share.deque.kind, engine->capacity,
+                        &words->deque, &worker->search.block))
+        worker->search.steal_from = victim;
 }
 
 /* Second step of a steal: what was claimed is ours. */
 static void finish_steal(struct ek_worker *worker)
 {
-    copy_block(worker, worker->steal_from, &worker->block);
-    worker->steal_from = -1;
+    copy_block(worker, worker->search.steal_from, &worker->search.block);
+    worker->search.steal_from = -1;
     worker->counts.successful++;
-    worker->counts.stolen += worker->block.count;
+    worker->counts.stolen += worker->search.block.count;
 }
 
-/* What has become of the requests; the number that are open. */
-static int open_requests(struct ek_worker *worker, uint64_t now)
+/*
+ * Look for work with others: whom the victim policy names on this node, and the
+ * scheme's protocol elsewhere.  Who waits for another node goes on in its own.
+ * True: something is here, or is claimed.
+ */
+static bool seek(struct ek_worker *worker, uint64_t now)
 {
-    /* acquire, both: pair with the releases in eki_server_answer(). */
-    uint64_t denied =
-        atomic_load_explicit(&worker->answers[0], memory_order_acquire);
-    uint64_t granted =
-        atomic_load_explicit(&worker->answers[1], memory_order_acquire);
-    if (denied != worker->denied_seen) {
-        worker->ask_backoff =
-            worker->ask_backoff == 0 ? ASK_FIRST_NS : 2 * worker->ask_backoff;
-        if (worker->ask_backoff > MILLISECOND)
-            worker->ask_backoff = MILLISECOND;
-        worker->ask_after = now + worker->ask_backoff;
+    const struct eki_engine *engine = worker->engine;
+    struct eki_search *search = &worker->search;
+    struct eki_protocol *elsewhere = engine->elsewhere;
+    struct eki_victim victim = {-1, -1};
+    if (search->victims) {
+        if (eki_is_stopped(engine))
+            return false;
+        victim = search->victims->choose(&search->thief);
     }
-    worker->denied_seen = denied;
-    worker->granted_seen = granted;
-    return (int)(worker->asked - denied - granted);
-}
-
-/* Ask another node; false: enough requests are open, or it is too early. */
-static bool ask(struct ek_worker *worker, int node, uint64_t now)
-{
-    int open = open_requests(worker, now);
-    /* relaxed, both: written by this worker and by the server as hints. */
-    uint64_t last =
-        atomic_load_explicit(&worker->asked_at, memory_order_relaxed);
-    uint64_t patience =
-        20 * atomic_load_explicit(&worker->round_trip_ns, memory_order_relaxed);
-    if (patience < MILLISECOND)
-        patience = MILLISECOND;
-    if (open >= ASK_MOST || (open == 0 && now < worker->ask_after) ||
-        (open > 0 && now < last + patience))
-        return false;
-    worker->asked++;
-    worker->counts.attempted++;
-    worker->thief.failures++;
-    atomic_store_explicit(&worker->asked_at, now, memory_order_relaxed);
-    /* relaxed: ordered by the release below. */
-    atomic_store_explicit(&worker->ask, node + 1, memory_order_relaxed);
-    /* release: pairs with the acquire in eki_server_asks(). */
-    atomic_fetch_add_explicit(&worker->engine->asks, 1, memory_order_release);
-    return true;
-}
-
-static void seek(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_victim victim = worker->policy->choose(&worker->thief);
-    /* relaxed: only this worker sets it; a request not yet fetched waits. */
-    if (victim.node >= 0 &&
-        atomic_load_explicit(&worker->ask, memory_order_relaxed) == 0 &&
-        ask(worker, victim.node, now))
-        return;
-    /* Who waits for another node goes on in its own. */
+    if (elsewhere && (victim.node >= 0 || !search->victims)) {
+        enum eki_sought sought =
+            elsewhere->ops->seek(elsewhere, worker, victim.node, now);
+        if (sought != EKI_SOUGHT_NOTHING)
+            return sought == EKI_SOUGHT_FOUND;
+    }
     if (victim.node >= 0)
-        victim.local = eki_victim_in_node(&worker->thief);
+        victim.local = eki_victim_in_node(&search->thief);
     if (victim.local >= 0)
         probe(worker, victim.local);
+    return search->steal_from >= 0;
 }
 
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
 {
-    struct eki_engine *engine = worker->engine;
     if (take_own(worker))
         return EKI_STEP_AGAIN;
-    if (!worker->is_idle)
+    if (!worker->search.is_idle)
         eki_worker_become_idle(worker, now);
-    if (worker->steal_from >= 0) {
+    if (worker->search.steal_from >= 0) {
         finish_steal(worker);
         return EKI_STEP_AGAIN;
     }
-    if (take_inbox(worker, worker) || take_absent(worker))
-        return EKI_STEP_AGAIN;
-    if (engine->steal == EK_STEAL_COUNTER && eki_counter_draw(worker))
-        return EKI_STEP_AGAIN;
-    if (!eki_is_stopped(engine))
-        seek(worker, now);
-    if (worker->steal_from >= 0)
+    if (take_inbox(worker, worker) || take_absent(worker) || seek(worker, now))
         return EKI_STEP_AGAIN;
     return eki_worker_wait(worker, now);
+}
+
+uint64_t eki_worker_due(const struct ek_worker *worker)
+{
+    const struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    if (!elsewhere || !elsewhere->ops->due || eki_is_stopped(worker->engine))
+        return UINT64_MAX;
+    return elsewhere->ops->due(elsewhere, worker);
+}
+
+bool eki_worker_calls(const struct ek_worker *worker)
+{
+    const struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    return elsewhere && elsewhere->ops->calls &&
+           elsewhere->ops->calls(elsewhere, worker);
+}
+
+bool eki_worker_awaits(const struct ek_worker *worker)
+{
+    const struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    return elsewhere && elsewhere->ops->awaits &&
+           elsewhere->ops->awaits(elsewhere, worker);
 }

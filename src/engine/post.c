@@ -24,8 +24,8 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
     const struct eki_topology *topology = engine->topology;
     int here = id - topology->first_worker[topology->rank];
     if (here < 0 || here >= topology->workers_here) {
-        here = engine->server.next_worker;
-        engine->server.next_worker = (here + 1) % topology->workers_here;
+        here = engine->post.next_worker;
+        engine->post.next_worker = (here + 1) % topology->workers_here;
     }
     return engine->workers[here];
 }
@@ -54,4 +54,10 @@ bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                                                   memory_order_relaxed))
         continue;
     return true;
+}
+
+void eki_server_answered(struct eki_engine *engine, uint64_t ns)
+{
+    eki_histogram_add(&engine->answered.times, ns);
+    engine->answered.has_any = true;
 }

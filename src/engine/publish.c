@@ -23,20 +23,16 @@ void eki_worker_store(struct ek_worker *worker)
                           memory_order_release);
 }
 
-/* Whether every rank of the node has left the last phase. */
-static bool all_left(struct ek_worker *worker)
+/* Whether no claimant of the last phase is about; asked once in a phase. */
+static bool may_publish(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    if (worker->may_publish == engine->phase || EKI_PLANTED(EARLY_PUBLISH))
+    struct eki_share *share = &worker->share;
+    if (share->may_publish == engine->phase || EKI_PLANTED(EARLY_PUBLISH))
         return true;
-    for (int i = 0; i < engine->topology->node_ranks; i++) {
-        /* acquire: pairs with the release in eki_engine_leave(): no claimant
-         * of the last phase is about. */
-        if (atomic_load_explicit(&engine->rank_words[i].left,
-                                 memory_order_acquire) < engine->phase - 1)
-            return false;
-    }
-    worker->may_publish = engine->phase;
+    if (!eki_node_all_left(engine))
+        return false;
+    share->may_publish = engine->phase;
     return true;
 }
 
@@ -46,29 +42,29 @@ static void publish(struct ek_worker *worker, int64_t n)
     struct eki_local *local = &worker->local;
     uint32_t first = 0;
     int64_t room =
-        eki_deque_room(&worker->deque, &worker->words->deque, &first);
+        eki_deque_room(&worker->share.deque, &worker->words->deque, &first);
     if (n > room)
         n = room;
     if (n == 0)
         return;
-    eki_local_publish(local, worker->slots + (size_t)first * local->slot_bytes,
-                      n);
+    eki_local_publish(
+        local, worker->share.slots + (size_t)first * local->slot_bytes, n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
                           memory_order_relaxed);
-    eki_deque_publish(&worker->deque, &worker->words->deque, (uint32_t)n);
-    worker->restamp = true;
+    eki_deque_publish(&worker->share.deque, &worker->words->deque, (uint32_t)n);
+    worker->batch.restamp = true;
 }
 
 void eki_worker_publish(struct ek_worker *worker, bool is_running)
 {
     if (!worker->engine->has_thieves ||
-        !eki_deque_exhausted(&worker->deque, &worker->words->deque))
+        !eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
         return;
     eki_local_published(&worker->local);
     int64_t n = (eki_local_count(&worker->local) + is_running) / 2;
-    if (n > 0 && all_left(worker))
+    if (n > 0 && may_publish(worker))
         publish(worker, n);
 }
 
@@ -77,14 +73,16 @@ static void republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_deque_shared *shared = &worker->words->deque;
-    if (!all_left(worker))
+    if (!may_publish(worker))
         return;
-    if (!eki_deque_exhausted(&worker->deque, shared)) {
-        if (eki_deque_visible(worker->deque.kind, worker->engine->capacity,
+    if (!eki_deque_exhausted(&worker->share.deque, shared)) {
+        if (eki_deque_visible(worker->share.deque.kind,
+                              worker->engine->capacity,
                               shared) >= VISIBLE_ENOUGH ||
-            !eki_deque_other_room(&worker->deque, shared))
+            !eki_deque_other_room(&worker->share.deque, shared))
             return;
-        eki_local_take_back(local, eki_deque_acquire(&worker->deque, shared));
+        eki_local_take_back(local,
+                            eki_deque_acquire(&worker->share.deque, shared));
     } else {
         eki_local_published(local);
     }
@@ -98,7 +96,7 @@ void eki_worker_set_mark(struct ek_worker *worker)
 {
     if (worker->engine->has_thieves)
         eki_local_set_mark(&worker->local,
-                           worker->batch == 1 ? 0 : SPAWN_SLOTS - 1);
+                           worker->batch.size == 1 ? 0 : SPAWN_SLOTS - 1);
     else
         worker->local.stack_mark = worker->local.stack_limit;
 }

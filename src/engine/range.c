@@ -22,12 +22,12 @@ static bool push_range(struct ek_worker *worker, int64_t first, int64_t last)
     if (!slot)
         return false;
     struct eki_range range = {first, last};
-    slot->function = worker->index_function;
+    slot->function = worker->piece.function;
     slot->bytes = sizeof range;
     slot->bin = EKI_BIN_RANGE;
     slot->deviation = 0;
     slot->flags = EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
-    slot->id = worker->index_id + (uint64_t)first;
+    slot->id = worker->piece.id + (uint64_t)first;
     memcpy(slot->payload, &range, sizeof range);
     return true;
 }
@@ -35,7 +35,7 @@ static bool push_range(struct ek_worker *worker, int64_t first, int64_t last)
 /* Keep an eighth, the first one, until at most eight pieces are left. */
 static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
 {
-    while (last - first > PARTS * (int64_t)worker->piece) {
+    while (last - first > PARTS * (int64_t)worker->piece.size) {
         int64_t part = (last - first) / PARTS;
         for (int i = PARTS - 1; i > 0; i--) {
             int64_t end = i == PARTS - 1 ? last : first + (i + 1) * part;
@@ -44,11 +44,11 @@ static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
         last = first + part;
     }
     /* Long indices one by one, so that a thief need not take them together. */
-    for (; worker->piece == 1 && last - first > 1; last--)
+    for (; worker->piece.size == 1 && last - first > 1; last--)
         push_range(worker, last - 1, last);
-    if (last - first > worker->piece) {
-        push_range(worker, first + worker->piece, last);
-        last = first + worker->piece;
+    if (last - first > worker->piece.size) {
+        push_range(worker, first + worker->piece.size, last);
+        last = first + worker->piece.size;
     }
     return last;
 }
@@ -58,10 +58,9 @@ static bool has_room(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     if (eki_local_reserve(local, SPLIT_MOST) &&
-        eki_local_remain_reserve(local, worker->piece))
+        eki_local_remain_reserve(local, worker->piece.size))
         return true;
-    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory to run a range");
-    eki_set_stop(worker->engine);
+    eki_worker_no_memory(worker, "the parts of a range");
     return false;
 }
 
@@ -73,16 +72,16 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
         return EKI_STEP_AGAIN;
     struct eki_slot *slot = eki_worker_top(worker);
     memcpy(&range, slot->payload, sizeof range);
-    worker->index_function = slot->function;
-    worker->index_id = slot->id - (uint64_t)range.first;
+    worker->piece.function = slot->function;
+    worker->piece.id = slot->id - (uint64_t)range.first;
     slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
     if ((unsigned char *)slot == local->stack_top - local->slot_bytes)
         local->stack_top = (unsigned char *)slot;
     else
         local->seed_top = (unsigned char *)slot;
-    worker->index = worker->index_first = range.first;
-    worker->index_last = split(worker, range.first, range.last);
-    worker->index_nulls = 0;
+    worker->piece.index = worker->piece.first = range.first;
+    worker->piece.last = split(worker, range.first, range.last);
+    worker->piece.nulls = 0;
     eki_worker_publish(worker, true);
     return EKI_STEP_RANGE;
 }
@@ -90,52 +89,52 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
 /* Count what has run since the piece began, or since the last time stamp. */
 static void count_indices(struct ek_worker *worker, uint64_t elapsed)
 {
-    int64_t n = worker->index - worker->index_first;
+    int64_t n = worker->piece.index - worker->piece.first;
     struct eki_function_counts *function =
-        &worker->function_counts[worker->index_function];
-    worker->index_first = worker->index;
+        &worker->function_counts[worker->piece.function];
+    worker->piece.first = worker->piece.index;
     worker->executed += (uint64_t)n;
     worker->counts.tasks += n;
-    worker->counts.nulls += worker->index_nulls;
-    worker->local.gone += worker->index_nulls;
+    worker->counts.nulls += worker->piece.nulls;
+    worker->local.gone += worker->piece.nulls;
     worker->counts.work_ns += elapsed;
     function->tasks += n;
     function->work_ns += elapsed;
-    worker->index_nulls = 0;
+    worker->piece.nulls = 0;
 }
 
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
 {
-    uint64_t elapsed = now - worker->stamp;
-    int64_t nulls = worker->index_nulls;
+    uint64_t elapsed = now - worker->batch.stamp;
+    int64_t nulls = worker->piece.nulls;
     if (nulls >= 16)
-        worker->null_ns +=
-            ((double)elapsed / (double)nulls - worker->null_ns) / 4;
+        worker->piece.null_ns +=
+            ((double)elapsed / (double)nulls - worker->piece.null_ns) / 4;
     if (nulls > 0)
         worker->counts.null_ns += elapsed;
     count_indices(worker, elapsed);
-    worker->stamp = now;
-    worker->index_first = -1;
-    if (elapsed < EKI_SHORT_NS && worker->piece < PIECE_MAX)
-        worker->piece *= 2;
-    worker->index = worker->index_last = 0;
+    worker->batch.stamp = now;
+    worker->piece.first = -1;
+    if (elapsed < EKI_SHORT_NS && worker->piece.size < PIECE_MAX)
+        worker->piece.size *= 2;
+    worker->piece.index = worker->piece.last = 0;
 }
 
 /* Time of the index that ended at NOW, without the null ones before it. */
 static uint64_t index_ns(const struct ek_worker *worker, uint64_t elapsed)
 {
-    double nulls = (double)worker->index_nulls;
-    double rest = (double)elapsed - nulls * worker->null_ns;
+    double nulls = (double)worker->piece.nulls;
+    double rest = (double)elapsed - nulls * worker->piece.null_ns;
     double share = (double)elapsed / (nulls + 1.0);
     return (uint64_t)(rest > share ? rest : share);
 }
 
 static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
 {
-    int64_t index = worker->index - 1;
-    uint64_t id = worker->index_id + (uint64_t)index;
+    int64_t index = worker->piece.index - 1;
+    uint64_t id = worker->piece.id + (uint64_t)index;
     struct eki_remaining remaining = {
-        id, index, worker->index_function,
+        id, index, worker->piece.function,
         flags & EKI_SLOT_SKIPPED ? EKI_BIN_NEVER : eki_bin_of(ns), flags};
     eki_local_remain(&worker->local, &remaining);
 }
@@ -146,17 +145,17 @@ static void note_largest(struct ek_worker *worker, uint64_t ns)
     if (ns <= counts->largest_ns)
         return;
     counts->largest_ns = ns;
-    counts->largest_id = worker->index_id + (uint64_t)worker->index - 1;
-    counts->largest_function = worker->index_function;
+    counts->largest_id = worker->piece.id + (uint64_t)worker->piece.index - 1;
+    counts->largest_function = worker->piece.function;
 }
 
 bool eki_worker_put_back(struct ek_worker *worker)
 {
-    if (worker->index == worker->index_last)
+    if (worker->piece.index == worker->piece.last)
         return true;
-    if (!push_range(worker, worker->index, worker->index_last))
+    if (!push_range(worker, worker->piece.index, worker->piece.last))
         return false;
-    worker->index_last = worker->index;
+    worker->piece.last = worker->piece.index;
     return true;
 }
 
@@ -164,25 +163,25 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
-    uint32_t marks = worker->marks;
-    uint64_t elapsed = now - worker->stamp;
+    uint32_t marks = worker->batch.marks;
+    uint64_t elapsed = now - worker->batch.stamp;
     uint64_t ns = index_ns(worker, elapsed);
     bool is_null = marks & EKI_MARK_DISCARD;
     uint8_t flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
-    worker->marks = 0;
+    worker->batch.marks = 0;
     worker->counts.null_ns += is_null ? elapsed : elapsed - ns;
     if (is_null)
-        worker->index_nulls++;
+        worker->piece.nulls++;
     else if (marks & EKI_MARK_COST)
-        remember(worker, worker->cost_ns, flags | EKI_SLOT_COSTED);
+        remember(worker, worker->batch.cost_ns, flags | EKI_SLOT_COSTED);
     else
         remember(worker, ns, flags);
     note_largest(worker, ns);
     worker->counts.nulls += flags != 0;
     count_indices(worker, elapsed);
-    worker->stamp = now;
+    worker->batch.stamp = now;
     if (elapsed > EKI_LONG_NS) {
-        worker->piece = 1;
+        worker->piece.size = 1;
         eki_worker_put_back(worker);
     }
     if (eki_is_stopped(worker->engine))

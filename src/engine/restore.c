@@ -1,52 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Restore: the next seeds of each worker, and tasks that travel to where they
- * belong (original homes, hints of another rank).
+/* Restore: the next seeds of each worker; what has its home elsewhere departs.
  */
 #include "engine/internal.h"
-
-static bool grow_departing(struct eki_engine *engine)
-{
-    struct eki_departing *departing = &engine->departing;
-    int64_t room = departing->room ? 2 * departing->room : 64;
-    unsigned char *slots =
-        eki_realloc(departing->slots, (size_t)room, engine->slot_bytes);
-    if (!slots)
-        return false;
-    departing->slots = slots;
-    int *ranks = eki_realloc(departing->ranks, (size_t)room, sizeof *ranks);
-    if (!ranks)
-        return false;
-    departing->ranks = ranks;
-    int *workers =
-        eki_realloc(departing->workers, (size_t)room, sizeof *workers);
-    if (!workers)
-        return false;
-    departing->workers = workers;
-    departing->room = room;
-    return true;
-}
-
-bool eki_engine_depart_to(struct eki_engine *engine,
-                          const struct eki_slot *slot, int rank, int worker)
-{
-    struct eki_departing *departing = &engine->departing;
-    if (departing->count == departing->room && !grow_departing(engine))
-        return false;
-    memcpy(eki_slot_at(departing->slots, departing->count, engine->slot_bytes),
-           slot, engine->slot_bytes);
-    departing->workers[departing->count] = worker;
-    departing->ranks[departing->count++] = rank;
-    return true;
-}
-
-ek_status eki_engine_depart(struct eki_engine *engine,
-                            const struct eki_slot *slot, int rank)
-{
-    if (!eki_engine_depart_to(engine, slot, rank, -1))
-        return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
-    return EK_OK;
-}
 
 ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
                                     enum eki_order order, int64_t *discarded)
@@ -118,34 +73,4 @@ ek_status eki_engine_restore_end(struct eki_engine *engine,
     for (int here = 0; here < engine->topology->workers_here; here++)
         EKI_TRY(eki_engine_restore_worker(engine, here, order, NULL));
     return EK_OK;
-}
-
-/* Send the departing tasks, as far as there are buffers: those that go to the
- * same worker, one after the other, travel together. */
-void eki_server_departing(struct eki_engine *engine)
-{
-    struct eki_departing *departing = &engine->departing;
-    int64_t *next = &engine->server.depart_next;
-    int64_t most =
-        (int64_t)((engine->fabric->message_bytes - sizeof(struct eki_message)) /
-                  engine->slot_bytes);
-    while (*next < departing->count) {
-        struct eki_message *message = eki_server_reserve(engine, EKI_KIND_MOVE);
-        if (!message)
-            return;
-        int rank = departing->ranks[*next], worker = departing->workers[*next];
-        int64_t count = 1;
-        while (count < most && *next + count < departing->count &&
-               departing->ranks[*next + count] == rank &&
-               departing->workers[*next + count] == worker)
-            count++;
-        message->head.worker = worker;
-        message->head.count = count;
-        message->head.bytes = count * (int64_t)engine->slot_bytes;
-        memcpy(message->body,
-               eki_slot_at(departing->slots, *next, engine->slot_bytes),
-               (size_t)message->head.bytes);
-        eki_fabric_post(engine->fabric, message, rank);
-        *next += count;
-    }
 }

@@ -35,3 +35,15 @@ unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
     return engine->segment + words_bytes(engine->topology) +
            (size_t)local * shared_bytes(engine->capacity, engine->slot_bytes);
 }
+
+bool eki_node_all_left(const struct eki_engine *engine)
+{
+    for (int i = 0; i < engine->topology->node_ranks; i++) {
+        /* acquire: pairs with the release in eki_engine_leave(): nobody claims
+         * or draws in the last phase any more. */
+        if (atomic_load_explicit(&engine->rank_words[i].left,
+                                 memory_order_acquire) < engine->phase - 1)
+            return false;
+    }
+    return true;
+}

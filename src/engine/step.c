@@ -4,11 +4,10 @@
 
 static void end_search(struct ek_worker *worker, uint64_t now)
 {
-    worker->is_idle = false;
-    worker->counts.search_ns += now - worker->idle_since;
-    worker->stamp = now;
-    worker->thief.failures = 0;
-    worker->ask_backoff = 0;
+    worker->search.is_idle = false;
+    worker->counts.search_ns += now - worker->search.since;
+    worker->batch.stamp = now;
+    worker->search.thief.failures = 0;
     /* relaxed: a hint that votes may wait for. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
 }
@@ -22,27 +21,34 @@ static bool has_log_room(struct ek_worker *worker, int32_t n)
                    n * (ptrdiff_t)local->slot_bytes) ||
         eki_local_log_reserve(local, n))
         return true;
-    eki_set_error(worker, EK_ERR_NOMEM, 0, "no memory for the log of tasks");
-    eki_set_stop(worker->engine);
+    eki_worker_no_memory(worker, "the log of tasks");
     return false;
 }
 
+/* Show others what they may steal; false, only where a bug is planted: nothing
+ * is left to run. */
+static inline bool show(struct ek_worker *worker)
+{
+    eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST));
+    return !EKI_PLANTED(PUBLISH_FIRST) || !eki_local_is_empty(&worker->local);
+}
+
+/* Open a batch, or a piece of a range: there are tasks. */
 static enum eki_step start(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
-    if (worker->is_idle)
+    if (worker->search.is_idle)
         end_search(worker, now);
-    eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST));
-    if (EKI_PLANTED(PUBLISH_FIRST) && eki_local_is_empty(local))
+    if (!show(worker))
         return EKI_STEP_AGAIN;
     eki_worker_set_mark(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);
-    if (!has_log_room(worker, worker->batch))
+    if (!has_log_room(worker, worker->batch.size))
         return EKI_STEP_AGAIN;
-    worker->budget = worker->batch;
-    worker->batch_seed = local->seed_top;
-    worker->batch_log = eki_local_slots(local, local->log, local->log_end);
+    worker->batch.budget = worker->batch.size;
+    worker->batch.seed = local->seed_top;
+    worker->batch.log = eki_local_slots(local, local->log, local->log_end);
     return EKI_STEP_RUN;
 }
 
@@ -51,11 +57,11 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
-        return eki_balancer_is_open(worker->engine)
+        return worker->engine->holds > 0 && !eki_is_broken(worker->engine)
                    ? EKI_STEP_WAIT
                    : eki_worker_wait(worker, now);
     eki_worker_close(worker, now);
-    if (EKI_UNLIKELY(worker->index_first >= 0)) {
+    if (EKI_UNLIKELY(worker->piece.first >= 0)) {
         if (!eki_worker_put_back(worker))
             return EKI_STEP_RANGE;
         eki_worker_close_piece(worker, now);

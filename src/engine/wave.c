@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Termination between nodes: task counting, two equal waves.
- *
- * A vertex of the binary tree is a node; the server of its lowest rank votes
- * for all its workers, once per wave, when its children have voted and its
- * workers are idle.  The root ends the phase when created and executed are
- * equal and were the same in the wave before.  Sums of the last phase count as
- * a wave before: a phase without tasks takes one wave.
- */
+/* Termination between nodes: votes up, verdicts down, the word to stop. */
 #include "engine/internal.h"
 
 /* Sums of this node; false: not all are in this phase, or not idle. */
@@ -61,7 +53,7 @@ static bool send_to_node(struct eki_engine *engine, enum eki_kind kind,
         return false;
     if (bytes)
         memcpy(message->body, body, bytes);
-    message->head.first = (int64_t)engine->server.wave;
+    message->head.first = (int64_t)engine->waves.wave;
     message->head.count = bytes ? 1 : 0;
     message->head.bytes = (int64_t)bytes;
     message->head.detail = engine->topology->node;
@@ -70,34 +62,34 @@ static bool send_to_node(struct eki_engine *engine, enum eki_kind kind,
     return true;
 }
 
-void eki_server_take_vote(struct eki_engine *engine,
-                          const struct eki_message *message)
+static void take_vote(struct eki_engine *engine,
+                      const struct eki_message *message)
 {
-    struct eki_server *server = &engine->server;
-    for (int i = 0; i < server->children; i++) {
-        if (server->child[i] != message->head.detail ||
+    struct eki_waves *waves = &engine->waves;
+    for (int i = 0; i < waves->children; i++) {
+        if (waves->child[i] != message->head.detail ||
             message->head.bytes != sizeof(struct eki_vote))
             continue;
-        memcpy(&server->vote[i], message->body, sizeof(struct eki_vote));
-        server->has_vote[i] = true;
+        memcpy(&waves->vote[i], message->body, sizeof(struct eki_vote));
+        waves->has_vote[i] = true;
     }
 }
 
 /* Act on the verdict that all children have. */
 static void apply_verdict(struct eki_engine *engine)
 {
-    struct eki_server *server = &engine->server;
-    server->verdict_next = -1;
-    server->voted = false;
-    server->wave++;
-    if (server->verdict.wave == EKI_WAVE_STALLED)
+    struct eki_waves *waves = &engine->waves;
+    waves->verdict_next = -1;
+    waves->voted = false;
+    waves->wave++;
+    if (waves->verdict.wave == EKI_WAVE_STALLED)
         /* relaxed: a hint to print. */
         atomic_store_explicit(&engine->node->stalled, engine->phase,
                               memory_order_relaxed);
-    if (server->verdict.wave != EKI_WAVE_DONE)
+    if (waves->verdict.wave != EKI_WAVE_DONE)
         return;
-    server->forwarded = true;
-    engine->node->announced_error = server->verdict.error;
+    waves->forwarded = true;
+    engine->node->announced_error = waves->verdict.error;
     /* release: pairs with the acquires of workers and servers of the node. */
     atomic_store_explicit(&engine->node->announced, engine->phase,
                           memory_order_release);
@@ -106,111 +98,193 @@ static void apply_verdict(struct eki_engine *engine)
 /* Pass the verdict on to the children, as far as there are buffers. */
 static void pass_verdict(struct eki_engine *engine)
 {
-    struct eki_server *server = &engine->server;
-    while (server->verdict_next < server->children) {
+    struct eki_waves *waves = &engine->waves;
+    while (waves->verdict_next < waves->children) {
         if (!send_to_node(engine, EKI_KIND_WAVE,
-                          server->child[server->verdict_next], &server->verdict,
-                          sizeof server->verdict))
+                          waves->child[waves->verdict_next], &waves->verdict,
+                          sizeof waves->verdict))
             return;
-        server->verdict_next++;
+        waves->verdict_next++;
     }
     apply_verdict(engine);
 }
 
-void eki_server_take_wave(struct eki_engine *engine,
-                          const struct eki_message *message)
+static void take_wave(struct eki_engine *engine,
+                      const struct eki_message *message)
 {
-    struct eki_server *server = &engine->server;
-    if (message->head.bytes != sizeof server->verdict)
+    struct eki_waves *waves = &engine->waves;
+    if (message->head.bytes != sizeof waves->verdict)
         return;
-    memcpy(&server->verdict, message->body, sizeof server->verdict);
-    server->verdict_next = 0;
+    memcpy(&waves->verdict, message->body, sizeof waves->verdict);
+    waves->verdict_next = 0;
 }
 
 /* Root: has nothing moved for so long that it must be a stall? */
 static bool is_stalled(struct eki_engine *engine, const struct eki_vote *sum,
                        uint64_t now)
 {
-    struct eki_server *server = &engine->server;
-    if (sum->created != server->last_created ||
-        sum->executed != server->last_executed)
-        server->unchanged_since = now;
-    if (engine->setup.stall_ns == 0 || server->stall_told ||
-        now - server->unchanged_since < engine->setup.stall_ns)
+    struct eki_waves *waves = &engine->waves;
+    if (sum->created != waves->last_created ||
+        sum->executed != waves->last_executed)
+        waves->unchanged_since = now;
+    if (engine->setup.stall_ns == 0 || waves->stall_told ||
+        now - waves->unchanged_since < engine->setup.stall_ns)
         return false;
-    server->stall_told = true;
+    waves->stall_told = true;
     return true;
+}
+
+/* Whether the wave before has found the same. */
+static bool is_second_wave(const struct eki_waves *waves,
+                           const struct eki_vote *sum)
+{
+    return EKI_PLANTED(SINGLE_WAVE) || (sum->created == waves->last_created &&
+                                        sum->executed == waves->last_executed);
 }
 
 static void decide(struct eki_engine *engine, const struct eki_vote *sum,
                    uint64_t now)
 {
-    struct eki_server *server = &engine->server;
+    struct eki_waves *waves = &engine->waves;
     struct eki_verdict verdict = {.wave = EKI_WAVE_AGAIN, .error = sum->error};
     if (is_stalled(engine, sum, now))
         verdict.wave = EKI_WAVE_STALLED;
-    if (sum->created == sum->executed &&
-        ((sum->created == server->last_created &&
-          sum->executed == server->last_executed) ||
-         EKI_PLANTED(SINGLE_WAVE)))
+    if (sum->created == sum->executed && is_second_wave(waves, sum))
         verdict.wave = EKI_WAVE_DONE;
     if (sum->signature_low != sum->signature_high) {
         eki_error_mismatch(&verdict.error);
         eki_set_stop(engine);
     }
-    server->last_created = sum->created;
-    server->last_executed = sum->executed;
-    server->verdict = verdict;
-    server->verdict_next = 0;
+    waves->last_created = sum->created;
+    waves->last_executed = sum->executed;
+    waves->verdict = verdict;
+    waves->verdict_next = 0;
     pass_verdict(engine);
 }
 
 /* Tell the neighbours in the tree that no task starts any more. */
 static void spread_stop(struct eki_engine *engine)
 {
-    struct eki_server *server = &engine->server;
-    int neighbours = server->children + (server->parent >= 0);
+    struct eki_waves *waves = &engine->waves;
+    int neighbours = waves->children + (waves->parent >= 0);
     if (!eki_is_stopped(engine))
         return;
-    while (server->stop_next < neighbours) {
-        int next = server->stop_next;
-        int node =
-            next < server->children ? server->child[next] : server->parent;
+    while (waves->stop_next < neighbours) {
+        int next = waves->stop_next;
+        int node = next < waves->children ? waves->child[next] : waves->parent;
         if (!send_to_node(engine, EKI_KIND_STOP, node, NULL, 0))
             return;
-        server->stop_next++;
+        waves->stop_next++;
     }
 }
 
-void eki_server_waves(struct eki_engine *engine, uint64_t now)
+/* Not before the rest of an answer is sent, nor what departs: endless waves
+ * could take every buffer that those wait for. */
+static bool may_vote(const struct eki_engine *engine)
 {
-    struct eki_server *server = &engine->server;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        const struct eki_protocol *protocol = engine->protocols[i];
+        if (protocol->ops->may_vote && !protocol->ops->may_vote(protocol))
+            return false;
+    }
+    return true;
+}
+
+/* Vote for this node and what is below it in the tree, if all have voted. */
+static void vote(struct eki_engine *engine, uint64_t now)
+{
+    struct eki_waves *waves = &engine->waves;
     struct eki_vote sum;
-    if (!server->is_lowest || server->forwarded)
-        return;
-    spread_stop(engine);
-    if (server->verdict_next >= 0)
-        pass_verdict(engine);
-    if (server->voted || server->forwarded || server->verdict_next >= 0)
-        return;
-    for (int i = 0; i < server->children; i++) {
-        if (!server->has_vote[i])
+    for (int i = 0; i < waves->children; i++) {
+        if (!waves->has_vote[i])
             return;
     }
-    /* Not before the rest of an answer is sent: endless waves could take every
-     * buffer that it waits for. */
-    if (engine->departing.count != server->depart_next ||
-        server->rest.sent != server->rest.count || !node_vote(engine, &sum))
+    if (!may_vote(engine) || !node_vote(engine, &sum))
         return;
-    for (int i = 0; i < server->children; i++)
-        add_vote(&sum, &server->vote[i]);
-    if (server->parent >= 0 &&
-        !send_to_node(engine, EKI_KIND_VOTE, server->parent, &sum, sizeof sum))
+    for (int i = 0; i < waves->children; i++)
+        add_vote(&sum, &waves->vote[i]);
+    if (waves->parent >= 0 &&
+        !send_to_node(engine, EKI_KIND_VOTE, waves->parent, &sum, sizeof sum))
         return;
     /* Now, not with the verdict: a child that has it may vote in the next wave
      * before the other one has it. */
-    server->has_vote[0] = server->has_vote[1] = false;
-    server->voted = true;
-    if (server->parent < 0)
+    waves->has_vote[0] = waves->has_vote[1] = false;
+    waves->voted = true;
+    if (waves->parent < 0)
         decide(engine, &sum, now);
+}
+
+static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now)
+{
+    struct eki_waves *waves = (struct eki_waves *)protocol;
+    (void)phase;
+    waves->wave = 0;
+    waves->voted = waves->forwarded = false;
+    waves->stop_next = 0;
+    waves->has_vote[0] = waves->has_vote[1] = false;
+    waves->verdict_next = -1;
+    waves->stall_told = false;
+    waves->unchanged_since = now;
+    return true;
+}
+
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    (void)now;
+    if (message->head.kind == EKI_KIND_VOTE)
+        take_vote(protocol->engine, message);
+    else if (message->head.kind == EKI_KIND_WAVE)
+        take_wave(protocol->engine, message);
+    else
+        eki_set_stop(protocol->engine);
+    return EKI_TAKEN;
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    struct eki_engine *engine = protocol->engine;
+    struct eki_waves *waves = (struct eki_waves *)protocol;
+    if (!waves->is_lowest || waves->forwarded)
+        return;
+    spread_stop(engine);
+    if (waves->verdict_next >= 0)
+        pass_verdict(engine);
+    if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
+        vote(engine, now);
+}
+
+const struct eki_protocol_ops eki_waves_ops = {
+    .name = "waves",
+    .service = EKI_SERVE_END,
+    .kinds = 1u << EKI_KIND_VOTE | 1u << EKI_KIND_WAVE | 1u << EKI_KIND_STOP,
+    .enter = enter,
+    .take = take,
+    .step = step};
+
+void eki_waves_open(struct eki_engine *engine)
+{
+    struct eki_waves *waves = &engine->waves;
+    const struct eki_topology *topology = engine->topology;
+    int node = topology->node;
+    waves->protocol.ops = &eki_waves_ops;
+    waves->verdict_next = -1;
+    waves->is_lowest = topology->lowest_rank[node] == topology->rank;
+    waves->parent = node == 0 ? -1 : (node - 1) / 2;
+    for (int i = 1; i <= 2; i++) {
+        if (2 * node + i < topology->nodes)
+            waves->child[waves->children++] = 2 * node + i;
+    }
+}
+
+bool eki_waves_are_over(const struct eki_engine *engine)
+{
+    if (engine->alone)
+        return true;
+    if (engine->waves.is_lowest)
+        return engine->waves.forwarded;
+    /* acquire: pairs with the release of the announcement. */
+    return atomic_load_explicit(&engine->node->announced,
+                                memory_order_acquire) >= engine->phase;
 }

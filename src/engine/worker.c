@@ -20,7 +20,7 @@ static inline void record(struct eki_slot *slot, uint16_t bin)
 static void record_single(struct ek_worker *worker, uint64_t ns)
 {
     struct eki_counts *counts = &worker->counts;
-    const struct eki_slot *slot = worker->current;
+    const struct eki_slot *slot = worker->batch.current;
     /* Long both times: shorter ones were timed in batches, or by chance. */
     if (slot->bin >= EKI_BIN_LONG && ns >= EKI_LONG_NS &&
         !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED | EKI_SLOT_SET))) {
@@ -37,40 +37,41 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
 static void adapt_batch(struct ek_worker *worker, uint64_t elapsed)
 {
     if (elapsed > EKI_LONG_NS)
-        worker->batch = 1;
-    else if (elapsed < EKI_SHORT_NS && worker->in_batch == worker->batch &&
-             worker->batch < BATCH_MAX)
-        worker->batch *= 2;
+        worker->batch.size = 1;
+    else if (elapsed < EKI_SHORT_NS &&
+             worker->batch.count == worker->batch.size &&
+             worker->batch.size < BATCH_MAX)
+        worker->batch.size *= 2;
 }
 
 void eki_worker_close(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
-    int32_t n = worker->in_batch;
+    int32_t n = worker->batch.count;
     if (n == 0)
         return;
-    uint64_t elapsed = now - worker->stamp;
+    uint64_t elapsed = now - worker->batch.stamp;
     uint16_t bin = eki_bin_of(elapsed / (uint32_t)n);
     if (n == 1)
         record_single(worker, elapsed);
     uint32_t step = local->slot_bytes;
-    for (unsigned char *at = local->seed_top; at != worker->batch_seed;
+    for (unsigned char *at = local->seed_top; at != worker->batch.seed;
          at += step)
         record((struct eki_slot *)at, bin);
-    for (unsigned char *at = local->log + worker->batch_log * (int64_t)step;
+    for (unsigned char *at = local->log + worker->batch.log * (int64_t)step;
          at < local->log_end; at += step)
         record((struct eki_slot *)at, bin);
     worker->executed += (uint32_t)n;
     worker->counts.tasks += n;
     worker->counts.work_ns += elapsed;
     struct eki_function_counts *function =
-        &worker->function_counts[worker->current->function];
+        &worker->function_counts[worker->batch.current->function];
     function->tasks += n;
     function->work_ns += elapsed;
     adapt_batch(worker, elapsed);
-    worker->in_batch = worker->budget = 0;
-    worker->current = NULL;
-    worker->stamp = now;
+    worker->batch.count = worker->batch.budget = 0;
+    worker->batch.current = NULL;
+    worker->batch.stamp = now;
 }
 
 struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
@@ -88,9 +89,9 @@ struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
 
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text)
 {
-    if (worker->marks & EKI_MARK_FAIL)
+    if (worker->batch.marks & EKI_MARK_FAIL)
         return;
-    worker->marks |= EKI_MARK_FAIL;
+    worker->batch.marks |= EKI_MARK_FAIL;
     worker->counts.failed++;
     if (worker->engine->on_failure == EK_ON_FAILURE_CONTINUE)
         return;
@@ -103,9 +104,9 @@ static void mark_discard(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     worker->counts.nulls++;
-    worker->current->flags |= EKI_SLOT_DISCARDED;
+    worker->batch.current->flags |= EKI_SLOT_DISCARDED;
     if (local->log_end != local->log && !local->keeps_discarded &&
-        (unsigned char *)worker->current + local->slot_bytes ==
+        (unsigned char *)worker->batch.current + local->slot_bytes ==
             local->log_end) {
         local->log_end -= local->slot_bytes;
         local->gone++;
@@ -116,11 +117,11 @@ void eki_worker_mark(struct ek_worker *worker, int code)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
-    uint32_t marks = worker->marks;
-    struct eki_slot *slot = worker->current;
-    worker->marks = 0;
+    uint32_t marks = worker->batch.marks;
+    struct eki_slot *slot = worker->batch.current;
+    worker->batch.marks = 0;
     if (marks & EKI_MARK_COST) {
-        uint16_t bin = eki_bin_of(worker->cost_ns);
+        uint16_t bin = eki_bin_of(worker->batch.cost_ns);
         record(slot, bin);
         slot->flags |= EKI_SLOT_COSTED;
     }
@@ -131,16 +132,17 @@ void eki_worker_mark(struct ek_worker *worker, int code)
     if (marks & EKI_MARK_DISCARD)
         mark_discard(worker);
     if (eki_is_stopped(worker->engine))
-        worker->budget = 0;
+        worker->batch.budget = 0;
 }
 
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
 {
     struct eki_local *local = &worker->local;
-    if (worker->engine->steal == EK_STEAL_COUNTER)
-        eki_counter_unhide(worker);
+    struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    if (elsewhere && elsewhere->ops->cancel)
+        elsewhere->ops->cancel(elsewhere, worker);
     eki_local_take_back(
-        local, eki_deque_acquire(&worker->deque, &worker->words->deque));
+        local, eki_deque_acquire(&worker->share.deque, &worker->words->deque));
     if (eki_local_is_empty(local))
         return;
     int64_t tasks = eki_local_cancel(local);

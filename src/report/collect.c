@@ -162,7 +162,7 @@ static void sum_here(const struct eki_engine *engine,
     memset(sums, 0, sums_bytes(engine->function_count));
     memset(squares, 0, sizeof *squares);
     sums->server_cores = input->has_server_core;
-    memcpy(sums->service, engine->server.service.bins, sizeof sums->service);
+    memcpy(sums->service, engine->answered.times.bins, sizeof sums->service);
     for (int here = 0; here < engine->topology->workers_here; here++) {
         const struct ek_worker *worker = engine->workers[here];
         add_times(&worker->counts, stay_ns, sums);

@@ -45,10 +45,12 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     const struct eki_sim_program *program = sim->program;
     const struct eki_sim_iteration *iteration =
         eki_sim_iteration_of(sim, rank->iteration);
-    struct eki_phase phase = {.kind = kind,
-                              .signature = 1,
-                              .steal = iteration->steal,
-                              .on_failure = iteration->on_failure};
+    struct eki_phase phase = {
+        .kind = kind,
+        .signature = 1,
+        .scheme = eki_scheme_of(iteration->steal),
+        .victims = sim->setup.is_sampled ? &eki_sim_victims : NULL,
+        .on_failure = iteration->on_failure};
     if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)
         phase.balance = &iteration->balance;
     if (program->phase)
@@ -166,7 +168,7 @@ static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
         program->restore(program->context, rank);
     bool is_good = retain(rank, iteration->order);
     if (iteration->is_balanced && is_good)
-        is_good = eki_engine_rebalance_prepare(rank->engine) == EK_OK;
+        is_good = eki_rebalance_prepare(rank->engine) == EK_OK;
     rank->busy_until =
         sim->now + (uint64_t)(sim->machine.restore * (double)most_tasks(rank));
     rank->decision_ns = 0;

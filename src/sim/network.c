@@ -174,18 +174,13 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     }
 }
 
-/* Whom it concerns, besides the server. */
+/* Whom a message concerns, besides the server. */
 static int32_t addressee(const struct eki_head *head)
 {
-    switch (head->kind) {
-    case EKI_KIND_TASKS:
-    case EKI_KIND_NONE:
-    case EKI_KIND_NUMBER:
-    case EKI_KIND_FETCHED:
+    switch (eki_kind_traits_of(head->kind)->concerns) {
+    case EKI_CONCERNS_WORKER:
         return head->worker;
-    case EKI_KIND_MOVE:
-    case EKI_KIND_TABLE:
-    case EKI_KIND_STOP:
+    case EKI_CONCERNS_ALL:
         return -1;
     default:
         return EKI_SIM_NOBODY;

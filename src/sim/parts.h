@@ -98,16 +98,6 @@ eki_sim_iteration_of(const struct eki_sim *sim, int iteration)
 }
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* Requests that are not answered, seen by the worker or not. */
-static inline int eki_sim_open_requests(const struct ek_worker *worker)
-{
-    /* relaxed, both: there is one thread. */
-    uint64_t denied =
-        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
-    uint64_t granted =
-        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
-    return (int)(worker->asked - denied - granted);
-}
 /* When a worker that waits looks next, at NS or later. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);

@@ -8,14 +8,14 @@
  * which the next to find something is an exponential time away.  Then it asks a
  * node that has visible tasks, through the engine as ever.
  */
+#include "protocol/requests.h"
 #include "sim/parts.h"
 
 #include <math.h>
 
-/* As in engine/idle.c: back-off from ... to ..., doubling. */
-#define BACKOFF_FIRST_NS 20000.0
-#define BACKOFF_MOST_NS 1000000.0
-#define BACKOFF_TRIES 6 /* until the most is reached */
+/* Back-off of a thief, as the engine has it. */
+#define BACKOFF_FIRST_NS ((double)EKI_ASK_FIRST_NS)
+#define BACKOFF_MOST_NS ((double)EKI_ASK_MOST_NS)
 /* Mean time until a thief that sleeps 50 us sees its answer. */
 #define ANSWER_LOOK_NS 25000.0
 
@@ -148,9 +148,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* When the engine will let it ask again. */
 static uint64_t ask_after(const struct eki_sim_worker *worker)
 {
-    uint64_t after = worker->worker->ask_after;
+    uint64_t after = eki_worker_due(worker->worker);
     uint64_t offset = worker->rank->clock_ns;
     return after > offset ? after - offset : 0;
+}
+
+/* Back-off after so many attempts in vain. */
+static double backoff_ns(int32_t tries)
+{
+    return BACKOFF_FIRST_NS * (double)(1 << tries);
 }
 
 /* Draw the attempts of a worker while its back-off grows: when it looks again,
@@ -160,8 +166,8 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
     double chance = chance_of(sim);
     double trip = round_trip_ns(sim);
     uint64_t at = later(sim->now, ask_after(worker));
-    while (worker->tries < BACKOFF_TRIES) {
-        double backoff = BACKOFF_FIRST_NS * (double)(1 << worker->tries++);
+    while (backoff_ns(worker->tries) < BACKOFF_MOST_NS) {
+        double backoff = backoff_ns(worker->tries++);
         if (chance > 0 && draw_uniform(sim) < chance) {
             worker->tries_at = at;
             return at;
@@ -209,21 +215,16 @@ static bool may_ask(const struct eki_sim *sim,
                     const struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
-    return eki_sim_open_requests(inner) == 0 &&
-           eki_sim_clock(sim, worker->rank) >= inner->ask_after &&
-           /* relaxed: there is one thread. */
-           atomic_load_explicit(&inner->ask, memory_order_relaxed) == 0;
+    return !eki_worker_awaits(inner) && !eki_worker_calls(inner) &&
+           eki_sim_clock(sim, worker->rank) >= eki_worker_due(inner);
 }
 
 /* Whom the simulator says; on the node, anybody if somebody has tasks. */
 static struct eki_victim choose(struct eki_thief *thief)
 {
-    const struct ek_worker *inner =
-        (const struct ek_worker *)((const unsigned char *)thief -
-                                   offsetof(struct ek_worker, thief));
-    struct eki_sim_rank *rank = inner->engine->stepper;
+    struct eki_sim_worker *worker = thief->context;
+    struct eki_sim_rank *rank = worker->rank;
     struct eki_sim *sim = rank->port->sim;
-    struct eki_sim_worker *worker = &rank->workers[inner->here];
     struct eki_victim victim = {-1, -1};
     if (worker->tries_at != 0 && worker->tries_at <= sim->now) {
         worker->tries_at = 0;

@@ -73,7 +73,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (sim->messages != sent)
         note_claims(sim, rank);
     wake_told(sim, rank, ns);
-    if (engine->server.forwarded && !rank->is_forwarded) {
+    if (engine->waves.forwarded && !rank->is_forwarded) {
         rank->is_forwarded = true;
         eki_sim_wake_node(sim, rank->topology.node);
     }

@@ -21,6 +21,8 @@
 #define EKI_SIM_H
 
 #include "engine/engine.h"
+#include "protocol/schemes.h"
+#include "rebalance/rebalance.h"
 #include "sim/heap.h"
 #include "sim/machine.h"
 

@@ -74,7 +74,7 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns)
 {
-    bool has_answer = eki_sim_open_requests(worker->worker) > 0;
+    bool has_answer = eki_worker_awaits(worker->worker);
     return eki_sim_next_look(sim, worker->since, has_answer,
                              ns > sim->now ? ns : sim->now);
 }
@@ -152,7 +152,7 @@ void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
     struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
     bool is_visible =
         inner->engine->has_thieves &&
-        eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+        eki_deque_visible(inner->share.deque.kind, inner->engine->capacity,
                           &inner->words->deque) > 0;
     if (is_visible == worker->is_visible)
         return;

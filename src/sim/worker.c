@@ -4,8 +4,6 @@
 
 /* A worker is at most so far ahead of the others within an event. */
 #define AHEAD_MOST_NS 10000.0
-/* Attempts of a thief while others are open: see engine/idle.c. */
-#define PATIENCE_NS 1000000u
 
 static bool is_stopped(const struct eki_engine *engine)
 {
@@ -74,13 +72,13 @@ static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
                       int steal_from)
 {
     const struct ek_worker *inner = worker->worker;
-    int from = steal_from >= 0 ? steal_from : inner->steal_from;
+    int from = steal_from >= 0 ? steal_from : inner->search.steal_from;
     if (from < 0)
         return sim->machine.probe;
     struct eki_sim_worker *victim = local_worker(sim, worker->rank, from);
     double ns = sim->machine.probe + atomic_ns(sim, victim);
     if (steal_from >= 0)
-        ns += sim->machine.copy_byte * (double)inner->block.count *
+        ns += sim->machine.copy_byte * (double)inner->search.block.count *
               inner->engine->slot_bytes;
     eki_sim_note_visible(sim, victim);
     return ns;
@@ -104,31 +102,17 @@ static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     return eki_sim_serve(sim, rank);
 }
 
-/* As in engine/idle.c: before another request while one is open. */
-static uint64_t patience_of(const struct ek_worker *inner)
-{
-    /* relaxed: there is one thread. */
-    uint64_t trips =
-        20 * atomic_load_explicit(&inner->round_trip_ns, memory_order_relaxed);
-    return trips > PATIENCE_NS ? trips : PATIENCE_NS;
-}
-
-/* When it may find something to steal elsewhere. */
+/* When it gets on by time alone: it may ask another node. */
 static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
-    const struct eki_engine *engine = inner->engine;
     uint64_t offset = worker->rank->clock_ns;
-    int open = eki_sim_open_requests(inner);
-    if (!engine->has_thieves || engine->alone || is_stopped(engine))
-        return UINT64_MAX;
-    if (open > 0)
-        /* relaxed: there is one thread. */
-        return atomic_load_explicit(&inner->asked_at, memory_order_relaxed) +
-               patience_of(inner) - offset;
-    if (sim->setup.is_sampled)
+    uint64_t due = eki_worker_due(inner);
+    if (due == UINT64_MAX)
+        return due;
+    if (sim->setup.is_sampled && !eki_worker_awaits(inner))
         return eki_sim_sample_wait(sim, worker);
-    return inner->ask_after > offset ? inner->ask_after - offset : 0;
+    return due > offset ? due - offset : 0;
 }
 
 /* The end of a lone node and tasks on the node are found by looking only. */
@@ -158,23 +142,6 @@ static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
         eki_sim_wake_workers(sim, node);
 }
 
-/* Counter policy: seeds are left to be drawn. */
-static bool is_drawing(const struct ek_worker *inner)
-{
-    /* relaxed: there is one thread. */
-    return inner->engine->steal == EK_STEAL_COUNTER &&
-           atomic_load_explicit(&inner->draw_state, memory_order_relaxed) !=
-               EKI_DRAW_OVER;
-}
-
-/* Whether the server shall send something for it. */
-static bool wants_server(const struct ek_worker *inner)
-{
-    /* relaxed, both: there is one thread. */
-    return is_drawing(inner) ||
-           atomic_load_explicit(&inner->ask, memory_order_relaxed) != 0;
-}
-
 /* When the server of a rank whose workers poll wants one of them. */
 static uint64_t next_poll(const struct eki_sim *sim,
                           const struct eki_sim_rank *rank)
@@ -194,7 +161,8 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
     uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
     if (must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
-    else if (is_drawing(worker->worker))
+    else if (!rank->engine->has_thieves && eki_worker_calls(worker->worker))
+        /* It waits for answers alone. */
         look = sim->now + EKI_SLEEP_FIRST_NS;
     look = earlier(look, next_poll(sim, rank));
     if (held)
@@ -209,10 +177,10 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
     bool is_new = worker->state != EKI_SIM_WAITS;
     bool is_polling = eki_sim_is_polling(sim, rank);
     bool held = is_polling && is_held(sim, rank);
-    uint64_t moved = rank->engine->server.moved;
+    uint64_t moved = rank->engine->post.moved;
     set_state(sim, worker, EKI_SIM_WAITS);
     uint64_t busy = poll_server(sim, rank, true);
-    if (rank->engine->server.moved != moved)
+    if (rank->engine->post.moved != moved)
         worker->since = sim->now + busy;
     if (sim->program->pace)
         eki_heap_set(&sim->heap, worker->actor,
@@ -220,8 +188,8 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
     else
         eki_heap_set_early(&sim->heap, worker->actor,
                            next_look_of(sim, worker, busy, held));
-    bool has_ask = wants_server(worker->worker);
-    if (has_ask && (sim->program->pace || !is_polling || held))
+    if (eki_worker_calls(worker->worker) &&
+        (sim->program->pace || !is_polling || held))
         eki_sim_call_server(sim, rank, sim->now);
     if (is_new)
         tell_idle(sim, rank);
@@ -243,7 +211,7 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
         if (!eki_worker_index_is_null(inner, worker->code))
             eki_worker_index_end(inner, worker->code,
                                  eki_sim_clock(sim, worker->rank));
-    } else if ((inner->marks | (unsigned)worker->code) != 0) {
+    } else if ((inner->batch.marks | (unsigned)worker->code) != 0) {
         eki_worker_mark(inner, worker->code);
     }
     worker->code = 0;
@@ -264,7 +232,7 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
     if (begins)
         ns += (uint64_t)(sim->machine.task + ahead + 0.5);
-    worker->slot = worker->worker->current;
+    worker->slot = worker->worker->batch.current;
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
     return true;
 }
@@ -276,9 +244,9 @@ static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     struct ek_worker *inner = worker->worker;
     set_state(sim, worker, EKI_SIM_RUNS);
     worker->is_index = is_index;
-    if (inner->restamp) {
-        inner->stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
-        inner->restamp = false;
+    if (inner->batch.restamp) {
+        inner->batch.stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
+        inner->batch.restamp = false;
     }
     if (take(worker) && run_tasks(sim, worker, true, ahead))
         return;
@@ -304,7 +272,7 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
     enum eki_step step;
     double ahead = 0;
     do {
-        int steal_from = inner->steal_from;
+        int steal_from = inner->search.steal_from;
         step =
             eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)ahead);
         eki_sim_note_visible(sim, worker);
@@ -337,8 +305,6 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
 static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     eki_worker_arrive(worker->worker, eki_sim_clock(sim, worker->rank));
-    if (sim->setup.is_sampled && worker->worker->policy != &eki_victims_none)
-        worker->worker->policy = &eki_sim_victims;
     set_state(sim, worker, EKI_SIM_STEPS);
     step(sim, worker);
 }

@@ -54,6 +54,8 @@ static ek_status create_rank(struct eki_sim *sim, int r)
         return eki_error(EK_ERR_NOMEM, "no memory for node %d",
                          rank->topology.node);
     EKI_TRY(eki_engine_create(&setup, &rank->engine));
+    EKI_TRY(eki_schemes_add(rank->engine));
+    EKI_TRY(eki_rebalance_add(rank->engine));
     rank->engine->stepper = rank;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
@@ -66,6 +68,7 @@ static ek_status create_rank(struct eki_sim *sim, int r)
                                     .actor = rank->engine->workers[w]->id,
                                     .wish = {-1, -1},
                                     .pool_at = -1};
+        worker->worker->search.thief.context = worker;
     }
     EKI_TRY(register_functions(sim, rank->engine));
     for (int w = 0; w < rank->topology.workers_here; w++)
@@ -190,10 +193,11 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
 static uint64_t read_worker(const struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
-    uint64_t sum = inner->next_id + inner->marks + inner->stamp + inner->done;
+    uint64_t sum =
+        inner->next_id + inner->batch.marks + inner->batch.stamp + inner->done;
     sum += (uint64_t)inner->counts.tasks + inner->counts.work_ns;
     sum += inner->counts.largest_ns + inner->local.slot_bytes;
-    sum += (uint64_t)inner->index_first + worker->engine->phase;
+    sum += (uint64_t)inner->piece.first + worker->engine->phase;
     sum += worker->counts->work_ns + worker->engine->slot_bytes;
     sum += (uint64_t)worker->rank->iteration;
     /* relaxed, both: there is one thread. */
@@ -207,8 +211,8 @@ static uint64_t read_rank(const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
     const struct eki_sim_port *port = rank->port;
-    uint64_t sum = engine->phase + engine->server.wave + engine->slot_bytes;
-    sum += engine->server.moved + (uint64_t)engine->asks;
+    uint64_t sum = engine->phase + engine->waves.wave + engine->slot_bytes;
+    sum += engine->post.moved;
     sum += (uint64_t)port->count + port->fabric.message_bytes + port->free_at;
     /* relaxed: there is one thread. */
     return sum + (uint64_t)atomic_load_explicit(&engine->node->polled,

@@ -47,6 +47,7 @@ struct eki_thief {
     int local;         /* number within the node */
     uint32_t failures; /* since the last success */
     struct eki_random random;
+    void *context; /* of a policy that whoever steps the engine brings */
 };
 
 /* Whom to ask: a worker of the own node (local number), or another node. */
@@ -62,10 +63,6 @@ struct eki_victim_policy {
 
 extern const struct eki_victim_policy eki_victims_random;
 extern const struct eki_victim_policy eki_victims_near;
-extern const struct eki_victim_policy eki_victims_none;
-
-/* For ek_steal_policy; EK_STEAL_COUNTER steals from nobody. */
-const struct eki_victim_policy *eki_victim_policy_of(ek_steal_policy policy);
 
 /* A random worker of the own node other than the thief; none: -1. */
 int eki_victim_in_node(struct eki_thief *thief);

@@ -28,7 +28,7 @@ void eki_team_end_task(struct eki_team *team, int here)
     if (seat->is_index) {
         if (!eki_worker_index_is_null(worker, 0))
             eki_worker_index_end(worker, 0, eki_clock_ns());
-    } else if (worker->marks != 0) {
+    } else if (worker->batch.marks != 0) {
         eki_worker_mark(worker, 0);
     }
     seat->is_running = false;
@@ -39,12 +39,12 @@ static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
 {
     if (eki_worker_take_index(worker, &seat->index)) {
         seat->is_index = true;
-        task->function = worker->index_function;
+        task->function = worker->piece.function;
         task->payload = &seat->index;
         task->bytes = sizeof seat->index;
     } else {
         const struct eki_slot *slot =
-            worker->index_first < 0 ? eki_worker_take(worker) : NULL;
+            worker->piece.first < 0 ? eki_worker_take(worker) : NULL;
         if (!slot)
             return false;
         seat->is_index = false;
@@ -69,7 +69,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
     while (!seat->is_open || !take(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
         if (eki_team_poll_if_due(team, here, now))
-            worker->restamp = true;
+            worker->batch.restamp = true;
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE)

@@ -19,9 +19,9 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
                                                  1, memory_order_acquire,
                                                  memory_order_relaxed))
         return EKI_SERVED_NOTHING;
-    uint64_t moved = engine->server.moved;
+    uint64_t moved = engine->post.moved;
     bool is_done = eki_server_step(engine, now);
-    bool has_moved = engine->server.moved != moved;
+    bool has_moved = engine->post.moved != moved;
     /* relaxed, both: hints for whoever polls next. */
     atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
                           memory_order_relaxed);
@@ -62,9 +62,7 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_wait_reset(waiter);
     else
         eki_wait(waiter, team->is_crowded,
-                 eki_worker_open_requests(team->setup.engine->workers[here]) >
-                     0,
-                 now);
+                 eki_worker_awaits(team->setup.engine->workers[here]), now);
 }
 
 void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)

@@ -39,10 +39,10 @@ void eki_team_measure_poll(struct eki_team *team);
 /* Read the clock again if the step took time that belongs to no task. */
 static inline void eki_team_restamp(struct ek_worker *worker)
 {
-    if (!worker->restamp)
+    if (!worker->batch.restamp)
         return;
-    worker->restamp = false;
-    worker->stamp = eki_clock_ns();
+    worker->batch.restamp = false;
+    worker->batch.stamp = eki_clock_ns();
 }
 
 /* A thread has come for worker HERE: its hook, then its time begins.  Once per

@@ -94,7 +94,7 @@ static void run_batch(struct ek_worker *worker)
         const struct eki_function *function = &functions[slot->function];
         int code =
             function->fn(worker, slot->payload, slot->bytes, function->context);
-        if (EKI_UNLIKELY((worker->marks | (unsigned)code) != 0))
+        if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0))
             eki_worker_mark(worker, code);
     }
 }
@@ -103,7 +103,7 @@ static void run_batch(struct ek_worker *worker)
 static void run_piece(struct ek_worker *worker)
 {
     const struct eki_function *function =
-        &worker->functions[worker->index_function];
+        &worker->functions[worker->piece.function];
     ek_task_fn *fn = function->fn;
     void *context = function->context;
     int64_t index;
@@ -119,7 +119,7 @@ static void run_worker(struct eki_team *team, int here)
     struct ek_worker *worker = team->setup.engine->workers[here];
     struct eki_waiter waiter = {0};
     eki_team_arrive(team, here);
-    uint64_t now = worker->stamp;
+    uint64_t now = worker->batch.stamp;
     for (;;) {
         switch (eki_worker_step(worker, now)) {
         case EKI_STEP_RUN:
@@ -143,7 +143,7 @@ static void run_worker(struct eki_team *team, int here)
         }
         now = eki_clock_ns();
         if (eki_team_poll_if_due(team, here, now))
-            worker->restamp = true;
+            worker->batch.restamp = true;
     }
 }
 

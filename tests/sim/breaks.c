@@ -13,7 +13,7 @@ static bool is_between(const struct explore *explore)
 {
     return explore->worker && explore->worker->state == EKI_SIM_STEPS &&
            explore->rank->engine->is_open && !explore->worker->never &&
-           explore->rank->engine->steal != EK_STEAL_COUNTER;
+           !explore_draws(explore->rank->engine);
 }
 
 /* A slot on its stack, which it will run; NULL: there is none. */
@@ -111,7 +111,7 @@ static bool change_running(struct explore *explore)
     const struct eki_sim_worker *worker = explore->worker;
     if (!worker || worker->state != EKI_SIM_RUNS || worker->is_index)
         return false;
-    worker->worker->current->payload[0] ^= 1;
+    worker->worker->batch.current->payload[0] ^= 1;
     return true;
 }
 
@@ -120,9 +120,9 @@ static bool change_index_id(struct explore *explore)
 {
     const struct eki_sim_worker *worker = explore->worker;
     if (!worker || worker->state != EKI_SIM_RUNS || !worker->is_index ||
-        worker->worker->index == worker->worker->index_last)
+        worker->worker->piece.index == worker->worker->piece.last)
         return false;
-    worker->worker->index_id++;
+    worker->worker->piece.id++;
     return true;
 }
 
@@ -210,7 +210,7 @@ static bool hear_never(struct explore *explore)
     struct eki_sim_worker *worker = explore->worker;
     struct eki_sim_rank *rank = explore->rank;
     if (!worker || worker->state != EKI_SIM_WAITS ||
-        !rank->engine->server.forwarded ||
+        !rank->engine->waves.forwarded ||
         rank->done != rank->topology.workers_here - 1)
         return false;
     worker->state = EKI_SIM_DONE;
@@ -221,19 +221,19 @@ static bool hear_never(struct explore *explore)
 
 static bool tell_twice(struct explore *explore)
 {
-    struct eki_server *server = &explore->rank->engine->server;
-    if (!is_process_of_nodes(explore) || !server->forwarded ||
-        server->children == 0)
+    struct eki_waves *waves = &explore->rank->engine->waves;
+    if (!is_process_of_nodes(explore) || !waves->forwarded ||
+        waves->children == 0)
         return false;
-    server->forwarded = false;
-    server->verdict_next = 0;
+    waves->forwarded = false;
+    waves->verdict_next = 0;
     return true;
 }
 
 static bool change_error(struct explore *explore)
 {
     struct eki_engine *engine = explore->rank->engine;
-    if (!is_process_of_nodes(explore) || !engine->server.forwarded)
+    if (!is_process_of_nodes(explore) || !engine->waves.forwarded)
         return false;
     engine->node->announced_error.worker++;
     return true;
@@ -328,42 +328,53 @@ static bool answer_unasked(struct explore *explore)
 {
     if (!explore->worker || explore->worker->state != EKI_SIM_WAITS)
         return false;
-    struct ek_worker *worker = explore->worker->worker;
+    struct eki_asker *asker = explore_asker(explore->worker->worker);
+    if (!asker)
+        return false;
     /* relaxed: there is one thread. */
-    atomic_fetch_add_explicit(&worker->answers[0], worker->asked + 1,
+    atomic_fetch_add_explicit(&asker->answers[0], asker->asked + 1,
                               memory_order_relaxed);
     return true;
+}
+
+/* The requests of a rank in an iteration over several nodes; NULL: it is
+ * another event. */
+static struct eki_requests *requests_of(const struct explore *explore)
+{
+    return is_process_of_nodes(explore)
+               ? (struct eki_requests *)eki_engine_protocol(
+                     explore->rank->engine, &eki_requests_ops)
+               : NULL;
 }
 
 /* What the server goes by is lost: nobody fetches the ask. */
 static bool forget_ask(struct explore *explore)
 {
-    struct eki_engine *engine = explore->rank->engine;
+    struct eki_requests *requests = requests_of(explore);
     /* relaxed, both: there is one thread. */
-    if (!is_process_of_nodes(explore) ||
-        atomic_load_explicit(&engine->asks, memory_order_relaxed) == 0)
+    if (!requests ||
+        atomic_load_explicit(&requests->asks, memory_order_relaxed) == 0)
         return false;
-    atomic_fetch_sub_explicit(&engine->asks, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&requests->asks, 1, memory_order_relaxed);
     return true;
 }
 
 static bool drop_request(struct explore *explore)
 {
-    struct eki_server *server = &explore->rank->engine->server;
-    if (!is_process_of_nodes(explore) || server->request_count == 0)
+    struct eki_requests *requests = requests_of(explore);
+    if (!requests || requests->count == 0)
         return false;
-    server->request_count--;
+    requests->count--;
     return true;
 }
 
 static bool double_request(struct explore *explore)
 {
-    struct eki_server *server = &explore->rank->engine->server;
-    int n = server->request_count;
-    if (!is_process_of_nodes(explore) || n == 0 || n == server->request_room)
+    struct eki_requests *requests = requests_of(explore);
+    if (!requests || requests->count == 0 || requests->count == requests->room)
         return false;
-    server->requests[n] = server->requests[n - 1];
-    server->request_count++;
+    requests->waiting[requests->count] = requests->waiting[requests->count - 1];
+    requests->count++;
     return true;
 }
 
@@ -497,8 +508,7 @@ static bool change_report(struct explore *explore, struct eki_sim_rank *rank)
     if (!explore_plan(explore, rank)->plan.is_balanced ||
         explore->scenario->ranks == 1)
         return false;
-    ((struct eki_balance_report *)eki_engine_rebalance_report(rank->engine))
-        ->moved++;
+    ((struct eki_balance_report *)eki_rebalance_report(rank->engine))->moved++;
     return true;
 }
 

@@ -10,6 +10,8 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
+#include "protocol/counter.h"
+#include "protocol/requests.h"
 #include "sim/parts.h"
 
 #include <stdio.h>
@@ -319,9 +321,37 @@ uint64_t explore_task(void *context, struct eki_sim_worker *worker,
 /* Whether a message carries tasks. */
 static inline bool explore_is_tasks(const struct eki_message *message)
 {
-    return message->head.kind == EKI_KIND_TASKS ||
-           message->head.kind == EKI_KIND_MOVE ||
-           message->head.kind == EKI_KIND_FETCHED;
+    return eki_kind_traits_of(message->head.kind)->has_slots;
+}
+
+static inline bool explore_draws(const struct eki_engine *engine)
+{
+    return engine->scheme && engine->scheme->policy == EK_STEAL_COUNTER;
+}
+
+/* What a worker asks of other nodes; NULL: there are none. */
+static inline struct eki_asker *explore_asker(const struct ek_worker *worker)
+{
+    const struct eki_requests *requests = eki_requests_of(worker->engine);
+    return requests ? &requests->askers[worker->here] : NULL;
+}
+
+/* Its answers: 0 denied, 1 granted. */
+static inline int64_t explore_answers(const struct ek_worker *worker,
+                                      int answer)
+{
+    const struct eki_asker *asker = explore_asker(worker);
+    /* relaxed: there is one thread. */
+    return asker ? (int64_t)atomic_load_explicit(&asker->answers[answer],
+                                                 memory_order_relaxed)
+                 : 0;
+}
+
+/* What a worker has asked. */
+static inline int64_t explore_asked(const struct ek_worker *worker)
+{
+    const struct eki_asker *asker = explore_asker(worker);
+    return asker ? (int64_t)asker->asked : 0;
 }
 
 /* What must hold. */

@@ -29,29 +29,26 @@ static void check_worker(struct explore *explore,
                          const struct ek_worker *worker)
 {
     const char *wrong = eki_local_check(&worker->local);
-    /* relaxed, both: there is one thread. */
-    uint64_t denied =
-        atomic_load_explicit(&worker->answers[0], memory_order_relaxed);
-    uint64_t granted =
-        atomic_load_explicit(&worker->answers[1], memory_order_relaxed);
+    int64_t asked = explore_asked(worker);
+    int64_t answered = explore_answers(worker, 0) + explore_answers(worker, 1);
     if (EKI_UNLIKELY(wrong != NULL))
         ledger_fail(&explore->ledger, "worker %d: %s", worker->id, wrong);
-    if (EKI_UNLIKELY(!eki_deque_check(&worker->deque, &worker->words->deque)))
+    if (EKI_UNLIKELY(
+            !eki_deque_check(&worker->share.deque, &worker->words->deque)))
         ledger_fail(&explore->ledger, "worker %d: its deque is broken",
                     worker->id);
-    if (EKI_UNLIKELY(denied + granted > worker->asked))
+    if (EKI_UNLIKELY(answered > asked))
         ledger_fail(&explore->ledger,
-                    "worker %d got %llu answers to %llu requests", worker->id,
-                    (unsigned long long)(denied + granted),
-                    (unsigned long long)worker->asked);
+                    "worker %d got %lld answers to %lld requests", worker->id,
+                    (long long)answered, (long long)asked);
 }
 
 /* Requests of this phase that the server has not looked at yet. */
 static int64_t waiting_requests(const struct eki_engine *engine)
 {
     int64_t waiting = 0;
-    const struct eki_early *early = engine->server.early;
-    const struct eki_message *held = engine->server.held;
+    const struct eki_early *early = engine->post.early;
+    const struct eki_message *held = engine->post.held;
     for (; early; early = early->next)
         waiting += early->message->head.kind == EKI_KIND_REQUEST &&
                    early->message->head.phase == engine->phase;
@@ -66,10 +63,10 @@ static void check_requests(struct explore *explore,
                            const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
-    const struct eki_server *server = &engine->server;
+    const struct eki_requests *server = eki_requests_of(engine);
     const struct explore_requests *requests =
         &explore->members[rank->number].requests[engine->phase & 3];
-    int64_t waiting = server->request_count;
+    int64_t waiting = server->count;
     if (requests->taken == 0 && requests->answered == 0 && waiting == 0)
         return;
     waiting += waiting_requests(engine);
@@ -85,12 +82,13 @@ static void check_requests(struct explore *explore,
 /* Each ask is in the count that the server looks at, or it is never fetched. */
 static void check_asks(struct explore *explore, const struct eki_engine *engine)
 {
+    const struct eki_requests *requests = eki_requests_of(engine);
     int asking = 0;
     /* relaxed, both: there is one thread. */
     for (int w = 0; w < engine->topology->workers_here; w++)
-        asking += atomic_load_explicit(&engine->workers[w]->ask,
+        asking += atomic_load_explicit(&requests->askers[w].ask,
                                        memory_order_relaxed) != 0;
-    int told = atomic_load_explicit(&engine->asks, memory_order_relaxed);
+    int told = atomic_load_explicit(&requests->asks, memory_order_relaxed);
     if (EKI_UNLIKELY(asking != told))
         ledger_fail(&explore->ledger, "%d workers ask, the server is told %d",
                     asking, told);
@@ -110,13 +108,13 @@ static void check_moved(struct explore *explore,
                         const struct eki_sim_rank *rank,
                         const struct eki_message *message, int to)
 {
-    const struct eki_departing *departing = &rank->engine->departing;
+    const struct eki_moves *moves = &rank->engine->moves;
     const struct eki_head *head = &message->head;
     /* Those of this message; the server counts them when it is posted. */
-    int64_t first = rank->engine->server.depart_next;
+    int64_t first = moves->next;
     for (int64_t i = first; i < first + head->count; i++) {
-        if (EKI_LIKELY(i < departing->count && departing->ranks[i] == to &&
-                       departing->workers[i] == head->worker))
+        if (EKI_LIKELY(i < moves->count && moves->ranks[i] == to &&
+                       moves->workers[i] == head->worker))
             continue;
         ledger_fail(&explore->ledger,
                     "rank %d moves to rank %d, worker %d, what departs "
@@ -227,9 +225,10 @@ static void check_workers(struct explore *explore)
     }
     const struct ek_worker *worker = explore->worker->worker;
     check_worker(explore, worker);
-    if (worker->steal_from >= 0)
-        check_worker(explore,
-                     explore->local[rank->topology.node][worker->steal_from]);
+    if (worker->search.steal_from >= 0)
+        check_worker(
+            explore,
+            explore->local[rank->topology.node][worker->search.steal_from]);
 }
 
 void explore_check_event(struct explore *explore)
@@ -334,7 +333,7 @@ static void check_report(struct explore *explore, struct eki_sim_rank *rank)
 {
     struct tally *tally = explore_tally(explore, rank);
     const struct eki_balance_report *report =
-        eki_engine_rebalance_report(rank->engine);
+        eki_rebalance_report(rank->engine);
     if (!explore_plan(explore, rank)->plan.is_balanced || tally->lost_count)
         return;
     if (!tally->has_report)
@@ -375,7 +374,7 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
 static bool is_settled(struct ek_worker *worker)
 {
     uint32_t first;
-    struct eki_deque_owner *owner = &worker->deque;
+    struct eki_deque_owner *owner = &worker->share.deque;
     const struct eki_deque_shared *shared = &worker->words->deque;
     uint32_t room = eki_deque_room(owner, shared, &first);
     if (owner->kind == EKI_DEQUE_LOCKED)

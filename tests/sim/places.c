@@ -66,7 +66,7 @@ static void find_local(struct explore *explore, const struct eki_local *local)
 static void find_published(struct explore *explore,
                            const struct ek_worker *worker)
 {
-    const struct eki_deque_owner *owner = &worker->deque;
+    const struct eki_deque_owner *owner = &worker->share.deque;
     const struct eki_deque_shared *shared = &worker->words->deque;
     uint32_t ring = 2 * owner->capacity;
     uint32_t rest = eki_deque_visible(owner->kind, owner->capacity, shared);
@@ -79,7 +79,7 @@ static void find_published(struct explore *explore,
     for (uint64_t at = end - rest; at < end; at++)
         find_slot(
             explore,
-            (const struct eki_slot *)(worker->slots +
+            (const struct eki_slot *)(worker->share.slots +
                                       at % ring * worker->local.slot_bytes),
             "shared part");
 }
@@ -90,12 +90,13 @@ static void find_arriving(struct explore *explore,
                           const struct ek_worker *worker)
 {
     uint32_t slot_bytes = worker->local.slot_bytes;
-    if (worker->steal_from >= 0) {
+    if (worker->search.steal_from >= 0) {
         const struct ek_worker *victim =
-            explore->local[rank->topology.node][worker->steal_from];
+            explore->local[rank->topology.node][worker->search.steal_from];
         find_slots(explore,
-                   victim->slots + (size_t)worker->block.first * slot_bytes,
-                   worker->block.count, slot_bytes, "claimed block");
+                   victim->share.slots +
+                       (size_t)worker->search.block.first * slot_bytes,
+                   worker->search.block.count, slot_bytes, "claimed block");
     }
     /* relaxed: there is one thread. */
     const struct eki_chunk *chunk =
@@ -108,8 +109,10 @@ static void find_arriving(struct explore *explore,
  * of their own once they are drawn, which only their arrival shows. */
 static void find_hidden(struct explore *explore, const struct ek_worker *worker)
 {
-    const unsigned char *at = worker->draw_first;
-    for (; at != worker->draw_last; at += worker->local.slot_bytes) {
+    const struct eki_drawer *drawer =
+        &eki_counter_of(worker->engine)->drawers[worker->here];
+    const unsigned char *at = drawer->first;
+    for (; at != drawer->last; at += worker->local.slot_bytes) {
         const struct eki_slot *slot = (const struct eki_slot *)at;
         struct eki_range range = {ledger_key(slot), ledger_key(slot) + 1};
         if (slot->flags & EKI_SLOT_RANGE)
@@ -129,9 +132,9 @@ static void find_worker(struct explore *explore,
     find_local(explore, &worker->local);
     find_published(explore, worker);
     find_arriving(explore, rank, worker);
-    if (worker->index_first < 0)
+    if (worker->piece.first < 0)
         return;
-    for (int64_t i = worker->index; i < worker->index_last; i++)
+    for (int64_t i = worker->piece.index; i < worker->piece.last; i++)
         find_key(explore, i, "piece");
 }
 
@@ -143,21 +146,26 @@ static void find_message(struct explore *explore,
                    "message");
 }
 
+static void find_held(void *context, const char *place,
+                      const unsigned char *slots, int64_t count)
+{
+    struct explore *explore = context;
+    find_slots(explore, slots, count, explore->sim->ranks[0].engine->slot_bytes,
+               place);
+}
+
 static void find_server(struct explore *explore,
                         const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
-    const struct eki_server *server = &engine->server;
-    const struct eki_departing *departing = &engine->departing;
     const struct eki_sim_port *port = rank->port;
     uint32_t slot_bytes = engine->slot_bytes;
-    int64_t next = engine->is_open ? server->depart_next : 0;
-    find_slots(explore, server->rest.slots + server->rest.sent * slot_bytes,
-               server->rest.count - server->rest.sent, slot_bytes, "answer");
-    for (; next < departing->count; next++)
-        find_slot(explore, eki_slot_at(departing->slots, next, slot_bytes),
-                  "departing");
-    for (const struct eki_early *early = server->early; early;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        const struct eki_protocol *protocol = engine->protocols[i];
+        if (protocol->ops->visit)
+            protocol->ops->visit(protocol, find_held, explore);
+    }
+    for (const struct eki_early *early = engine->post.early; early;
          early = early->next)
         find_message(explore, early->message, slot_bytes);
     for (int32_t i = 0; i < port->count; i++)
@@ -202,7 +210,7 @@ void explore_check_all(struct explore *explore)
     }
     for (int r = 0; r < sim->setup.ranks; r++) {
         const struct eki_engine *engine = sim->ranks[r].engine;
-        for (int w = 0; engine->is_open && engine->steal == EK_STEAL_COUNTER &&
+        for (int w = 0; engine->is_open && explore_draws(engine) &&
                         w < engine->topology->workers_here;
              w++)
             find_hidden(explore, engine->workers[w]);

@@ -82,16 +82,16 @@ static void enter_slot(struct explore *explore, const struct eki_sim_rank *rank,
 
 static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
 {
-    const struct eki_departing *departing = &rank->engine->departing;
+    const struct eki_moves *moves = &rank->engine->moves;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_local *local = &rank->workers[w].worker->local;
         for (unsigned char *at = local->seed_base; at != local->seed_top;
              at += local->slot_bytes)
             enter_slot(explore, rank, (struct eki_slot *)at);
     }
-    for (int64_t i = 0; i < departing->count; i++)
+    for (int64_t i = 0; i < moves->count; i++)
         enter_slot(explore, rank,
-                   eki_slot_at(departing->slots, i, rank->engine->slot_bytes));
+                   eki_slot_at(moves->slots, i, rank->engine->slot_bytes));
 }
 
 static void enter(void *context, struct eki_sim_rank *rank)
@@ -135,8 +135,8 @@ static void phase(void *context, struct eki_sim_rank *rank,
                            : SIGNATURE;
     /* The usual reason for another signature is another policy. */
     if (phase->signature != SIGNATURE)
-        phase->steal =
-            (ek_steal_policy)explore_below(explore, EK_STEAL_COUNTER + 1);
+        phase->scheme = eki_scheme_of(
+            (ek_steal_policy)explore_below(explore, EK_STEAL_COUNTER + 1));
     member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct explore_actor *actor = explore_actor(explore, &rank->workers[w]);
@@ -164,15 +164,11 @@ static void worker_done(void *context, struct eki_sim_worker *worker)
 
 static void count_steals(const struct eki_sim_rank *rank)
 {
-    bool draws = rank->engine->steal == EK_STEAL_COUNTER;
+    bool draws = explore_draws(rank->engine);
     for (int w = 0; w < rank->topology.workers_here; w++) {
         const struct ek_worker *worker = rank->workers[w].worker;
-        /* relaxed, both: there is one thread. */
-        int64_t denied = (int64_t)atomic_load_explicit(&worker->answers[0],
-                                                       memory_order_relaxed);
-        int64_t granted = (int64_t)atomic_load_explicit(&worker->answers[1],
-                                                        memory_order_relaxed);
-        explore_seen.denied += denied;
+        int64_t granted = explore_answers(worker, 1);
+        explore_seen.denied += explore_answers(worker, 0);
         explore_seen.granted += granted;
         explore_seen.steals += draws ? 0 : worker->counts.successful - granted;
         explore_seen.drawn += draws ? worker->counts.attempted : 0;
@@ -213,7 +209,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
         explore->has_broken = explore->broken->restored(explore, rank);
     tally->discarded += rank->discarded;
     if (plan->plan.is_balanced)
-        explore_seen.balanced += eki_engine_rebalance_sent(rank->engine);
+        explore_seen.balanced += eki_rebalance_sent(rank->engine);
     explore_seen.restores++;
     explore_check_held(explore, rank);
 }

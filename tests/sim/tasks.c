@@ -125,9 +125,9 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
     uint64_t id;
     if (worker->is_index) {
         actor->key = worker->index;
-        id = inner->index_id + (uint64_t)worker->index;
+        id = inner->piece.id + (uint64_t)worker->index;
     } else {
-        const struct eki_slot *slot = inner->current;
+        const struct eki_slot *slot = inner->batch.current;
         ledger_compare(&explore->ledger, slot);
         memcpy(actor->copy, slot->payload,
                slot->bytes < EXPLORE_PAYLOAD ? slot->bytes : EXPLORE_PAYLOAD);
@@ -203,7 +203,7 @@ static void stop(struct explore *explore, struct eki_sim_worker *worker)
 {
     explore_tally(explore, worker->rank)->may_cancel = true;
     explore_seen.stops++;
-    worker->worker->marks |= EKI_MARK_STOP;
+    worker->worker->batch.marks |= EKI_MARK_STOP;
     eki_engine_stop(worker->rank->engine);
 }
 
@@ -223,12 +223,12 @@ static void draw_marks(struct explore *explore, struct eki_sim_worker *worker)
     const struct explore_iteration *plan = explore_plan(explore, worker->rank);
     struct ek_worker *inner = worker->worker;
     if (explore_chance(explore, worker->is_index ? 700 : 120))
-        inner->marks |= EKI_MARK_DISCARD;
+        inner->batch.marks |= EKI_MARK_DISCARD;
     if (explore_chance(explore, 60))
-        inner->marks |= EKI_MARK_SKIP;
+        inner->batch.marks |= EKI_MARK_SKIP;
     if (explore_chance(explore, 60)) {
-        inner->marks |= EKI_MARK_COST;
-        inner->cost_ns = 1000 + explore_below(explore, 5000);
+        inner->batch.marks |= EKI_MARK_COST;
+        inner->batch.cost_ns = 1000 + explore_below(explore, 5000);
     }
     if (explore_chance(explore, plan->stop_permille))
         stop(explore, worker);
@@ -239,7 +239,7 @@ static void draw_marks(struct explore *explore, struct eki_sim_worker *worker)
 static void end(struct explore *explore, struct eki_sim_worker *worker)
 {
     const struct explore_actor *actor = explore_actor(explore, worker);
-    const struct eki_slot *slot = worker->worker->current;
+    const struct eki_slot *slot = worker->worker->batch.current;
     if (!worker->is_index &&
         memcmp(slot->payload, actor->copy,
                slot->bytes < EXPLORE_PAYLOAD ? slot->bytes : EXPLORE_PAYLOAD) !=
@@ -247,7 +247,7 @@ static void end(struct explore *explore, struct eki_sim_worker *worker)
         ledger_fail(&explore->ledger, "payload of task %lld changed as it ran",
                     (long long)actor->key);
     draw_marks(explore, worker);
-    bool discarded = worker->worker->marks & EKI_MARK_DISCARD;
+    bool discarded = worker->worker->batch.marks & EKI_MARK_DISCARD;
     ledger_end(&explore->ledger, actor->key, discarded);
     explore_seen.discarded += discarded;
     if (worker->is_index)

@@ -51,31 +51,20 @@ void explore_say_event(struct explore *explore)
     if (worker->state == EKI_SIM_WAITS &&
         explore_actor(explore, worker)->waits > 1)
         return;
-    explore_say(explore,
-                "worker %d: %s, %lld tasks here, %u visible, claims from %d",
-                inner->id, state_name(worker->state),
-                (long long)eki_local_count(&inner->local),
-                eki_deque_visible(inner->deque.kind, inner->engine->capacity,
-                                  &inner->words->deque),
-                inner->steal_from);
-}
-
-static const char *kind_name(int kind)
-{
-    static const char *const names[] = {"nothing", "request", "tasks", "none",
-                                        "vote",    "wave",    "stop",  "move",
-                                        "seeds",   "table",   "draw",  "number",
-                                        "fetch",   "fetched", "parcel"};
-    return kind >= 0 && kind < (int)(sizeof names / sizeof names[0])
-               ? names[kind]
-               : "unknown";
+    explore_say(
+        explore, "worker %d: %s, %lld tasks here, %u visible, claims from %d",
+        inner->id, state_name(worker->state),
+        (long long)eki_local_count(&inner->local),
+        eki_deque_visible(inner->share.deque.kind, inner->engine->capacity,
+                          &inner->words->deque),
+        inner->search.steal_from);
 }
 
 void explore_say_message(struct explore *explore, const char *what,
                          const struct eki_message *message, int other)
 {
     explore_say(explore, "  %s %s rank %d: phase %llu, worker %d, count %lld",
-                kind_name(message->head.kind), what, other,
+                eki_kind_traits_of(message->head.kind)->name, what, other,
                 (unsigned long long)message->head.phase, message->head.worker,
                 (long long)message->head.count);
 }
@@ -157,6 +146,17 @@ void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
     }
 }
 
+/* Where a worker stands in drawing from the counter; -1: it does not. */
+static int draw_state(const struct ek_worker *worker)
+{
+    const struct eki_counter *counter = eki_counter_of(worker->engine);
+    /* relaxed: there is one thread. */
+    return explore_draws(worker->engine)
+               ? atomic_load_explicit(&counter->drawers[worker->here].state,
+                                      memory_order_relaxed)
+               : -1;
+}
+
 static void print_worker(const struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
@@ -165,7 +165,7 @@ static void print_worker(const struct eki_sim_worker *worker)
     fprintf(stderr,
             "    worker %d: %s%s, phase %llu, created %llu, executed %llu, "
             "stored %llu %llu, idle %llu, %lld tasks here, %u of %u visible, "
-            "claims from %d, asked %llu, denied %llu, granted %llu, draws %d\n",
+            "claims from %d, asked %lld, denied %lld, granted %lld, draws %d\n",
             inner->id, state_name(worker->state),
             worker->never ? " (no thread)" : "",
             (unsigned long long)atomic_load_explicit(&words->phase,
@@ -179,21 +179,18 @@ static void print_worker(const struct eki_sim_worker *worker)
             (unsigned long long)atomic_load_explicit(&words->idle,
                                                      memory_order_relaxed),
             (long long)eki_local_count(&inner->local),
-            eki_deque_visible(inner->deque.kind, inner->engine->capacity,
+            eki_deque_visible(inner->share.deque.kind, inner->engine->capacity,
                               &words->deque),
-            inner->deque.open, inner->steal_from,
-            (unsigned long long)inner->asked,
-            (unsigned long long)atomic_load_explicit(&inner->answers[0],
-                                                     memory_order_relaxed),
-            (unsigned long long)atomic_load_explicit(&inner->answers[1],
-                                                     memory_order_relaxed),
-            atomic_load_explicit(&inner->draw_state, memory_order_relaxed));
+            inner->share.deque.open, inner->search.steal_from,
+            (long long)explore_asked(inner),
+            (long long)explore_answers(inner, 0),
+            (long long)explore_answers(inner, 1), draw_state(inner));
 }
 
 static void print_rank(const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
-    const struct eki_server *server = &engine->server;
+    const struct eki_waves *waves = &engine->waves;
     fprintf(stderr,
             "  rank %d on node %d: %s, iteration %d, phase %llu (%s, steal %d),"
             " wave %llu, voted %d, votes %d %d, verdict to %d, forwarded %d, "
@@ -201,10 +198,11 @@ static void print_rank(const struct eki_sim_rank *rank)
             rank->number, rank->topology.node, state_name(rank->state),
             rank->iteration, (unsigned long long)engine->phase,
             engine->kind == EKI_PHASE_RESTORE ? "restore" : "process",
-            engine->steal, (unsigned long long)server->wave, server->voted,
-            server->has_vote[0], server->has_vote[1], server->verdict_next,
-            server->forwarded, rank->port->count,
-            (long long)server->depart_next, (long long)engine->departing.count);
+            engine->scheme ? (int)engine->scheme->policy : -1,
+            (unsigned long long)waves->wave, waves->voted, waves->has_vote[0],
+            waves->has_vote[1], waves->verdict_next, waves->forwarded,
+            rank->port->count, (long long)engine->moves.next,
+            (long long)engine->moves.count);
     for (int w = 0; w < rank->topology.workers_here; w++)
         print_worker(&rank->workers[w]);
 }

@@ -14,13 +14,18 @@ may_include() {
     balance) echo base task ;;
     steal) echo base ;;
     fabric) echo base ;;
-    engine) echo base count task balance deque steal fabric ;;
-    team) echo base count task balance deque steal fabric engine ;;
-    sim) echo base count task balance deque steal fabric engine ;;
-    report) echo base count task balance deque steal fabric engine ;;
-    record) echo base count task balance deque steal fabric engine ;;
+    engine) echo base count task deque steal fabric ;;
+    protocol) echo base count task deque steal fabric engine ;;
+    rebalance) echo base task balance fabric engine ;;
+    team) echo base count task steal fabric engine ;;
+    sim)
+        echo base count task deque steal balance fabric engine protocol rebalance
+        ;;
+    report) echo base count task steal fabric engine ;;
+    record) echo base count task steal fabric engine ;;
     collection)
-        echo base count task balance deque steal fabric engine team report record
+        echo base count task steal balance fabric engine protocol rebalance \
+            team report record
         ;;
     *) return 1 ;;
     esac

@@ -2,7 +2,7 @@
 /* Parcels: pieces in any order, sizes beyond 31 bits, pieces that lie. */
 #include "check.h"
 
-#include "engine/parcel.h"
+#include "rebalance/parcel.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,8 @@
 
 #include "collection/collection.h"
 #include "engine/engine.h"
+#include "protocol/requests.h"
+#include "protocol/schemes.h"
 
 #include <math.h>
 
@@ -175,15 +177,16 @@ static void ask(const struct link *link)
  * found any. */
 static double answer(const struct link *link)
 {
-    struct eki_server *server = &link->engine->server;
-    uint64_t start = server->moved, busy = 0;
+    const struct eki_post *post = &link->engine->post;
+    const struct eki_requests *requests = eki_requests_of(link->engine);
+    uint64_t start = post->moved, busy = 0;
     int looks = 0;
-    while (server->moved - start < REQUESTS || server->request_count > 0) {
-        uint64_t moved = server->moved, first = bench_ticks();
-        int waiting = server->request_count;
+    while (post->moved - start < REQUESTS || requests->count > 0) {
+        uint64_t moved = post->moved, first = bench_ticks();
+        int waiting = requests->count;
         eki_server_step(link->engine, first);
         uint64_t last = bench_ticks();
-        if (server->moved > moved || waiting > 0)
+        if (post->moved > moved || waiting > 0)
             busy += last - first;
         else
             bench_wait(&looks);
@@ -237,7 +240,7 @@ static void run_repetitions(void *arena, int side, void *argument)
 static void open_engine(const struct bench *bench, struct link *link)
 {
     const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
-                                    .steal = EK_STEAL_RANDOM};
+                                    .scheme = eki_scheme_of(EK_STEAL_RANDOM)};
     const ek_options options = EK_OPTIONS_INIT;
     int workers[2] = {bench->cpus, bench->cpus}, nodes[2] = {0, 1};
     bench_check(eki_topology_create(link->fabric->rank, 2, workers, nodes,
@@ -254,6 +257,7 @@ static void open_engine(const struct bench *bench, struct link *link)
         bench_check(EK_ERR_NOMEM);
     setup.segment = link->segment;
     bench_check(eki_engine_create(&setup, &link->engine));
+    bench_check(eki_schemes_add(link->engine));
     eki_engine_enter(link->engine, &phase, bench_ticks());
 }
 

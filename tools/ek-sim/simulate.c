@@ -118,7 +118,7 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
         return EKI_SIM_ENDS_NOW;
     const struct workload *workload = simulation->run->workload;
     struct payload payload;
-    memcpy(&payload, worker->worker->current->payload, sizeof payload);
+    memcpy(&payload, worker->worker->batch.current->payload, sizeof payload);
     simulation->started++;
     simulation->sum += eki_hash(0, (uint64_t)payload.index);
     return (uint64_t)(workload->drift ? task_ns(workload, payload.index)
@@ -230,7 +230,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     if (++simulation->restored < simulation->run->ranks)
         return;
     const struct eki_balance_report *report =
-        eki_engine_rebalance_report(rank->engine);
+        eki_rebalance_report(rank->engine);
     double ns = (double)(simulation->sim->now - simulation->left_ns);
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;

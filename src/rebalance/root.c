@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The root of a rebalance: the target, and what passes between groups. */
-#include "engine/balancer.h"
+#include "rebalance/balancer.h"
 
 #include <math.h>
 
-bool eki_root_open(struct eki_engine *engine)
+bool eki_root_open(struct eki_balancer *balancer)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_root *root = &balancer->root;
     memset(root, 0, sizeof *root);
-    if (engine->topology->rank != 0)
+    if (balancer->engine->topology->rank != 0)
         return true;
-    root->known =
-        eki_alloc((size_t)engine->function_count, sizeof *root->known);
+    root->known = eki_alloc((size_t)balancer->engine->function_count,
+                            sizeof *root->known);
     root->told = eki_alloc((size_t)balancer->groups, sizeof *root->told);
     root->left = eki_alloc((size_t)balancer->groups, sizeof *root->left);
     return root->known && root->told && root->left;
 }
 
-void eki_root_free(struct eki_engine *engine)
+void eki_root_free(struct eki_balancer *balancer)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_root *root = &balancer->root;
     for (int g = 0; root->left && g < balancer->groups; g++)
         eki_free(root->left[g]);
@@ -30,10 +28,10 @@ void eki_root_free(struct eki_engine *engine)
     memset(root, 0, sizeof *root);
 }
 
-static void add_totals(struct eki_engine *engine,
+static void add_totals(struct eki_balancer *balancer,
                        const struct eki_totals_told *told)
 {
-    struct eki_root *root = &engine->balancer->root;
+    struct eki_root *root = &balancer->root;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
     struct eki_totals *sum = &root->totals;
     if (told->variance > root->variance)
@@ -45,7 +43,7 @@ static void add_totals(struct eki_engine *engine,
         sum->largest_load = told->totals.largest_load;
     if (told->totals.largest_task > sum->largest_task)
         sum->largest_task = told->totals.largest_task;
-    for (int f = 0; f < engine->function_count; f++) {
+    for (int f = 0; f < balancer->engine->function_count; f++) {
         root->known[f].measured += known[f].measured;
         root->known[f].measured_ns += known[f].measured_ns;
         root->known[f].unmeasured += known[f].unmeasured;
@@ -56,12 +54,12 @@ static void add_totals(struct eki_engine *engine,
 }
 
 /* Mean duration of the tasks that were measured, of all functions. */
-static double mean_task(const struct eki_engine *engine)
+static double mean_task(const struct eki_balancer *balancer)
 {
     double ns = 0, measured = 0;
-    for (int f = 0; f < engine->function_count; f++) {
-        ns += (double)engine->balancer->root.known[f].measured_ns;
-        measured += (double)engine->balancer->root.known[f].measured;
+    for (int f = 0; f < balancer->engine->function_count; f++) {
+        ns += (double)balancer->root.known[f].measured_ns;
+        measured += (double)balancer->root.known[f].measured;
     }
     return measured > 0 ? ns / measured : 1e6;
 }
@@ -79,12 +77,12 @@ static double hint_ns(const struct eki_known *known, double otherwise)
 }
 
 /* Tasks never measured count by their hints. */
-static bool add_estimates(struct eki_engine *engine, double *scales)
+static bool add_estimates(struct eki_balancer *balancer, double *scales)
 {
-    struct eki_root *root = &engine->balancer->root;
-    double mean = mean_task(engine);
+    struct eki_root *root = &balancer->root;
+    double mean = mean_task(balancer);
     bool has_unmeasured = false;
-    for (int f = 0; f < engine->function_count; f++) {
+    for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
         scales[f] = hint_ns(known, mean);
         root->totals.total += (eki_ns)(scales[f] * (double)known->hints);
@@ -134,25 +132,26 @@ static void choose_target(struct eki_balancer *balancer,
                                           balancer->wish.cost_ns);
 }
 
-static bool send_target(struct eki_engine *engine)
+static bool send_target(struct eki_balancer *balancer)
 {
-    int64_t bytes = (int64_t)(sizeof(struct eki_target_told) +
-                              (size_t)engine->function_count * sizeof(double));
+    int64_t bytes =
+        (int64_t)(sizeof(struct eki_target_told) +
+                  (size_t)balancer->engine->function_count * sizeof(double));
     struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
     if (!told)
         return false;
-    bool has_unmeasured = add_estimates(engine, (double *)(told + 1));
-    choose_target(engine->balancer, told, has_unmeasured);
+    bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
+    choose_target(balancer, told, has_unmeasured);
     bool done = true;
-    for (int r = 0; done && r < engine->topology->size; r++)
-        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_TARGET,
-                                  0, told, bytes);
-    eki_ns largest = engine->balancer->root.totals.largest_load;
+    for (int r = 0; done && r < balancer->engine->topology->size; r++)
+        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_TARGET, 0,
+                                  told, bytes);
+    eki_ns largest = balancer->root.totals.largest_load;
     struct eki_result_told result = {.before = largest, .after = largest};
-    for (int r = 0; done && told->is_balanced && r < engine->topology->size;
-         r++)
-        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_OVER,
-                                  0, &result, sizeof result);
+    for (int r = 0;
+         done && told->is_balanced && r < balancer->engine->topology->size; r++)
+        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_OVER, 0,
+                                  &result, sizeof result);
     eki_free(told);
     return done;
 }
@@ -190,15 +189,15 @@ static struct eki_item *gather_left(struct eki_balancer *balancer,
     return NULL;
 }
 
-static bool send_given(struct eki_engine *engine, int group,
+static bool send_given(struct eki_balancer *balancer, int group,
                        const struct eki_item *items, const int32_t *given,
                        int64_t count)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < count; i++)
         n += given[i] == group;
-    int leader = eki_topology_rank(engine->topology,
-                                   group * engine->balancer->group_size);
+    int leader = eki_topology_rank(balancer->engine->topology,
+                                   group * balancer->group_size);
     struct eki_parcel *parcel = eki_mail_make(
         leader, EKI_PARCEL_GIVEN, group, n * (int64_t)sizeof(struct eki_item));
     if (!parcel)
@@ -208,29 +207,27 @@ static bool send_given(struct eki_engine *engine, int group,
         if (given[i] == group)
             *put++ = items[i];
     }
-    eki_mail_send(&engine->balancer->mail, parcel);
+    eki_mail_send(&balancer->mail, parcel);
     return true;
 }
 
-static bool share(struct eki_engine *engine)
+static bool share(struct eki_balancer *balancer)
 {
-    struct eki_balancer *balancer = engine->balancer;
     int64_t count;
     struct eki_item *items = gather_left(balancer, &count);
     int32_t *given = items ? eki_alloc((size_t)count, sizeof *given) : NULL;
     bool done = given && eki_groups_share(balancer->root.told, balancer->groups,
                                           items, count, given);
     for (int g = 0; done && g < balancer->groups; g++)
-        done = send_given(engine, g, items, given, count);
+        done = send_given(balancer, g, items, given, count);
     eki_free(items);
     eki_free(given);
     return done;
 }
 
-static bool take_result(struct eki_engine *engine,
+static bool take_result(struct eki_balancer *balancer,
                         const struct eki_result_told *told)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_result_told *sum = &balancer->root.result;
     if (told->before > sum->before)
         sum->before = told->before;
@@ -242,28 +239,27 @@ static bool take_result(struct eki_engine *engine,
     bool done = true;
     if (++balancer->root.results_heard < balancer->groups)
         return true;
-    for (int r = 0; done && r < engine->topology->size; r++)
-        done = eki_mail_send_copy(&engine->balancer->mail, r, EKI_PARCEL_OVER,
-                                  0, sum, sizeof *sum);
+    for (int r = 0; done && r < balancer->engine->topology->size; r++)
+        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_OVER, 0, sum,
+                                  sizeof *sum);
     return done;
 }
 
-bool eki_root_take(struct eki_engine *engine, struct eki_parcel *parcel,
+bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                    bool *kept)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_root *root = &balancer->root;
     switch (parcel->what) {
     case EKI_PARCEL_TOTALS:
-        add_totals(engine, (const struct eki_totals_told *)parcel->data);
-        return ++root->totals_heard < engine->topology->size ||
-               send_target(engine);
+        add_totals(balancer, (const struct eki_totals_told *)parcel->data);
+        return ++root->totals_heard < balancer->engine->topology->size ||
+               send_target(balancer);
     case EKI_PARCEL_LEFT:
         root->left[parcel->group] = parcel;
         *kept = true;
-        return ++root->left_heard < balancer->groups || share(engine);
+        return ++root->left_heard < balancer->groups || share(balancer);
     default:
-        return take_result(engine,
+        return take_result(balancer,
                            (const struct eki_result_told *)parcel->data);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every rank does in a rebalance: tell, shed, move. */
-#include "engine/balancer.h"
+#include "rebalance/balancer.h"
 
 /* A range that has not run may not move: nobody knows what it costs. */
 static bool may_move(const struct eki_slot *slot)
@@ -8,11 +8,12 @@ static bool may_move(const struct eki_slot *slot)
     return !(slot->flags & EKI_SLOT_RANGE);
 }
 
-static int64_t slots_of(const struct eki_engine *engine)
+static int64_t slots_of(const struct eki_balancer *balancer)
 {
     int64_t n = 0;
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        const struct eki_local *local = &engine->workers[here]->local;
+    for (int here = 0; here < balancer->engine->topology->workers_here;
+         here++) {
+        const struct eki_local *local = &balancer->engine->workers[here]->local;
         n += eki_local_slots(local, local->seed_base, local->seed_end);
     }
     return n;
@@ -87,10 +88,10 @@ static void add_worker(const struct eki_local *local,
         told->variance = variance;
 }
 
-bool eki_donor_begin(struct eki_engine *engine)
+bool eki_donor_begin(struct eki_balancer *balancer)
 {
     size_t functions =
-        (size_t)engine->function_count * sizeof(struct eki_known);
+        (size_t)balancer->engine->function_count * sizeof(struct eki_known);
     struct eki_parcel *parcel =
         eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
                       (int64_t)(sizeof(struct eki_totals_told) + functions));
@@ -98,19 +99,20 @@ bool eki_donor_begin(struct eki_engine *engine)
         return false;
     double variations[256];
     fill_variations(variations);
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        add_worker(&engine->workers[here]->local,
+    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
+        add_worker(&balancer->engine->workers[here]->local,
                    (struct eki_totals_told *)parcel->data, variations);
-    eki_mail_send(&engine->balancer->mail, parcel);
+    eki_mail_send(&balancer->mail, parcel);
     return true;
 }
 
-static bool open_items(struct eki_engine *engine)
+static bool open_items(struct eki_balancer *balancer)
 {
-    struct eki_donor *donor = &engine->balancer->donor;
-    size_t n = (size_t)slots_of(engine);
-    donor->first = eki_alloc((size_t)engine->topology->workers_here + 1,
-                             sizeof *donor->first);
+    struct eki_donor *donor = &balancer->donor;
+    size_t n = (size_t)slots_of(balancer);
+    donor->first =
+        eki_alloc((size_t)balancer->engine->topology->workers_here + 1,
+                  sizeof *donor->first);
     donor->items = eki_alloc(n, sizeof *donor->items);
     donor->slots = eki_alloc(n, sizeof *donor->slots);
     donor->to = eki_alloc(n, sizeof *donor->to);
@@ -134,11 +136,11 @@ static eki_ns ns_of(const struct eki_slot *slot, const double *hint_ns)
 }
 
 /* The tasks of a worker as items, longest first. */
-static bool list_worker(struct eki_engine *engine, int here,
+static bool list_worker(struct eki_balancer *balancer, int here,
                         const double *hint_ns)
 {
-    struct eki_donor *donor = &engine->balancer->donor;
-    const struct ek_worker *worker = engine->workers[here];
+    struct eki_donor *donor = &balancer->donor;
+    const struct ek_worker *worker = balancer->engine->workers[here];
     const struct eki_local *local = &worker->local;
     int64_t first = donor->first[here], at = first;
     int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
@@ -165,10 +167,10 @@ static int group_of(const struct eki_balancer *balancer, int worker)
     return worker / balancer->group_size;
 }
 
-static int leader_of(const struct eki_engine *engine, int group)
+static int leader_of(const struct eki_balancer *balancer, int group)
 {
-    return eki_topology_rank(engine->topology,
-                             group * engine->balancer->group_size);
+    return eki_topology_rank(balancer->engine->topology,
+                             group * balancer->group_size);
 }
 
 static eki_ns load_of(const struct eki_donor *donor, int here)
@@ -213,17 +215,16 @@ static int64_t shed(struct eki_balancer *balancer, int here, eki_ns *load,
 }
 
 /* Offer what workers [HERE, END) of one group have too much. */
-static bool offer(struct eki_engine *engine, int here, int end)
+static bool offer(struct eki_balancer *balancer, int here, int end)
 {
-    struct eki_balancer *balancer = engine->balancer;
     const struct eki_donor *donor = &balancer->donor;
-    int group = group_of(balancer, engine->workers[here]->id);
+    int group = group_of(balancer, balancer->engine->workers[here]->id);
     int64_t most = donor->first[end] - donor->first[here];
     int64_t bytes = (int64_t)(sizeof(struct eki_offer_told)) +
                     (end - here) * (int64_t)sizeof(eki_ns) +
                     most * (int64_t)sizeof(struct eki_item);
-    struct eki_parcel *parcel =
-        eki_mail_make(leader_of(engine, group), EKI_PARCEL_OFFER, group, bytes);
+    struct eki_parcel *parcel = eki_mail_make(leader_of(balancer, group),
+                                              EKI_PARCEL_OFFER, group, bytes);
     int32_t *chosen = eki_alloc((size_t)most, sizeof *chosen);
     eki_ns *ns = eki_alloc((size_t)most, sizeof *ns);
     bool done = parcel && chosen && ns;
@@ -249,42 +250,41 @@ static bool offer(struct eki_engine *engine, int here, int end)
     return done;
 }
 
-static bool take_target(struct eki_engine *engine,
+static bool take_target(struct eki_balancer *balancer,
                         const struct eki_target_told *told)
 {
-    struct eki_balancer *balancer = engine->balancer;
-    int workers = engine->topology->workers_here;
+    int workers = balancer->engine->topology->workers_here;
     balancer->target = told->target;
     balancer->slack = told->slack != 0;
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
-    if (!open_items(engine))
+    if (!open_items(balancer))
         return false;
     for (int here = 0; here < workers; here++) {
-        if (!list_worker(engine, here, (const double *)(told + 1)))
+        if (!list_worker(balancer, here, (const double *)(told + 1)))
             return false;
     }
     for (int here = 0, end; here < workers; here = end) {
-        int group = group_of(balancer, engine->workers[here]->id);
-        for (end = here; end < workers &&
-                         group_of(balancer, engine->workers[end]->id) == group;)
+        int group = group_of(balancer, balancer->engine->workers[here]->id);
+        for (end = here;
+             end < workers &&
+             group_of(balancer, balancer->engine->workers[end]->id) == group;)
             end++;
-        if (!offer(engine, here, end))
+        if (!offer(balancer, here, end))
             return false;
     }
     return true;
 }
 
 /* All that these workers still have, undecided from now on. */
-static bool take_open(struct eki_engine *engine,
+static bool take_open(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_donor *donor = &balancer->donor;
     const int32_t *asked = (const int32_t *)parcel->data;
     int64_t count = parcel->bytes / (int64_t)sizeof *asked, room = 0, n = 0;
-    int first_worker = engine->workers[0]->id;
+    int first_worker = balancer->engine->workers[0]->id;
     for (int64_t i = 0; i < count; i++)
         room += donor->first[asked[i] - first_worker + 1] -
                 donor->first[asked[i] - first_worker];
@@ -309,26 +309,26 @@ static bool take_open(struct eki_engine *engine,
     return true;
 }
 
-static void take_plan(struct eki_engine *engine,
+static void take_plan(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
-    struct eki_donor *donor = &engine->balancer->donor;
+    struct eki_donor *donor = &balancer->donor;
     const struct eki_plan_told *plan =
         (const struct eki_plan_told *)parcel->data;
     int64_t count = parcel->bytes / (int64_t)sizeof *plan;
     for (int64_t i = 0; i < count; i++) {
-        int here = plan[i].from - engine->workers[0]->id;
-        EKI_ASSERT(here >= 0 && here < engine->topology->workers_here);
+        int here = plan[i].from - balancer->engine->workers[0]->id;
+        EKI_ASSERT(here >= 0 &&
+                   here < balancer->engine->topology->workers_here);
         EKI_ASSERT(plan[i].index < donor->first[here + 1] - donor->first[here]);
         donor->to[donor->first[here] + plan[i].index] = plan[i].to;
     }
     donor->open -= count;
 }
 
-static void take_over(struct eki_engine *engine,
+static void take_over(struct eki_balancer *balancer,
                       const struct eki_result_told *told)
 {
-    struct eki_balancer *balancer = engine->balancer;
     const struct eki_totals *totals = &balancer->totals;
     struct eki_balance_report *report = &balancer->report;
     double mean = (double)totals->total /
@@ -355,19 +355,20 @@ static void take_over(struct eki_engine *engine,
     report->hash = told->hash;
 }
 
-bool eki_donor_take(struct eki_engine *engine, const struct eki_parcel *parcel)
+bool eki_donor_take(struct eki_balancer *balancer,
+                    const struct eki_parcel *parcel)
 {
     switch (parcel->what) {
     case EKI_PARCEL_TARGET:
-        return take_target(engine,
+        return take_target(balancer,
                            (const struct eki_target_told *)parcel->data);
     case EKI_PARCEL_OPEN:
-        return take_open(engine, parcel);
+        return take_open(balancer, parcel);
     case EKI_PARCEL_PLAN:
-        take_plan(engine, parcel);
+        take_plan(balancer, parcel);
         return true;
     default:
-        take_over(engine, (const struct eki_result_told *)parcel->data);
+        take_over(balancer, (const struct eki_result_told *)parcel->data);
         return true;
     }
 }
@@ -383,33 +384,34 @@ static void spread(const struct eki_donor *donor, int here, int32_t own,
 }
 
 /* To a worker of this rank or another; false: no memory, it stays. */
-static bool send_slot(struct eki_engine *engine, const struct eki_slot *slot,
-                      int worker)
+static bool send_slot(struct eki_balancer *balancer,
+                      const struct eki_slot *slot, int worker)
 {
-    const struct eki_topology *topology = engine->topology;
+    const struct eki_topology *topology = balancer->engine->topology;
     int here = worker - topology->first_worker[topology->rank];
     if (here >= 0 && here < topology->workers_here)
-        return eki_local_log(&engine->workers[here]->local, slot) != NULL;
-    return eki_engine_depart_to(engine, slot,
+        return eki_local_log(&balancer->engine->workers[here]->local, slot) !=
+               NULL;
+    return eki_engine_depart_to(balancer->engine, slot,
                                 eki_topology_rank(topology, worker), worker);
 }
 
-static bool move_worker(struct eki_engine *engine, int here)
+static bool move_worker(struct eki_balancer *balancer, int here)
 {
-    const struct ek_worker *worker = engine->workers[here];
-    struct eki_local *local = &engine->workers[here]->local;
+    const struct ek_worker *worker = balancer->engine->workers[here];
+    struct eki_local *local = &balancer->engine->workers[here]->local;
     int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
     int32_t *to = eki_alloc((size_t)n, sizeof *to);
     bool done = to != NULL;
     unsigned char *kept = local->seed_base;
     if (!done)
         return false;
-    spread(&engine->balancer->donor, here, worker->id, n, to);
+    spread(&balancer->donor, here, worker->id, n, to);
     for (int64_t i = 0; i < n; i++) {
         struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
         if (to[i] != worker->id) {
-            bool sent = send_slot(engine, slot, to[i]);
+            bool sent = send_slot(balancer, slot, to[i]);
             done = done && sent;
             if (sent)
                 continue;
@@ -422,18 +424,18 @@ static bool move_worker(struct eki_engine *engine, int here)
     return done;
 }
 
-bool eki_donor_move(struct eki_engine *engine)
+bool eki_donor_move(struct eki_balancer *balancer)
 {
-    struct ek_worker *first = engine->workers[0];
-    int64_t before = engine->departing.count;
+    struct ek_worker *first = balancer->engine->workers[0];
+    int64_t before = balancer->engine->moves.count;
     bool done = true;
-    if (!engine->balancer->donor.first || engine->balancer->donor.is_undone)
+    if (!balancer->donor.first || balancer->donor.is_undone)
         return true;
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        done = move_worker(engine, here) && done;
+    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
+        done = move_worker(balancer, here) && done;
     /* Before the worker says that it is idle. */
-    engine->balancer->sent = engine->departing.count - before;
-    first->created += (uint64_t)engine->balancer->sent;
+    balancer->sent = balancer->engine->moves.count - before;
+    first->created += (uint64_t)balancer->sent;
     eki_worker_store(first);
     return done;
 }

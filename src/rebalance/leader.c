@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaders of groups: they place what the workers of their group have shed. */
-#include "engine/balancer.h"
+#include "rebalance/balancer.h"
 
-static int rank_of(const struct eki_engine *engine, int worker)
+static int rank_of(const struct eki_balancer *balancer, int worker)
 {
-    return eki_topology_rank(engine->topology, worker);
+    return eki_topology_rank(balancer->engine->topology, worker);
 }
 
-static bool open_leader(struct eki_engine *engine, int group)
+static bool open_leader(struct eki_balancer *balancer, int group)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_leader *leader = &balancer->leaders[balancer->leader_count++];
     int size = balancer->group_size, rest;
     memset(leader, 0, sizeof *leader);
     leader->group = group;
     leader->first = group * size;
-    rest = engine->topology->workers - leader->first;
+    rest = balancer->engine->topology->workers - leader->first;
     leader->workers = rest < size ? rest : size;
-    leader->first_rank = rank_of(engine, leader->first);
-    leader->ranks = rank_of(engine, leader->first + leader->workers - 1) -
+    leader->first_rank = rank_of(balancer, leader->first);
+    leader->ranks = rank_of(balancer, leader->first + leader->workers - 1) -
                     leader->first_rank + 1;
     leader->awaited = leader->ranks;
     leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
@@ -26,20 +25,19 @@ static bool open_leader(struct eki_engine *engine, int group)
     return leader->heard && leader->loads;
 }
 
-bool eki_leader_open(struct eki_engine *engine)
+bool eki_leader_open(struct eki_balancer *balancer)
 {
-    struct eki_balancer *balancer = engine->balancer;
     int mine = 0;
     for (int g = 0; g < balancer->groups; g++)
-        mine +=
-            rank_of(engine, g * balancer->group_size) == engine->topology->rank;
+        mine += rank_of(balancer, g * balancer->group_size) ==
+                balancer->engine->topology->rank;
     balancer->leaders = eki_alloc((size_t)mine, sizeof *balancer->leaders);
     if (!balancer->leaders)
         return false;
     for (int g = 0; g < balancer->groups; g++) {
-        if (rank_of(engine, g * balancer->group_size) ==
-                engine->topology->rank &&
-            !open_leader(engine, g))
+        if (rank_of(balancer, g * balancer->group_size) ==
+                balancer->engine->topology->rank &&
+            !open_leader(balancer, g))
             return false;
     }
     return true;
@@ -84,16 +82,16 @@ static void add_result(const struct eki_leader *leader,
 }
 
 /* One parcel per rank that has items in the pool. */
-static bool send_plans(struct eki_engine *engine,
+static bool send_plans(struct eki_balancer *balancer,
                        const struct eki_leader *leader)
 {
     const struct eki_pool *pool = &leader->pool;
-    int size = engine->topology->size;
+    int size = balancer->engine->topology->size;
     struct eki_parcel **parcels = eki_alloc((size_t)size, sizeof *parcels);
     int64_t *counts = eki_alloc((size_t)size, sizeof *counts);
     bool done = parcels && counts;
     for (int64_t i = 0; done && i < pool->count; i++)
-        counts[rank_of(engine, pool->items[i].from)]++;
+        counts[rank_of(balancer, pool->items[i].from)]++;
     for (int r = 0; done && r < size; r++) {
         if (counts[r] == 0)
             continue;
@@ -105,14 +103,14 @@ static bool send_plans(struct eki_engine *engine,
     }
     for (int64_t i = 0; done && i < pool->count; i++) {
         const struct eki_item *item = &pool->items[i];
-        int r = rank_of(engine, item->from);
+        int r = rank_of(balancer, item->from);
         ((struct eki_plan_told *)parcels[r]->data)[counts[r]++] =
             (struct eki_plan_told){item->from, item->index,
                                    leader->first + pool->places[i], 0};
     }
     for (int r = 0; parcels && r < size; r++) {
         if (parcels[r] && done)
-            eki_mail_send(&engine->balancer->mail, parcels[r]);
+            eki_mail_send(&balancer->mail, parcels[r]);
         else
             eki_free(parcels[r]);
     }
@@ -121,12 +119,12 @@ static bool send_plans(struct eki_engine *engine,
     return done;
 }
 
-static bool finish(struct eki_engine *engine, struct eki_leader *leader)
+static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_result_told result = {0};
     add_result(leader, &result);
-    return send_plans(engine, leader) &&
-           eki_mail_send_copy(&engine->balancer->mail, 0, EKI_PARCEL_RESULT,
+    return send_plans(balancer, leader) &&
+           eki_mail_send_copy(&balancer->mail, 0, EKI_PARCEL_RESULT,
                               leader->group, &result, sizeof result);
 }
 
@@ -139,16 +137,16 @@ static bool is_asked(const struct eki_leader *leader, int32_t worker)
 
 /* Ask ranks to open the workers that are in trouble or, the second time, those
  * that could help, too. */
-static bool ask(struct eki_engine *engine, struct eki_leader *leader)
+static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     int32_t *asked = eki_alloc((size_t)leader->workers, sizeof *asked);
     bool done = asked != NULL;
     leader->round++;
     for (int32_t w = 0; done && w < leader->workers;) {
-        int rank = rank_of(engine, leader->first + w);
+        int rank = rank_of(balancer, leader->first + w);
         int64_t n = 0;
-        for (;
-             w < leader->workers && rank_of(engine, leader->first + w) == rank;
+        for (; w < leader->workers &&
+               rank_of(balancer, leader->first + w) == rank;
              w++) {
             if (is_asked(leader, w))
                 asked[n++] = leader->first + w;
@@ -156,18 +154,17 @@ static bool ask(struct eki_engine *engine, struct eki_leader *leader)
         if (n == 0)
             continue;
         leader->awaited++;
-        done = eki_mail_send_copy(&engine->balancer->mail, rank,
-                                  EKI_PARCEL_OPEN, leader->group, asked,
+        done = eki_mail_send_copy(&balancer->mail, rank, EKI_PARCEL_OPEN,
+                                  leader->group, asked,
                                   n * (int64_t)sizeof *asked);
     }
     eki_free(asked);
     return done;
 }
 
-static bool settle_as_printed(struct eki_engine *engine,
+static bool settle_as_printed(struct eki_balancer *balancer,
                               struct eki_leader *leader)
 {
-    const struct eki_balancer *balancer = engine->balancer;
     struct eki_decision decision = {0};
     const struct eki_totals *totals = &balancer->totals;
     double mean = (double)totals->total / (double)totals->workers;
@@ -175,23 +172,24 @@ static bool settle_as_printed(struct eki_engine *engine,
                     ? eki_pool_tree(&leader->pool, mean,
                                     &balancer->wish.printed, &decision)
                     : eki_pool_greedy(&leader->pool);
-    return done && finish(engine, leader);
+    return done && finish(balancer, leader);
 }
 
 /* Go on with a pool whose items all may be placed. */
-static bool settle(struct eki_engine *engine, struct eki_leader *leader)
+static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
-    if (engine->balancer->wish.is_printed)
-        return settle_as_printed(engine, leader);
+    if (balancer->wish.is_printed)
+        return settle_as_printed(balancer, leader);
     if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
         return false;
     if (eki_pool_has_over(pool) && leader->round < 2)
-        return ask(engine, leader);
-    return finish(engine, leader);
+        return ask(balancer, leader);
+    return finish(balancer, leader);
 }
 
-static bool take_opened(struct eki_engine *engine, struct eki_leader *leader)
+static bool take_opened(struct eki_balancer *balancer,
+                        struct eki_leader *leader)
 {
     int64_t count = 0;
     for (int r = 0; r < leader->ranks; r++)
@@ -216,10 +214,10 @@ static bool take_opened(struct eki_engine *engine, struct eki_leader *leader)
     done = done && eki_pool_add(&leader->pool, items, places, count);
     eki_free(items);
     eki_free(places);
-    return done && settle(engine, leader);
+    return done && settle(balancer, leader);
 }
 
-static bool tell_left(struct eki_engine *engine, struct eki_leader *leader)
+static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
     struct eki_parcel *parcel =
@@ -233,7 +231,7 @@ static bool tell_left(struct eki_engine *engine, struct eki_leader *leader)
     parcel->bytes =
         (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item);
     eki_group_describe(pool, group);
-    eki_mail_send(&engine->balancer->mail, parcel);
+    eki_mail_send(&balancer->mail, parcel);
     return true;
 }
 
@@ -273,31 +271,30 @@ static bool gather(const struct eki_balancer *balancer,
     return done;
 }
 
-static bool take_offers(struct eki_engine *engine, struct eki_leader *leader)
+static bool take_offers(struct eki_balancer *balancer,
+                        struct eki_leader *leader)
 {
-    const struct eki_balancer *balancer = engine->balancer;
     if (!gather(balancer, leader))
         return false;
     if (balancer->groups == 1)
-        return settle(engine, leader);
+        return settle(balancer, leader);
     return eki_pool_place(&leader->pool, EKI_MISFIT_STAYS) &&
-           tell_left(engine, leader);
+           tell_left(balancer, leader);
 }
 
 /* Tasks of other groups, longest first. */
-static bool take_given(struct eki_engine *engine, struct eki_leader *leader,
+static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
                        struct eki_parcel *parcel)
 {
     struct eki_item *items = (struct eki_item *)parcel->data;
     return eki_pool_fill(&leader->pool, items,
                          parcel->bytes / (int64_t)sizeof *items) &&
-           settle(engine, leader);
+           settle(balancer, leader);
 }
 
-bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
+bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                      bool *kept)
 {
-    struct eki_balancer *balancer = engine->balancer;
     struct eki_leader *leader = balancer->leaders;
     struct eki_leader *end = leader + balancer->leader_count;
     while (leader != end && leader->group != parcel->group)
@@ -305,7 +302,7 @@ bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
     if (leader == end)
         return true; /* not for this rank */
     if (parcel->what == EKI_PARCEL_GIVEN)
-        return take_given(engine, leader, parcel);
+        return take_given(balancer, leader, parcel);
     if (parcel->rank < leader->first_rank ||
         parcel->rank >= leader->first_rank + leader->ranks)
         return true;
@@ -313,6 +310,6 @@ bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
     *kept = true;
     if (--leader->awaited > 0)
         return true;
-    return parcel->what == EKI_PARCEL_OFFER ? take_offers(engine, leader)
-                                            : take_opened(engine, leader);
+    return parcel->what == EKI_PARCEL_OFFER ? take_offers(balancer, leader)
+                                            : take_opened(balancer, leader);
 }

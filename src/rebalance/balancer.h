@@ -18,11 +18,12 @@
  * Then tasks move straight from donor to receiver.  A rank that runs out of
  * memory stops the phase: whoever has not moved its tasks yet keeps them.
  */
-#ifndef EKI_ENGINE_BALANCER_H
-#define EKI_ENGINE_BALANCER_H
+#ifndef EKI_REBALANCE_BALANCER_H
+#define EKI_REBALANCE_BALANCER_H
 
-#include "balance/balance.h"
-#include "engine/parcel.h"
+#include "engine/offers.h"
+#include "rebalance/parcel.h"
+#include "rebalance/rebalance.h"
 
 enum eki_parcel_kind {
     EKI_PARCEL_TOTALS = 1,
@@ -113,7 +114,9 @@ struct eki_root {
     struct eki_result_told result;
 };
 
+/* One rank's part of the last rebalance. */
 struct eki_balancer {
+    struct eki_engine *engine;
     struct eki_balance_wish wish;
     struct eki_mail mail;
     struct eki_parcel *arrived, **arrived_end; /* whole, to be taken */
@@ -131,21 +134,22 @@ struct eki_balancer {
 };
 
 /* Each returns false where there is no memory. */
-bool eki_donor_begin(struct eki_engine *engine);
-bool eki_donor_take(struct eki_engine *engine, const struct eki_parcel *parcel);
+bool eki_donor_begin(struct eki_balancer *balancer);
+bool eki_donor_take(struct eki_balancer *balancer,
+                    const struct eki_parcel *parcel);
 /* Where tasks go is decided: send them there. */
-bool eki_donor_move(struct eki_engine *engine);
+bool eki_donor_move(struct eki_balancer *balancer);
 void eki_donor_free(struct eki_donor *donor);
 
-bool eki_leader_open(struct eki_engine *engine);
+bool eki_leader_open(struct eki_balancer *balancer);
 /* Keeps the parcel where it says so in *KEPT. */
-bool eki_leader_take(struct eki_engine *engine, struct eki_parcel *parcel,
+bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                      bool *kept);
 void eki_leader_free(struct eki_leader *leader);
 
-bool eki_root_open(struct eki_engine *engine);
-bool eki_root_take(struct eki_engine *engine, struct eki_parcel *parcel,
+bool eki_root_open(struct eki_balancer *balancer);
+bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                    bool *kept);
-void eki_root_free(struct eki_engine *engine);
+void eki_root_free(struct eki_balancer *balancer);
 
 #endif

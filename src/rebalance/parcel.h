@@ -3,10 +3,10 @@
  * Parcels: messages of any size between ranks, in as many pieces as it takes.
  * For restores only, when nothing else is on its way.
  */
-#ifndef EKI_ENGINE_PARCEL_H
-#define EKI_ENGINE_PARCEL_H
+#ifndef EKI_REBALANCE_PARCEL_H
+#define EKI_REBALANCE_PARCEL_H
 
-#include "engine/internal.h"
+#include "engine/engine.h"
 
 struct eki_parcel {
     struct eki_parcel *next;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parcels in pieces: header first = offset, count = bytes of the whole. */
-#include "engine/parcel.h"
+#include "rebalance/parcel.h"
+
+#include "engine/offers.h"
 
 void eki_mail_open(struct eki_mail *mail)
 {
@@ -55,8 +57,7 @@ static struct eki_parcel *take_first(struct eki_mail *mail)
 /* The next piece; false: no buffer. */
 static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
 {
-    int64_t room =
-        (int64_t)(engine->fabric->message_bytes - sizeof(struct eki_message));
+    int64_t room = eki_message_room(engine->fabric);
     int64_t left = parcel->bytes - parcel->done;
     struct eki_message *message = eki_server_reserve(engine, EKI_KIND_PARCEL);
     if (!message)

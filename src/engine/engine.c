@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of an engine: its workers, functions and protocols. */
+#include "engine/internal.h"
+
+static void destroy_worker(struct ek_worker *worker)
+{
+    if (!worker)
+        return;
+    /* relaxed: nobody else is about. */
+    struct eki_chunk *chunk =
+        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
+    while (chunk) {
+        struct eki_chunk *next = chunk->next;
+        eki_free(chunk);
+        chunk = next;
+    }
+    eki_local_free(&worker->local);
+    eki_free(worker->function_counts);
+    eki_free(worker->search.trusted);
+    eki_free(worker->batch.scratch);
+    eki_free(worker);
+}
+
+static struct ek_worker *create_worker(struct eki_engine *engine, int here)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct ek_worker *worker = eki_alloc_lines(sizeof *worker);
+    if (!worker)
+        return NULL;
+    eki_local_init(&worker->local, engine->slot_bytes);
+    worker->batch.scratch = eki_alloc_lines(engine->slot_bytes);
+    worker->search.trusted = eki_alloc((size_t)topology->node_workers,
+                                       sizeof *worker->search.trusted);
+    if (!worker->batch.scratch || !worker->search.trusted) {
+        destroy_worker(worker);
+        return NULL;
+    }
+    eki_deque_init(&worker->share.deque, engine->setup.deque, engine->capacity);
+    worker->engine = engine;
+    worker->here = here;
+    worker->id = topology->first_worker[topology->rank] + here;
+    worker->local_number = topology->node_first + here;
+    worker->words = eki_words_of(engine, worker->local_number);
+    worker->share.slots = eki_slots_of(engine, worker->local_number);
+    worker->search.thief.topology = topology;
+    worker->search.thief.local = worker->local_number;
+    eki_random_seed(&worker->search.thief.random, engine->setup.seed,
+                    (uint64_t)worker->id);
+    worker->piece.first = -1;
+    worker->search.steal_from = -1;
+    worker->next_id = worker->first_id = eki_id_first_spawned(worker->id);
+    worker->batch.size = worker->piece.size = 1;
+    return worker;
+}
+
+static bool create_workers(struct eki_engine *engine)
+{
+    int workers = engine->topology->workers_here;
+    engine->workers = eki_alloc((size_t)workers, sizeof *engine->workers);
+    if (!engine->workers)
+        return false;
+    for (int here = 0; here < workers; here++) {
+        engine->workers[here] = create_worker(engine, here);
+        if (!engine->workers[here])
+            return false;
+    }
+    return true;
+}
+
+ek_status eki_engine_create(const struct eki_setup *setup,
+                            struct eki_engine **made)
+{
+    const struct eki_topology *topology = setup->topology;
+    struct eki_engine *engine = eki_alloc_lines(sizeof *engine);
+    if (!engine)
+        goto no_memory;
+    engine->setup = *setup;
+    engine->topology = topology;
+    engine->fabric = setup->fabric;
+    engine->segment = setup->segment;
+    engine->node = setup->segment;
+    engine->rank_words = (struct eki_rank_words *)(engine->node + 1);
+    engine->slot_bytes = eki_slot_bytes(setup->payload_bytes);
+    engine->capacity = (uint32_t)setup->buffer_slots;
+    engine->alone = topology->nodes == 1;
+    engine->moves.protocol.ops = &eki_moves_ops;
+    eki_engine_add(engine, &engine->moves.protocol);
+    if (!engine->alone) {
+        eki_waves_open(engine);
+        eki_engine_add(engine, &engine->waves.protocol);
+    }
+    if (!create_workers(engine))
+        goto no_memory;
+    *made = engine;
+    return EK_OK;
+no_memory:
+    eki_engine_destroy(&engine);
+    return eki_error(EK_ERR_NOMEM, "no memory for %d workers",
+                     topology->workers_here);
+}
+
+static void free_post(struct eki_engine *engine)
+{
+    struct eki_post *post = &engine->post;
+    while (post->early) {
+        struct eki_early *next = post->early->next;
+        eki_free(post->early->message);
+        eki_free(post->early);
+        post->early = next;
+    }
+    if (post->held)
+        eki_fabric_release(engine->fabric, post->held);
+}
+
+void eki_engine_destroy(struct eki_engine **made)
+{
+    struct eki_engine *engine = *made;
+    *made = NULL;
+    if (!engine)
+        return;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        struct eki_protocol *protocol = engine->protocols[i];
+        if (protocol->ops->destroy)
+            protocol->ops->destroy(protocol);
+    }
+    for (int here = 0; engine->workers && here < engine->topology->workers_here;
+         here++)
+        destroy_worker(engine->workers[here]);
+    free_post(engine);
+    eki_free(engine->workers);
+    for (int f = 0; f < engine->function_count; f++)
+        eki_free(engine->functions[f].name);
+    eki_free(engine->functions);
+    eki_free(engine);
+}
+
+void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
+{
+    const struct eki_protocol_ops *ops = protocol->ops;
+    int at = engine->protocol_count++;
+    EKI_ASSERT(at < EKI_PROTOCOLS_MOST);
+    for (; at > 0 && engine->protocols[at - 1]->ops->service > ops->service;
+         at--)
+        engine->protocols[at] = engine->protocols[at - 1];
+    engine->protocols[at] = protocol;
+    protocol->engine = engine;
+    for (int kind = 0; kind < EKI_KINDS; kind++) {
+        if (!(ops->kinds >> kind & 1))
+            continue;
+        EKI_ASSERT(!engine->takers[kind]);
+        engine->takers[kind] = protocol;
+    }
+}
+
+struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
+                                         const struct eki_protocol_ops *ops)
+{
+    for (int i = 0; i < engine->protocol_count; i++) {
+        if (engine->protocols[i]->ops == ops)
+            return engine->protocols[i];
+    }
+    return NULL;
+}
+
+static bool grow_functions(struct eki_engine *engine)
+{
+    int room = engine->function_room ? 2 * engine->function_room : 8;
+    struct eki_function *functions =
+        eki_realloc(engine->functions, (size_t)room, sizeof *functions);
+    if (!functions)
+        return false;
+    engine->functions = functions;
+    /* All of them before anything may fail: the old memory is gone. */
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->functions = functions;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        struct ek_worker *worker = engine->workers[here];
+        struct eki_function_counts *counts =
+            eki_realloc(worker->function_counts, (size_t)room, sizeof *counts);
+        if (!counts)
+            return false;
+        worker->function_counts = counts;
+    }
+    engine->function_room = room;
+    return true;
+}
+
+ek_status eki_engine_register(struct eki_engine *engine, const char *name,
+                              ek_task_fn *fn, void *context, int *function)
+{
+    if (engine->function_count == engine->function_room &&
+        !grow_functions(engine))
+        return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
+    struct eki_function *added = &engine->functions[engine->function_count];
+    added->name = eki_copy_string(name);
+    if (!added->name)
+        return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
+    added->fn = fn;
+    added->context = context;
+    *function = engine->function_count++;
+    return EK_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kinds: all messages that servers send each other, and what is told apart by
+ * their kind. */
+#ifndef EKI_ENGINE_KINDS_H
+#define EKI_ENGINE_KINDS_H
+
+#include "fabric/fabric.h"
+
+enum eki_kind {
+    EKI_KIND_REQUEST = 1, /* thief's server -> a rank of the victim node */
+    EKI_KIND_TASKS,       /* victim's server -> thief's; slots */
+    EKI_KIND_NONE,        /* victim's server -> thief's: nothing to steal */
+    EKI_KIND_VOTE,        /* child node -> parent node; struct eki_vote */
+    EKI_KIND_WAVE,        /* parent node -> child node; struct eki_verdict */
+    EKI_KIND_STOP,        /* to the neighbours in the tree: start no task */
+    EKI_KIND_MOVE,        /* to where a task belongs; slots */
+    EKI_KIND_SEEDS,       /* counter: rank -> rank 0: how many seeds */
+    EKI_KIND_TABLE,  /* counter: rank 0 -> all: struct eki_seeds of ranks; none:
+                        nothing can be drawn */
+    EKI_KIND_DRAW,   /* counter: rank -> rank 0: the next number */
+    EKI_KIND_NUMBER, /* counter: rank 0 -> rank */
+    EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
+    EKI_KIND_FETCHED, /* counter: holder -> rank; one slot */
+    EKI_KIND_PARCEL,  /* rebalance: a piece of something larger */
+    EKI_KINDS
+};
+
+/* Who looks up when a message has come, besides the server. */
+enum eki_concern {
+    EKI_CONCERNS_SERVER, /* nobody */
+    EKI_CONCERNS_WORKER, /* head.worker */
+    EKI_CONCERNS_ALL     /* all workers of the rank */
+};
+
+struct eki_kind_traits {
+    const char *name; /* in traces and errors */
+    enum eki_concern concerns;
+    bool has_slots; /* the body is tasks: checked; an old one is an error */
+    bool must_fit;  /* the phase is an error where there is no memory for it */
+    bool is_news;   /* more may follow soon: who waits looks again at once */
+};
+
+/* Of KIND; one that does not exist has a name, too. */
+const struct eki_kind_traits *eki_kind_traits_of(int kind);
+
+/* Bytes that the body of a message may have. */
+static inline int64_t eki_message_room(const struct eki_fabric *fabric)
+{
+    return (int64_t)(fabric->message_bytes - sizeof(struct eki_message));
+}
+
+#endif

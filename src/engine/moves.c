@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks that depart: kept until there are buffers, and taken where they go. */
+#include "engine/offers.h"
+
+static bool grow(struct eki_engine *engine)
+{
+    struct eki_moves *moves = &engine->moves;
+    int64_t room = moves->room ? 2 * moves->room : 64;
+    unsigned char *slots =
+        eki_realloc(moves->slots, (size_t)room, engine->slot_bytes);
+    if (!slots)
+        return false;
+    moves->slots = slots;
+    int *ranks = eki_realloc(moves->ranks, (size_t)room, sizeof *ranks);
+    if (!ranks)
+        return false;
+    moves->ranks = ranks;
+    int *workers = eki_realloc(moves->workers, (size_t)room, sizeof *workers);
+    if (!workers)
+        return false;
+    moves->workers = workers;
+    moves->room = room;
+    return true;
+}
+
+bool eki_engine_depart_to(struct eki_engine *engine,
+                          const struct eki_slot *slot, int rank, int worker)
+{
+    struct eki_moves *moves = &engine->moves;
+    if (moves->count == moves->room && !grow(engine))
+        return false;
+    memcpy(eki_slot_at(moves->slots, moves->count, engine->slot_bytes), slot,
+           engine->slot_bytes);
+    moves->workers[moves->count] = worker;
+    moves->ranks[moves->count++] = rank;
+    return true;
+}
+
+ek_status eki_engine_depart(struct eki_engine *engine,
+                            const struct eki_slot *slot, int rank)
+{
+    if (!eki_engine_depart_to(engine, slot, rank, -1))
+        return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
+    return EK_OK;
+}
+
+/* In a restore tasks go straight to their worker's log: to that of their home,
+ * where no worker is named. */
+static enum eki_taken take_home(struct eki_engine *engine,
+                                const struct eki_message *message)
+{
+    int workers = engine->topology->workers_here;
+    for (int here = 0; here < workers; here++) {
+        if (!eki_local_log_reserve(&engine->workers[here]->local,
+                                   message->head.count))
+            return EKI_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < message->head.count; i++) {
+        const struct eki_slot *slot =
+            (const struct eki_slot *)(message->body +
+                                      i * (int64_t)engine->slot_bytes);
+        int to = message->head.worker;
+        struct ek_worker *worker =
+            eki_server_worker(engine, to >= 0 ? to : eki_id_home(slot->id));
+        eki_local_log(&worker->local, slot);
+        worker->executed++;
+    }
+    for (int here = 0; here < workers; here++)
+        eki_worker_store(engine->workers[here]);
+    return EKI_TAKEN;
+}
+
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    struct eki_engine *engine = protocol->engine;
+    (void)now;
+    if (engine->kind == EKI_PHASE_RESTORE)
+        return take_home(engine, message);
+    struct ek_worker *worker = eki_server_worker(engine, message->head.worker);
+    return eki_server_deliver(engine, worker, message) ? EKI_TAKEN
+                                                       : EKI_NO_MEMORY;
+}
+
+/* Tasks from the next one on that go to the same worker: they travel together.
+ */
+static int64_t count_alike(const struct eki_moves *moves, int64_t most)
+{
+    const int *ranks = moves->ranks + moves->next;
+    const int *workers = moves->workers + moves->next;
+    int64_t left = moves->count - moves->next, count = 1;
+    most = left < most ? left : most;
+    while (count < most && ranks[count] == ranks[0] &&
+           workers[count] == workers[0])
+        count++;
+    return count;
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    struct eki_engine *engine = protocol->engine;
+    struct eki_moves *moves = (struct eki_moves *)protocol;
+    (void)now;
+    while (moves->next < moves->count) {
+        struct eki_message *message = eki_server_reserve(engine, EKI_KIND_MOVE);
+        if (!message)
+            return;
+        int64_t count = count_alike(moves, eki_message_slots(engine));
+        message->head.worker = moves->workers[moves->next];
+        message->head.count = count;
+        message->head.bytes = count * (int64_t)engine->slot_bytes;
+        memcpy(message->body,
+               eki_slot_at(moves->slots, moves->next, engine->slot_bytes),
+               (size_t)message->head.bytes);
+        eki_fabric_post(engine->fabric, message, moves->ranks[moves->next]);
+        moves->next += count;
+    }
+}
+
+static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now)
+{
+    struct eki_moves *moves = (struct eki_moves *)protocol;
+    (void)phase, (void)now;
+    moves->next = 0;
+    return moves->count > 0;
+}
+
+static bool may_vote(const struct eki_protocol *protocol)
+{
+    const struct eki_moves *moves = (const struct eki_moves *)protocol;
+    return moves->next == moves->count;
+}
+
+static void visit(const struct eki_protocol *protocol, eki_visit_fn *visitor,
+                  void *context)
+{
+    const struct eki_engine *engine = protocol->engine;
+    const struct eki_moves *moves = (const struct eki_moves *)protocol;
+    int64_t next = engine->is_open ? moves->next : 0;
+    if (next < moves->count)
+        visitor(context, "departing",
+                (const unsigned char *)eki_slot_at(moves->slots, next,
+                                                   engine->slot_bytes),
+                moves->count - next);
+}
+
+static void destroy(struct eki_protocol *protocol)
+{
+    struct eki_moves *moves = (struct eki_moves *)protocol;
+    eki_free(moves->slots);
+    eki_free(moves->ranks);
+    eki_free(moves->workers);
+}
+
+const struct eki_protocol_ops eki_moves_ops = {.name = "moves",
+                                               .service = EKI_SERVE_MOVES,
+                                               .kinds = 1u << EKI_KIND_MOVE,
+                                               .destroy = destroy,
+                                               .enter = enter,
+                                               .take = take,
+                                               .step = step,
+                                               .may_vote = may_vote,
+                                               .visit = visit};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* moves: tasks that leave this rank for where they belong (hints of another
+ * rank, original homes, rebalances). */
+#ifndef EKI_ENGINE_MOVES_H
+#define EKI_ENGINE_MOVES_H
+
+#include "engine/protocol.h"
+
+struct eki_moves {
+    struct eki_protocol protocol;
+    /* Written by the calling thread between phases, and by the server. */
+    unsigned char *slots;
+    int *ranks, *workers; /* worker -1: its home, or in turn */
+    int64_t count, room;
+    int64_t next; /* sent so far in this phase */
+};
+
+extern const struct eki_protocol_ops eki_moves_ops;
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the engine offers to protocols, and to its own files. */
+#ifndef EKI_ENGINE_OFFERS_H
+#define EKI_ENGINE_OFFERS_H
+
+#include "engine/engine.h"
+
+static inline struct eki_worker_words *
+eki_words_of(const struct eki_engine *engine, int local)
+{
+    unsigned char *first =
+        (unsigned char *)(engine->rank_words + engine->topology->node_ranks);
+    return (struct eki_worker_words *)first + local;
+}
+
+/* Slots of the shared part of a worker of the node. */
+unsigned char *eki_slots_of(const struct eki_engine *engine, int local);
+
+static inline bool eki_is_stopped(const struct eki_engine *engine)
+{
+    return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
+}
+
+static inline bool eki_is_broken(const struct eki_engine *engine)
+{
+    /* relaxed: the phase ends whenever it is seen. */
+    return atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK;
+}
+
+/* Signature of a worker that was seen in this phase: it may be in the next by
+ * now, which tells nothing. */
+static inline uint64_t eki_signature_of(const struct eki_engine *engine,
+                                        const struct eki_worker_words *words)
+{
+    /* relaxed: stored before phase. */
+    return atomic_load_explicit(&words->signature[engine->phase & 1],
+                                memory_order_relaxed);
+}
+
+/*
+ * Whether a worker of the node is in this phase and agrees with this rank on
+ * functions and calls: another's tasks might run something else here.
+ */
+static inline bool eki_is_alike(const struct eki_engine *engine,
+                                const struct eki_worker_words *words)
+{
+    /* acquire: pairs with the release in eki_engine_enter(): its signature. */
+    return atomic_load_explicit(&words->phase, memory_order_acquire) ==
+               engine->phase &&
+           eki_signature_of(engine, words) == engine->signature;
+}
+
+/* Whether every rank of the node has left the last phase: no claimant and
+ * nobody who draws in it is about. */
+bool eki_node_all_left(const struct eki_engine *engine);
+
+/* No task starts any more on this node. */
+void eki_set_stop(struct eki_engine *engine);
+/* Record an error of WORKER, once per phase and worker. */
+void eki_set_error(struct ek_worker *worker, ek_status status, int code,
+                   const char *text);
+/* Likewise that there is no memory for WHAT, and stop. */
+void eki_worker_no_memory(struct ek_worker *worker, const char *what);
+/* Record an error of this rank, once per phase, and stop; by the server. */
+void eki_set_rank_error(struct eki_engine *engine, ek_status status,
+                        const char *text);
+
+/* Store created and executed where others read them. */
+void eki_worker_store(struct ek_worker *worker);
+
+/* A buffer with kind, phase and signature set, or NULL. */
+struct eki_message *eki_server_reserve(struct eki_engine *engine,
+                                       enum eki_kind kind);
+/* Slots that one message can carry. */
+static inline int64_t eki_message_slots(const struct eki_engine *engine)
+{
+    return eki_message_room(engine->fabric) / (int64_t)engine->slot_bytes;
+}
+
+/* The worker of this rank with the global number ID; where ID is no worker of
+ * this rank, its workers take turns. */
+struct ek_worker *eki_server_worker(struct eki_engine *engine, int id);
+/* Give the tasks of a message to a worker of this rank; false: no memory. */
+bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
+                        const struct eki_message *message);
+/* The rank of this node whose server was stepped last. */
+static inline int eki_server_last_polled(const struct eki_engine *engine)
+{
+    /* relaxed: a hint for thieves elsewhere. */
+    return atomic_load_explicit(&engine->node->polled, memory_order_relaxed);
+}
+/* A request was answered after so long. */
+void eki_server_answered(struct eki_engine *engine, uint64_t ns);
+
+/* Put a copy of SLOT among the tasks that go to WORKER; false: no memory. */
+bool eki_engine_depart_to(struct eki_engine *engine,
+                          const struct eki_slot *slot, int rank, int worker);
+
+#endif

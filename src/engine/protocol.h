@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * protocol: a part of the engine that talks to other ranks.  It owns its state,
+ * one struct per rank with an array for the workers; the engine calls it at
+ * fixed points and knows nothing else of it.  What the engine offers in return
+ * is in engine/offers.h.
+ *
+ * Running, spawning, publishing and stealing within the node call no protocol.
+ *
+ * Threads.  seek, cancel, due, calls, awaits: the worker's.  take, step,
+ * may_vote: the server's.  All others: the calling thread while nothing is
+ * stepped.
+ */
+#ifndef EKI_ENGINE_PROTOCOL_H
+#define EKI_ENGINE_PROTOCOL_H
+
+#include "engine/kinds.h"
+#include "steal/steal.h"
+
+struct eki_engine;
+struct eki_phase;
+struct eki_protocol;
+
+/*
+ * Protocols are served in this order in each step of a server: what carries
+ * tasks, the end of the phase, requests last, so that they starve nobody.
+ */
+enum eki_service {
+    EKI_SERVE_REBALANCE,
+    EKI_SERVE_MOVES,
+    EKI_SERVE_COUNTER,
+    EKI_SERVE_END,
+    EKI_SERVE_REQUESTS
+};
+
+/* What came of a message. */
+enum eki_taken {
+    EKI_TAKEN,
+    EKI_NO_MEMORY, /* to be taken later */
+    EKI_REFUSED    /* it makes no sense */
+};
+
+/* What came of seeking work on other ranks. */
+enum eki_sought {
+    EKI_SOUGHT_NOTHING, /* look on the own node meanwhile */
+    EKI_SOUGHT_ASKED,   /* somebody is asked */
+    EKI_SOUGHT_FOUND    /* a task is on the worker's stack */
+};
+
+/* Slots that a protocol holds; PLACE says where. */
+typedef void eki_visit_fn(void *context, const char *place,
+                          const unsigned char *slots, int64_t count);
+
+/* Each function may be NULL. */
+struct eki_protocol_ops {
+    const char *name;
+    enum eki_service service;
+    uint32_t kinds; /* 1 << EKI_KIND_...: messages that take() gets */
+    void (*destroy)(struct eki_protocol *protocol);
+    /* The seeds are counted, nobody is in the phase yet.  True: servers must
+     * be stepped in this phase, on the whole node. */
+    bool (*enter)(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now);
+    /* A message of this phase; also where this rank's policy is another, when
+     * ranks differ. */
+    enum eki_taken (*take)(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now);
+    /* Send what there are buffers for. */
+    void (*step)(struct eki_protocol *protocol, uint64_t now);
+    /* Whether nothing of it is on its way that a vote has to wait for. */
+    bool (*may_vote)(const struct eki_protocol *protocol);
+    /* WORKER has nothing to do; NODE is whom its victim policy names, -1 where
+     * the scheme has none. */
+    enum eki_sought (*seek)(struct eki_protocol *protocol,
+                            struct ek_worker *worker, int node, uint64_t now);
+    /* The phase was stopped: give WORKER back what is hidden from it. */
+    void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
+    /* When a worker that waits gets on by time alone; UINT64_MAX: never. */
+    uint64_t (*due)(const struct eki_protocol *protocol,
+                    const struct ek_worker *worker);
+    /* Whether WORKER wants the server to send something. */
+    bool (*calls)(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker);
+    /* Whether an answer for WORKER is on its way. */
+    bool (*awaits)(const struct eki_protocol *protocol,
+                   const struct ek_worker *worker);
+    /* Visit every task that lies in the protocol's own memory. */
+    void (*visit)(const struct eki_protocol *protocol, eki_visit_fn *visit,
+                  void *context);
+};
+
+/* First member of every implementation. */
+struct eki_protocol {
+    const struct eki_protocol_ops *ops;
+    struct eki_engine *engine;
+};
+
+/* How the end of a phase is found; a bit of eki_scheme.detectors each. */
+enum eki_detector {
+    EKI_DETECTOR_COUNTING /* task counting, two equal waves */
+};
+
+/* How a worker without work gets some: a row of the table of steal policies
+ * (protocol/schemes.c). */
+struct eki_scheme {
+    ek_steal_policy policy;
+    const struct eki_victim_policy *victims;  /* NULL: nobody is stolen from */
+    const struct eki_protocol_ops *elsewhere; /* brings work from other ranks;
+                                                 NULL: none does */
+    uint32_t detectors; /* 1 << EKI_DETECTOR_...: that see its end */
+    /* Why it does not work in this job, or NULL; NULL: it always does. */
+    const char *(*unsuitable)(const struct eki_engine *engine);
+};
+
+/* PROTOCOL belongs to the engine from now on. */
+void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol);
+/* The protocol of these operations; NULL: it was not added. */
+struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
+                                         const struct eki_protocol_ops *ops);
+
+#endif

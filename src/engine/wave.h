@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wave: termination between nodes: task counting, two equal waves.
+ *
+ *     child -> parent   VOTE   sums of a subtree, signatures, its worst error
+ *     parent -> child   WAVE   again, stalled, or done with the error of all
+ *     to neighbours     STOP   start no task
+ *
+ * A vertex of the binary tree is a node; the server of its lowest rank votes
+ * for all its workers, once per wave, when its children have voted and its
+ * workers are idle.  The root ends the phase when created and executed are
+ * equal and were the same in the wave before.  Sums of the last phase count as
+ * a wave before: a phase without tasks takes one wave.
+ */
+#ifndef EKI_ENGINE_WAVE_H
+#define EKI_ENGINE_WAVE_H
+
+#include "engine/protocol.h"
+#include "engine/words.h"
+
+struct eki_vote {
+    uint64_t created, executed;
+    uint64_t signature_low, signature_high;
+    struct eki_error error;
+};
+
+enum eki_wave {
+    EKI_WAVE_AGAIN,
+    EKI_WAVE_STALLED,
+    EKI_WAVE_DONE
+};
+
+struct eki_verdict {
+    int64_t wave; /* enum eki_wave */
+    struct eki_error error;
+};
+
+/* One rank's view; written by its server. */
+struct eki_waves {
+    struct eki_protocol protocol;
+    int parent, children, child[2]; /* nodes; parent -1: root */
+    uint64_t wave;
+    bool voted, forwarded, is_lowest;
+    int stop_next; /* neighbours that were told to stop */
+    bool has_vote[2];
+    struct eki_vote vote[2];
+    struct eki_verdict verdict; /* to pass on ... */
+    int verdict_next;           /* ... from this child on; -1: none */
+    /* Root: sums of the last wave, and since when nothing has changed. */
+    uint64_t last_created, last_executed, unchanged_since;
+    bool stall_told;
+};
+
+extern const struct eki_protocol_ops eki_waves_ops;
+
+#endif

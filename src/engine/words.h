@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * words: what the workers and servers of a node share in its segment.
+ *
+ *     node words | rank words, one per rank | worker words, one per worker |
+ *     slots of the shared parts, one pair of buffers per worker
+ *
+ * Phases tell which phase a word speaks of; [phase & 1] where a rank still in
+ * phase p may look after another entered p + 1: nobody enters p + 2 before.
+ */
+#ifndef EKI_ENGINE_WORDS_H
+#define EKI_ENGINE_WORDS_H
+
+#include "base/base.h"
+#include "deque/deque.h"
+
+/* Who failed and why; status EK_OK: nobody. */
+struct eki_error {
+    int32_t status; /* ek_status */
+    int32_t worker;
+    int32_t code;
+    int32_t function;
+    uint64_t id;
+    char text[160];
+};
+
+struct eki_node_words {
+    /* Written by the server of the lowest rank. */
+    _Alignas(EKI_LINE) _Atomic uint64_t announced;
+    struct eki_error announced_error; /* before announced */
+
+    /* Written by any worker or server of the node, rarely. */
+    _Alignas(EKI_LINE) _Atomic uint64_t stop[2]; /* start no task */
+    _Atomic uint64_t mail[2];                    /* tasks travel: poll */
+    _Atomic uint64_t error[2];                   /* somebody has an error */
+    _Atomic uint64_t mismatch[2];                /* signatures differ */
+    _Atomic uint64_t stalled;
+
+    /* Written by all servers of the node: the rank that was stepped last. */
+    _Alignas(EKI_LINE) _Atomic int polled;
+
+    /* Written by whoever draws from the counter on the node of rank 0: the
+     * next number. */
+    _Alignas(EKI_LINE) _Atomic uint64_t draw;
+};
+
+/* An error of each of two phases, by parity. */
+struct eki_errors {
+    _Alignas(EKI_LINE) _Atomic uint64_t failed[2]; /* phase of error[] */
+    struct eki_error error[2];
+};
+
+/* Written by the thread that enters and leaves, and by the server. */
+struct eki_rank_words {
+    _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
+    struct eki_errors errors;
+};
+
+/* Written by the owner (before the team starts: by the thread that enters). */
+struct eki_worker_words {
+    _Alignas(EKI_LINE) _Atomic uint64_t phase;
+    _Atomic uint64_t signature[2];      /* of phases, as above */
+    _Atomic uint64_t created, executed; /* cumulative */
+    _Atomic uint64_t idle;              /* phase in which it is idle now */
+    struct eki_deque_shared deque;
+    struct eki_errors errors;
+};
+
+/* A word that is set to the phase it speaks of. */
+static inline bool eki_is_set(const _Atomic uint64_t *word, uint64_t phase)
+{
+    /* relaxed: a hint to act on; what it announces is ordered elsewhere. */
+    return atomic_load_explicit(word, memory_order_relaxed) == phase;
+}
+
+/* Whether a worker has nothing to do, as far as it knows. */
+static inline bool eki_is_idle(const struct eki_worker_words *words,
+                               uint64_t phase)
+{
+    /* acquire: pairs with the release in eki_worker_note_idle(): errors that
+     * its rank has set on entering. */
+    return atomic_load_explicit(&words->idle, memory_order_acquire) == phase;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * worker: what runs tasks, the public ek_worker, and the hot path of taking
+ * them.
+ *
+ * Lines.  What every task touches comes first; what other threads write, last
+ * and on lines of its own.
+ */
+#ifndef EKI_ENGINE_WORKER_H
+#define EKI_ENGINE_WORKER_H
+
+#include "count/count.h"
+#include "engine/words.h"
+#include "steal/steal.h"
+#include "task/task.h"
+
+struct eki_function {
+    ek_task_fn *fn;
+    void *context;
+    char *name; /* owned */
+};
+
+enum {
+    EKI_MARK_DISCARD = 1,
+    EKI_MARK_SKIP = 2,
+    EKI_MARK_COST = 4,
+    EKI_MARK_FAIL = 8,
+    EKI_MARK_STOP = 16
+};
+
+enum eki_step {
+    EKI_STEP_RUN,   /* take tasks with eki_worker_take() and run them */
+    EKI_STEP_RANGE, /* take indices with eki_worker_take_index() */
+    EKI_STEP_AGAIN, /* something moved: step again */
+    EKI_STEP_WAIT,  /* nothing to do for now */
+    EKI_STEP_DONE   /* the phase has ended */
+};
+
+/* Whether the worker has a thread. */
+enum eki_presence {
+    EKI_ABSENT,
+    EKI_BUSY,
+    EKI_PRESENT
+};
+
+/* Tasks brought by the server, until the worker takes them. */
+struct eki_chunk {
+    struct eki_chunk *next;
+    int64_t count;
+    bool is_stolen, is_whole; /* ... and now all of the answer is here */
+    _Alignas(16) unsigned char slots[];
+};
+
+/* The tasks that run between two readings of the clock. */
+struct eki_batch {
+    struct eki_slot *current; /* task that runs; NULL: an index */
+    unsigned char *seed;      /* seed_top when the batch began */
+    int64_t log;              /* log entries when the batch began */
+    uint32_t marks;           /* of the task that runs */
+    int32_t budget;           /* tasks this batch may take */
+    int32_t count;            /* tasks it took */
+    int32_t size;             /* adaptive, 1 ... 64 */
+    uint32_t function_limit;  /* functions registered */
+    size_t payload_limit;
+    uint64_t stamp; /* clock when the batch began */
+    struct eki_slot *scratch;
+    uint64_t cost_ns;
+    bool restamp; /* the step took time: read the clock again */
+};
+
+/* What others may steal. */
+struct eki_share {
+    struct eki_deque_owner deque;
+    unsigned char *slots;
+    uint64_t may_publish; /* phase: all have left the one before */
+};
+
+/* The part of a range that runs: first <= index <= last; first < 0: none. */
+struct eki_piece {
+    int64_t index, last;
+    int64_t first;     /* where the piece began */
+    int64_t nulls;     /* since the last time stamp */
+    uint64_t id;       /* of index 0 of the range, so to speak */
+    uint16_t function; /* of the range */
+    int32_t size;      /* adaptive, 1 ... 512 */
+    double null_ns;    /* what a null index takes, about */
+};
+
+/* Looking for work. */
+struct eki_search {
+    bool is_idle;
+    uint64_t since;  /* when it began */
+    uint64_t number; /* of searches so far */
+    struct eki_thief thief;
+    const struct eki_victim_policy *victims;
+    int steal_from;    /* local number whose block is claimed; -1: none */
+    uint64_t *trusted; /* phase in which a worker of the node was alike */
+    struct eki_block block;
+};
+
+/* Looking for the end of the phase, one worker of the node after the other. */
+struct eki_check {
+    int at, pass;
+    uint64_t executed, created; /* sums so far */
+    uint64_t last;              /* what the last pass has found executed */
+    uint64_t unchanged_since;
+};
+
+struct ek_worker {
+    /* What entering a phase looks at: written by the worker, and by the thread
+     * that enters; of a worker without thread, by whoever stands in for it. */
+    struct eki_local local;
+    uint64_t next_id;  /* of spawned tasks, home included */
+    uint64_t first_id; /* next_id when the phase began */
+    /* Cumulative; stored when others need them. */
+    uint64_t created; /* without those spawned in this phase */
+    uint64_t executed;
+    const struct eki_function *functions;
+    struct eki_worker_words *words;
+    struct eki_engine *engine;
+    int id, here, local_number;
+
+    /* Written by the worker alone. */
+    struct eki_batch batch;
+    struct eki_share share;
+    struct eki_piece piece;
+    void *data;    /* of the program */
+    uint64_t done; /* phase whose end it has seen */
+    struct eki_search search;
+    struct eki_check check;
+    struct eki_counts counts;
+    struct eki_function_counts *function_counts;
+
+    /* Written by the worker, by the server that brings tasks, and by workers
+     * of the rank that stand in for it while it has no thread. */
+    _Alignas(EKI_LINE) _Atomic(struct eki_chunk *) inbox;
+    _Atomic int presence;
+};
+
+/* Tasks created, cumulative. */
+static inline uint64_t eki_worker_created(const struct ek_worker *worker)
+{
+    return worker->created + worker->next_id - worker->first_id;
+}
+
+static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    unsigned char *top = local->stack_top != local->stack_bottom
+                             ? local->stack_top
+                             : local->seed_top;
+    return (struct eki_slot *)(top - local->slot_bytes);
+}
+
+/* Whether a long task may begin, as a batch of its own; a range may not. */
+static inline bool eki_worker_may_begin(struct ek_worker *worker,
+                                        const struct eki_slot *slot)
+{
+    if (worker->batch.count != 0 || slot->bin == EKI_BIN_RANGE)
+        return false;
+    worker->batch.budget = 1;
+    return true;
+}
+
+/* Take a seed from the top of the stack to the log, where it runs; NULL: step.
+ */
+struct eki_slot *eki_worker_take_logged(struct ek_worker *worker);
+
+/*
+ * The next task of the batch, or NULL: read the clock and step.  Long tasks,
+ * and ranges, are batches of their own.
+ */
+static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_batch *batch = &worker->batch;
+    struct eki_slot *slot;
+    if (EKI_UNLIKELY(batch->count >= batch->budget))
+        return NULL;
+    if (local->stack_top != local->stack_bottom) {
+        slot = (struct eki_slot *)(local->stack_top - local->slot_bytes);
+        if (EKI_UNLIKELY(slot->flags & EKI_SLOT_SEED)) {
+            slot = eki_worker_take_logged(worker);
+            if (!slot)
+                return NULL;
+        } else {
+            /* Spawned, so never measured.  It runs from a copy: its place is
+             * that of its first child. */
+            local->stack_top = (unsigned char *)slot;
+            eki_slot_copy(batch->scratch, slot, local->slot_bytes);
+            slot = batch->scratch;
+        }
+    } else {
+        if (EKI_UNLIKELY(local->seed_top == local->seed_base))
+            return NULL;
+        slot = (struct eki_slot *)(local->seed_top - local->slot_bytes);
+        if (EKI_UNLIKELY(slot->bin >= EKI_BIN_LONG) &&
+            !eki_worker_may_begin(worker, slot))
+            return NULL;
+        local->seed_top = (unsigned char *)slot;
+    }
+    batch->count++;
+    batch->current = slot;
+    return slot;
+}
+
+/* The next index of the piece; false: read the clock and step. */
+static inline bool eki_worker_take_index(struct ek_worker *worker,
+                                         int64_t *index)
+{
+    if (worker->piece.index == worker->piece.last)
+        return false;
+    *index = worker->piece.index++;
+    return true;
+}
+
+/* An index ended: a null one needs no more than this. */
+static inline bool eki_worker_index_is_null(struct ek_worker *worker, int code)
+{
+    if (EKI_UNLIKELY(worker->batch.marks != EKI_MARK_DISCARD || code != 0))
+        return false;
+    worker->batch.marks = 0;
+    worker->piece.nulls++;
+    return true;
+}
+
+/* Clock when the phase was entered or a task ended: NOW. */
+enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
+/* A thread has come for the worker; before its first step, but in a restore. */
+void eki_worker_arrive(struct ek_worker *worker, uint64_t now);
+/* The current task fails; before it ends. */
+void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
+/* After a failure, a mark or a non-zero return of the current task. */
+void eki_worker_mark(struct ek_worker *worker, int code);
+/* The same for an index; every index that is not discarded ends here. */
+void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now);
+/* Publish what a running task spawned, or what is left: long tasks. */
+void eki_worker_publish_now(struct ek_worker *worker);
+
+/* Of a worker that waits: when it gets on by time alone, UINT64_MAX: never;
+ * whether it wants the server; whether an answer for it is on its way. */
+uint64_t eki_worker_due(const struct ek_worker *worker);
+bool eki_worker_calls(const struct ek_worker *worker);
+bool eki_worker_awaits(const struct ek_worker *worker);
+
+#endif

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "protocol/counter.h"
+
+#include "engine/offers.h"
+
+static struct eki_counter *of(struct eki_protocol *protocol)
+{
+    return (struct eki_counter *)protocol;
+}
+
+static bool is_same_node(const struct eki_engine *engine)
+{
+    return engine->topology->node == engine->topology->node_of_rank[0];
+}
+
+/* First of N indices that ek_add_range() gives to worker HERE of WORKERS. */
+static int64_t part_first(int64_t n, int workers, int here)
+{
+    int64_t rest = n % workers;
+    return here * (n / workers) + (here < rest ? here : rest);
+}
+
+static uint64_t number_of_id(uint64_t id)
+{
+    return id & (EKI_NUMBERS - 1);
+}
+
+/* The seeds of a rank so far: how many, and whether they are one run of indices
+ * and ids. */
+struct run {
+    int64_t count;
+    bool is_run;
+    int64_t index;   /* the first one ... */
+    uint64_t number; /* ... and that of its id */
+    int32_t function;
+};
+
+/* Whether a range of WORKER goes on where the run ends. */
+static bool continues(const struct run *all, const struct eki_slot *slot,
+                      int64_t index)
+{
+    return all->function == slot->function &&
+           all->index + all->count == index &&
+           all->number + (uint64_t)all->count == number_of_id(slot->id);
+}
+
+static void add_slot(struct run *all, const struct eki_slot *slot, int worker)
+{
+    struct eki_range range;
+    bool is_own_range =
+        (slot->flags & EKI_SLOT_RANGE) && eki_id_home(slot->id) == worker;
+    if (is_own_range)
+        memcpy(&range, slot->payload, sizeof range);
+    if (all->count == 0 && is_own_range) {
+        all->is_run = true;
+        all->function = slot->function;
+        all->index = range.first;
+        all->number = number_of_id(slot->id);
+    } else if (!is_own_range || !continues(all, slot, range.first)) {
+        all->is_run = false;
+    }
+    all->count += eki_slot_tasks(slot);
+}
+
+/* Hide the seeds of a worker from it; its slots stay for who draws them. */
+static void hide_seeds(struct ek_worker *worker, struct eki_drawer *drawer,
+                       struct run *all)
+{
+    struct eki_local *local = &worker->local;
+    drawer->first = local->seed_base;
+    drawer->last = local->seed_top;
+    drawer->has_ranges = false;
+    for (unsigned char *at = local->seed_base; at != local->seed_top;
+         at += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)at;
+        add_slot(all, slot, worker->id);
+        drawer->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
+    }
+    /* A phase that fails because the last one was not restored has no seeds:
+     * the slots above are those of what ran before, and they stay. */
+    if (local->seed_top != local->seed_base)
+        local->seed_base = local->seed_top = local->seed_end;
+}
+
+/* Whether the parts of a run are those of one ek_add_range(): then anybody can
+ * tell the home of an index. */
+static bool is_dealt(const struct eki_counter *counter, int64_t n)
+{
+    int workers = counter->protocol.engine->topology->workers_here;
+    for (int here = 0; here < workers; here++) {
+        if (counter->starts[here] != part_first(n, workers, here))
+            return false;
+    }
+    return true;
+}
+
+/* Counts become first numbers; entry `size` is their sum. */
+static void number_seeds(struct eki_counter *counter)
+{
+    struct eki_seeds *table = counter->table;
+    int size = counter->protocol.engine->topology->size;
+    int64_t next = 0;
+    for (int r = 0; r < size; r++) {
+        int64_t count = table[r].first;
+        table[r].first = next;
+        next += count;
+    }
+    table[size] = (struct eki_seeds){.first = next, .function = -1};
+}
+
+static bool is_ready(const struct eki_counter *counter)
+{
+    /* acquire: pairs with the release in set_ready(). */
+    return atomic_load_explicit(&counter->is_ready, memory_order_acquire);
+}
+
+static void set_ready(struct eki_counter *counter)
+{
+    /* release: pairs with the acquire in is_ready(): the table is filled. */
+    atomic_store_explicit(&counter->is_ready, true, memory_order_release);
+}
+
+static bool is_void(const struct eki_counter *counter)
+{
+    /* acquire: pairs with the release in set_void(): stopped. */
+    return atomic_load_explicit(&counter->is_void, memory_order_acquire);
+}
+
+/*
+ * The counter does not open: ranks differ in their policy, or the phase was
+ * stopped before.  Nobody has drawn or will; all cancel what they hold.
+ */
+static void set_void(struct eki_counter *counter)
+{
+    if (is_void(counter))
+        return;
+    counter->tell = 1;
+    counter->tell_at = 0;
+    eki_set_stop(counter->protocol.engine);
+    /* release: pairs with the acquire in is_void(). */
+    atomic_store_explicit(&counter->is_void, true, memory_order_release);
+}
+
+/* Give a worker its seeds back, once, if nobody can draw them. */
+static void cancel(struct eki_protocol *protocol, struct ek_worker *worker)
+{
+    struct eki_drawer *drawer = &of(protocol)->drawers[worker->here];
+    if (!is_void(of(protocol)) || drawer->first == drawer->last)
+        return;
+    worker->local.seed_base -= drawer->last - drawer->first;
+    drawer->first = drawer->last;
+}
+
+/* Rank 0: number the seeds once all ranks are known, and start the counter. */
+static void open_counter(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    if (is_ready(counter))
+        return;
+    if (eki_is_stopped(engine)) {
+        set_void(counter);
+        return;
+    }
+    if (counter->known < engine->topology->size - 1 ||
+        !eki_node_all_left(engine))
+        return;
+    number_seeds(counter);
+    /* relaxed: ordered by the release that makes the table ready. */
+    atomic_store_explicit(&engine->node->draw, 0, memory_order_relaxed);
+    set_ready(counter);
+}
+
+/* What this rank has, with its seeds hidden from its workers. */
+static struct eki_seeds gather_seeds(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    int workers = engine->topology->workers_here;
+    struct run all = {0};
+    for (int here = 0; here < workers; here++) {
+        counter->starts[here] = all.count;
+        hide_seeds(engine->workers[here], &counter->drawers[here], &all);
+        counter->drawers[here].cursor.at = NULL;
+    }
+    counter->starts[workers] = all.count;
+    bool is_known = all.is_run && is_dealt(counter, all.count);
+    return (struct eki_seeds){.first = all.count,
+                              .index = all.index,
+                              .number = all.number,
+                              .function = is_known ? all.function : -1};
+}
+
+static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now)
+{
+    struct eki_counter *counter = of(protocol);
+    const struct eki_topology *topology = protocol->engine->topology;
+    (void)phase, (void)now;
+    counter->is_used = protocol->engine->elsewhere == protocol;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&counter->is_void, false, memory_order_relaxed);
+    if (!counter->is_used)
+        return false;
+    for (int here = 0; here < topology->workers_here; here++)
+        /* relaxed: handed on by the start of the team. */
+        atomic_store_explicit(&counter->drawers[here].state, EKI_DRAW_FREE,
+                              memory_order_relaxed);
+    counter->table[topology->rank] = gather_seeds(counter);
+    counter->seeds_sent = false;
+    counter->known = counter->tell_at = 0;
+    counter->tell = 1;
+    counter->count = 0;
+    counter->cursor.at = NULL;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&counter->is_ready, false, memory_order_relaxed);
+    if (topology->size == 1)
+        open_counter(counter);
+    return true;
+}
+
+/* Rank 0: the table to all other ranks, as far as there are buffers. */
+static void tell_table(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    int size = engine->topology->size;
+    int most = (int)(eki_message_room(engine->fabric) /
+                     (int64_t)sizeof *counter->table);
+    int entries = is_void(counter) ? 0 : size + 1;
+    if (entries != 0 && !is_ready(counter))
+        return;
+    while (counter->tell < size) {
+        struct eki_message *message =
+            eki_server_reserve(engine, EKI_KIND_TABLE);
+        if (!message)
+            return;
+        int left = entries - counter->tell_at;
+        int count = left < most ? left : most;
+        message->head.count = count;
+        message->head.first = counter->tell_at;
+        message->head.bytes = count * (int64_t)sizeof *counter->table;
+        memcpy(message->body, counter->table + counter->tell_at,
+               (size_t)message->head.bytes);
+        eki_fabric_post(engine->fabric, message, counter->tell);
+        counter->tell_at += count;
+        if (counter->tell_at == entries) {
+            counter->tell_at = 0;
+            counter->tell++;
+        }
+    }
+}
+
+static void tell_seeds(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    if (counter->seeds_sent)
+        return;
+    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_SEEDS);
+    if (!message)
+        return;
+    message->head.count = 1;
+    message->head.bytes = sizeof *counter->table;
+    memcpy(message->body, &counter->table[engine->topology->rank],
+           sizeof *counter->table);
+    eki_fabric_post(engine->fabric, message, 0);
+    counter->seeds_sent = true;
+}
+
+static void slot_of_index(struct eki_slot *slot, int function, uint64_t id,
+                          int64_t index)
+{
+    slot->function = (uint16_t)function;
+    slot->bytes = sizeof index;
+    slot->bin = EKI_BIN_NEVER;
+    slot->deviation = eki_hint_byte(1.0);
+    slot->flags = EKI_SLOT_SEED;
+    slot->id = id;
+    memcpy(slot->payload, &index, sizeof index);
+}
+
+/* Move the cursor to the slot that holds seed J of this rank. */
+static void seek_seed(const struct eki_counter *counter, int64_t j,
+                      struct eki_cursor *cursor)
+{
+    const int64_t *starts = counter->starts;
+    uint32_t slot_bytes = counter->protocol.engine->slot_bytes;
+    if (!cursor->at || j < cursor->first || j >= starts[cursor->here + 1]) {
+        cursor->here = 0;
+        while (j >= starts[cursor->here + 1])
+            cursor->here++;
+        cursor->at = counter->drawers[cursor->here].first;
+        cursor->first = starts[cursor->here];
+    }
+    if (!counter->drawers[cursor->here].has_ranges) {
+        cursor->at += (j - cursor->first) * (int64_t)slot_bytes;
+        cursor->first = j;
+        return;
+    }
+    for (;;) {
+        int64_t tasks = eki_slot_tasks((const struct eki_slot *)cursor->at);
+        if (j < cursor->first + tasks)
+            return;
+        cursor->first += tasks;
+        cursor->at += slot_bytes;
+    }
+}
+
+/* Seed J of this rank to SLOT. */
+static void copy_seed(const struct eki_counter *counter, int64_t j,
+                      struct eki_cursor *cursor, struct eki_slot *slot)
+{
+    seek_seed(counter, j, cursor);
+    const struct eki_slot *found = (const struct eki_slot *)cursor->at;
+    j -= cursor->first;
+    if (found->flags & EKI_SLOT_RANGE) {
+        struct eki_range range;
+        memcpy(&range, found->payload, sizeof range);
+        slot_of_index(slot, found->function, found->id + (uint64_t)j,
+                      range.first + j);
+    } else {
+        memcpy(slot, found, counter->protocol.engine->slot_bytes);
+    }
+}
+
+/* Index J of the run of RANK to SLOT. */
+static void make_index(const struct eki_counter *counter, int rank, int64_t j,
+                       struct eki_slot *slot)
+{
+    const struct eki_seeds *seeds = &counter->table[rank];
+    const int *first = &counter->protocol.engine->topology->first_worker[rank];
+    int workers = first[1] - first[0], here = 0;
+    int64_t n = seeds[1].first - seeds[0].first;
+    while (here + 1 < workers && j >= part_first(n, workers, here + 1))
+        here++;
+    slot_of_index(slot, seeds->function,
+                  eki_id(first[0] + here, seeds->number + (uint64_t)j),
+                  seeds->index + j);
+}
+
+static int holder_of(const struct eki_counter *counter, int64_t number)
+{
+    const struct eki_seeds *table = counter->table;
+    int low = 0, high = counter->protocol.engine->topology->size - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (table[middle].first <= number)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void set_state(struct eki_drawer *drawer, enum eki_draw state)
+{
+    /* release: pairs with the acquires of worker and server: `number`. */
+    atomic_store_explicit(&drawer->state, (int)state, memory_order_release);
+}
+
+/* Leave NUMBER where the worker, or the server, finds it in STATE. */
+static void set_number(struct eki_drawer *drawer, int64_t number,
+                       enum eki_draw state)
+{
+    /* relaxed: ordered by the release of the state. */
+    atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
+    set_state(drawer, state);
+}
+
+/* Bring seed NUMBER to the stack, or let the server fetch it; true: it is
+ * here. */
+static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
+                        int64_t number)
+{
+    const struct eki_topology *topology = counter->protocol.engine->topology;
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    const struct eki_seeds *table = counter->table;
+    if (number >= table[topology->size].first) {
+        set_state(drawer, EKI_DRAW_OVER);
+        return false;
+    }
+    int rank = holder_of(counter, number);
+    int64_t j = number - table[rank].first;
+    if (table[rank].function < 0 && rank != topology->rank) {
+        worker->counts.successful++;
+        set_number(drawer, number, EKI_DRAW_FETCH);
+        return false;
+    }
+    struct eki_slot *slot = eki_local_push(&worker->local);
+    if (!slot) {
+        /* It was drawn: it is taken when there is memory. */
+        set_number(drawer, number, EKI_DRAW_NUMBER);
+        eki_worker_no_memory(worker, "a task");
+        return false;
+    }
+    if (table[rank].function >= 0)
+        make_index(counter, rank, j, slot);
+    else
+        copy_seed(counter, j, &drawer->cursor, slot);
+    worker->counts.successful++;
+    set_state(drawer, EKI_DRAW_FREE);
+    return true;
+}
+
+/* Also where the phase was stopped: what was drawn must be cancelled. */
+static enum eki_sought seek(struct eki_protocol *protocol,
+                            struct ek_worker *worker, int node, uint64_t now)
+{
+    struct eki_counter *counter = of(protocol);
+    struct eki_engine *engine = protocol->engine;
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    int64_t number;
+    (void)node, (void)now;
+    if (!is_ready(counter))
+        return EKI_SOUGHT_NOTHING;
+    /* acquire: pairs with the releases in set_state(). */
+    int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
+    if (state != EKI_DRAW_NUMBER && state != EKI_DRAW_FREE)
+        return EKI_SOUGHT_NOTHING;
+    if (state == EKI_DRAW_FREE) {
+        worker->counts.attempted++;
+        if (!is_same_node(engine)) {
+            set_state(drawer, EKI_DRAW_ASK);
+            return EKI_SOUGHT_ASKED;
+        }
+        /* relaxed: only the number counts. */
+        number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw, 1,
+                                                    memory_order_relaxed);
+    } else {
+        /* relaxed: ordered by the acquire above. */
+        number = atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    }
+    return take_number(counter, worker, number) ? EKI_SOUGHT_FOUND
+                                                : EKI_SOUGHT_NOTHING;
+}
+
+/* All seeds are not drawn yet: the server is to ask, or to hear. */
+static bool calls(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker)
+{
+    const struct eki_counter *counter = (const struct eki_counter *)protocol;
+    /* relaxed: a hint. */
+    return atomic_load_explicit(&counter->drawers[worker->here].state,
+                                memory_order_relaxed) != EKI_DRAW_OVER;
+}
+
+/* Send what a worker wants: a number, or a seed. */
+static void send_wish(struct eki_counter *counter,
+                      const struct ek_worker *worker)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    /* acquire: pairs with the releases in set_state(). */
+    int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
+    if (state != EKI_DRAW_ASK && state != EKI_DRAW_FETCH)
+        return;
+    bool is_draw = state == EKI_DRAW_ASK;
+    struct eki_message *message =
+        eki_server_reserve(engine, is_draw ? EKI_KIND_DRAW : EKI_KIND_FETCH);
+    if (!message)
+        return;
+    /* relaxed: ordered by the acquire above. */
+    int64_t number =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    message->head.worker = worker->id;
+    message->head.first = number;
+    eki_fabric_post(engine->fabric, message,
+                    is_draw ? 0 : holder_of(counter, number));
+    set_state(drawer, is_draw ? EKI_DRAW_ASKED : EKI_DRAW_FETCHED);
+}
+
+static enum eki_taken keep_wish(struct eki_counter *counter,
+                                const struct eki_head *head)
+{
+    if (counter->count == counter->room) {
+        int room = counter->room ? 2 * counter->room : 64;
+        struct eki_wish *grown =
+            eki_realloc(counter->wishes, (size_t)room, sizeof *grown);
+        if (!grown)
+            return EKI_NO_MEMORY;
+        counter->wishes = grown;
+        counter->room = room;
+    }
+    counter->wishes[counter->count++] =
+        (struct eki_wish){head->source, head->worker,
+                          head->kind == EKI_KIND_DRAW ? -1 : head->first};
+    return EKI_TAKEN;
+}
+
+/* Answer one wish of another rank; false: no buffer. */
+static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    bool is_draw = wish->number < 0;
+    struct eki_message *message = eki_server_reserve(
+        engine, is_draw ? EKI_KIND_NUMBER : EKI_KIND_FETCHED);
+    if (!message)
+        return false;
+    message->head.worker = wish->worker;
+    if (is_draw) {
+        /* relaxed: only the number counts. */
+        message->head.first = (int64_t)atomic_fetch_add_explicit(
+            &engine->node->draw, 1, memory_order_relaxed);
+    } else {
+        copy_seed(counter,
+                  wish->number - counter->table[engine->topology->rank].first,
+                  &counter->cursor, (struct eki_slot *)message->body);
+        message->head.count = 1;
+        message->head.bytes = engine->slot_bytes;
+    }
+    eki_fabric_post(engine->fabric, message, wish->rank);
+    return true;
+}
+
+static void grant_wishes(struct eki_counter *counter)
+{
+    int granted = 0;
+    if (!is_ready(counter))
+        return;
+    while (granted < counter->count &&
+           grant(counter, &counter->wishes[granted]))
+        granted++;
+    if (granted == 0)
+        return;
+    counter->count -= granted;
+    memmove(counter->wishes, counter->wishes + granted,
+            (size_t)counter->count * sizeof *counter->wishes);
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    struct eki_counter *counter = of(protocol);
+    struct eki_engine *engine = protocol->engine;
+    (void)now;
+    if (!counter->is_used) {
+        if (is_void(counter))
+            tell_table(counter);
+        return;
+    }
+    if (engine->topology->rank == 0) {
+        open_counter(counter);
+        tell_table(counter);
+    } else {
+        tell_seeds(counter);
+    }
+    grant_wishes(counter);
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        send_wish(counter, engine->workers[here]);
+}
+
+static enum eki_taken take_seeds(struct eki_counter *counter,
+                                 const struct eki_message *message)
+{
+    if (message->head.bytes != sizeof(struct eki_seeds) ||
+        counter->protocol.engine->topology->rank != 0)
+        return EKI_REFUSED;
+    if (!counter->is_used) {
+        set_void(counter);
+        return EKI_TAKEN;
+    }
+    memcpy(&counter->table[message->head.source], message->body,
+           sizeof(struct eki_seeds));
+    counter->known++;
+    return EKI_TAKEN;
+}
+
+static enum eki_taken take_table(struct eki_counter *counter,
+                                 const struct eki_message *message)
+{
+    int64_t first = message->head.first, count = message->head.count;
+    int entries = counter->protocol.engine->topology->size + 1;
+    /* Told to all; who has another policy needs no table. */
+    if (!counter->is_used)
+        return EKI_TAKEN;
+    if (count == 0) {
+        set_void(counter);
+        return EKI_TAKEN;
+    }
+    if (first < 0 || count < 1 || first + count > entries ||
+        message->head.bytes != count * (int64_t)sizeof *counter->table)
+        return EKI_REFUSED;
+    memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
+    counter->known += (int)count;
+    if (counter->known == entries)
+        set_ready(counter);
+    return EKI_TAKEN;
+}
+
+/* The answer to the wish of a worker here. */
+static enum eki_taken take_answer(struct eki_counter *counter,
+                                  const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_topology *topology = engine->topology;
+    int here = message->head.worker - topology->first_worker[topology->rank];
+    if (here < 0 || here >= topology->workers_here)
+        return EKI_REFUSED;
+    struct eki_drawer *drawer = &counter->drawers[here];
+    if (message->head.kind == EKI_KIND_NUMBER) {
+        set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
+        return EKI_TAKEN;
+    }
+    if (message->head.count != 1)
+        return EKI_REFUSED;
+    if (!eki_server_deliver(engine, engine->workers[here], message))
+        return EKI_NO_MEMORY;
+    set_state(drawer, EKI_DRAW_FREE);
+    return EKI_TAKEN;
+}
+
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    (void)now;
+    switch (message->head.kind) {
+    case EKI_KIND_SEEDS:
+        return take_seeds(of(protocol), message);
+    case EKI_KIND_TABLE:
+        return take_table(of(protocol), message);
+    case EKI_KIND_DRAW:
+    case EKI_KIND_FETCH:
+        return keep_wish(of(protocol), &message->head);
+    default:
+        return take_answer(of(protocol), message);
+    }
+}
+
+static void destroy(struct eki_protocol *protocol)
+{
+    struct eki_counter *counter = of(protocol);
+    eki_free(counter->table);
+    eki_free(counter->starts);
+    eki_free(counter->drawers);
+    eki_free(counter->wishes);
+    eki_free(counter);
+}
+
+const struct eki_protocol_ops eki_counter_ops = {
+    .name = "counter",
+    .service = EKI_SERVE_COUNTER,
+    .kinds = 1u << EKI_KIND_SEEDS | 1u << EKI_KIND_TABLE | 1u << EKI_KIND_DRAW |
+             1u << EKI_KIND_NUMBER | 1u << EKI_KIND_FETCH |
+             1u << EKI_KIND_FETCHED,
+    .destroy = destroy,
+    .enter = enter,
+    .take = take,
+    .step = step,
+    .seek = seek,
+    .cancel = cancel,
+    .calls = calls};
+
+ek_status eki_counter_add(struct eki_engine *engine)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct eki_counter *counter = eki_alloc(1, sizeof *counter);
+    if (counter) {
+        counter->protocol.ops = &eki_counter_ops;
+        counter->table =
+            eki_alloc((size_t)topology->size + 1, sizeof *counter->table);
+        counter->starts = eki_alloc((size_t)topology->workers_here + 1,
+                                    sizeof *counter->starts);
+        counter->drawers = eki_alloc_lines((size_t)topology->workers_here *
+                                           sizeof *counter->drawers);
+        if (counter->table && counter->starts && counter->drawers) {
+            eki_engine_add(engine, &counter->protocol);
+            return EK_OK;
+        }
+        destroy(&counter->protocol);
+    }
+    return eki_error(EK_ERR_NOMEM, "no memory for a counter of %d ranks",
+                     topology->size);
+}

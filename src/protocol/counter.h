@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * counter: the shared counter, the users' own baseline (nxtval): seeds are
+ * numbered over the job, a worker draws the next number and fetches that seed
+ * from its holder.
+ *
+ *     ranks -> rank 0     SEEDS    how many seeds, and whether they are one run
+ *     rank 0 -> ranks     TABLE    where each rank's numbers begin, in pieces;
+ *                                  empty: the counter does not open
+ *     rank -> rank 0      DRAW     the next number, from other nodes
+ *     rank 0 -> rank      NUMBER
+ *     rank -> holder      FETCH    the seed of a number
+ *     holder -> rank      FETCHED
+ *
+ * Numbers are drawn from a word of the node of rank 0, from elsewhere by a
+ * message.  Seeds of a rank that are one run of indices need not be fetched.
+ * The seeds lie where they were added, and are not written, until the phase
+ * ends.
+ */
+#ifndef EKI_PROTOCOL_COUNTER_H
+#define EKI_PROTOCOL_COUNTER_H
+
+#include "engine/engine.h"
+
+/* Where a worker stands in drawing a seed. */
+enum eki_draw {
+    EKI_DRAW_FREE,    /* may draw */
+    EKI_DRAW_ASK,     /* the server shall ask for a number */
+    EKI_DRAW_ASKED,   /* ... has */
+    EKI_DRAW_NUMBER,  /* `number` is there */
+    EKI_DRAW_FETCH,   /* the server shall fetch `number` */
+    EKI_DRAW_FETCHED, /* ... does; the seed comes to the inbox */
+    EKI_DRAW_OVER     /* all seeds are drawn */
+};
+
+/* What rank 0 tells of the seeds of a rank. */
+struct eki_seeds {
+    int64_t first; /* number of its first seed */
+    /* All seeds are one run of indices from INDEX on: no need to fetch. */
+    int64_t index;
+    uint64_t number;  /* of the id of the first index */
+    int32_t function; /* -1: fetch */
+    int32_t reserved;
+};
+
+/* Where somebody was who draws the seeds of a rank, roughly in turn. */
+struct eki_cursor {
+    const unsigned char *at; /* a slot, or NULL: begin anew */
+    int64_t first;           /* number of its first task in the rank */
+    int here;                /* worker that holds it */
+};
+
+/* A worker's side. */
+struct eki_drawer {
+    /* Written by the worker and the server in turn: whose turn it is, the
+     * state says. */
+    _Alignas(64) _Atomic int state; /* enum eki_draw */
+    _Atomic int64_t number;         /* that was drawn, or is to be fetched */
+    /* Written on entering. */
+    const unsigned char *first, *last; /* seeds it holds */
+    bool has_ranges;                   /* with ranges among them */
+    /* Written by the worker. */
+    struct eki_cursor cursor;
+};
+
+/* What another rank wants. */
+struct eki_wish {
+    int rank, worker;
+    int64_t number; /* to fetch; -1: a draw */
+};
+
+/* One rank's view; written by the server, but for what is atomic. */
+struct eki_counter {
+    struct eki_protocol protocol;
+    struct eki_seeds *table;    /* [size + 1] */
+    int64_t *starts;            /* [workers_here + 1]: first seeds of workers */
+    struct eki_drawer *drawers; /* [workers_here] */
+    bool is_used;               /* by this rank in this phase */
+    bool seeds_sent;
+    _Atomic bool is_ready; /* the table is complete */
+    _Atomic bool is_void;  /* there will be none: seeds stay where they are */
+    struct eki_cursor cursor; /* of the server */
+    int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
+    int tell;    /* rank 0: rank to tell next ... */
+    int tell_at; /* ... from this entry on */
+    struct eki_wish *wishes;
+    int count, room; /* of them */
+};
+
+extern const struct eki_protocol_ops eki_counter_ops;
+
+/* 32 bytes for each rank, 64 for each worker here. */
+ek_status eki_counter_add(struct eki_engine *engine);
+
+/* The counter of a rank; NULL: it has none. */
+static inline const struct eki_counter *
+eki_counter_of(const struct eki_engine *engine)
+{
+    return (const struct eki_counter *)eki_engine_protocol(engine,
+                                                           &eki_counter_ops);
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * requests: stealing between nodes by active messages.
+ *
+ *     thief's server -> a rank of the victim node   REQUEST
+ *     victim's server -> thief's server             TASKS    in pieces, or
+ *                                                   NONE
+ *
+ * A worker names a node, its server asks there, and the server that is asked
+ * claims a block from the fullest deque of its node like any claimant.  A large
+ * block takes several messages; one is sent at a time, and its rest waits in
+ * memory until there are buffers.  No deque is ever held by the network.
+ *
+ * Who has asked goes on stealing on its own node; after a while it may ask
+ * further nodes, a few at a time.  Late tasks are always accepted.
+ *
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
+ */
+#ifndef EKI_PROTOCOL_REQUESTS_H
+#define EKI_PROTOCOL_REQUESTS_H
+
+#include "engine/engine.h"
+
+/* Back-off after another node had nothing: from ... to ..., doubling.  A
+ * millisecond takes most of the traffic and no efficiency. */
+#define EKI_ASK_FIRST_NS UINT64_C(20000)
+#define EKI_ASK_MOST_NS UINT64_C(1000000)
+
+/* A worker's side. */
+struct eki_asker {
+    /* Written by the worker, and reset by the server. */
+    _Alignas(EKI_LINE) _Atomic int ask; /* node + 1; 0: none */
+    /* Written by the server: requests denied, granted. */
+    _Atomic uint64_t answers[2];
+    _Atomic uint64_t round_trip_ns;
+    /* Written by both. */
+    _Atomic uint64_t asked_at;
+    /* Written by the worker alone. */
+    uint64_t asked, denied_seen, granted_seen;
+    uint64_t ask_after, backoff;
+    uint64_t search; /* number of the search that the back-off is of */
+};
+
+struct eki_request {
+    int rank, worker;
+    uint64_t signature;
+};
+
+/* Slots of a reply that found no buffer yet. */
+struct eki_rest {
+    int rank, worker;
+    int64_t sent, count;
+    unsigned char *slots; /* room for the largest block */
+};
+
+struct eki_requests {
+    struct eki_protocol protocol;
+    struct eki_asker *askers; /* [workers_here] */
+    /* Written by the server. */
+    struct eki_request *waiting;
+    int count, room; /* of them */
+    struct eki_rest rest;
+    int *contact; /* rank to ask, per node; [nodes]; NULL: nodes of one rank */
+    /* Written by workers that ask and by the server: asks not fetched yet.
+     * Away from what every step reads. */
+    _Alignas(EKI_LINE) _Atomic int asks;
+};
+
+extern const struct eki_protocol_ops eki_requests_ops;
+
+/* For a job of several nodes. */
+ek_status eki_requests_add(struct eki_engine *engine);
+
+/* Of a rank with several nodes; NULL: there are none. */
+static inline const struct eki_requests *
+eki_requests_of(const struct eki_engine *engine)
+{
+    return (const struct eki_requests *)eki_engine_protocol(engine,
+                                                            &eki_requests_ops);
+}
+
+#endif

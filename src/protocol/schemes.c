@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "protocol/schemes.h"
+
+#include "protocol/counter.h"
+#include "protocol/requests.h"
+
+#define COUNTING (1u << EKI_DETECTOR_COUNTING)
+
+static const char *counter_unsuitable(const struct eki_engine *engine)
+{
+    return eki_engine_protocol(engine, &eki_counter_ops)
+               ? NULL
+               : "the engine was made without a counter (setup.has_counter)";
+}
+
+/* One row per policy. */
+static const struct eki_scheme schemes[] = {
+    {EK_STEAL_NONE, NULL, NULL, COUNTING, NULL},
+    {EK_STEAL_RANDOM, &eki_victims_random, &eki_requests_ops, COUNTING, NULL},
+    {EK_STEAL_NEAR, &eki_victims_near, &eki_requests_ops, COUNTING, NULL},
+    {EK_STEAL_COUNTER, NULL, &eki_counter_ops, COUNTING, counter_unsuitable}};
+
+const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (schemes[i].policy == policy)
+            return &schemes[i];
+    }
+    return &schemes[0];
+}
+
+ek_status eki_schemes_add(struct eki_engine *engine)
+{
+    if (engine->setup.has_counter)
+        EKI_TRY(eki_counter_add(engine));
+    return engine->alone ? EK_OK : eki_requests_add(engine);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schemes: the table of steal policies. */
+#ifndef EKI_PROTOCOL_SCHEMES_H
+#define EKI_PROTOCOL_SCHEMES_H
+
+#include "engine/engine.h"
+
+/* The scheme of a policy; one that does not exist steals from nobody. */
+const struct eki_scheme *eki_scheme_of(ek_steal_policy policy);
+
+/* Add the protocols that any of the policies may need in this job.  After
+ * eki_engine_create(), which the engine's destruction undoes. */
+ek_status eki_schemes_add(struct eki_engine *engine);
+
+#endif
