@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The root of two levels: what groups could not place goes to other groups. */
-#include "balance/holes.h"
+#include "balance/balance.h"
+#include "balance/index_heap.h"
 
 #include <string.h>
 
@@ -27,32 +28,12 @@ static eki_ns mean_spare(const struct eki_group *group)
     return group->workers > 0 ? group->spare / group->workers : INT64_MIN;
 }
 
-/* Heap of groups: most spare per worker first. */
-struct heap {
-    const struct eki_group *groups;
-    int32_t *order;
-    int32_t count;
-};
-
-static bool is_before(const struct heap *heap, int32_t a, int32_t b)
+/* Most spare capacity per worker first. */
+static bool has_more_spare(const void *context, int32_t a, int32_t b)
 {
-    eki_ns x = mean_spare(&heap->groups[a]), y = mean_spare(&heap->groups[b]);
+    const struct eki_group *groups = context;
+    eki_ns x = mean_spare(&groups[a]), y = mean_spare(&groups[b]);
     return x != y ? x > y : a < b;
-}
-
-static void sift(struct heap *heap, int32_t at)
-{
-    int32_t *order = heap->order;
-    for (int32_t child; (child = 2 * at + 1) < heap->count; at = child) {
-        if (child + 1 < heap->count &&
-            is_before(heap, order[child + 1], order[child]))
-            child++;
-        if (!is_before(heap, order[child], order[at]))
-            return;
-        int32_t swapped = order[at];
-        order[at] = order[child];
-        order[child] = swapped;
-    }
 }
 
 /* The group takes an item, into its largest hole if that takes it. */
@@ -66,15 +47,16 @@ static void take(struct eki_group *group, eki_ns ns)
     group->holes[at] = hole;
 }
 
-/* Of the groups with most spare, one with a hole for NS; else the first. */
-static int32_t choose_at(const struct heap *heap, eki_ns ns)
+/* Where in the heap, of the groups with most spare, one with a hole for NS is;
+ * else the first. */
+static int32_t choose_at(const struct eki_index_heap *heap,
+                         const struct eki_group *groups, eki_ns ns)
 {
     enum {
         LOOKS = 15 /* the top of the heap */
     };
     for (int32_t at = 0; at < heap->count && at < LOOKS; at++) {
-        const struct eki_group *group = &heap->groups[heap->order[at]];
-        if (group->holes[0] >= ns)
+        if (groups[heap->items[at]].holes[0] >= ns)
             return at;
     }
     return 0;
@@ -84,20 +66,16 @@ bool eki_groups_share(struct eki_group *groups, int32_t count,
                       const struct eki_item *items, int64_t item_count,
                       int32_t *given)
 {
-    struct heap heap = {groups, eki_alloc((size_t)count, sizeof *heap.order),
-                        count};
-    if (!heap.order)
+    struct eki_index_heap heap;
+    if (!eki_index_heap_init(&heap, count))
         return false;
-    for (int32_t g = 0; g < count; g++)
-        heap.order[g] = g;
-    for (int32_t at = count / 2; at-- > 0;)
-        sift(&heap, at);
+    eki_index_heap_fill(&heap, count, has_more_spare, groups);
     for (int64_t i = 0; i < item_count; i++) {
-        int32_t at = choose_at(&heap, items[i].ns);
-        given[i] = heap.order[at];
+        int32_t at = choose_at(&heap, groups, items[i].ns);
+        given[i] = heap.items[at];
         take(&groups[given[i]], items[i].ns);
-        sift(&heap, at);
+        eki_index_heap_sink(&heap, at, has_more_spare, groups);
     }
-    eki_free(heap.order);
+    eki_index_heap_free(&heap);
     return true;
 }

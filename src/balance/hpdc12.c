@@ -9,6 +9,7 @@
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
  */
+#include "balance/index_heap.h"
 #include "balance/plan.h"
 
 #include <string.h>
@@ -36,50 +37,25 @@ static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
     }
 }
 
-struct heap {
-    const eki_ns *loads;
-    int32_t *order;
-    int32_t count;
-};
-
-static bool is_less(const struct heap *heap, int32_t a, int32_t b)
+/* Least load first. */
+static bool is_less(const void *context, int32_t a, int32_t b)
 {
-    return heap->loads[a] != heap->loads[b] ? heap->loads[a] < heap->loads[b]
-                                            : a < b;
-}
-
-static void sift(struct heap *heap, int32_t at)
-{
-    int32_t *order = heap->order;
-    for (int32_t child; (child = 2 * at + 1) < heap->count; at = child) {
-        if (child + 1 < heap->count &&
-            is_less(heap, order[child + 1], order[child]))
-            child++;
-        if (!is_less(heap, order[child], order[at]))
-            return;
-        int32_t swapped = order[at];
-        order[at] = order[child];
-        order[child] = swapped;
-    }
+    const eki_ns *loads = context;
+    return loads[a] != loads[b] ? loads[a] < loads[b] : a < b;
 }
 
 bool eki_pool_greedy(struct eki_pool *pool)
 {
-    struct heap heap = {pool->loads,
-                        eki_alloc((size_t)pool->workers, sizeof *heap.order),
-                        pool->workers};
-    if (!heap.order)
+    struct eki_index_heap heap;
+    if (!eki_index_heap_init(&heap, pool->workers))
         return false;
-    for (int32_t w = 0; w < pool->workers; w++)
-        heap.order[w] = w;
-    for (int32_t at = pool->workers / 2; at-- > 0;)
-        sift(&heap, at);
+    eki_index_heap_fill(&heap, pool->workers, is_less, pool->loads);
     for (int64_t i = 0; i < pool->count; i++) {
-        pool->places[i] = heap.order[0];
-        pool->loads[heap.order[0]] += pool->items[i].ns;
-        sift(&heap, 0);
+        pool->places[i] = heap.items[0];
+        pool->loads[heap.items[0]] += pool->items[i].ns;
+        eki_index_heap_sink(&heap, 0, is_less, pool->loads);
     }
-    eki_free(heap.order);
+    eki_index_heap_free(&heap);
     return true;
 }
 

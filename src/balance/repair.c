@@ -5,6 +5,7 @@
  * workers have few tasks: the last items fit nowhere as they are.
  */
 #include "balance/holes.h"
+#include "balance/index_heap.h"
 
 #include <string.h>
 
@@ -17,11 +18,10 @@ enum {
 struct repair {
     struct eki_pool *pool;
     struct eki_holes holes;
-    int64_t *heads; /* [workers] */
-    int64_t *next;  /* [count] */
-    eki_ns grain;   /* a sixteenth of the mean hole */
-    int32_t *over;  /* workers above the target */
-    int32_t over_count;
+    int64_t *heads;             /* [workers] */
+    int64_t *next;              /* [count] */
+    eki_ns grain;               /* a sixteenth of the mean hole */
+    struct eki_index_heap over; /* workers above the target */
 };
 
 /* What moves from a worker P, and what comes back; an item or NONE. */
@@ -124,48 +124,11 @@ static struct swap find_partner(const struct repair *repair, int32_t p)
     return best;
 }
 
-static bool is_worse(const struct repair *repair, int32_t a, int32_t b)
+/* Largest load first. */
+static bool is_worse(const void *context, int32_t a, int32_t b)
 {
-    const eki_ns *loads = repair->pool->loads;
+    const eki_ns *loads = context;
     return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
-}
-
-static void sift_down(struct repair *repair, int32_t at)
-{
-    int32_t *over = repair->over;
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= repair->over_count)
-            return;
-        if (child + 1 < repair->over_count &&
-            is_worse(repair, over[child + 1], over[child]))
-            child++;
-        if (!is_worse(repair, over[child], over[at]))
-            return;
-        int32_t swapped = over[at];
-        over[at] = over[child];
-        over[child] = swapped;
-        at = child;
-    }
-}
-
-static void push(struct repair *repair, int32_t worker)
-{
-    int32_t *over = repair->over;
-    int32_t at = repair->over_count++;
-    over[at] = worker;
-    while (at > 0 && is_worse(repair, over[at], over[(at - 1) / 2])) {
-        int32_t parent = (at - 1) / 2, swapped = over[at];
-        over[at] = over[parent];
-        over[parent] = swapped;
-        at = parent;
-    }
-}
-
-static void pop(struct repair *repair)
-{
-    repair->over[0] = repair->over[--repair->over_count];
-    sift_down(repair, 0);
 }
 
 /* Whether a swap is worth its migrations.  A move to a hole always is; what
@@ -187,19 +150,20 @@ static bool is_worth(const struct repair *repair, int32_t p,
 static void help(struct repair *repair)
 {
     struct eki_pool *pool = repair->pool;
-    int32_t p = repair->over[0];
+    struct eki_index_heap *over = &repair->over;
+    int32_t p = over->items[0];
     struct swap swap = find_partner(repair, p);
     if (!is_worth(repair, p, &swap)) {
-        pop(repair);
+        eki_index_heap_pop(over, is_worse, pool->loads);
         return;
     }
     do_swap(repair, p, &swap);
     if (pool->loads[p] <= pool->target)
-        pop(repair);
+        eki_index_heap_pop(over, is_worse, pool->loads);
     else
-        sift_down(repair, 0);
+        eki_index_heap_sink(over, 0, is_worse, pool->loads);
     if (pool->loads[swap.partner] > pool->target)
-        push(repair, swap.partner);
+        eki_index_heap_push(over, swap.partner, is_worse, pool->loads);
 }
 
 static bool open_repair(struct repair *repair, struct eki_pool *pool)
@@ -208,8 +172,8 @@ static bool open_repair(struct repair *repair, struct eki_pool *pool)
     repair->pool = pool;
     repair->heads = eki_alloc((size_t)pool->workers, sizeof *repair->heads);
     repair->next = eki_alloc((size_t)pool->count, sizeof *repair->next);
-    repair->over = eki_alloc((size_t)pool->workers, sizeof *repair->over);
-    return repair->heads && repair->next && repair->over &&
+    return repair->heads && repair->next &&
+           eki_index_heap_init(&repair->over, pool->workers) &&
            eki_holes_init(&repair->holes, pool);
 }
 
@@ -217,7 +181,7 @@ static void close_repair(struct repair *repair)
 {
     eki_free(repair->heads);
     eki_free(repair->next);
-    eki_free(repair->over);
+    eki_index_heap_free(&repair->over);
     eki_holes_free(&repair->holes);
     eki_free(repair);
 }
@@ -231,7 +195,7 @@ static void fill(struct repair *repair)
         if (hole > 0)
             repair->grain += hole / pool->workers / 16;
         if (pool->loads[w] > pool->target)
-            push(repair, w);
+            eki_index_heap_push(&repair->over, w, is_worse, pool->loads);
     }
     /* From the shortest: each comes before those that are there. */
     for (int64_t i = pool->count; i-- > 0;) {
@@ -265,7 +229,7 @@ bool eki_pool_repair(struct eki_pool *pool)
         /* Far more than it ever takes: loads fall with each swap, but by how
          * little nobody knows. */
         int64_t left = 16 * (pool->count + pool->workers);
-        while (repair->over_count > 0 && left-- > 0)
+        while (repair->over.count > 0 && left-- > 0)
             help(repair);
     }
     close_repair(repair);
