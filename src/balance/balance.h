@@ -82,6 +82,8 @@ bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items,
 /* What has no place leaves the pool; returns how many. */
 int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left);
 void eki_pool_free(struct eki_pool *pool);
+/* Broken invariant as text, or NULL; O(count + workers). */
+const char *eki_pool_check(const struct eki_pool *pool);
 
 /* What becomes of an item that fits nowhere. */
 enum eki_misfit {

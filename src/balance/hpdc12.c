@@ -56,6 +56,7 @@ bool eki_pool_greedy(struct eki_pool *pool)
         eki_index_heap_sink(&heap, 0, is_less, pool->loads);
     }
     eki_index_heap_free(&heap);
+    EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
 
@@ -275,6 +276,7 @@ static bool climb(struct tree *tree)
     /* One worker is no tree. */
     for (int64_t i = 0; i < pool->count; i++)
         pool->places[i] = pool->places[i] < 0 ? 0 : pool->places[i];
+    EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
 

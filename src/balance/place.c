@@ -185,5 +185,6 @@ bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit)
     }
     eki_holes_free(holes);
     eki_free(holes);
+    EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }

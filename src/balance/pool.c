@@ -29,6 +29,7 @@ bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
     pool->items = merged;
     pool->places = merged_places;
     pool->count = (int64_t)room;
+    EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
 
@@ -66,4 +67,25 @@ int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left)
     }
     pool->count = kept;
     return given;
+}
+
+const char *eki_pool_check(const struct eki_pool *pool)
+{
+    eki_ns room = 0;
+    for (int32_t w = 0; w < pool->workers; w++) {
+        if (pool->loads[w] < 0)
+            return "a load of the pool is negative";
+        room += pool->loads[w];
+    }
+    for (int64_t i = 0; i < pool->count; i++) {
+        if (pool->items[i].ns < 0)
+            return "an item of the pool is shorter than nothing";
+        if (i > 0 && pool->items[i - 1].ns < pool->items[i].ns)
+            return "the items of the pool are not in order, longest first";
+        if (pool->places[i] < -1 || pool->places[i] >= pool->workers)
+            return "an item is placed on a worker outside of the pool";
+        if (pool->places[i] >= 0)
+            room -= pool->items[i].ns;
+    }
+    return room < 0 ? "placed items are not in the loads of the pool" : NULL;
 }

@@ -233,5 +233,6 @@ bool eki_pool_repair(struct eki_pool *pool)
             help(repair);
     }
     close_repair(repair);
+    EKI_ASSERT_SLOW(eki_pool_check(pool));
     return is_open;
 }

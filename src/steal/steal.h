@@ -38,6 +38,8 @@ void eki_topology_destroy(struct eki_topology *topology);
  * outlive the view; O(highest - lowest rank of the node). */
 void eki_topology_view(const struct eki_topology *topology, int rank,
                        struct eki_topology *view);
+/* Broken invariant as text, or NULL; O(ranks + nodes). */
+const char *eki_topology_check(const struct eki_topology *topology);
 /* Rank of a worker of the job. */
 int eki_topology_rank(const struct eki_topology *topology, int worker);
 

@@ -272,6 +272,39 @@ static void holes_are_found(void)
     free(holes);
 }
 
+/* Three items on two workers; the check must name what is broken. */
+static void broken_pools_are_found(void)
+{
+    eki_ns loads[] = {300, 200};
+    struct eki_item items[] = {{200, 0, 0}, {150, 1, 0}, {100, 0, 1}};
+    int32_t places[] = {1, -1, 0};
+    const struct eki_pool good = {.workers = 2,
+                                  .target = 325,
+                                  .loads = loads,
+                                  .count = 3,
+                                  .items = items,
+                                  .places = places};
+    CHECK(eki_pool_check(&good) == NULL);
+    loads[0] = -1;
+    CHECK_EQ_TEXT(eki_pool_check(&good), "a load of the pool is negative");
+    loads[0] = 99;
+    CHECK_EQ_TEXT(eki_pool_check(&good),
+                  "placed items are not in the loads of the pool");
+    loads[0] = 300;
+    items[2].ns = -1;
+    CHECK_EQ_TEXT(eki_pool_check(&good),
+                  "an item of the pool is shorter than nothing");
+    items[2].ns = 151;
+    CHECK_EQ_TEXT(eki_pool_check(&good),
+                  "the items of the pool are not in order, longest first");
+    items[2].ns = 100;
+    for (int32_t place = -2; place <= 2; place += 4) {
+        places[1] = place;
+        CHECK_EQ_TEXT(eki_pool_check(&good),
+                      "an item is placed on a worker outside of the pool");
+    }
+}
+
 static void decisions_without_memory_say_so(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
@@ -305,6 +338,7 @@ int main(void)
     RUN(hard_loads_reach_the_bound);
     RUN(decisions_keep_and_help);
     RUN(printed_algorithms_keep);
+    RUN(broken_pools_are_found);
     RUN(decisions_without_memory_say_so);
     return check_result();
 }

@@ -81,6 +81,48 @@ static void views_are_those_of_the_ranks(void)
     eki_topology_destroy(first);
 }
 
+/* Change one number of a good topology; the check must name what is broken. */
+static void check_finds(struct eki_topology *topology, int *number, int broken,
+                        const char *problem)
+{
+    int good = *number;
+    CHECK(eki_topology_check(topology) == NULL);
+    *number = broken;
+    CHECK_EQ_TEXT(eki_topology_check(topology), problem);
+    *number = good;
+}
+
+static void broken_topologies_are_found(void)
+{
+    struct eki_topology *topology = make(4);
+    check_finds(topology, &topology->workers, WORKERS + 1,
+                "the workers of the ranks are not those of the job");
+    check_finds(topology, &topology->first_worker[2], 0,
+                "a rank has less than no workers");
+    check_finds(topology, &topology->node_of_rank[3], NODES,
+                "a rank is on no node");
+    check_finds(topology, &topology->highest_rank[0], 2,
+                "a rank is outside of the ranks of its node");
+    check_finds(topology, &topology->lowest_rank[2], 0,
+                "the first or last rank of a node is elsewhere");
+    check_finds(topology, &topology->rank, SIZE,
+                "the rank of the view is not on its node");
+    check_finds(topology, &topology->node, 0,
+                "the rank of the view is not on its node");
+    check_finds(topology, &topology->workers_here, 3,
+                "the workers here are not those of the rank");
+    check_finds(topology, &topology->node_ranks, 3,
+                "the ranks or workers of the node are miscounted");
+    check_finds(topology, &topology->node_workers, 8,
+                "the ranks or workers of the node are miscounted");
+    check_finds(topology, &topology->node_index, 0,
+                "the place of the rank on its node is wrong");
+    check_finds(topology, &topology->node_first, 4,
+                "the place of the rank on its node is wrong");
+    CHECK(eki_topology_check(topology) == NULL);
+    eki_topology_destroy(topology);
+}
+
 static void each_worker_has_its_rank(void)
 {
     struct eki_topology *topology = make(0);
@@ -256,6 +298,7 @@ int main(void)
     RUN(topology_counts_ranks_and_workers);
     RUN(local_numbers_run_over_the_node);
     RUN(views_are_those_of_the_ranks);
+    RUN(broken_topologies_are_found);
     RUN(each_worker_has_its_rank);
     RUN(failing_allocations_leave_no_topology);
     RUN(victims_are_all_others_and_never_oneself);
