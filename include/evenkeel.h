@@ -18,13 +18,14 @@
  *
  * Errors.  Fallible calls return an ek_status.  ek_error_message() says in
  * words what the calling thread's last failure was.  Collective calls return
- * the same status on every rank; exceptions are said there.  After ranks have
- * differed (EK_ERR_ARG) no task is lost: once functions and options are the
- * same again the collection may be used on.  A rank whose communication fails
- * (EK_ERR_MPI) cannot tell the others.
+ * the same status on every rank, unless their description says otherwise.
+ * After ranks have differed (EK_ERR_ARG) no task is lost: once functions and
+ * options are the same again, the collection is as good as before.  A rank
+ * whose communication fails (EK_ERR_MPI) cannot tell the others.
  *
  * Threads.  MPI_Init() suffices for one worker per rank, MPI_THREAD_FUNNELED
- * for several; MPI_THREAD_SERIALIZED is used where it is there.
+ * for several.  Where MPI has MPI_THREAD_SERIALIZED, every worker may talk to
+ * other nodes.
  */
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
@@ -49,7 +50,7 @@ extern "C" {
 #define EK_VERSION_MINOR 1
 #define EK_VERSION_PATCH 0
 
-/** Version of the library that is linked, such as "0.1.0".  Static storage. */
+/** Version of the linked library, such as "0.1.0".  Static storage. */
 EK_API const char *ek_version(void);
 
 /** Outcome of a call: EK_OK or a negative code. */
@@ -115,9 +116,9 @@ typedef int ek_function;
  * @param[in] worker   The worker that runs it.
  * @param[in] payload  The bytes given when the task was added, aligned to 8
  *                     bytes; unchanged until the task returns.
- * @param[in] bytes    Their number.
+ * @param[in] bytes    Number of these bytes.
  * @param[in] context  This rank's pointer from ek_register().
- * @return 0, or a non-zero code: the task failed (like ek_fail()).
+ * @return 0, or a non-zero code, with which the task fails (like ek_fail()).
  */
 typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
                        void *context);
@@ -168,9 +169,11 @@ typedef enum ek_on_failure {
 } ek_on_failure;
 
 /**
- * Options of a collection; set by EK_OPTIONS_INIT, then by the program, then by
- * the environment (EVENKEEL_<FIELD>), which wins.  The README lists every field
- * with its variable, range and default.
+ * Options of a collection.
+ *
+ * EK_OPTIONS_INIT sets them first, then the program, and last the environment
+ * (EVENKEEL_<FIELD>), which wins.  The README lists every field with its
+ * variable, range and default.
  */
 typedef struct ek_options {
     size_t struct_bytes;       /**< Set by EK_OPTIONS_INIT. */
@@ -196,15 +199,15 @@ typedef struct ek_options {
     bool ignore_environment; /**< Do not look at EVENKEEL_*. */
 
     /**
-     * Makes the object of worker @p here of this rank; NULL makes ek_create()
-     * fail with EK_ERR_NOMEM.  Called by ek_create(), in worker order.
+     * Makes the object of worker @p here of this rank.  ek_create() calls it
+     * in worker order, and fails with EK_ERR_NOMEM where it returns NULL.
      */
     void *(*worker_create)(int here, void *context);
-    /** Called by each worker when it enters an iteration. */
+    /** Each worker calls this hook when it enters an iteration. */
     void (*worker_begin)(void *data, int here, void *context);
-    /** Called in worker order, one at a time, after the iteration. */
+    /** Called after the iteration: in worker order, one at a time. */
     void (*worker_end)(void *data, int here, void *context);
-    /** Called by ek_destroy() for every object. */
+    /** ek_destroy() calls this hook for every object. */
     void (*worker_destroy)(void *data, void *context);
     void *worker_context; /**< Passed to the four; borrowed. */
 
@@ -254,7 +257,8 @@ EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
  *
  * @param[in,out] tasks  Set to NULL; NULL or a NULL collection is accepted.
  *
- * Call:    Collective; synchronizing; after MPI_Finalize() it only frees.
+ * Call:    Collective; synchronizing.  After MPI_Finalize() it only frees
+ *          memory.
  * Threads: One per rank, no iteration open.
  * Cost:    Drops messages that are still on their way.
  */
@@ -299,10 +303,10 @@ typedef struct ek_hint {
 /**
  * Add a seed.
  *
- * Seeds are dealt round-robin over the workers of the rank.  Added before
- * ek_restore() it is placed by the policy; added after it, it stays.  A seed
- * with a hint of another rank travels there at the next ek_process(); its home
- * stays this rank.
+ * Seeds are dealt round-robin over the workers of the rank.  The policy of
+ * ek_restore() places those added before it; those added after it stay where
+ * they were dealt.  A seed whose hint names another rank travels there at the
+ * next ek_process(); its home stays this rank.
  *
  * @param[in] function  From ek_register().
  * @param[in] payload   Copied; may be NULL if @p bytes is 0.
@@ -324,9 +328,9 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
 /**
  * Add the tasks whose payload is an int64_t index, first ... last - 1.
  *
- * They take O(1) memory, dealt in equal parts to the workers of the rank.
- * Indices that are not discarded in an iteration become ordinary tasks at the
- * next ek_restore().
+ * The range takes O(1) memory; the workers of the rank are dealt equal parts
+ * of it.  Indices that are not discarded in an iteration become ordinary tasks
+ * at the next ek_restore().
  *
  * @param[in] first,last  0 <= first <= last.
  *
@@ -458,23 +462,25 @@ typedef struct ek_process_report {
  * @param[out] report  Figures of the whole job, on all ranks; NULL: none.  NULL
  *                     on all ranks or on none.
  *
- * @retval EK_OK         Every task has run exactly once, or a task called
- *                       ek_stop() and the rest stays as cancelled.
- * @retval EK_ERR_TASK   A task failed: the message names the lowest failing
- *                       worker, function and id.  ek_restore() is legal.
+ * @retval EK_OK         Every task has run exactly once; or a task called
+ *                       ek_stop(), and the others are cancelled but stay.
+ * @retval EK_ERR_TASK   A task failed.  The message names the lowest failing
+ *                       worker, the function and the id.  ek_restore() is
+ *                       legal.
  * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls,
  *                       or a function has no body.
- * @retval EK_ERR_STATE  Tasks of the last iteration are held and neither
- *                       ek_restore() nor ek_clear() came since; from inside a
- *                       parallel region; or another iteration is open.
- * @retval EK_ERR_NOMEM  Memory ran out; what did not run stays as cancelled.
+ * @retval EK_ERR_STATE  Tasks of the last iteration are held, and neither
+ *                       ek_restore() nor ek_clear() came since; or a parallel
+ *                       region is active, or another iteration is open.
+ * @retval EK_ERR_NOMEM  Memory ran out.  Tasks that did not run are cancelled
+ *                       but stay.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
  * Call:    Collective; returns on a rank when the last task of the job has
  *          ended.  Ranks may enter at any time.
  * Threads: One per rank, outside parallel regions.
- * Cost:    No messages on one node.  Otherwise requests of thieves, and a few
- *          waves over a tree of nodes.
+ * Cost:    No messages on one node.  On several, thieves send requests, and a
+ *          few waves over a tree of nodes find the end.
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012; Cartier, Dinan,
  *          Larkins, ICPP 2021, for the shared part of the deques.
  */
@@ -483,7 +489,7 @@ EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
 /** A task handed out by ek_next(). */
 typedef struct ek_task {
     ek_worker *worker;    /**< For ek_skip() and the like; NULL: all is done. */
-    ek_function function; /**< What it is. */
+    ek_function function; /**< What to run. */
     const void *payload;  /**< Valid until this worker's next ek_next(). */
     size_t bytes;         /**< Of the payload. */
 } ek_task;
@@ -491,11 +497,11 @@ typedef struct ek_task {
 /**
  * Open an iteration whose tasks the program's own threads fetch by ek_next().
  *
- * @retval EK_OK         The iteration is open.  What is wrong with it, as in
- *                       ek_process(), ek_end() says on all ranks; then there is
- *                       no task to fetch.
- * @retval EK_ERR_STATE  Not opened on this rank: inside a parallel region, or
- *                       another iteration is open.
+ * @retval EK_OK         The iteration is open.  If anything is wrong with it
+ *                       (as in ek_process()), there is no task to fetch, and
+ *                       ek_end() says on all ranks what it is.
+ * @retval EK_ERR_STATE  The iteration is not open on this rank: a parallel
+ *                       region is active, or another iteration is open.
  * @retval EK_ERR_MPI    Communication has failed before.
  *
  * Call:    Collective; not synchronizing.
@@ -505,15 +511,15 @@ typedef struct ek_task {
 EK_API ek_status ek_begin(ek_collection *tasks);
 
 /**
- * Fetch the next task of worker @p here; the one before has ended.
+ * Fetch the next task of worker @p here, which ends the one before.
  *
- * Each worker that has begun fetches until it gets a task without worker; to
- * end early, one calls ek_stop() and all fetch on: the others of the rank wait
- * for a worker that does not.  Tasks of a worker that never fetches are run by
+ * A worker that has fetched once must fetch until it gets a task without
+ * worker: the others of the rank wait for it.  To end early, one worker calls
+ * ek_stop(), and all fetch on.  Tasks of a worker that never fetches are run by
  * the others of the rank.
  *
  * @param[in]  here  0 ... workers of this rank - 1, one thread each.
- * @param[out] task  The task, or worker NULL: the iteration is over.
+ * @param[out] task  The task; its worker is NULL when the iteration is over.
  *
  * @retval EK_ERR_ARG    No such worker.
  * @retval EK_ERR_STATE  No iteration is open.
@@ -528,14 +534,14 @@ EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
 /**
  * Close the iteration that ek_begin() opened.
  *
- * If a worker here has not fetched to the end, the rest runs to its end as if
+ * If a worker of this rank has not fetched to the end, the iteration ends as if
  * ek_stop() had been called.
  *
  * @retval As ek_process().
  *
  * Call:    Collective.
  * Threads: One per rank, outside parallel regions.
- * Cost:    As leaving ek_process(); one reduction to agree on the report.
+ * Cost:    As leaving ek_process(), and one reduction to agree on the report.
  */
 EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
@@ -571,44 +577,49 @@ typedef struct ek_restore_report {
  * (original).  Remaining indices of ranges become ordinary tasks.  Seeds added
  * since the last ek_process() stay where they were added.
  *
- * A rebalance starts from where tasks ran and moves as few as it takes to bring
- * every worker to the mean load, or the longest task, and a tolerance beyond:
- * at least 0.3 %, and a tenth of the mean task over the mean load (or
- * options.balance_ppm).  Loads are
- * the last durations; a task never measured counts as the mean of its function,
- * or of all where that never ran,
- * times its hint.  Ranges that have not run stay.
+ * A rebalance starts from where tasks ran, and moves as few as it takes to
+ * bring every worker down to a target: the mean load or the longest task,
+ * whichever is larger, and a tolerance of options.balance_ppm.  By default the
+ * tolerance is a tenth of the mean task over the mean load, or what durations
+ * vary by themselves, and at least 0.3 %.  A task counts as its last duration.
+ * A task that was never measured counts as its hint times the mean duration of
+ * its function, or of all functions where its own never ran.  Ranges that have
+ * not run stay where they are.
  *
  * EK_RESTORE_AUTO retains after the first iteration, which warms up.  Then it
  * rebalances if the largest load is above the target by more than noise, and
- * the gain over the iterations to come (options.iterations_expected) is more
- * than the last rebalance took: centralized up to 1,024 workers, hierarchical
- * beyond.  With EVENKEEL_REPORT=1 it says in a sentence what it did and why.
+ * if the gain over the iterations to come (options.iterations_expected) is more
+ * than the last rebalance took.  It is centralized up to 1,024 workers and
+ * hierarchical beyond.  With EVENKEEL_REPORT=1 it says in a sentence what it
+ * did and why.
  *
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.
  *
  * @retval EK_OK         Every task is on exactly one worker.
- * @retval EK_ERR_ARG    Unknown policy; or, found here or by the next
- *                       ek_process(), not the same on all ranks.  The tasks are
- *                       restored, as original where the policy is unknown.  A
- *                       rank whose policy synchronizes where another's does not
- *                       waits here for the next call of the other.
+ * @retval EK_ERR_ARG    The policy is unknown, or not the same on all ranks,
+ *                       which this call or the next ek_process() finds.  The
+ *                       tasks are restored, as original where the policy is
+ *                       unknown.  A rank whose policy synchronizes where
+ *                       another's does not waits here for the next call of the
+ *                       other.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
- *                       Retain has changed nothing, the others have restored.
- * @retval EK_ERR_NOMEM  No room for the tasks; may be tried again.  Of retain
- *                       on this rank alone.
+ *                       Retain has changed nothing, other policies have
+ *                       restored the tasks.
+ * @retval EK_ERR_NOMEM  There is no room for the tasks; the call may be
+ *                       repeated.  Retain returns it on this rank alone.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
  * Call:    Collective; retain does not synchronize, the others do.
  * Threads: One per rank, outside parallel regions.
- * Cost:    n local tasks: retain O(n), no messages; original sends each task
- *          that ran on another rank than its home.  A rebalance sends 16 bytes
- *          per task that overloaded workers shed to rank 0 (centralized) or to
- *          the first worker's rank of each group, as much back, and tasks
- *          straight from donor to receiver.  Where tasks are so long that swaps
- *          are needed it sends all tasks of the workers concerned.  Rank 0
- *          talks to every rank, also in the hierarchical one: O(ranks).
+ * Cost:    Retain takes O(n) for n local tasks and sends nothing; original
+ *          sends each task that ran on another rank than its home.  A rebalance
+ *          sends 16 bytes per task that overloaded workers shed to rank 0
+ *          (centralized) or to the rank of each group's first worker, as many
+ *          bytes back, and tasks straight from donor to receiver.  Where tasks
+ *          are so long that swaps are needed, it describes all tasks of the
+ *          workers concerned.  Rank 0 talks to every rank, also in the
+ *          hierarchical rebalance: O(ranks).
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
  *          re-seed longest first, which the paper leaves open, shed the fewest
  *          tasks instead of the shortest, and repair by swaps.
@@ -619,12 +630,13 @@ EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
 /**
  * Read one figure of the last report by its field name.
  *
- * @param[in]  field  Such as "efficiency"; or "function.NAME.tasks" and
- *                    "function.NAME.work_s".
+ * @param[in]  field  A field of ek_process_report, such as "efficiency", or
+ *                    "function.NAME.tasks" or "function.NAME.work_s".
  * @param[out] value  The figure.
  *
  * @retval EK_ERR_ARG    Unknown field.
- * @retval EK_ERR_STATE  No report was made: pass one or set EVENKEEL_REPORT.
+ * @retval EK_ERR_STATE  No report was made: pass one to ek_process(), or set
+ *                       EVENKEEL_REPORT.
  *
  * Call:    Local.
  * Threads: One per rank, no iteration open.
@@ -649,8 +661,8 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
  * Call:    Local.
  * Threads: The one that runs the task of @p worker, as all calls below that
  *          take a worker.
- * Cost:    About 7 ns with the run of the task, and one slot; now and then the
- * tasks are shown to thieves.
+ * Cost:    About 7 ns with the run of the task, and one slot; now and then it
+ *          shows tasks to thieves.
  */
 EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
                           const void *payload, size_t bytes, int flags);
@@ -669,16 +681,15 @@ EK_API void ek_discard(ek_worker *worker);
  */
 EK_API void ek_fail(ek_worker *worker, int code, const char *message);
 
-/** Finish the iteration early: no new task starts on any rank, as soon as it
- * hears of it. */
+/** Finish the iteration early: a rank that has heard of it starts no task. */
 EK_API void ek_stop(ek_worker *worker);
 
-/** Use @p seconds (0 ... 1e9; others are ignored) as duration of this task
- * instead of the clock.  A rebalance counts more than 2.4 hours as that. */
+/** Use @p seconds (0 ... 1e9; others are ignored) as the duration of this task
+ * instead of the clock.  A rebalance cuts durations at 2.4 hours. */
 EK_API void ek_set_cost(ek_worker *worker, double seconds);
 
-/** Let messages through and show work to thieves; call it from long tasks, some
- * times per millisecond.  Costs about 15 ns where there is nothing to do. */
+/** Let messages through and show work to thieves.  Long tasks call it some
+ * times per millisecond; it takes about 15 ns where there is nothing to do. */
 EK_API void ek_poll(ek_worker *worker);
 
 /** Number of the worker over the whole job. */
