@@ -13,13 +13,19 @@ struct eki_holes {
     const struct eki_pool *pool;
     uint64_t bits[EKI_HOLE_WORDS]; /* bins that have workers */
     uint64_t top[EKI_HOLE_TOPS];   /* words of bits that are not 0 */
-    int32_t heads[EKI_BIN_COUNT];  /* worker, or -1 */
+    int32_t heads[EKI_BIN_COUNT];  /* first worker, where the bit is set */
     int32_t *next, *previous;      /* [workers] */
 };
 
 static inline eki_ns eki_hole_of(const struct eki_holes *holes, int32_t worker)
 {
     return holes->pool->target - holes->pool->loads[worker];
+}
+
+/* The first worker of a bin; -1: it has none. */
+static inline int32_t eki_holes_head(const struct eki_holes *holes, int bin)
+{
+    return holes->bits[bin / 64] >> bin % 64 & 1 ? holes->heads[bin] : -1;
 }
 
 /* Every worker of the pool that has a hole; false: no memory. */

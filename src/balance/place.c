@@ -10,9 +10,9 @@
 
 bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool)
 {
-    memset(holes, 0, sizeof *holes);
     holes->pool = pool;
-    memset(holes->heads, -1, sizeof holes->heads);
+    memset(holes->bits, 0, sizeof holes->bits);
+    memset(holes->top, 0, sizeof holes->top);
     holes->next = eki_alloc((size_t)pool->workers, sizeof *holes->next);
     holes->previous = eki_alloc((size_t)pool->workers, sizeof *holes->previous);
     if (!holes->next || !holes->previous) {
@@ -38,7 +38,7 @@ void eki_holes_add(struct eki_holes *holes, int32_t worker)
     if (hole <= 0)
         return;
     int bin = eki_bin_of((uint64_t)hole);
-    int32_t head = holes->heads[bin];
+    int32_t head = eki_holes_head(holes, bin);
     holes->next[worker] = head;
     holes->previous[worker] = -1;
     if (head >= 0)
@@ -61,7 +61,7 @@ void eki_holes_remove(struct eki_holes *holes, int32_t worker)
         holes->next[previous] = next;
     else
         holes->heads[bin] = next;
-    if (holes->heads[bin] >= 0)
+    if (next >= 0 || previous >= 0)
         return;
     holes->bits[bin / 64] &= ~(UINT64_C(1) << bin % 64);
     if (holes->bits[bin / 64] == 0)
@@ -124,7 +124,7 @@ static int32_t smallest_hole(const struct eki_holes *holes, eki_ns ns)
         LOOKS = 8 /* at workers whose hole is about as large */
     };
     int bin = eki_bin_of((uint64_t)ns);
-    int32_t worker = holes->heads[bin];
+    int32_t worker = eki_holes_head(holes, bin);
     for (int i = 0; worker >= 0 && i < LOOKS; i++) {
         if (eki_hole_of(holes, worker) >= ns)
             return worker;
@@ -167,7 +167,8 @@ static int32_t choose(const struct eki_holes *holes, eki_ns ns,
 
 bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit)
 {
-    struct eki_holes *holes = eki_alloc(1, sizeof *holes);
+    /* Not zeroed: it has room for a head per bin, of which few are used. */
+    struct eki_holes *holes = eki_realloc(NULL, 1, sizeof *holes);
     if (!holes || !eki_holes_init(holes, pool)) {
         eki_free(holes);
         return false;

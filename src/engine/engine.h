@@ -168,6 +168,10 @@ ek_status eki_engine_depart(struct eki_engine *engine,
 /* True: this rank's server has nothing more to do in this phase. */
 bool eki_server_step(struct eki_engine *engine, uint64_t now);
 
+/* Broken invariant of the words of the node as text, or NULL; any thread of the
+ * rank. */
+const char *eki_node_check(const struct eki_engine *engine);
+
 /* Report a phase that stands still, once, to the message sink. */
 void eki_engine_stall(struct eki_engine *engine);
 

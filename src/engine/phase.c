@@ -141,6 +141,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     for (int here = 0; phase->kind == EKI_PHASE_PROCESS && here < workers;
          here++)
         eki_worker_publish(engine->workers[here], true);
+    EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
@@ -188,6 +189,7 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
 
 void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
 {
+    EKI_ASSERT_SLOW(eki_node_check(engine));
     phase_error(engine, error);
     engine->moves.count = 0;
     engine->is_open = false;

@@ -56,6 +56,7 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
 {
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
+    EKI_ASSERT_SLOW(eki_worker_check(worker));
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
         return worker->engine->holds > 0 && !eki_is_broken(worker->engine)
                    ? EKI_STEP_WAIT

@@ -2,10 +2,6 @@
 /* A worker that has tasks: batches and their durations, marks, cancelling. */
 #include "engine/internal.h"
 
-enum {
-    BATCH_MAX = 64
-};
-
 static inline void record(struct eki_slot *slot, uint16_t bin)
 {
     if (EKI_UNLIKELY(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED)))
@@ -40,7 +36,7 @@ static void adapt_batch(struct ek_worker *worker, uint64_t elapsed)
         worker->batch.size = 1;
     else if (elapsed < EKI_SHORT_NS &&
              worker->batch.count == worker->batch.size &&
-             worker->batch.size < BATCH_MAX)
+             worker->batch.size < EKI_BATCH_MAX)
         worker->batch.size *= 2;
 }
 

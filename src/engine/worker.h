@@ -51,6 +51,11 @@ struct eki_chunk {
     _Alignas(16) unsigned char slots[];
 };
 
+enum {
+    EKI_BATCH_MAX = 64, /* tasks of a batch */
+    EKI_PIECE_MAX = 512 /* indices of a piece of a range */
+};
+
 /* The tasks that run between two readings of the clock. */
 struct eki_batch {
     struct eki_slot *current; /* task that runs; NULL: an index */
@@ -59,7 +64,7 @@ struct eki_batch {
     uint32_t marks;           /* of the task that runs */
     int32_t budget;           /* tasks this batch may take */
     int32_t count;            /* tasks it took */
-    int32_t size;             /* adaptive, 1 ... 64 */
+    int32_t size;             /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
     uint32_t function_limit;  /* functions registered */
     size_t payload_limit;
     uint64_t stamp; /* clock when the batch began */
@@ -82,7 +87,7 @@ struct eki_piece {
     int64_t nulls;     /* since the last time stamp */
     uint64_t id;       /* of index 0 of the range, so to speak */
     uint16_t function; /* of the range */
-    int32_t size;      /* adaptive, 1 ... 512 */
+    int32_t size;      /* adaptive, 1 ... EKI_PIECE_MAX */
     double null_ns;    /* what a null index takes, about */
 };
 
@@ -236,6 +241,9 @@ void eki_worker_mark(struct ek_worker *worker, int code);
 void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now);
 /* Publish what a running task spawned, or what is left: long tasks. */
 void eki_worker_publish_now(struct ek_worker *worker);
+
+/* Broken invariant of a worker as text, or NULL; by its thread. */
+const char *eki_worker_check(const struct ek_worker *worker);
 
 /* Of a worker that waits: when it gets on by time alone, UINT64_MAX: never;
  * whether it wants the server; whether an answer for it is on its way. */

@@ -309,9 +309,12 @@ static bool change_sums(struct explore *explore)
 {
     if (!is_leaving(explore))
         return false;
-    /* relaxed: there is one thread. */
-    atomic_fetch_add_explicit(&explore->rank->workers[0].worker->words->created,
-                              1, memory_order_relaxed);
+    _Atomic uint64_t *created =
+        &explore->rank->workers[0].worker->words->created;
+    /* relaxed, both: there is one thread. */
+    if (atomic_load_explicit(created, memory_order_relaxed) == 0)
+        return false;
+    atomic_fetch_sub_explicit(created, 1, memory_order_relaxed);
     return true;
 }
 

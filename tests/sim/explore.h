@@ -332,8 +332,9 @@ static inline bool explore_draws(const struct eki_engine *engine)
 /* What a worker asks of other nodes; NULL: there are none. */
 static inline struct eki_asker *explore_asker(const struct ek_worker *worker)
 {
-    const struct eki_requests *requests = eki_requests_of(worker->engine);
-    return requests ? &requests->askers[worker->here] : NULL;
+    if (worker->engine->alone)
+        return NULL;
+    return &eki_requests_of(worker->engine)->askers[worker->here];
 }
 
 /* Its answers: 0 denied, 1 granted. */

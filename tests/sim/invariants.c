@@ -28,7 +28,7 @@ void explore_note_counts(struct explore *explore, struct eki_sim_worker *worker)
 static void check_worker(struct explore *explore,
                          const struct ek_worker *worker)
 {
-    const char *wrong = eki_local_check(&worker->local);
+    const char *wrong = eki_worker_check(worker);
     int64_t asked = explore_asked(worker);
     int64_t answered = explore_answers(worker, 0) + explore_answers(worker, 1);
     if (EKI_UNLIKELY(wrong != NULL))
@@ -243,9 +243,13 @@ void explore_check_event(struct explore *explore)
         check_announced(explore, rank);
     }
     check_deadline(explore);
-    if (EKI_UNLIKELY(explore->is_thorough) ||
-        explore->sim->events % WALK_EVERY == 0)
-        explore_check_all(explore);
+    if (EKI_LIKELY(!explore->is_thorough) &&
+        explore->sim->events % WALK_EVERY != 0)
+        return;
+    const char *wrong = eki_node_check(rank->engine);
+    if (EKI_UNLIKELY(wrong != NULL))
+        ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
+    explore_check_all(explore);
 }
 
 static void check_same_error(struct explore *explore,

@@ -260,7 +260,7 @@ static void holes_are_found(void)
         loads[worker] = pool.target - (below(3) ? below(1 << 20) : -below(9));
         eki_holes_add(holes, worker);
         for (int b = 0; b < EKI_BIN_COUNT; b++) {
-            if (holes->heads[b] < 0)
+            if (eki_holes_head(holes, b) < 0)
                 continue;
             above = above < 0 && b >= bin ? b : above;
             under = b <= bin ? b : under;
