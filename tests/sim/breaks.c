@@ -515,6 +515,18 @@ static bool change_report(struct explore *explore, struct eki_sim_rank *rank)
     return true;
 }
 
+/* A word of two parities with the other's phase. */
+static bool spoil_word(struct explore *explore)
+{
+    struct eki_engine *engine = explore->rank->engine;
+    if (!engine->is_open)
+        return false;
+    /* relaxed: there is one thread. */
+    atomic_store_explicit(&engine->node->mail[engine->phase & 1],
+                          engine->phase + 1, memory_order_relaxed);
+    return true;
+}
+
 const struct explore_break explore_breaks[] = {
     {"a task twice", double_task, NULL, false, "is in two places: stack and",
      NULL},
@@ -575,5 +587,6 @@ const struct explore_break explore_breaks[] = {
      "the restores say", NULL},
     {"another report", NULL, change_report, false, "tasks moved, another",
      NULL},
+    {"a word of no phase", spoil_word, NULL, false, "is of no phase", NULL},
     {"moved elsewhere", NULL, NULL, false, "what departs", move_elsewhere},
     {NULL, NULL, NULL, false, NULL, NULL}};
