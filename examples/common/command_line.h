@@ -1,42 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Command lines of options, each with a value or a flag.
+ * Command lines: options, each with a value or a flag, and other words.
+ *
+ * A row per option drives reading, checks, messages and the help.
  */
 #ifndef COMMON_COMMAND_LINE_H
 #define COMMON_COMMAND_LINE_H
 
 #include "common/message.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum option_kind {
-    OPTION_TEXT,    /* const char *, borrowed from the command line */
-    OPTION_INTEGER, /* int */
-    OPTION_NUMBER,  /* double */
-    OPTION_FLAG     /* bool; takes no value */
+    KIND_TEXT,    /* const char *, borrowed from the command line */
+    KIND_WORD,    /* likewise; one of some words */
+    KIND_INTEGER, /* int */
+    KIND_LONG,    /* int64_t */
+    KIND_NUMBER,  /* double */
+    KIND_FLAG     /* bool; takes no value */
 };
 
 /** One option: where its value goes and what is allowed. */
 struct option {
     const char *name;
     const char *value; /* what stands for its value in the help */
+    size_t offset;     /* in the struct that is filled */
+
+    /* One of the macros below. */
     enum option_kind kind;
-    size_t offset;      /* in the struct that is filled */
-    double least, most; /* of integers and numbers */
+    double least, most;
+    const char *(*words)(void); /* gives all that are allowed: "a, b, c" */
+
     const char *help;
+};
+
+#define OPTION_TEXT .kind = KIND_TEXT
+#define OPTION_WORD(words_) .kind = KIND_WORD, .words = (words_)
+#define OPTION_INTEGER(least_, most_) \
+    .kind = KIND_INTEGER, .least = (least_), .most = (most_)
+#define OPTION_LONG(least_, most_) \
+    .kind = KIND_LONG, .least = (least_), .most = (most_)
+#define OPTION_NUMBER(least_, most_) \
+    .kind = KIND_NUMBER, .least = (least_), .most = (most_)
+#define OPTION_FLAG .kind = KIND_FLAG
+
+/** Take a word that is no option; false, with a message: it is not allowed. */
+typedef bool operand_fn(const char *word, void *arguments,
+                        struct message *message);
+
+/** What a program takes. */
+struct command_line {
+    const struct option *options; /* [count] */
+    int count;
+    operand_fn *operand; /* NULL: options only */
+    /* Options that programs share; their struct is the first member of that of
+     * the others.  NULL: none. */
+    const struct command_line *shared;
 };
 
 /**
  * Read a command line.
  *
- * @param[in]     options    [count].
+ * @param[in]     argv       What begins with "--" after argv[0] is an option.
  * @param[in,out] arguments  The struct to fill; options that are not given
  *                           leave it as it is.
  */
-bool command_line_parse(char **argv, const struct option *options, int count,
+bool command_line_parse(const struct command_line *line, char **argv,
                         void *arguments, struct message *message);
 
-/** Print a line for each option. */
-void command_line_help(FILE *stream, const struct option *options, int count);
+/** Print a line for each option, those that are shared first. */
+void command_line_help(const struct command_line *line, FILE *stream);
 
 #endif

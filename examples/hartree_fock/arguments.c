@@ -7,31 +7,33 @@
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
-    {"--xyz", "FILE", OPTION_TEXT, AT(input.xyz_path), 0, 0,
-     "molecule: atoms and coordinates in angstrom"},
-    {"--basis", "FILE", OPTION_TEXT, AT(input.basis_path), 0, 0,
-     "basis set in Gaussian94 format"},
-    {"--charge", "Q", OPTION_INTEGER, AT(input.charge), -1000, 1000,
-     "charge of the molecule (0)"},
-    {"--tile", "N", OPTION_INTEGER, AT(fock.tile), 1, 10000,
-     "basis functions of a tile at most (10); a task is four tiles"},
-    {"--schwarz", "T", OPTION_NUMBER, AT(fock.schwarz), 1e-30, 1,
-     "leave out smaller integrals (1e-12)"},
-    {"--density-screening", NULL, OPTION_FLAG, AT(fock.is_density_screened), 0,
-     0, "leave out integrals that are smaller times the density"},
-    {"--engine-precision", "P", OPTION_NUMBER, AT(input.engine_precision),
-     1e-30, 1, "leave out smaller parts of an integral (1e-17)"},
-    {"--policy", "NAME", OPTION_TEXT, AT(policy), 0, 0,
-     "original, retain, centralized, hierarchical, counter or static "
-     "(retain)"},
-    {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
-     "iterations at most (50)"},
-    {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
-     "run all policies and print one table"},
-    {"--help", NULL, OPTION_FLAG, AT(has_help), 0, 0, "print this"},
+    {"--xyz", "FILE", AT(input.xyz_path), OPTION_TEXT,
+     .help = "molecule: atoms and coordinates in angstrom"},
+    {"--basis", "FILE", AT(input.basis_path), OPTION_TEXT,
+     .help = "basis set in Gaussian94 format"},
+    {"--charge", "Q", AT(input.charge), OPTION_INTEGER(-1000, 1000),
+     .help = "charge of the molecule (0)"},
+    {"--tile", "N", AT(fock.tile), OPTION_INTEGER(1, 10000),
+     .help = "basis functions of a tile at most (10); a task is four tiles"},
+    {"--schwarz", "T", AT(fock.schwarz), OPTION_NUMBER(1e-30, 1),
+     .help = "leave out smaller integrals (1e-12)"},
+    {"--density-screening", NULL, AT(fock.is_density_screened), OPTION_FLAG,
+     .help = "leave out integrals that are smaller times the density"},
+    {"--engine-precision", "P", AT(input.engine_precision),
+     OPTION_NUMBER(1e-30, 1),
+     .help = "leave out smaller parts of an integral (1e-17)"},
+    {"--policy", "NAME", AT(policy), OPTION_TEXT,
+     .help = "original, retain, centralized, hierarchical, counter or static "
+             "(retain)"},
+    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
+     .help = "iterations at most (50)"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "run all policies and print one table"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-#define OPTIONS ((int)(sizeof options / sizeof *options))
+static const struct command_line line = {
+    .options = options, .count = sizeof options / sizeof *options};
 
 static bool set_policy(const char *text, enum scheme *target,
                        struct message *message)
@@ -79,7 +81,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                     .fock = {.tile = 10, .schwarz = 1e-12},
                                     .policy = "retain",
                                     .iterations = 50};
-    if (!command_line_parse(argv, options, OPTIONS, arguments, message))
+    if (!command_line_parse(&line, argv, arguments, message))
         return false;
     if (!set_policy(arguments->policy, &arguments->fock.scheme, message))
         return false;
@@ -91,7 +93,7 @@ void arguments_help(FILE *stream)
     fprintf(stream,
             "Restricted closed-shell Hartree-Fock, balanced by Evenkeel.\n\n"
             "  hartree_fock --xyz FILE --basis FILE [options]\n\n");
-    command_line_help(stream, options, OPTIONS);
+    command_line_help(&line, stream);
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
             "win over --policy.\n"

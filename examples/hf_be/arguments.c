@@ -8,30 +8,32 @@
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
-    {"--atoms", "N", OPTION_INTEGER, AT(atoms), 1, ATOMS_MAX,
-     "beryllium atoms in a straight chain (4)"},
-    {"--spacing", "BOHR", OPTION_NUMBER, AT(spacing), 0.5, 1000,
-     "between neighbours (4.0)"},
-    {"--tile", "N", OPTION_INTEGER, AT(fock.width), 1, 1000,
-     "basis functions of a tile, 15 per atom (10); a task is four tiles"},
-    {"--screen", "TOL", OPTION_NUMBER, AT(fock.screen), 1e-30, 1,
-     "leave out smaller integrals (1e-6)"},
-    {"--converge", "TOL", OPTION_NUMBER, AT(converge), 1e-14, 1,
-     "stop when the density changes by less (5e-4)"},
-    {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
-     "iterations at most (50)"},
-    {"--policy", "NAME", OPTION_TEXT, AT(policy), 0, 0,
-     "an ek_restore() policy or a name of --compare (retain)"},
-    {"--steal", "NAME", OPTION_TEXT, AT(steal), 0, 0,
-     "instead of what the policy or Evenkeel chooses"},
-    {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
-     "run all modes and print one table"},
-    {"--count", NULL, OPTION_FLAG, AT(has_count), 0, 0,
-     "only count the tasks that are not null"},
-    {"--help", NULL, OPTION_FLAG, AT(has_help), 0, 0, "print this"},
+    {"--atoms", "N", AT(atoms), OPTION_INTEGER(1, ATOMS_MAX),
+     .help = "beryllium atoms in a straight chain (4)"},
+    {"--spacing", "BOHR", AT(spacing), OPTION_NUMBER(0.5, 1000),
+     .help = "between neighbours (4.0)"},
+    {"--tile", "N", AT(fock.width), OPTION_INTEGER(1, 1000),
+     .help =
+         "basis functions of a tile, 15 per atom (10); a task is four tiles"},
+    {"--screen", "TOL", AT(fock.screen), OPTION_NUMBER(1e-30, 1),
+     .help = "leave out smaller integrals (1e-6)"},
+    {"--converge", "TOL", AT(converge), OPTION_NUMBER(1e-14, 1),
+     .help = "stop when the density changes by less (5e-4)"},
+    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
+     .help = "iterations at most (50)"},
+    {"--policy", "NAME", AT(policy), OPTION_TEXT,
+     .help = "an ek_restore() policy or a name of --compare (retain)"},
+    {"--steal", "NAME", AT(steal), OPTION_TEXT,
+     .help = "instead of what the policy or Evenkeel chooses"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "run all modes and print one table"},
+    {"--count", NULL, AT(has_count), OPTION_FLAG,
+     .help = "only count the tasks that are not null"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-#define OPTIONS ((int)(sizeof options / sizeof *options))
+static const struct command_line line = {
+    .options = options, .count = sizeof options / sizeof *options};
 
 static bool check_together(const struct arguments *arguments,
                            struct message *message)
@@ -53,7 +55,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                     .iterations = 50,
                                     .policy = "retain",
                                     .fock = {.width = 10, .screen = 1e-6}};
-    if (!command_line_parse(argv, options, OPTIONS, arguments, message))
+    if (!command_line_parse(&line, argv, arguments, message))
         return false;
     arguments->fock.mode = mode_find(arguments->policy, arguments->steal);
     return check_together(arguments, message);
@@ -64,7 +66,7 @@ void arguments_help(FILE *stream)
     fprintf(stream, "Hartree-Fock on a chain of beryllium atoms, the benchmark "
                     "of HPDC 2012.\n\n"
                     "  hf_be [options]\n\n");
-    command_line_help(stream, options, OPTIONS);
+    command_line_help(&line, stream);
     fprintf(stream, "\nModes of --compare, and their restore and steal "
                     "policies:\n");
     for (int i = 0; i < compared_count; i++) {

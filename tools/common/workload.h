@@ -21,52 +21,24 @@ struct workload_source {
 };
 
 /* Options for the fields of a source; AT(field) is where one lies. */
-#define WORKLOAD_OPTIONS(AT)                                                   \
-    {"--record",                                                               \
-     "FILE",                                                                   \
-     OPTION_TEXT,                                                              \
-     AT(record),                                                               \
-     0,                                                                        \
-     0,                                                                        \
-     "tasks and durations of a run (EVENKEEL_RECORD)"},                        \
-        {"--iteration",                                                        \
-         "K",                                                                  \
-         OPTION_INTEGER,                                                       \
-         AT(iteration),                                                        \
-         0,                                                                    \
-         1000000000,                                                           \
-         "the K-th iteration in it, from 0 (0)"},                              \
-        {"--synthetic",                                                        \
-         "SPEC",                                                               \
-         OPTION_TEXT,                                                          \
-         AT(synthetic),                                                        \
-         0,                                                                    \
-         0,                                                                    \
-         "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS][,nulls=N]"}, \
-        {"--scale",                                                            \
-         "X",                                                                  \
-         OPTION_NUMBER,                                                        \
-         AT(scale),                                                            \
-         1e-6,                                                                 \
-         1e6,                                                                  \
-         "lengthen every task (1)"},                                           \
-        {"--drift",                                                            \
-         "P",                                                                  \
-         OPTION_NUMBER,                                                        \
-         AT(drift),                                                            \
-         0,                                                                    \
-         100,                                                                  \
-         "durations change by P percent per iteration, and stay so (0)"},      \
-        {"--noise",                                                            \
-         "P",                                                                  \
-         OPTION_NUMBER,                                                        \
-         AT(noise),                                                            \
-         0,                                                                    \
-         100,                                                                  \
-         "durations vary by P percent around that (0)"},                       \
-    {                                                                          \
-        "--seed", "S", OPTION_INTEGER, AT(seed), 0, 2147483647,                \
-            "of durations and of Evenkeel (1)"                                 \
+#define WORKLOAD_OPTIONS(AT)                                                  \
+    {"--record", "FILE", AT(record), OPTION_TEXT,                             \
+     .help = "tasks and durations of a run (EVENKEEL_RECORD)"},               \
+        {"--iteration", "K", AT(iteration), OPTION_INTEGER(0, 1000000000),    \
+         .help = "the K-th iteration in it, from 0 (0)"},                     \
+        {"--synthetic", "SPEC", AT(synthetic), OPTION_TEXT,                   \
+         .help = "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS]"    \
+                 "[,nulls=N]"},                                               \
+        {"--scale", "X", AT(scale), OPTION_NUMBER(1e-6, 1e6),                 \
+         .help = "lengthen every task (1)"},                                  \
+        {"--drift", "P", AT(drift), OPTION_NUMBER(0, 100),                    \
+         .help =                                                              \
+             "durations change by P percent per iteration, and stay so (0)"}, \
+        {"--noise", "P", AT(noise), OPTION_NUMBER(0, 100),                    \
+         .help = "durations vary by P percent around that (0)"},              \
+    {                                                                         \
+        "--seed", "S", AT(seed), OPTION_INTEGER(0, 2147483647),               \
+            .help = "of durations and of Evenkeel (1)"                        \
     }
 
 /* Tasks in the order of their ids, and how long each takes. */

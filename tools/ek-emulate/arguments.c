@@ -7,26 +7,27 @@
 
 static const struct option options[] = {
     WORKLOAD_OPTIONS(AT_SOURCE),
-    {"--start", "PLACE", OPTION_TEXT, AT(start), 0, 0,
-     "record, block or dealt; else record where workers fit, or block"},
-    {"--workers", "W", OPTION_INTEGER, AT(workers), 1, 64,
-     "workers of each rank (8)"},
-    {"--policy", "NAME", OPTION_TEXT, AT(policy), 0, 0,
-     "of ek_restore() (Evenkeel's own)"},
-    {"--steal", "NAME", OPTION_TEXT, AT(steal), 0, 0,
-     "whom a worker without work asks (Evenkeel's own)"},
-    {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
-     "run all modes, a row for each"},
-    {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
-     "of each mode (8)"},
-    {"--csv", NULL, OPTION_FLAG, AT(has_csv), 0, 0,
-     "a line per mode and iteration"},
-    {"--json", NULL, OPTION_FLAG, AT(has_json), 0, 0,
-     "likewise, one JSON object each; times in seconds"},
-    {"--help", NULL, OPTION_FLAG, AT(has_help), 0, 0, "print this"},
+    {"--start", "PLACE", AT(start), OPTION_TEXT,
+     .help = "record, block or dealt; else record where workers fit, or block"},
+    {"--workers", "W", AT(workers), OPTION_INTEGER(1, 64),
+     .help = "workers of each rank (8)"},
+    {"--policy", "NAME", AT(policy), OPTION_TEXT,
+     .help = "of ek_restore() (Evenkeel's own)"},
+    {"--steal", "NAME", AT(steal), OPTION_TEXT,
+     .help = "whom a worker without work asks (Evenkeel's own)"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "run all modes, a row for each"},
+    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
+     .help = "of each mode (8)"},
+    {"--csv", NULL, AT(has_csv), OPTION_FLAG,
+     .help = "a line per mode and iteration"},
+    {"--json", NULL, AT(has_json), OPTION_FLAG,
+     .help = "likewise, one JSON object each; times in seconds"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-#define OPTIONS ((int)(sizeof options / sizeof *options))
+static const struct command_line line = {
+    .options = options, .count = sizeof options / sizeof *options};
 
 static bool check_together(const struct arguments *arguments,
                            struct message *message)
@@ -47,7 +48,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
 {
     *arguments = (struct arguments){
         .workers = 8, .iterations = 8, .source = {.seed = 1, .scale = 1}};
-    if (!command_line_parse(argv, options, OPTIONS, arguments, message))
+    if (!command_line_parse(&line, argv, arguments, message))
         return false;
     return arguments->has_help || check_together(arguments, message);
 }
@@ -68,7 +69,7 @@ void arguments_help(FILE *stream)
                     "instead of computing.\n\n"
                     "  ek-emulate --record FILE | --synthetic SPEC [options]\n"
                     "  mpirun -n R ek-emulate ...     R x W workers\n\n");
-    command_line_help(stream, options, OPTIONS);
+    command_line_help(&line, stream);
     fprintf(stream, "\nKinds of --synthetic: lognormal (cv: deviation / mean), "
                     "exponential, uniform,\nconstant.\n"
                     "\nModes of --compare, and their restore and steal "

@@ -9,47 +9,49 @@
 
 static const struct option options[] = {
     WORKLOAD_OPTIONS(AT_SOURCE),
-    {"--machine", "NAME", OPTION_TEXT, AT(machine), 0, 0,
-     "a preset or a machine file (hopper)"},
-    {"--cores", "P", OPTION_INTEGER, AT(cores), 1, EKI_ACTORS_MOST,
-     "of the job (one node)"},
-    {"--node-cores", "N", OPTION_INTEGER, AT(node_cores), 1, EKI_ACTORS_MOST,
-     "of a node, instead of the machine's"},
-    {"--ranks-per-node", "R", OPTION_INTEGER, AT(ranks_per_node), 1, 1024,
-     "instead of the machine's"},
-    {"--progress", "HOW", OPTION_TEXT, AT(progress), 0, 0,
-     "server or polling, instead of the machine's"},
-    {"--policy", "NAME", OPTION_TEXT, AT(policy), 0, 0,
-     "of ek_restore() (retain)"},
-    {"--steal", "NAME", OPTION_TEXT, AT(steal), 0, 0,
-     "whom a worker without work asks (random)"},
-    {"--order", "NAME", OPTION_TEXT, AT(order), 0, 0,
-     "of restored tasks: longest or executed (longest)"},
-    {"--compare", NULL, OPTION_FLAG, AT(has_compare), 0, 0,
-     "run all ways to balance, some rows for each"},
-    {"--start", "PLACE", OPTION_TEXT, AT(start), 0, 0,
-     "record, block, dealt, uneven:N:M (record where workers fit, or block)"},
-    {"--iterations", "N", OPTION_INTEGER, AT(iterations), 1, 10000,
-     "of each (5)"},
-    {"--mode", "HOW", OPTION_TEXT, AT(mode), 0, 0,
-     "exact, sampled: steals that fail are drawn, or auto (auto)"},
-    {"--deque", "KIND", OPTION_TEXT, AT(deque), 0, 0,
-     "atomic or locked (atomic)"},
-    {"--buffer-slots", "N", OPTION_INTEGER, AT(buffer_slots), 2, 4096,
-     "of each of a worker's two buffers (256, fewer in large jobs)"},
-    {"--balance-group", "N", OPTION_INTEGER, AT(balance_group), 0, 1000000,
-     "workers of a group; 0: 256 (0)"},
-    {"--balance-ppm", "N", OPTION_INTEGER, AT(balance_ppm), 0, 1000000,
-     "tolerance of a rebalance; 0: Evenkeel chooses (0)"},
-    {"--expected", "N", OPTION_INTEGER, AT(iterations_expected), 0, 1000000000,
-     "iterations of the run, for auto; 0: as many as done (0)"},
-    {"--csv", NULL, OPTION_FLAG, AT(has_csv), 0, 0, "a line per iteration"},
-    {"--json", NULL, OPTION_FLAG, AT(has_json), 0, 0,
-     "likewise, one JSON object each; times in seconds"},
-    {"--help", NULL, OPTION_FLAG, AT(has_help), 0, 0, "print this"},
+    {"--machine", "NAME", AT(machine), OPTION_TEXT,
+     .help = "a preset or a machine file (hopper)"},
+    {"--cores", "P", AT(cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
+     .help = "of the job (one node)"},
+    {"--node-cores", "N", AT(node_cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
+     .help = "of a node, instead of the machine's"},
+    {"--ranks-per-node", "R", AT(ranks_per_node), OPTION_INTEGER(1, 1024),
+     .help = "instead of the machine's"},
+    {"--progress", "HOW", AT(progress), OPTION_TEXT,
+     .help = "server or polling, instead of the machine's"},
+    {"--policy", "NAME", AT(policy), OPTION_TEXT,
+     .help = "of ek_restore() (retain)"},
+    {"--steal", "NAME", AT(steal), OPTION_TEXT,
+     .help = "whom a worker without work asks (random)"},
+    {"--order", "NAME", AT(order), OPTION_TEXT,
+     .help = "of restored tasks: longest or executed (longest)"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "run all ways to balance, some rows for each"},
+    {"--start", "PLACE", AT(start), OPTION_TEXT,
+     .help = "record, block, dealt, uneven:N:M (record where workers fit, or "
+             "block)"},
+    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
+     .help = "of each (5)"},
+    {"--mode", "HOW", AT(mode), OPTION_TEXT,
+     .help = "exact, sampled: steals that fail are drawn, or auto (auto)"},
+    {"--deque", "KIND", AT(deque), OPTION_TEXT,
+     .help = "atomic or locked (atomic)"},
+    {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
+     .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
+    {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),
+     .help = "workers of a group; 0: 256 (0)"},
+    {"--balance-ppm", "N", AT(balance_ppm), OPTION_INTEGER(0, 1000000),
+     .help = "tolerance of a rebalance; 0: Evenkeel chooses (0)"},
+    {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
+     .help = "iterations of the run, for auto; 0: as many as done (0)"},
+    {"--csv", NULL, AT(has_csv), OPTION_FLAG, .help = "a line per iteration"},
+    {"--json", NULL, AT(has_json), OPTION_FLAG,
+     .help = "likewise, one JSON object each; times in seconds"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-#define OPTIONS ((int)(sizeof options / sizeof *options))
+static const struct command_line line = {
+    .options = options, .count = sizeof options / sizeof *options};
 
 /* Whether TEXT is none, or one of the words of ALLOWED. */
 static bool is_word(const char *text, const char *allowed)
@@ -107,7 +109,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                     .machine = "hopper",
                                     .mode = "auto",
                                     .iterations = 5};
-    if (!command_line_parse(argv, options, OPTIONS, arguments, message))
+    if (!command_line_parse(&line, argv, arguments, message))
         return false;
     return arguments->has_help || check_together(arguments, message);
 }
@@ -119,7 +121,7 @@ void arguments_help(FILE *stream)
             "scheduling, stealing\nand rebalancing code in virtual time.\n\n"
             "ek-sim --record FILE | --synthetic SPEC [--machine NAME|FILE] "
             "[--cores P] ...\n\n");
-    command_line_help(stream, options, OPTIONS);
+    command_line_help(&line, stream);
     fprintf(stream,
             "\nMachines: %s.\n`ek-bench machine` writes a machine file for "
             "yours.\n\nKinds of --synthetic: lognormal (cv: deviation / "
