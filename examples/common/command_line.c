@@ -119,12 +119,12 @@ bool command_line_parse(const struct command_line *line, char **argv,
 
 void command_line_help(const struct command_line *line, FILE *stream)
 {
-    if (line->shared)
-        command_line_help(line->shared, stream);
     for (int i = 0; i < line->count; i++) {
         const struct option *option = &line->options[i];
         fprintf(stream, "  %s %-*s %s\n", option->name,
                 (int)(22 - strlen(option->name)),
                 option->value ? option->value : "", option->help);
     }
+    if (line->shared)
+        command_line_help(line->shared, stream);
 }

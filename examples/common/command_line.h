@@ -69,7 +69,7 @@ struct command_line {
 bool command_line_parse(const struct command_line *line, char **argv,
                         void *arguments, struct message *message);
 
-/** Print a line for each option, those that are shared first. */
+/** Print a line for each option, those that are shared last. */
 void command_line_help(const struct command_line *line, FILE *stream);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/message.h"
 
-#include <mpi.h>
+#include <evenkeel.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,28 @@ bool message_set(struct message *message, const char *format, ...)
     vsnprintf(message->text, sizeof message->text, format, arguments);
     va_end(arguments);
     return false;
+}
+
+bool is_first_rank(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 0;
+}
+
+int complain(const struct message *message, int status)
+{
+    if (is_first_rank())
+        fprintf(stderr, "%s: %s\n", program_name, message->text);
+    return status;
+}
+
+int complain_status(int status)
+{
+    struct message message;
+    message_set(&message, "%s", ek_error_message());
+    return complain(&message,
+                    status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED);
 }
 
 void *allocate(size_t count, size_t bytes)

@@ -18,6 +18,13 @@ extern "C" {
 /** Begins what goes to stderr; each program defines its own. */
 extern const char program_name[];
 
+/** How a program ends. */
+enum exit_status {
+    EXIT_GOOD = 0,
+    EXIT_FAILED = 1,
+    EXIT_BAD_INPUT = 2
+};
+
 struct message {
     char text[512];
 };
@@ -32,6 +39,19 @@ bool message_set(struct message *message, const char *format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+/** Whether this is rank 0 of all, which prints. */
+bool is_first_rank(void);
+
+/**
+ * Write a message to stderr, by rank 0 alone.
+ *
+ * @return @p status, so that a failing program can return it.
+ */
+int complain(const struct message *message, int status);
+
+/** Likewise, for what Evenkeel could not do; a bad policy is bad input. */
+int complain_status(int status);
 
 /** Zeroed memory for @p count items; ends the job when there is none. */
 void *allocate(size_t count, size_t bytes);

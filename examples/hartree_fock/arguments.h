@@ -5,17 +5,14 @@
 #ifndef HARTREE_FOCK_ARGUMENTS_H
 #define HARTREE_FOCK_ARGUMENTS_H
 
+#include "common/mode_arguments.h"
 #include "fock.h"
-
-#include <stdio.h>
+#include "system.h"
 
 struct arguments {
+    struct mode_arguments shared;
     struct input input;
     struct fock_options fock;
-    const char *policy; /* fock.scheme, by name */
-    int iterations;
-    bool has_compare;
-    bool has_help;
 };
 
 /** Read a command line. */

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task collection that builds the same matrix again and again.
+ * The matrix is 2J - K, of a density of half the electrons.
  *
- * The tasks are numbered 0 ... N - 1 and added once, as ranges.  Each finds out
- * what it stands for, adds its integrals to the Fock matrix of the worker that
- * runs it, and says so when there is nothing to add.  ek_restore() then makes
- * the next iteration from what happened in this one.
+ * Each task finds out from its number what it stands for, adds its integrals to
+ * the Fock matrix of the worker that runs it, and says so when there is nothing
+ * to add.
  */
 #include "fock.h"
 #include "repulsion.h"
+#include "system.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct fock {
-    MPI_Comm comm;
-    enum scheme scheme;
+    struct job job;
     int n; /* basis functions */
     struct repulsion repulsion;
-    ek_collection *tasks;
-    ek_function function;
-    bool has_run;   /* there is an iteration to restore from */
     double *matrix; /* [n][n], sum over the workers of this rank */
 };
 
@@ -74,7 +70,7 @@ static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
 {
     const struct fock *fock = context;
     const int64_t *index = payload;
-    struct mine *mine = ek_worker_data(fock->tasks, ek_worker_here(worker));
+    struct mine *mine = ek_worker_data(fock->job.tasks, ek_worker_here(worker));
     (void)bytes;
     switch (
         repulsion_run(&fock->repulsion, *index, mine->quartets, mine->matrix)) {
@@ -90,75 +86,29 @@ static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-const char *scheme_name(enum scheme scheme)
-{
-    static const char *const names[SCHEMES] = {
-        "static",   "counter",     "StealAll",    "Steal",
-        "StealRet", "centralized", "hierarchical"};
-    return names[scheme];
-}
-
-static ek_restore_policy restore_of(enum scheme scheme)
-{
-    switch (scheme) {
-    case SCHEME_STEAL_RETAIN:
-        return EK_RESTORE_RETAIN;
-    case SCHEME_CENTRALIZED:
-        return EK_RESTORE_CENTRALIZED;
-    case SCHEME_HIERARCHICAL:
-        return EK_RESTORE_HIERARCHICAL;
-    default:
-        return EK_RESTORE_ORIGINAL;
-    }
-}
-
-static ek_steal_policy steal_of(enum scheme scheme)
-{
-    switch (scheme) {
-    case SCHEME_STATIC:
-    case SCHEME_CENTRALIZED:
-    case SCHEME_HIERARCHICAL:
-        return EK_STEAL_NONE;
-    case SCHEME_COUNTER:
-        return EK_STEAL_COUNTER;
-    default:
-        return EK_STEAL_RANDOM;
-    }
-}
-
-static ek_options options_of(const struct fock_options *options,
-                             struct fock *fock)
-{
-    ek_options made = EK_OPTIONS_INIT;
-    made.name = "fock";
-    made.payload_bytes = 16; /* a number; ranges need 16 */
-    made.ignore_environment = options->ignore_environment;
-    made.restore = restore_of(options->scheme);
-    made.steal = steal_of(options->scheme);
-    made.worker_create = mine_create;
-    made.worker_begin = mine_begin;
-    made.worker_end = mine_end;
-    made.worker_destroy = mine_destroy;
-    made.worker_context = fock;
-    return made;
-}
-
-ek_status fock_create(MPI_Comm comm, const struct system *system,
+ek_status fock_create(const struct job_setup *setup,
+                      const struct system *system,
                       const struct fock_options *options, struct fock **fock)
 {
     struct fock *made = allocate(1, sizeof *made);
-    made->comm = comm;
-    made->scheme = options->scheme;
     made->n = system->basis.functions;
     made->matrix = allocate(1, matrix_bytes(made));
     repulsion_make(&made->repulsion, &system->basis, system->integrals,
                    options->tile, options->schwarz,
                    options->is_density_screened);
-    ek_options collection = options_of(options, made);
-    ek_status status = ek_create(comm, &collection, &made->tasks);
-    if (status == EK_OK)
-        status =
-            ek_register(made->tasks, "fock", fock_task, made, &made->function);
+    const struct job_options job = {.name = "fock",
+                                    .function = "fock",
+                                    .total =
+                                        tiles_tasks(&made->repulsion.tiles),
+                                    .task = fock_task,
+                                    .context = made};
+    ek_options collection = EK_OPTIONS_INIT;
+    collection.worker_create = mine_create;
+    collection.worker_begin = mine_begin;
+    collection.worker_end = mine_end;
+    collection.worker_destroy = mine_destroy;
+    collection.worker_context = made;
+    ek_status status = job_open(setup, &job, collection, &made->job);
     if (status != EK_OK)
         fock_destroy(&made);
     *fock = made;
@@ -169,50 +119,16 @@ void fock_destroy(struct fock **fock)
 {
     if (!*fock)
         return;
-    ek_destroy(&(*fock)->tasks);
+    job_close(&(*fock)->job);
     repulsion_free(&(*fock)->repulsion);
     free((*fock)->matrix);
     free(*fock);
     *fock = NULL;
 }
 
-int64_t fock_tasks(const struct fock *fock)
+const struct job *fock_job(const struct fock *fock)
 {
-    return tiles_tasks(&fock->repulsion.tiles);
-}
-
-int fock_workers(const struct fock *fock)
-{
-    return ek_worker_count(fock->tasks);
-}
-
-/* Each rank adds an equal share of the numbers, in consecutive blocks. */
-static ek_status add_tasks(struct fock *fock)
-{
-    int rank, size;
-    MPI_Comm_rank(fock->comm, &rank);
-    MPI_Comm_size(fock->comm, &size);
-    int64_t tasks = fock_tasks(fock), share = tasks / size;
-    int64_t rest = tasks % size;
-    int64_t first = rank * share + (rank < rest ? rank : rest);
-    int64_t last = first + share + (rank < rest);
-    return ek_add_range(fock->tasks, fock->function, first, last);
-}
-
-/* Bring the collection into the state in which an iteration starts. */
-static ek_status prepare_tasks(struct fock *fock)
-{
-    bool is_first = !fock->has_run;
-    fock->has_run = true;
-    if (is_first)
-        return add_tasks(fock);
-    /* A loop over a shared counter knows nothing of the last iteration. */
-    bool is_anew =
-        fock->scheme == SCHEME_STEAL_ALL || fock->scheme == SCHEME_COUNTER;
-    if (!is_anew)
-        return ek_restore(fock->tasks, EK_RESTORE_DEFAULT, NULL);
-    ek_status status = ek_clear(fock->tasks);
-    return status == EK_OK ? add_tasks(fock) : status;
+    return &fock->job;
 }
 
 /* Only one of two symmetric entries was added to: take the mean. */
@@ -232,18 +148,15 @@ ek_status fock_build(struct fock *fock, const double *density, double *matrix,
                      struct fock_report *report)
 {
     double start = MPI_Wtime();
+    report->integrals = 0;
     report->process = (ek_process_report)EK_PROCESS_REPORT_INIT;
     memset(fock->matrix, 0, matrix_bytes(fock));
     repulsion_set_density(&fock->repulsion, density);
-
-    ek_status status = prepare_tasks(fock);
-    if (status == EK_OK)
-        status = ek_process(fock->tasks, &report->process);
+    ek_status status = job_run(&fock->job, &report->process);
     if (status != EK_OK)
         return status;
-
     MPI_Allreduce(fock->matrix, matrix, fock->n * fock->n, MPI_DOUBLE, MPI_SUM,
-                  fock->comm);
+                  fock->job.setup.comm);
     symmetrize(matrix, fock->n);
     report->seconds = MPI_Wtime() - start;
     return EK_OK;

@@ -47,7 +47,8 @@ static bool count_electrons(const struct input *input, struct system *system,
                            "needs an even number, at least 2: choose another "
                            "--charge",
                            input->xyz_path, input->charge, electrons);
-    system->occupied = electrons / 2;
+    system->scf.occupied = electrons / 2;
+    system->scf.occupation = 1;
     return true;
 }
 
@@ -55,30 +56,28 @@ static void make_matrices(struct system *system)
 {
     size_t n = (size_t)system->basis.functions;
     double *attraction = allocate(n * n, sizeof(double));
-    system->overlap = allocate(n * n, sizeof(double));
-    system->core = allocate(n * n, sizeof(double));
-    system->guess = allocate(n * n, sizeof(double));
-    integrals_overlap(system->integrals, system->overlap);
-    integrals_kinetic(system->integrals, system->core);
+    scf_system_make(&system->scf, system->basis.functions);
+    integrals_overlap(system->integrals, system->scf.overlap);
+    integrals_kinetic(system->integrals, system->scf.core);
     integrals_attraction(system->integrals, system->molecule.atom,
                          system->molecule.atoms, attraction);
     for (size_t i = 0; i < n * n; i++)
-        system->core[i] += attraction[i];
+        system->scf.core[i] += attraction[i];
     free(attraction);
 }
 
 static bool orthogonalize(const struct input *input, struct system *system,
                           struct message *message)
 {
-    if (!orthogonalizer_make(system->overlap, system->basis.functions,
-                             &system->orthogonalizer))
+    struct scf_system *scf = &system->scf;
+    if (!orthogonalizer_make(scf->overlap, scf->n, &scf->orthogonalizer))
         return message_set(message, "LAPACK failed on the overlap matrix");
-    if (system->orthogonalizer.m < system->occupied)
+    if (scf->orthogonalizer.m < scf->occupied)
         return message_set(message,
                            "%s gives %d independent functions for %d electron "
                            "pairs; choose a larger basis",
-                           input->basis_path, system->orthogonalizer.m,
-                           system->occupied);
+                           input->basis_path, scf->orthogonalizer.m,
+                           scf->occupied);
     return true;
 }
 
@@ -90,7 +89,7 @@ bool system_load(MPI_Comm comm, const struct input *input,
         !load_basis(comm, input, system, message) ||
         !count_electrons(input, system, message))
         return false;
-    system->repulsion = molecule_repulsion(&system->molecule);
+    system->scf.repulsion = molecule_repulsion(&system->molecule);
     system->integrals = integrals_create(&system->molecule, system->basis.shell,
                                          system->basis.shells,
                                          input->engine_precision, message);
@@ -98,7 +97,7 @@ bool system_load(MPI_Comm comm, const struct input *input,
         return false;
     make_matrices(system);
     return orthogonalize(input, system, message) &&
-           guess_density(&system->molecule, &system->basis, system->guess,
+           guess_density(&system->molecule, &system->basis, system->scf.guess,
                          message);
 }
 
@@ -107,9 +106,6 @@ void system_free(struct system *system)
     molecule_free(&system->molecule);
     basis_free(&system->basis);
     integrals_destroy(system->integrals);
-    orthogonalizer_free(&system->orthogonalizer);
-    free(system->overlap);
-    free(system->core);
-    free(system->guess);
+    scf_system_free(&system->scf);
     *system = (struct system){0};
 }

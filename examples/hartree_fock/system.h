@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an SCF starts from and does not change.  The same on every rank.
+ * What the SCF of a molecule starts from; densities are of half the electrons.
  */
 #ifndef HARTREE_FOCK_SYSTEM_H
 #define HARTREE_FOCK_SYSTEM_H
 
-#include "common/algebra.h"
+#include "common/scf.h"
 #include "integrals.h"
-
-#include <mpi.h>
 
 /** What to compute. */
 struct input {
@@ -22,12 +20,7 @@ struct system {
     struct molecule molecule;
     struct basis basis;
     struct integrals *integrals;
-    struct orthogonalizer orthogonalizer;
-    int occupied;     /* doubly occupied orbitals */
-    double repulsion; /* of the nuclei, hartree */
-    double *overlap;  /* [n][n] */
-    double *core;     /* [n][n], kinetic energy and attraction to the nuclei */
-    double *guess;    /* [n][n], half the electrons' density */
+    struct scf_system scf;
 };
 
 /**

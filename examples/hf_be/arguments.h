@@ -5,21 +5,16 @@
 #ifndef HF_BE_ARGUMENTS_H
 #define HF_BE_ARGUMENTS_H
 
-#include "common/message.h"
+#include "common/mode_arguments.h"
 #include "fock.h"
 
-#include <stdio.h>
-
 struct arguments {
+    struct mode_arguments shared;
     int atoms;
     double spacing; /* bohr */
     double converge;
-    int iterations;
-    const char *policy, *steal; /* fock.mode, by name */
     struct fock_options fock;
-    bool has_compare;
     bool has_count;
-    bool has_help;
 };
 
 /** Read a command line. */

@@ -20,22 +20,24 @@ static ek_status run(struct job *job, struct count *count)
         return status;
     count->tasks = report.tasks;
     count->non_null = report.tasks - report.null_tasks;
-    count->workers = ek_worker_count(job->tasks);
+    count->workers = job_workers(job);
     count->rate = (double)report.tasks / (report.wall_s * count->workers);
     return EK_OK;
 }
 
-ek_status count_tasks(MPI_Comm comm, const struct chain *chain,
+ek_status count_tasks(const struct job_setup *setup, const struct chain *chain,
                       const struct fock_options *options, struct count *count)
 {
     struct tiles tiles;
     struct job job;
     tiles_make(chain, options->width, options->screen, &tiles);
-    struct job_options job_options = {"count", options->mode,
-                                      tiles_tasks(&tiles), count_task, &tiles};
+    struct job_options job_options = {.name = "count",
+                                      .function = "quartet",
+                                      .total = tiles_tasks(&tiles),
+                                      .task = count_task,
+                                      .context = &tiles};
     ek_options collection = EK_OPTIONS_INIT;
-    collection.ignore_environment = options->ignore_environment;
-    ek_status status = job_open(comm, &job_options, collection, &job);
+    ek_status status = job_open(setup, &job_options, collection, &job);
     if (status == EK_OK)
         status = run(&job, count);
     job_close(&job);

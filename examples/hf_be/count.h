@@ -20,9 +20,9 @@ struct count {
  *
  * Needs no matrix: memory is O(T^2) and the tasks that are not null.
  *
- * Call: Collective over @p comm.
+ * Call: Collective over the ranks of @p setup.
  */
-ek_status count_tasks(MPI_Comm comm, const struct chain *chain,
+ek_status count_tasks(const struct job_setup *setup, const struct chain *chain,
                       const struct fock_options *options, struct count *count);
 
 #endif

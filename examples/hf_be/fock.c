@@ -4,7 +4,7 @@
  * and ranks when the iteration is over.
  */
 #include "fock.h"
-#include "common/message.h"
+#include "system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,20 +111,23 @@ static struct fock *fock_make(const struct chain *chain,
     return made;
 }
 
-ek_status fock_create(MPI_Comm comm, const struct chain *chain,
+ek_status fock_create(const struct job_setup *setup,
+                      const struct system *system,
                       const struct fock_options *options, struct fock **fock)
 {
-    struct fock *made = fock_make(chain, options);
-    struct job_options job = {"fock", options->mode, tiles_tasks(&made->tiles),
-                              fock_task, made};
+    struct fock *made = fock_make(&system->chain, options);
+    struct job_options job = {.name = "fock",
+                              .function = "quartet",
+                              .total = tiles_tasks(&made->tiles),
+                              .task = fock_task,
+                              .context = made};
     ek_options collection = EK_OPTIONS_INIT;
-    collection.ignore_environment = options->ignore_environment;
     collection.worker_create = mine_create;
     collection.worker_begin = mine_begin;
     collection.worker_end = mine_end;
     collection.worker_destroy = mine_destroy;
     collection.worker_context = made;
-    ek_status status = job_open(comm, &job, collection, &made->job);
+    ek_status status = job_open(setup, &job, collection, &made->job);
     if (status != EK_OK)
         fock_destroy(&made);
     *fock = made;
@@ -144,14 +147,9 @@ void fock_destroy(struct fock **fock)
     *fock = NULL;
 }
 
-int64_t fock_tasks(const struct fock *fock)
+const struct job *fock_job(const struct fock *fock)
 {
-    return tiles_tasks(&fock->tiles);
-}
-
-int fock_workers(const struct fock *fock)
-{
-    return ek_worker_count(fock->job.tasks);
+    return &fock->job;
 }
 
 ek_status fock_build(struct fock *fock, const double *density, double *matrix,
@@ -167,9 +165,9 @@ ek_status fock_build(struct fock *fock, const double *density, double *matrix,
     if (status != EK_OK)
         return status;
     MPI_Allreduce(fock->sum.value, matrix, matrix_entries(&fock->sum),
-                  MPI_DOUBLE, MPI_SUM, fock->job.comm);
+                  MPI_DOUBLE, MPI_SUM, fock->job.setup.comm);
     MPI_Allreduce(&fock->integrals, &report->integrals, 1, MPI_INT64_T, MPI_SUM,
-                  fock->job.comm);
+                  fock->job.setup.comm);
     report->seconds = MPI_Wtime() - start;
     return EK_OK;
 }

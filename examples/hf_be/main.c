@@ -8,43 +8,16 @@
  * only running a task tells: the first iteration gets rid of millions of them,
  * the later ones start from what is left.  --compare runs the same with several
  * ways to balance; --count runs all tasks of a chain as long as the paper's
- * without doing their work.  job.c is where the work is handed out.
+ * without doing their work.  ../common/job.c is where the work is handed out.
  */
 #include "arguments.h"
-#include "compare.h"
+#include "common/problem.h"
 #include "count.h"
-#include "scf.h"
+#include "guess.h"
+
+#include <math.h>
 
 const char program_name[] = "hf_be";
-
-enum exit_status {
-    EXIT_GOOD = 0,
-    EXIT_FAILED = 1,
-    EXIT_BAD_INPUT = 2
-};
-
-static bool is_first_rank(void)
-{
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank == 0;
-}
-
-static int complain(const struct message *message, int status)
-{
-    if (is_first_rank())
-        fprintf(stderr, "%s: %s\n", program_name, message->text);
-    return status;
-}
-
-/* What Evenkeel could not do; a bad policy is bad input. */
-static int complain_status(ek_status status)
-{
-    struct message message;
-    message_set(&message, "%s", ek_error_message());
-    return complain(&message,
-                    status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED);
-}
 
 static void print_head(const struct arguments *arguments)
 {
@@ -56,12 +29,10 @@ static void print_head(const struct arguments *arguments)
                arguments->fock.screen);
 }
 
-static void print_columns(const struct fock *fock)
+static void print_columns(const struct job *job)
 {
-    if (!is_first_rank())
-        return;
     printf("%lld tasks, %d workers, steals per worker\n\n",
-           (long long)fock_tasks(fock), fock_workers(fock));
+           (long long)job->total, job_workers(job));
     printf("%4s %18s %9s %9s %10s %10s %13s %7s %9s %9s\n", "", "energy",
            "density", "Fock", "", "null", "", "effi-", "steals", "steals");
     printf("%4s %18s %9s %9s %10s %10s %13s %7s %9s %9s\n", "it", "hartree",
@@ -73,8 +44,6 @@ static void print_row(const struct scf_row *row, void *context)
 {
     const ek_process_report *process = &row->fock.process;
     (void)context;
-    if (!is_first_rank())
-        return;
     printf("%4d %18.10f %9.1e %9.4f %10lld %10lld %13lld %6.1f%% %9.1f %9.1f\n",
            row->iteration, row->energy, row->change, row->fock.seconds,
            (long long)process->tasks, (long long)process->null_tasks,
@@ -83,69 +52,37 @@ static void print_row(const struct scf_row *row, void *context)
     fflush(stdout);
 }
 
-static int print_result(const struct scf_result *result)
-{
-    if (is_first_rank())
-        printf("\nenergy %.10f hartree%s\n", result->energy,
-               result->is_converged ? "" : " (not converged)");
-    return result->is_converged ? EXIT_GOOD : EXIT_FAILED;
-}
-
-/* One mode, with a row per iteration. */
-static int run_ordinary(const struct arguments *arguments,
-                        struct system *system)
-{
-    struct message message;
-    struct scf_options options = {.iterations = arguments->iterations,
-                                  .converge = arguments->converge,
-                                  .row = print_row};
-    struct scf_result result;
-    struct fock *fock;
-    ek_status status =
-        fock_create(MPI_COMM_WORLD, &system->chain, &arguments->fock, &fock);
-    if (status != EK_OK)
-        return complain_status(status);
-    print_columns(fock);
-    bool is_good = scf_run(MPI_COMM_WORLD, system, fock, &options,
-                           system->guess, &result, &message);
-    fock_destroy(&fock);
-    return is_good ? print_result(&result) : complain(&message, EXIT_FAILED);
-}
-
-static int run_compare(const struct arguments *arguments,
-                       const struct system *system)
-{
-    struct message message;
-    if (!compare_modes(MPI_COMM_WORLD, system, arguments, &message))
-        return complain(&message, EXIT_FAILED);
-    return EXIT_GOOD;
-}
-
 static int run_scf(const struct arguments *arguments)
 {
     struct message message;
     struct system system;
     int status;
     bool is_made = system_make(arguments->atoms, arguments->spacing, &system);
+    const struct problem problem = {.system = &system,
+                                    .scf_system = &system.scf,
+                                    .fock_options = &arguments->fock,
+                                    .error_max = INFINITY,
+                                    .change_max = arguments->converge,
+                                    .print_head = print_columns,
+                                    .print_row = print_row};
     if (!is_made)
         message_set(&message, "LAPACK failed on the overlap matrix");
-    if (!is_made || !scf_guess(&system, &message))
+    if (!is_made || !guess_make(&system, &message))
         status = complain(&message, EXIT_FAILED);
-    else if (arguments->has_compare)
-        status = run_compare(arguments, &system);
     else
-        status = run_ordinary(arguments, &system);
+        status = problem_run(&problem, &arguments->shared);
     system_free(&system);
     return status;
 }
 
 static int run_count(const struct arguments *arguments)
 {
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = arguments->shared.mode};
     struct chain chain;
     struct count count;
     chain_make(arguments->atoms, arguments->spacing, &chain);
-    ek_status status =
-        count_tasks(MPI_COMM_WORLD, &chain, &arguments->fock, &count);
+    ek_status status = count_tasks(&setup, &chain, &arguments->fock, &count);
     chain_free(&chain);
     if (status != EK_OK)
         return complain_status(status);
@@ -172,7 +109,7 @@ int main(int argc, char **argv)
     algebra_start();
     if (!arguments_parse(argv, &arguments, &message))
         status = complain(&message, EXIT_BAD_INPUT);
-    else if (!arguments.has_help)
+    else if (!arguments.shared.has_help)
         status = run(&arguments);
     else if (is_first_rank())
         arguments_help(stdout);

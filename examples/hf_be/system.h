@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an SCF starts from: matrices that do not change, and a first density.
- *
- * Matrices are row-major [n][n], n basis functions, the same on all ranks.
+ * What the SCF of a chain starts from; densities are of all electrons.
  */
 #ifndef HF_BE_SYSTEM_H
 #define HF_BE_SYSTEM_H
 
 #include "chain.h"
-#include "common/algebra.h"
+#include "common/scf.h"
 
 struct system {
     struct chain chain;
-    int occupied;     /* orbitals */
-    double repulsion; /* of the nuclei, hartree */
-    double *overlap, *core, *guess;
-    struct orthogonalizer orthogonalizer;
+    struct scf_system scf;
 };
 
 /**

@@ -7,21 +7,6 @@ set -u
 export MPIEXEC_TIMEOUT=30
 xyz=$HF_DATA/h2o.xyz
 basis=$HF_DATA/sto-3g.g94
-count=0
-
-# expect PATTERN OPTION...: the run fails with a message that matches.
-expect() {
-    pattern=$1
-    shift
-    hartree_fock 2 1 "$@"
-    status=$?
-    [ $status -eq 2 ] || fail "'$*': status $status instead of 2"
-    [ "$(grep -c '^hartree_fock: ' "$folder/err")" -eq 1 ] ||
-        fail "'$*': not one message"
-    grep '^hartree_fock: ' "$folder/err" | grep -q -- "$pattern" ||
-        fail "'$*': no message like '$pattern'"
-    count=$((count + 1))
-}
 
 # text CONTENT: a file with it.
 text() {
@@ -69,11 +54,12 @@ expect "--tile is '0'; allowed is an integer from 1 to" \
     --xyz "$xyz" --basis "$basis" --tile 0
 expect "--schwarz is '-1'; allowed is a number from" \
     --xyz "$xyz" --basis "$basis" --schwarz -1
-expect "--policy is 'best'; allowed are original" \
+expect "restore: 'best' is not allowed; allowed: original" \
     --xyz "$xyz" --basis "$basis" --policy best
+expect "steal: 'best' is not allowed; allowed: random" \
+    --xyz "$xyz" --basis "$basis" --steal best
 expect '--compare needs at least 2' \
     --xyz "$xyz" --basis "$basis" --compare --iterations 1
 
 export EVENKEEL_STEAL=everything
 expect 'EVENKEEL_STEAL.*everything' --xyz "$xyz" --basis "$basis"
-echo "$count kinds of bad input"

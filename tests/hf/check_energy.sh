@@ -12,7 +12,7 @@ expected=$(awk -v s="$system" -v b="$basis" '$1 == s && $2 == b { print $4 }' \
 [ -n "$expected" ] || { echo "no reference for $system in $basis"; exit 1; }
 
 # shellcheck disable=SC2046
-hartree_fock "$ranks" "$workers" $(molecule "$system" "$basis") "$@" ||
+run "$ranks" "$workers" $(molecule "$system" "$basis") "$@" ||
     fail "exit status $?"
 found=$(energy)
 is_near "$found" "$expected" 1e-8 ||

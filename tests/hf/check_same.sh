@@ -10,7 +10,7 @@ first=
 for ranks in 1 2 3 4; do
     for workers in 1 2; do
         # shellcheck disable=SC2046
-        hartree_fock "$ranks" "$workers" $(molecule h2o '6-31g*') --tile 2 \
+        run "$ranks" "$workers" $(molecule h2o '6-31g*') --tile 2 \
             --policy "$policy" || fail "exit status $?"
         found=$(energy)
         first=${first:-$found}

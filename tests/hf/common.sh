@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the checks in this folder.  They are given, in the environment:
-# HF_PROGRAM, HF_DATA (molecules and basis sets), HF_ENERGIES (the reference)
-# and MPIRUN.
+# Sourced by the checks in this folder and in hf_be.  They are given, in the
+# environment: HF_PROGRAM, MPIRUN and, in this folder, HF_DATA (molecules and
+# basis sets) and HF_ENERGIES (the reference).
 
 # Root, a container, more ranks than cores, and threads beside ranks: all must
 # work.  A run that hangs is ended before the test's own limit.
@@ -16,10 +16,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# hartree_fock RANKS WORKERS OPTION...: run it with that many workers per rank,
+# run RANKS WORKERS OPTION...: run the program with that many workers per rank,
 # even where cores are fewer; keep its output in $folder/out and what it
 # complains about in $folder/err.
-hartree_fock() {
+run() {
     ranks=$1
     export OMP_NUM_THREADS="$2" EVENKEEL_WORKERS="$2"
     shift 2
@@ -45,6 +45,30 @@ is_near() {
         d = a - b
         exit (d < 0 ? -d : d) > limit
     }'
+}
+
+# has_modes: each mode has one row of the table that the last run printed.
+has_modes() {
+    for mode in static counter StealAll Steal StealRet centralized \
+        hierarchical central.-12 hierarch.-12 auto; do
+        [ "$(grep -c "^$mode " "$folder/out")" -eq 1 ] ||
+            fail "not one row for $mode"
+    done
+}
+
+# expect PATTERN OPTION...: the run fails on both ranks, with one message that
+# matches.
+expect() {
+    pattern=$1
+    program=$(basename "$HF_PROGRAM")
+    shift
+    run 2 1 "$@"
+    status=$?
+    [ $status -eq 2 ] || fail "'$*': status $status instead of 2"
+    [ "$(grep -c "^$program: " "$folder/err")" -eq 1 ] ||
+        fail "'$*': not one message"
+    grep "^$program: " "$folder/err" | grep -q -- "$pattern" ||
+        fail "'$*': no message like '$pattern'"
 }
 
 fail() {

@@ -9,7 +9,7 @@ shift
 
 # hf_be RANKS WORKERS OPTION...: run it; it must succeed.
 hf_be() {
-    hartree_fock "$@" || fail "'$*': exit status $?"
+    run "$@" || fail "'$*': exit status $?"
 }
 
 # near VALUE LIMIT: the energy of the last run is so near to it.
@@ -71,7 +71,7 @@ check_discard() {
     hf_be "$1" "$2" --count $size
     left=$(sed -n 's/^1296 tasks, \([0-9]*\) non-null, .*/\1/p' "$folder/out")
     # shellcheck disable=SC2086
-    hartree_fock "$1" "$2" $size --iterations 2
+    run "$1" "$2" $size --iterations 2
     [ "$(column 5 | tr '\n' ' ')" = "1296 $left " ] ||
         fail "tasks of two iterations: not 1296 and $left"
     [ "$(column 6 | tr '\n' ' ')" = "$((1296 - left)) 0 " ] ||
@@ -82,24 +82,8 @@ check_discard() {
 check_compare() {
     export EVENKEEL_STEAL=none EVENKEEL_RESTORE=original
     hf_be "$1" "$2" --compare
-    for mode in static counter StealAll Steal StealRet centralized hierarchical; do
-        [ "$(grep -c "^$mode " "$folder/out")" -eq 1 ] ||
-            fail "not one row for $mode"
-    done
+    has_modes
     near -58.20051071 5e-7
-}
-
-# expect PATTERN OPTION...: the run fails with one message that matches.
-expect() {
-    pattern=$1
-    shift
-    hartree_fock 2 1 "$@"
-    status=$?
-    [ $status -eq 2 ] || fail "'$*': status $status instead of 2"
-    [ "$(grep -c '^hf_be: ' "$folder/err")" -eq 1 ] ||
-        fail "'$*': not one message"
-    grep '^hf_be: ' "$folder/err" | grep -q -- "$pattern" ||
-        fail "'$*': no message like '$pattern'"
 }
 
 check_bad_input() {

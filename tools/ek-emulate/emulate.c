@@ -280,8 +280,8 @@ static bool check_iteration(struct emulation *emulation, const struct row *row,
                        (long long)process->null_tasks, (long long)nulls);
 }
 
-static int complain(const struct mode *mode, ek_status status,
-                    struct message *message)
+static int report_failure(const struct mode *mode, ek_status status,
+                          struct message *message)
 {
     message_set(message, "%s: %s", mode->name, ek_error_message());
     return status == EK_ERR_ARG ? EMULATE_BAD_USE : EMULATE_FAILED;
@@ -296,7 +296,7 @@ static int run_iterations(struct emulation *emulation, struct row *rows,
         if (status == EK_OK)
             status = run_iteration(emulation, i, &process, &rows[i]);
         if (status != EK_OK)
-            return complain(emulation->mode, status, message);
+            return report_failure(emulation->mode, status, message);
         if (!check_iteration(emulation, &rows[i], &process, message))
             return EMULATE_FAILED;
     }

@@ -132,7 +132,7 @@ static int run_arguments(const struct arguments *arguments,
 }
 
 /* Of the ranks that have something to say, the first does. */
-static void complain(const struct message *message)
+static void complain_once(const struct message *message)
 {
     int rank, first;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     else
         exit_status = run_arguments(&arguments, &message);
     if (exit_status != 0)
-        complain(&message);
+        complain_once(&message);
     MPI_Finalize();
     return exit_status;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/job.h"
+
+ek_status job_open(const struct job_setup *setup,
+                   const struct job_options *options, ek_options collection,
+                   struct job *job)
+{
+    const struct mode *mode = &setup->mode;
+    *job = (struct job){.setup = *setup, .total = options->total};
+    collection.name = options->name;
+    collection.payload_bytes = 16; /* a number; ranges need 16 */
+    collection.ignore_environment = setup->ignore_environment;
+    ek_status status = ek_create(setup->comm, &collection, &job->tasks);
+    if (status == EK_OK && mode->restore)
+        status = ek_set(job->tasks, "restore", mode->restore);
+    if (status == EK_OK && mode->steal)
+        status = ek_set(job->tasks, "steal", mode->steal);
+    if (status == EK_OK)
+        status = ek_register(job->tasks, options->function, options->task,
+                             options->context, &job->function);
+    return status;
+}
+
+void job_close(struct job *job)
+{
+    ek_destroy(&job->tasks);
+}
+
+int job_workers(const struct job *job)
+{
+    return ek_worker_count(job->tasks);
+}
+
+/* Each rank adds an equal share of the numbers, in consecutive blocks. */
+static ek_status add_tasks(struct job *job)
+{
+    int rank, size;
+    MPI_Comm_rank(job->setup.comm, &rank);
+    MPI_Comm_size(job->setup.comm, &size);
+    int64_t share = job->total / size, rest = job->total % size;
+    int64_t first = rank * share + (rank < rest ? rank : rest);
+    int64_t last = first + share + (rank < rest);
+    return ek_add_range(job->tasks, job->function, first, last);
+}
+
+/* Bring the collection into the state in which an iteration starts. */
+static ek_status prepare_tasks(struct job *job)
+{
+    bool is_first = !job->has_run;
+    job->has_run = true;
+    if (is_first)
+        return add_tasks(job);
+    if (!job->setup.mode.is_anew)
+        return ek_restore(job->tasks, EK_RESTORE_DEFAULT, NULL);
+    ek_status status = ek_clear(job->tasks);
+    return status == EK_OK ? add_tasks(job) : status;
+}
+
+ek_status job_run(struct job *job, ek_process_report *report)
+{
+    ek_status status = prepare_tasks(job);
+    return status == EK_OK ? ek_process(job->tasks, report) : status;
+}

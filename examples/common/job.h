@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tasks of a program: numbers that are run again and again.
+ *
+ * This is where Evenkeel is used.  The numbers are added once, as a range per
+ * rank; ek_restore() then makes each iteration from the one before.
+ */
+#ifndef COMMON_JOB_H
+#define COMMON_JOB_H
+
+#include "common/modes.h"
+
+#include <evenkeel.h>
+
+/** Who runs it, and how it is balanced. */
+struct job_setup {
+    MPI_Comm comm;
+    struct mode mode;
+    bool ignore_environment; /* do not look at EVENKEEL_* */
+};
+
+struct job {
+    struct job_setup setup;
+    int64_t total; /* tasks are numbered 0 ... total - 1 */
+    ek_collection *tasks;
+    ek_function function;
+    bool has_run; /* there is an iteration to restore from */
+};
+
+/** What a job runs. */
+struct job_options {
+    const char *name;     /* of the collection ... */
+    const char *function; /* ... and of what its tasks do, in records */
+    int64_t total;
+    ek_task_fn *task; /* its payload is an int64_t, its number */
+    void *context;    /* of @p task */
+};
+
+/**
+ * Make a job.
+ *
+ * @param[in]  collection  Hooks and the like; what the others say is set here.
+ * @param[out] job         To be closed, also on failure.
+ *
+ * @return As ek_create() and ek_set(); ek_error_message() has the words.
+ *
+ * Call: Collective over the ranks of @p setup.
+ */
+ek_status job_open(const struct job_setup *setup,
+                   const struct job_options *options, ek_options collection,
+                   struct job *job);
+
+/** Run all tasks that have not been discarded. */
+ek_status job_run(struct job *job, ek_process_report *report);
+
+void job_close(struct job *job);
+
+/** Workers of all ranks. */
+int job_workers(const struct job *job);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Options of every program that runs iterations with one mode or with all.
+ */
+#ifndef COMMON_MODE_ARGUMENTS_H
+#define COMMON_MODE_ARGUMENTS_H
+
+#include "common/command_line.h"
+#include "common/modes.h"
+
+/** First member of what a program's own options fill. */
+struct mode_arguments {
+    const char *policy, *steal; /* mode, by name */
+    struct mode mode;
+    int iterations; /* at most */
+    bool has_compare;
+    bool has_help;
+};
+
+/** To be shared by a program's own command line. */
+extern const struct command_line mode_command_line;
+
+/**
+ * Read a command line.
+ *
+ * @param[in]     line       Shares mode_command_line.
+ * @param[in,out] arguments  Begins with a struct mode_arguments, whose defaults
+ *                           are set here.
+ */
+bool mode_arguments_parse(const struct command_line *line, char **argv,
+                          void *arguments, struct message *message);
+
+/** Say what is allowed, after what a program says of itself. */
+void mode_arguments_help(const struct command_line *line, FILE *stream);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/problem.h"
+
+#include "common/comparison.h"
+
+#include <stdio.h>
+
+/* Rounding of sums in another order stays far below, hartree. */
+#define ENERGY_DIFFERENCE_MAX 1e-10
+
+static int print_result(const struct scf_result *result)
+{
+    if (is_first_rank())
+        printf("\nenergy %.10f hartree%s\n", result->energy,
+               result->is_converged ? "" : " (not converged)");
+    return result->is_converged ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static struct scf_options options_of(const struct problem *problem)
+{
+    return (struct scf_options){.error_max = problem->error_max,
+                                .change_max = problem->change_max};
+}
+
+static int solve(const struct problem *problem,
+                 const struct mode_arguments *arguments)
+{
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = arguments->mode};
+    struct scf_options options = options_of(problem);
+    struct scf_result result;
+    struct message message;
+    struct fock *fock;
+    ek_status status =
+        fock_create(&setup, problem->system, problem->fock_options, &fock);
+    if (status != EK_OK)
+        return complain_status(status);
+    options.iterations = arguments->iterations;
+    if (is_first_rank()) {
+        problem->print_head(fock_job(fock));
+        options.row = problem->print_row;
+    }
+    bool is_good =
+        scf_run(problem->scf_system, fock, &options, &result, NULL, &message);
+    fock_destroy(&fock);
+    return is_good ? print_result(&result) : complain(&message, EXIT_FAILED);
+}
+
+static void add_row(const struct scf_row *row, void *context)
+{
+    trial_add(context, row->fock.seconds, &row->fock.process);
+}
+
+static bool run_trial(struct trial *trial, const void *context,
+                      struct message *message)
+{
+    const struct problem *problem = context;
+    const struct job_setup setup = {MPI_COMM_WORLD, *trial->mode, true};
+    struct scf_options options = options_of(problem);
+    struct scf_result result;
+    struct fock *fock;
+    if (fock_create(&setup, problem->system, problem->fock_options, &fock) !=
+        EK_OK)
+        return message_set(message, "%s", ek_error_message());
+    options.iterations = trial->iterations;
+    options.is_unending = !trial->is_first;
+    options.row = add_row;
+    options.row_context = trial;
+    trial_begin(trial, fock_job(fock));
+    bool is_good =
+        scf_run(problem->scf_system, fock, &options, &result, NULL, message);
+    trial_end(trial, result.energy, result.is_converged);
+    fock_destroy(&fock);
+    return is_good;
+}
+
+static int compare(const struct problem *problem, int iterations)
+{
+    struct message message;
+    const struct comparison comparison = {.quantity = "energy",
+                                          .unit = "hartree",
+                                          .decimals = 10,
+                                          .tolerance = ENERGY_DIFFERENCE_MAX,
+                                          .work = "Fock builds",
+                                          .iterations = iterations,
+                                          .run = run_trial,
+                                          .context = problem};
+    if (!comparison_run(&comparison, &message))
+        return complain(&message, EXIT_FAILED);
+    return EXIT_GOOD;
+}
+
+int problem_run(const struct problem *problem,
+                const struct mode_arguments *arguments)
+{
+    return arguments->has_compare ? compare(problem, arguments->iterations)
+                                  : solve(problem, arguments);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a Hartree-Fock program solves, with one way to balance or with all.
+ */
+#ifndef COMMON_PROBLEM_H
+#define COMMON_PROBLEM_H
+
+#include "common/mode_arguments.h"
+#include "common/scf.h"
+
+struct problem {
+    const struct system *system;
+    const struct scf_system *scf_system; /* of @p system */
+    const struct fock_options *fock_options;
+    double error_max, change_max; /* as of struct scf_options */
+
+    /* Print the head of a table and its rows; called on rank 0 alone. */
+    void (*print_head)(const struct job *job);
+    scf_row_fn *print_row;
+};
+
+/**
+ * Solve it with the mode that was chosen, or with all modes from the same
+ * guess; print a table and the energy.
+ *
+ * @return An exit status; what is wrong has been said.
+ *
+ * Call: Collective over MPI_COMM_WORLD.
+ */
+int problem_run(const struct problem *problem,
+                const struct mode_arguments *arguments);
+
+#endif

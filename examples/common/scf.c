@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/scf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIIS_DEPTH 8
+
+struct scf {
+    const struct scf_system *system;
+    struct fock *fock;
+    struct diis *diis;
+    double *density, *last, *matrix, *orbitals; /* [n][n] */
+    double *energies;
+};
+
+static size_t entries_of(const struct scf_system *system)
+{
+    return (size_t)system->n * (size_t)system->n;
+}
+
+static double *matrix_new(const struct scf_system *system)
+{
+    return allocate(entries_of(system), sizeof(double));
+}
+
+void scf_system_make(struct scf_system *system, int n)
+{
+    system->n = n;
+    system->overlap = matrix_new(system);
+    system->core = matrix_new(system);
+    system->guess = matrix_new(system);
+}
+
+void scf_system_free(struct scf_system *system)
+{
+    orthogonalizer_free(&system->orthogonalizer);
+    free(system->overlap);
+    free(system->core);
+    free(system->guess);
+}
+
+static void scf_make(struct scf *scf)
+{
+    const struct scf_system *system = scf->system;
+    scf->diis =
+        diis_create(&system->orthogonalizer, system->overlap, DIIS_DEPTH);
+    scf->density = matrix_new(system);
+    scf->last = matrix_new(system);
+    scf->matrix = matrix_new(system);
+    scf->orbitals = matrix_new(system);
+    scf->energies = allocate((size_t)system->n, sizeof(double));
+    memcpy(scf->density, system->guess, entries_of(system) * sizeof(double));
+}
+
+static void scf_free(struct scf *scf)
+{
+    diis_destroy(scf->diis);
+    free(scf->density);
+    free(scf->last);
+    free(scf->matrix);
+    free(scf->orbitals);
+    free(scf->energies);
+}
+
+/* The Fock matrix of the present density, and what it tells. */
+static ek_status evaluate(struct scf *scf, struct scf_row *row)
+{
+    const struct scf_system *system = scf->system;
+    ek_status status =
+        fock_build(scf->fock, scf->density, scf->matrix, &row->fock);
+    if (status != EK_OK)
+        return status;
+    for (size_t i = 0; i < entries_of(system); i++)
+        scf->matrix[i] += system->core[i];
+    row->energy =
+        system->repulsion + (matrix_dot(scf->density, system->core, system->n) +
+                             matrix_dot(scf->density, scf->matrix, system->n)) /
+                                system->occupation;
+    row->error = diis_add(scf->diis, scf->matrix, scf->density);
+    return EK_OK;
+}
+
+/* The density of the next iteration. */
+static bool improve(struct scf *scf, struct scf_row *row)
+{
+    const struct scf_system *system = scf->system;
+    size_t entries = entries_of(system);
+    diis_extrapolate(scf->diis, scf->matrix);
+    if (row->iteration == 1)
+        diis_clear(scf->diis); /* the guess does not belong to orbitals */
+    if (!orbitals_solve(&system->orthogonalizer, scf->matrix, scf->energies,
+                        scf->orbitals))
+        return false;
+    memcpy(scf->last, scf->density, entries * sizeof(double));
+    density_make(scf->orbitals, system->n, system->orthogonalizer.m,
+                 system->occupied, NULL, scf->density);
+    row->change = 0;
+    for (size_t i = 0; i < entries; i++) {
+        scf->density[i] *= system->occupation;
+        row->change = fmax(row->change, fabs(scf->density[i] - scf->last[i]));
+    }
+    return true;
+}
+
+/*
+ * Everyone goes on with what rank 0 has: processors that round differently must
+ * not disagree about the end.
+ */
+static void share(struct scf *scf, struct scf_row *row, bool *is_solved)
+{
+    MPI_Comm comm = fock_job(scf->fock)->setup.comm;
+    double figures[4] = {row->energy, row->error, row->change, *is_solved};
+    MPI_Bcast(figures, 4, MPI_DOUBLE, 0, comm);
+    row->energy = figures[0];
+    row->error = figures[1];
+    row->change = figures[2];
+    *is_solved = figures[3] != 0;
+    MPI_Bcast(scf->density, (int)entries_of(scf->system), MPI_DOUBLE, 0, comm);
+}
+
+static bool iterate(struct scf *scf, const struct scf_options *options,
+                    struct scf_result *result, struct message *message)
+{
+    struct scf_row row = {0};
+    while (row.iteration < options->iterations) {
+        row.iteration++;
+        if (evaluate(scf, &row) != EK_OK)
+            return message_set(message, "%s", ek_error_message());
+        bool is_solved = improve(scf, &row);
+        share(scf, &row, &is_solved);
+        if (!is_solved)
+            return message_set(message, "LAPACK failed on the Fock matrix");
+        *result = (struct scf_result){.energy = row.energy,
+                                      .is_converged =
+                                          row.error < options->error_max &&
+                                          row.change < options->change_max};
+        if (options->row)
+            options->row(&row, options->row_context);
+        if (result->is_converged && !options->is_unending)
+            break;
+    }
+    return true;
+}
+
+bool scf_run(const struct scf_system *system, struct fock *fock,
+             const struct scf_options *options, struct scf_result *result,
+             double *density, struct message *message)
+{
+    struct scf scf = {.system = system, .fock = fock};
+    *result = (struct scf_result){0};
+    scf_make(&scf);
+    bool is_good = iterate(&scf, options, result, message);
+    if (density)
+        memcpy(density, scf.density, entries_of(system) * sizeof(double));
+    scf_free(&scf);
+    return is_good;
+}
