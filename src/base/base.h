@@ -274,6 +274,8 @@ ek_status eki_option_read_variable(int option, const char *variable,
 const char *eki_option_choice_name(const char *option, int value);
 /* The policy of that name; false: there is none. */
 bool eki_option_choice_value(const char *option, const char *name, int *value);
+/* Append the policies of OPTION, "a, b, c", to TEXT. */
+void eki_option_choice_list(const char *option, char *text, size_t bytes);
 /* The README's table, in Markdown. */
 void eki_option_table(FILE *file);
 

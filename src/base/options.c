@@ -498,6 +498,11 @@ bool eki_option_choice_value(const char *option, const char *name, int *value)
     return choice != NULL;
 }
 
+void eki_option_choice_list(const char *option, char *text, size_t bytes)
+{
+    eki_choice_list(choices_of(option), text, bytes);
+}
+
 void eki_option_table(FILE *file)
 {
     static const ek_options defaults = EK_OPTIONS_INIT;

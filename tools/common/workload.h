@@ -7,7 +7,7 @@
 #ifndef COMMON_WORKLOAD_H
 #define COMMON_WORKLOAD_H
 
-#include "common/command_line.h"
+#include "common/message.h"
 
 #include <stdint.h>
 
@@ -19,27 +19,6 @@ struct workload_source {
     double scale;
     double drift, noise; /* percent */
 };
-
-/* Options for the fields of a source; AT(field) is where one lies. */
-#define WORKLOAD_OPTIONS(AT)                                                  \
-    {"--record", "FILE", AT(record), OPTION_TEXT,                             \
-     .help = "tasks and durations of a run (EVENKEEL_RECORD)"},               \
-        {"--iteration", "K", AT(iteration), OPTION_INTEGER(0, 1000000000),    \
-         .help = "the K-th iteration in it, from 0 (0)"},                     \
-        {"--synthetic", "SPEC", AT(synthetic), OPTION_TEXT,                   \
-         .help = "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS]"    \
-                 "[,nulls=N]"},                                               \
-        {"--scale", "X", AT(scale), OPTION_NUMBER(1e-6, 1e6),                 \
-         .help = "lengthen every task (1)"},                                  \
-        {"--drift", "P", AT(drift), OPTION_NUMBER(0, 100),                    \
-         .help =                                                              \
-             "durations change by P percent per iteration, and stay so (0)"}, \
-        {"--noise", "P", AT(noise), OPTION_NUMBER(0, 100),                    \
-         .help = "durations vary by P percent around that (0)"},              \
-    {                                                                         \
-        "--seed", "S", AT(seed), OPTION_INTEGER(0, 2147483647),               \
-            .help = "of durations and of Evenkeel (1)"                        \
-    }
 
 /* Tasks in the order of their ids, and how long each takes. */
 struct workload {

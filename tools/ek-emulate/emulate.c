@@ -25,8 +25,6 @@ struct emulation {
     _Atomic int *runs;   /* [workload->count] how often each task ran */
 };
 
-/* -------------------------------------------------------------------- tasks */
-
 static double read_clock(clockid_t clock)
 {
     struct timespec now;
@@ -118,8 +116,6 @@ static ek_status add_tasks(struct emulation *emulation)
     return is_good ? EK_OK : EK_ERR_NOMEM;
 }
 
-/* --------------------------------------------------------------- collection */
-
 static ek_status set_policies(const struct emulation *emulation)
 {
     const struct mode *mode = emulation->mode;
@@ -148,14 +144,12 @@ static ek_status open_emulation(struct emulation *emulation)
     options.name = emulation->mode->name;
     options.payload_bytes = 16; /* an index; ranges need 16 */
     options.workers = arguments->workers;
-    options.seed = arguments->source.seed;
+    options.seed = arguments->shared.source.seed;
     ek_status status = ek_create(MPI_COMM_WORLD, &options, &emulation->tasks);
     if (status == EK_OK)
         status = set_policies(emulation);
     return status == EK_OK ? register_tasks(emulation) : status;
 }
-
-/* --------------------------------------------------------------- iterations */
 
 /* Bring the collection into the state in which an iteration starts. */
 static ek_status prepare_tasks(struct emulation *emulation, int iteration,
@@ -246,8 +240,8 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
                                ek_process_report *process, struct row *row)
 {
     ek_restore_report restore = EK_RESTORE_REPORT_INIT;
-    workload_step(emulation->run->workload, &emulation->run->arguments->source,
-                  iteration);
+    workload_step(emulation->run->workload,
+                  &emulation->run->arguments->shared.source, iteration);
     ek_status status = agree(prepare_tasks(emulation, iteration, &restore));
     double cpu_s = read_cpu();
     if (status == EK_OK)
@@ -284,7 +278,7 @@ static int report_failure(const struct mode *mode, ek_status status,
                           struct message *message)
 {
     message_set(message, "%s: %s", mode->name, ek_error_message());
-    return status == EK_ERR_ARG ? EMULATE_BAD_USE : EMULATE_FAILED;
+    return status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
 
 static int run_iterations(struct emulation *emulation, struct row *rows,
@@ -298,7 +292,7 @@ static int run_iterations(struct emulation *emulation, struct row *rows,
         if (status != EK_OK)
             return report_failure(emulation->mode, status, message);
         if (!check_iteration(emulation, &rows[i], &process, message))
-            return EMULATE_FAILED;
+            return EXIT_FAILED;
     }
     return 0;
 }

@@ -8,30 +8,21 @@
 #ifndef EMULATE_H
 #define EMULATE_H
 
-#include "common/command_line.h"
-#include "workload.h"
+#include "common/modes.h"
+#include "run_arguments.h"
 
 #include <evenkeel.h>
 
-enum {
-    EMULATE_FAILED = 1,
-    EMULATE_BAD_USE = 2
-};
-
 struct arguments {
-    struct workload_source source;
-    const char *start;          /* NULL: as fits the record */
-    int workers;                /* per rank */
-    const char *policy, *steal; /* NULL: the library's choice */
+    struct run_arguments shared;
+    const char *start; /* NULL: as fits the record */
+    int workers;       /* per rank */
     int iterations;
-    bool has_compare, has_csv, has_json, has_help;
 };
 
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
 void arguments_help(FILE *stream);
-
-/* -------------------------------------------------------------------- start */
 
 /* A rank among the workers. */
 struct place {
@@ -54,16 +45,6 @@ struct start {
 const struct start *start_find(const struct arguments *arguments,
                                const struct workload *workload, int workers,
                                struct message *message);
-
-/* ---------------------------------------------------------------- emulation */
-
-/* A way to balance. */
-struct mode {
-    const char *name;
-    const char *restore, *steal; /* of ek_set(); NULL: not set */
-    bool is_anew;   /* all tasks are added again in each iteration */
-    bool has_nulls; /* null tasks, too, in a range */
-};
 
 /* What is known of an iteration. */
 enum field {
@@ -102,11 +83,6 @@ struct run {
  */
 int emulate(const struct run *run, const struct mode *mode, struct row *rows,
             struct message *message);
-
-/* ------------------------------------------------------------------- output */
-
-extern const struct mode compared_modes[];
-extern const int compared_count;
 
 /* What is run, before the first row. */
 void print_head(const struct run *run);

@@ -10,24 +10,6 @@
 
 const char program_name[] = "ek-emulate";
 
-/* Further modes: a line each. */
-const struct mode compared_modes[] = {
-    {"static", "original", "none", false, false},
-    {"counter", "original", "counter", true, false},
-    {"StealAll", "original", "random", true, true},
-    {"Steal", "original", "random", false, false},
-    {"StealRet", "retain", "random", false, false},
-    {"centralized", "centralized", "none", false, false},
-    {"hierarchical", "hierarchical", "none", false, false},
-    {"central.-12", "centralized-hpdc12", "none", false, false},
-    {"hierarch.-12", "hierarchical-hpdc12", "none", false, false},
-    {"auto", "auto", "none", false, false},
-};
-
-const int compared_count = sizeof compared_modes / sizeof *compared_modes;
-
-/* ------------------------------------------------------------------ waiting */
-
 /*
  * Threads that wait must not take the cores of tasks that end.  OpenMP reads
  * its variables before main(), so the program starts again, once.
@@ -48,7 +30,7 @@ static void start_passive(char **argv)
 static void clear_environment(const struct arguments *arguments)
 {
     unsetenv("EVENKEEL_WORKERS");
-    if (!arguments->has_compare)
+    if (!arguments->shared.has_compare)
         return;
     unsetenv("EVENKEEL_RESTORE");
     unsetenv("EVENKEEL_STEAL");
@@ -61,15 +43,13 @@ static int count_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* ------------------------------------------------------------------ running */
-
 static int run_mode(const struct run *run, const struct mode *mode,
                     bool is_first, struct message *message)
 {
     struct row *rows =
         allocate((size_t)run->arguments->iterations, sizeof *rows);
     int exit_status = emulate(run, mode, rows, message);
-    if (exit_status == 0 && run->rank == 0)
+    if (exit_status == EXIT_GOOD && run->rank == 0)
         print_mode(run, rows, is_first);
     free(rows);
     return exit_status;
@@ -77,8 +57,8 @@ static int run_mode(const struct run *run, const struct mode *mode,
 
 static int run_compared(const struct run *run, struct message *message)
 {
-    int exit_status = 0;
-    for (int i = 0; exit_status == 0 && i < compared_count; i++) {
+    int exit_status = EXIT_GOOD;
+    for (int i = 0; exit_status == EXIT_GOOD && i < compared_count; i++) {
         const struct mode *mode = &compared_modes[i];
         /* Without null tasks it would be another mode again. */
         if (!mode->has_nulls || run->workload->nulls > 0)
@@ -91,11 +71,11 @@ static int run_modes(const struct run *run, struct message *message)
 {
     const struct arguments *arguments = run->arguments;
     struct mode mode = {.name = "emulate",
-                        .restore = arguments->policy,
-                        .steal = arguments->steal};
+                        .restore = arguments->shared.policy,
+                        .steal = arguments->shared.steal};
     if (run->rank == 0)
         print_head(run);
-    if (arguments->has_compare)
+    if (arguments->shared.has_compare)
         return run_compared(run, message);
     return run_mode(run, &mode, true, message);
 }
@@ -104,14 +84,14 @@ static int run_workload(struct run *run, struct message *message)
 {
     run->start = start_find(run->arguments, run->workload,
                             run->ranks * run->arguments->workers, message);
-    return run->start ? run_modes(run, message) : EMULATE_BAD_USE;
+    return run->start ? run_modes(run, message) : EXIT_BAD_INPUT;
 }
 
 /* Whether all ranks could read or draw their tasks. */
 static bool make_workload(const struct run *run, struct message *message)
 {
     int is_good =
-        workload_make(&run->arguments->source, run->workload, message);
+        workload_make(&run->arguments->shared.source, run->workload, message);
     MPI_Allreduce(MPI_IN_PLACE, &is_good, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return is_good;
 }
@@ -126,7 +106,7 @@ static int run_arguments(const struct arguments *arguments,
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
     clear_environment(arguments);
     int exit_status = make_workload(&run, message) ? run_workload(&run, message)
-                                                   : EMULATE_BAD_USE;
+                                                   : EXIT_BAD_INPUT;
     workload_free(&workload);
     return exit_status;
 }
@@ -144,19 +124,11 @@ static void complain_once(const struct message *message)
         fprintf(stderr, "%s: %s\n", program_name, message->text);
 }
 
-static void print_help(void)
-{
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
-        arguments_help(stdout);
-}
-
 int main(int argc, char **argv)
 {
     struct arguments arguments;
     struct message message = {""};
-    int provided, exit_status = 0;
+    int provided, exit_status = EXIT_GOOD;
     start_passive(argv);
     /* For waits of ranks, where MPI is Open MPI. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -165,12 +137,12 @@ int main(int argc, char **argv)
      * it. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (!arguments_parse(argv, &arguments, &message))
-        exit_status = EMULATE_BAD_USE;
-    else if (arguments.has_help)
-        print_help();
-    else
+        exit_status = EXIT_BAD_INPUT;
+    else if (!arguments.shared.has_help)
         exit_status = run_arguments(&arguments, &message);
-    if (exit_status != 0)
+    else if (is_first_rank())
+        arguments_help(stdout);
+    if (exit_status != EXIT_GOOD)
         complain_once(&message);
     MPI_Finalize();
     return exit_status;

@@ -2,18 +2,15 @@
 /* Rows as a table, as CSV and as JSON. */
 #include "emulate.h"
 
+#include "columns.h"
+
 #include <inttypes.h>
 #include <math.h>
 
 /* The mean of --compare is that of the iterations from this one on. */
 #define SETTLED 5
 
-static const struct column {
-    const char *key;         /* in CSV and JSON, with the unit */
-    const char *top, *title; /* in the table ... */
-    int width, decimals;
-    double scale; /* ... of values that are so much larger */
-} columns[FIELDS] = {
+static const struct column column[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 9, 4, 1},
     [FIELD_IDEAL] = {"ideal_s", "ideal", "s", 8, 4, 1},
     [FIELD_BEST] = {"best_s", "best", "s", 8, 4, 1},
@@ -27,14 +24,11 @@ static const struct column {
     [FIELD_OVERSHOOT] = {"overshoot_s", "overshoot", "us", 9, 1, 1e6},
     [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1}};
 
+static const struct columns columns = {column, FIELDS};
+
 static void print_value(enum field field, double value)
 {
-    const struct column *column = &columns[field];
-    if (isnan(value))
-        printf(" %*s", column->width, "-");
-    else
-        printf(" %*.*f", column->width, column->decimals,
-               value * column->scale);
+    column_print(&column[field], value);
 }
 
 /* Of the iterations FIRST, ... */
@@ -48,31 +42,24 @@ static double mean_from(const struct run *run, const struct row *rows,
     return count > 0 ? sum / count : NAN;
 }
 
-/* ------------------------------------------------------ a row per iteration */
-
+/* A row per iteration. */
 static void print_rows(const struct run *run, const struct row *rows)
 {
     printf("\n%3s", "it");
-    for (int f = 0; f < FIELDS; f++)
-        printf(" %*s", columns[f].width, columns[f].top);
-    printf("\n%3s", "");
-    for (int f = 0; f < FIELDS; f++)
-        printf(" %*s", columns[f].width, columns[f].title);
-    printf("\n");
+    columns_print_tops(&columns);
+    printf("%3s", "");
+    columns_print_titles(&columns);
     for (int i = 0; i < run->arguments->iterations; i++) {
         printf("%3d", rows[i].iteration);
-        for (int f = 0; f < FIELDS; f++)
-            print_value(f, rows[i].values[f]);
-        printf("\n");
+        columns_print(&columns, rows[i].values);
     }
     printf("\ncores used: %.2f of %d; mean overshoot of a task: %.1f us\n",
            mean_from(run, rows, 1, FIELD_CORES), run->cpus,
            1e6 * mean_from(run, rows, 1, FIELD_OVERSHOOT));
 }
 
-/* ----------------------------------------------------------- a row per mode */
-
-/* Iteration 1, 2, the last, and the mean of those that have settled. */
+/* Of a mode: iteration 1, 2, the last, and the mean of those that have settled.
+ */
 static void print_course(const struct run *run, const struct row *rows,
                          enum field field)
 {
@@ -95,7 +82,7 @@ enum {
 
 static void print_course_titles(enum field field)
 {
-    int width = columns[field].width;
+    int width = column[field].width;
     printf(" %*s %*s %*s %*s", width, "it 1", width, "it 2", width, "last",
            width, ">= 5");
 }
@@ -107,9 +94,9 @@ static void print_titles(void)
     print_course_titles(FIELD_MAKESPAN);
     print_course_titles(FIELD_EFFICIENCY_BEST);
     for (int i = 0; i < OF_LAST; i++)
-        printf(" %*s", columns[of_last[i]].width, columns[of_last[i]].title);
+        printf(" %*s", column[of_last[i]].width, column[of_last[i]].title);
     for (int i = 0; i < OF_ALL; i++)
-        printf(" %*s", columns[of_all[i]].width, columns[of_all[i]].title);
+        printf(" %*s", column[of_all[i]].width, column[of_all[i]].title);
     printf("\n");
 }
 
@@ -126,48 +113,33 @@ static void print_summary(const struct run *run, const struct row *rows)
     printf("\n");
 }
 
-/* ------------------------------------------------------------- for programs */
-
 static void print_csv(const struct run *run, const struct row *rows,
                       bool is_first)
 {
-    if (is_first) {
-        printf("mode,iteration");
-        for (int f = 0; f < FIELDS; f++)
-            printf(",%s", columns[f].key);
-        printf("\n");
-    }
-    for (int i = 0; i < run->arguments->iterations; i++) {
-        printf("%s,%d", rows[i].mode->name, rows[i].iteration);
-        for (int f = 0; f < FIELDS; f++)
-            printf(",%.6g", rows[i].values[f]);
-        printf("\n");
-    }
+    if (is_first)
+        columns_csv_head(&columns);
+    for (int i = 0; i < run->arguments->iterations; i++)
+        columns_csv(&columns, rows[i].mode->name, rows[i].iteration,
+                    rows[i].values);
 }
 
 static void print_json(const struct run *run, const struct row *rows)
 {
-    for (int i = 0; i < run->arguments->iterations; i++) {
-        printf("{\"mode\": \"%s\", \"iteration\": %d", rows[i].mode->name,
-               rows[i].iteration);
-        for (int f = 0; f < FIELDS; f++)
-            printf(", \"%s\": %.6g", columns[f].key, rows[i].values[f]);
-        printf("}\n");
-    }
+    for (int i = 0; i < run->arguments->iterations; i++)
+        columns_json(&columns, rows[i].mode->name, rows[i].iteration,
+                     rows[i].values);
 }
-
-/* ---------------------------------------------------------------------- all */
 
 void print_head(const struct run *run)
 {
     const struct arguments *arguments = run->arguments;
     const struct workload *workload = run->workload;
-    if (arguments->has_csv || arguments->has_json)
+    if (arguments->shared.has_csv || arguments->shared.has_json)
         return;
-    workload_step(run->workload, &arguments->source, 0);
+    workload_step(run->workload, &arguments->shared.source, 0);
     printf("%s, times %g: %" PRId64 " tasks, %.4g s, longest %.4g s; %" PRId64
            " null\n%d workers on %d ranks and %d cores, start: %s\n",
-           workload->name, arguments->source.scale, workload->count,
+           workload->name, arguments->shared.source.scale, workload->count,
            workload->sum_s, workload->longest_s, workload->nulls,
            run->ranks * arguments->workers, run->ranks, run->cpus,
            run->start->words);
@@ -175,11 +147,11 @@ void print_head(const struct run *run)
 
 void print_mode(const struct run *run, const struct row *rows, bool is_first)
 {
-    if (run->arguments->has_csv)
+    if (run->arguments->shared.has_csv)
         print_csv(run, rows, is_first);
-    else if (run->arguments->has_json)
+    else if (run->arguments->shared.has_json)
         print_json(run, rows);
-    else if (!run->arguments->has_compare)
+    else if (!run->arguments->shared.has_compare)
         print_rows(run, rows);
     else {
         if (is_first)

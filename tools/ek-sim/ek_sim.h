@@ -3,37 +3,22 @@
 #ifndef EK_SIM_H
 #define EK_SIM_H
 
-#include "common/command_line.h"
+#include "common/modes.h"
+#include "run_arguments.h"
 #include "sim/sim.h"
-#include "workload.h"
-
-enum {
-    SIM_FAILED = 1,
-    SIM_BAD_USE = 2
-};
 
 struct arguments {
-    struct workload_source source;
+    struct run_arguments shared;
     const char *machine, *start, *order, *mode, *deque;
-    const char *policy, *steal;            /* NULL: retain, random */
     int cores, node_cores, ranks_per_node; /* 0: as the machine says */
     const char *progress;
     int iterations, buffer_slots;
     int balance_group, balance_ppm, iterations_expected;
-    bool has_compare, has_csv, has_json, has_help;
 };
 
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
 void arguments_help(FILE *stream);
-
-/* A way to balance. */
-struct mode {
-    const char *name, *restore, *steal;
-};
-
-extern const struct mode compared_modes[];
-extern const int compared_count;
 
 enum field {
     FIELD_MAKESPAN,

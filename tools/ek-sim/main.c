@@ -7,21 +7,6 @@
 
 const char program_name[] = "ek-sim";
 
-/* Further modes: a line each. */
-const struct mode compared_modes[] = {
-    {"static", "original", "none"},
-    {"counter", "original", "counter"},
-    {"Steal", "original", "random"},
-    {"StealRet", "retain", "random"},
-    {"centralized", "centralized", "none"},
-    {"hierarchical", "hierarchical", "none"},
-    {"central.-12", "centralized-hpdc12", "none"},
-    {"hierarch.-12", "hierarchical-hpdc12", "none"},
-    {"auto", "auto", "random"},
-};
-
-const int compared_count = sizeof compared_modes / sizeof *compared_modes;
-
 /* Above, failed steals are drawn unless --mode says otherwise. */
 #define EXACT_CORES_MOST 20000
 
@@ -101,25 +86,38 @@ static bool place_ranks(struct run *run, struct message *message)
     return true;
 }
 
-static int run_modes(struct run *run, struct message *message)
+/* One mode after the other, from FIRST on. */
+static int run_modes(struct run *run, const struct mode *first, int count,
+                     struct message *message)
 {
-    const struct arguments *arguments = run->arguments;
-    char name[64];
-    struct mode mode = {name, arguments->policy ? arguments->policy : "retain",
-                        arguments->steal ? arguments->steal : "random"};
-    const struct mode *modes = arguments->has_compare ? compared_modes : &mode;
-    snprintf(name, sizeof name, "%s+%s", mode.restore, mode.steal);
-    int count = arguments->has_compare ? compared_count : 1, exit_status = 0;
-    struct row *rows =
-        allocate((size_t)(count * arguments->iterations), sizeof *rows);
-    print_head(run);
-    for (int m = 0; exit_status == 0 && m < count; m++)
-        exit_status =
-            simulate(run, &modes[m], rows + m * arguments->iterations, message);
-    if (exit_status == 0)
-        print_modes(run, rows, count);
+    int iterations = run->arguments->iterations, exit_status = EXIT_GOOD;
+    struct row *rows = allocate((size_t)(count * iterations), sizeof *rows);
+    struct row *end = rows;
+    for (int i = 0; exit_status == EXIT_GOOD && i < count; i++) {
+        if (first[i].has_nulls)
+            continue; /* null tasks take no time here */
+        exit_status = simulate(run, &first[i], end, message);
+        end += iterations;
+    }
+    if (exit_status == EXIT_GOOD)
+        print_modes(run, rows, (int)(end - rows) / iterations);
     free(rows);
     return exit_status;
+}
+
+static int run_chosen(struct run *run, struct message *message)
+{
+    const struct run_arguments *shared = &run->arguments->shared;
+    char name[64];
+    const struct mode mode = {
+        .name = name,
+        .restore = shared->policy ? shared->policy : "retain",
+        .steal = shared->steal ? shared->steal : "random"};
+    snprintf(name, sizeof name, "%s+%s", mode.restore, mode.steal);
+    print_head(run);
+    return shared->has_compare
+               ? run_modes(run, compared_modes, compared_count, message)
+               : run_modes(run, &mode, 1, message);
 }
 
 struct dealt {
@@ -209,13 +207,13 @@ static int run_arguments(const struct arguments *arguments,
 {
     struct workload workload = {0};
     struct run run = {.arguments = arguments, .workload = &workload};
-    int exit_status = SIM_BAD_USE;
+    int exit_status = EXIT_BAD_INPUT;
     if (find_machine(arguments, &run.machine, message) &&
         place_ranks(&run, message) &&
-        workload_make(&arguments->source, &workload, message) &&
+        workload_make(&arguments->shared.source, &workload, message) &&
         choose_start(&run, message)) {
         run.buffer_slots = choose_slots(&run);
-        exit_status = run_modes(&run, message);
+        exit_status = run_chosen(&run, message);
     }
     workload_free(&workload);
     free(run.rank_workers);
@@ -227,15 +225,15 @@ int main(int argc, char **argv)
 {
     struct arguments arguments;
     struct message message = {""};
-    int exit_status = 0;
+    int exit_status = EXIT_GOOD;
     (void)argc;
     if (!arguments_parse(argv, &arguments, &message))
-        exit_status = SIM_BAD_USE;
-    else if (arguments.has_help)
+        exit_status = EXIT_BAD_INPUT;
+    else if (arguments.shared.has_help)
         arguments_help(stdout);
     else
         exit_status = run_arguments(&arguments, &message);
-    if (exit_status != 0)
+    if (exit_status != EXIT_GOOD)
         fprintf(stderr, "%s: %s\n", program_name, message.text);
     return exit_status;
 }

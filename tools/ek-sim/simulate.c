@@ -5,6 +5,8 @@
  */
 #include "ek_sim.h"
 
+#include "policies.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +54,7 @@ void step_workload(const struct run *run, int iteration)
 {
     struct workload *workload = run->workload;
     int64_t sum = 0, longest = 0;
-    workload_step(workload, &run->arguments->source, iteration);
+    workload_step(workload, &run->arguments->shared.source, iteration);
     for (int64_t k = 0; k < workload->count; k++) {
         int64_t ns = task_ns(workload, k);
         sum += ns;
@@ -324,7 +326,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
 {
     if (simulation->is_memory_out) {
         message_set(message, "%s: there was no memory", simulation->mode->name);
-        return SIM_FAILED;
+        return EXIT_FAILED;
     }
     if (end == EKI_SIM_END_OVER && !simulation->is_wrong)
         return 0;
@@ -334,7 +336,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
                     "simulated; shorten the tasks with --scale",
                     simulation->mode->name,
                     (double)EKI_SIM_TIME_MOST * 1e-9 / 3600);
-        return SIM_BAD_USE;
+        return EXIT_BAD_INPUT;
     }
     message_set(message,
                 "%s, iteration %d: %" PRId64 " of %" PRId64 " tasks started%s",
@@ -342,7 +344,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
                 simulation->started, simulation->run->workload->count,
                 end == EKI_SIM_END_STUCK ? "; nothing moves any more"
                                          : ", not each once");
-    return SIM_FAILED;
+    return EXIT_FAILED;
 }
 
 static ek_status open_sim(struct simulation *simulation,
@@ -362,7 +364,7 @@ static ek_status open_sim(struct simulation *simulation,
         .buffer_slots = run->buffer_slots,
         .payload_bytes = 16,
         .functions = 1,
-        .seed = (uint64_t)arguments->source.seed,
+        .seed = (uint64_t)arguments->shared.source.seed,
         .check_words = 4096,
         .has_counter = simulation->plan.steal == EK_STEAL_COUNTER,
         .is_sampled = run->is_sampled,
@@ -375,29 +377,6 @@ static ek_status open_sim(struct simulation *simulation,
                : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
 }
 
-static const struct word {
-    const char *name;
-    int value;
-} policies[] = {{"original", EK_RESTORE_ORIGINAL},
-                {"retain", EK_RESTORE_RETAIN},
-                {"centralized", EK_RESTORE_CENTRALIZED},
-                {"hierarchical", EK_RESTORE_HIERARCHICAL},
-                {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
-                {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
-                {"auto", EK_RESTORE_AUTO}},
-  steals[] = {{"random", EK_STEAL_RANDOM},
-              {"near", EK_STEAL_NEAR},
-              {"none", EK_STEAL_NONE},
-              {"counter", EK_STEAL_COUNTER}};
-
-/* The words were checked. */
-static int value_of(const struct word *words, const char *name)
-{
-    while (strcmp(words->name, name) != 0)
-        words++;
-    return words->value;
-}
-
 int simulate(struct run *run, const struct mode *mode, struct row *rows,
              struct message *message)
 {
@@ -406,7 +385,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
         .run = run,
         .mode = mode,
         .rows = rows,
-        .policy = (ek_restore_policy)value_of(policies, mode->restore)};
+        .policy = (ek_restore_policy)word_value("restore", mode->restore)};
     struct eki_sim_program program = {.context = &simulation,
                                       .iteration = iteration,
                                       .enter = enter,
@@ -414,12 +393,12 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
                                       .left = left,
                                       .restored = restored};
     simulation.plan = (struct eki_sim_iteration){
-        .steal = (ek_steal_policy)value_of(steals, mode->steal),
+        .steal = (ek_steal_policy)word_value("steal", mode->steal),
         .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
                                                          : EKI_ORDER_LONGEST};
     if (simulation.policy == EK_RESTORE_ORIGINAL)
         simulation.plan.order = EKI_ORDER_ORIGINAL;
-    int exit_status = SIM_FAILED;
+    int exit_status = EXIT_FAILED;
     if (open_sim(&simulation, &program) != EK_OK) {
         message_set(message, "%s", ek_error_message());
     } else {

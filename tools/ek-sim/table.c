@@ -2,15 +2,12 @@
 /* Rows as a table, as CSV and as JSON. */
 #include "ek_sim.h"
 
+#include "columns.h"
+
 #include <inttypes.h>
 #include <math.h>
 
-static const struct column {
-    const char *key;         /* in CSV and JSON, with the unit */
-    const char *top, *title; /* in the table; NULL: not there */
-    int width, decimals;
-    double scale; /* ... of values that are so much larger */
-} columns[FIELDS] = {
+static const struct column column[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 10, 4, 1},
     [FIELD_IDEAL] = {"ideal_s", NULL, NULL, 0, 0, 1},
     [FIELD_BOUND] = {"bound_s", NULL, NULL, 0, 0, 1},
@@ -33,106 +30,59 @@ static const struct column {
     [FIELD_DECISION] = {"decision_s", "really", "ms", 8, 2, 1e3},
     [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1}};
 
-static void print_value(int field, double value)
-{
-    const struct column *column = &columns[field];
-    if (isnan(value))
-        printf(" %*s", column->width, "-");
-    else
-        printf(" %*.*f", column->width, column->decimals,
-               value * column->scale);
-}
-
-static void print_titles(const char *(*title)(const struct column *column),
-                         const char *first)
-{
-    printf("%-14s %3s", first, *first ? "it" : "");
-    for (int f = 0; f < FIELDS; f++) {
-        if (columns[f].top)
-            printf(" %*s", columns[f].width, title(&columns[f]));
-    }
-    printf("\n");
-}
-
-static const char *top_of(const struct column *column)
-{
-    return column->top;
-}
-
-static const char *title_of(const struct column *column)
-{
-    return column->title;
-}
-
-static void print_row(const struct row *row, bool is_first)
-{
-    printf("%-14s %3d", is_first ? row->mode->name : "", row->iteration);
-    for (int f = 0; f < FIELDS; f++) {
-        if (columns[f].top)
-            print_value(f, row->values[f]);
-    }
-    printf("\n");
-}
+static const struct columns columns = {column, FIELDS};
 
 /* Of a mode among others only these iterations are shown. */
 static bool is_shown(const struct run *run, int iteration)
 {
-    return !run->arguments->has_compare || iteration <= 2 || iteration == 5 ||
-           iteration == run->arguments->iterations;
+    return !run->arguments->shared.has_compare || iteration <= 2 ||
+           iteration == 5 || iteration == run->arguments->iterations;
 }
 
 static void print_table(const struct run *run, const struct row *rows,
                         int count)
 {
-    printf("\n");
-    print_titles(top_of, "");
-    print_titles(title_of, "mode");
+    printf("\n%-14s %3s", "", "");
+    columns_print_tops(&columns);
+    printf("%-14s %3s", "mode", "it");
+    columns_print_titles(&columns);
     for (int i = 0; i < count; i++) {
-        int iteration = i % run->arguments->iterations + 1;
-        if (is_shown(run, iteration))
-            print_row(&rows[i], iteration == 1);
+        const struct row *row = &rows[i];
+        if (!is_shown(run, row->iteration))
+            continue;
+        printf("%-14s %3d", row->iteration == 1 ? row->mode->name : "",
+               row->iteration);
+        columns_print(&columns, row->values);
     }
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
 
 static void print_csv(const struct row *rows, int count)
 {
-    printf("mode,iteration");
-    for (int f = 0; f < FIELDS; f++)
-        printf(",%s", columns[f].key);
-    printf("\n");
-    for (int i = 0; i < count; i++) {
-        printf("%s,%d", rows[i].mode->name, rows[i].iteration);
-        for (int f = 0; f < FIELDS; f++)
-            printf(",%.6g", rows[i].values[f]);
-        printf("\n");
-    }
+    columns_csv_head(&columns);
+    for (int i = 0; i < count; i++)
+        columns_csv(&columns, rows[i].mode->name, rows[i].iteration,
+                    rows[i].values);
 }
 
 static void print_json(const struct row *rows, int count)
 {
-    for (int i = 0; i < count; i++) {
-        printf("{\"mode\": \"%s\", \"iteration\": %d", rows[i].mode->name,
-               rows[i].iteration);
-        for (int f = 0; f < FIELDS; f++) {
-            if (!isnan(rows[i].values[f]))
-                printf(", \"%s\": %.6g", columns[f].key, rows[i].values[f]);
-        }
-        printf("}\n");
-    }
+    for (int i = 0; i < count; i++)
+        columns_json(&columns, rows[i].mode->name, rows[i].iteration,
+                     rows[i].values);
 }
 
 void print_head(const struct run *run)
 {
     const struct workload *workload = run->workload;
     const struct arguments *arguments = run->arguments;
-    if (arguments->has_csv || arguments->has_json)
+    if (arguments->shared.has_csv || arguments->shared.has_json)
         return;
     step_workload(run, 0);
     printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
            "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
            "worker; ideal %.5g s, bound %.5g s; %s\n",
-           workload->name, arguments->source.scale, workload->count,
+           workload->name, arguments->shared.source.scale, workload->count,
            workload->sum_s, workload->longest_s, run->machine.name, run->nodes,
            (long long)run->machine.node_cores, run->ranks, run->workers,
            (double)workload->count / run->workers,
@@ -162,9 +112,9 @@ void print_modes(const struct run *run, struct row *rows, int modes)
 {
     int count = modes * run->arguments->iterations;
     compare_modes(run, rows, modes);
-    if (run->arguments->has_csv)
+    if (run->arguments->shared.has_csv)
         print_csv(rows, count);
-    else if (run->arguments->has_json)
+    else if (run->arguments->shared.has_json)
         print_json(rows, count);
     else
         print_table(run, rows, count);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_arguments.h"
+
+#include "common/modes.h"
+#include "policies.h"
+
+#define AT(field) offsetof(struct run_arguments, field)
+
+static const struct option options[] = {
+    {"--record", "FILE", AT(source.record), OPTION_TEXT,
+     .help = "tasks and durations of a run (EVENKEEL_RECORD)"},
+    {"--iteration", "K", AT(source.iteration), OPTION_INTEGER(0, 1000000000),
+     .help = "the K-th iteration in it, from 0 (0)"},
+    {"--synthetic", "SPEC", AT(source.synthetic), OPTION_TEXT,
+     .help = "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS]"
+             "[,nulls=N]"},
+    {"--scale", "X", AT(source.scale), OPTION_NUMBER(1e-6, 1e6),
+     .help = "lengthen every task (1)"},
+    {"--drift", "P", AT(source.drift), OPTION_NUMBER(0, 100),
+     .help = "durations change by P percent per iteration, and stay so (0)"},
+    {"--noise", "P", AT(source.noise), OPTION_NUMBER(0, 100),
+     .help = "durations vary by P percent around that (0)"},
+    {"--seed", "S", AT(source.seed), OPTION_INTEGER(0, 2147483647),
+     .help = "of durations and of Evenkeel (1)"},
+    {"--policy", "NAME", AT(policy), OPTION_WORD(restore_words),
+     .help = "of ek_restore() (retain)"},
+    {"--steal", "NAME", AT(steal), OPTION_WORD(steal_words),
+     .help = "whom a worker without work asks (random)"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "run all modes, one after the other"},
+    {"--csv", NULL, AT(has_csv), OPTION_FLAG,
+     .help = "a line per mode and iteration"},
+    {"--json", NULL, AT(has_json), OPTION_FLAG,
+     .help = "likewise, one JSON object each; times in seconds"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
+};
+
+const struct command_line run_command_line = {
+    .options = options, .count = sizeof options / sizeof *options};
+
+static bool check_together(const struct run_arguments *arguments,
+                           struct message *message)
+{
+    if (!arguments->source.record == !arguments->source.synthetic)
+        return message_set(message, "one of --record and --synthetic is "
+                                    "needed; see --help");
+    if (arguments->has_csv && arguments->has_json)
+        return message_set(message, "--csv and --json do not go together");
+    if (arguments->has_compare && (arguments->policy || arguments->steal))
+        return message_set(message, "--compare has policies of its own: "
+                                    "--policy and --steal do not go with it");
+    return true;
+}
+
+bool run_arguments_parse(const struct command_line *line, char **argv,
+                         void *arguments, struct message *message)
+{
+    struct run_arguments *shared = arguments;
+    shared->source = (struct workload_source){.seed = 1, .scale = 1};
+    return command_line_parse(line, argv, arguments, message) &&
+           (shared->has_help || check_together(shared, message));
+}
+
+void run_arguments_help(const struct command_line *line, FILE *stream,
+                        bool has_nulls)
+{
+    command_line_help(line, stream);
+    fprintf(stream, "\nKinds of --synthetic: lognormal (cv: deviation / mean), "
+                    "exponential, uniform,\nconstant.\n");
+    modes_help(stream, has_nulls);
+}
