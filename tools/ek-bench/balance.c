@@ -2,93 +2,15 @@
 /*
  * Rebalancers on the micro-benchmark of HPDC'12, table 3: how close they come
  * to the lower bound, with how many migrations and how much computing.
- *
- * Tasks with log-normal durations, sorted, are dealt round-robin, every n-th
- * worker getting m of them per round.
  */
 #include "instances.h"
 
+#include "common/message.h"
 #include "record/record.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SIGMA 0.75
-#define LARGEST_S 3.174
-
-void *bench_allocate(int64_t count, size_t bytes)
-{
-    void *memory = malloc((size_t)count * bytes + 1);
-    if (!memory)
-        bench_check(EK_ERR_NOMEM);
-    return memory;
-}
-
-double bench_uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* Log-normal durations with this sum, none above the largest; longest first. */
-double *bench_durations(int64_t count, double total_s)
-{
-    uint64_t state = 1;
-    double *s = bench_allocate(count, sizeof *s);
-    for (int64_t i = 0; i < count; i++) {
-        double u = bench_uniform(&state), v = bench_uniform(&state);
-        s[i] = exp(SIGMA * sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
-    }
-    for (int pass = 0; pass < 60; pass++) {
-        double sum = 0;
-        for (int64_t i = 0; i < count; i++)
-            sum += s[i];
-        for (int64_t i = 0; i < count; i++)
-            s[i] = fmin(s[i] * total_s / sum, LARGEST_S);
-    }
-    qsort(s, (size_t)count, sizeof *s, descending);
-    s[0] = LARGEST_S;
-    return s;
-}
-
-/* Tasks that WORKER gets per round. */
-static int per_round(const struct instance *instance, int32_t worker)
-{
-    return worker % instance->every == 0 ? instance->more : 1;
-}
-
-/* Twice: how many tasks each worker gets, then which. */
-void bench_deal(struct instance *instance, const double *s)
-{
-    int32_t workers = instance->workers;
-    int64_t *at = bench_allocate(workers, sizeof *at);
-    memset(instance->first, 0, ((size_t)workers + 1) * sizeof *at);
-    for (int pass = 0; pass < 2; pass++) {
-        int64_t i = 0;
-        for (int32_t w = 0; i < instance->tasks; w = (w + 1) % workers) {
-            for (int k = per_round(instance, w); k > 0 && i < instance->tasks;
-                 k--, i++) {
-                if (pass == 0)
-                    instance->first[w + 1]++;
-                else
-                    instance->ns[at[w]++] = (eki_ns)(s[i] * NS);
-            }
-        }
-        for (int32_t w = 0; pass == 0 && w < workers; w++) {
-            at[w] = instance->first[w];
-            instance->first[w + 1] += instance->first[w];
-        }
-    }
-    free(at);
-}
 
 struct algorithm {
     const char *name;
@@ -170,9 +92,9 @@ static void run_instance(const struct bench *bench, struct instance *instance,
                          void (*fill)(struct instance *, const double *),
                          const double *s)
 {
-    instance->first = bench_allocate(instance->workers + 1, sizeof(int64_t));
-    instance->ns = bench_allocate(instance->tasks, sizeof(eki_ns));
-    int32_t *to = bench_allocate(instance->tasks, sizeof *to);
+    instance->first = allocate(instance->workers + 1, sizeof(int64_t));
+    instance->ns = allocate(instance->tasks, sizeof(eki_ns));
+    int32_t *to = allocate(instance->tasks, sizeof *to);
     fill(instance, s);
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
         run_algorithm(bench, instance, &algorithms[i], to);
@@ -203,14 +125,13 @@ static void run_series(const struct bench *bench, const char *name,
 /* Equally many consecutive tasks for each worker, as a range is seeded. */
 static void cut(struct instance *instance, const double *s)
 {
-    double *part = bench_allocate(instance->tasks, sizeof *part);
+    double *part = allocate(instance->tasks, sizeof *part);
     for (int32_t w = 0; w <= instance->workers; w++)
         instance->first[w] = instance->tasks * w / instance->workers;
     memcpy(part, s, (size_t)instance->tasks * sizeof *part);
     for (int32_t w = 0; w < instance->workers; w++)
-        qsort(part + instance->first[w],
-              (size_t)(instance->first[w + 1] - instance->first[w]),
-              sizeof *part, descending);
+        bench_sort(part + instance->first[w],
+                   instance->first[w + 1] - instance->first[w]);
     for (int64_t i = 0; i < instance->tasks; i++)
         instance->ns[i] = (eki_ns)(part[i] * NS);
     free(part);
@@ -241,7 +162,7 @@ static bool run_record(const struct bench *bench)
     if (n < 32)
         bench_note(bench, "'%s' has %lld tasks; needed: 32 or more",
                    bench->record, (long long)n);
-    double *s = bench_allocate(n, sizeof *s);
+    double *s = allocate(n, sizeof *s);
     qsort(iteration.tasks, (size_t)n, sizeof *iteration.tasks, by_id);
     for (int64_t i = 0; i < n; i++)
         s[i] = (double)iteration.tasks[i].duration_ns / NS;

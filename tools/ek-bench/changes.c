@@ -5,6 +5,8 @@
  */
 #include "instances.h"
 
+#include "common/message.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +82,8 @@ static void change(struct series *series, int iteration, uint64_t *state)
 static void arrange(struct series *series)
 {
     struct instance *instance = &series->instance;
-    struct placed *placed = bench_allocate(series->count, sizeof *placed);
-    int64_t *at = bench_allocate(SERIES_WORKERS, sizeof *at);
+    struct placed *placed = allocate(series->count, sizeof *placed);
+    int64_t *at = allocate(SERIES_WORKERS, sizeof *at);
     memset(instance->first, 0, (SERIES_WORKERS + 1) * sizeof *instance->first);
     for (int64_t i = 0; i < series->count; i++)
         instance->first[series->place[i] + 1]++;
@@ -156,7 +158,7 @@ static int64_t rebalance(struct series *series, double eps, int32_t *to)
 static void run_changes(const struct bench *bench, struct series *series,
                         const double *s, const char *name)
 {
-    int32_t *to = bench_allocate(series->count, sizeof *to);
+    int32_t *to = allocate(series->count, sizeof *to);
     uint64_t state = 7;
     double imbalance = 0, moved = 0;
     for (int64_t i = 0; i < series->count; i++) {
@@ -200,15 +202,14 @@ void bench_changes(const struct bench *bench)
     double *s = bench_durations(SERIES_TASKS, TOTAL_S);
     struct series series = {
         .count = SERIES_TASKS,
-        .steady = bench_allocate(SERIES_TASKS, sizeof(double)),
-        .now = bench_allocate(SERIES_TASKS, sizeof(double)),
-        .deviation = bench_allocate(SERIES_TASKS, sizeof(double)),
-        .home = bench_allocate(SERIES_TASKS, sizeof(int32_t)),
-        .place = bench_allocate(SERIES_TASKS, sizeof(int32_t)),
-        .task = bench_allocate(SERIES_TASKS, sizeof(int64_t)),
-        .instance = {.first =
-                         bench_allocate(SERIES_WORKERS + 1, sizeof(int64_t)),
-                     .ns = bench_allocate(SERIES_TASKS, sizeof(eki_ns))}};
+        .steady = allocate(SERIES_TASKS, sizeof(double)),
+        .now = allocate(SERIES_TASKS, sizeof(double)),
+        .deviation = allocate(SERIES_TASKS, sizeof(double)),
+        .home = allocate(SERIES_TASKS, sizeof(int32_t)),
+        .place = allocate(SERIES_TASKS, sizeof(int32_t)),
+        .task = allocate(SERIES_TASKS, sizeof(int64_t)),
+        .instance = {.first = allocate(SERIES_WORKERS + 1, sizeof(int64_t)),
+                     .ns = allocate(SERIES_TASKS, sizeof(eki_ns))}};
     for (int c = 0; c < CHANGES; c++) {
         for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
             series.change = (enum change)c;

@@ -20,10 +20,10 @@ struct instance {
     eki_ns *ns;
 };
 
-/* Memory, or the program ends. */
-void *bench_allocate(int64_t count, size_t bytes);
 /* In (0, 1). */
 double bench_uniform(uint64_t *state);
+/* Longest first. */
+void bench_sort(double *s, int64_t count);
 /* Log-normal durations with this sum, none above the largest; longest first. */
 double *bench_durations(int64_t count, double total_s);
 /* Deal durations, longest first, round-robin to the workers of an instance. */

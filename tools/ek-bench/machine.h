@@ -21,6 +21,8 @@ void bench_take(struct measured *measured, double *field, const char *key,
 void bench_take_rate(struct measured *measured, double *field, const char *key,
                      double value);
 
+/* Two threads of rank 0. */
+void bench_memory(const struct bench *bench, struct measured *measured);
 /* Messages of rank 0, and the server of rank 1; collective over both. */
 void bench_messages(const struct bench *bench, MPI_Comm both,
                     struct measured *measured);

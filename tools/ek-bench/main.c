@@ -3,12 +3,15 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include "common/message.h"
 #include "sim/machine.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char program_name[] = "ek-bench";
 
 static const char help[] =
     "usage: ek-bench [options] tasks|steal|process|service|balance|all ...\n"
