@@ -3,32 +3,8 @@
 # machine.sh MPIRUN EK_BENCH: ek-bench machine prints a file that it reads.
 # Nothing here is a time.
 set -u
-mpirun=$1
-tool=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-export OMPI_MCA_odls_base_sigkill_timeout=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-status=0
-
-fail() {
-    echo "FAIL: $*"
-    status=1
-}
-
-# run EXPECTED RANKS ARGUMENT...: exit status; output goes to out and err.
-run() {
-    expected=$1
-    ranks=$2
-    shift 2
-    "$mpirun" --timeout 100 -n "$ranks" "$tool" "$@" >out 2>err </dev/null
-    code=$?
-    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
-}
-
-says() {
-    grep -qF -- "$1" err || fail "no '$1' in: $(cat err)"
-}
+mpirun=$1 tool=$2
+. "$(dirname "$0")/common.sh"
 
 # keys FILE: its lines but comments, without the comments at their ends.
 keys() {
@@ -66,11 +42,27 @@ says "ek-bench: 'bad.machine', line 1: unknown key 'speed'; allowed: like, name"
 run 2 1 machine --check nowhere.machine
 says "cannot read 'nowhere.machine'"
 run 2 1 machine --check
-says '--check needs the name of a file'
+says '--check needs a value: machine: only read this file'
 run 2 1 machine --like atlantis
-says "--like 'atlantis' is not allowed; allowed: this, hopper"
+says "--like is 'atlantis'; allowed: this, hopper"
 run 2 1 machine tasks
 says 'goes alone'
 run 2 1 tasks --check half.machine
 says 'goes alone'
+
+# Wrong use.
+run 2 2
+says 'nothing to do; allowed: tasks, steal, process, service, balance, machine'
+run 2 1 task
+says "'task' is no case; allowed: tasks, steal"
+run 2 1 --fast tasks
+says "unknown option '--fast'"
+run 2 1 --repetitions 0 tasks
+says "--repetitions is '0'; allowed is an integer from 1 to 1000"
+run 2 1 --tasks 99999999999999999999 tasks
+says "--tasks is '99999999999999999999'; allowed is an integer from 1000 to"
+run 2 1 --deque open tasks
+says "--deque is 'open'; allowed: atomic, locked"
+run 0 2 --help
+[ "$(grep -c '^usage: ek-bench' out)" -eq 1 ] || fail "help: $(cat out)"
 exit $status

@@ -3,197 +3,157 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
-#include "common/message.h"
+#include "common/command_line.h"
+#include "policies.h"
 #include "sim/machine.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char program_name[] = "ek-bench";
 
-static const char help[] =
-    "usage: ek-bench [options] tasks|steal|process|service|balance|all ...\n"
-    "       ek-bench [options] machine >FILE\n"
-    "\n"
-    "  tasks    what a task costs: spawned, seed, index of a range, restore\n"
-    "  steal    moving tasks between threads, processes and nodes\n"
-    "  process  an empty ek_process() back to back and after serial code\n"
-    "  service  how long a request waits for a node that runs long tasks\n"
-    "  balance  quality, migrations and time of the rebalancers: a minute\n"
-    "  all      all but balance and machine\n"
-    "  machine  a file for ek-sim that describes this machine: seconds\n"
-    "\n"
-    "options\n"
-    "  --repetitions N  1 ... 1000, interleaved (default 30)\n"
-    "  --tasks N        1000 ... 10000000 per repetition (default 100000)\n"
-    "  --deque KIND     atomic (default) or locked\n"
-    "  --record FILE    balance the tasks of this record (.ekr) instead\n"
-    "  --check FILE     machine: only read this file, and print it\n"
-    "  --like MACHINE   machine: known one, for what cannot be measured "
-    "(this)\n"
-    "  --json           one JSON object per case, times in nanoseconds\n"
-    "  --help           this text\n"
-    "\n"
-    "Started alone it runs one process with up to two threads.  Cases with\n"
-    "two processes, and two nodes, need two ranks:\n"
-    "\n"
-    "  mpirun --bind-to none -n 2 ek-bench all\n"
-    "  mpirun --map-by node --bind-to none -n 2 ek-bench machine >mine.machine"
-    "\n"
-    "\n"
-    "Each row shows the minimum and the median of the repetitions, the same "
-    "of\n"
-    "its base, measured in turns, the ratio of the minima and the median of\n"
-    "the ratios.  docs/benchmarks.md says what each case means.\n";
-
-enum {
-    DO_TASKS = 1,
-    DO_STEAL = 2,
-    DO_PROCESS = 4,
-    DO_SERVICE = 8,
-    DO_BALANCE = 16,
-    DO_MACHINE = 32,
-    DO_ALL = 15 /* balance takes a minute by itself, machine prints a file */
+static const struct bench_case {
+    const char *name;
+    void (*run)(const struct bench *bench);
+    bool in_all;   /* `all` means it, too */
+    bool is_alone; /* its output is a file */
+    bool has_two;  /* cases with two threads, processes or nodes */
+    const char *help;
+} cases[] = {
+    {"tasks", bench_tasks, true, false, false,
+     "what a task costs: spawned, seed, index of a range, restore"},
+    {"steal", bench_steal, true, false, true,
+     "moving tasks between threads, processes and nodes"},
+    {"process", bench_process, true, false, true,
+     "an empty ek_process() back to back and after serial code"},
+    {"service", bench_service, true, false, true,
+     "how long a request waits for a node that runs long tasks"},
+    {"balance", bench_balance, false, false, false,
+     "quality, migrations and time of the rebalancers: a minute"},
+    {"machine", bench_machine, false, true, true,
+     "a file for ek-sim that describes this machine: seconds"},
 };
 
-static const struct {
-    const char *name;
-    int cases;
-} commands[] = {{"tasks", DO_TASKS},     {"steal", DO_STEAL},
-                {"process", DO_PROCESS}, {"service", DO_SERVICE},
-                {"balance", DO_BALANCE}, {"machine", DO_MACHINE},
-                {"all", DO_ALL}};
+enum {
+    CASES = sizeof cases / sizeof *cases,
+    WORDS_BYTES = 128 /* for the names of all cases */
+};
 
-/* An integer in [LEAST, MOST]; false, with a message: it is not. */
-static bool read_number(const struct bench *bench, const char *option,
-                        const char *text, long least, long most, long *value)
+struct arguments {
+    struct bench bench;
+    const char *deque;
+    bool is_chosen[CASES];
+    bool has_help;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+    {"--repetitions", "N", AT(bench.repetitions),
+     OPTION_INTEGER(1, BENCH_REPETITIONS_MAX),
+     .help = "1 ... 1000, interleaved (30)"},
+    {"--tasks", "N", AT(bench.tasks), OPTION_LONG(1000, 10000000),
+     .help = "1000 ... 10000000 per repetition (100000)"},
+    {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
+     .help = "atomic or locked (atomic)"},
+    {"--record", "FILE", AT(bench.record), OPTION_TEXT,
+     .help = "balance: the tasks of this record (.ekr) instead"},
+    {"--check", "FILE", AT(bench.check), OPTION_TEXT,
+     .help = "machine: only read this file, and print it"},
+    {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
+     .help = "machine: known one, for what cannot be measured (this)"},
+    {"--json", NULL, AT(bench.json), OPTION_FLAG,
+     .help = "one JSON object per case, times in nanoseconds"},
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
+};
+
+/* Names of the cases, "a, b, c"; HAS_MOST: also of those that `all` means. */
+static const char *list_cases(bool has_most, char text[WORDS_BYTES])
 {
-    char *end = NULL;
-    *value = text ? strtol(text, &end, 10) : 0;
-    if (text && end != text && *end == '\0' && *value >= least &&
-        *value <= most)
-        return true;
-    bench_note(bench, "%s '%s' is not allowed; allowed: %ld ... %ld", option,
-               text ? text : "", least, most);
-    return false;
+    text[0] = '\0';
+    for (int i = 0; i < CASES; i++) {
+        if (has_most || !cases[i].in_all)
+            eki_append(text, WORDS_BYTES, "%s%s", text[0] != '\0' ? ", " : "",
+                       cases[i].name);
+    }
+    return text;
 }
 
-static bool read_deque(struct bench *bench, const char *text)
+static bool choose_case(const char *word, void *context,
+                        struct message *message)
 {
-    if (text && strcmp(text, "atomic") == 0)
-        bench->deque = EK_DEQUE_ATOMIC;
-    else if (text && strcmp(text, "locked") == 0)
-        bench->deque = EK_DEQUE_LOCKED;
-    else {
-        bench_note(bench,
-                   "--deque '%s' is not allowed; allowed: atomic, locked",
-                   text ? text : "");
-        return false;
+    struct arguments *arguments = context;
+    char words[WORDS_BYTES];
+    bool is_all = strcmp(word, "all") == 0, is_known = is_all;
+    for (int i = 0; i < CASES; i++) {
+        bool is_meant =
+            is_all ? cases[i].in_all : strcmp(word, cases[i].name) == 0;
+        arguments->is_chosen[i] |= is_meant;
+        is_known |= is_meant;
     }
+    return is_known || message_set(message, "'%s' is no case; allowed: %s, all",
+                                   word, list_cases(true, words));
+}
+
+static const struct command_line line = {.options = options,
+                                         .count =
+                                             sizeof options / sizeof *options,
+                                         .operand = choose_case};
+
+static void print_help(FILE *stream)
+{
+    char words[WORDS_BYTES];
+    fprintf(stream, "usage: ek-bench [options] CASE ...\n"
+                    "       ek-bench [options] machine >FILE\n\n");
+    for (int i = 0; i < CASES; i++)
+        fprintf(stream, "  %-8s %s\n", cases[i].name, cases[i].help);
+    fprintf(stream, "  %-8s all but %s\n\noptions\n", "all",
+            list_cases(false, words));
+    command_line_help(&line, stream);
+    fputs("\n"
+          "Started alone it runs one process with up to two threads.  Cases "
+          "with\n"
+          "two processes, and two nodes, need two ranks:\n"
+          "\n"
+          "  mpirun --bind-to none -n 2 ek-bench all\n"
+          "  mpirun --map-by node --bind-to none -n 2 ek-bench machine "
+          ">mine.machine\n"
+          "\n"
+          "Each row shows the minimum and the median of the repetitions, the "
+          "same of\n"
+          "its base, measured in turns, the ratio of the minima and the median "
+          "of\n"
+          "the ratios.  docs/benchmarks.md says what each case means.\n",
+          stream);
+}
+
+static bool check_cases(const struct arguments *arguments,
+                        struct message *message)
+{
+    char words[WORDS_BYTES];
+    int chosen = 0, alone = 0;
+    for (int i = 0; i < CASES; i++) {
+        chosen += arguments->is_chosen[i];
+        alone += arguments->is_chosen[i] && cases[i].is_alone;
+    }
+    if (chosen == 0 && !arguments->bench.check)
+        return message_set(message,
+                           "nothing to do; allowed: %s, all (--help says more)",
+                           list_cases(true, words));
+    if ((alone > 0 || arguments->bench.check) && !(chosen == 1 && alone == 1))
+        return message_set(message, "machine, which --check needs, goes alone: "
+                                    "its output is a file");
     return true;
 }
 
-static bool read_command(const struct bench *bench, const char *text,
-                         int *cases)
+static bool read_arguments(char **argv, struct arguments *arguments,
+                           struct message *message)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(text, commands[i].name) == 0) {
-            *cases |= commands[i].cases;
-            return true;
-        }
-    }
-    bench_note(bench,
-               "'%s' is not allowed; allowed: tasks, steal, process, service, "
-               "balance, all, machine, --repetitions, --tasks, --deque, "
-               "--record, --check, --like, --json, --help",
-               text);
-    return false;
-}
-
-static int read_file(const struct bench *bench, const char *option,
-                     const char *text, const char **file)
-{
-    *file = text;
-    if (!text)
-        bench_note(bench, "%s needs the name of a file", option);
-    return text ? 2 : 0;
-}
-
-static bool read_like(struct bench *bench, const char *text)
-{
-    struct eki_machine machine;
-    bench->like = text;
-    if (text && eki_machine_preset(text, &machine))
-        return true;
-    bench_note(bench, "--like '%s' is not allowed; allowed: %s",
-               text ? text : "", eki_machine_presets());
-    return false;
-}
-
-/* One option with its value; returns how many arguments it took, 0: bad. */
-static int read_option(struct bench *bench, char *const *arguments, int *cases)
-{
-    const char *option = arguments[0];
-    long number;
-    if (strcmp(option, "--json") == 0) {
-        bench->json = true;
-        return 1;
-    }
-    if (strcmp(option, "--repetitions") == 0) {
-        if (!read_number(bench, option, arguments[1], 1, BENCH_REPETITIONS_MAX,
-                         &number))
-            return 0;
-        bench->repetitions = (int)number;
-        return 2;
-    }
-    if (strcmp(option, "--tasks") == 0) {
-        if (!read_number(bench, option, arguments[1], 1000, 10000000, &number))
-            return 0;
-        bench->tasks = number;
-        return 2;
-    }
-    if (strcmp(option, "--record") == 0)
-        return read_file(bench, option, arguments[1], &bench->record);
-    if (strcmp(option, "--check") == 0)
-        return read_file(bench, option, arguments[1], &bench->check);
-    if (strcmp(option, "--like") == 0)
-        return read_like(bench, arguments[1]) ? 2 : 0;
-    if (strcmp(option, "--deque") == 0)
-        return read_deque(bench, arguments[1]) ? 2 : 0;
-    return read_command(bench, option, cases) ? 1 : 0;
-}
-
-/* The cases to run; 0: none, EXIT says how the program ends. */
-static int read_arguments(struct bench *bench, char *const *arguments,
-                          int *exit_code)
-{
-    int cases = 0;
-    *exit_code = 2;
-    for (int i = 1; arguments[i] != NULL;) {
-        if (strcmp(arguments[i], "--help") == 0) {
-            if (bench->rank == 0)
-                fputs(help, stdout);
-            *exit_code = 0;
-            return 0;
-        }
-        int taken = read_option(bench, arguments + i, &cases);
-        if (taken == 0)
-            return 0;
-        i += taken;
-    }
-    if (cases == 0)
-        bench_note(
-            bench,
-            "nothing to do; allowed: tasks, steal, process, service, balance, "
-            "all, machine (--help says more)");
-    if (cases != DO_MACHINE && (bench->check || cases & DO_MACHINE)) {
-        bench_note(bench, "machine, which --check needs, goes alone: its "
-                          "output is a file");
-        return 0;
-    }
-    return cases;
+    if (!command_line_parse(&line, argv, arguments, message))
+        return false;
+    arguments->bench.deque =
+        (ek_deque_kind)word_value("deque", arguments->deque);
+    return arguments->has_help || check_cases(arguments, message);
 }
 
 static int count_cpus(void)
@@ -203,47 +163,53 @@ static int count_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-static void remark(const struct bench *bench, int cases)
+static void remark(const struct arguments *arguments)
 {
-    int two = cases & (DO_STEAL | DO_PROCESS | DO_SERVICE | DO_MACHINE);
-    if (two && bench->cpus < 2)
+    const struct bench *bench = &arguments->bench;
+    bool has_two = false;
+    for (int i = 0; i < CASES; i++)
+        has_two |= arguments->is_chosen[i] && cases[i].has_two;
+    if (has_two && bench->cpus < 2)
         bench_note(bench, "rank 0 may use one CPU only: no cases with two "
                           "threads.  Start it with mpirun --bind-to none");
-    if (two && bench->size < 2)
+    if (has_two && bench->size < 2)
         bench_note(bench, "one rank: no cases with processes and nodes.  Start "
                           "it with mpirun --bind-to none -n 2 ek-bench ...");
 }
 
-static void run(const struct bench *bench, int cases)
+static int run(const struct arguments *arguments)
 {
-    void (*const functions[])(const struct bench *) = {
-        bench_tasks,   bench_steal,   bench_process,
-        bench_service, bench_balance, bench_machine};
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (!(cases & 1 << i))
+    const struct bench *bench = &arguments->bench;
+    if (bench->check)
+        return bench_machine_check(bench) ? EXIT_GOOD : EXIT_BAD_INPUT;
+    bench_timing_start();
+    remark(arguments);
+    for (int i = 0; i < CASES; i++) {
+        if (!arguments->is_chosen[i])
             continue;
-        functions[i](bench);
+        cases[i].run(bench);
         bench_table_print(bench);
     }
+    return EXIT_GOOD;
 }
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.repetitions = 30, .tasks = 100000, .like = "this"};
-    int level, exit_code = 0;
+    struct arguments arguments = {
+        .bench = {.repetitions = 30, .tasks = 100000, .like = "this"},
+        .deque = "atomic"};
+    struct message message;
+    int level, exit_status = EXIT_GOOD;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &bench.size);
-    bench.cpus = count_cpus();
-    int cases = read_arguments(&bench, argv, &exit_code);
-    if (cases != 0 && bench.check) {
-        exit_code = bench_machine_check(&bench) ? 0 : 2;
-    } else if (cases != 0) {
-        exit_code = 0;
-        bench_timing_start();
-        remark(&bench, cases);
-        run(&bench, cases);
-    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &arguments.bench.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &arguments.bench.size);
+    arguments.bench.cpus = count_cpus();
+    if (!read_arguments(argv, &arguments, &message))
+        exit_status = complain(&message, EXIT_BAD_INPUT);
+    else if (!arguments.has_help)
+        exit_status = run(&arguments);
+    else if (is_first_rank())
+        print_help(stdout);
     MPI_Finalize();
-    return exit_code;
+    return exit_status;
 }

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the tests of this folder, which say first what they run:
+#
+#     tool      the program
+#     mpirun    what starts it; empty: nothing
+#
+# They go on in an empty folder, and end with `exit $status`.
+tool=$(cd "$(dirname "$tool")" && pwd)/$(basename "$tool")
+# A run that fails on purpose is not worth a second of waiting for its ranks.
+export OMPI_MCA_odls_base_sigkill_timeout=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+status=0
+
+fail() {
+    echo "FAIL: $*"
+    status=1
+}
+
+# run EXPECTED [RANKS] ARGUMENT...: exit status; output goes to out and err.
+# RANKS where there is an mpirun.
+run() {
+    expected=$1
+    shift
+    if [ -n "$mpirun" ]; then
+        ranks=$1
+        shift
+        set -- "$mpirun" --timeout 100 -n "$ranks" "$tool" "$@"
+    else
+        set -- "$tool" "$@"
+    fi
+    "$@" >out 2>err </dev/null
+    code=$?
+    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
+}
+
+# says TEXT: on stderr, once, whatever the number of ranks.
+says() {
+    [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
+}
