@@ -3,35 +3,9 @@
 # emulate.sh MPIRUN EK_EMULATE DATA: the command line of ek-emulate, which checks
 # itself that every task runs once.  DATA has records.  Nothing here is a time.
 set -u
-mpirun=$1
-tool=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-record=$3/be032_half.ekr
-export OMPI_MCA_odls_base_sigkill_timeout=0
+mpirun=$1 tool=$2 record=$3/be032_half.ekr
 unset OMP_WAIT_POLICY
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-status=0
-
-fail() {
-    echo "FAIL: $*"
-    status=1
-}
-
-# run EXPECTED RANKS ARGUMENT...: exit status; output goes to out and err.
-run() {
-    expected=$1
-    ranks=$2
-    shift 2
-    "$mpirun" --timeout 100 -n "$ranks" "$tool" "$@" >out 2>err </dev/null
-    code=$?
-    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
-}
-
-# says TEXT: on stderr, once, whatever the number of ranks.
-says() {
-    [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
-}
+. "$(dirname "$0")/common.sh"
 
 # quiet: no warning, of threads that spin above all.
 quiet() {
@@ -130,8 +104,8 @@ bad "--start is 'record'; allowed: block, dealt" --synthetic "$small" \
     --start record
 bad "unknown option '--fast'" --synthetic "$small" --fast
 bad '--record needs a value' --record
-bad 'allowed: original, retain' --synthetic "$small" --policy best
-bad 'allowed: random, near' --synthetic "$small" --steal best
+bad "--policy is 'best'; allowed: original, retain" --synthetic "$small" --policy best
+bad "--steal is 'best'; allowed: random, near" --synthetic "$small" --steal best
 for spec in '' normal:n=1,mean_us=1 lognormal lognormal: \
     lognormal:n=0,mean_us=1 lognormal:n=9 lognormal:n=9,mean_us=x \
     lognormal:n=9,mean_us=1,cv=-1 lognormal:n=9,mean_us=1,sigma=1 \

@@ -2,31 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # record.sh EK_RECORD DATA: the command line of ek-record; DATA has records.
 set -u
-tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+mpirun='' tool=$1
 data=$(cd "$2" && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-status=0
-
-fail() {
-    echo "FAIL: $*"
-    status=1
-}
-
-# run EXPECTED ARGUMENT...: exit status; output goes to out and err.
-run() {
-    expected=$1
-    shift
-    "$tool" "$@" >out 2>err </dev/null
-    code=$?
-    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
-}
-
-# says TEXT: on stderr.
-says() {
-    grep -qF -- "$1" err || fail "no '$1' in: $(cat err)"
-}
+. "$(dirname "$0")/common.sh"
 
 # Text and back, for the records at hand.
 for record in "$data"/*.ekr; do

@@ -3,31 +3,8 @@
 # sim.sh EK_SIM DATA SLOWDOWN: the command line of ek-sim, which checks itself
 # that every task runs once; virtual times only.  DATA has records.
 set -u
-tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-record=$2/be032_half.ekr
-slowdown=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-status=0
-
-fail() {
-    echo "FAIL: $*"
-    status=1
-}
-
-# run EXPECTED ARGUMENT...: exit status; output goes to out and err.
-run() {
-    expected=$1
-    shift
-    "$tool" "$@" >out 2>err </dev/null
-    code=$?
-    [ $code -eq "$expected" ] || fail "$*: exit status $code: $(cat err)"
-}
-
-says() {
-    grep -qF -- "$1" err || fail "no '$1' in: $(cat err)"
-}
+mpirun='' tool=$1 record=$2/be032_half.ekr slowdown=$3
+. "$(dirname "$0")/common.sh"
 
 # column NAME: of the rows of a CSV in out, one per line.
 column() {
