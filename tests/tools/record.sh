@@ -161,13 +161,35 @@ says 'no duration'
 # Wrong use.
 run 0 --help
 grep -q '^usage: ek-record' out || fail 'no help'
-for arguments in '' 'summary' 'summary a b' 'text' 'binary a' 'best a' \
-    'import' 'import a' 'import a b c' 'import --type f64 a b' \
-    'import --scale 0 a b' 'import --scale x a b' 'import --every 0 a b' \
-    'import --nulls -1 a b' 'import --fast 1 a b' 'import --ids'; do
-    # shellcheck disable=SC2086
-    run 2 $arguments
-    says 'allowed: '
-done
-run 2 import --function '' a b
+run 0 import --help
+grep -q '^  --gaps ' out || fail 'no help of import'
+
+# wrong TEXT ARGUMENT...: refused, with this on stderr.
+wrong() {
+    text=$1
+    shift
+    run 2 "$@"
+    says "$text"
+}
+wrong "'' is no command; allowed: summary FILE, text FILE, binary TEXT FILE, "
+wrong "'best' is no command; allowed: summary" best a
+wrong 'summary with 0 files; allowed: summary FILE' summary
+wrong 'summary with 2 files; allowed: summary FILE' summary a b
+wrong 'text with 0 files; allowed: text FILE' text
+wrong 'binary with 1 files; allowed: binary TEXT FILE' binary a
+wrong 'import with 0 files; allowed: import [options] RAW FILE' import
+wrong 'import with 1 files; allowed: import' import a
+wrong 'import with 3 files; allowed: import' import a b c
+wrong "--type is 'f64'; allowed: f32, u32" import --type f64 a b
+wrong "--scale is '0'; allowed is a number from" import --scale 0 a b
+wrong "--scale is 'x'; allowed is a number from" import --scale x a b
+wrong "--every is '0'; allowed is an integer from 1 to 4294967295" \
+    import --every 0 a b
+wrong "--nulls is '-1'; allowed is an integer from 0 to" import --nulls -1 a b
+wrong "--nulls is '9223372036854775808'; allowed is an integer from 0 to" \
+    import --nulls 9223372036854775808 a b
+wrong "--function is ''; allowed: 1 to 63 characters" import --function '' a b
+wrong "unknown option '--fast'" import --fast 1 a b
+wrong "unknown option '--gaps'" summary --gaps a
+wrong '--ids needs a value' import --ids
 exit $status

@@ -14,7 +14,7 @@ struct array {
 };
 
 struct importing {
-    const struct tool_import *import;
+    const struct tool_arguments *arguments;
     struct array raw, ids;
     uint64_t number; /* of the next task */
     uint64_t id;     /* of the one before */
@@ -51,8 +51,9 @@ static ek_status duration_of(const struct importing *importing, uint32_t number,
 {
     float value;
     memcpy(&value, &number, sizeof value);
-    double units = importing->import->is_integer ? number : (double)value;
-    double exact = units * importing->import->scale_ns;
+    bool is_integer = strcmp(importing->arguments->type, "u32") == 0;
+    double units = is_integer ? number : (double)value;
+    double exact = units * importing->arguments->scale_ns;
     if (!(exact >= 0 && exact < 1e18))
         return bad_array(&importing->raw, "the number before is no duration");
     *ns = (uint64_t)llround(exact);
@@ -63,7 +64,7 @@ static ek_status next_id(struct importing *importing)
 {
     uint32_t number;
     bool found;
-    if (!importing->import->ids) {
+    if (!importing->arguments->ids) {
         importing->id = importing->number;
         return EK_OK;
     }
@@ -71,7 +72,7 @@ static ek_status next_id(struct importing *importing)
     if (!found)
         return bad_array(&importing->ids, "fewer ids than durations");
     importing->id =
-        importing->import->has_gaps ? importing->id + number : number;
+        importing->arguments->has_gaps ? importing->id + number : number;
     return EK_OK;
 }
 
@@ -80,7 +81,7 @@ static ek_status take_task(struct importing *importing, uint32_t number)
     uint64_t ns = 0;
     EKI_TRY(duration_of(importing, number, &ns));
     EKI_TRY(next_id(importing));
-    if (importing->number++ % importing->import->every != 0)
+    if (importing->number++ % (uint64_t)importing->arguments->every != 0)
         return EK_OK;
     struct eki_record_task task = {.id = importing->id, .bin = eki_bin_of(ns)};
     importing->worker.executed++;
@@ -101,10 +102,10 @@ static ek_status read_tasks(struct importing *importing)
         EKI_TRY(take_task(importing, number));
         EKI_TRY(next_number(&importing->raw, &number, &found));
     }
-    importing->worker.nulls = (int64_t)importing->import->nulls;
+    importing->worker.nulls = importing->arguments->nulls;
     importing->worker.executed += importing->worker.nulls;
     eki_record_pack_end(&importing->pack, &importing->worker);
-    if (!importing->import->ids)
+    if (!importing->arguments->ids)
         return EK_OK;
     EKI_TRY(next_number(&importing->ids, &number, &found));
     return found ? bad_array(&importing->ids, "more ids than durations")
@@ -118,9 +119,9 @@ static ek_status write_record(const struct importing *importing)
         .name = "imported", .ranks = 1, .workers = 1, .rank_workers = &one};
     struct eki_record_head head = {.wall_ns = importing->worker.work_ns};
     struct eki_record_writer *writer;
-    EKI_TRY(eki_record_create(importing->import->path, &shape, &writer));
+    EKI_TRY(eki_record_create(importing->arguments->files[1], &shape, &writer));
     ek_status status =
-        eki_record_write_function(writer, importing->import->function);
+        eki_record_write_function(writer, importing->arguments->function);
     eki_record_begin(writer, &head, (int64_t)importing->pack.bytes);
     eki_record_put(writer, importing->pack.data, importing->pack.bytes);
     if (status == EK_OK)
@@ -131,18 +132,18 @@ static ek_status write_record(const struct importing *importing)
     return status;
 }
 
-int tool_import(const struct tool_import *import)
+int tool_import(const struct tool_arguments *arguments)
 {
-    struct importing importing = {.import = import,
-                                  .raw = {.path = import->raw},
-                                  .ids = {.path = import->ids}};
-    if (!tool_is_other(import->raw, import->path))
-        return TOOL_FAILED;
-    importing.raw.file = tool_open_input(import->raw);
-    if (import->ids)
-        importing.ids.file = tool_open_input(import->ids);
-    int exit_status = TOOL_FAILED; /* said already */
-    if (importing.raw.file && (!import->ids || importing.ids.file)) {
+    struct importing importing = {.arguments = arguments,
+                                  .raw = {.path = arguments->files[0]},
+                                  .ids = {.path = arguments->ids}};
+    if (!tool_is_other(arguments->files[0], arguments->files[1]))
+        return EXIT_FAILED;
+    importing.raw.file = tool_open_input(arguments->files[0]);
+    if (arguments->ids)
+        importing.ids.file = tool_open_input(arguments->ids);
+    int exit_status = EXIT_FAILED; /* said already */
+    if (importing.raw.file && (!arguments->ids || importing.ids.file)) {
         ek_status status = read_tasks(&importing);
         if (status == EK_OK)
             status = write_record(&importing);

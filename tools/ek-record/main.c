@@ -1,127 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments. */
+/* Commands and their arguments. */
 #include "tool.h"
 
-static const char help[] =
-    "usage: ek-record COMMAND ...\n"
-    "\n"
-    "  summary FILE       what each iteration of a record was: a table\n"
-    "  text FILE          the record as text, one line per task\n"
-    "  binary TEXT FILE   the text as a record; TEXT may be -\n"
-    "  import [options] RAW FILE\n"
-    "                     little-endian 32-bit durations as a record of one\n"
-    "                     worker and one iteration; RAW may be -\n"
-    "  --help             this text\n"
-    "\n"
-    "options of import\n"
-    "  --function NAME    of the tasks (default task)\n"
-    "  --type f32|u32     of the durations (default f32)\n"
-    "  --scale NS         nanoseconds per unit (default 1000: microseconds)\n"
-    "  --ids FILE         32-bit ids of the tasks (default 0, 1, 2, ...)\n"
-    "  --gaps             the ids are differences to the one before\n"
-    "  --nulls N          null tasks beside them (default 0)\n"
-    "  --every K          take each K-th task, from the first on (default 1)\n"
-    "\n"
-    "EVENKEEL_RECORD=FILE.ekr makes a program write a record; docs/record.md\n"
-    "says what is in it and explains the columns of the summary.\n";
+#include "common/command_line.h"
 
-static int bad_use(const char *what, const char *which, const char *allowed)
+const char program_name[] = "ek-record";
+
+#define AT(field) offsetof(struct tool_arguments, field)
+
+static bool take_file(const char *word, void *context, struct message *message)
 {
-    tool_say("%s '%s' is not allowed; allowed: %s", what, which ? which : "",
-             allowed);
-    return TOOL_BAD_USE;
+    struct tool_arguments *arguments = context;
+    (void)message; /* read_arguments() counts them */
+    if (arguments->file_count < TOOL_FILES)
+        arguments->files[arguments->file_count] = word;
+    arguments->file_count++;
+    return true;
 }
 
-/* A name of a function, as ek_register() takes it. */
-static bool is_function(const char *text)
+static const struct option help_options[] = {
+    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
+};
+
+static const struct command_line files_line = {.options = help_options,
+                                               .count = sizeof help_options /
+                                                        sizeof *help_options,
+                                               .operand = take_file};
+
+static const char *type_words(void)
 {
-    return text[0] && strlen(text) < sizeof((struct eki_record_shape *)0)->name;
+    return "f32, u32";
 }
 
-static bool read_scale(const char *text, double *scale_ns)
+static const struct option import_options[] = {
+    {"--function", "NAME", AT(function), OPTION_TEXT,
+     .help = "of the tasks (task)"},
+    {"--type", "f32|u32", AT(type), OPTION_WORD(type_words),
+     .help = "of the durations (f32)"},
+    {"--scale", "NS", AT(scale_ns), OPTION_NUMBER(1e-30, 1e18),
+     .help = "nanoseconds per unit (1000: microseconds)"},
+    {"--ids", "FILE", AT(ids), OPTION_TEXT,
+     .help = "32-bit ids of the tasks (0, 1, 2, ...)"},
+    {"--gaps", NULL, AT(has_gaps), OPTION_FLAG,
+     .help = "the ids are differences to the one before"},
+    {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e18),
+     .help = "null tasks beside them (0)"},
+    {"--every", "K", AT(every), OPTION_LONG(1, UINT32_MAX),
+     .help = "take each K-th task, from the first on (1)"},
+};
+
+static const struct command_line import_line = {.options = import_options,
+                                                .count = sizeof import_options /
+                                                         sizeof *import_options,
+                                                .operand = take_file,
+                                                .shared = &files_line};
+
+static const struct command {
+    const char *name;
+    const char *takes; /* in words */
+    int files;
+    const struct command_line *line;
+    int (*run)(const struct tool_arguments *arguments);
+    const char *help;
+} commands[] = {
+    {"summary", "FILE", 1, &files_line, tool_summary,
+     "what each iteration of a record was: a table"},
+    {"text", "FILE", 1, &files_line, tool_text,
+     "the record as text, one line per task"},
+    {"binary", "TEXT FILE", 2, &files_line, tool_binary,
+     "the text as a record; TEXT may be -"},
+    {"import", "[options] RAW FILE", 2, &import_line, tool_import,
+     "little-endian 32-bit durations as a record of one worker\n"
+     "                             and one iteration; RAW may be -"},
+};
+
+enum {
+    COMMANDS = sizeof commands / sizeof *commands
+};
+
+static void print_help(FILE *stream)
 {
-    char *end;
-    *scale_ns = strtod(text, &end);
-    return end != text && *end == '\0' && *scale_ns > 0 && *scale_ns <= 1e18;
+    fprintf(stream, "usage: ek-record COMMAND ...\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %-7s %-18s %s\n", commands[i].name,
+                commands[i].takes, commands[i].help);
+    fprintf(stream, "\noptions of import, and --help of all\n");
+    command_line_help(&import_line, stream);
+    fprintf(stream,
+            "\nEVENKEEL_RECORD=FILE.ekr makes a program write a record; "
+            "docs/record.md\nsays what is in it and explains the columns of "
+            "the summary.\n");
 }
 
-/* Take one option of import and its VALUE; 0, or the exit status. */
-static int read_value(struct tool_import *import, const char *option,
-                      const char *value)
+/* NULL, with a message: there is none of that name. */
+static const struct command *find_command(const char *name,
+                                          struct message *message)
 {
-    if (strcmp(option, "--function") == 0) {
-        import->function = value;
-        return is_function(value)
-                   ? 0
-                   : bad_use(option, value, "1 to 63 characters");
+    char allowed[256] = "";
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+        eki_append(allowed, sizeof allowed, "%s %s, ", commands[i].name,
+                   commands[i].takes);
     }
-    if (strcmp(option, "--type") == 0) {
-        import->is_integer = strcmp(value, "u32") == 0;
-        return import->is_integer || strcmp(value, "f32") == 0
-                   ? 0
-                   : bad_use(option, value, "f32, u32");
-    }
-    if (strcmp(option, "--scale") == 0)
-        return read_scale(value, &import->scale_ns)
-                   ? 0
-                   : bad_use(option, value, "0 < NS <= 1e18");
-    if (strcmp(option, "--ids") == 0) {
-        import->ids = value;
-        return 0;
-    }
-    if (strcmp(option, "--nulls") == 0)
-        return tool_number(value, INT64_MAX / 2, &import->nulls)
-                   ? 0
-                   : bad_use(option, value, "0 ... 4611686018427387903");
-    if (strcmp(option, "--every") == 0)
-        return tool_number(value, UINT32_MAX, &import->every) &&
-                       import->every > 0
-                   ? 0
-                   : bad_use(option, value, "1 ... 4294967295");
-    return bad_use("option", option,
-                   "--function, --type, --scale, --ids, --gaps, --nulls, "
-                   "--every");
+    message_set(message, "'%s' is no command; allowed: %s--help", name,
+                allowed);
+    return NULL;
 }
 
-static int run_import(char *const *arguments)
+static bool read_arguments(const struct command *command, char **argv,
+                           struct tool_arguments *arguments,
+                           struct message *message)
 {
-    struct tool_import import = {
-        .function = "task", .scale_ns = 1000, .every = 1};
-    while (*arguments && strncmp(*arguments, "--", 2) == 0) {
-        if (strcmp(*arguments, "--gaps") == 0) {
-            import.has_gaps = true;
-            arguments++;
-            continue;
-        }
-        int bad = arguments[1] ? read_value(&import, arguments[0], arguments[1])
-                               : bad_use("option without value:", arguments[0],
-                                         "import [options] RAW FILE");
-        if (bad)
-            return bad;
-        arguments += 2;
-    }
-    if (!arguments[0] || !arguments[1] || arguments[2])
-        return bad_use("import without its two files or with more:",
-                       arguments[0], "import [options] RAW FILE");
-    import.raw = arguments[0];
-    import.path = arguments[1];
-    return tool_import(&import);
+    enum {
+        NAME_BYTES = sizeof((struct eki_record_shape *)0)->name
+    };
+    *arguments = (struct tool_arguments){
+        .function = "task", .type = "f32", .scale_ns = 1000, .every = 1};
+    if (!command_line_parse(command->line, argv, arguments, message))
+        return false;
+    if (arguments->has_help)
+        return true;
+    if (arguments->file_count != command->files)
+        return message_set(message, "%s with %d files; allowed: %s %s",
+                           command->name, arguments->file_count, command->name,
+                           command->takes);
+    /* As ek_register() takes it. */
+    size_t length = strlen(arguments->function);
+    if (length < 1 || length >= NAME_BYTES)
+        return message_set(message,
+                           "--function is '%s'; allowed: 1 to %d characters",
+                           arguments->function, NAME_BYTES - 1);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    const char *command = argc > 1 ? argv[1] : "";
-    if (argc == 2 && strcmp(command, "--help") == 0)
-        return fputs(help, stdout) < 0;
-    if (argc == 3 && strcmp(command, "summary") == 0)
-        return tool_summary(argv[2]);
-    if (argc == 3 && strcmp(command, "text") == 0)
-        return tool_text(argv[2]);
-    if (argc == 4 && strcmp(command, "binary") == 0)
-        return tool_binary(argv[2], argv[3]);
-    if (strcmp(command, "import") == 0)
-        return run_import(argv + 2);
-    return bad_use("command", command,
-                   "summary FILE, text FILE, binary TEXT FILE, import "
-                   "[options] RAW FILE, --help");
+    const char *name = argc > 1 ? argv[1] : "";
+    struct tool_arguments arguments;
+    struct message message;
+    if (strcmp(name, "--help") == 0) {
+        print_help(stdout);
+        return EXIT_GOOD;
+    }
+    const struct command *command = find_command(name, &message);
+    if (!command || !read_arguments(command, argv + 1, &arguments, &message)) {
+        tool_say("%s", message.text);
+        return EXIT_BAD_INPUT;
+    }
+    if (!arguments.has_help)
+        return command->run(&arguments);
+    print_help(stdout);
+    return EXIT_GOOD;
 }

@@ -373,14 +373,15 @@ static ek_status read_lines(struct parse *parse, FILE *file)
     return close_iteration(parse);
 }
 
-int tool_binary(const char *text, const char *path)
+int tool_binary(const struct tool_arguments *arguments)
 {
+    const char *text = arguments->files[0], *path = arguments->files[1];
     struct parse parse = {.text = text, .path = path, .last_iteration = -1};
     if (!tool_is_other(text, path))
-        return TOOL_FAILED;
+        return EXIT_FAILED;
     FILE *file = tool_open_input(text);
     if (!file)
-        return TOOL_FAILED;
+        return EXIT_FAILED;
     ek_status status = read_lines(&parse, file);
     if (status == EK_OK && parse.stage == STAGE_OVER)
         status = eki_record_finish(&parse.writer);

@@ -111,10 +111,10 @@ static void print_header(const struct eki_record *record)
            "total/s", "total/max", "wall/s", "imb/%");
 }
 
-int tool_summary(const char *path)
+int tool_summary(const struct tool_arguments *arguments)
 {
     struct eki_record *record;
-    ek_status status = tool_open(path, &record);
+    ek_status status = tool_open(arguments->files[0], &record);
     if (status != EK_OK)
         return tool_failed();
     print_header(record);

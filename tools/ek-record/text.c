@@ -96,10 +96,10 @@ static ek_status print_record(struct eki_record *record)
     return eki_error(EK_ERR_FILE, "cannot write the text: %s", strerror(errno));
 }
 
-int tool_text(const char *path)
+int tool_text(const struct tool_arguments *arguments)
 {
     struct eki_record *record;
-    if (tool_open(path, &record) != EK_OK)
+    if (tool_open(arguments->files[0], &record) != EK_OK)
         return tool_failed();
     ek_status status = print_record(record);
     eki_record_close(&record);

@@ -6,13 +6,9 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include "common/message.h"
 #include "record/record.h"
 #include "task/task.h"
-
-enum {
-    TOOL_FAILED = 1,
-    TOOL_BAD_USE = 2
-};
 
 /* A line to stderr. */
 void tool_say(const char *format, ...) EKI_PRINTF(1, 2);
@@ -49,20 +45,28 @@ bool tool_policy_value(const struct tool_policy *policy, const char *word,
 /* The letters of flags. */
 extern const char tool_flag_letters[];
 
-int tool_summary(const char *path);
-int tool_text(const char *path);
-int tool_binary(const char *text, const char *path);
-
-struct tool_import {
-    const char *raw, *path;
-    const char *function;
-    const char *ids; /* NULL: 0, 1, 2, ... */
-    bool has_gaps;   /* ids are differences */
-    bool is_integer; /* u32, not f32 */
-    double scale_ns; /* of the unit */
-    uint64_t nulls;  /* not listed */
-    uint64_t every;  /* take each so many */
+enum {
+    TOOL_FILES = 2 /* that a command takes at most */
 };
-int tool_import(const struct tool_import *import);
+
+/* What a command is given. */
+struct tool_arguments {
+    const char *files[TOOL_FILES]; /* in their order */
+    int file_count;
+    bool has_help;
+    /* Of import: */
+    const char *function;
+    const char *type; /* "f32" or "u32" */
+    const char *ids;  /* NULL: 0, 1, 2, ... */
+    bool has_gaps;    /* ids are differences */
+    double scale_ns;  /* of the unit */
+    int64_t nulls;    /* not listed */
+    int64_t every;    /* take each so many */
+};
+
+int tool_summary(const struct tool_arguments *arguments);
+int tool_text(const struct tool_arguments *arguments);
+int tool_binary(const struct tool_arguments *arguments);
+int tool_import(const struct tool_arguments *arguments);
 
 #endif

@@ -52,7 +52,7 @@ void tool_say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("ek-record: ", stderr);
+    fprintf(stderr, "%s: ", program_name);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
@@ -61,7 +61,7 @@ void tool_say(const char *format, ...)
 int tool_failed(void)
 {
     tool_say("%s", ek_error_message());
-    return TOOL_FAILED;
+    return EXIT_FAILED;
 }
 
 ek_status tool_open(const char *path, struct eki_record **record)
