@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job.h"
 
+/* Each rank adds an equal share of the numbers, in consecutive blocks. */
+static ek_status add_share(struct job *job, void *context)
+{
+    int rank, size;
+    (void)context;
+    MPI_Comm_rank(job->setup.comm, &rank);
+    MPI_Comm_size(job->setup.comm, &size);
+    int64_t share = job->total / size, rest = job->total % size;
+    int64_t first = rank * share + (rank < rest ? rank : rest);
+    int64_t last = first + share + (rank < rest);
+    return ek_add_range(job->tasks, job->function, first, last);
+}
+
 ek_status job_open(const struct job_setup *setup,
                    const struct job_options *options, ek_options collection,
                    struct job *job)
 {
     const struct mode *mode = &setup->mode;
-    *job = (struct job){.setup = *setup, .total = options->total};
+    *job = (struct job){.setup = *setup,
+                        .total = options->total,
+                        .add = options->add ? options->add : add_share,
+                        .context = options->context};
     collection.name = options->name;
     collection.payload_bytes = 16; /* a number; ranges need 16 */
     collection.ignore_environment = setup->ignore_environment;
@@ -31,33 +47,20 @@ int job_workers(const struct job *job)
     return ek_worker_count(job->tasks);
 }
 
-/* Each rank adds an equal share of the numbers, in consecutive blocks. */
-static ek_status add_tasks(struct job *job)
-{
-    int rank, size;
-    MPI_Comm_rank(job->setup.comm, &rank);
-    MPI_Comm_size(job->setup.comm, &size);
-    int64_t share = job->total / size, rest = job->total % size;
-    int64_t first = rank * share + (rank < rest ? rank : rest);
-    int64_t last = first + share + (rank < rest);
-    return ek_add_range(job->tasks, job->function, first, last);
-}
-
-/* Bring the collection into the state in which an iteration starts. */
-static ek_status prepare_tasks(struct job *job)
+ek_status job_prepare(struct job *job, ek_restore_report *report)
 {
     bool is_first = !job->has_run;
     job->has_run = true;
     if (is_first)
-        return add_tasks(job);
+        return job->add(job, job->context);
     if (!job->setup.mode.is_anew)
-        return ek_restore(job->tasks, EK_RESTORE_DEFAULT, NULL);
+        return ek_restore(job->tasks, EK_RESTORE_DEFAULT, report);
     ek_status status = ek_clear(job->tasks);
-    return status == EK_OK ? add_tasks(job) : status;
+    return status == EK_OK ? job->add(job, job->context) : status;
 }
 
 ek_status job_run(struct job *job, ek_process_report *report)
 {
-    ek_status status = prepare_tasks(job);
+    ek_status status = job_prepare(job, NULL);
     return status == EK_OK ? ek_process(job->tasks, report) : status;
 }

@@ -2,8 +2,8 @@
 /*
  * The tasks of a program: numbers that are run again and again.
  *
- * This is where Evenkeel is used.  The numbers are added once, as a range per
- * rank; ek_restore() then makes each iteration from the one before.
+ * This is where Evenkeel is used.  The numbers are added once; ek_restore()
+ * then makes each iteration from the one before.
  */
 #ifndef COMMON_JOB_H
 #define COMMON_JOB_H
@@ -19,9 +19,16 @@ struct job_setup {
     bool ignore_environment; /* do not look at EVENKEEL_* */
 };
 
+struct job;
+
+/** Add the tasks of this rank. */
+typedef ek_status job_add_fn(struct job *job, void *context);
+
 struct job {
     struct job_setup setup;
     int64_t total; /* tasks are numbered 0 ... total - 1 */
+    job_add_fn *add;
+    void *context;
     ek_collection *tasks;
     ek_function function;
     bool has_run; /* there is an iteration to restore from */
@@ -33,7 +40,8 @@ struct job_options {
     const char *function; /* ... and of what its tasks do, in records */
     int64_t total;
     ek_task_fn *task; /* its payload is an int64_t, its number */
-    void *context;    /* of @p task */
+    job_add_fn *add;  /* NULL: an equal share of all numbers, as a range */
+    void *context;    /* of @p task and @p add */
 };
 
 /**
@@ -50,7 +58,14 @@ ek_status job_open(const struct job_setup *setup,
                    const struct job_options *options, ek_options collection,
                    struct job *job);
 
-/** Run all tasks that have not been discarded. */
+/**
+ * Bring the collection into the state in which an iteration starts.
+ *
+ * @param[out] report  Of the restore, if there was one; or NULL.
+ */
+ek_status job_prepare(struct job *job, ek_restore_report *report);
+
+/** Do that, and run all tasks that have not been discarded. */
 ek_status job_run(struct job *job, ek_process_report *report);
 
 void job_close(struct job *job);

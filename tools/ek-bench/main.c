@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments, MPI, and what can be run with the ranks there are. */
-#define _GNU_SOURCE
 #include "bench.h"
 
 #include "common/command_line.h"
 #include "policies.h"
 #include "sim/machine.h"
+#include "team/team.h"
 
-#include <sched.h>
 #include <string.h>
 
 const char program_name[] = "ek-bench";
@@ -156,13 +155,6 @@ static bool read_arguments(char **argv, struct arguments *arguments,
     return arguments->has_help || check_cases(arguments, message);
 }
 
-static int count_cpus(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static void remark(const struct arguments *arguments)
 {
     const struct bench *bench = &arguments->bench;
@@ -198,12 +190,14 @@ int main(int argc, char **argv)
     struct arguments arguments = {
         .bench = {.repetitions = 30, .tasks = 100000, .like = "this"},
         .deque = "atomic"};
+    struct eki_affinity affinity;
     struct message message;
     int level, exit_status = EXIT_GOOD;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &arguments.bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &arguments.bench.size);
-    arguments.bench.cpus = count_cpus();
+    eki_affinity_look(&affinity);
+    arguments.bench.cpus = affinity.cpus;
     if (!read_arguments(argv, &arguments, &message))
         exit_status = complain(&message, EXIT_BAD_INPUT);
     else if (!arguments.has_help)

@@ -16,8 +16,7 @@
 struct emulation {
     const struct run *run;
     const struct mode *mode;
-    ek_collection *tasks;
-    ek_function task, position;
+    struct job job;
     struct place place;
     int64_t positions; /* tasks and null tasks, spread evenly */
     /* In this iteration: */
@@ -91,76 +90,35 @@ static int run_position(ek_worker *worker, const void *payload, size_t bytes,
 
 static bool add_task(int64_t task, void *context)
 {
-    struct emulation *emulation = context;
-    return ek_add_task(emulation->tasks, emulation->task, &task, sizeof task,
-                       NULL) == EK_OK;
+    const struct job *job = context;
+    return ek_add_task(job->tasks, job->function, &task, sizeof task, NULL) ==
+           EK_OK;
 }
 
-/* Each rank an equal share of consecutive positions. */
-static ek_status add_positions(const struct emulation *emulation)
+static ek_status add_tasks(struct job *job, void *context)
 {
-    const struct run *run = emulation->run;
-    int64_t share = emulation->positions / run->ranks;
-    int64_t rest = emulation->positions % run->ranks;
-    int64_t first = run->rank * share + (run->rank < rest ? run->rank : rest);
-    return ek_add_range(emulation->tasks, emulation->position, first,
-                        first + share + (run->rank < rest));
-}
-
-static ek_status add_tasks(struct emulation *emulation)
-{
-    if (emulation->mode->has_nulls)
-        return add_positions(emulation);
-    bool is_good =
-        emulation->run->start->run(&emulation->place, add_task, emulation);
+    const struct emulation *emulation = context;
+    bool is_good = emulation->run->start->run(&emulation->place, add_task, job);
     return is_good ? EK_OK : EK_ERR_NOMEM;
 }
 
-static ek_status set_policies(const struct emulation *emulation)
-{
-    const struct mode *mode = emulation->mode;
-    ek_status status = EK_OK;
-    if (mode->restore)
-        status = ek_set(emulation->tasks, "restore", mode->restore);
-    if (status == EK_OK && mode->steal)
-        status = ek_set(emulation->tasks, "steal", mode->steal);
-    return status;
-}
-
-static ek_status register_tasks(struct emulation *emulation)
-{
-    ek_status status = ek_register(emulation->tasks, "task", run_task,
-                                   emulation, &emulation->task);
-    if (status != EK_OK)
-        return status;
-    return ek_register(emulation->tasks, "position", run_position, emulation,
-                       &emulation->position);
-}
-
-static ek_status open_emulation(struct emulation *emulation)
+/* Null tasks are between the others in one range. */
+static ek_status open_job(struct emulation *emulation)
 {
     const struct arguments *arguments = emulation->run->arguments;
-    ek_options options = EK_OPTIONS_INIT;
-    options.name = emulation->mode->name;
-    options.payload_bytes = 16; /* an index; ranges need 16 */
-    options.workers = arguments->workers;
-    options.seed = arguments->shared.source.seed;
-    ek_status status = ek_create(MPI_COMM_WORLD, &options, &emulation->tasks);
-    if (status == EK_OK)
-        status = set_policies(emulation);
-    return status == EK_OK ? register_tasks(emulation) : status;
-}
-
-/* Bring the collection into the state in which an iteration starts. */
-static ek_status prepare_tasks(struct emulation *emulation, int iteration,
-                               ek_restore_report *restore)
-{
-    if (iteration == 0)
-        return add_tasks(emulation);
-    if (!emulation->mode->is_anew)
-        return ek_restore(emulation->tasks, EK_RESTORE_DEFAULT, restore);
-    ek_status status = ek_clear(emulation->tasks);
-    return status == EK_OK ? add_tasks(emulation) : status;
+    const struct mode *mode = emulation->mode;
+    const struct job_setup setup = {MPI_COMM_WORLD, *mode, false};
+    const struct job_options job = {
+        .name = mode->name,
+        .function = mode->has_nulls ? "position" : "task",
+        .total = emulation->positions,
+        .task = mode->has_nulls ? run_position : run_task,
+        .add = mode->has_nulls ? NULL : add_tasks,
+        .context = emulation};
+    ek_options collection = EK_OPTIONS_INIT;
+    collection.workers = arguments->workers;
+    collection.seed = arguments->shared.source.seed;
+    return job_open(&setup, &job, collection, &emulation->job);
 }
 
 /* Where one rank has failed, none enters the iteration. */
@@ -242,10 +200,10 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
     ek_restore_report restore = EK_RESTORE_REPORT_INIT;
     workload_step(emulation->run->workload,
                   &emulation->run->arguments->shared.source, iteration);
-    ek_status status = agree(prepare_tasks(emulation, iteration, &restore));
+    ek_status status = agree(job_prepare(&emulation->job, &restore));
     double cpu_s = read_cpu();
     if (status == EK_OK)
-        status = ek_process(emulation->tasks, process);
+        status = ek_process(emulation->job.tasks, process);
     if (status != EK_OK)
         return status;
     *row = (struct row){.mode = emulation->mode, .iteration = iteration + 1};
@@ -284,7 +242,7 @@ static int report_failure(const struct mode *mode, ek_status status,
 static int run_iterations(struct emulation *emulation, struct row *rows,
                           struct message *message)
 {
-    ek_status status = open_emulation(emulation);
+    ek_status status = open_job(emulation);
     for (int i = 0; i < emulation->run->arguments->iterations; i++) {
         ek_process_report process = EK_PROCESS_REPORT_INIT;
         if (status == EK_OK)
@@ -310,7 +268,7 @@ int emulate(const struct run *run, const struct mode *mode, struct row *rows,
         .overshoot_s = allocate((size_t)workers, sizeof(double)),
         .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
     int exit_status = run_iterations(&emulation, rows, message);
-    ek_destroy(&emulation.tasks);
+    job_close(&emulation.job);
     free(emulation.overshoot_s);
     free(emulation.runs);
     return exit_status;

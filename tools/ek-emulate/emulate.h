@@ -8,7 +8,7 @@
 #ifndef EMULATE_H
 #define EMULATE_H
 
-#include "common/modes.h"
+#include "common/job.h"
 #include "run_arguments.h"
 
 #include <evenkeel.h>

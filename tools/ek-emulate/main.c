@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "emulate.h"
 
-#include <sched.h>
+#include "team/team.h"
+
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -34,13 +35,6 @@ static void clear_environment(const struct arguments *arguments)
         return;
     unsetenv("EVENKEEL_RESTORE");
     unsetenv("EVENKEEL_STEAL");
-}
-
-static int count_cpus(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 static int run_mode(const struct run *run, const struct mode *mode,
@@ -100,8 +94,10 @@ static int run_arguments(const struct arguments *arguments,
                          struct message *message)
 {
     struct workload workload;
+    struct eki_affinity affinity;
+    eki_affinity_look(&affinity);
     struct run run = {
-        .arguments = arguments, .workload = &workload, .cpus = count_cpus()};
+        .arguments = arguments, .workload = &workload, .cpus = affinity.cpus};
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
     clear_environment(arguments);
