@@ -45,6 +45,10 @@ struct option {
     .kind = KIND_NUMBER, .least = (least_), .most = (most_)
 #define OPTION_FLAG .kind = KIND_FLAG
 
+/** All rows of a table. */
+#define OPTION_ROWS(rows) \
+    .options = (rows), .count = sizeof(rows) / sizeof *(rows)
+
 /** Take a word that is no option; false, with a message: it is not allowed. */
 typedef bool operand_fn(const char *word, void *arguments,
                         struct message *message);

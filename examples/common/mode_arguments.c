@@ -15,8 +15,7 @@ static const struct option options[] = {
     {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-const struct command_line mode_command_line = {
-    .options = options, .count = sizeof options / sizeof *options};
+const struct command_line mode_command_line = {OPTION_ROWS(options)};
 
 bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message)

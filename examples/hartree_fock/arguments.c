@@ -21,9 +21,7 @@ static const struct option options[] = {
      .help = "leave out smaller parts of an integral (1e-17)"},
 };
 
-static const struct command_line line = {.options = options,
-                                         .count =
-                                             sizeof options / sizeof *options,
+static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &mode_command_line};
 
 bool arguments_parse(char **argv, struct arguments *arguments,

@@ -22,9 +22,7 @@ static const struct option options[] = {
      .help = "only count the tasks that are not null"},
 };
 
-static const struct command_line line = {.options = options,
-                                         .count =
-                                             sizeof options / sizeof *options,
+static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &mode_command_line};
 
 bool arguments_parse(char **argv, struct arguments *arguments,

@@ -35,8 +35,7 @@ static const struct option options[] = {
     {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-const struct command_line run_command_line = {
-    .options = options, .count = sizeof options / sizeof *options};
+const struct command_line run_command_line = {OPTION_ROWS(options)};
 
 static bool check_together(const struct run_arguments *arguments,
                            struct message *message)

@@ -94,9 +94,7 @@ static bool choose_case(const char *word, void *context,
                                    word, list_cases(true, words));
 }
 
-static const struct command_line line = {.options = options,
-                                         .count =
-                                             sizeof options / sizeof *options,
+static const struct command_line line = {OPTION_ROWS(options),
                                          .operand = choose_case};
 
 static void print_help(FILE *stream)
@@ -109,20 +107,15 @@ static void print_help(FILE *stream)
     fprintf(stream, "  %-8s all but %s\n\noptions\n", "all",
             list_cases(false, words));
     command_line_help(&line, stream);
-    fputs("\n"
-          "Started alone it runs one process with up to two threads.  Cases "
-          "with\n"
-          "two processes, and two nodes, need two ranks:\n"
-          "\n"
+    fputs("\nStarted alone it runs one process with up to two threads.  Cases\n"
+          "with two processes, and two nodes, need two ranks:\n\n"
           "  mpirun --bind-to none -n 2 ek-bench all\n"
-          "  mpirun --map-by node --bind-to none -n 2 ek-bench machine "
-          ">mine.machine\n"
-          "\n"
-          "Each row shows the minimum and the median of the repetitions, the "
-          "same of\n"
-          "its base, measured in turns, the ratio of the minima and the median "
-          "of\n"
-          "the ratios.  docs/benchmarks.md says what each case means.\n",
+          "  mpirun --map-by node --bind-to none -n 2 ek-bench machine >FILE"
+          "\n\n"
+          "Each row shows the minimum and the median of the repetitions, the\n"
+          "same of its base, measured in turns, the ratio of the minima and\n"
+          "the median of the ratios.  docs/benchmarks.md says what each case\n"
+          "means.\n",
           stream);
 }
 

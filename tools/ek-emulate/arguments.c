@@ -13,9 +13,7 @@ static const struct option options[] = {
      .help = "of each mode (8)"},
 };
 
-static const struct command_line line = {.options = options,
-                                         .count =
-                                             sizeof options / sizeof *options,
+static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &run_command_line};
 
 bool arguments_parse(char **argv, struct arguments *arguments,

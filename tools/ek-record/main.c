@@ -22,9 +22,7 @@ static const struct option help_options[] = {
     {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
-static const struct command_line files_line = {.options = help_options,
-                                               .count = sizeof help_options /
-                                                        sizeof *help_options,
+static const struct command_line files_line = {OPTION_ROWS(help_options),
                                                .operand = take_file};
 
 static const char *type_words(void)
@@ -49,11 +47,8 @@ static const struct option import_options[] = {
      .help = "take each K-th task, from the first on (1)"},
 };
 
-static const struct command_line import_line = {.options = import_options,
-                                                .count = sizeof import_options /
-                                                         sizeof *import_options,
-                                                .operand = take_file,
-                                                .shared = &files_line};
+static const struct command_line import_line = {
+    OPTION_ROWS(import_options), .operand = take_file, .shared = &files_line};
 
 static const struct command {
     const char *name;
