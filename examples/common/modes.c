@@ -13,7 +13,7 @@ const struct mode compared_modes[] = {
     {"hierarchical", "hierarchical", "none", false, false},
     {"central.-12", "centralized-hpdc12", "none", false, false},
     {"hierarch.-12", "hierarchical-hpdc12", "none", false, false},
-    {"auto", "auto", "none", false, false},
+    {"auto", "auto", "random", false, false},
 };
 
 const int compared_count = sizeof compared_modes / sizeof *compared_modes;
