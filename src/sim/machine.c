@@ -126,8 +126,6 @@ static double rate_of(double ns)
     return ns > 0 ? 1 / ns : HUGE_VAL;
 }
 
-/* ------------------------------------------------------------------ reading */
-
 struct reader {
     const char *path;
     FILE *file;
@@ -447,8 +445,6 @@ ek_status eki_machine_read(const char *path, struct eki_machine *machine)
         *machine = reader.machine;
     return status;
 }
-
-/* ------------------------------------------------------------------ writing */
 
 /* Append the value of a key, as the file has it. */
 static void append_value(const struct key *key,
