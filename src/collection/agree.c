@@ -152,7 +152,9 @@ static bool describe(const ek_collection *tasks, int i, char *line)
     return i <= engine->function_count + 1;
 }
 
-/* The calls so far count no more, on all ranks. */
+/* After a mismatch the ranks start anew: the calls so far count no more, and
+ * the number of the next iteration is the largest that a rank had; collective.
+ */
 static ek_status forget_calls(ek_collection *tasks)
 {
     double iteration = (double)tasks->iteration;

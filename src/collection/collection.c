@@ -2,12 +2,12 @@
 /* Life of a collection, and its options. */
 #include "collection/collection.h"
 
-/* A message holds at least one slot; where shared memory carries it, it is sent
- * eagerly up to 4,032 bytes, over TCP up to 64 KiB. */
+/* MPI sends messages up to these sizes eagerly: over shared memory, and over
+ * TCP. A message that must hold a larger slot is larger. */
 #define MESSAGE_SHARED 4032
 #define MESSAGE_NETWORK 65536
 
-/* Workers and nodes of all ranks. */
+/* Tell all ranks how many workers and which node each has. */
 static ek_status make_topology(ek_collection *tasks)
 {
     struct eki_fabric *fabric = tasks->fabric;
@@ -65,8 +65,8 @@ static ek_status make_engine(ek_collection *tasks)
         .seed = (uint64_t)options->seed,
         .stall_ns = (uint64_t)options->stall_ms * 1000000,
         .has_counter = true,
-        /* All of a large node: a worker that is not idle ends the look, and
-         * between steps there may be a sleep. */
+        /* One look covers all workers of a large node: the first that is not
+         * idle ends it, and a worker may sleep between two steps. */
         .check_words = 4096};
     EKI_TRY(eki_fabric_mpi_segment(
         tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
@@ -79,7 +79,7 @@ static ek_status make_engine(ek_collection *tasks)
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
-/* The hook of the program, with its own context. */
+/* The hook of the program takes its own context, not the options. */
 static void call_begin(void *data, int here, void *context)
 {
     const ek_options *options = context;
@@ -150,7 +150,7 @@ static ek_status make_parts(ek_collection *tasks)
     return make_recording(tasks);
 }
 
-/* What can be found out before anybody communicates. */
+/* Find out what needs no communication. */
 static ek_status check_call(void)
 {
     int level = eki_mpi_thread_level();
@@ -158,7 +158,8 @@ static ek_status check_call(void)
         return eki_error(EK_ERR_STATE, "ek_create: call MPI_Init first");
     if (level == -2)
         return eki_error(EK_ERR_STATE, "ek_create: MPI is finalized already");
-    /* From inside a region one thread tells the other ranks. */
+    /* Inside a parallel region the first thread goes on, so that the other
+     * ranks hear of the mistake. */
     return eki_team_is_first() ? EK_OK
                                : eki_collection_check_region("ek_create");
 }
@@ -280,7 +281,7 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
     return EK_OK;
 }
 
-/* Apply what is kept elsewhere than in the settings. */
+/* Apply options of which somebody else than the settings has a copy. */
 static ek_status apply_option(ek_collection *tasks, const char *option)
 {
     const ek_options *options = &tasks->settings.options;

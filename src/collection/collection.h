@@ -19,9 +19,9 @@
 
 enum eki_state {
     EKI_STATE_READY, /* ek_process() may come */
-    EKI_STATE_RAN,   /* it has; ek_restore() or ek_clear() is due */
-    EKI_STATE_OPEN,  /* an iteration is */
-    EKI_STATE_BROKEN /* only ek_destroy() */
+    EKI_STATE_RAN, /* ek_process() has run: ek_restore() or ek_clear() is due */
+    EKI_STATE_OPEN,  /* an iteration is open */
+    EKI_STATE_BROKEN /* communication has failed: only ek_destroy() is legal */
 };
 
 /* Calls that all ranks must make alike, in the same order. */
@@ -35,7 +35,7 @@ enum eki_call {
 
 /* Deals seeds to the workers of the rank and numbers them. */
 struct eki_dealer {
-    uint64_t next_id, first_id, last_id; /* wraps at the end */
+    uint64_t next_id, first_id, last_id; /* next_id wraps at last_id */
     int next_worker;
 };
 
@@ -49,30 +49,33 @@ struct ek_collection {
     struct eki_recording *recording; /* NULL: none */
     struct eki_affinity affinity;
     enum eki_state state;
-    bool wants_report; /* of the open iteration */
-    bool is_pulled;    /* by the program's own threads */
+    bool wants_report; /* whether the open iteration ends with a report */
+    bool is_pulled;    /* whether the program's own threads fetch its tasks */
 
-    /* Adding. */
-    const void *home_thread; /* whose seeds need no lock */
-    struct eki_dealer home;  /* by that thread alone */
-    struct eki_dealer other; /* of other threads; under the mutex */
+    /* Adding.  The thread that made the collection adds without a lock to the
+     * seeds of the workers; all others add to FOREIGN under the mutex. */
+    const void *home_thread;
+    struct eki_dealer home;  /* written by the home thread alone */
+    struct eki_dealer other; /* written by other threads, under the mutex */
     int64_t payload_bytes;
     pthread_mutex_t mutex;
-    struct eki_local foreign; /* seeds of other threads; under the mutex */
+    struct eki_local foreign; /* emptied by eki_collection_gather() */
 
-    /* Hashes of what must be the same on all ranks. */
-    uint64_t functions, options; /* as they are */
-    uint64_t history;            /* calls so far */
+    /* Hashes of what must be the same on all ranks; written by
+     * one thread at a time while no iteration is open. */
+    uint64_t functions, options; /* of their present names and values */
+    uint64_t history;            /* of the calls so far */
     enum eki_call last_call;     /* for a mismatch */
     int64_t last_value;          /* -1: none */
     int64_t iteration;           /* of the next ek_process() */
     double restore_s;            /* of the last ek_restore() */
-    double rebalance_ns;         /* the last one that moved tasks took */
-    ek_restore_policy restored;  /* likewise; EK_RESTORE_DEFAULT: none yet */
+    double rebalance_ns;         /* took the last one that moved tasks */
+    ek_restore_policy restored;  /* last policy; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;            /* when ek_process() was left; 0: never */
 };
 
-/* An identity of the calling thread, which is alive. */
+/* An identity of the calling thread.  No other thread has it while this one
+ * lives. */
 static inline const void *eki_thread_identity(void)
 {
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -97,7 +100,7 @@ uint64_t eki_collection_signature(const ek_collection *tasks);
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error);
 
-/* EK_ERR_STATE inside an active parallel region. */
+/* EK_ERR_STATE, in the name of CALL, inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
 /* Whether this process may open a phase of TASKS now: one at a time. */
 ek_status eki_collection_claim(const ek_collection *tasks, const char *call);
@@ -105,15 +108,17 @@ void eki_collection_release(void);
 
 /* Give the dealers their numbers. */
 void eki_collection_number(ek_collection *tasks);
-/* Seeds added by other threads go to the workers. */
+/* Hand the seeds that other threads have added to the workers; no thread may
+ * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);
 
-/* One phase from entry to leaving; PREPARED: a local error to share. */
+/* Enter a phase of that kind.  An error PREPARED that only this rank knows
+ * makes it an error of all ranks. */
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
                           const struct eki_balance_wish *balance,
                           ek_status prepared);
 
-/* Tasks held here: seeds before, log after an iteration. */
+/* Tasks that this rank holds: seeds before an iteration, the log after it. */
 int64_t eki_collection_held(const ek_collection *tasks);
 
 #endif

@@ -2,7 +2,8 @@
 /* Iterations: phases of the engine, run by the team; what all calls share. */
 #include "collection/collection.h"
 
-/* One ek_process() or ek_restore() at a time in this process. */
+/* 1 while an iteration or a restore is open in this process; written
+ * by eki_collection_claim() and eki_collection_release() of any collection. */
 static _Atomic int busy;
 
 ek_status eki_collection_check_region(const char *call)
@@ -25,7 +26,8 @@ ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
                          "%s: communication has failed before; only ek_destroy "
                          "is allowed",
                          call);
-    /* acquire / release: one holder after the other. */
+    /* acquire: pairs with the release in eki_collection_release(): one holder
+     * after the other. */
     if (!atomic_compare_exchange_strong_explicit(
             &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
         return eki_error(EK_ERR_STATE,
@@ -37,6 +39,7 @@ ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
 
 void eki_collection_release(void)
 {
+    /* release: pairs with the acquire in eki_collection_claim(). */
     atomic_store_explicit(&busy, 0, memory_order_release);
 }
 
@@ -80,7 +83,8 @@ static ek_status check_bodies(const struct eki_engine *engine)
     return EK_OK;
 }
 
-/* What only this rank may know; shared by the phase. */
+/* Make the seeds ready.  An error here may be this rank's alone: the phase
+ * shares it. */
 static ek_status prepare(ek_collection *tasks)
 {
     bool has_run = tasks->state == EKI_STATE_RAN;
@@ -99,7 +103,9 @@ static ek_status prepare(ek_collection *tasks)
     return EK_OK;
 }
 
-/* What was run already is no seed of a phase that fails for it. */
+/* A phase that fails with EK_ERR_STATE runs nothing, and must not count what
+ * is left of the last iteration.  The slots stay, for the restore that mends
+ * it. */
 static void hide_executed(ek_collection *tasks)
 {
     for (int here = 0; here < tasks->topology->workers_here; here++) {
@@ -108,7 +114,7 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-/* A wrong call makes the phase an error on all ranks. */
+/* Enter the phase even where the call is wrong, so that all ranks fail. */
 static void open_iteration(ek_collection *tasks,
                            const ek_process_report *report)
 {
@@ -170,7 +176,8 @@ static ek_status agree_on_report(ek_collection *tasks,
         (long long)wishes, tasks->topology->size);
 }
 
-/* The other half of what a phase in which ranks agree ends with; collective. */
+/* Make the report, if a rank wants one; collective, and only after a phase in
+ * which ranks agree. */
 static ek_status share_report(ek_collection *tasks, uint64_t left,
                               ek_process_report *report)
 {
@@ -182,8 +189,8 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
     return status == EK_OK ? made : status;
 }
 
-/* Write what ran; collective.  A phase that was void (EK_ERR_STATE) has left
- * the log of the one before. */
+/* Write the log to the record; collective.  A phase that failed with
+ * EK_ERR_STATE ran nothing: the log is that of the phase before. */
 static ek_status record(ek_collection *tasks, uint64_t left, int status)
 {
     struct eki_record_head head = {.iteration = tasks->iteration,
@@ -208,14 +215,15 @@ static ek_status close_iteration(ek_collection *tasks,
     tasks->state = EKI_STATE_RAN;
     end_hooks(tasks);
     ek_status shared = EK_OK;
-    /* The same on all ranks; where they differ nothing more is collective. */
+    /* All ranks have this status.  After a mismatch or a failure of MPI no
+     * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
         ek_status recorded = record(tasks, left, error.status);
         shared = share_report(tasks, left, report);
         shared = recorded == EK_OK ? shared : recorded;
     }
     tasks->iteration++;
-    /* Last: the message is that of the status. */
+    /* This call comes last, because it sets the message of the status. */
     ek_status status = eki_collection_error(tasks, &error);
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
@@ -227,7 +235,8 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_process: collection is NULL");
-    /* From inside a region one thread tells the other ranks. */
+    /* Inside a parallel region the first thread goes on, so that the other
+     * ranks hear of the mistake. */
     bool is_inside = eki_team_in_parallel();
     if (is_inside && !eki_team_is_first())
         return eki_collection_check_region("ek_process");
@@ -277,7 +286,7 @@ ek_status ek_end(ek_collection *tasks, ek_process_report *report)
         return eki_error(EK_ERR_STATE,
                          "ek_end: called from inside a parallel region; "
                          "allowed: outside, one thread per rank");
-    /* A rank with a bad report has none, so that all hear of it. */
+    /* A bad report counts as none: then all ranks hear that they differ. */
     ek_status checked = check_report(report);
     ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);
     return status == EK_OK ? checked : status;

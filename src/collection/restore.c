@@ -2,6 +2,7 @@
 /* Restores: where each task of the next iteration starts. */
 #include "collection/collection.h"
 
+/* What the threads of the team share; each of them writes the last two. */
 struct restore_work {
     ek_collection *tasks;
     enum eki_order order;
@@ -64,8 +65,8 @@ static ek_status check_policy(ek_restore_policy policy)
                      (int)policy);
 }
 
-/* A phase that moves tasks, and tells other ranks of a STATUS that only this
- * one knows. */
+/* Run a phase that moves tasks, and that tells other ranks of a STATUS which
+ * only this one knows. */
 static ek_status run_phase(ek_collection *tasks,
                            const struct eki_balance_wish *balance,
                            ek_status status)
@@ -78,7 +79,7 @@ static ek_status run_phase(ek_collection *tasks,
     return eki_collection_error(tasks, &error);
 }
 
-/* Everything home. */
+/* Send every task to the rank that added it. */
 static ek_status original(ek_collection *tasks, ek_status status,
                           int64_t *discarded, int64_t *moved)
 {
@@ -88,7 +89,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
     *moved = tasks->engine->moves.count;
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
-    /* Also after a failure: what has arrived is here. */
+    /* Tasks that have arrived stay here even if the phase has failed. */
     ek_status ended = eki_engine_restore_end(tasks->engine, EKI_ORDER_ORIGINAL);
     return status == EK_OK ? ended : status;
 }
@@ -98,7 +99,7 @@ static bool is_rebalance(ek_restore_policy policy)
     return policy >= EK_RESTORE_CENTRALIZED && policy <= EK_RESTORE_AUTO;
 }
 
-/* Iterations to come, as far as anybody knows. */
+/* How many iterations are to come: where nobody said, as many as have been. */
 static double iterations_left(const ek_collection *tasks)
 {
     int64_t expected = tasks->settings.options.iterations_expected;
@@ -108,7 +109,7 @@ static double iterations_left(const ek_collection *tasks)
                                        : 0;
 }
 
-/* In plain words, on rank 0, what was chosen and why. */
+/* Rank 0 says in plain words what was chosen and why. */
 static void say_choice(const ek_collection *tasks)
 {
     const struct eki_balance_report *report =
@@ -135,7 +136,7 @@ static void say_choice(const ek_collection *tasks)
             "%s: %s", tasks->settings.name, text);
 }
 
-/* Everything where it ran, but what is too much there. */
+/* Keep every task where it ran, but for those that are too much there. */
 static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
                            ek_status status, int64_t *discarded, int64_t *moved)
 {
@@ -164,15 +165,15 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     return status == EK_OK ? ended : status;
 }
 
-/* Whether all stays where it ran, after the warm-up, too: then ranks do not
- * talk, and nobody hears of an error. */
+/* Whether every task stays where it ran, which auto does after the warm-up,
+ * too. Then ranks do not talk, and no other rank hears of an error. */
 static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO && tasks->iteration < 2);
 }
 
-/* Do what POLICY says; STATUS: what is wrong already. */
+/* Do what POLICY says, unless STATUS is an error already. */
 static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
                          ek_status status, int64_t *discarded, int64_t *moved)
 {
@@ -212,7 +213,8 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_restore: collection is NULL");
-    /* From inside a region one thread tells the other ranks. */
+    /* Inside a parallel region the first thread goes on, so that the other
+     * ranks hear of the mistake. */
     if (!eki_team_is_first())
         EKI_TRY(eki_collection_check_region("ek_restore"));
     EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
@@ -228,8 +230,8 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
     ek_status gathered = eki_collection_gather(tasks);
     if (status == EK_OK)
         status = gathered;
-    /* A retaining restore that fails is this rank's alone: it may be tried
-     * again. */
+    /* Where a retaining restore fails, no other rank knows, and this one may
+     * try again: only a success is noted. */
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
         eki_collection_note(tasks, EKI_CALL_RESTORE, policy);

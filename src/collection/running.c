@@ -4,7 +4,7 @@
 
 _Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
 
-/* There is room. */
+/* Push a task onto the stack, which has room for it. */
 static inline void push_spawned(ek_worker *worker, ek_function function,
                                 const void *payload, size_t bytes, int flags)
 {
@@ -37,8 +37,8 @@ EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                      "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
 }
 
-/* The stack has reached its mark, there is no payload, or the arguments are
- * bad. */
+/* Spawn where the stack has reached its mark, a task has no payload, or the
+ * arguments are bad. */
 EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
@@ -54,7 +54,8 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
     return EK_OK;
 }
 
-/* Calls end this function or are inline: it keeps no registers. */
+/* Every call that this function makes is inline or its last, so that it saves
+ * no registers. */
 ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                    size_t bytes, int flags)
 {
@@ -91,7 +92,7 @@ void ek_stop(ek_worker *worker)
 
 void ek_set_cost(ek_worker *worker, double seconds)
 {
-    /* Not a number, negative, or longer than the clock: not measured. */
+    /* NaN, a negative time, or one beyond the clock is no cost. */
     if (!(seconds >= 0) || seconds > 1e9)
         return;
     worker->batch.cost_ns = (uint64_t)(seconds * 1e9 + 0.5);

@@ -37,9 +37,9 @@ EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
 }
 
 /*
- * Numbers of seeds: below those of spawned tasks, an eighth of them for other
- * threads than the home thread.  After some 10^11 seeds they start anew; then
- * two tasks may have one id.
+ * Seeds take the lower half of the numbers, spawned tasks the upper.  An eighth
+ * of the seeds' is for other threads than the home thread.  After some 10^11
+ * seeds the numbers start anew; then two tasks may have one id.
  */
 #define SEED_NUMBERS (EKI_NUMBERS / 2)
 #define HOME_NUMBERS (SEED_NUMBERS / 8 * 7)
@@ -51,7 +51,7 @@ void eki_collection_number(ek_collection *tasks)
         (struct eki_dealer){HOME_NUMBERS, HOME_NUMBERS, SEED_NUMBERS, 0};
 }
 
-/* The first of N numbers. */
+/* Take N numbers in a row; returns the first. */
 static inline uint64_t take_numbers(struct eki_dealer *dealer, uint64_t n)
 {
     if (EKI_UNLIKELY(n > dealer->last_id - dealer->next_id))
@@ -77,7 +77,9 @@ static bool is_home(const ek_collection *tasks)
     return tasks->home_thread == eki_thread_identity();
 }
 
-/* Its worker is the home in its id. */
+/* Add a copy of SLOT for another thread than the home thread: to the list that
+ * is dealt out later, by the home worker in its id, or to those that leave for
+ * RANK (-1: this one). */
 static ek_status add_foreign(ek_collection *tasks, const struct eki_slot *slot,
                              int64_t rank)
 {
@@ -114,7 +116,8 @@ static ek_status check_hint(const ek_collection *tasks, const ek_hint *hint)
     return EK_OK;
 }
 
-/* With a hint, without payload, or from another thread. */
+/* Add a task with a hint, without payload, or from another thread than the home
+ * thread. */
 EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
                                      const void *payload, size_t bytes,
                                      const ek_hint *hint)
@@ -145,7 +148,7 @@ EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
     return status;
 }
 
-/* Make room, then add. */
+/* Make room in the worker whose turn it is, then add. */
 EKI_COLD static ek_status add_to_full(ek_collection *tasks,
                                       ek_function function, const void *payload,
                                       size_t bytes)
@@ -159,7 +162,8 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
     return EK_OK;
 }
 
-/* Calls end this function or are inline: it keeps no registers. */
+/* Every call that this function makes is inline or its last, so that it saves
+ * no registers. */
 ek_status ek_add_task(ek_collection *tasks, ek_function function,
                       const void *payload, size_t bytes, const ek_hint *hint)
 {
@@ -180,7 +184,7 @@ ek_status ek_add_task(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-/* A part of the range to a worker. */
+/* Add a part of a range as one seed. */
 static ek_status add_part(struct eki_local *local, ek_function function,
                           struct eki_range part, uint64_t id)
 {
@@ -194,7 +198,8 @@ static ek_status add_part(struct eki_local *local, ek_function function,
     return EK_OK;
 }
 
-/* Equal parts to the workers: their own seeds, or the list of other threads. */
+/* Deal equal parts of a range to the workers.  The home thread adds them to the
+ * seeds of the workers, others to their list. */
 static ek_status add_parts(ek_collection *tasks, ek_function function,
                            struct eki_range range, struct eki_dealer *dealer)
 {
@@ -341,7 +346,7 @@ static int64_t visit_slots(const struct visit *visit, unsigned char *first,
     return removed;
 }
 
-/* Remaining indices look like ordinary tasks. */
+/* Show each remaining index of a range as an ordinary task. */
 static void visit_remaining(const struct visit *visit, struct eki_local *local)
 {
     _Alignas(16) unsigned char memory[64] = {0};
@@ -356,7 +361,7 @@ static void visit_remaining(const struct visit *visit, struct eki_local *local)
     local->remaining_count = kept;
 }
 
-/* Close the gaps of removed seeds; only while nothing has run. */
+/* Close the gaps of removed seeds; legal only while nothing has run. */
 static void compact(struct eki_local *local)
 {
     unsigned char *kept = local->seed_base;
