@@ -65,7 +65,7 @@ bool eki_balance_has_slack(const struct eki_totals *totals);
  */
 int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
                          eki_ns target, int32_t *shed);
-/* The fewest tasks that must leave it. */
+/* The fewest tasks that a worker must shed to come to TARGET. */
 int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
                            eki_ns target);
 
@@ -76,10 +76,10 @@ bool eki_items_sort(struct eki_item *items, int64_t count);
  * memory, nothing has changed. */
 bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
                   const int32_t *places, int64_t count);
-/* Add items that have no place; they are sorted on the way. */
+/* Add items that have no place yet; sorts ITEMS. */
 bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items,
                    int64_t count);
-/* What has no place leaves the pool; returns how many. */
+/* Items without a place leave the pool for LEFT; returns how many. */
 int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left);
 void eki_pool_free(struct eki_pool *pool);
 /* Broken invariant as text, or NULL; O(count + workers). */

@@ -55,7 +55,7 @@ static int64_t tasks_outside(const struct eki_plan *plan,
     return n;
 }
 
-/* What WORKER has kept becomes items that lie there. */
+/* The tasks that WORKER has kept become items, placed on that worker. */
 static void open_worker(struct eki_plan *plan, int32_t first, int32_t worker,
                         struct batch *batch)
 {
@@ -104,7 +104,8 @@ static bool settle(struct eki_plan *plan, struct eki_pool *pool, int32_t first)
 {
     if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
         return false;
-    /* First those that are in trouble, then those that could help. */
+    /* Open the workers that are in trouble first, then those that could help.
+     */
     eki_ns least[] = {0, pool->target};
     for (int i = 0; i < 2 && eki_pool_has_over(pool); i++) {
         if (!open_workers(plan, pool, first, least[i]) ||
@@ -240,7 +241,7 @@ static void order_left(const struct levels *levels, int64_t *starts,
         starts[g + 1] += starts[g];
     for (int64_t i = 0; i < left->count; i++)
         order[starts[left->places[i]]++] = i;
-    /* Each start has become the next one's. */
+    /* Each start has moved on to that of the next group. */
     memmove(starts + 1, starts, (size_t)levels->groups * sizeof *starts);
     starts[0] = 0;
 }
@@ -314,7 +315,8 @@ static void shed_worker(struct eki_plan *plan, int32_t worker, int32_t *shed)
         eki_plan_shed(plan, worker, shed[i]);
 }
 
-/* What each worker sheds; the slowest counts, they do it side by side. */
+/* All workers shed.  They do it side by side, so that the slowest of them
+ * counts. */
 static bool shed_all(struct eki_plan *plan, struct eki_decision *decision)
 {
     uint64_t slowest = 0;
@@ -346,7 +348,7 @@ bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
                                   : decide_central(&plan, decision));
     if (done)
         eki_plan_describe(&plan, decision);
-    /* Few long tasks may fit nowhere: then all stay. */
+    /* Few long tasks may fit nowhere.  Then all tasks stay where they were. */
     if (done && decision->after > decision->before) {
         eki_plan_undo(&plan);
         eki_plan_describe(&plan, decision);

@@ -36,7 +36,7 @@ static bool has_more_spare(const void *context, int32_t a, int32_t b)
     return x != y ? x > y : a < b;
 }
 
-/* The group takes an item, into its largest hole if that takes it. */
+/* The group takes an item into its largest hole, which may become negative. */
 static void take(struct eki_group *group, eki_ns ns)
 {
     group->spare -= ns;
@@ -47,8 +47,8 @@ static void take(struct eki_group *group, eki_ns ns)
     group->holes[at] = hole;
 }
 
-/* Where in the heap, of the groups with most spare, one with a hole for NS is;
- * else the first. */
+/* Look at the groups with most spare capacity for one that has a hole for NS;
+ * returns its place in the heap, or the top. */
 static int32_t choose_at(const struct eki_index_heap *heap,
                          const struct eki_group *groups, eki_ns ns)
 {

@@ -28,10 +28,10 @@ static inline int32_t eki_holes_head(const struct eki_holes *holes, int bin)
     return holes->bits[bin / 64] >> bin % 64 & 1 ? holes->heads[bin] : -1;
 }
 
-/* Every worker of the pool that has a hole; false: no memory. */
+/* Start with every worker of the pool that has a hole; false: no memory. */
 bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool);
 void eki_holes_free(struct eki_holes *holes);
-/* Before and after its load changes. */
+/* Whoever changes the load of a worker removes it before and adds it after. */
 void eki_holes_remove(struct eki_holes *holes, int32_t worker);
 void eki_holes_add(struct eki_holes *holes, int32_t worker);
 /* The next bin that has workers, at or above BIN or at or below it; -1: none.

@@ -168,7 +168,8 @@ static void give(struct tree *tree, int l, int32_t child, int64_t item)
     level->heads[child] = item;
 }
 
-/* Up: the vertex gives what its children may take; the rest stays in UP. */
+/* On the way up a vertex gives its children what they may take.  Items that
+ * they may not take go into REST; returns how many. */
 static int64_t fill_children(struct tree *tree, int l, int32_t vertex,
                              int64_t count, int64_t *rest)
 {
@@ -240,7 +241,7 @@ static bool go_down(struct tree *tree, int l)
     return true;
 }
 
-/* The items that go up, by the worker that they come from. */
+/* List the items that go up by the worker that they come from. */
 static void list_leaves(struct tree *tree)
 {
     const struct eki_pool *pool = tree->pool;
@@ -250,7 +251,7 @@ static void list_leaves(struct tree *tree)
         tree->first[w + 1] += tree->first[w];
     for (int64_t i = 0; i < pool->count; i++)
         tree->up[tree->first[pool->items[i].from]++] = i;
-    /* Each first has become the next one's. */
+    /* Each first has moved on to that of the next worker. */
     memmove(tree->first + 1, tree->first,
             (size_t)pool->workers * sizeof *tree->first);
     tree->first[0] = 0;
@@ -273,7 +274,7 @@ static bool climb(struct tree *tree)
         for (int64_t i = tree->levels[0].heads[w]; i != NONE; i = tree->next[i])
             pool->places[i] = w;
     }
-    /* One worker is no tree. */
+    /* A tree of one worker has no level from which items could come down. */
     for (int64_t i = 0; i < pool->count; i++)
         pool->places[i] = pool->places[i] < 0 ? 0 : pool->places[i];
     EKI_ASSERT_SLOW(eki_pool_check(pool));

@@ -36,7 +36,7 @@ static inline void eki_index_heap_free(struct eki_index_heap *heap)
     heap->items = NULL;
 }
 
-/* The index at AT has fallen back: those that are before it now move up. */
+/* The index at AT has fallen back in the order: it sinks to its new place. */
 EKI_INLINE void eki_index_heap_sink(struct eki_index_heap *heap, int32_t at,
                                     eki_index_before_fn *is_before,
                                     const void *context)

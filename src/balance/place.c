@@ -19,7 +19,8 @@ bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool)
         eki_holes_free(holes);
         return false;
     }
-    /* The lowest worker comes first. */
+    /* Backwards, because each add puts its worker first in the list: of equal
+     * holes the lowest worker is found first. */
     for (int32_t w = pool->workers; w-- > 0;)
         eki_holes_add(holes, w);
     return true;
@@ -156,7 +157,8 @@ static int32_t choose(const struct eki_holes *holes, eki_ns ns,
                       enum eki_misfit misfit)
 {
     int32_t worker = holes->pool->slack ? largest_hole(holes) : -1;
-    /* The largest is known to 1/256: another may take what it does not. */
+    /* The bins know a hole to 1/256 only: where the largest does not take the
+     * item, another of its bin may. */
     if (worker < 0 || eki_hole_of(holes, worker) < ns)
         worker = smallest_hole(holes, ns);
     if (worker >= 0 || misfit == EKI_MISFIT_STAYS)

@@ -93,7 +93,7 @@ static eki_ns largest_load(struct eki_plan *plan)
     return largest;
 }
 
-/* Tasks that left WORKER, and the fewest that could. */
+/* Count the tasks that left WORKER, and the fewest that could have. */
 static void count_moves(const struct eki_plan *plan, int32_t worker,
                         struct eki_decision *decision)
 {

@@ -10,7 +10,7 @@ struct eki_plan {
     const struct eki_balance_input *input;
     struct eki_totals totals;
     eki_ns target;
-    eki_ns *loads;          /* [workers], of what stays or was placed */
+    eki_ns *loads;          /* [workers], of tasks that stay or were placed */
     struct eki_item *items; /* that were shed, worker by worker */
     int64_t count, room;
     int32_t *to; /* [tasks]; -1: in a pool */
@@ -22,21 +22,22 @@ static inline int64_t eki_tasks_of(const struct eki_balance_input *input,
     return input->first[worker + 1] - input->first[worker];
 }
 
-/* Loads and totals; every task stays where it is.  False: no memory. */
+/* Sum up loads and totals; every task stays where it is.  False: no memory. */
 bool eki_plan_open(struct eki_plan *plan, const struct eki_balance_input *input,
                    int32_t *to);
 void eki_plan_close(struct eki_plan *plan);
 /* Task INDEX of WORKER goes to the pool. */
 void eki_plan_shed(struct eki_plan *plan, int32_t worker, int64_t index);
-/* An item goes to WORKER. */
+/* Send an item of the pool to WORKER. */
 static inline void eki_plan_send(struct eki_plan *plan,
                                  const struct eki_item *item, int32_t worker)
 {
     plan->to[plan->input->first[item->from] + item->index] = worker;
 }
-/* Every task stays where it was. */
+/* Put every task back where it was. */
 void eki_plan_undo(struct eki_plan *plan);
-/* What came of it; moved, fewest, before, after, hash. */
+/* Describe the finished plan: bound, target, before, after, moved, fewest and
+ * hash.  The loads become those of the destinations. */
 void eki_plan_describe(struct eki_plan *plan, struct eki_decision *decision);
 
 /* Processor time of this thread. */

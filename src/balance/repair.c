@@ -87,7 +87,7 @@ static struct swap find_swap(const struct repair *repair, int32_t p, int32_t q)
     bool has_before = false;
     for (int64_t a = repair->heads[p]; a != NONE; a = repair->next[a]) {
         eki_ns ns = item_ns(repair, a);
-        /* The list ends with "nothing comes back". */
+        /* The end of the list, NONE, stands for "nothing comes back". */
         while (b != NONE && item_ns(repair, b) > ns - wanted) {
             before = b;
             has_before = true;
@@ -166,7 +166,8 @@ static bool is_worth(const struct repair *repair, int32_t p,
            pool->loads[p] - swap->worse >= least;
 }
 
-/* Help the worst worker; it leaves the heap if it is well, or helpless. */
+/* Help the worst worker, which leaves the heap when it is below the target, or
+ * when no swap is worth it. */
 static void help(struct repair *repair)
 {
     struct eki_pool *pool = repair->pool;
@@ -217,7 +218,7 @@ static void fill(struct repair *repair)
         if (pool->loads[w] > pool->target)
             eki_index_heap_push(&repair->over, w, is_worse, pool->loads);
     }
-    /* From the shortest: each comes before those that are there. */
+    /* Backwards, because each item is put before those that are there. */
     for (int64_t i = pool->count; i-- > 0;) {
         int32_t worker = pool->places[i];
         if (worker < 0)

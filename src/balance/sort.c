@@ -13,7 +13,7 @@ enum {
 
 static unsigned digit_of(const struct eki_item *item, int digit)
 {
-    /* Longest first. */
+    /* The complement sorts the longest first. */
     return (VALUES - 1) & ~(unsigned)((uint64_t)item->ns >> digit * DIGIT_BITS);
 }
 
@@ -37,7 +37,7 @@ static bool sort_digit(const struct eki_item *from, struct eki_item *to,
     return true;
 }
 
-/* For few items clearing the counts would cost most. */
+/* Insertion sort: for few items clearing the counts would take longest. */
 static void sort_few(struct eki_item *items, int64_t count)
 {
     for (int64_t i = 1; i < count; i++) {
