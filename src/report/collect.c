@@ -12,7 +12,7 @@
 
 #define NS 1e-9
 
-/* Summed over ranks by one reduction: nothing but int64_t. */
+/* One reduction sums all of this over ranks: it is an array of int64_t. */
 struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
     int64_t attempted, successful;
@@ -27,13 +27,13 @@ struct eki_report_sums {
 _Static_assert(sizeof(struct eki_report_sums) % sizeof(int64_t) == 0,
                "an array of int64_t");
 
-/* Likewise of doubles. */
+/* A second reduction sums these doubles. */
 struct squares {
     double attempted, successful; /* squared */
     double before_ns, now_ns;
 };
 
-/* Likewise the largest. */
+/* A third one finds the largest of each. */
 struct largest {
     double wall_s, restore_s, outside_s;
     double load_ns; /* of a worker */
@@ -67,7 +67,8 @@ static bool grow(struct eki_report *report, int functions)
     return true;
 }
 
-/* Functions, and so what was reserved, are the same on all ranks. */
+/* Make room for the functions.  All ranks have the same functions, and so all
+ * or none of them come to the collective call. */
 static ek_status reserve(const struct eki_engine *engine,
                          struct eki_fabric *fabric, struct eki_report *report)
 {
@@ -85,6 +86,8 @@ static ek_status reserve(const struct eki_engine *engine,
     return status;
 }
 
+/* Split the stay of a worker into the times of the report.  Overhead is what no
+ * counter has, so that the times add up to the stay. */
 static void add_times(const struct eki_counts *counts, int64_t stay_ns,
                       struct eki_report_sums *sums)
 {
@@ -128,7 +131,8 @@ static void add_functions(const struct ek_worker *worker, int functions,
     }
 }
 
-/* The largest task of a worker here; none was timed alone: function -1. */
+/* The largest task of the workers of this rank; its function is -1 where no
+ * task was timed alone. */
 static struct largest_task largest_here(const struct eki_engine *engine)
 {
     struct largest_task largest = {.function = -1};
@@ -192,6 +196,8 @@ static ek_status find_largest_task(struct eki_fabric *fabric,
     return eki_fabric_mpi_broadcast(fabric, largest, sizeof *largest, rank);
 }
 
+/* The slowest rank has the largest load per worker: ranks may have different
+ * numbers of workers. */
 static ek_status find_slowest(const struct eki_engine *engine,
                               struct eki_fabric *fabric, int *rank)
 {
@@ -284,6 +290,8 @@ static void fill_functions(const struct eki_engine *engine,
     }
 }
 
+/* The least time is that of the best balance, which the largest task limits:
+ * what idleness that explains is the tasks' fault, not the balancer's. */
 static void add_to_total(const ek_process_report *figures, double servers,
                          struct eki_report_total *total)
 {
@@ -306,6 +314,8 @@ static void add_to_total(const ek_process_report *figures, double servers,
     total->late_s += figures->late_s;
 }
 
+/* The collective calls come first: after them nothing can fail, and the old
+ * report is replaced as a whole. */
 ek_status eki_report_collect(const struct eki_engine *engine,
                              struct eki_fabric *fabric,
                              const struct eki_report_input *input,

@@ -14,7 +14,7 @@
 
 #define LINE_BYTES 900
 
-/* A loss that is not worth a sentence. */
+/* An efficiency from which on the loss is not worth a sentence. */
 #define GOOD_EFFICIENCY 0.95
 
 enum {
@@ -71,7 +71,7 @@ static void print_line(const struct eki_report *report)
     say(report, text);
 }
 
-/* Reals with DIGITS that count. */
+/* Append the value; reals with that many significant DIGITS. */
 static void append_value(const struct eki_report_field *field,
                          const ek_process_report *figures, int digits,
                          char *text, size_t bytes)
@@ -113,6 +113,7 @@ static void print_header(const struct eki_report *report)
     say(report, text);
 }
 
+/* The header comes with the first row after the opening. */
 static void print_row(struct eki_report *report)
 {
     char text[LINE_BYTES] = "";
@@ -136,6 +137,8 @@ static bool is_written(FILE *file)
     return fflush(file) == 0 && !ferror(file);
 }
 
+/* Nine digits are more than any measurement has.  A file that cannot be written
+ * is closed, so that the warning comes once. */
 static void write_row(struct eki_report *report)
 {
     char text[LINE_BYTES] = "";
@@ -167,7 +170,8 @@ static void write_header(FILE *file)
 static ek_status open_file(const char *name, FILE **opened)
 {
     FILE *file = fopen(name, "w");
-    /* Every write goes to the end, wherever another one has left it. */
+    /* Collections may share the file: appending writes to its end, wherever
+     * another collection has left it. */
     if (file)
         file = freopen(name, "a", file);
     if (file) {
@@ -191,6 +195,8 @@ static int level_of(const char *destination)
     return LEVEL_FILE;
 }
 
+/* Opens the new destination before it closes the old one, which stays if that
+ * fails. */
 ek_status eki_report_open(struct eki_report *report, const char *destination)
 {
     FILE *file = NULL;
@@ -239,7 +245,7 @@ void eki_report_close(struct eki_report *report)
     report->has_header = false;
 }
 
-/* What each cause has lost, in core seconds. */
+/* Causes of loss; of equal losses the first is told. */
 enum cause {
     CAUSE_IDLE,
     CAUSE_COARSE,

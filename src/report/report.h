@@ -68,9 +68,9 @@ struct eki_report {
     char collection[64];
 
     struct eki_report_sums *sums; /* owned */
-    int function_room;            /* -1: none, not even for none */
+    int function_room;            /* -1: no memory, not even for no function */
 
-    /* Printing; nothing of it is set elsewhere than on rank 0. */
+    /* Printing; only rank 0 sets any of it. */
     char *destination; /* NULL: closed */
     int level;         /* 0, 1, 2 */
     bool has_header;   /* of level 2 */
@@ -80,7 +80,7 @@ struct eki_report {
 /* A report for the collection of that name. */
 ek_status eki_report_create(int rank, int size, const char *collection,
                             struct eki_report **report);
-/* Closes it, too. */
+/* Closes the destination, too. */
 void eki_report_destroy(struct eki_report **report);
 
 /* What this rank knows and the counters do not say. */
