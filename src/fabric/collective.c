@@ -28,7 +28,7 @@ ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code)
     return status;
 }
 
-/* The int MPI wants; EK_ERR_ARG if it does not fit. */
+/* BYTES as the int that MPI wants; EK_ERR_ARG if they do not fit. */
 static ek_status count_of(size_t bytes, int *count)
 {
     if (bytes > INT_MAX)
@@ -48,7 +48,8 @@ ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     worst.rank = rank;
-    if (status != EK_OK) /* now, because a failing MPI call replaces it */
+    /* Kept now, because a failing MPI call replaces the message. */
+    if (status != EK_OK)
         snprintf(text, sizeof text, "%.511s", ek_error_message());
     /* Failures are negative, and of equals MINLOC takes the lowest rank. */
     int code =
@@ -61,7 +62,7 @@ ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
     if (code != MPI_SUCCESS)
         return eki_mpi_error("MPI_Bcast", code);
     if (worst.rank == rank)
-        return status; /* with its own message */
+        return status; /* this rank keeps its own message */
     return eki_error((ek_status)worst.status, "rank %d: %.500s", worst.rank,
                      text);
 }
@@ -144,8 +145,8 @@ static int next_piece(int64_t left)
 static ek_status send_all(struct eki_mpi *mpi, const unsigned char *next,
                           int64_t left)
 {
-    /* Synchronous: the pieces of a rank whose turn has not come would pile up
-     * at rank 0. */
+    /* The sends are synchronous: the pieces of a rank whose turn has not come
+     * would pile up at rank 0. */
     EKI_TRY(eki_mpi_check(
         mpi, "MPI_Ssend",
         MPI_Ssend(&left, 1, MPI_INT64_T, 0, EKI_TAG_GATHER, mpi->comm)));

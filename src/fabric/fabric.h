@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* Every message starts with this; checked on arrival. */
+/* Every message starts with this head, which is checked on arrival. */
 struct eki_head {
     uint32_t magic;
     uint16_t version;
@@ -50,18 +50,19 @@ struct eki_fabric_ops {
     struct eki_message *(*poll)(struct eki_fabric *fabric);
     /* Give back a polled message. */
     void (*release)(struct eki_fabric *fabric, struct eki_message *message);
-    /* Progress own sends; true if all are complete. */
+    /* Progress the sends of this rank; true if all are complete. */
     bool (*drain)(struct eki_fabric *fabric);
 };
 
-/* First member of every implementation. */
+/* First member of every implementation; written by the thread that steps the
+ * server, and by collective calls while no tasks run. */
 struct eki_fabric {
     const struct eki_fabric_ops *ops;
     int rank, size;
     uint32_t collection;
     size_t message_bytes; /* largest message, header included */
     ek_status failed;     /* EK_OK, or why no message moves any more */
-    char failure[256];    /* in words */
+    char failure[256];    /* the same in words */
 };
 
 static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
@@ -120,7 +121,7 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
 /* Node of each rank [size], numbered 0, 1, ... by their lowest rank; borrowed.
  */
 const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric);
-/* How many ranks really share this rank's memory (not pretended), me included.
+/* How many ranks, this one included, really share its memory (not pretended).
  */
 int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);
 /* Whether all ranks really share one memory. */
@@ -129,7 +130,8 @@ bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
 ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes);
 /*
  * Collective: waits until all messages have arrived everywhere, and drops those
- * that nobody polled.  After MPI_Finalize only frees.  Sets *fabric to NULL.
+ * that nobody polled.  After MPI_Finalize it only frees memory.  Sets *fabric
+ * to NULL.
  */
 void eki_fabric_mpi_destroy(struct eki_fabric **fabric);
 
@@ -152,7 +154,8 @@ ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
                                     int n);
 ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n);
-/* Largest value and the lowest rank that has it. */
+/* The largest value, and the lowest rank that has it, replace *value and *rank.
+ */
 ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *value,
                                   int *rank);
 ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,

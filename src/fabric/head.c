@@ -46,7 +46,7 @@ static bool head_is_ours(const struct eki_head *head, uint32_t collection,
 bool eki_head_check(const struct eki_head *head, size_t received_bytes,
                     uint32_t collection, int size, char *why, size_t why_bytes)
 {
-    /* First, because nothing may be read from a shorter message. */
+    /* The length comes first: nothing may be read from a shorter message. */
     if (received_bytes < sizeof *head)
         return head_is_bad(why, why_bytes,
                            "%zu bytes, shorter than a header of %zu",

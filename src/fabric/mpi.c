@@ -116,7 +116,7 @@ static struct eki_message *mpi_reserve(struct eki_fabric *fabric)
         return NULL;
     struct eki_message *message =
         message_at(mpi, mpi->send_buffers, mpi->free_sends[--mpi->free_count]);
-    /* No field is sent with what the last message left there. */
+    /* What the last message left in a field must not be sent. */
     memset(&message->head, 0, sizeof message->head);
     return message;
 }
@@ -144,7 +144,7 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
         free_send(mpi, slot);
         return;
     }
-    /* Fits: message_bytes does. */
+    /* It fits an int, because message_bytes does. */
     int count = (int)((int64_t)sizeof *head + head->bytes);
     int code = MPI_Isend(message, count, MPI_BYTE, rank, EKI_TAG_MESSAGE,
                          mpi->comm, &mpi->sends[slot]);
@@ -229,7 +229,7 @@ static const struct eki_fabric_ops mpi_ops = {
     .drain = mpi_drain,
 };
 
-/* Buffers for all slots, or EK_ERR_NOMEM. */
+/* Allocate the buffers of all slots; EK_ERR_NOMEM if there is no memory. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
 {
     if (message_bytes < sizeof(struct eki_head) || message_bytes > INT_MAX)
@@ -258,7 +258,7 @@ ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes)
         status = messages_allocate(mpi, message_bytes);
     EKI_TRY(eki_mpi_agree(mpi->comm, status));
     fabric->message_bytes = message_bytes;
-    mpi->is_open = true; /* on all ranks, so that all close together */
+    mpi->is_open = true; /* all ranks are, so that they close together */
     for (int slot = EKI_MPI_SENDS - 1; slot >= 0; slot--)
         free_send(mpi, slot);
     for (int slot = 0; slot < EKI_MPI_RECEIVES && status == EK_OK; slot++) {
@@ -289,19 +289,20 @@ static void restart_handed_out(struct eki_mpi *mpi)
 /*
  * Receive and drop until all that was ever sent to me has arrived and my own
  * sends are complete.  A message must not outlive its communicator: MPI gives
- * the next one the same number and would deliver it there.  False if messages
- * are lost, which is waited for a bounded time only.
+ * the next one the same number and would deliver it there.  The wait is
+ * bounded; false if messages are lost.
  */
 static bool messages_settle(struct eki_mpi *mpi)
 {
     restart_handed_out(mpi);
     int64_t expected = 0;
     MPI_Request request;
-    /* Tells each rank how many messages were sent to it by all.  Nonblocking,
-     * because others may need my receives before they can come here. */
+    /* Each rank is told how many messages all have sent to it.  The call does
+     * not block, because others may need the receives of this rank before they
+     * can come here. */
     int code = MPI_Ireduce_scatter_block(mpi->sent, &expected, 1, MPI_INT64_T,
                                          MPI_SUM, mpi->comm, &request);
-    uint64_t deadline = 0; /* none before all ranks are here */
+    uint64_t deadline = 0; /* there is none before all ranks are here */
     while (code == MPI_SUCCESS) {
         MPI_Status status;
         int slot = take_arrival(mpi, &status);
@@ -376,8 +377,8 @@ bool eki_mpi_is_main_thread(void)
     return is_main != 0;
 }
 
-/* The object for the communicator OWN, nothing in it needing MPI yet; NULL if
- * there is no memory. */
+/* Make the object for the communicator OWN, with nothing in it that needs MPI
+ * yet; NULL if there is no memory. */
 static struct eki_mpi *make_fabric(MPI_Comm own)
 {
     struct eki_mpi *mpi = eki_alloc(1, sizeof *mpi);
@@ -405,7 +406,7 @@ static struct eki_mpi *make_fabric(MPI_Comm own)
     return NULL;
 }
 
-/* A communicator that messages can use: not null, not an inter-one. */
+/* Messages need a communicator that is not null and no intercommunicator. */
 static ek_status check_comm(MPI_Comm comm)
 {
     int level = eki_mpi_thread_level(), is_inter = 0;

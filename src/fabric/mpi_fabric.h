@@ -40,7 +40,7 @@ struct eki_mpi {
     struct eki_fabric base;
     MPI_Comm comm; /* the duplicate */
     MPI_Comm host; /* ranks that really share memory, in order of rank */
-    MPI_Comm node; /* ranks of my (pretended) node, in order of rank */
+    MPI_Comm node; /* ranks of the own (pretended) node, in order of rank */
     int host_size;
     int node_rank, node_size;
     int *nodes; /* [size] node of each rank */
@@ -50,17 +50,18 @@ struct eki_mpi {
     unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride] */
     unsigned char *send_buffers;    /* [EKI_MPI_SENDS][stride] */
     bool is_open;
-    /* Persistent; those in POSTED are active, in this order, and the others
-     * are handed out. */
+    /* Receives are persistent; those in POSTED are active, in this order, and
+     * the messages of the others are handed out. */
     MPI_Request receives[EKI_MPI_RECEIVES];
     struct eki_mpi_queue posted;
-    /* MPI_REQUEST_NULL unless on its way; FLYING is in order of posting. */
+    /* A send is MPI_REQUEST_NULL unless it is on its way; FLYING has those that
+     * are, in order of posting. */
     MPI_Request sends[EKI_MPI_SENDS];
     struct eki_mpi_queue flying;
     int free_sends[EKI_MPI_SENDS]; /* a stack: a warm buffer is used first */
     int free_count;
-    /* Counted so that destroy knows when the last message has arrived. */
-    int64_t *sent; /* [size] messages to each rank */
+    /* Messages are counted so that destroy knows when the last has arrived. */
+    int64_t *sent; /* [size], to each rank */
     int64_t received;
 
     /* Memory of the node: a window, or LOCAL if the node is one rank. */

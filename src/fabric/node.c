@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Split COMM; its parts return errors too, whatever MPI inherits. */
+/* Split COMM; whatever handler MPI inherits, the parts return errors, too. */
 static ek_status split(struct eki_mpi *mpi, MPI_Comm comm, int color, int key,
                        MPI_Comm *part)
 {
@@ -23,7 +23,7 @@ static ek_status split(struct eki_mpi *mpi, MPI_Comm comm, int color, int key,
     return EK_OK;
 }
 
-/* The communicators of my host and my node. */
+/* Make the communicators of the own host and the own node. */
 static ek_status split_hosts(struct eki_mpi *mpi, int64_t ranks_per_node)
 {
     EKI_TRY(eki_mpi_check(mpi, "MPI_Comm_split_type",
@@ -135,7 +135,7 @@ static ek_status check_room(struct eki_mpi *mpi, size_t bytes)
     return need == 0 ? EK_OK : check_mount(need);
 }
 
-/* The node's window; *memory is aligned. */
+/* Make the window of the node; *memory is aligned. */
 static ek_status make_window(struct eki_mpi *mpi, size_t bytes, void **memory)
 {
     unsigned char *base = NULL;
@@ -202,15 +202,15 @@ ek_status eki_fabric_mpi_segment(struct eki_fabric *fabric, size_t bytes,
         status = eki_error(EK_ERR_STATE, "the node has its memory already");
     else if (bytes < 1 || bytes > PTRDIFF_MAX / 2)
         status = eki_error(EK_ERR_ARG, "%zu bytes of shared memory", bytes);
-    /* Agreed before looking, so that nobody waits for a rank that gave up ...
-     */
+    /* Ranks agree before they look, so that nobody waits for a rank that gave
+     * up ... */
     EKI_TRY(eki_mpi_agree(mpi->comm, status));
     /* ... and after it, so that nobody takes memory while others look. */
     EKI_TRY(eki_mpi_agree(mpi->comm, check_room(mpi, bytes)));
     status = eki_mpi_agree(mpi->comm, make_memory(mpi, bytes, &made));
     if (status != EK_OK) {
-        /* Freeing a window is collective, and some ranks may have none: it
-         * stays until MPI_Finalize. */
+        /* Freeing a window is collective, and some ranks may have none: the
+         * window stays until MPI_Finalize. */
         mpi->window = MPI_WIN_NULL;
         eki_free(mpi->local);
         mpi->local = NULL;

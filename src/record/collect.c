@@ -18,7 +18,7 @@ struct eki_recording {
     bool has_stopped;
 };
 
-/* Whether it has run as a task of its own. */
+/* Whether the slot has run as a task of its own. */
 static bool is_executed(const struct eki_slot *slot)
 {
     return !(slot->flags & (EKI_SLOT_RANGE | EKI_SLOT_CANCELLED));
@@ -36,7 +36,7 @@ static uint8_t flags_of(uint8_t slot_flags)
     return (uint8_t)flags;
 }
 
-/* What was skipped keeps its last duration, which is not one of this time. */
+/* A task that was skipped keeps the duration of an earlier iteration. */
 static bool is_measured(uint8_t slot_flags)
 {
     return !(slot_flags & EKI_SLOT_SKIPPED) || slot_flags & EKI_SLOT_COSTED;
@@ -70,7 +70,7 @@ static void pack_slots(struct packing *packing, const unsigned char *first,
         pack_slot(packing, (const struct eki_slot *)first);
 }
 
-/* Seeds from the last of the array on: they were run so. */
+/* Pack the seeds backwards: they were run from the last of the array on. */
 static void pack_seeds(struct packing *packing, const struct eki_local *local)
 {
     for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
@@ -90,7 +90,8 @@ static void pack_remaining(struct packing *packing,
     }
 }
 
-/* Tasks, and what the counters say of those that are not listed. */
+/* Pack the tasks of a worker, and what its counters say of those that are not
+ * listed. */
 static bool pack_worker(struct eki_record_pack *pack,
                         const struct ek_worker *worker)
 {
@@ -112,7 +113,8 @@ static bool pack_worker(struct eki_record_pack *pack,
     return packing.has_room;
 }
 
-/* Give up, for REASON; others learn of it before the next iteration. */
+/* This rank gives up for REASON; the others learn of it before the next
+ * iteration. */
 static void stop(struct eki_recording *recording, const char *reason)
 {
     const struct eki_topology *topology = recording->engine->topology;
@@ -121,7 +123,7 @@ static void stop(struct eki_recording *recording, const char *reason)
     recording->has_stopped = true;
 }
 
-/* Nothing more is recorded: also not what was discarded. */
+/* Record nothing more; discarded tasks need not be kept for it any longer. */
 static void leave(struct eki_recording *recording)
 {
     const struct eki_engine *engine = recording->engine;
@@ -159,7 +161,7 @@ static ek_status write_functions(struct eki_recording *recording)
     return EK_OK;
 }
 
-/* Gather BYTES of all ranks, on rank 0 into the file. */
+/* Gather BYTES of all ranks; rank 0 writes them into the file. */
 static ek_status write_bytes(struct eki_recording *recording,
                              struct eki_fabric *fabric,
                              const struct eki_record_head *head, int64_t bytes)

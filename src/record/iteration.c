@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-/* A body in memory, and what of it is not yet read. */
+/* A body in memory; NEXT is the first byte that is not read yet. */
 struct body {
     const struct eki_record *record;
     const unsigned char *next, *last;
@@ -40,7 +40,7 @@ static ek_status read_head(struct body *body, struct eki_record_head *head)
     return EK_OK;
 }
 
-/* A bin that some duration has, or that of none. */
+/* Whether some duration has the bin, or it is the bin of those without. */
 static bool is_bin(uint16_t bin)
 {
     return bin == EKI_BIN_NEVER ||

@@ -72,7 +72,7 @@ enum eki_block_kind {
     EKI_BLOCK_END = 0x21444e45        /* "END!" */
 };
 
-/* Little-endian numbers of BYTES. */
+/* Write a number as BYTES bytes, the lowest first. */
 static inline void eki_put(unsigned char *to, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
@@ -94,17 +94,17 @@ static inline uint32_t eki_block_head_crc(const unsigned char *head)
     return eki_crc32c(crc, head + EKI_BLOCK_BYTES, 8);
 }
 
-/* The block of an iteration. */
+/* Where the block of an iteration is. */
 struct eki_record_block {
     int64_t at, bytes; /* of its body */
-    int functions;     /* named before it */
+    int functions;     /* named before this block */
 };
 
-/* EK_ERR_FILE: what is wrong with byte AT. */
+/* Say what is wrong with byte AT; always EK_ERR_FILE. */
 ek_status eki_record_refuse(const struct eki_record *record, int64_t at,
                             const char *format, ...) EKI_PRINTF(3, 4);
 ek_status eki_record_no_memory(const struct eki_record *record);
-/* Exactly BYTES from byte AT on. */
+/* Read exactly BYTES from byte AT on. */
 ek_status eki_record_read(const struct eki_record *record, int64_t at,
                           void *data, size_t bytes);
 

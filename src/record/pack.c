@@ -6,7 +6,7 @@ enum {
     FIRST_BYTES = 4096
 };
 
-/* Room for BYTES more at the end; NULL: no memory. */
+/* Make room for BYTES more at the end; NULL: no memory. */
 static unsigned char *extend(struct eki_record_pack *pack, size_t bytes)
 {
     size_t room = pack->room > FIRST_BYTES ? pack->room : FIRST_BYTES;

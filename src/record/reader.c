@@ -17,7 +17,7 @@ enum {
     PIECE_BYTES = 1 << 16
 };
 
-/* A walk over the file. */
+/* How far a walk over the file has come. */
 struct walk {
     struct eki_record *record;
     int64_t at, size; /* of the file */
@@ -58,7 +58,7 @@ ek_status eki_record_read(const struct eki_record *record, int64_t at,
                                                   : "the file shrinks");
 }
 
-/* CRC of BYTES from byte AT on. */
+/* Compute the CRC of BYTES from byte AT on. */
 static ek_status crc_at(const struct eki_record *record, int64_t at,
                         int64_t bytes, uint32_t *crc)
 {
@@ -74,7 +74,7 @@ static ek_status crc_at(const struct eki_record *record, int64_t at,
     return EK_OK;
 }
 
-/* Compare with the CRC that follows BYTES from byte AT on. */
+/* Compare BYTES from byte AT on with the CRC that follows them. */
 static ek_status check_crc(const struct eki_record *record, int64_t at,
                            int64_t bytes, const char *what)
 {
@@ -91,7 +91,7 @@ static ek_status check_crc(const struct eki_record *record, int64_t at,
                              what, bytes, crc, (uint32_t)eki_get(stored, 4));
 }
 
-/* A name: some characters, then nothing but zeros. */
+/* Whether a name is well-formed: some characters, then nothing but zeros. */
 static bool is_name(const unsigned char *from)
 {
     int length = 0;
@@ -119,7 +119,7 @@ static ek_status check_magic(const struct walk *walk,
     return EK_OK;
 }
 
-/* Ranks, and the length that follows from them. */
+/* Check the number of ranks, and the length that follows from it. */
 static ek_status check_ranks(const struct walk *walk,
                              const unsigned char *header)
 {
@@ -144,7 +144,7 @@ static ek_status check_ranks(const struct walk *walk,
     return EK_OK;
 }
 
-/* Workers of each rank, from the rest of the header. */
+/* Read the workers of each rank from the rest of the header. */
 static ek_status read_rank_workers(struct eki_record *record, int64_t *sum)
 {
     size_t ranks = (size_t)record->shape.ranks;
@@ -200,7 +200,7 @@ static ek_status read_header(struct walk *walk)
     return EK_OK;
 }
 
-/* The next block; *FOUND false: the file ends in it or before it. */
+/* Read the next block; *FOUND is false if the file ends in it or before it. */
 static ek_status read_block(struct walk *walk, struct block *block, bool *found)
 {
     const struct eki_record *record = walk->record;

@@ -29,7 +29,7 @@ enum {
 
 struct eki_record_task {
     uint64_t id;
-    uint64_t duration_ns; /* middle of its bin; 0: was not measured */
+    uint64_t duration_ns; /* middle of its bin; 0: not measured */
     int worker;           /* that has run it */
     uint16_t function;
     uint16_t bin; /* see task.h */
@@ -42,11 +42,11 @@ struct eki_record_task {
  */
 struct eki_record_worker {
     int64_t first, count; /* its part of the iteration's tasks */
-    int64_t executed;     /* all of them */
+    int64_t executed;     /* tasks in all, listed or not */
     int64_t nulls;        /* discarded indices of ranges */
     int64_t failed, cancelled;
-    uint64_t work_ns; /* running all of them, by the clock */
-    uint64_t null_ns; /* of this, the NULLS */
+    uint64_t work_ns; /* by the clock, for all that were executed */
+    uint64_t null_ns; /* of work_ns, for the NULLS */
 };
 
 /* How an iteration was run. */
@@ -54,14 +54,14 @@ struct eki_record_head {
     int64_t iteration; /* number of its ek_process() */
     uint64_t wall_ns;  /* longest stay of a rank in it */
     ek_status status;  /* EK_OK, EK_ERR_TASK or EK_ERR_NOMEM */
-    /* Of the last ek_restore() before it; EK_RESTORE_DEFAULT: none. */
+    /* Policy of the last ek_restore() before it; EK_RESTORE_DEFAULT: none. */
     ek_restore_policy restore;
     ek_steal_policy steal;
     ek_order order;
     ek_on_failure on_failure;
 };
 
-/* Of whom the file tells. */
+/* The job that the file tells of. */
 struct eki_record_shape {
     char name[64]; /* of the collection */
     int ranks, workers;
@@ -76,11 +76,12 @@ struct eki_record {
     int function_count;
     char (*functions)[64]; /* [function_count] names */
     int64_t iteration_count;
-    /* Whether it was closed; else WARNING says where it ends. */
+    /* Whether the writer has closed the file; else WARNING says where it
+     * ends. */
     bool is_complete;
     char warning[256];
 
-    /* For the reader. */
+    /* Only the reader uses these. */
     char *path;
     FILE *file;
     int *rank_workers;
@@ -124,15 +125,16 @@ struct eki_record_writer;
 ek_status eki_record_create(const char *path,
                             const struct eki_record_shape *shape,
                             struct eki_record_writer **writer);
-/* Name the next function; tasks of it come later. */
+/* Name the next function, before any task of it is written. */
 ek_status eki_record_write_function(struct eki_record_writer *writer,
                                     const char *name);
-/* How many were named. */
+/* How many functions were named. */
 int eki_record_functions_written(const struct eki_record_writer *writer);
 
 /*
- * An iteration: begin with the sum of the packed bytes of all workers; give
- * them worker by worker, in any pieces; end.  Only the end tells of failures.
+ * Write an iteration: begin with the sum of the packed bytes of all workers,
+ * give the bytes worker by worker, in any pieces, and end.  Only the end tells
+ * of failures.
  */
 void eki_record_begin(struct eki_record_writer *writer,
                       const struct eki_record_head *head, int64_t bytes);
@@ -142,7 +144,7 @@ ek_status eki_record_end(struct eki_record_writer *writer);
 
 /* Say that the record is complete, and close it. */
 ek_status eki_record_finish(struct eki_record_writer **writer);
-/* Close it as it is; NULL is accepted. */
+/* Close the record as it is; NULL is accepted. */
 void eki_record_abandon(struct eki_record_writer **writer);
 
 /* Packed workers and tasks, in a buffer that grows. */
@@ -157,7 +159,7 @@ struct eki_record_pack {
 bool eki_record_pack_begin(struct eki_record_pack *pack);
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task);
-/* COUNT is counted here. */
+/* Counts the tasks itself: COUNT of the worker is not read. */
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker);
 void eki_record_pack_free(struct eki_record_pack *pack);

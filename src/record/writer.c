@@ -12,9 +12,9 @@ struct eki_record_writer {
     FILE *file;
     char *path;
     int functions;      /* blocks so far */
-    int64_t iterations; /* likewise */
+    int64_t iterations; /* blocks so far, too */
     uint32_t crc;       /* of the open block's body so far */
-    int64_t left;       /* bytes that its body still wants */
+    int64_t left;       /* bytes that the open block's body still wants */
     int reason;         /* errno of the first write that failed; 0: none */
 };
 
@@ -38,7 +38,7 @@ static ek_status outcome(const struct eki_record_writer *writer)
                      strerror(writer->reason));
 }
 
-/* Whether all so far has arrived. */
+/* Whether all that was written has arrived in the file. */
 static ek_status flush(struct eki_record_writer *writer)
 {
     note(writer, fflush(writer->file) == 0);
