@@ -194,6 +194,9 @@ static bool sort_some(struct tree *tree, const int64_t *items, int64_t count)
     return eki_items_sort(tree->sorted, count);
 }
 
+/* One level up: every vertex sorts the items of its children, gives them what
+ * they may take, and passes on the rest.  All vertices of a level work side by
+ * side, so that the slowest of them counts. */
 static bool go_up(struct tree *tree, int l)
 {
     struct level *level = &tree->levels[l], *below = &tree->levels[l - 1];
@@ -221,6 +224,8 @@ static bool go_up(struct tree *tree, int l)
     return true;
 }
 
+/* One level down: every vertex gives all that has come to it to its children.
+ */
 static bool go_down(struct tree *tree, int l)
 {
     const struct level *level = &tree->levels[l];

@@ -28,6 +28,9 @@ static ek_status make_topology(ek_collection *tasks)
     return eki_fabric_mpi_agree(fabric, status);
 }
 
+/* The default number of workers needs the number of ranks that share the CPUs,
+ * and the report of the binding needs the workers of all of them: so ranks
+ * compare before and after the choice. */
 static ek_status choose_workers(ek_collection *tasks)
 {
     ek_options *options = &tasks->settings.options;
@@ -164,6 +167,8 @@ static ek_status check_call(void)
                                : eki_collection_check_region("ek_create");
 }
 
+/* Parts that were never made are NULL.  Later parts go first: they refer to
+ * those before them. */
 static void free_parts(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;

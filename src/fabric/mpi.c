@@ -128,6 +128,8 @@ static void mpi_unreserve(struct eki_fabric *fabric,
     free_send(mpi, slot_of(mpi, mpi->send_buffers, message));
 }
 
+/* A fabric that has failed drops the message: whoever posted it learns of the
+ * failure from base.failed. */
 static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
                      int rank)
 {
@@ -186,6 +188,8 @@ static void start_receive(struct eki_mpi *mpi, int slot)
         queue_push(&mpi->posted, slot);
 }
 
+/* A message that is damaged or stray stops the fabric: nobody could tell what
+ * it was to change. */
 static struct eki_message *mpi_poll(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);

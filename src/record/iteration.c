@@ -71,6 +71,8 @@ static ek_status read_task(struct body *body, int worker,
     return EK_OK;
 }
 
+/* Whether the counts of a worker agree with each other and with the bytes that
+ * are left; no task of the worker is read before that. */
 static ek_status check_counts(const struct body *body,
                               const struct eki_record_worker *worker)
 {

@@ -267,6 +267,7 @@ static ek_status take_function(struct walk *walk, const struct block *block)
     return EK_OK;
 }
 
+/* Remember where the iteration is; its workers and tasks are read on demand. */
 static ek_status take_iteration(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;

@@ -240,6 +240,8 @@ static void fill_counts(const struct eki_report_sums *sums,
            &figures->successful_mean, &figures->successful_deviation);
 }
 
+/* Ranks enter at different times: a worker is late for as long as the longest
+ * stay exceeds that of its own rank. */
 static void fill_times(const struct eki_report_sums *sums,
                        const struct largest *largest,
                        ek_process_report *figures)
@@ -262,6 +264,8 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
 }
 
+/* The efficiency counts the cores of dedicated servers, too; imbalance and
+ * bound are about workers alone. */
 static void fill_balance(const struct eki_report_sums *sums,
                          const struct largest *largest,
                          const struct largest_task *task,

@@ -256,6 +256,7 @@ enum cause {
     CAUSES
 };
 
+/* Idleness that coarse tasks explain counts for them alone. */
 static enum cause largest_cause(const struct eki_report_total *total)
 {
     const double lost_s[CAUSES] = {

@@ -65,6 +65,8 @@ static const char *after_name(const char *text, const char *name)
     return text + length + 1;
 }
 
+/* Names of functions may have dots, so a name is compared as a whole instead of
+ * being cut out of FIELD. */
 static bool get_function(const struct eki_report *report, const char *field,
                          double *value)
 {
