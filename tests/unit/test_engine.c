@@ -5,13 +5,6 @@
  */
 #include "lone.h"
 
-static int do_nothing(ek_worker *worker, const void *payload, size_t bytes,
-                      void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 static void creation_without_memory_leaves_nothing(void)
 {
     struct lone lone;
@@ -42,7 +35,7 @@ static void registration_without_memory_can_be_repeated(void)
         int n = 1;
         for (; n < 10; n++) {
             eki_memory_fail(n);
-            ek_status status = eki_engine_register(lone.engine, "f", do_nothing,
+            ek_status status = eki_engine_register(lone.engine, "f", lone_task,
                                                    NULL, &function);
             eki_memory_fail(0);
             CHECK(lone.engine->workers[0]->functions == lone.engine->functions);
@@ -53,22 +46,6 @@ static void registration_without_memory_can_be_repeated(void)
         CHECK_EQ_INT(function, i);
     }
     lone_close(&lone);
-}
-
-/* Step until the worker is done; what leaving returns. */
-static struct eki_error lone_end(struct lone *lone)
-{
-    struct eki_error error;
-    enum eki_step step = EKI_STEP_WAIT;
-    for (int i = 0; i < 1000 && step != EKI_STEP_DONE; i++) {
-        lone->now += 100;
-        eki_server_step(lone->engine, lone->now);
-        step = eki_worker_step(lone->engine->workers[0], lone->now);
-    }
-    CHECK_EQ_INT(step, EKI_STEP_DONE);
-    CHECK(eki_server_step(lone->engine, lone->now));
-    eki_engine_leave(lone->engine, &error);
-    return error;
 }
 
 static void failed_fabric_ends_the_phase(void)
@@ -131,11 +108,7 @@ static void lost_task_is_reported_once(void)
 {
     struct lone lone;
     static const int workers[1] = {1}, nodes[1] = {0};
-    lone_open(&lone, 0);
-    eki_topology_destroy(lone.topology);
-    eki_topology_create(0, 1, workers, nodes, &lone.topology);
-    lone.setup.topology = lone.topology;
-    lone.setup.fabric = NULL;
+    lone_open_job(&lone, 0, 1, workers, nodes);
     lone.setup.stall_ns = 10000;
     lone_begin(&lone, EK_STEAL_RANDOM);
     lone.engine->workers[0]->created++;
