@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * requests: when a worker asks another node, what becomes of the answers, and
+ * what a server answers that is asked.
+ */
+#include "lone.h"
+
+#include "protocol/requests.h"
+
+enum {
+    US = 1000 /* nanoseconds */
+};
+
+static void begin(struct lone *lone)
+{
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_RANDOM);
+}
+
+/* The worker looks at the moment NOW; whether that makes it ask. */
+static bool asks_at(struct lone *lone, uint64_t now)
+{
+    lone->now = now;
+    CHECK_EQ_INT(eki_worker_step(lone_worker(lone), now), EKI_STEP_WAIT);
+    return eki_worker_calls(lone_worker(lone));
+}
+
+/* The server sends what is asked; when. */
+static uint64_t send_request(struct lone *lone)
+{
+    lone_forget(lone);
+    lone_serve(lone);
+    const struct eki_message *request = lone_sent_only(lone, EKI_KIND_REQUEST);
+    CHECK_EQ_INT(request->head.worker, lone_worker(lone)->id);
+    CHECK_EQ_INT(request->head.bytes, 0);
+    return lone->now;
+}
+
+static void deny(struct lone *lone)
+{
+    lone_message(lone, EKI_KIND_NONE)->head.worker = lone_worker(lone)->id;
+    lone_serve(lone);
+}
+
+/* COUNT tasks of an answer of which LEFT more follow. */
+static void grant(struct lone *lone, int count, uint64_t first, int left)
+{
+    struct eki_message *tasks = lone_message(lone, EKI_KIND_TASKS);
+    lone_fill(lone, tasks, count, first);
+    tasks->head.worker = lone_worker(lone)->id;
+    tasks->head.first = left;
+    lone_serve(lone);
+}
+
+static void worker_without_work_asks_the_other_node(void)
+{
+    struct lone lone;
+    begin(&lone);
+    struct ek_worker *worker = lone_worker(&lone);
+    CHECK(!eki_worker_calls(worker));
+    CHECK(!eki_worker_awaits(worker));
+    CHECK(eki_worker_due(worker) <= lone.now);
+
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK(eki_worker_calls(worker));
+    CHECK(eki_worker_awaits(worker));
+    CHECK_EQ_INT(worker->counts.attempted, 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+
+    uint64_t sent = send_request(&lone);
+    CHECK(!eki_worker_calls(worker));
+    CHECK(eki_worker_awaits(worker));
+    CHECK_EQ_INT(eki_worker_due(worker), sent + 1000 * US);
+    lone_close(&lone);
+}
+
+static void ask_waits_for_a_buffer(void)
+{
+    struct lone lone;
+    begin(&lone);
+    lone_step(&lone);
+    lone.buffers = 0;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK(eki_worker_calls(lone_worker(&lone)));
+    lone.buffers = 1;
+    send_request(&lone);
+    lone_close(&lone);
+}
+
+/* Ask, be denied and look again; how long the worker then backs off. */
+static uint64_t back_off(struct lone *lone)
+{
+    struct ek_worker *worker = lone_worker(lone);
+    CHECK(asks_at(lone, lone->now));
+    send_request(lone);
+    deny(lone);
+    CHECK(!eki_worker_awaits(worker));
+    /* It has to look before it knows. */
+    CHECK(eki_worker_due(worker) <= lone->now);
+    CHECK(!asks_at(lone, lone->now));
+    uint64_t due = eki_worker_due(worker), since = lone->now;
+    CHECK(!asks_at(lone, due - 1));
+    lone->now = due;
+    return due - since;
+}
+
+static void who_is_denied_waits_twice_as_long_each_time(void)
+{
+    static const uint64_t us[] = {20, 40, 80, 160, 320, 640, 1000, 1000};
+    struct lone lone;
+    begin(&lone);
+    for (size_t i = 0; i < sizeof us / sizeof *us; i++)
+        CHECK_EQ_INT(back_off(&lone), us[i] * US);
+    lone_close(&lone);
+}
+
+static void work_in_between_ends_the_back_off(void)
+{
+    struct lone lone;
+    uint64_t ran[4];
+    begin(&lone);
+    for (int i = 0; i < 4; i++)
+        back_off(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
+    grant(&lone, 1, 50, 0);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 1);
+    /* The search that followed asked at once. */
+    CHECK(eki_worker_calls(lone_worker(&lone)));
+    send_request(&lone);
+    deny(&lone);
+    CHECK(!asks_at(&lone, lone.now));
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), lone.now + 20 * US);
+    lone_close(&lone);
+}
+
+static void answer_in_pieces_is_one_steal(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone);
+    struct ek_worker *worker = lone_worker(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
+
+    grant(&lone, 2, 10, 1);
+    CHECK(eki_worker_awaits(worker));
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    CHECK_EQ_INT(worker->counts.successful, 0);
+    CHECK_EQ_INT(worker->counts.stolen, 2);
+
+    grant(&lone, 1, 12, 0);
+    CHECK(!eki_worker_awaits(worker));
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 3);
+    CHECK_EQ_INT(worker->counts.successful, 1);
+    CHECK_EQ_INT(worker->counts.stolen, 3);
+    /* The newest first. */
+    CHECK_EQ_INT(ran[0], 11);
+    CHECK_EQ_INT(ran[1], 10);
+    CHECK_EQ_INT(ran[2], 12);
+    lone_close(&lone);
+}
+
+static void second_node_is_asked_after_a_millisecond(void)
+{
+    struct lone lone;
+    begin(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 1000 * US);
+    CHECK(!asks_at(&lone, sent + 1000 * US - 1));
+    CHECK(asks_at(&lone, sent + 1000 * US));
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 2);
+    lone_close(&lone);
+}
+
+static void second_node_is_asked_after_twenty_round_trips(void)
+{
+    struct lone lone;
+    begin(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    lone.now = sent + 150 * US - 100;
+    deny(&lone);
+    CHECK(!asks_at(&lone, lone.now));
+    CHECK(asks_at(&lone, eki_worker_due(lone_worker(&lone))));
+    sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 3000 * US);
+    CHECK(!asks_at(&lone, sent + 3000 * US - 1));
+    CHECK(asks_at(&lone, sent + 3000 * US));
+    lone_close(&lone);
+}
+
+static void four_requests_at_most_are_open(void)
+{
+    struct lone lone;
+    begin(&lone);
+    for (int i = 0; i < 4; i++) {
+        CHECK(asks_at(&lone, lone.now + 1000 * US));
+        send_request(&lone);
+    }
+    CHECK(!asks_at(&lone, lone.now + 100000 * US));
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 4);
+    deny(&lone);
+    CHECK(asks_at(&lone, eki_worker_due(lone_worker(&lone))));
+    lone_close(&lone);
+}
+
+/* Nobody goes on waiting for what a stop has made worthless. */
+static void nobody_asks_after_a_stop(void)
+{
+    struct lone lone;
+    begin(&lone);
+    eki_engine_stop(lone.engine);
+    CHECK(!asks_at(&lone, lone.now));
+    CHECK(eki_worker_due(lone_worker(&lone)) == UINT64_MAX);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 0);
+    lone_close(&lone);
+}
+
+/* A process in which the worker has COUNT seeds, numbered from 0. */
+static void begin_with_seeds(struct lone *lone, int count)
+{
+    lone_open(lone, 0);
+    lone_make(lone);
+    lone_seed(lone, count, 0);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+}
+
+static void receive_request(struct lone *lone)
+{
+    lone_message(lone, EKI_KIND_REQUEST)->head.worker = 1;
+    lone_serve(lone);
+}
+
+static void request_is_answered_with_half_of_what_shows(void)
+{
+    static const int counts[] = {4, 2, 1, 1};
+    struct lone lone;
+    uint64_t next = 0;
+    begin_with_seeds(&lone, 20);
+    for (int i = 0; i < 4; i++) {
+        receive_request(&lone);
+        const struct eki_message *tasks = lone_sent_only(&lone, EKI_KIND_TASKS);
+        CHECK_EQ_INT(tasks->head.worker, 1);
+        CHECK_EQ_INT(tasks->head.first, 0);
+        CHECK_EQ_INT(tasks->head.detail, 0);
+        CHECK_EQ_INT(tasks->head.bytes, counts[i] * LONE_SLOT);
+        if (!CHECK_EQ_INT(tasks->head.count, counts[i]))
+            break;
+        for (int k = 0; k < counts[i]; k++)
+            CHECK_EQ_INT(lone_number_in(tasks, k), next++);
+    }
+    receive_request(&lone);
+    const struct eki_message *none = lone_sent_only(&lone, EKI_KIND_NONE);
+    CHECK_EQ_INT(none->head.worker, 1);
+    CHECK_EQ_INT(none->head.detail, 0);
+    CHECK_EQ_INT(none->head.bytes, 0);
+    lone_close(&lone);
+}
+
+static void fullest_deque_gives(void)
+{
+    static const int workers[2] = {3, 1}, nodes[2] = {0, 1};
+    static const int seeds[3] = {4, 12, 6};
+    struct lone lone;
+    lone_open_job(&lone, 0, 2, workers, nodes);
+    lone_make(&lone);
+    for (int here = 0; here < 3; here++) {
+        for (int i = 0; i < seeds[here]; i++)
+            lone_seed_at(&lone, here, (uint64_t)(100 * here + i));
+    }
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    receive_request(&lone);
+    const struct eki_message *tasks = lone_sent_only(&lone, EKI_KIND_TASKS);
+    CHECK_EQ_INT(tasks->head.count, 3);
+    CHECK_EQ_INT(lone_number_in(tasks, 0), 100);
+    lone_close(&lone);
+}
+
+static int64_t waiting;
+static uint64_t waiting_first;
+
+static void visit(void *context, const char *place, const unsigned char *slots,
+                  int64_t count)
+{
+    (void)context;
+    CHECK_EQ_TEXT(place, "answer");
+    waiting = count;
+    waiting_first = lone_number((const struct eki_slot *)slots);
+}
+
+static bool may_vote(const struct lone *lone)
+{
+    const struct eki_protocol *requests =
+        &eki_requests_of(lone->engine)->protocol;
+    waiting = 0;
+    requests->ops->visit(requests, visit, NULL);
+    return requests->ops->may_vote(requests);
+}
+
+static void large_answer_waits_for_buffers(void)
+{
+    struct lone lone;
+    begin_with_seeds(&lone, 20);
+    lone_set_slots(&lone, 1);
+    lone.buffers = 1;
+    CHECK(may_vote(&lone));
+    receive_request(&lone);
+    for (int left = 3; left >= 0; left--) {
+        const struct eki_message *tasks = lone_sent_only(&lone, EKI_KIND_TASKS);
+        CHECK_EQ_INT(tasks->head.count, 1);
+        CHECK_EQ_INT(tasks->head.first, left);
+        CHECK_EQ_INT(lone_number_in(tasks, 0), 3 - left);
+        CHECK(may_vote(&lone) == (left == 0));
+        CHECK_EQ_INT(waiting, left);
+        CHECK(left == 0 || waiting_first == (uint64_t)(4 - left));
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone.sent_count, 0);
+        lone.buffers = left > 0;
+        lone_serve(&lone);
+    }
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+/* Answers do not mix: who asks while one is on its way waits for its end. */
+static void next_request_waits_for_the_rest_of_an_answer(void)
+{
+    struct lone lone;
+    begin_with_seeds(&lone, 20);
+    lone_set_slots(&lone, 3);
+    lone.buffers = 1;
+    receive_request(&lone);
+    lone_message(&lone, EKI_KIND_REQUEST)->head.worker = 2;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_TASKS)->head.worker, 1);
+    lone.buffers = 2;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    CHECK_EQ_INT(lone_sent(&lone, 0, EKI_KIND_TASKS)->head.worker, 1);
+    CHECK_EQ_INT(lone_sent(&lone, 1, EKI_KIND_TASKS)->head.worker, 2);
+    CHECK_EQ_INT(lone_sent(&lone, 1, EKI_KIND_TASKS)->head.count, 2);
+    lone_close(&lone);
+}
+
+static void request_of_another_signature_is_denied(void)
+{
+    struct lone lone;
+    begin_with_seeds(&lone, 20);
+    lone_message(&lone, EKI_KIND_REQUEST)->head.signature = 2;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_NONE), 1);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TASKS), 0);
+    lone_close(&lone);
+}
+
+static void request_after_a_stop_is_denied(void)
+{
+    struct lone lone;
+    begin_with_seeds(&lone, 20);
+    eki_engine_stop(lone.engine);
+    receive_request(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_NONE), 1);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TASKS), 0);
+    lone_close(&lone);
+}
+
+static void request_without_memory_is_taken_later(void)
+{
+    struct lone lone;
+    begin_with_seeds(&lone, 20);
+    eki_memory_fail(1);
+    receive_request(&lone);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK(lone.has_got);
+    CHECK(!eki_is_stopped(lone.engine));
+    lone_serve(&lone);
+    CHECK(!lone.has_got);
+    lone_sent_only(&lone, EKI_KIND_TASKS);
+    lone_close(&lone);
+}
+
+static void tasks_without_memory_make_the_phase_an_error(void)
+{
+    struct lone lone;
+    uint64_t ran[1];
+    begin(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
+    eki_memory_fail(1);
+    grant(&lone, 2, 10, 0);
+    eki_memory_fail(0);
+    CHECK(eki_worker_awaits(lone_worker(&lone)));
+    CHECK(eki_is_stopped(lone.engine));
+    lone_serve(&lone);
+    CHECK(!lone.has_got);
+    CHECK(!eki_worker_awaits(lone_worker(&lone)));
+    CHECK_EQ_INT(lone_run(&lone, ran, 1), 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 2);
+    struct eki_error error = lone_end_root(&lone, 2, 0);
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_EQ_TEXT(error.text, "no memory for what has arrived");
+    lone_close(&lone);
+}
+
+/* Ask, and be denied by whom names DETAIL as the rank to ask; who was asked. */
+static int ask_and_hear(struct lone *lone, int detail)
+{
+    CHECK(asks_at(lone, eki_worker_due(lone_worker(lone))));
+    lone_forget(lone);
+    lone_serve(lone);
+    int asked = lone->to[0];
+    lone_sent_to(lone, 0, EKI_KIND_REQUEST, asked);
+    struct eki_message *none = lone_message(lone, EKI_KIND_NONE);
+    none->head.worker = 0;
+    none->head.detail = detail;
+    lone_serve(lone);
+    CHECK(!asks_at(lone, lone->now));
+    return asked;
+}
+
+static void who_answers_names_the_rank_to_ask_next(void)
+{
+    static const int workers[3] = {1, 1, 1}, nodes[3] = {0, 1, 1};
+    /* Ranks 1 and 2 are that node; others are no answer. */
+    static const int named[] = {2, 0, 3, -1, 1, 1};
+    static const int asked[] = {1, 2, 2, 2, 2, 1};
+    struct lone lone;
+    lone_open_job(&lone, 0, 3, workers, nodes);
+    lone_begin(&lone, EK_STEAL_RANDOM);
+    for (int i = 0; i < 6; i++)
+        CHECK_EQ_INT(ask_and_hear(&lone, named[i]), asked[i]);
+    lone_close(&lone);
+}
+
+int main(void)
+{
+    RUN(worker_without_work_asks_the_other_node);
+    RUN(ask_waits_for_a_buffer);
+    RUN(who_is_denied_waits_twice_as_long_each_time);
+    RUN(work_in_between_ends_the_back_off);
+    RUN(answer_in_pieces_is_one_steal);
+    RUN(second_node_is_asked_after_a_millisecond);
+    RUN(second_node_is_asked_after_twenty_round_trips);
+    RUN(four_requests_at_most_are_open);
+    RUN(nobody_asks_after_a_stop);
+    RUN(request_is_answered_with_half_of_what_shows);
+    RUN(fullest_deque_gives);
+    RUN(large_answer_waits_for_buffers);
+    RUN(next_request_waits_for_the_rest_of_an_answer);
+    RUN(request_of_another_signature_is_denied);
+    RUN(request_after_a_stop_is_denied);
+    RUN(request_without_memory_is_taken_later);
+    RUN(tasks_without_memory_make_the_phase_an_error);
+    RUN(who_answers_names_the_rank_to_ask_next);
+    return check_result();
+}
