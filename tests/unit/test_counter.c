@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * counter: how seeds are numbered, drawn and fetched, on rank 0 and elsewhere,
+ * and what becomes of them when the counter does not open.
+ */
+#include "lone.h"
+
+#include "protocol/counter.h"
+
+/* Make RANK with COUNT seeds, numbered from FIRST. */
+static void make(struct lone *lone, int rank, int count, uint64_t first)
+{
+    lone_open(lone, rank);
+    lone_make(lone);
+    lone_seed(lone, count, first);
+}
+
+static void enter(struct lone *lone)
+{
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_COUNTER);
+}
+
+static void begin(struct lone *lone, int rank, int count, uint64_t first)
+{
+    make(lone, rank, count, first);
+    enter(lone);
+}
+
+/* A seed that stands for COUNT indices from INDEX on, NUMBER is of its id. */
+static void seed_range(struct lone *lone, int64_t index, int64_t count,
+                       uint64_t number)
+{
+    struct eki_range range = {index, index + count};
+    struct eki_slot *slot = lone_seed_at(lone, 0, 0);
+    slot->bytes = sizeof range;
+    slot->bin = EKI_BIN_RANGE;
+    slot->flags |= EKI_SLOT_RANGE;
+    slot->id = eki_id(lone_worker(lone)->id, number);
+    memcpy(slot->payload, &range, sizeof range);
+    lone_worker(lone)->local.has_ranges = true;
+}
+
+/* To rank 0: what rank 1 holds. */
+static void tell_seeds(struct lone *lone, struct eki_seeds seeds)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_SEEDS);
+    message->head.count = 1;
+    message->head.bytes = sizeof seeds;
+    memcpy(message->body, &seeds, sizeof seeds);
+    lone_serve(lone);
+}
+
+/* To rank 1: COUNT entries of the table from FIRST on. */
+static void tell_table(struct lone *lone, const struct eki_seeds *table,
+                       int64_t first, int64_t count)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_TABLE);
+    message->head.first = first;
+    message->head.count = count;
+    message->head.bytes = count * (int64_t)sizeof *table;
+    if (count > 0)
+        memcpy(message->body, table, (size_t)message->head.bytes);
+    lone_serve(lone);
+}
+
+/* The table of a job in which rank 0 has MINE and rank 1 THEIRS to fetch. */
+static void tell_counts(struct lone *lone, int64_t mine, int64_t theirs)
+{
+    const struct eki_seeds table[3] = {
+        {.function = -1},
+        {.first = mine, .function = -1},
+        {.first = mine + theirs, .function = -1}};
+    tell_table(lone, table, 0, 3);
+}
+
+/* A message about NUMBER for, or from, WORKER. */
+static void tell_number(struct lone *lone, enum eki_kind kind, int worker,
+                        int64_t number)
+{
+    struct eki_message *message = lone_message(lone, kind);
+    message->head.worker = worker;
+    message->head.first = number;
+    lone_serve(lone);
+}
+
+/* The answer to a FETCH of worker 0, before it is taken. */
+static struct eki_message *fetched(struct lone *lone, uint64_t number)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_FETCHED);
+    lone_fill(lone, message, 1, number);
+    message->head.worker = lone_worker(lone)->id;
+    return message;
+}
+
+static int visible(const struct lone *lone)
+{
+    return (int)eki_deque_visible(EKI_DEQUE_ATOMIC, lone->engine->capacity,
+                                  &lone_worker(lone)->words->deque);
+}
+
+static void rank_0_waits_for_the_seeds_of_others(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    CHECK_EQ_INT(visible(&lone), 0);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 0);
+    CHECK(eki_worker_calls(lone_worker(&lone)));
+    CHECK(!eki_worker_awaits(lone_worker(&lone)));
+    CHECK(eki_worker_due(lone_worker(&lone)) == UINT64_MAX);
+    lone_close(&lone);
+}
+
+static void rank_0_tells_where_numbers_begin(void)
+{
+    struct lone lone;
+    struct eki_seeds table[3];
+    begin(&lone, 0, 3, 10);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    const struct eki_message *told = lone_sent_only(&lone, EKI_KIND_TABLE);
+    CHECK_EQ_INT(told->head.first, 0);
+    CHECK_EQ_INT(told->head.count, 3);
+    if (CHECK_EQ_INT(told->head.bytes, sizeof table)) {
+        memcpy(table, told->body, sizeof table);
+        for (int r = 0; r < 3; r++)
+            CHECK_EQ_INT(table[r].function, -1);
+        CHECK_EQ_INT(table[0].first, 0);
+        CHECK_EQ_INT(table[1].first, 3);
+        CHECK_EQ_INT(table[2].first, 5);
+    }
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+static void table_comes_in_pieces(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    lone.fabric.message_bytes =
+        sizeof(struct eki_message) + 2 * sizeof(struct eki_seeds);
+    lone.buffers = 1;
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_TABLE)->head.count, 2);
+    lone.buffers = 2;
+    lone_serve(&lone);
+    const struct eki_message *rest = lone_sent_only(&lone, EKI_KIND_TABLE);
+    CHECK_EQ_INT(rest->head.first, 2);
+    CHECK_EQ_INT(rest->head.count, 1);
+    lone_close(&lone);
+}
+
+static void own_seeds_are_drawn_in_their_order(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone, 0, 3, 10);
+    tell_seeds(&lone, (struct eki_seeds){.first = 0, .function = -1});
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ_INT(ran[i], 10 + i);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 3);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 4);
+    CHECK(!eki_worker_calls(lone_worker(&lone)));
+    struct eki_error error = lone_end_root(&lone, 0, 0);
+    CHECK_EQ_INT(error.status, EK_OK);
+    lone_close(&lone);
+}
+
+static void seed_of_another_rank_is_fetched(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone, 0, 1, 10);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 1);
+    for (int i = 0; i < 2; i++) {
+        lone_forget(&lone);
+        lone_serve(&lone);
+        const struct eki_message *fetch = lone_sent_only(&lone, EKI_KIND_FETCH);
+        CHECK_EQ_INT(fetch->head.first, 1 + i);
+        CHECK_EQ_INT(fetch->head.worker, 0);
+        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+        fetched(&lone, (uint64_t)(70 + i));
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_run(&lone, ran, 8), 1);
+        CHECK_EQ_INT(ran[0], 70 + i);
+    }
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 3);
+    CHECK(!eki_worker_calls(lone_worker(&lone)));
+    lone_close(&lone);
+}
+
+static void run_of_another_rank_is_not_fetched(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone, 0, 1, 10);
+    tell_seeds(&lone,
+               (struct eki_seeds){.first = 2, .index = 500, .number = 7});
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 3);
+    CHECK_EQ_INT(ran[1], 500);
+    CHECK_EQ_INT(ran[2], 501);
+    const struct eki_slot *last =
+        (const struct eki_slot *)(lone_worker(&lone)->local.log_end -
+                                  LONE_SLOT);
+    CHECK_EQ_INT(last->id, eki_id(1, 8));
+    CHECK_EQ_INT(last->bytes, 8);
+    CHECK_EQ_INT(last->flags, EKI_SLOT_SEED);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+static void draw_is_answered_with_the_next_number(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    /* Before the counter is open: that waits. */
+    tell_number(&lone, EKI_KIND_DRAW, 1, 0);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    const struct eki_message *number = lone_sent(&lone, 1, EKI_KIND_NUMBER);
+    CHECK_EQ_INT(number->head.first, 0);
+    CHECK_EQ_INT(number->head.worker, 1);
+    /* One for the worker here in between. */
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    lone_forget(&lone);
+    tell_number(&lone, EKI_KIND_DRAW, 1, 0);
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_NUMBER)->head.first, 2);
+    lone_close(&lone);
+}
+
+static void wish_without_memory_is_taken_later(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    lone_forget(&lone);
+    eki_memory_fail(1);
+    tell_number(&lone, EKI_KIND_DRAW, 1, 0);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK(!eki_is_stopped(lone.engine));
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_NUMBER)->head.first, 0);
+    lone_close(&lone);
+}
+
+/* What rank 1 tells of its seeds. */
+static struct eki_seeds told_seeds(struct lone *lone)
+{
+    struct eki_seeds seeds;
+    enter(lone);
+    lone_serve(lone);
+    const struct eki_message *told = lone_sent_only(lone, EKI_KIND_SEEDS);
+    CHECK_EQ_INT(told->head.count, 1);
+    CHECK_EQ_INT(told->head.bytes, sizeof seeds);
+    memcpy(&seeds, told->body, sizeof seeds);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_SEEDS), 0);
+    return seeds;
+}
+
+static void rank_tells_how_many_seeds_it_has(void)
+{
+    struct lone lone;
+    make(&lone, 1, 3, 10);
+    struct eki_seeds seeds = told_seeds(&lone);
+    CHECK_EQ_INT(seeds.first, 3);
+    CHECK_EQ_INT(seeds.function, -1);
+    lone_close(&lone);
+}
+
+static void rank_tells_that_its_seeds_are_one_run(void)
+{
+    struct lone lone;
+    make(&lone, 1, 0, 0);
+    seed_range(&lone, 500, 20, 7);
+    seed_range(&lone, 520, 5, 27);
+    struct eki_seeds seeds = told_seeds(&lone);
+    CHECK_EQ_INT(seeds.first, 25);
+    CHECK_EQ_INT(seeds.index, 500);
+    CHECK_EQ_INT(seeds.number, 7);
+    CHECK_EQ_INT(seeds.function, 0);
+    lone_close(&lone);
+}
+
+static void ranges_with_a_gap_are_no_run(void)
+{
+    static const int64_t second[][2] = {{521, 27}, {520, 28}};
+    for (int i = 0; i < 2; i++) {
+        struct lone lone;
+        make(&lone, 1, 0, 0);
+        seed_range(&lone, 500, 20, 7);
+        seed_range(&lone, second[i][0], 5, (uint64_t)second[i][1]);
+        struct eki_seeds seeds = told_seeds(&lone);
+        CHECK_EQ_INT(seeds.first, 25);
+        CHECK_EQ_INT(seeds.function, -1);
+        lone_close(&lone);
+    }
+}
+
+/* Rank 1 with seeds 10, 11; rank 0 has three before them. */
+static void begin_rank_1(struct lone *lone)
+{
+    begin(lone, 1, 2, 10);
+    lone_serve(lone);
+    tell_counts(lone, 3, 2);
+    lone_forget(lone);
+}
+
+static void rank_1_draws_by_messages(void)
+{
+    struct lone lone;
+    uint64_t ran[4];
+    begin_rank_1(&lone);
+    struct ek_worker *worker = lone_worker(&lone);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ_INT(lone_run(&lone, ran, 4), i);
+        CHECK(eki_worker_calls(worker));
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_DRAW)->head.worker, 1);
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_count(&lone, EKI_KIND_DRAW), 0);
+        tell_number(&lone, EKI_KIND_NUMBER, 1, 3 + i);
+    }
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 1);
+    CHECK_EQ_INT(ran[0], 11);
+    CHECK_EQ_INT(worker->counts.successful, 2);
+    CHECK_EQ_INT(worker->counts.attempted, 3);
+    lone_close(&lone);
+}
+
+static void number_beyond_the_last_seed_is_the_end(void)
+{
+    struct lone lone;
+    uint64_t ran[4];
+    begin_rank_1(&lone);
+    lone_step(&lone);
+    lone_serve(&lone);
+    CHECK(eki_worker_calls(lone_worker(&lone)));
+    tell_number(&lone, EKI_KIND_NUMBER, 1, 5);
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 0);
+    CHECK(!eki_worker_calls(lone_worker(&lone)));
+    lone_forget(&lone);
+    lone_step(&lone);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_DRAW), 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 0);
+    lone_close(&lone);
+}
+
+static void fetch_is_answered_with_that_seed(void)
+{
+    struct lone lone;
+    begin_rank_1(&lone);
+    for (int64_t i = 1; i >= 0; i--) {
+        tell_number(&lone, EKI_KIND_FETCH, 0, 3 + i);
+        const struct eki_message *seed = lone_sent_of(&lone, EKI_KIND_FETCHED);
+        CHECK_EQ_INT(seed->head.worker, 0);
+        CHECK_EQ_INT(seed->head.count, 1);
+        CHECK_EQ_INT(seed->head.bytes, LONE_SLOT);
+        CHECK_EQ_INT(lone_number_in(seed, 0), 10 + i);
+    }
+    lone_close(&lone);
+}
+
+/* Ranges, another task between them: so they are no run, and are fetched. */
+static void fetch_finds_an_index_of_a_range(void)
+{
+    static const uint64_t payloads[] = {500, 501, 42, 700, 702};
+    static const int64_t numbers[] = {3, 4, 5, 6, 8};
+    struct lone lone;
+    make(&lone, 1, 0, 0);
+    seed_range(&lone, 500, 2, 7);
+    lone_seed(&lone, 1, 42);
+    seed_range(&lone, 700, 3, 90);
+    enter(&lone);
+    lone_serve(&lone);
+    tell_counts(&lone, 3, 6);
+    for (int i = 0; i < 5; i++) {
+        lone_forget(&lone);
+        tell_number(&lone, EKI_KIND_FETCH, 0, numbers[i]);
+        const struct eki_message *seed = lone_sent_of(&lone, EKI_KIND_FETCHED);
+        CHECK_EQ_INT(lone_number_in(seed, 0), payloads[i]);
+        CHECK(!(((const struct eki_slot *)seed->body)->flags & EKI_SLOT_RANGE));
+    }
+    lone_close(&lone);
+}
+
+/* The seeds come back to their worker, who cancels them. */
+static void check_cancelled(struct lone *lone, int seeds)
+{
+    uint64_t ran[4];
+    CHECK_EQ_INT(lone_run(lone, ran, 4), 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.cancelled, seeds);
+    CHECK_EQ_INT(lone_worker(lone)->executed, seeds);
+    CHECK(eki_local_check(&lone_worker(lone)->local) == NULL);
+    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
+}
+
+static void stop_before_the_counter_opens_makes_it_void(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    eki_engine_stop(lone.engine);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    const struct eki_message *table = lone_sent_of(&lone, EKI_KIND_TABLE);
+    CHECK_EQ_INT(table->head.count, 0);
+    CHECK_EQ_INT(table->head.bytes, 0);
+    check_cancelled(&lone, 3);
+    struct eki_error error = lone_end_root(&lone, 2, 2);
+    CHECK_EQ_INT(error.status, EK_OK);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TABLE), 0);
+    int64_t discarded = 0;
+    CHECK_EQ_INT(eki_engine_restore_worker(lone.engine, 0, EKI_ORDER_EXECUTED,
+                                           &discarded),
+                 EK_OK);
+    CHECK_EQ_INT(eki_local_seed_tasks(&lone_worker(&lone)->local), 3);
+    lone_close(&lone);
+}
+
+static void empty_table_makes_the_counter_void(void)
+{
+    struct lone lone;
+    begin(&lone, 1, 2, 10);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 0);
+    tell_table(&lone, NULL, 0, 0);
+    CHECK(eki_is_stopped(lone.engine));
+    check_cancelled(&lone, 2);
+    lone_close(&lone);
+}
+
+/* Rank 0 has no counter in this phase, others wait for one. */
+static void ranks_that_differ_hear_of_a_void_counter(void)
+{
+    struct lone lone;
+    make(&lone, 0, 3, 10);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    tell_seeds(&lone, (struct eki_seeds){.first = 2, .function = -1});
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_TABLE)->head.count, 0);
+    CHECK(eki_is_stopped(lone.engine));
+    lone_close(&lone);
+}
+
+/* The phase ends at once, and says why. */
+static void check_broken(struct lone *lone, const char *text)
+{
+    struct eki_error error = lone_end(lone);
+    CHECK_EQ_INT(error.status, EK_ERR_MPI);
+    CHECK_HAS_TEXT(error.text, text);
+    lone_close(lone);
+}
+
+/* Rank 0 waits for seed 0, of rank 1. */
+static void begin_fetch(struct lone *lone)
+{
+    uint64_t ran[1];
+    begin(lone, 0, 0, 0);
+    tell_seeds(lone, (struct eki_seeds){.first = 2, .function = -1});
+    CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_FETCH), 1);
+}
+
+static void fetched_of_wrong_size_is_an_error(void)
+{
+    struct lone lone;
+    begin_fetch(&lone);
+    fetched(&lone, 70)->head.bytes = LONE_SLOT - 16;
+    check_broken(&lone, "tasks from rank 1 do not fit this collection");
+}
+
+static void fetched_of_unknown_function_is_an_error(void)
+{
+    struct lone lone;
+    begin_fetch(&lone);
+    ((struct eki_slot *)fetched(&lone, 70)->body)->function = 1;
+    check_broken(&lone, "tasks from rank 1 do not fit this collection");
+}
+
+static void answer_that_nobody_waits_for_is_an_error(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct lone lone;
+        begin_fetch(&lone);
+        struct eki_message *message = fetched(&lone, 70);
+        if (i == 0)
+            message->head.worker = 1; /* of rank 1 */
+        else
+            lone_fill(&lone, message, 2, 70);
+        check_broken(&lone, "");
+    }
+}
+
+static void fetched_without_memory_is_taken_later(void)
+{
+    struct lone lone;
+    uint64_t ran[1];
+    begin_fetch(&lone);
+    fetched(&lone, 70);
+    eki_memory_fail(1);
+    lone_serve(&lone);
+    eki_memory_fail(0);
+    CHECK(lone.has_got);
+    CHECK_EQ_INT(lone_run(&lone, ran, 1), 0);
+    lone_serve(&lone);
+    CHECK(!lone.has_got);
+    CHECK_EQ_INT(lone_run(&lone, ran, 1), 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 1);
+    lone_close(&lone);
+}
+
+static void table_that_lies_is_refused(void)
+{
+    static const int64_t lies[][2] = {{-1, 1}, {1, 3}, {3, 1}, {0, 4}};
+    static const struct eki_seeds table[4];
+    for (int i = 0; i < 4; i++) {
+        struct lone lone;
+        begin(&lone, 1, 2, 10);
+        lone_serve(&lone);
+        tell_table(&lone, table, lies[i][0], lies[i][1]);
+        check_broken(&lone, "");
+    }
+}
+
+static void table_of_wrong_size_is_refused(void)
+{
+    struct lone lone;
+    begin(&lone, 1, 2, 10);
+    struct eki_message *message = lone_message(&lone, EKI_KIND_TABLE);
+    message->head.count = 3;
+    message->head.bytes = 2 * sizeof(struct eki_seeds);
+    check_broken(&lone, "");
+}
+
+static void seeds_of_wrong_size_are_refused(void)
+{
+    struct lone lone;
+    begin(&lone, 0, 2, 10);
+    lone_message(&lone, EKI_KIND_SEEDS)->head.bytes = 8;
+    check_broken(&lone, "");
+}
+
+static void scheme_says_why_there_is_no_counter(void)
+{
+    const struct eki_scheme *scheme = eki_scheme_of(EK_STEAL_COUNTER);
+    for (int has = 0; has < 2; has++) {
+        struct lone lone;
+        lone_open(&lone, 0);
+        lone.setup.has_counter = has;
+        lone_make(&lone);
+        const char *why = scheme->unsuitable(lone.engine);
+        CHECK((why == NULL) == has);
+        CHECK((eki_counter_of(lone.engine) != NULL) == has);
+        if (!has)
+            CHECK_HAS_TEXT(why, "has_counter");
+        lone_close(&lone);
+    }
+}
+
+int main(void)
+{
+    RUN(rank_0_waits_for_the_seeds_of_others);
+    RUN(rank_0_tells_where_numbers_begin);
+    RUN(table_comes_in_pieces);
+    RUN(own_seeds_are_drawn_in_their_order);
+    RUN(seed_of_another_rank_is_fetched);
+    RUN(run_of_another_rank_is_not_fetched);
+    RUN(draw_is_answered_with_the_next_number);
+    RUN(wish_without_memory_is_taken_later);
+    RUN(rank_tells_how_many_seeds_it_has);
+    RUN(rank_tells_that_its_seeds_are_one_run);
+    RUN(ranges_with_a_gap_are_no_run);
+    RUN(rank_1_draws_by_messages);
+    RUN(number_beyond_the_last_seed_is_the_end);
+    RUN(fetch_is_answered_with_that_seed);
+    RUN(fetch_finds_an_index_of_a_range);
+    RUN(stop_before_the_counter_opens_makes_it_void);
+    RUN(empty_table_makes_the_counter_void);
+    RUN(ranks_that_differ_hear_of_a_void_counter);
+    RUN(fetched_of_wrong_size_is_an_error);
+    RUN(fetched_of_unknown_function_is_an_error);
+    RUN(answer_that_nobody_waits_for_is_an_error);
+    RUN(fetched_without_memory_is_taken_later);
+    RUN(table_that_lies_is_refused);
+    RUN(table_of_wrong_size_is_refused);
+    RUN(seeds_of_wrong_size_are_refused);
+    RUN(scheme_says_why_there_is_no_counter);
+    return check_result();
+}
