@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* waves: who votes when, when the root ends a phase, and what all hear. */
+#include "lone.h"
+
+static void enter(struct lone *lone)
+{
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+}
+
+/* RANK of two. */
+static void begin(struct lone *lone, int rank)
+{
+    lone_open(lone, rank);
+    lone_begin(lone, EK_STEAL_NONE);
+}
+
+/* RANK of four, a node each: 1 and 2 are children of 0, and 3 of 1. */
+static void begin_four(struct lone *lone, int rank)
+{
+    static const int workers[4] = {1, 1, 1, 1}, nodes[4] = {0, 1, 2, 3};
+    lone_open_job(lone, rank, 4, workers, nodes);
+    lone_begin(lone, EK_STEAL_NONE);
+}
+
+/* The worker gets idle, and the server votes if it may. */
+static void turn(struct lone *lone)
+{
+    lone_step(lone);
+    lone_serve(lone);
+}
+
+static void check_vote(struct lone *lone, int wave, uint64_t created,
+                       uint64_t executed)
+{
+    struct eki_vote vote;
+    const struct eki_message *message = lone_sent_only(lone, EKI_KIND_VOTE);
+    if (!CHECK_EQ_INT(message->head.bytes, sizeof vote))
+        return;
+    memcpy(&vote, message->body, sizeof vote);
+    CHECK_EQ_INT(message->head.first, wave);
+    CHECK_EQ_INT(message->head.detail, lone->topology->node);
+    CHECK_EQ_INT(vote.created, created);
+    CHECK_EQ_INT(vote.executed, executed);
+    CHECK_EQ_INT(vote.signature_low, 1);
+    CHECK_EQ_INT(vote.signature_high, 1);
+    CHECK_EQ_INT(vote.error.status, EK_OK);
+}
+
+static void leaf_votes_when_its_worker_is_idle(void)
+{
+    struct lone lone;
+    uint64_t ran[2];
+    lone_open(&lone, 1);
+    lone_make(&lone);
+    lone_seed(&lone, 2, 10);
+    enter(&lone);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_EQ_INT(lone_run(&lone, ran, 2), 2);
+    lone_serve(&lone);
+    check_vote(&lone, 0, 2, 2);
+    lone_close(&lone);
+}
+
+static void leaf_votes_once_in_a_wave(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    for (int wave = 0; wave < 3; wave++) {
+        turn(&lone);
+        check_vote(&lone, wave, 0, 0);
+        turn(&lone);
+        CHECK_EQ_INT(lone.sent_count, 0);
+        lone_verdict(&lone, EKI_WAVE_AGAIN);
+    }
+    lone_close(&lone);
+}
+
+static void vote_waits_for_a_buffer(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    lone.buffers = 0;
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone.buffers = 1;
+    turn(&lone);
+    check_vote(&lone, 0, 0, 0);
+    lone_close(&lone);
+}
+
+/* Ranks 1 and 2 are a node: the words of the worker of rank 2 are ours to
+ * write. */
+static void begin_node(struct lone *lone, int rank)
+{
+    static const int workers[3] = {1, 1, 1}, nodes[3] = {0, 1, 1};
+    lone_open_job(lone, rank, 3, workers, nodes);
+    lone_begin(lone, EK_STEAL_NONE);
+}
+
+static void set(_Atomic uint64_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static void lowest_rank_votes_for_all_workers_of_its_node(void)
+{
+    struct lone lone;
+    begin_node(&lone, 1);
+    struct eki_worker_words *other = eki_words_of(lone.engine, 1);
+    set(&other->created, 7);
+    set(&other->executed, 5);
+    set(&other->signature[1], 1);
+    for (uint64_t is_idle = 0; is_idle < 2; is_idle++) {
+        set(&other->phase, 1 - is_idle);
+        set(&other->idle, is_idle);
+        turn(&lone);
+        CHECK_EQ_INT(lone.sent_count, 0);
+    }
+    set(&other->phase, 1);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    struct eki_vote vote;
+    memcpy(&vote, lone_sent_to(&lone, 0, EKI_KIND_VOTE, 0)->body, sizeof vote);
+    CHECK_EQ_INT(vote.created, 7);
+    CHECK_EQ_INT(vote.executed, 5);
+    lone_close(&lone);
+}
+
+static void other_ranks_of_a_node_never_vote(void)
+{
+    struct lone lone;
+    begin_node(&lone, 2);
+    struct eki_worker_words *other = eki_words_of(lone.engine, 0);
+    set(&other->signature[1], 1);
+    set(&other->phase, 1);
+    set(&other->idle, 1);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+/* What the root tells its child; -1: nothing. */
+static int decided(struct lone *lone)
+{
+    struct eki_verdict verdict;
+    if (lone->sent_count == 0)
+        return -1;
+    const struct eki_message *wave = lone_sent_only(lone, EKI_KIND_WAVE);
+    if (!CHECK_EQ_INT(wave->head.bytes, sizeof verdict))
+        return -1;
+    memcpy(&verdict, wave->body, sizeof verdict);
+    return (int)verdict.wave;
+}
+
+/* Its child votes so. */
+static int decide(struct lone *lone, uint64_t created, uint64_t executed)
+{
+    lone_vote(lone, 1, created, executed);
+    turn(lone);
+    return decided(lone);
+}
+
+static void root_ends_the_phase_after_two_equal_waves(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    CHECK_EQ_INT(decide(&lone, 1, 1), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(decide(&lone, 2, 2), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(decide(&lone, 2, 2), EKI_WAVE_DONE);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_DONE);
+    CHECK_EQ_INT(lone_end(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+static void unequal_sums_go_on(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_INT(decide(&lone, 2, 1), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(decide(&lone, 2, 2), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(decide(&lone, 2, 2), EKI_WAVE_DONE);
+    lone_close(&lone);
+}
+
+/* What the root has created itself counts. */
+static void sums_are_of_all_nodes(void)
+{
+    struct lone lone;
+    uint64_t ran[3];
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone_seed(&lone, 3, 10);
+    enter(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 3), 3);
+    CHECK_EQ_INT(decide(&lone, 4, 3), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(decide(&lone, 4, 3), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(lone.engine->waves.last_created, 7);
+    CHECK_EQ_INT(lone.engine->waves.last_executed, 6);
+    lone_close(&lone);
+}
+
+static void phase_without_tasks_takes_one_wave(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    CHECK_EQ_INT(decide(&lone, 0, 0), EKI_WAVE_DONE);
+    lone_end(&lone);
+    /* Sums never go back. */
+    enter(&lone);
+    CHECK_EQ_INT(decide(&lone, 5, 5), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(decide(&lone, 5, 5), EKI_WAVE_DONE);
+    lone_end(&lone);
+    enter(&lone);
+    CHECK_EQ_INT(decide(&lone, 5, 5), EKI_WAVE_DONE);
+    lone_end(&lone);
+    lone_close(&lone);
+}
+
+static void root_waits_for_all_children(void)
+{
+    struct lone lone;
+    begin_four(&lone, 0);
+    lone_vote(&lone, 2, 0, 0);
+    turn(&lone);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_vote(&lone, 1, 0, 0);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    lone_sent_to(&lone, 0, EKI_KIND_WAVE, 1);
+    lone_sent_to(&lone, 1, EKI_KIND_WAVE, 2);
+    CHECK_EQ_INT(lone_end(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+/* A vote of the wave before is none of the next. */
+static void vote_counts_in_one_wave(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    CHECK_EQ_INT(decide(&lone, 1, 1), EKI_WAVE_AGAIN);
+    turn(&lone);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+static void vote_of_a_node_that_is_no_child_is_ignored(void)
+{
+    static const int nodes[] = {3, 0, -1, 4};
+    struct lone lone;
+    begin_four(&lone, 0);
+    lone_vote(&lone, 1, 0, 0);
+    turn(&lone);
+    for (int i = 0; i < 4; i++) {
+        lone_vote(&lone, nodes[i], 0, 0);
+        turn(&lone);
+        CHECK(!lone.has_got);
+    }
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK(!lone.engine->waves.voted);
+    lone_vote(&lone, 2, 0, 0);
+    turn(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_WAVE), 2);
+    lone_close(&lone);
+}
+
+static void vote_of_wrong_size_is_ignored(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    lone_vote(&lone, 1, 0, 0);
+    lone.got.message.head.bytes -= 8;
+    turn(&lone);
+    CHECK(!lone.has_got);
+    CHECK_EQ_INT(decided(&lone), -1);
+    CHECK_EQ_INT(decide(&lone, 0, 0), EKI_WAVE_DONE);
+    lone_close(&lone);
+}
+
+static void verdict_of_wrong_size_is_ignored(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    turn(&lone);
+    lone_verdict(&lone, EKI_WAVE_DONE);
+    lone.got.message.head.bytes = 8;
+    lone_forget(&lone);
+    turn(&lone);
+    CHECK(!lone.has_got);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+static void verdict_waits_for_buffers(void)
+{
+    struct lone lone;
+    begin_four(&lone, 0);
+    lone.buffers = 1;
+    lone_vote(&lone, 1, 0, 0);
+    turn(&lone);
+    lone_vote(&lone, 2, 0, 0);
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    lone.buffers = 1;
+    turn(&lone);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    lone_sent_to(&lone, 1, EKI_KIND_WAVE, 2);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_DONE);
+    lone_close(&lone);
+}
+
+static const struct eki_error failure = {.status = EK_ERR_TASK,
+                                         .worker = 3,
+                                         .code = 5,
+                                         .function = 2,
+                                         .id = 77,
+                                         .text = "it burns"};
+
+static void check_failure(const struct eki_error *error)
+{
+    CHECK_EQ_INT(error->status, EK_ERR_TASK);
+    CHECK_EQ_INT(error->worker, 3);
+    CHECK_EQ_INT(error->code, 5);
+    CHECK_EQ_INT(error->function, 2);
+    CHECK_EQ_INT(error->id, 77);
+    CHECK_EQ_TEXT(error->text, "it burns");
+}
+
+static void error_of_the_verdict_is_what_all_return(void)
+{
+    struct lone lone;
+    struct eki_verdict passed;
+    begin_four(&lone, 1);
+    lone_verdict(&lone, EKI_WAVE_DONE)->error = failure;
+    struct eki_error error = lone_end(&lone);
+    check_failure(&error);
+    const struct eki_message *wave = lone_sent_to(&lone, 0, EKI_KIND_WAVE, 3);
+    if (CHECK_EQ_INT(wave->head.bytes, sizeof passed)) {
+        memcpy(&passed, wave->body, sizeof passed);
+        CHECK_EQ_INT(passed.wave, EKI_WAVE_DONE);
+        check_failure(&passed.error);
+    }
+    lone_close(&lone);
+}
+
+static void error_of_a_vote_is_in_the_verdict(void)
+{
+    struct lone lone;
+    struct eki_verdict verdict;
+    begin(&lone, 0);
+    lone_vote(&lone, 1, 0, 0)->error = failure;
+    turn(&lone);
+    memcpy(&verdict, lone_sent_only(&lone, EKI_KIND_WAVE)->body,
+           sizeof verdict);
+    check_failure(&verdict.error);
+    struct eki_error error = lone_end(&lone);
+    check_failure(&error);
+    lone_close(&lone);
+}
+
+/* An inner node votes with what its child has told. */
+static void error_of_a_child_is_in_the_vote(void)
+{
+    struct lone lone;
+    struct eki_vote vote;
+    begin_four(&lone, 1);
+    lone_vote(&lone, 3, 6, 4)->error = failure;
+    turn(&lone);
+    memcpy(&vote, lone_sent_to(&lone, 0, EKI_KIND_VOTE, 0)->body, sizeof vote);
+    CHECK_EQ_INT(vote.created, 6);
+    CHECK_EQ_INT(vote.executed, 4);
+    check_failure(&vote.error);
+    lone_close(&lone);
+}
+
+static void worst_error_wins(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    eki_engine_fail(lone.engine, EK_ERR_NOMEM, "no room");
+    lone_vote(&lone, 1, 0, 0)->error = failure;
+    turn(&lone);
+    struct eki_error error = lone_end(&lone);
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_EQ_TEXT(error.text, "no room");
+    lone_close(&lone);
+}
+
+static void different_signatures_are_an_error(void)
+{
+    struct lone lone;
+    begin(&lone, 0);
+    lone_vote(&lone, 1, 0, 0)->signature_high = 2;
+    turn(&lone);
+    CHECK(eki_is_stopped(lone.engine));
+    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_ARG);
+    lone_close(&lone);
+}
+
+static void stop_spreads_to_children_and_parent(void)
+{
+    struct lone lone;
+    begin_four(&lone, 1);
+    lone_message(&lone, EKI_KIND_STOP);
+    lone.buffers = 1;
+    lone_serve(&lone);
+    CHECK(eki_is_stopped(lone.engine));
+    CHECK_EQ_INT(lone.sent_count, 1);
+    lone_sent_to(&lone, 0, EKI_KIND_STOP, 3);
+    lone.buffers = 2;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    lone_sent_to(&lone, 1, EKI_KIND_STOP, 0);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    lone_close(&lone);
+}
+
+static void stop_of_one_rank_reaches_the_other(void)
+{
+    for (int rank = 0; rank < 2; rank++) {
+        struct lone lone;
+        begin(&lone, rank);
+        eki_engine_stop(lone.engine);
+        lone_serve(&lone);
+        lone_sent_only(&lone, EKI_KIND_STOP);
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone.sent_count, 0);
+        lone_close(&lone);
+    }
+}
+
+/* What runs is not needed any more: it is cancelled, and counts. */
+static void stop_cancels_tasks(void)
+{
+    struct lone lone;
+    uint64_t ran[1];
+    lone_open(&lone, 1);
+    lone_make(&lone);
+    lone_seed(&lone, 3, 10);
+    enter(&lone);
+    lone_message(&lone, EKI_KIND_STOP);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 1), 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 3);
+    lone_forget(&lone);
+    lone_serve(&lone);
+    check_vote(&lone, 0, 3, 3);
+    lone_close(&lone);
+}
+
+static int stalls_told;
+
+static void count_stalls(ek_level level, const char *text, void *context)
+{
+    (void)level, (void)context;
+    stalls_told += strstr(text, "stands still") != NULL;
+}
+
+static void root_tells_a_stall_once(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone.setup.stall_ns = 10000;
+    lone_begin(&lone, EK_STEAL_NONE);
+    stalls_told = 0;
+    ek_set_sink(count_stalls, NULL, EK_LEVEL_WARN);
+    CHECK_EQ_INT(decide(&lone, 1, 0), EKI_WAVE_AGAIN);
+    uint64_t since = lone.now;
+    lone.now = since + 9999 - 200;
+    CHECK_EQ_INT(decide(&lone, 1, 0), EKI_WAVE_AGAIN);
+    CHECK_EQ_INT(lone.now, since + 9999);
+    lone.now = since + 10000 - 200;
+    CHECK_EQ_INT(decide(&lone, 1, 0), EKI_WAVE_STALLED);
+    for (int i = 0; i < 5; i++) {
+        lone.now += 10000;
+        CHECK_EQ_INT(decide(&lone, 1, 0), EKI_WAVE_AGAIN);
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_WARN);
+    CHECK_EQ_INT(stalls_told, 1);
+    lone_close(&lone);
+}
+
+static void progress_is_no_stall(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone.setup.stall_ns = 10000;
+    lone_begin(&lone, EK_STEAL_NONE);
+    for (uint64_t i = 0; i < 5; i++) {
+        lone.now += 20000;
+        CHECK_EQ_INT(decide(&lone, 9, i), EKI_WAVE_AGAIN);
+    }
+    lone_close(&lone);
+}
+
+static void leaf_prints_a_stall_and_goes_on(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    turn(&lone);
+    lone_forget(&lone);
+    stalls_told = 0;
+    ek_set_sink(count_stalls, NULL, EK_LEVEL_WARN);
+    lone_verdict(&lone, EKI_WAVE_STALLED);
+    for (int i = 0; i < 5; i++)
+        turn(&lone);
+    ek_set_sink(NULL, NULL, EK_LEVEL_WARN);
+    CHECK_EQ_INT(stalls_told, 1);
+    check_vote(&lone, 1, 0, 0);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+int main(void)
+{
+    RUN(leaf_votes_when_its_worker_is_idle);
+    RUN(leaf_votes_once_in_a_wave);
+    RUN(vote_waits_for_a_buffer);
+    RUN(lowest_rank_votes_for_all_workers_of_its_node);
+    RUN(other_ranks_of_a_node_never_vote);
+    RUN(root_ends_the_phase_after_two_equal_waves);
+    RUN(unequal_sums_go_on);
+    RUN(sums_are_of_all_nodes);
+    RUN(phase_without_tasks_takes_one_wave);
+    RUN(root_waits_for_all_children);
+    RUN(vote_counts_in_one_wave);
+    RUN(vote_of_a_node_that_is_no_child_is_ignored);
+    RUN(vote_of_wrong_size_is_ignored);
+    RUN(verdict_of_wrong_size_is_ignored);
+    RUN(verdict_waits_for_buffers);
+    RUN(error_of_the_verdict_is_what_all_return);
+    RUN(error_of_a_vote_is_in_the_verdict);
+    RUN(error_of_a_child_is_in_the_vote);
+    RUN(worst_error_wins);
+    RUN(different_signatures_are_an_error);
+    RUN(stop_spreads_to_children_and_parent);
+    RUN(stop_of_one_rank_reaches_the_other);
+    RUN(stop_cancels_tasks);
+    RUN(root_tells_a_stall_once);
+    RUN(progress_is_no_stall);
+    RUN(leaf_prints_a_stall_and_goes_on);
+    return check_result();
+}
