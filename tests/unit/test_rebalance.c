@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rebalance: a whole one on one rank, the part of each of two ranks, and what
+ * happens without memory, after a stop and where nobody has prepared.
+ */
+#include "lone.h"
+
+#include "rebalance/balancer.h"
+
+enum {
+    TASK_NS = 1 << 20 /* the middle of its bin is the nearest to it */
+};
+
+static void seed(struct lone *lone, int here, int count, uint64_t first)
+{
+    for (int i = 0; i < count; i++)
+        lone_seed_at(lone, here, first + (uint64_t)i)->bin =
+            eki_bin_of(TASK_NS);
+}
+
+static eki_ns task_ns(void)
+{
+    return (eki_ns)eki_bin_ns(eki_bin_of(TASK_NS));
+}
+
+/* One rank with two workers, which have so many tasks, numbered from 10. */
+static void make(struct lone *lone, int first, int second)
+{
+    static const int workers[1] = {2}, nodes[1] = {0};
+    lone_open_job(lone, 0, 1, workers, nodes);
+    lone_make(lone);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    seed(lone, 0, first, 10);
+    seed(lone, 1, second, 10 + (uint64_t)first);
+}
+
+static void make_uneven(struct lone *lone)
+{
+    make(lone, 4, 0);
+}
+
+static void enter(struct lone *lone, const struct eki_balance_wish *wish)
+{
+    const struct eki_phase phase = {
+        .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = wish};
+    lone_enter_phase(lone, &phase);
+}
+
+static struct eki_balance_wish centralized(void)
+{
+    return eki_balance_wish_of(EK_RESTORE_CENTRALIZED, 2, 0, 0);
+}
+
+static int64_t tasks_of(const struct lone *lone, int here)
+{
+    return eki_local_seed_tasks(&lone->engine->workers[here]->local);
+}
+
+/* The end of the phase, after which workers have so many tasks. */
+static struct eki_error end(struct lone *lone, int64_t first, int64_t second)
+{
+    struct eki_error error = lone_end(lone);
+    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
+                 EK_OK);
+    CHECK_EQ_INT(tasks_of(lone, 0), first);
+    CHECK_EQ_INT(tasks_of(lone, 1), second);
+    return error;
+}
+
+static void check_report(const struct lone *lone, double before, double after,
+                         int64_t moved)
+{
+    const struct eki_balance_report *report =
+        eki_rebalance_report(lone->engine);
+    CHECK_NEAR(report->before, before, 1e-9);
+    CHECK_NEAR(report->after, after, 1e-9);
+    CHECK_NEAR(report->bound, 0, 1e-9);
+    CHECK_EQ_INT(report->moved, moved);
+    CHECK_EQ_INT(report->fewest, moved);
+    CHECK((report->hash != 0) == (moved != 0));
+}
+
+/* No task twice: the numbers of all of them are 10 ... 13. */
+static void check_all_are_here(const struct lone *lone)
+{
+    uint64_t seen = 0;
+    for (int here = 0; here < 2; here++) {
+        const struct eki_local *local = &lone->engine->workers[here]->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_end;
+             at += LONE_SLOT)
+            seen ^= UINT64_C(1) << lone_number((const struct eki_slot *)at);
+    }
+    CHECK_EQ_INT(seen, 15 << 10);
+}
+
+static void workers_are_evened_out(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make_uneven(&lone);
+    enter(&lone, &wish);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    check_report(&lone, 1, 0, 2);
+    check_all_are_here(&lone);
+    /* Nothing has left the rank. */
+    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
+    lone_close(&lone);
+}
+
+static void any_worker_may_shed(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make(&lone, 1, 3);
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+    check_report(&lone, 0.5, 0, 1);
+    check_all_are_here(&lone);
+    lone_close(&lone);
+}
+
+static void every_algorithm_evens_workers_out(void)
+{
+    static const ek_restore_policy policies[] = {
+        EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
+        EK_RESTORE_CENTRALIZED_HPDC12, EK_RESTORE_HIERARCHICAL_HPDC12,
+        EK_RESTORE_AUTO};
+    for (int i = 0; i < 5; i++) {
+        struct lone lone;
+        struct eki_balance_wish wish =
+            eki_balance_wish_of(policies[i], 2, 1, 0);
+        make_uneven(&lone);
+        enter(&lone, &wish);
+        CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+        check_report(&lone, 1, 0, 2);
+        check_all_are_here(&lone);
+        lone_close(&lone);
+    }
+}
+
+/* Not what lies where it would lie if tasks were sorted. */
+static void just_what_is_shed_moves(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make_uneven(&lone);
+    const struct eki_local *locals[2] = {&lone.engine->workers[0]->local,
+                                         &lone.engine->workers[1]->local};
+    eki_slot_at(locals[0]->seed_base, 3, LONE_SLOT)->bin =
+        eki_bin_of(4 * TASK_NS);
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, 3, 1).status, EK_OK);
+    CHECK_EQ_INT(lone_number((const struct eki_slot *)locals[1]->seed_base),
+                 13);
+    check_all_are_here(&lone);
+    lone_close(&lone);
+}
+
+static void tasks_never_measured_count_by_their_hints(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make_uneven(&lone);
+    for (int i = 0; i < 4; i++) {
+        struct eki_slot *slot =
+            eki_slot_at(lone_worker(&lone)->local.seed_base, i, LONE_SLOT);
+        slot->bin = EKI_BIN_NEVER;
+        slot->deviation = eki_hint_byte(i == 0 ? 3 : 1);
+    }
+    enter(&lone, &wish);
+    /* One of 3 against three of 1. */
+    lone_end(&lone);
+    CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
+                 EK_OK);
+    CHECK_EQ_INT(tasks_of(&lone, 0) * tasks_of(&lone, 1), 3);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 1, 0.01);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 0, 0.05);
+    check_all_are_here(&lone);
+    lone_close(&lone);
+}
+
+static void where_nothing_is_to_gain_nothing_moves(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make(&lone, 2, 2);
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+    check_report(&lone, 0, 0, 0);
+    lone_close(&lone);
+}
+
+static void gain_below_its_cost_moves_nothing(void)
+{
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make_uneven(&lone);
+    /* About two tasks could be gained in each iteration. */
+    wish.iterations = 10;
+    wish.cost_ns = 21.0 * TASK_NS;
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, 4, 0).status, EK_OK);
+    CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 1, 1e-9);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1, 1e-9);
+
+    wish.cost_ns = 15.0 * TASK_NS;
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+    check_report(&lone, 1, 0, 2);
+    lone_close(&lone);
+}
+
+static void no_memory_on_entering_is_an_error(void)
+{
+    int n = 1;
+    for (bool failed = true; failed && n < 50; n++) {
+        struct lone lone;
+        struct eki_balance_wish wish = centralized();
+        make_uneven(&lone);
+        eki_memory_fail(n);
+        enter(&lone, &wish);
+        eki_memory_fail(0);
+        failed = eki_is_stopped(lone.engine);
+        struct eki_error error = end(&lone, failed ? 4 : 2, failed ? 0 : 2);
+        CHECK_EQ_INT(error.status, failed ? EK_ERR_NOMEM : EK_OK);
+        CHECK_EQ_TEXT(error.text, failed ? "no memory to rebalance" : "");
+        check_all_are_here(&lone);
+        lone_close(&lone);
+    }
+    /* Leaders in three pieces, the root in three, totals. */
+    CHECK_EQ_INT(n, 9);
+}
+
+/* Wherever it fails, every task is somewhere. */
+static void no_memory_later_is_an_error(void)
+{
+    int n = 1;
+    for (bool failed = true; failed && n < 100; n++) {
+        struct lone lone;
+        struct eki_balance_wish wish = centralized();
+        make_uneven(&lone);
+        enter(&lone, &wish);
+        eki_memory_fail(n);
+        lone_serve(&lone);
+        eki_memory_fail(0);
+        failed = eki_is_stopped(lone.engine);
+        CHECK_EQ_INT(lone.engine->holds, 0);
+        CHECK_EQ_INT(lone_end(&lone).status, failed ? EK_ERR_NOMEM : EK_OK);
+        CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
+                     EK_OK);
+        check_all_are_here(&lone);
+        lone_close(&lone);
+    }
+    CHECK(n > 15 && n < 100);
+}
+
+/* Rank of two with a worker each, which has three tasks. */
+static void begin(struct lone *lone, int rank)
+{
+    struct eki_balance_wish wish = centralized();
+    lone_open(lone, rank);
+    lone_make(lone);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    seed(lone, 0, 3, 10);
+    enter(lone, &wish);
+}
+
+/* A parcel of one piece from the other rank. */
+static void tell(struct lone *lone, enum eki_parcel_kind what, const void *data,
+                 size_t bytes)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_PARCEL);
+    message->head.detail = (int32_t)what;
+    message->head.worker = 0;
+    message->head.count = message->head.bytes = (int64_t)bytes;
+    memcpy(message->body, data, bytes);
+    lone_serve(lone);
+}
+
+/* Rank 0 aims at loads of TASKS tasks. */
+static void tell_target(struct lone *lone, int tasks, bool is_balanced)
+{
+    struct {
+        struct eki_target_told told;
+        double hint_ns;
+    } target = {.told = {.target = tasks * task_ns(),
+                         .is_balanced = is_balanced,
+                         .totals = {.total = 4 * task_ns(),
+                                    .largest_load = 3 * task_ns(),
+                                    .largest_task = task_ns(),
+                                    .workers = 2,
+                                    .tasks = 4}}};
+    tell(lone, EKI_PARCEL_TARGET, &target, sizeof target);
+}
+
+/* ... and says that the largest load was BEFORE tasks, and is AFTER. */
+static void tell_over(struct lone *lone, int before, int after, int64_t moved)
+{
+    struct eki_result_told result = {.before = before * task_ns(),
+                                     .after = after * task_ns(),
+                                     .moved = moved,
+                                     .fewest = moved,
+                                     .hash = 5};
+    tell(lone, EKI_PARCEL_OVER, &result, sizeof result);
+}
+
+static void check_parcel(const struct eki_message *message,
+                         enum eki_parcel_kind what, size_t bytes)
+{
+    CHECK_EQ_INT(message->head.detail, what);
+    CHECK_EQ_INT(message->head.worker, 0);
+    CHECK_EQ_INT(message->head.first, 0);
+    CHECK_EQ_INT(message->head.count, bytes);
+    CHECK_EQ_INT(message->head.bytes, bytes);
+}
+
+static void rank_tells_what_it_has(void)
+{
+    struct {
+        struct eki_totals_told told;
+        struct eki_known known[1];
+    } totals;
+    struct lone lone;
+    begin(&lone, 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_serve(&lone);
+    const struct eki_message *message = lone_sent_only(&lone, EKI_KIND_PARCEL);
+    check_parcel(message, EKI_PARCEL_TOTALS, sizeof totals);
+    memcpy(&totals, message->body, sizeof totals);
+    CHECK_EQ_INT(totals.told.totals.tasks, 3);
+    CHECK_EQ_INT(totals.told.totals.workers, 1);
+    CHECK_EQ_INT(totals.told.totals.total, 3 * task_ns());
+    CHECK_EQ_INT(totals.told.totals.largest_load, 3 * task_ns());
+    CHECK_EQ_INT(totals.told.totals.largest_task, task_ns());
+    CHECK_EQ_INT(totals.known[0].measured, 3);
+    CHECK_EQ_INT(totals.known[0].unmeasured, 0);
+    lone_close(&lone);
+}
+
+static void workers_wait_until_the_root_says_that_it_is_over(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    lone_serve(&lone);
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    tell_target(&lone, 2, true);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    CHECK(!eki_is_idle(lone_worker(&lone)->words, 1));
+    CHECK_EQ_INT(lone.sent_count, 0);
+
+    tell_over(&lone, 3, 3, 0);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    lone_serve(&lone);
+    lone_sent_only(&lone, EKI_KIND_VOTE);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 0.5, 1e-9);
+    lone_close(&lone);
+}
+
+/* Rank 1 sheds a task, of this index ... */
+static int32_t shed(struct lone *lone)
+{
+    struct {
+        struct eki_offer_told told;
+        eki_ns load;
+        struct eki_item item;
+    } offer;
+    begin(lone, 1);
+    lone_serve(lone);
+    lone_forget(lone);
+    tell_target(lone, 2, false);
+    const struct eki_message *message = lone_sent_only(lone, EKI_KIND_PARCEL);
+    check_parcel(message, EKI_PARCEL_OFFER, sizeof offer);
+    memcpy(&offer, message->body, sizeof offer);
+    CHECK_EQ_INT(offer.told.items, 1);
+    CHECK_EQ_INT(offer.told.fewest, 1);
+    CHECK_EQ_INT(offer.told.largest, 3 * task_ns());
+    CHECK_EQ_INT(offer.load, 2 * task_ns());
+    CHECK_EQ_INT(offer.item.ns, task_ns());
+    CHECK_EQ_INT(offer.item.from, 1);
+    return offer.item.index;
+}
+
+/* ... and hears that it shall go to worker 0. */
+static void tell_plan(struct lone *lone, int32_t index)
+{
+    struct eki_plan_told plan = {.from = 1, .index = index, .to = 0};
+    tell(lone, EKI_PARCEL_PLAN, &plan, sizeof plan);
+}
+
+static void begin_move(struct lone *lone)
+{
+    tell_plan(lone, shed(lone));
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    CHECK_EQ_INT(lone->sent_count, 0);
+}
+
+static void tasks_move_where_the_plan_says(void)
+{
+    struct lone lone;
+    begin_move(&lone);
+    tell_over(&lone, 3, 2, 1);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    const struct eki_message *move = lone_sent_only(&lone, EKI_KIND_MOVE);
+    CHECK_EQ_INT(move->head.worker, 0);
+    CHECK_EQ_INT(move->head.count, 1);
+    CHECK_EQ_INT(tasks_of(&lone, 0), 2);
+    CHECK_EQ_INT(lone_worker(&lone)->created, 1);
+    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 1);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    check_report(&lone, 0.5, 0, 1);
+    /* The next rebalance has moved nothing yet. */
+    struct eki_balance_wish wish = centralized();
+    enter(&lone, &wish);
+    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
+    check_report(&lone, 0, 0, 0);
+    lone_close(&lone);
+}
+
+/* The root and a leader may be two ranks: the last word may come first. */
+static void tasks_move_when_their_plan_has_come(void)
+{
+    struct lone lone;
+    int32_t index = shed(&lone);
+    tell_over(&lone, 3, 2, 1);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    tell_plan(&lone, index);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_MOVE)->head.count, 1);
+    lone_close(&lone);
+}
+
+/* The decision would make it worse. */
+static void tasks_stay_where_it_would_be_worse(void)
+{
+    struct lone lone;
+    begin_move(&lone);
+    tell_over(&lone, 3, 4, 1);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
+    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
+    CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 0.5, 1e-9);
+    lone_close(&lone);
+}
+
+static void tasks_stay_after_a_stop(void)
+{
+    struct lone lone;
+    begin_move(&lone);
+    lone_message(&lone, EKI_KIND_STOP);
+    lone_serve(&lone); /* the rebalancer comes before messages are sent */
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_MOVE), 0);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+/* What rank 1 has: COUNT tasks. */
+static void tell_totals(struct lone *lone, int count)
+{
+    struct {
+        struct eki_totals_told told;
+        struct eki_known known[1];
+    } totals = {.told = {.totals = {.total = count * task_ns(),
+                                    .largest_load = count * task_ns(),
+                                    .largest_task = task_ns(),
+                                    .workers = 1,
+                                    .tasks = count}},
+                .known = {{count, count * task_ns(), 0, 0, 0}}};
+    tell(lone, EKI_PARCEL_TOTALS, &totals, sizeof totals);
+}
+
+static void root_tells_that_all_is_balanced(void)
+{
+    struct eki_target_told target;
+    struct lone lone;
+    begin(&lone, 0);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    tell_totals(&lone, 3);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    const struct eki_message *message = lone_sent(&lone, 0, EKI_KIND_PARCEL);
+    check_parcel(message, EKI_PARCEL_TARGET, sizeof target + sizeof(double));
+    memcpy(&target, message->body, sizeof target);
+    CHECK(target.is_balanced);
+    CHECK_EQ_INT(target.totals.total, 6 * task_ns());
+    CHECK_EQ_INT(target.totals.tasks, 6);
+    check_parcel(lone_sent(&lone, 1, EKI_KIND_PARCEL), EKI_PARCEL_OVER,
+                 sizeof(struct eki_result_told));
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    check_report(&lone, 0, 0, 0);
+    lone_close(&lone);
+}
+
+static void root_tells_a_target_where_loads_differ(void)
+{
+    struct eki_target_told target;
+    struct lone lone;
+    begin(&lone, 0);
+    lone_serve(&lone);
+    tell_totals(&lone, 1);
+    const struct eki_message *message = lone_sent_only(&lone, EKI_KIND_PARCEL);
+    memcpy(&target, message->body, sizeof target);
+    CHECK(!target.is_balanced);
+    CHECK(target.target >= 2 * task_ns() && target.target < 3 * task_ns());
+    CHECK_EQ_INT(target.totals.largest_load, 3 * task_ns());
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    lone_close(&lone);
+}
+
+static void parcel_waits_for_a_buffer(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    lone.buffers = 0;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone.buffers = 1;
+    lone_serve(&lone);
+    lone_sent_only(&lone, EKI_KIND_PARCEL);
+    lone_close(&lone);
+}
+
+static void parcel_that_lies_is_an_error(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    struct eki_message *message = lone_message(&lone, EKI_KIND_PARCEL);
+    message->head.detail = EKI_PARCEL_TARGET;
+    message->head.count = 8;
+    message->head.bytes = 16;
+    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
+    lone_close(&lone);
+}
+
+static void parcel_without_memory_is_taken_later(void)
+{
+    struct lone lone;
+    begin(&lone, 1);
+    lone_serve(&lone);
+    eki_memory_fail(1);
+    tell_target(&lone, 2, true);
+    eki_memory_fail(0);
+    CHECK(lone.has_got);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    lone_serve(&lone);
+    CHECK(!lone.has_got);
+    lone_forget(&lone);
+    lone_step(&lone);
+    lone_serve(&lone);
+    struct eki_vote vote;
+    memcpy(&vote, lone_sent_only(&lone, EKI_KIND_VOTE)->body, sizeof vote);
+    CHECK_EQ_INT(vote.error.status, EK_ERR_NOMEM);
+    lone_close(&lone);
+}
+
+/* With and without a wish: where this is asked for, all have failed. */
+static void parcels_are_dropped_where_nobody_has_prepared(void)
+{
+    struct eki_balance_wish wish = centralized();
+    for (int has_wish = 0; has_wish < 2; has_wish++) {
+        struct lone lone;
+        lone_open(&lone, 1);
+        lone_make(&lone);
+        seed(&lone, 0, 3, 10);
+        enter(&lone, has_wish ? &wish : NULL);
+        CHECK_EQ_INT(lone.engine->holds, 0);
+        tell_target(&lone, 2, true);
+        CHECK(!lone.has_got);
+        tell_over(&lone, 3, 3, 0);
+        CHECK(!lone.has_got);
+        CHECK_EQ_INT(lone_count(&lone, EKI_KIND_PARCEL), 0);
+        CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+        CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
+        CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
+        CHECK_EQ_INT(tasks_of(&lone, 0), 3);
+        lone_close(&lone);
+    }
+}
+
+/* Prepared, but in a phase that does not rebalance. */
+static void parcels_are_dropped_where_nobody_wishes(void)
+{
+    struct lone lone;
+    lone_open(&lone, 1);
+    lone_make(&lone);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+    enter(&lone, NULL);
+    /* Dropped: no memory is needed for it. */
+    eki_memory_fail(1);
+    tell_target(&lone, 2, false);
+    eki_memory_fail(0);
+    CHECK(!lone.has_got);
+    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+    lone_close(&lone);
+}
+
+static void prepare_without_memory_can_be_repeated(void)
+{
+    struct lone lone;
+    lone_open(&lone, 1);
+    lone_make(&lone);
+    eki_memory_fail(1);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_ERR_NOMEM);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+    /* It is there: nothing is needed any more. */
+    eki_memory_fail(1);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+    eki_memory_fail(0);
+    lone_close(&lone);
+}
+
+int main(void)
+{
+    RUN(workers_are_evened_out);
+    RUN(any_worker_may_shed);
+    RUN(every_algorithm_evens_workers_out);
+    RUN(just_what_is_shed_moves);
+    RUN(tasks_never_measured_count_by_their_hints);
+    RUN(where_nothing_is_to_gain_nothing_moves);
+    RUN(gain_below_its_cost_moves_nothing);
+    RUN(no_memory_on_entering_is_an_error);
+    RUN(no_memory_later_is_an_error);
+    RUN(rank_tells_what_it_has);
+    RUN(workers_wait_until_the_root_says_that_it_is_over);
+    RUN(tasks_move_where_the_plan_says);
+    RUN(tasks_move_when_their_plan_has_come);
+    RUN(tasks_stay_where_it_would_be_worse);
+    RUN(tasks_stay_after_a_stop);
+    RUN(root_tells_that_all_is_balanced);
+    RUN(root_tells_a_target_where_loads_differ);
+    RUN(parcel_waits_for_a_buffer);
+    RUN(parcel_that_lies_is_an_error);
+    RUN(parcel_without_memory_is_taken_later);
+    RUN(parcels_are_dropped_where_nobody_has_prepared);
+    RUN(parcels_are_dropped_where_nobody_wishes);
+    RUN(prepare_without_memory_can_be_repeated);
+    return check_result();
+}
