@@ -78,7 +78,11 @@ static enum eki_taken take_message(struct eki_engine *engine,
     if (traits->has_slots && !are_slots(engine, message))
         return refuse(engine, "tasks from rank %d do not fit this collection",
                       head->source);
-    return taker->ops->take(taker, message, now);
+    enum eki_taken taken = taker->ops->take(taker, message, now);
+    if (taken == EKI_REFUSED)
+        return refuse(engine, "a message from rank %d (%s) makes no sense",
+                      head->source, traits->name);
+    return taken;
 }
 
 static enum eki_taken keep_early(struct eki_engine *engine,

@@ -466,9 +466,39 @@ static void send_wish(struct eki_counter *counter,
     set_state(drawer, is_draw ? EKI_DRAW_ASKED : EKI_DRAW_FETCHED);
 }
 
+/* Whether NUMBER is that of a seed of this rank, as its table says. */
+static bool is_held(const struct eki_counter *counter, int64_t number)
+{
+    const struct eki_seeds *own =
+        &counter->table[counter->protocol.engine->topology->rank];
+    return number >= own[0].first && number < own[1].first;
+}
+
+/* Whether all numbers that others want are here: some may have heard the whole
+ * table before this rank. */
+static bool are_held(const struct eki_counter *counter)
+{
+    for (int i = 0; i < counter->count; i++) {
+        if (counter->wishes[i].number >= 0 &&
+            !is_held(counter, counter->wishes[i].number))
+            return false;
+    }
+    return true;
+}
+
+/* Rank 0 tells the table: nobody knows a number before. */
+static bool may_fetch(const struct eki_counter *counter, int64_t number)
+{
+    if (is_ready(counter))
+        return is_held(counter, number);
+    return number >= 0 && counter->protocol.engine->topology->rank != 0;
+}
+
 static enum eki_taken keep_wish(struct eki_counter *counter,
                                 const struct eki_head *head)
 {
+    if (head->kind == EKI_KIND_FETCH && !may_fetch(counter, head->first))
+        return EKI_REFUSED;
     if (counter->count == counter->room) {
         int room = counter->room ? 2 * counter->room : 64;
         struct eki_wish *grown =
@@ -573,13 +603,16 @@ static enum eki_taken take_table(struct eki_counter *counter,
         set_void(counter);
         return EKI_TAKEN;
     }
-    if (first < 0 || count < 1 || first + count > entries ||
+    if (first < 0 || count < 1 || count > entries - first ||
         message->head.bytes != count * (int64_t)sizeof *counter->table)
         return EKI_REFUSED;
     memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
     counter->known += (int)count;
-    if (counter->known == entries)
-        set_ready(counter);
+    if (counter->known < entries)
+        return EKI_TAKEN;
+    if (!are_held(counter))
+        return EKI_REFUSED;
+    set_ready(counter);
     return EKI_TAKEN;
 }
 
@@ -594,6 +627,8 @@ static enum eki_taken take_answer(struct eki_counter *counter,
         return EKI_REFUSED;
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
+        if (message->head.first < 0)
+            return EKI_REFUSED;
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }

@@ -309,7 +309,8 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
                 int node, uint64_t now)
 {
     struct eki_asker *asker = &requests->askers[worker->here];
-    /* A search begins without back-off. */
+    /* A search begins with the shortest back-off; one that runs from the search
+     * before goes on. */
     if (asker->search != worker->search.number)
         asker->backoff = 0;
     asker->search = worker->search.number;

@@ -493,7 +493,7 @@ static void answer_that_nobody_waits_for_is_an_error(void)
             message->head.worker = 1; /* of rank 1 */
         else
             lone_fill(&lone, message, 2, 70);
-        check_broken(&lone, "");
+        check_broken(&lone, "makes no sense");
     }
 }
 
@@ -517,15 +517,48 @@ static void fetched_without_memory_is_taken_later(void)
 
 static void table_that_lies_is_refused(void)
 {
-    static const int64_t lies[][2] = {{-1, 1}, {1, 3}, {3, 1}, {0, 4}};
+    static const int64_t lies[][2] = {
+        {-1, 1}, {1, 3}, {3, 1}, {0, 4}, {INT64_MAX, 1}};
     static const struct eki_seeds table[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct lone lone;
         begin(&lone, 1, 2, 10);
         lone_serve(&lone);
         tell_table(&lone, table, lies[i][0], lies[i][1]);
-        check_broken(&lone, "");
+        check_broken(&lone, "makes no sense");
     }
+}
+
+/* Rank 1 holds seeds 0 and 1 of two; it has the table, or has it not yet. */
+static void fetching_what_is_not_here_is_refused(void)
+{
+    static const struct eki_seeds table[3] = {
+        {.function = -1}, {.function = -1}, {.first = 2, .function = -1}};
+    static const int64_t numbers[] = {-1, 2, 1000};
+    for (int i = 0; i < 6; i++) {
+        struct lone lone;
+        begin(&lone, 1, 2, 10);
+        lone_serve(&lone);
+        if (i < 3)
+            tell_table(&lone, table, 0, 3);
+        if (i < 3)
+            lone_serve(&lone);
+        lone_message(&lone, EKI_KIND_FETCH)->head.first = numbers[i % 3];
+        lone_serve(&lone);
+        if (i > 3)
+            tell_table(&lone, table, 0, 3);
+        check_broken(&lone, "makes no sense");
+    }
+}
+
+static void negative_number_is_refused(void)
+{
+    struct lone lone;
+    begin(&lone, 1, 2, 10);
+    struct eki_message *message = lone_message(&lone, EKI_KIND_NUMBER);
+    message->head.first = -5;
+    message->head.worker = lone_worker(&lone)->id;
+    check_broken(&lone, "makes no sense");
 }
 
 static void table_of_wrong_size_is_refused(void)
@@ -535,7 +568,7 @@ static void table_of_wrong_size_is_refused(void)
     struct eki_message *message = lone_message(&lone, EKI_KIND_TABLE);
     message->head.count = 3;
     message->head.bytes = 2 * sizeof(struct eki_seeds);
-    check_broken(&lone, "");
+    check_broken(&lone, "makes no sense");
 }
 
 static void seeds_of_wrong_size_are_refused(void)
@@ -543,7 +576,7 @@ static void seeds_of_wrong_size_are_refused(void)
     struct lone lone;
     begin(&lone, 0, 2, 10);
     lone_message(&lone, EKI_KIND_SEEDS)->head.bytes = 8;
-    check_broken(&lone, "");
+    check_broken(&lone, "makes no sense");
 }
 
 static void scheme_says_why_there_is_no_counter(void)
@@ -588,6 +621,8 @@ int main(void)
     RUN(answer_that_nobody_waits_for_is_an_error);
     RUN(fetched_without_memory_is_taken_later);
     RUN(table_that_lies_is_refused);
+    RUN(fetching_what_is_not_here_is_refused);
+    RUN(negative_number_is_refused);
     RUN(table_of_wrong_size_is_refused);
     RUN(seeds_of_wrong_size_are_refused);
     RUN(scheme_says_why_there_is_no_counter);
