@@ -81,39 +81,75 @@ static void add_result(const struct eki_leader *leader,
     }
 }
 
-/* One parcel per rank that has items in the pool. */
-static bool send_plans(struct eki_balancer *balancer,
-                       const struct eki_leader *leader)
+/* Items of the pool by the rank whose workers shed them, COUNTS [ranks]. */
+static void count_plans(const struct eki_balancer *balancer,
+                        const struct eki_leader *leader, int64_t *counts)
 {
     const struct eki_pool *pool = &leader->pool;
-    int size = balancer->engine->topology->size;
-    struct eki_parcel **parcels = eki_alloc((size_t)size, sizeof *parcels);
-    int64_t *counts = eki_alloc((size_t)size, sizeof *counts);
-    bool done = parcels && counts;
-    for (int64_t i = 0; done && i < pool->count; i++)
+    for (int64_t i = 0; i < pool->count; i++)
         counts[rank_of(balancer, pool->items[i].from)]++;
-    for (int r = 0; done && r < size; r++) {
+}
+
+/* A parcel for each rank that has COUNTS.  False: no memory, and none is made.
+ */
+static bool make_plans(const struct eki_balancer *balancer,
+                       const struct eki_leader *leader, const int64_t *counts,
+                       struct eki_parcel **parcels)
+{
+    for (int r = 0; r < balancer->engine->topology->size; r++) {
         if (counts[r] == 0)
             continue;
         parcels[r] =
             eki_mail_make(r, EKI_PARCEL_PLAN, leader->group,
                           counts[r] * (int64_t)sizeof(struct eki_plan_told));
-        done = parcels[r] != NULL;
-        counts[r] = 0;
+        if (!parcels[r])
+            goto free_parcels;
     }
-    for (int64_t i = 0; done && i < pool->count; i++) {
+    return true;
+free_parcels:
+    for (int r = 0; r < balancer->engine->topology->size; r++)
+        eki_free(parcels[r]);
+    return false;
+}
+
+/* Where each item goes, into the parcel of its rank; COUNTS start anew and end
+ * as they were. */
+static void fill_plans(const struct eki_balancer *balancer,
+                       const struct eki_leader *leader, int64_t *counts,
+                       struct eki_parcel **parcels)
+{
+    const struct eki_pool *pool = &leader->pool;
+    memset(counts, 0,
+           (size_t)balancer->engine->topology->size * sizeof *counts);
+    for (int64_t i = 0; i < pool->count; i++) {
         const struct eki_item *item = &pool->items[i];
         int r = rank_of(balancer, item->from);
         ((struct eki_plan_told *)parcels[r]->data)[counts[r]++] =
             (struct eki_plan_told){item->from, item->index,
                                    leader->first + pool->places[i], 0};
     }
-    for (int r = 0; parcels && r < size; r++) {
-        if (parcels[r] && done)
+}
+
+/* One parcel per rank that has items in the pool. */
+static bool send_plans(struct eki_balancer *balancer,
+                       const struct eki_leader *leader)
+{
+    int size = balancer->engine->topology->size;
+    struct eki_parcel **parcels = eki_alloc((size_t)size, sizeof *parcels);
+    int64_t *counts = eki_alloc((size_t)size, sizeof *counts);
+    bool done = false;
+    if (!parcels || !counts)
+        goto free_arrays;
+    count_plans(balancer, leader, counts);
+    if (!make_plans(balancer, leader, counts, parcels))
+        goto free_arrays;
+    fill_plans(balancer, leader, counts, parcels);
+    for (int r = 0; r < size; r++) {
+        if (parcels[r])
             eki_mail_send(&balancer->mail, parcels[r]);
-        else
-            eki_free(parcels[r]);
     }
+    done = true;
+free_arrays:
     eki_free(parcels);
     eki_free(counts);
     return done;
@@ -135,29 +171,52 @@ static bool is_asked(const struct eki_leader *leader, int32_t worker)
     return load > leader->pool.target || load < least;
 }
 
-/* Ask ranks to open the workers that are in trouble or, the second time, those
- * that could help, too. */
+/* The first worker of the group after WORKER that is on another rank. */
+static int32_t end_of_rank(const struct eki_balancer *balancer,
+                           const struct eki_leader *leader, int32_t worker)
+{
+    int rank = rank_of(balancer, leader->first + worker);
+    int32_t end = worker + 1;
+    while (end < leader->workers &&
+           rank_of(balancer, leader->first + end) == rank)
+        end++;
+    return end;
+}
+
+/* Ask the rank of workers [WORKER, END) to open those that are asked; ASKED has
+ * room for them. */
+static bool ask_rank(struct eki_balancer *balancer, struct eki_leader *leader,
+                     int32_t worker, int32_t end, int32_t *asked)
+{
+    int rank = rank_of(balancer, leader->first + worker);
+    int64_t n = 0;
+    for (int32_t w = worker; w < end; w++) {
+        if (is_asked(leader, w))
+            asked[n++] = leader->first + w;
+    }
+    if (n == 0)
+        return true;
+    leader->awaited++;
+    return eki_mail_send_copy(&balancer->mail, rank, EKI_PARCEL_OPEN,
+                              leader->group, asked, n * (int64_t)sizeof *asked);
+}
+
+/* Ask ranks to open the workers that are above the target and, the second time,
+ * those that could help, too. */
 static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     int32_t *asked = eki_alloc((size_t)leader->workers, sizeof *asked);
-    bool done = asked != NULL;
+    bool done = false;
+    if (!asked)
+        return false;
     leader->round++;
-    for (int32_t w = 0; done && w < leader->workers;) {
-        int rank = rank_of(balancer, leader->first + w);
-        int64_t n = 0;
-        for (; w < leader->workers &&
-               rank_of(balancer, leader->first + w) == rank;
-             w++) {
-            if (is_asked(leader, w))
-                asked[n++] = leader->first + w;
-        }
-        if (n == 0)
-            continue;
-        leader->awaited++;
-        done = eki_mail_send_copy(&balancer->mail, rank, EKI_PARCEL_OPEN,
-                                  leader->group, asked,
-                                  n * (int64_t)sizeof *asked);
+    for (int32_t w = 0, end; w < leader->workers; w = end) {
+        end = end_of_rank(balancer, leader, w);
+        if (!ask_rank(balancer, leader, w, end, asked))
+            goto free_asked;
     }
+    done = true;
+free_asked:
     eki_free(asked);
     return done;
 }
@@ -188,33 +247,58 @@ static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
     return finish(balancer, leader);
 }
 
-static bool take_opened(struct eki_balancer *balancer,
-                        struct eki_leader *leader)
+/* Items in an OPENED; 0: that rank was not asked. */
+static int64_t opened_in(const struct eki_parcel *opened)
+{
+    return opened ? opened->bytes / (int64_t)sizeof(struct eki_item) : 0;
+}
+
+static int64_t count_opened(const struct eki_leader *leader)
 {
     int64_t count = 0;
     for (int r = 0; r < leader->ranks; r++)
-        count += leader->heard[r] ? leader->heard[r]->bytes /
-                                        (int64_t)sizeof(struct eki_item)
-                                  : 0;
+        count += opened_in(leader->heard[r]);
+    return count;
+}
+
+/* The items that were opened, in the order of the ranks. */
+static void copy_opened(const struct eki_leader *leader, struct eki_item *items)
+{
+    for (int r = 0; r < leader->ranks; r++) {
+        int64_t n = opened_in(leader->heard[r]);
+        if (n == 0)
+            continue;
+        memcpy(items, leader->heard[r]->data, (size_t)n * sizeof *items);
+        items += n;
+    }
+}
+
+/* Add what was opened to the pool, placed where it is now. */
+static bool add_opened(struct eki_leader *leader)
+{
+    int64_t count = count_opened(leader);
     struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
     int32_t *places = eki_alloc((size_t)count, sizeof *places);
-    bool done = items && places;
-    count = 0;
-    for (int r = 0; done && r < leader->ranks; r++) {
-        if (!leader->heard[r])
-            continue;
-        memcpy(items + count, leader->heard[r]->data,
-               (size_t)leader->heard[r]->bytes);
-        count += leader->heard[r]->bytes / (int64_t)sizeof *items;
-    }
+    bool done = false;
+    if (!items || !places)
+        goto free_arrays;
+    copy_opened(leader, items);
     forget_heard(leader);
-    done = done && eki_items_sort(items, count);
-    for (int64_t i = 0; done && i < count; i++)
+    if (!eki_items_sort(items, count))
+        goto free_arrays;
+    for (int64_t i = 0; i < count; i++)
         places[i] = items[i].from - leader->first;
-    done = done && eki_pool_add(&leader->pool, items, places, count);
+    done = eki_pool_add(&leader->pool, items, places, count);
+free_arrays:
     eki_free(items);
     eki_free(places);
-    return done && settle(balancer, leader);
+    return done;
+}
+
+static bool take_opened(struct eki_balancer *balancer,
+                        struct eki_leader *leader)
+{
+    return add_opened(leader) && settle(balancer, leader);
 }
 
 static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
@@ -235,37 +319,52 @@ static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
     return true;
 }
 
-/* All offers into the pool, in the order of the workers. */
-static bool gather(const struct eki_balancer *balancer,
-                   struct eki_leader *leader)
+static const struct eki_offer_told *offer_of(const struct eki_leader *leader,
+                                             int r)
 {
-    struct eki_pool *pool = &leader->pool;
-    int64_t count = 0, worker = 0;
+    return (const struct eki_offer_told *)leader->heard[r]->data;
+}
+
+static int64_t count_offered(const struct eki_leader *leader)
+{
+    int64_t count = 0;
     for (int r = 0; r < leader->ranks; r++)
-        count += ((struct eki_offer_told *)leader->heard[r]->data)->items;
-    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
-    if (!items)
-        return false;
-    count = 0;
+        count += offer_of(leader, r)->items;
+    return count;
+}
+
+/* All offers, in the order of the workers: their loads, and the items. */
+static void copy_offered(struct eki_leader *leader, struct eki_item *items)
+{
+    eki_ns *load = leader->loads;
     for (int r = 0; r < leader->ranks; r++) {
-        const struct eki_offer_told *told =
-            (const struct eki_offer_told *)leader->heard[r]->data;
+        const struct eki_offer_told *told = offer_of(leader, r);
         const eki_ns *loads = (const eki_ns *)(told + 1);
-        memcpy(leader->loads + worker, loads,
-               (size_t)told->workers * sizeof *loads);
-        memcpy(items + count, loads + told->workers,
+        memcpy(load, loads, (size_t)told->workers * sizeof *loads);
+        memcpy(items, loads + told->workers,
                (size_t)told->items * sizeof *items);
-        worker += told->workers;
-        count += told->items;
+        load += told->workers;
+        items += told->items;
         leader->fewest += told->fewest;
         if (told->largest > leader->largest)
             leader->largest = told->largest;
     }
-    *pool = (struct eki_pool){.workers = leader->workers,
-                              .target = balancer->target,
-                              .slack = balancer->slack,
-                              .loads = leader->loads};
-    bool done = eki_pool_fill(pool, items, count);
+}
+
+/* Open the pool with all offers. */
+static bool gather(const struct eki_balancer *balancer,
+                   struct eki_leader *leader)
+{
+    int64_t count = count_offered(leader);
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
+    if (!items)
+        return false;
+    copy_offered(leader, items);
+    leader->pool = (struct eki_pool){.workers = leader->workers,
+                                     .target = balancer->target,
+                                     .slack = balancer->slack,
+                                     .loads = leader->loads};
+    bool done = eki_pool_fill(&leader->pool, items, count);
     eki_free(items);
     forget_heard(leader);
     return done;
