@@ -193,117 +193,173 @@ static int64_t choose(const struct eki_balancer *balancer, const eki_ns *ns,
     return n;
 }
 
-/* Shed what one worker has too much: items to PUT; returns how many. */
-static int64_t shed(struct eki_balancer *balancer, int here, eki_ns *load,
-                    int32_t *chosen, eki_ns *ns, struct eki_item *put,
-                    int64_t *fewest)
+/* An offer that is being written, worker by worker. */
+struct offer {
+    struct eki_offer_told *told; /* in the parcel: its head ... */
+    eki_ns *load;                /* ... the load of the next worker ... */
+    struct eki_item *item;       /* ... and the next item */
+    eki_ns *ns;                  /* scratch: durations of a worker's tasks */
+    int32_t *chosen;             /* scratch: which of them it sheds */
+};
+
+/* Shed what one worker has too much. */
+static void shed(struct eki_balancer *balancer, int here, struct offer *offer)
 {
     struct eki_donor *donor = &balancer->donor;
     int64_t first = donor->first[here];
     int64_t count = donor->first[here + 1] - first;
+    eki_ns load = load_of(donor, here);
+    if (load > offer->told->largest)
+        offer->told->largest = load;
     for (int64_t i = 0; i < count; i++)
-        ns[i] = donor->items[first + i].ns;
-    *fewest += eki_balance_fewest(ns, count, *load, balancer->target);
-    int64_t n = choose(balancer, ns, count, *load, chosen);
+        offer->ns[i] = donor->items[first + i].ns;
+    offer->told->fewest +=
+        eki_balance_fewest(offer->ns, count, load, balancer->target);
+    int64_t n = choose(balancer, offer->ns, count, load, offer->chosen);
     for (int64_t i = 0; i < n; i++) {
-        donor->to[first + chosen[i]] = -1;
-        put[i] = donor->items[first + chosen[i]];
-        *load -= put[i].ns;
+        int64_t at = first + offer->chosen[i];
+        donor->to[at] = -1;
+        *offer->item++ = donor->items[at];
+        load -= donor->items[at].ns;
     }
+    *offer->load++ = load;
+    offer->told->items += n;
     donor->open += n;
-    return n;
 }
 
-/* Offer what workers [HERE, END) of one group have too much. */
-static bool offer(struct eki_balancer *balancer, int here, int end)
+/* A parcel for what workers [HERE, END) of one group may shed, MOST items. */
+static struct eki_parcel *make_offer(const struct eki_balancer *balancer,
+                                     int here, int end, int64_t most)
 {
-    const struct eki_donor *donor = &balancer->donor;
     int group = group_of(balancer, balancer->engine->workers[here]->id);
-    int64_t most = donor->first[end] - donor->first[here];
     int64_t bytes = (int64_t)(sizeof(struct eki_offer_told)) +
                     (end - here) * (int64_t)sizeof(eki_ns) +
                     most * (int64_t)sizeof(struct eki_item);
-    struct eki_parcel *parcel = eki_mail_make(leader_of(balancer, group),
-                                              EKI_PARCEL_OFFER, group, bytes);
+    return eki_mail_make(leader_of(balancer, group), EKI_PARCEL_OFFER, group,
+                         bytes);
+}
+
+/* Fill the parcel of an offer, which knows that and the scratch, with what
+ * workers [HERE, END) have too much. */
+static void fill_offer(struct eki_balancer *balancer, int here, int end,
+                       struct offer *offer)
+{
+    offer->told->workers = end - here;
+    offer->load = (eki_ns *)(offer->told + 1);
+    offer->item = (struct eki_item *)(offer->load + (end - here));
+    for (int w = here; w < end; w++)
+        shed(balancer, w, offer);
+}
+
+/* Offer what workers [HERE, END) of one group have too much. */
+static bool send_offer(struct eki_balancer *balancer, int here, int end)
+{
+    const struct eki_donor *donor = &balancer->donor;
+    int64_t most = donor->first[end] - donor->first[here];
+    struct eki_parcel *parcel = make_offer(balancer, here, end, most);
     int32_t *chosen = eki_alloc((size_t)most, sizeof *chosen);
     eki_ns *ns = eki_alloc((size_t)most, sizeof *ns);
-    bool done = parcel && chosen && ns;
-    if (done) {
-        struct eki_offer_told *told = (struct eki_offer_told *)parcel->data;
-        eki_ns *loads = (eki_ns *)(told + 1);
-        struct eki_item *items = (struct eki_item *)(loads + (end - here));
-        told->workers = end - here;
-        for (int w = here; w < end; w++) {
-            loads[w - here] = load_of(donor, w);
-            if (loads[w - here] > told->largest)
-                told->largest = loads[w - here];
-            told->items += shed(balancer, w, &loads[w - here], chosen, ns,
-                                items + told->items, &told->fewest);
-        }
-        parcel->bytes -= (most - told->items) * (int64_t)sizeof *items;
-        eki_mail_send(&balancer->mail, parcel);
-    } else {
+    bool done = false;
+    if (!parcel || !chosen || !ns) {
         eki_free(parcel);
+        goto free_scratch;
     }
+    struct offer offer = {.told = (struct eki_offer_told *)parcel->data,
+                          .ns = ns,
+                          .chosen = chosen};
+    fill_offer(balancer, here, end, &offer);
+    parcel->bytes = (unsigned char *)offer.item - parcel->data;
+    eki_mail_send(&balancer->mail, parcel);
+    done = true;
+free_scratch:
     eki_free(chosen);
     eki_free(ns);
     return done;
+}
+
+static bool list_workers(struct eki_balancer *balancer, const double *hint_ns)
+{
+    for (int here = 0; here < balancer->engine->topology->workers_here;
+         here++) {
+        if (!list_worker(balancer, here, hint_ns))
+            return false;
+    }
+    return true;
+}
+
+/* The first worker of this rank after HERE that is in another group. */
+static int end_of_group(const struct eki_balancer *balancer, int here)
+{
+    struct ek_worker **workers = balancer->engine->workers;
+    int group = group_of(balancer, workers[here]->id), end = here + 1;
+    while (end < balancer->engine->topology->workers_here &&
+           group_of(balancer, workers[end]->id) == group)
+        end++;
+    return end;
 }
 
 static bool take_target(struct eki_balancer *balancer,
                         const struct eki_target_told *told)
 {
     int workers = balancer->engine->topology->workers_here;
+    const double *hint_ns = (const double *)(told + 1);
     balancer->target = told->target;
     balancer->slack = told->slack != 0;
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
-    if (!open_items(balancer))
+    if (!open_items(balancer) || !list_workers(balancer, hint_ns))
         return false;
-    for (int here = 0; here < workers; here++) {
-        if (!list_worker(balancer, here, (const double *)(told + 1)))
-            return false;
-    }
     for (int here = 0, end; here < workers; here = end) {
-        int group = group_of(balancer, balancer->engine->workers[here]->id);
-        for (end = here;
-             end < workers &&
-             group_of(balancer, balancer->engine->workers[end]->id) == group;)
-            end++;
-        if (!offer(balancer, here, end))
+        end = end_of_group(balancer, here);
+        if (!send_offer(balancer, here, end))
             return false;
     }
     return true;
 }
 
-/* All that these workers still have, undecided from now on. */
+/* Tasks of WORKER, of this rank, that may move. */
+static int64_t tasks_of(const struct eki_balancer *balancer, int32_t worker)
+{
+    const struct eki_donor *donor = &balancer->donor;
+    int here = worker - balancer->engine->workers[0]->id;
+    return donor->first[here + 1] - donor->first[here];
+}
+
+/* The tasks that WORKER still has are undecided from now on: to ITEMS; returns
+ * how many there are. */
+static int64_t open_worker(struct eki_balancer *balancer, int32_t worker,
+                           struct eki_item *items)
+{
+    struct eki_donor *donor = &balancer->donor;
+    int here = worker - balancer->engine->workers[0]->id;
+    int64_t n = 0;
+    for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++) {
+        if (donor->to[i] != worker)
+            continue;
+        donor->to[i] = -1;
+        items[n++] = donor->items[i];
+    }
+    donor->open += n;
+    return n;
+}
+
+/* The leader wants all that the workers in PARCEL still have. */
 static bool take_open(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
-    struct eki_donor *donor = &balancer->donor;
     const int32_t *asked = (const int32_t *)parcel->data;
     int64_t count = parcel->bytes / (int64_t)sizeof *asked, room = 0, n = 0;
-    int first_worker = balancer->engine->workers[0]->id;
     for (int64_t i = 0; i < count; i++)
-        room += donor->first[asked[i] - first_worker + 1] -
-                donor->first[asked[i] - first_worker];
+        room += tasks_of(balancer, asked[i]);
     struct eki_parcel *answer =
         eki_mail_make(parcel->rank, EKI_PARCEL_OPENED, parcel->group,
                       room * (int64_t)sizeof(struct eki_item));
     if (!answer)
         return false;
     struct eki_item *items = (struct eki_item *)answer->data;
-    for (int64_t i = 0; i < count; i++) {
-        int here = asked[i] - first_worker;
-        for (int64_t k = donor->first[here]; k < donor->first[here + 1]; k++) {
-            if (donor->to[k] != asked[i])
-                continue;
-            donor->to[k] = -1;
-            items[n++] = donor->items[k];
-        }
-    }
-    donor->open += n;
+    for (int64_t i = 0; i < count; i++)
+        n += open_worker(balancer, asked[i], items + n);
     answer->bytes = n * (int64_t)sizeof *items;
     eki_mail_send(&balancer->mail, answer);
     return true;
@@ -396,46 +452,58 @@ static bool send_slot(struct eki_balancer *balancer,
                                 eki_topology_rank(topology, worker), worker);
 }
 
-static bool move_worker(struct eki_balancer *balancer, int here)
+/* Send each seed of a worker where TO says and close up those that stay.
+ * Returns how many had to stay because there was no memory. */
+static int64_t move_seeds(struct eki_balancer *balancer, int here,
+                          const int32_t *to)
 {
     const struct ek_worker *worker = balancer->engine->workers[here];
     struct eki_local *local = &balancer->engine->workers[here]->local;
     int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
-    int32_t *to = eki_alloc((size_t)n, sizeof *to);
-    bool done = to != NULL;
     unsigned char *kept = local->seed_base;
-    if (!done)
-        return false;
-    spread(&balancer->donor, here, worker->id, n, to);
+    int64_t stuck = 0;
     for (int64_t i = 0; i < n; i++) {
         struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
         if (to[i] != worker->id) {
-            bool sent = send_slot(balancer, slot, to[i]);
-            done = done && sent;
-            if (sent)
+            if (send_slot(balancer, slot, to[i]))
                 continue;
+            stuck++;
         }
         memmove(kept, slot, local->slot_bytes);
         kept += local->slot_bytes;
     }
     local->seed_top = local->seed_end = kept;
+    return stuck;
+}
+
+/* False: no memory; what could not be sent stays. */
+static bool move_worker(struct eki_balancer *balancer, int here)
+{
+    const struct ek_worker *worker = balancer->engine->workers[here];
+    const struct eki_local *local = &worker->local;
+    int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
+    int32_t *to = eki_alloc((size_t)n, sizeof *to);
+    if (!to)
+        return false;
+    spread(&balancer->donor, here, worker->id, n, to);
+    int64_t stuck = move_seeds(balancer, here, to);
     eki_free(to);
-    return done;
+    return stuck == 0;
 }
 
 bool eki_donor_move(struct eki_balancer *balancer)
 {
     struct ek_worker *first = balancer->engine->workers[0];
     int64_t before = balancer->engine->moves.count;
-    bool done = true;
+    int stuck = 0; /* workers that could not send all */
     if (!balancer->donor.first || balancer->donor.is_undone)
         return true;
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        done = move_worker(balancer, here) && done;
+        stuck += !move_worker(balancer, here);
     /* Before the worker says that it is idle. */
     balancer->sent = balancer->engine->moves.count - before;
     first->created += (uint64_t)balancer->sent;
     eki_worker_store(first);
-    return done;
+    return stuck == 0;
 }
