@@ -132,6 +132,25 @@ static void choose_target(struct eki_balancer *balancer,
                                           balancer->wish.cost_ns);
 }
 
+/* Send a copy of DATA to every rank.  False: no memory, some go without. */
+static bool send_to_all(struct eki_balancer *balancer, int what,
+                        const void *data, int64_t bytes)
+{
+    for (int r = 0; r < balancer->engine->topology->size; r++) {
+        if (!eki_mail_send_copy(&balancer->mail, r, what, 0, data, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* All stays as it is. */
+static bool send_balanced(struct eki_balancer *balancer)
+{
+    eki_ns largest = balancer->root.totals.largest_load;
+    struct eki_result_told result = {.before = largest, .after = largest};
+    return send_to_all(balancer, EKI_PARCEL_OVER, &result, sizeof result);
+}
+
 static bool send_target(struct eki_balancer *balancer)
 {
     int64_t bytes =
@@ -142,16 +161,8 @@ static bool send_target(struct eki_balancer *balancer)
         return false;
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
     choose_target(balancer, told, has_unmeasured);
-    bool done = true;
-    for (int r = 0; done && r < balancer->engine->topology->size; r++)
-        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_TARGET, 0,
-                                  told, bytes);
-    eki_ns largest = balancer->root.totals.largest_load;
-    struct eki_result_told result = {.before = largest, .after = largest};
-    for (int r = 0;
-         done && told->is_balanced && r < balancer->engine->topology->size; r++)
-        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_OVER, 0,
-                                  &result, sizeof result);
+    bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
+                (!told->is_balanced || send_balanced(balancer));
     eki_free(told);
     return done;
 }
@@ -162,31 +173,26 @@ static int64_t items_in(const struct eki_parcel *left)
            (int64_t)sizeof(struct eki_item);
 }
 
-/* What all groups left, longest first, and what each is like; NULL: no memory.
- */
-static struct eki_item *gather_left(struct eki_balancer *balancer,
-                                    int64_t *count)
+static int64_t count_left(const struct eki_balancer *balancer)
+{
+    int64_t count = 0;
+    for (int g = 0; g < balancer->groups; g++)
+        count += items_in(balancer->root.left[g]);
+    return count;
+}
+
+/* What all groups left to ITEMS, and what each is like. */
+static void copy_left(struct eki_balancer *balancer, struct eki_item *items)
 {
     struct eki_root *root = &balancer->root;
-    *count = 0;
-    for (int g = 0; g < balancer->groups; g++)
-        *count += items_in(root->left[g]);
-    struct eki_item *items = eki_alloc((size_t)*count, sizeof *items);
-    if (!items)
-        return NULL;
-    *count = 0;
     for (int g = 0; g < balancer->groups; g++) {
         const struct eki_group *told =
             (const struct eki_group *)root->left[g]->data;
+        int64_t n = items_in(root->left[g]);
         root->told[g] = *told;
-        memcpy(items + *count, told + 1,
-               (size_t)items_in(root->left[g]) * sizeof *items);
-        *count += items_in(root->left[g]);
+        memcpy(items, told + 1, (size_t)n * sizeof *items);
+        items += n;
     }
-    if (eki_items_sort(items, *count))
-        return items;
-    eki_free(items);
-    return NULL;
 }
 
 static bool send_given(struct eki_balancer *balancer, int group,
@@ -211,24 +217,43 @@ static bool send_given(struct eki_balancer *balancer, int group,
     return true;
 }
 
+static bool send_all_given(struct eki_balancer *balancer,
+                           const struct eki_item *items, const int32_t *given,
+                           int64_t count)
+{
+    for (int g = 0; g < balancer->groups; g++) {
+        if (!send_given(balancer, g, items, given, count))
+            return false;
+    }
+    return true;
+}
+
+/* Give what all groups left, longest first, to groups that have room. */
 static bool share(struct eki_balancer *balancer)
 {
-    int64_t count;
-    struct eki_item *items = gather_left(balancer, &count);
-    int32_t *given = items ? eki_alloc((size_t)count, sizeof *given) : NULL;
-    bool done = given && eki_groups_share(balancer->root.told, balancer->groups,
-                                          items, count, given);
-    for (int g = 0; done && g < balancer->groups; g++)
-        done = send_given(balancer, g, items, given, count);
-    eki_free(items);
+    int64_t count = count_left(balancer);
+    bool done = false;
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
+    if (!items)
+        return false;
+    copy_left(balancer, items);
+    if (!eki_items_sort(items, count))
+        goto free_items;
+    int32_t *given = eki_alloc((size_t)count, sizeof *given);
+    if (!given)
+        goto free_items;
+    done = eki_groups_share(balancer->root.told, balancer->groups, items, count,
+                            given) &&
+           send_all_given(balancer, items, given, count);
     eki_free(given);
+free_items:
+    eki_free(items);
     return done;
 }
 
-static bool take_result(struct eki_balancer *balancer,
-                        const struct eki_result_told *told)
+static void add_result(struct eki_result_told *sum,
+                       const struct eki_result_told *told)
 {
-    struct eki_result_told *sum = &balancer->root.result;
     if (told->before > sum->before)
         sum->before = told->before;
     if (told->after > sum->after)
@@ -236,13 +261,16 @@ static bool take_result(struct eki_balancer *balancer,
     sum->moved += told->moved;
     sum->fewest += told->fewest;
     sum->hash += told->hash;
-    bool done = true;
-    if (++balancer->root.results_heard < balancer->groups)
-        return true;
-    for (int r = 0; done && r < balancer->engine->topology->size; r++)
-        done = eki_mail_send_copy(&balancer->mail, r, EKI_PARCEL_OVER, 0, sum,
-                                  sizeof *sum);
-    return done;
+}
+
+static bool take_result(struct eki_balancer *balancer,
+                        const struct eki_result_told *told)
+{
+    struct eki_root *root = &balancer->root;
+    add_result(&root->result, told);
+    return ++root->results_heard < balancer->groups ||
+           send_to_all(balancer, EKI_PARCEL_OVER, &root->result,
+                       sizeof root->result);
 }
 
 bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
