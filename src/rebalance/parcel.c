@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parcels in pieces: header first = offset, count = bytes of the whole. */
+/* Pieces of parcels: `first` of their head is the offset, `count` the bytes of
+ * the whole parcel. */
 #include "rebalance/parcel.h"
 
 #include "engine/offers.h"
@@ -38,11 +39,66 @@ struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes)
     return parcel;
 }
 
+/* Whether a list comes back to itself: one pointer walks twice as fast. */
+static bool is_circle(const struct eki_parcel *parcel)
+{
+    const struct eki_parcel *fast = parcel;
+    while (fast && fast->next) {
+        parcel = parcel->next;
+        fast = fast->next->next;
+        if (parcel == fast)
+            return true;
+    }
+    return false;
+}
+
+static const char *check_out(const struct eki_mail *mail)
+{
+    struct eki_parcel *const *end = &mail->out;
+    if (is_circle(mail->out))
+        return "a parcel was sent twice";
+    for (const struct eki_parcel *at = mail->out; at; at = at->next) {
+        end = &at->next;
+        if (at->done < 0 || at->done > at->bytes)
+            return "more has left of a parcel than there is";
+        if (at != mail->out && at->done > 0)
+            return "a parcel has begun to leave before the one ahead of it";
+    }
+    return end == mail->out_end ? NULL : "the end of the parcels is elsewhere";
+}
+
+static bool is_same(const struct eki_parcel *a, const struct eki_parcel *b)
+{
+    return a->rank == b->rank && a->what == b->what && a->group == b->group;
+}
+
+static const char *check_in(const struct eki_mail *mail)
+{
+    if (is_circle(mail->in))
+        return "a parcel comes twice";
+    for (const struct eki_parcel *at = mail->in; at; at = at->next) {
+        if (at->done < 0 || at->done > at->bytes)
+            return "more has come of a parcel than there is";
+        for (const struct eki_parcel *b = at->next; b; b = b->next) {
+            if (is_same(at, b))
+                return "two parcels of one rank, kind and group come at once";
+        }
+    }
+    return NULL;
+}
+
+const char *eki_mail_check(const struct eki_mail *mail)
+{
+    const char *problem = check_out(mail);
+    return problem ? problem : check_in(mail);
+}
+
 void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel)
 {
     parcel->next = NULL;
     *mail->out_end = parcel;
     mail->out_end = &parcel->next;
+    EKI_ASSERT_SLOW(eki_mail_check(mail));
 }
 
 static struct eki_parcel *take_first(struct eki_mail *mail)
@@ -54,7 +110,7 @@ static struct eki_parcel *take_first(struct eki_mail *mail)
     return parcel;
 }
 
-/* The next piece; false: no buffer. */
+/* Post the next piece; false: no buffer is free. */
 static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
 {
     int64_t room = eki_message_room(engine->fabric);
@@ -90,7 +146,7 @@ struct eki_parcel *eki_mail_post(struct eki_engine *engine,
     return NULL;
 }
 
-/* The parcel that a piece belongs to, in a list. */
+/* Where the parcel of a piece is linked, or where it would be. */
 static struct eki_parcel **find(struct eki_mail *mail,
                                 const struct eki_head *head)
 {
@@ -108,6 +164,7 @@ enum eki_taken eki_mail_take(struct eki_mail *mail,
     const struct eki_head *head = &message->head;
     struct eki_parcel **at = find(mail, head);
     *whole = NULL;
+    EKI_ASSERT_SLOW(eki_mail_check(mail));
     if (!*at) {
         struct eki_parcel *made = eki_mail_make(head->source, head->detail,
                                                 head->worker, head->count);

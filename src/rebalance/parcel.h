@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parcels: messages of any size between ranks, in as many pieces as it takes.
- * For restores only, when nothing else is on its way.
+ * parcel: messages of any size between ranks, in as many pieces as it takes.
+ * Only restores send them.
+ *
+ * Invariants, which eki_mail_check() looks at.  Parcels leave in the order in
+ * which they were sent, so only the first of them has begun.  Pieces of one
+ * parcel may come in any order, but no rank sends another two parcels of one
+ * kind and group at a time: (rank, what, group) names a parcel that comes.
+ *
+ * Threads: the server of the rank, or the thread that enters the phase.
  */
 #ifndef EKI_REBALANCE_PARCEL_H
 #define EKI_REBALANCE_PARCEL_H
@@ -10,32 +17,37 @@
 
 struct eki_parcel {
     struct eki_parcel *next;
-    int rank; /* to or from */
+    int rank; /* where it goes, or comes from */
     int what; /* enum eki_parcel_kind */
     int group;
-    int64_t bytes, done; /* of the data; posted or arrived */
+    int64_t bytes, done; /* of the data: all, and what has left or come */
     _Alignas(16) unsigned char data[];
 };
 
-/* Parcels on their way out, and those of which pieces have come. */
+/* Parcels on their way out, oldest first, and parcels of which some pieces have
+ * come.  Both are owned. */
 struct eki_mail {
-    struct eki_parcel *out, **out_end;
+    struct eki_parcel *out, **out_end; /* the end: where the next is linked */
     struct eki_parcel *in;
 };
 
 void eki_mail_open(struct eki_mail *mail);
 void eki_mail_close(struct eki_mail *mail);
-/* A parcel of BYTES to fill, or NULL; eki_mail_send() takes it. */
+/* A broken invariant in words, or NULL.  O(parcels out + square of those in).
+ */
+const char *eki_mail_check(const struct eki_mail *mail);
+/* A parcel of BYTES to fill, or NULL; eki_mail_send() then owns it. */
 struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes);
 void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel);
 /* Send BYTES of DATA; false: no memory. */
 bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
                         const void *data, int64_t bytes);
-/* Post what there are buffers for.  A parcel for this rank is returned instead,
- * to be taken and freed; NULL: none. */
+/* Post pieces while there are buffers, in order.  A parcel for this rank is
+ * returned instead, and belongs to the caller; NULL: none is next. */
 struct eki_parcel *eki_mail_post(struct eki_engine *engine,
                                  struct eki_mail *mail);
-/* A piece has come; *WHOLE is the parcel if that was the last one, or NULL. */
+/* Take a piece.  With the last one *WHOLE is the parcel, which belongs to the
+ * caller, else NULL. */
 enum eki_taken eki_mail_take(struct eki_mail *mail,
                              const struct eki_message *message,
                              struct eki_parcel **whole);

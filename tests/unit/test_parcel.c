@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parcels: pieces in any order, sizes beyond 31 bits, pieces that lie. */
+/* Parcels: pieces in any order, sizes beyond 31 bits, pieces that lie, and what
+ * the check finds in broken mails. */
 #include "check.h"
 
 #include "rebalance/parcel.h"
@@ -31,6 +32,7 @@ static enum eki_taken take(struct eki_mail *mail, int source, int64_t first,
 {
     struct eki_message *message = piece(source, first, bytes, whole);
     enum eki_taken taken = eki_mail_take(mail, message, parcel);
+    CHECK(eki_mail_check(mail) == NULL);
     free(message);
     return taken;
 }
@@ -115,11 +117,80 @@ static void memory_that_lacks_changes_nothing(void)
     eki_mail_close(&mail);
 }
 
+/* A mail with three parcels out and two that come. */
+static void fill(struct eki_mail *mail)
+{
+    struct eki_parcel *whole;
+    eki_mail_open(mail);
+    CHECK(eki_mail_check(mail) == NULL);
+    for (int i = 0; i < 3; i++) {
+        CHECK(eki_mail_send_copy(mail, i, 3, 1, "letter", 6));
+        CHECK(eki_mail_check(mail) == NULL);
+    }
+    CHECK_EQ_INT(take(mail, 4, 0, 200, 1000, &whole), EKI_TAKEN);
+    CHECK_EQ_INT(take(mail, 5, 0, 200, 1000, &whole), EKI_TAKEN);
+}
+
+static void the_check_finds_broken_ends(void)
+{
+    struct eki_mail mail;
+    fill(&mail);
+    mail.out_end = &mail.out;
+    CHECK_EQ_TEXT(eki_mail_check(&mail), "the end of the parcels is elsewhere");
+    mail.out_end = &mail.out->next->next->next;
+    CHECK(eki_mail_check(&mail) == NULL);
+    mail.out->next->next->next = mail.out->next;
+    CHECK_EQ_TEXT(eki_mail_check(&mail), "a parcel was sent twice");
+    mail.out->next->next->next = NULL;
+    mail.in->next->next = mail.in;
+    CHECK_EQ_TEXT(eki_mail_check(&mail), "a parcel comes twice");
+    mail.in->next->next = NULL;
+    eki_mail_close(&mail);
+}
+
+static void the_check_finds_wrong_counts(void)
+{
+    static const int64_t wrong[] = {-1, 1001};
+    struct eki_mail mail;
+    fill(&mail);
+    for (int i = 0; i < 2; i++) {
+        int64_t done = mail.in->next->done;
+        mail.in->next->done = wrong[i];
+        CHECK_EQ_TEXT(eki_mail_check(&mail),
+                      "more has come of a parcel than there is");
+        mail.in->next->done = done;
+        mail.out->done = wrong[i];
+        CHECK_EQ_TEXT(eki_mail_check(&mail),
+                      "more has left of a parcel than there is");
+        mail.out->done = 6;
+        CHECK(eki_mail_check(&mail) == NULL);
+    }
+    mail.out->next->done = 1;
+    CHECK_EQ_TEXT(eki_mail_check(&mail),
+                  "a parcel has begun to leave before the one ahead of it");
+    eki_mail_close(&mail);
+}
+
+static void the_check_finds_two_of_a_kind(void)
+{
+    struct eki_mail mail;
+    fill(&mail);
+    mail.in->next->rank = mail.in->rank;
+    CHECK_EQ_TEXT(eki_mail_check(&mail),
+                  "two parcels of one rank, kind and group come at once");
+    mail.in->next->what = mail.in->what + 1;
+    CHECK(eki_mail_check(&mail) == NULL);
+    eki_mail_close(&mail);
+}
+
 int main(void)
 {
     RUN(pieces_become_whole);
     RUN(sizes_have_64_bits);
     RUN(lies_are_refused);
     RUN(memory_that_lacks_changes_nothing);
+    RUN(the_check_finds_broken_ends);
+    RUN(the_check_finds_wrong_counts);
+    RUN(the_check_finds_two_of_a_kind);
     return check_result();
 }
