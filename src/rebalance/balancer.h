@@ -38,56 +38,60 @@ enum eki_parcel_kind {
     EKI_PARCEL_OVER
 };
 
-/* Hints in whole numbers, so that sums do not depend on their order. */
+/* Hints are summed in whole numbers of this part of 1, so that sums do not
+ * depend on their order.  The least hint, 2^-16, is 4 of them, and half a
+ * billion of the largest, 2^16, fit 63 bits. */
 #define EKI_HINT_UNIT (1 << 18)
 
-/* Durations of a function. */
+/* What is known of the durations of a function. */
 struct eki_known {
-    int64_t measured, measured_ns;
-    int64_t unmeasured, hints; /* in EKI_HINT_UNIT */
+    int64_t measured, measured_ns; /* tasks that have run, and their sum */
+    int64_t unmeasured, hints; /* tasks that have not; hints in EKI_HINT_UNIT */
     int64_t largest_hint;
 };
 
-/* TOTALS; known[] for each function follow. */
+/* The head of a TOTALS; a struct eki_known for each function follows. */
 struct eki_totals_told {
     struct eki_totals totals; /* of measured tasks, but TASKS is of all */
-    double variance;          /* largest of a worker's load, ns^2 */
+    double variance;          /* the largest of a worker's load, ns^2 */
 };
 
-/* TARGET; for each function the nanoseconds of a hint of 1 follow, as doubles.
- */
+/* The head of a TARGET; for each function the nanoseconds of a unit of hint
+ * follow, as doubles. */
 struct eki_target_told {
     eki_ns target;
-    int64_t slack, is_balanced;
-    struct eki_totals totals; /* of all tasks */
+    int64_t slack, is_balanced; /* 0 or 1 */
+    struct eki_totals totals;   /* of all tasks */
 };
 
-/* OFFER; loads of what stays, and items follow. */
+/* The head of an OFFER; the load that each worker keeps follows, and the items
+ * that were shed. */
 struct eki_offer_told {
     int64_t workers, items, fewest;
-    eki_ns largest; /* load, with them */
+    eki_ns largest; /* the largest load before anything was shed */
 };
 
-/* PLAN: entries. */
+/* An entry of a PLAN: where one task goes. */
 struct eki_plan_told {
     int32_t from, index, to, reserved;
 };
 
-/* RESULT and OVER. */
+/* A RESULT of one group, or an OVER of all. */
 struct eki_result_told {
-    eki_ns before, after; /* largest loads */
+    eki_ns before, after; /* the largest loads */
     int64_t moved, fewest;
     uint64_t hash;
 };
 
-/* This rank's tasks. */
+/* The tasks of this rank that may move, longest first for each worker: those of
+ * worker W are [first[W], first[W + 1]). */
 struct eki_donor {
     int64_t *first;         /* [workers_here + 1] */
-    struct eki_item *items; /* longest first; index: which of the worker's */
-    int32_t *slots;         /* ... and which of its seeds that is */
-    int32_t *to;            /* ... and where it goes; -1: not decided */
-    int64_t open;           /* items that are not decided */
-    bool is_over;           /* the root has said so ... */
+    struct eki_item *items; /* their index counts within the worker */
+    int32_t *slots;         /* which seed of its worker each task is */
+    int32_t *to;            /* the worker where it goes; -1: not decided */
+    int64_t open;           /* tasks that are not decided */
+    bool is_over;           /* the root has said that all is decided ... */
     bool is_undone;         /* ... and that it would be worse */
 };
 
@@ -95,22 +99,23 @@ struct eki_donor {
 struct eki_leader {
     int group, first, workers; /* workers [first, first + workers) */
     int first_rank, ranks;
-    struct eki_parcel **heard; /* [ranks], of the stage that it waits for */
-    int awaited;
-    eki_ns *loads;
+    struct eki_parcel **heard; /* [ranks], in the stage that it is in; owned */
+    int awaited;               /* parcels until the stage is over */
+    eki_ns *loads;             /* [workers], lent to the pool */
     struct eki_pool pool;
-    int round; /* of opening */
+    int round; /* how often it has asked for more */
     int64_t fewest;
-    eki_ns largest; /* load before */
+    eki_ns largest; /* the largest load before anything was shed */
 };
 
+/* What rank 0 has heard in this phase; NULL on all others. */
 struct eki_root {
-    int totals_heard, left_heard, results_heard;
+    int totals_heard, left_heard, results_heard; /* parcels */
     struct eki_totals totals;
     double variance;
     struct eki_known *known;  /* [functions] */
     struct eki_group *told;   /* [groups] */
-    struct eki_parcel **left; /* [groups] */
+    struct eki_parcel **left; /* [groups]; owned */
     struct eki_result_told result;
 };
 
@@ -119,7 +124,8 @@ struct eki_balancer {
     struct eki_engine *engine;
     struct eki_balance_wish wish;
     struct eki_mail mail;
-    struct eki_parcel *arrived, **arrived_end; /* whole, to be taken */
+    /* Parcels that are whole and were not taken yet. */
+    struct eki_parcel *arrived, **arrived_end;
     int groups, group_size;
     eki_ns target;
     bool slack;
@@ -128,21 +134,21 @@ struct eki_balancer {
     struct eki_leader *leaders; /* [leader_count] */
     int leader_count;
     struct eki_root root; /* rank 0 */
-    bool is_done;
+    bool is_done;         /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
-    int64_t sent; /* tasks that left this rank */
+    int64_t sent; /* tasks that have left this rank */
 };
 
-/* Each returns false where there is no memory. */
+/* All functions that return bool: false means that there is no memory. */
 bool eki_donor_begin(struct eki_balancer *balancer);
 bool eki_donor_take(struct eki_balancer *balancer,
                     const struct eki_parcel *parcel);
-/* Where tasks go is decided: send them there. */
+/* Send the tasks where the leaders have decided. */
 bool eki_donor_move(struct eki_balancer *balancer);
 void eki_donor_free(struct eki_donor *donor);
 
 bool eki_leader_open(struct eki_balancer *balancer);
-/* Keeps the parcel where it says so in *KEPT. */
+/* *KEPT is set where the parcel is owned from now on. */
 bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                      bool *kept);
 void eki_leader_free(struct eki_leader *leader);

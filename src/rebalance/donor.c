@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every rank does in a rebalance: tell, shed, move. */
+/* What every rank does in a rebalance: it tells its loads, sheds what is too
+ * much and moves its tasks where their leaders say. */
 #include "rebalance/balancer.h"
 
 /* A range that has not run may not move: nobody knows what it costs. */
@@ -24,10 +25,11 @@ static int64_t hint_of(const struct eki_slot *slot)
     return (int64_t)(eki_hint_cost(slot->deviation) * EKI_HINT_UNIT + 0.5);
 }
 
-/* A duration as it counts here: a million of the longest can be summed. */
+/* Durations are cut at 2.4 hours so that a sum of a million of them fits 63
+ * bits. */
 static eki_ns counted(uint64_t ns)
 {
-    const uint64_t most = INT64_MAX >> 20; /* 2.4 hours */
+    const uint64_t most = INT64_MAX >> 20;
     return (eki_ns)(ns < most ? ns : most);
 }
 
@@ -47,7 +49,8 @@ static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
     return ns;
 }
 
-/* How much a duration varies from iteration to iteration, by its byte. */
+/* How much a duration varies from iteration to iteration, relative to itself,
+ * for each value of the byte in which a slot keeps that. */
 static void fill_variations(double *variations)
 {
     for (int i = 0; i < 256; i++)
@@ -181,7 +184,7 @@ static eki_ns load_of(const struct eki_donor *donor, int here)
     return load;
 }
 
-/* Which tasks a worker sheds. */
+/* Choose which tasks a worker sheds, NS longest first; returns how many. */
 static int64_t choose(const struct eki_balancer *balancer, const eki_ns *ns,
                       int64_t count, eki_ns load, int32_t *chosen)
 {
@@ -393,7 +396,8 @@ static void take_over(struct eki_balancer *balancer,
     report->before = (double)told->before * scale - (mean > 0);
     report->after = (double)told->after * scale - (mean > 0);
     report->bound = (double)eki_balance_bound(totals) * scale - (mean > 0);
-    /* Estimates are rounded. */
+    /* Durations of tasks never measured are estimates, which are rounded: the
+     * loads may seem to come out below the bound. */
     report->bound = report->bound > 0 ? report->bound : 0;
     if (report->after < report->bound)
         report->after = report->bound;
@@ -401,7 +405,8 @@ static void take_over(struct eki_balancer *balancer,
         report->before = report->after;
     report->fewest = told->fewest;
     balancer->donor.is_over = true;
-    /* Few long tasks may fit nowhere: then all stay. */
+    /* Where long tasks fit nowhere the result may be worse than what was: then
+     * all tasks stay. */
     balancer->donor.is_undone = told->after > told->before;
     if (balancer->donor.is_undone) {
         report->after = report->before;
@@ -429,7 +434,8 @@ bool eki_donor_take(struct eki_balancer *balancer,
     }
 }
 
-/* Where each seed of a worker goes, by its place in the array. */
+/* Write to TO, for each of the SLOTS in the seed array of a worker, where it
+ * goes; what may not move stays with its OWN worker. */
 static void spread(const struct eki_donor *donor, int here, int32_t own,
                    int64_t slots, int32_t *to)
 {
@@ -439,7 +445,8 @@ static void spread(const struct eki_donor *donor, int here, int32_t own,
         to[donor->slots[i]] = donor->to[i];
 }
 
-/* To a worker of this rank or another; false: no memory, it stays. */
+/* Send a task to WORKER, of this rank or another; false: no memory, it stays.
+ */
 static bool send_slot(struct eki_balancer *balancer,
                       const struct eki_slot *slot, int worker)
 {
@@ -501,7 +508,9 @@ bool eki_donor_move(struct eki_balancer *balancer)
         return true;
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
         stuck += !move_worker(balancer, here);
-    /* Before the worker says that it is idle. */
+    /* Tasks that leave count as created here, and as executed where they
+     * arrive: before the worker says that it is idle, or the phase could end
+     * without them. */
     balancer->sent = balancer->engine->moves.count - before;
     first->created += (uint64_t)balancer->sent;
     eki_worker_store(first);

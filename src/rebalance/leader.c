@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Leaders of groups: they place what the workers of their group have shed. */
+/* Leaders of groups place what the workers of their group have shed. */
 #include "rebalance/balancer.h"
 
 static int rank_of(const struct eki_balancer *balancer, int worker)
@@ -234,7 +234,8 @@ static bool settle_as_printed(struct eki_balancer *balancer,
     return done && finish(balancer, leader);
 }
 
-/* Go on with a pool whose items all may be placed. */
+/* Place all items of the pool, by force where they fit nowhere, and repair;
+ * then ask for more, or finish. */
 static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
@@ -381,7 +382,7 @@ static bool take_offers(struct eki_balancer *balancer,
            tell_left(balancer, leader);
 }
 
-/* Tasks of other groups, longest first. */
+/* The root gives tasks of other groups, longest first. */
 static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
                        struct eki_parcel *parcel)
 {
@@ -399,7 +400,7 @@ bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
     while (leader != end && leader->group != parcel->group)
         leader++;
     if (leader == end)
-        return true; /* not for this rank */
+        return true; /* no group that this rank leads */
     if (parcel->what == EKI_PARCEL_GIVEN)
         return take_given(balancer, leader, parcel);
     if (parcel->rank < leader->first_rank ||

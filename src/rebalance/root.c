@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The root of a rebalance: the target, and what passes between groups. */
+/* The root of a rebalance sets the target, and passes tasks between groups. */
 #include "rebalance/balancer.h"
 
 #include <math.h>
@@ -53,6 +53,10 @@ static void add_totals(struct eki_balancer *balancer,
     }
 }
 
+/* The mean duration of a task where none was measured: any will do, for all
+ * tasks then count by their hints alone.  In ns. */
+#define MEAN_UNKNOWN 1e6
+
 /* Mean duration of the tasks that were measured, of all functions. */
 static double mean_task(const struct eki_balancer *balancer)
 {
@@ -61,11 +65,11 @@ static double mean_task(const struct eki_balancer *balancer)
         ns += (double)balancer->root.known[f].measured_ns;
         measured += (double)balancer->root.known[f].measured;
     }
-    return measured > 0 ? ns / measured : 1e6;
+    return measured > 0 ? ns / measured : MEAN_UNKNOWN;
 }
 
-/* Nanoseconds of one unit of hint: mean of the function, or OTHERWISE, / mean
- * hint. */
+/* Nanoseconds of one unit of hint: the mean duration of the function, or
+ * OTHERWISE where none of it was measured, over its mean hint. */
 static double hint_ns(const struct eki_known *known, double otherwise)
 {
     if (known->unmeasured == 0 || known->hints == 0)
@@ -76,7 +80,8 @@ static double hint_ns(const struct eki_known *known, double otherwise)
     return mean * (double)known->unmeasured / (double)known->hints;
 }
 
-/* Tasks never measured count by their hints. */
+/* Let tasks that were never measured count by their hints, in SCALES
+ * nanoseconds per unit of each function; returns whether there are any. */
 static bool add_estimates(struct eki_balancer *balancer, double *scales)
 {
     struct eki_root *root = &balancer->root;
@@ -126,7 +131,8 @@ static void choose_target(struct eki_balancer *balancer,
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
     gain = totals->largest_load - told->target;
-    /* Nothing to gain, or less than it costs. */
+    /* All stays where there is nothing to gain, or less than it costs.  What
+     * was never measured may hide a gain. */
     told->is_balanced = !has_unmeasured &&
                         (gain <= 0 || (double)gain * balancer->wish.iterations <
                                           balancer->wish.cost_ns);
