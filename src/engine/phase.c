@@ -144,15 +144,32 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 
+/*
+ * How often a thread that finds its worker held looks again at once: a few
+ * microseconds, in which a copy of some hundred slots ends.  Then it gives its
+ * core away between two looks.  Whoever holds the worker may be copying half of
+ * its seeds, megabytes, or may need this very core to go on.
+ */
+enum {
+    ARRIVE_SPINS = 64
+};
+
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
 {
-    int expected = EKI_ABSENT;
+    int expected = EKI_ABSENT, spins = 0;
     /* acquire: pairs with the release in take_absent(): what was taken from
-     * this worker is gone.  Who holds it does so for a copy. */
+     * this worker is gone. */
     while (!atomic_compare_exchange_weak_explicit(
         &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
-        memory_order_relaxed))
+        memory_order_relaxed)) {
         expected = EKI_ABSENT;
+        if (spins < ARRIVE_SPINS) {
+            spins++;
+            eki_pause();
+        } else {
+            eki_yield();
+        }
+    }
     /* relaxed: a hint. */
     atomic_fetch_sub_explicit(&worker->engine->absent, 1, memory_order_relaxed);
     begin(worker, now);
