@@ -234,7 +234,8 @@ static inline bool eki_deque_init(struct eki_deque_owner *owner,
  *
  * For the end of every task: one load and one compare, no matter the kind.
  * Attempts stand in the top bits, so that they are compared without masking;
- * exhausted_at = 0 says "none is open".  Changes nothing: room() accounts.
+ * exhausted_at = 0 says "none is open".  Changes nothing:
+ * eki_deque_room() does the accounting.
  */
 static inline bool eki_deque_exhausted(const struct eki_deque_owner *owner,
                                        const struct eki_deque_shared *shared)

@@ -2,11 +2,11 @@
 /*
  * counter: one word of a node hands out numbers, phase after phase.
  *
- * Models open_counter(), has_all_left(), set_void(), tell_table() and the draw
- * of eki_counter_draw() in counter.c, for ranks of the node of rank 0, which
- * draw from the word itself.  Rank 0 puts it back once all have told their
- * seeds and have left the phase before (the first implies the second); others
- * draw when they have been told.
+ * Models open_counter(), set_void(), tell_table() and tell_seeds(), and the draw
+ * in seek(), of protocol/counter.c, with eki_node_all_left() of segment.c, for
+ * ranks of the node of rank 0, which draw from the word itself.  Rank 0 puts it
+ * back once all have told their seeds and have left the phase before (the first
+ * implies the second); others draw when they have been told.
  * With STOPPABLE the phase may be stopped before: then nobody draws, and each
  * cancels what it holds.
  *
@@ -90,13 +90,13 @@ proctype rank(byte me)
             :: else
             fi;
             if
-            :: void_of[me] == p && !over -> /* cancel what it holds */
+            :: void_of[me] == p && !over -> /* cancel(): all that it holds */
                 atomic {
                     assert(drawn[p] == 0);
                     over = true;
                     executed[p] = executed[p] + (me < NUMBERS -> 1 : 0)
                 }
-            :: ready[me] == p && !over ->
+            :: ready[me] == p && !over -> /* seek() */
                 atomic {
                     number = draw;
                     draw++

@@ -2,11 +2,12 @@
 /*
  * delivery: a server brings tasks and takes back its worker's `idle`.
  *
- * Models eki_server_deliver() of server.c, and take_inbox(), note_idle(),
- * become_idle(), eki_worker_idle(), eki_worker_wait() and the check of idle.c,
- * with eki_worker_cancel(), in a node that is alone: tasks move between ranks
- * of it, too.  Worker 0 is of the rank to which worker 1's rank sends them; a
- * thread of its own steps the server.  With STOPPED the tasks are cancelled.
+ * Models eki_server_deliver() of post.c, take_inbox() and eki_worker_idle() of
+ * idle.c, eki_worker_note_idle(), eki_worker_become_idle(), eki_worker_wait()
+ * and the check of end.c, and eki_worker_cancel() of worker.c, in a node that is
+ * alone: tasks move between ranks of it, too.  Worker 0 is of the rank to which
+ * worker 1's rank sends them; a thread of its own steps the server.  With
+ * STOPPED the tasks are cancelled.
  *
  * Checked: nobody ends before all tasks are executed; both workers end.
  */

@@ -4,7 +4,7 @@
  *
  * Models eki_deque_room(), eki_deque_publish(), eki_deque_acquire(),
  * eki_deque_other_room(), eki_deque_claim() and eki_deque_finish() of deque.h,
- * and how worker.c and idle.c use them: publish(), republish(), take_own(),
+ * and how publish.c and idle.c use them: publish(), republish(), take_own(),
  * finish_steal().  What weaker orders do is for a C11 model checker.
  *
  * The owner has tasks 0 .. TASKS - 1, runs the newest and publishes the oldest.

@@ -5,10 +5,10 @@
  * plain threads.
  *
  * The orders are those of eki_engine_enter(), eki_worker_store(), publish(),
- * note_idle(), end_search(), first_pass() and check_next().  What tasks write
- * is plain memory, which everybody reads who has seen the end: an end that is
- * early or not ordered is a race or a failed assertion.  The second worker is
- * idle before it steals; the stolen task spawns one.
+ * eki_worker_note_idle(), end_search(), first_pass() and check_next().  What
+ * tasks write is plain memory, which everybody reads who has seen the end: an
+ * end that is early or not ordered is a race or a failed assertion.  The second
+ * worker is idle before it steals; the stolen task spawns one.
  *
  * Mutants: WEAK_EXECUTED, WEAK_EXECUTED_LOAD: relaxed; EXECUTED_EARLY, before
  * the work.  Others are hidden by `idle` as long as only two check each other:

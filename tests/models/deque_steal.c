@@ -6,9 +6,9 @@
  * Slots, and what a task writes, are plain memory: a copy that is not ordered,
  * or a task that runs twice, is a race.  KIND: EKI_DEQUE_ATOMIC or _LOCKED.
  *
- * Mutants: those of weak.h; NO_DONE_CHECK fills a buffer without asking room();
- * NO_FINISH; FINISH_FIRST, before the copy; CLOSE_BY_STORE takes back by a load
- * and a store.
+ * Mutants: those of weak.h; NO_DONE_CHECK fills a buffer without asking
+ * eki_deque_room(); NO_FINISH; FINISH_FIRST, before the copy; CLOSE_BY_STORE
+ * takes back by a load and a store.
  */
 #define EKI_DEQUE_CAPACITY 2
 #ifdef GENMC

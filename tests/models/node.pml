@@ -2,9 +2,10 @@
 /*
  * node: the words of a node that is alone, and the check for the end.
  *
- * Models eki_engine_enter() and eki_engine_leave() of phase.c, all_left(),
- * eki_worker_publish() and eki_worker_store() of worker.c, first_pass(),
- * check_next(), probe(), finish_steal() and take_own() of idle.c.
+ * Models eki_engine_enter() and eki_engine_leave() of phase.c,
+ * eki_node_all_left() of segment.c, eki_worker_publish() and eki_worker_store()
+ * of publish.c, probe(), finish_steal() and take_own() of idle.c, first_pass()
+ * and check_next() of end.c.
  *
  * Each worker is a rank of its own.  A word is read or written at a time; what
  * a deque does is one step (deque.pml has its steps).  A thief looks and then
@@ -42,7 +43,7 @@ byte spawns, ended;
 
 ltl ends { <> (ended == WORKERS) }
 
-/* eki_worker_publish(), and all_left(), one rank at a time */
+/* eki_worker_publish(), and eki_node_all_left(), one rank at a time */
 inline publish(n)
 {
     atomic {
@@ -227,7 +228,7 @@ inline find()
         }
     :: else ->
         if
-        :: !is_idle -> /* become_idle(), eki_worker_store() */
+        :: !is_idle -> /* eki_worker_become_idle() */
 #ifdef EXECUTED_FIRST
             executed[me] = done;
             created[me] = made;

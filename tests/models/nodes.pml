@@ -2,19 +2,20 @@
 /*
  * nodes: stealing and the end of a phase between nodes.
  *
- * Models eki_server_step() with eki_server_waves(), node_vote(), decide(),
- * pass_verdict() and apply_verdict() of wave.c, drain(), receive() and
- * take_tasks() of server.c, eki_server_requests(), eki_server_asks(), and of a
- * worker what matters to them: eki_worker_start(), eki_worker_idle(),
- * eki_worker_cancel(), is_finished().
+ * Models eki_server_step(), drain() and receive() of server.c; spread_stop(),
+ * vote(), node_vote(), decide(), pass_verdict() and apply_verdict() of wave.c;
+ * take(), send_asks() and answer_requests() of protocol/requests.c; and of a
+ * worker what matters to them: start() of step.c, eki_worker_publish() of
+ * publish.c, eki_worker_idle() of idle.c, eki_worker_cancel() of worker.c,
+ * is_finished() of end.c.
  *
  * A rank is one process that steps its worker and its server in turn, as with
  * progress=polling and one worker, or in any order (ANY_ORDER), as with a
- * server of its own.  Nodes form the binary tree.  With OUTSIDE
- * the last node has a second rank, which has no place in the tree.  Messages of
- * two ranks arrive in order, those of others in any.  A message of a newer
- * phase stays in its channel, and all behind it are no older: the same as to
- * keep it.  Once, somebody finds no buffer to send (LACK).
+ * server of its own.  Nodes form the binary tree.  With OUTSIDE the last node
+ * has a second rank, which has no place in the tree.  Messages of two ranks
+ * arrive in order, those of others in any.  A message of a newer phase stays in
+ * its channel, and all behind it are no older: the same as to keep it.  Once,
+ * somebody finds no buffer to send (LACK).
  *
  * Seeds lie on the root in the first phase, on the last node in the second.
  *
@@ -85,7 +86,7 @@ inline enter()
     publish((have + 1) / 2)
 }
 
-/* eki_worker_publish(), with all_left() */
+/* eki_worker_publish(), with eki_node_all_left() */
 inline publish(n)
 {
     if
@@ -105,7 +106,7 @@ inline step_work()
     if
     :: running ->
         if
-        :: spawns > 0 -> /* eki_spawn(), eki_worker_publish_now() */
+        :: spawns > 0 -> /* ek_spawn(), eki_worker_publish_now() */
             spawns--;
             live++;
             made++;
@@ -119,7 +120,7 @@ inline step_work()
             live--;
             done++
         fi
-    :: else -> /* eki_worker_start() */
+    :: else -> /* start() */
         is_idle = false;
         idle[me] = 0;
 #ifdef PUBLISH_FIRST
@@ -202,7 +203,7 @@ inline step_worker(other)
     fi
 }
 
-/* take_message(), of a message from rank R */
+/* take() of the protocols: requests and waves, of a message from rank R */
 inline take(r)
 {
     if
@@ -453,7 +454,7 @@ inline waves()
 #endif
 }
 
-/* eki_server_requests(): out of the node's fullest deque */
+/* answer_requests(): out of the node's fullest deque */
 inline requests()
 {
     r = 0;
@@ -488,7 +489,7 @@ inline requests()
     victim = 0
 }
 
-/* eki_server_asks(): some other node, one request at a time */
+/* send_asks(): some other node, one request at a time */
 inline ask()
 {
 #ifndef NO_STEALS
@@ -586,7 +587,7 @@ proctype lowest(byte me)
         atomic {
             assert(have + shown[me] + inbox + claimed + low == 0);
             r = 0;
-            do /* enter_server() forgets the requests */
+            do /* enter() of protocol/requests.c forgets the requests */
             :: r < NODES ->
                 wants[r] = false;
                 r++

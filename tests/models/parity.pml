@@ -4,7 +4,7 @@
  *
  * Models store_error(), eki_node_error() and eki_set_stop() of error.c,
  * eki_engine_enter(), eki_engine_leave() and phase_error() of phase.c,
- * first_pass() of idle.c, eki_signature_of() of internal.h.  No tasks: a phase
+ * first_pass() of end.c, eki_signature_of() of offers.h.  No tasks: a phase
  * ends when all are in it and idle, or when a later one is seen.  `mail` is such
  * a word as `stop`.  With SIGNATURES those of two ranks may differ.
  *

@@ -2,11 +2,11 @@
 /*
  * presence: workers whose thread comes late, or never.
  *
- * Models take_absent(), stand_in(), take_half() and note_idle() of idle.c,
- * eki_worker_arrive() of phase.c, eki_worker_cancel() of worker.c.  Workers
- * 0 .. HELPERS - 1 have a thread; the last one's thread may come at any time.
- * It has seeds, and a chunk in its inbox that a server brought.  With STOPPABLE
- * the phase may be stopped.
+ * Models take_absent(), stand_in() and take_half() of idle.c,
+ * eki_worker_note_idle() of end.c, eki_worker_arrive() of phase.c,
+ * eki_worker_cancel() of worker.c.  Workers 0 .. HELPERS - 1 have a thread; the
+ * last one's thread may come at any time.  It has seeds, and a chunk in its
+ * inbox that a server brought.  With STOPPABLE the phase may be stopped.
  *
  * Checked: one at a time touches the absent worker; nobody ends before all
  * tasks are executed; whoever has a thread ends.
@@ -88,7 +88,7 @@ inline check()
     }
 }
 
-/* take_inbox(); then cancel, or take_half(); then note_idle() */
+/* take_inbox(); then cancel, or take_half(); then eki_worker_note_idle() */
 inline stand_in()
 {
     touch();
