@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank does besides its workers: the program's own code, phases,
- * restores, and its server, as long as no worker steps it.
+ * The events of a host, which is what a rank does besides its workers: it runs
+ * the program's own code, enters and leaves phases, restores, and steps the
+ * server where no worker does.
  */
 #include "sim/parts.h"
 
-/* Step the server again when there is something to do. */
+/* Let the host step the server again when there is something to do. */
 static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     if (sim->program->pace) {
@@ -25,7 +26,7 @@ static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
                        next > sim->now ? next : sim->now + 1);
 }
 
-/* Workers come, each when its thread does. */
+/* Let each worker begin when its thread comes. */
 static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     for (int w = 0; w < rank->topology.workers_here; w++) {
@@ -64,7 +65,8 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     rank->since = sim->now;
 }
 
-/* All ranks are through: each goes on at once. */
+/* The rank is through with a call.  If ranks wait for each other, the last one
+ * lets all go on at once. */
 static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     uint64_t ns = eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1);
@@ -131,7 +133,7 @@ static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
     sim->over++;
 }
 
-/* Tasks of the worker that has most. */
+/* Tasks of the worker of RANK that has most. */
 static int64_t most_tasks(const struct eki_sim_rank *rank)
 {
     int64_t most = 0;
@@ -142,7 +144,8 @@ static int64_t most_tasks(const struct eki_sim_rank *rank)
     return most;
 }
 
-/* Keep what ran here; false: no memory. */
+/* Restore the workers of RANK to what ran here, or pack what has another home;
+ * false: no memory. */
 static bool retain(struct eki_sim_rank *rank, enum eki_order order)
 {
     ek_status status = EK_OK;
@@ -198,21 +201,22 @@ static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
     end_restore(sim, rank, (ek_status)error.status);
 }
 
-/* When it goes on with a restore phase. */
+/* When the host goes on with a restore phase. */
 static uint64_t next_move(const struct eki_sim *sim,
                           const struct eki_sim_rank *rank, bool has_moved)
 {
     uint64_t least = rank->busy_until + EKI_SIM_SPIN_NS;
     uint64_t look = sim->now + EKI_SIM_LOOK_NS;
     uint64_t next = eki_sim_next_service(rank);
-    /* Among others, but alone on its node, it hears of all by messages. */
+    /* A rank that is alone on its node, among others, hears of everything by
+     * messages; all others have to look. */
     if (has_moved || rank->topology.node_ranks > 1 || rank->engine->alone)
         look = eki_sim_next_look(sim, rank->since, false, least);
     look = next < look ? next : look;
     return look > least ? look : least;
 }
 
-/* A restore phase: this thread steps everything. */
+/* Go on with a restore phase, in which the host steps workers and server. */
 static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     for (int w = 0; w < rank->topology.workers_here; w++) {
@@ -241,7 +245,7 @@ static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
     eki_heap_set(&sim->heap, rank->actor, next_move(sim, rank, has_moved));
 }
 
-/* Workers without thread are brought to their end. */
+/* Let workers without thread begin after all, so that they see the end. */
 static void fetch_absent(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     rank->state = EKI_SIM_ENDS;
@@ -255,7 +259,7 @@ void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     int workers = rank->topology.workers_here, absent = 0;
     rank->done++;
-    /* On a lone node nothing else says so. */
+    /* On a lone node nothing else tells the others of the end. */
     if (rank->engine->alone)
         eki_sim_wake_node(sim, rank->topology.node);
     for (int w = 0; w < workers; w++)
@@ -271,7 +275,7 @@ void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
                                                    : sim->now + 1);
 }
 
-/* Its server, while workers run or after them. */
+/* Step the server of RANK, and leave the iteration when that was its last. */
 static void serve(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     if (eki_sim_has_messages(rank))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated network: LogGP costs; messages of one pair of ranks arrive in
- * order, of different pairs as they come.
+ * The simulated network.  Messages cost what LogGP says; those of one pair of
+ * ranks arrive in order, those of different pairs may overtake each other.
  *
- * A server step takes few messages, so that each has its own time; what it
- * sends leaves when the step has come so far.
+ * A server step takes few messages, so that each has its own time; a message
+ * that it sends leaves when the step has come so far.
  */
 #include "sim/parts.h"
 
@@ -23,7 +23,8 @@ static bool push_letter(struct eki_sim_port *port,
 {
     if (port->count == port->room) {
         int32_t room = port->room ? 2 * port->room : 8;
-        /* Not the library's: tests let its memory run out. */
+        /* Not eki_realloc(): tests let the library's memory run out, but the
+         * network is no part of it. */
         void *grown = realloc(port->queue,
                               (size_t)room * sizeof(struct eki_sim_letter *));
         if (!grown)
@@ -63,7 +64,7 @@ static struct eki_sim_letter *pop_letter(struct eki_sim_port *port)
     return first;
 }
 
-/* A send buffer that is free now, or -1. */
+/* The number of a send buffer that is free now, or -1. */
 static int free_buffer(const struct eki_sim_port *port)
 {
     for (int i = 0; i < port->sim->setup.send_buffers; i++) {
@@ -73,7 +74,8 @@ static int free_buffer(const struct eki_sim_port *port)
     return -1;
 }
 
-/* One buffer for all: whoever reserves it fills and posts it at once. */
+/* One buffer serves all ranks: whoever reserves it fills and posts it at once.
+ */
 static struct eki_message *reserve(struct eki_fabric *fabric)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
@@ -83,7 +85,7 @@ static struct eki_message *reserve(struct eki_fabric *fabric)
     if (port->is_starved)
         return NULL;
     sim->is_reserved = true;
-    /* Who checks sees what was not set. */
+    /* Programs with a pace are tests: they see what was not set. */
     if (sim->program->pace)
         memset(sim->buffer, 0xa5, sim->setup.message_bytes);
     return sim->buffer;
@@ -95,7 +97,7 @@ static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
     ((struct eki_sim_port *)fabric)->sim->is_reserved = false;
 }
 
-/* When a message that leaves at DEPARTS is there. */
+/* When a message to RANK arrives that leaves at DEPARTS. */
 static uint64_t arrival(struct eki_sim_port *port, uint64_t departs,
                         size_t bytes, int rank)
 {
@@ -143,7 +145,8 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
         return;
     }
     memcpy(&letter->message, message, bytes);
-    /* The first one may be the answer to what the step has taken. */
+    /* The first message after one that was taken counts as its answer, which
+     * `handle` includes. */
     if (!port->is_answering)
         port->step_ns += machine->send;
     port->is_answering = false;
@@ -174,7 +177,8 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     }
 }
 
-/* Whom a message concerns, besides the server. */
+/* The worker whom a message concerns, -1: all, or EKI_SIM_NOBODY but the
+ * server. */
 static int32_t addressee(const struct eki_head *head)
 {
     switch (eki_kind_traits_of(head->kind)->concerns) {

@@ -1,53 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of sim only. */
+/* What the files of sim share among themselves. */
 #ifndef EKI_SIM_PARTS_H
 #define EKI_SIM_PARTS_H
 
 #include "base/wait.h"
 #include "sim/sim.h"
 
-/* Whoever waits looks again after so long at the latest. */
+/* Whoever waits looks again after this time at the latest. */
 #define EKI_SIM_LOOK_NS UINT64_C(1000000000)
-/* Between two looks of who spins or yields. */
+/* The time between two looks of a worker that spins or yields. */
 #define EKI_SIM_SPIN_NS 250
 
 /* A message on its way. */
 struct eki_sim_letter {
     uint64_t arrives;
-    int64_t number; /* of all messages: ties */
+    int64_t number; /* counts all messages; the lower one of a tie is first */
     struct eki_sim_port *sender;
-    int32_t buffer; /* of the sender */
+    int32_t buffer; /* of the sender's, which it keeps busy */
     _Alignas(16) struct eki_message message;
 };
 
-/* What a rank sends through and receives from. */
+/* The end of a rank's network: the fabric of its engine. */
 struct eki_sim_port {
     struct eki_fabric fabric;
     struct eki_sim *sim;
     struct eki_sim_rank *rank;
-    uint64_t *busy; /* [send_buffers], until then; UINT64_MAX: till received */
+    uint64_t *busy;    /* [send_buffers]: when each comes free; UINT64_MAX: when
+                          its message is received */
     uint64_t free_at;  /* when the next message may leave */
     double step_ns;    /* time that the open server step has taken so far */
     int budget;        /* messages that the step may still take */
-    bool is_answering; /* a message was taken, and not answered */
-    bool is_starved;   /* somebody wants a buffer */
-    int32_t told;      /* worker that the last message was for; -1: any;
-                          EKI_SIM_NOBODY */
-    struct eki_sim_letter *polled, **queue; /* a heap by time of arrival */
+    bool is_answering; /* the step took a message and has sent none since */
+    bool is_starved;   /* the last step wanted a buffer, and none was free */
+    int32_t told;      /* the worker that the messages of the step concern; -1:
+                          all of the rank; EKI_SIM_NOBODY: none */
+    /* The message that is taken, and those on their way: a heap by arrival. */
+    struct eki_sim_letter *polled, **queue;
     int32_t count, room;
-    uint64_t *last_ns; /* [ranks], is_reordered: of the last one of each */
+    uint64_t *last_ns; /* [ranks], if is_reordered: when the last message of
+                          each arrives */
 };
 
 #define EKI_SIM_NOBODY (-2)
 
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
-/* Its rank is over: MPI completes what was sent to it, nobody takes it. */
+/* The rank of PORT is over: MPI completes what was sent to it, though nobody
+ * takes it. */
 void eki_sim_end_port(const struct eki_sim_port *port);
-/* When its next message arrives; UINT64_MAX: none is on its way. */
+/* When the next message to PORT arrives; UINT64_MAX: none is on its way. */
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port);
-/* When its next send buffer comes free; UINT64_MAX: all are, or nobody knows.
- */
+/* When the next send buffer of PORT comes free; UINT64_MAX: all are free, or
+ * wait until a message is received. */
 uint64_t eki_sim_next_buffer(const struct eki_sim_port *port);
 /* A message is on its way to RANK. */
 void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
@@ -76,14 +80,14 @@ static inline bool eki_sim_is_polling(const struct eki_sim *sim,
     return !sim->machine.has_server && rank->state == EKI_SIM_RUNS;
 }
 
-/* Whether its host steps the server, or could. */
+/* Whether the host of RANK steps its server, or could. */
 static inline bool eki_sim_is_serving(const struct eki_sim_rank *rank)
 {
     return rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
            rank->state == EKI_SIM_SERVES || rank->state == EKI_SIM_MOVES;
 }
 
-/* Whether anything of this phase goes through the server. */
+/* Whether the server of RANK has anything to do in this phase. */
 static inline bool eki_sim_has_messages(const struct eki_sim_rank *rank)
 {
     /* relaxed: there is one thread. */
@@ -98,45 +102,49 @@ eki_sim_iteration_of(const struct eki_sim *sim, int iteration)
 }
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* When a worker that waits looks next, at NS or later. */
+/* The first time at NS or later at which WORKER, which waits, looks. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);
-/* Look at NS, if it waits. */
+/* Let WORKER look for something that is there from NS on, if it waits. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
-/* All workers that wait on a node ... */
+/* Let all workers of a node look that wait ... */
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
-/* ... and its hosts. */
+/* ... and whoever steps its servers. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);
-/* Note which of its workers others can claim from now. */
+/* Note whether others can claim tasks from WORKER now. */
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* When somebody who waits since SINCE looks next, at NS or later. */
+/* The first time at NS or later at which a thread looks that waits since SINCE,
+ * for an answer or not. */
 uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
                            bool has_answer, uint64_t ns);
 
 void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank);
-/* When its server has something to do next, as far as it is known now. */
+/* When the server of RANK has something to do next, as far as it is known now.
+ */
 uint64_t eki_sim_next_service(const struct eki_sim_rank *rank);
-/* Step the server; the time that it takes. */
+/* Step the server of RANK; returns the time that this takes. */
 uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank);
 /* The server of RANK has something to do from NS on. */
 void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                          uint64_t ns);
-/* A worker has seen the end. */
+/* A worker of RANK has seen the end of the phase. */
 void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank);
 
 bool eki_sim_sample_open(struct eki_sim *sim);
 void eki_sim_sample_close(struct eki_sim *sim);
-/* Victims are whom the simulator says. */
+/* Thieves that get their victims from the simulator, instead of the policy of
+ * the phase. */
 extern const struct eki_victim_policy eki_sim_victims;
-/* A worker waits: when it should look again for that. */
+/* WORKER waits, and could ask another node: returns when it should look again
+ * for that. */
 uint64_t eki_sim_sample_wait(struct eki_sim *sim,
                              struct eki_sim_worker *worker);
-/* It has work again, or the phase is over. */
+/* WORKER has work again, or the phase is over. */
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* A node has visible tasks now, or not any more. */
+/* NODE has visible tasks now, or has none any more. */
 void eki_sim_sample_node(struct eki_sim *sim, int node);
-/* A thief finds something. */
+/* One of the thieves finds something now. */
 void eki_sim_sample_event(struct eki_sim *sim);
 
 #endif

@@ -36,8 +36,9 @@ void eki_sim_sample_close(struct eki_sim *sim)
     eki_free(sim->sample.open);
 }
 
-/* Time of an attempt without back-off, where so many wait per node: requests
- * queue at the servers, and there are two messages to handle for each. */
+/* How long an attempt takes without its back-off.  Requests of all thieves
+ * queue at the servers of the nodes, which handle two messages for each; the
+ * longer that takes the fewer come, so the queue is found by iteration. */
 static double round_trip_ns(const struct eki_sim *sim)
 {
     const struct eki_machine *machine = &sim->machine;
@@ -55,7 +56,7 @@ static double round_trip_ns(const struct eki_sim *sim)
     return trip;
 }
 
-/* Whether an attempt at this moment would find something. */
+/* The probability that an attempt at this moment finds something. */
 static double chance_of(const struct eki_sim *sim)
 {
     return (double)sim->sample.open_count / (double)sim->topology->nodes;
@@ -66,7 +67,7 @@ static double draw_uniform(struct eki_sim *sim)
     return (double)((eki_random_next(&sim->random) >> 11) + 1) * 0x1p-53;
 }
 
-/* Draw anew when the next thief finds something. */
+/* Draw anew when one of the thieves finds something. */
 static void redraw(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
@@ -106,7 +107,8 @@ static void join(struct eki_sim *sim, struct eki_sim_worker *worker)
     redraw(sim);
 }
 
-/* Out of the pool, with the attempts it has made meanwhile. */
+/* Take a worker out of the pool of thieves, and count the attempts that it has
+ * made there. */
 static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_sample *sample = &sim->sample;
@@ -129,7 +131,7 @@ void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
     worker->wish.node = -1;
 }
 
-/* Another node with visible tasks; -1: none. */
+/* Draw a node with visible tasks; -1: none, or the worker's own was drawn. */
 static int draw_node(struct eki_sim *sim, const struct eki_sim_worker *worker)
 {
     const struct eki_sim_sample *sample = &sim->sample;
@@ -145,7 +147,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* When the engine will let it ask again. */
+/* When the engine will let the worker ask again. */
 static uint64_t ask_after(const struct eki_sim_worker *worker)
 {
     uint64_t after = eki_worker_due(worker->worker);
@@ -153,14 +155,14 @@ static uint64_t ask_after(const struct eki_sim_worker *worker)
     return after > offset ? after - offset : 0;
 }
 
-/* Back-off after so many attempts in vain. */
+/* The back-off after TRIES attempts in vain. */
 static double backoff_ns(int32_t tries)
 {
     return BACKOFF_FIRST_NS * (double)(1 << tries);
 }
 
-/* Draw the attempts of a worker while its back-off grows: when it looks again,
- * because one finds something or because there are no more. */
+/* Draw the attempts of a worker while its back-off grows.  Returns when it
+ * looks again: one of them finds something then, or it has made them all. */
 static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     double chance = chance_of(sim);
@@ -219,7 +221,8 @@ static bool may_ask(const struct eki_sim *sim,
            eki_sim_clock(sim, worker->rank) >= eki_worker_due(inner);
 }
 
-/* Whom the simulator says; on the node, anybody if somebody has tasks. */
+/* Name the node that the simulator has drawn, or a worker of the own node if
+ * somebody there has tasks. */
 static struct eki_victim choose(struct eki_thief *thief)
 {
     struct eki_sim_worker *worker = thief->context;

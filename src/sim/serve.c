@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One step of a server: what it costs, and whom it wakes. */
+/* One step of a server: how long it takes, and whom it wakes. */
 #include "sim/parts.h"
 
 #include <time.h>
 
-/* Workers of RANK that wait look for what the server has brought. */
+/* Let workers of RANK that wait look for what its server has brought, NS from
+ * now. */
 static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
                       uint64_t ns)
 {
@@ -20,7 +21,8 @@ static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
         eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
 }
 
-/* The server may have claimed from any deque of the node. */
+/* Note who has visible tasks left: the server of RANK may have claimed from any
+ * deque of the node. */
 static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
 {
     int node = rank->topology.node;
@@ -45,7 +47,8 @@ static uint64_t real_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Messages that one step may take: one, so that each has its own time. */
+/* Messages that one step may take: one, so that each has its own time, or up to
+ * four where the program has a pace of its own. */
 static int draw_budget(struct eki_sim *sim)
 {
     return sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
@@ -55,7 +58,8 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     struct eki_engine *engine = rank->engine;
     struct eki_sim_port *port = rank->port;
-    /* Reading the clock takes longer than most steps. */
+    /* Only steps that take something are timed, because reading the clock takes
+     * longer than all others. */
     bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace &&
                     eki_sim_next_arrival(port) <= sim->now;
     int64_t sent = sim->messages;

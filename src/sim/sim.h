@@ -15,7 +15,9 @@
  * its own says how long each look waits instead, and how long after a message
  * came, or a worker wants something, the server looks.
  *
- * The same setup and program are the same run.  One thread.
+ * The same setup and program are the same run.
+ *
+ * Threads: one at a time for each simulation.
  */
 #ifndef EKI_SIM_H
 #define EKI_SIM_H
@@ -26,25 +28,26 @@
 #include "sim/heap.h"
 #include "sim/machine.h"
 
-/* An iteration, and the restore after it. */
+/* How an iteration is run, and how it is restored afterwards. */
 struct eki_sim_iteration {
     ek_steal_policy steal;
     ek_on_failure on_failure;
     enum eki_order order; /* ORIGINAL: everything goes home */
-    bool is_balanced;     /* tasks move as BALANCE says */
+    bool is_balanced;     /* a rebalance moves tasks as BALANCE says */
     struct eki_balance_wish balance;
 };
 
+/* What a host or a worker does. */
 enum eki_sim_state {
-    EKI_SIM_SERIAL,   /* host: the program's own code; worker: is not there */
-    EKI_SIM_FAULT,    /* host: has entered, something happens first */
+    EKI_SIM_SERIAL,   /* host: the program's own code; worker: has no thread */
+    EKI_SIM_FAULT,    /* host: has entered, fault() comes before the team */
     EKI_SIM_RUNS,     /* host: an iteration; worker: a task or an index */
     EKI_SIM_STEPS,    /* worker: is stepped */
     EKI_SIM_WAITS,    /* worker: has nothing to do */
-    EKI_SIM_ENDS,     /* host: workers without thread are brought to the end */
+    EKI_SIM_ENDS,     /* host: brings workers without thread to the end */
     EKI_SIM_SERVES,   /* host: workers are done, the server not yet */
     EKI_SIM_RAN,      /* host: has left the iteration */
-    EKI_SIM_RESTORED, /* host: has restored, nothing moves */
+    EKI_SIM_RESTORED, /* host: has restored without a restore phase */
     EKI_SIM_MOVES,    /* host: a restore phase */
     EKI_SIM_OVER,     /* host: has restored the last iteration */
     EKI_SIM_DONE      /* worker: has seen the end of the phase */
@@ -55,7 +58,8 @@ struct eki_sim_rank;
 struct eki_sim_worker {
     _Alignas(64) struct ek_worker *worker;
     struct eki_sim_rank *rank;
-    /* Where its memory is: read ahead. */
+    /* Places in its memory that the next event will read: they are read before,
+     * all at once. */
     const struct eki_engine *engine;
     const struct eki_worker_words *words;
     const struct eki_node_words *node;
@@ -63,73 +67,73 @@ struct eki_sim_worker {
     const struct eki_function_counts *counts;
     int32_t actor;
     uint8_t state;      /* enum eki_sim_state */
-    bool is_index;      /* that runs */
-    bool never;         /* has no thread in this iteration */
-    bool is_visible;    /* others can claim from it */
+    bool is_index;      /* an index runs, not a task */
+    bool never;         /* no thread comes for it in this iteration */
+    bool is_visible;    /* others can claim tasks from it */
     int code;           /* what its task returns */
     uint64_t since;     /* when it began to wait */
-    uint64_t word_free; /* when the last atomic on its word is over */
-    int64_t index;
-    /* Sampled: whom to ask now; attempts that were drawn. */
-    struct eki_victim wish;
-    int64_t drawn;
-    int32_t pool_at;   /* its place among the thieves; -1: none */
-    uint64_t joined;   /* when it came there */
-    uint64_t join_at;  /* when it will; 0: not known */
-    uint64_t tries_at; /* when an attempt before finds something; 0: none */
-    int32_t tries;     /* made while the back-off grew */
+    uint64_t word_free; /* when the last atomic on its deque's word is over */
+    int64_t index;      /* the one that runs */
+    /* Where steals are sampled (sampled.c). */
+    struct eki_victim wish; /* the node to ask now; -1: none */
+    int64_t drawn;          /* attempts in vain that were drawn */
+    int32_t pool_at;        /* its place among the thieves; -1: none */
+    uint64_t joined;        /* when it joined them */
+    uint64_t join_at;       /* when it will join them; 0: not known */
+    uint64_t tries_at; /* when an attempt before that succeeds; 0: none does */
+    int32_t tries;     /* attempts drawn while the back-off grew */
 };
 
 struct eki_sim_node {
-    int32_t visible; /* workers from which others can claim */
-    int32_t waiting; /* workers that wait */
-    int32_t open_at; /* its place among nodes with visible tasks; -1: none */
-    bool has_stopped;
+    int32_t visible;  /* workers from which others can claim tasks */
+    int32_t waiting;  /* workers that wait */
+    int32_t open_at;  /* its place among nodes with visible tasks; -1: none */
+    bool has_stopped; /* whoever waits there was told of the stop */
 };
 
 struct eki_sim_port;
 
 struct eki_sim_rank {
-    struct eki_topology topology; /* a view */
+    struct eki_topology topology; /* the job's, seen from this rank */
     struct eki_engine *engine;
     struct eki_sim_worker *workers; /* [workers_here] */
     struct eki_sim_port *port;
     int32_t actor, number;
     enum eki_sim_state state;
-    int iteration; /* from 0 */
-    int done;      /* workers at the end of the phase */
-    bool server_done;
+    int iteration;        /* from 0 */
+    int done;             /* workers at the end of the phase */
+    bool server_done;     /* the server has nothing more to do in the phase */
     bool is_forwarded;    /* the end was announced on this node */
-    uint64_t busy_until;  /* its server */
-    uint64_t next_poll;   /* polling: not before */
-    uint64_t since;       /* when it began to wait */
-    uint64_t clock_ns;    /* of its own: an offset */
+    uint64_t busy_until;  /* when the last server step is over */
+    uint64_t next_poll;   /* workers between tasks step the server then */
+    uint64_t since;       /* when the host began to wait */
+    uint64_t clock_ns;    /* by which its clock is ahead of virtual time */
     ek_status status;     /* of the restore */
-    int64_t discarded;    /* by the last restore */
-    uint64_t server_ns;   /* busy in this iteration */
+    int64_t discarded;    /* tasks, by the last restore */
+    uint64_t server_ns;   /* in which its server was busy in this iteration */
     uint64_t decision_ns; /* real time of its steps in the last rebalance */
 };
 
-/* What takes time. */
+/* What takes time, and a program may have another opinion of. */
 enum eki_sim_pace {
     EKI_PACE_STEP,    /* a worker's step that found something */
     EKI_PACE_WAIT,    /* ... that did not */
-    EKI_PACE_ARRIVE,  /* a thread comes for a worker */
+    EKI_PACE_ARRIVE,  /* until a thread comes for a worker */
     EKI_PACE_SERVER,  /* between two steps of a server */
     EKI_PACE_TAKE,    /* until a server looks at what has arrived */
     EKI_PACE_SERIAL,  /* the program's own code between calls */
-    EKI_PACE_MESSAGE, /* on its way */
+    EKI_PACE_MESSAGE, /* a message is on its way */
     EKI_PACE_SEND     /* until a send buffer comes free */
 };
 
 struct eki_sim;
 
-/* A worker that never gets a thread. */
+/* EKI_PACE_ARRIVE of a worker that never gets a thread. */
 #define EKI_SIM_NEVER UINT64_MAX
-/* A task that has ended. */
+/* What task() returns of a task that has ended. */
 #define EKI_SIM_ENDS_NOW UINT64_MAX
 
-/* Each may be NULL but task, iteration. */
+/* Each function may be NULL but task() and iteration(). */
 struct eki_sim_program {
     void *context;
     /* How iteration ITERATION (from 0) is run and restored; NULL: there is none
@@ -137,13 +141,14 @@ struct eki_sim_program {
     const struct eki_sim_iteration *(*iteration)(void *context, int iteration);
     /* A rank is about to enter: it adds its seeds. */
     void (*enter)(void *context, struct eki_sim_rank *rank);
-    /* It has entered; true: fault() comes next. */
+    /* The rank has entered; true: fault() comes next. */
     bool (*entered)(void *context, struct eki_sim_rank *rank);
     void (*fault)(void *context, struct eki_sim_rank *rank);
     /*
-     * Run the task in worker->worker->current (BEGINS) or go on with it: spawn,
-     * mark, fail, poll.  Time until it wants to go on, or EKI_SIM_ENDS_NOW; the
-     * worker's `code` is what it returns.  Likewise for an index, is_index.
+     * Begin the task in worker->worker->batch.current (BEGINS), or go on with
+     * it: spawn, mark, fail, poll.  Returns the time until the task wants to go
+     * on, or EKI_SIM_ENDS_NOW; then the worker's `code` is what the task
+     * returns.  Where the worker's is_index is set, likewise for its `index`.
      */
     uint64_t (*task)(void *context, struct eki_sim_worker *worker, bool begins);
     void (*worker_done)(void *context, struct eki_sim_worker *worker);
@@ -151,14 +156,14 @@ struct eki_sim_program {
                  const struct eki_error *error);
     /* A rank is about to restore, and may add seeds. */
     void (*restore)(void *context, struct eki_sim_rank *rank);
-    /* It has restored; STATUS: what that came to. */
+    /* The rank has restored; STATUS is what that came to. */
     void (*restored)(void *context, struct eki_sim_rank *rank,
                      ek_status status);
     /* How long WHAT takes on RANK, where the machine says NS. */
     uint64_t (*pace)(void *context, struct eki_sim_rank *rank,
                      enum eki_sim_pace what, uint64_t ns);
-    /* Around every event, of a worker or (NULL) a host.  False: the run ends.
-     */
+    /* Before and after every event, of WORKER or (NULL) of the host of RANK.
+     * False: the run ends. */
     void (*before)(void *context, struct eki_sim_rank *rank,
                    struct eki_sim_worker *worker);
     bool (*after)(void *context, struct eki_sim_rank *rank,
@@ -177,28 +182,29 @@ struct eki_sim_setup {
     const struct eki_machine *machine;
     const struct eki_sim_program *program;
     int ranks;
-    const int *workers, *nodes; /* [ranks], as eki_topology_create() */
+    const int *workers, *nodes; /* [ranks], as eki_topology_create() has them */
     enum eki_deque_kind deque;
     int64_t buffer_slots, payload_bytes;
     int functions; /* 0 ... functions - 1 */
     uint64_t seed;
     int check_words;
     bool has_counter;
-    bool is_sampled;   /* steals that fail are drawn */
+    bool is_sampled;   /* failing steals between nodes are drawn */
     bool is_together;  /* ranks wait for each other between calls */
     bool is_reordered; /* messages of different pairs overtake each other */
-    /* A larger message is sent when it was received; 0: none is. */
+    /* A larger message keeps its buffer until it is received; 0: none does. */
     size_t late_bytes;
     int send_buffers;
     size_t message_bytes;
 };
 
-/* Nodes with visible tasks, and thieves that would find them. */
+/* Nodes with visible tasks, and thieves whose back-off has grown to its most.
+ */
 struct eki_sim_sample {
-    struct eki_sim_worker **thieves;
-    int32_t *open; /* nodes */
+    struct eki_sim_worker **thieves; /* [workers], thief_count of them */
+    int32_t *open;                   /* [nodes], open_count of them */
     int32_t thief_count, open_count;
-    int32_t actor;
+    int32_t actor;    /* its event: a thief finds something */
     double period_ns; /* between two attempts of a thief */
 };
 
@@ -217,13 +223,13 @@ struct eki_sim {
     void **segments;                /* [nodes] */
     struct eki_sim_port *ports;     /* [ranks] */
     struct eki_sim_sample sample;
-    struct eki_message *buffer; /* of who sends now */
-    bool is_reserved;
-    int over;              /* ranks */
-    int assembled;         /* is_together: ranks that wait */
-    int64_t messages;      /* sent */
+    struct eki_message *buffer; /* of whoever sends now */
+    bool is_reserved;           /* somebody does */
+    int over;                   /* ranks that are through */
+    int assembled;         /* ranks that wait for the others, if is_together */
+    int64_t messages;      /* sent so far */
     uint64_t last_task_ns; /* when a task ended last */
-    uint64_t read_ahead;   /* nothing: what was read to have it near */
+    uint64_t read_ahead;   /* a sum without meaning, so that the reads happen */
 };
 
 ek_status eki_sim_create(const struct eki_sim_setup *setup,
@@ -236,10 +242,10 @@ enum eki_sim_end {
     EKI_SIM_END_STUCK, /* nobody has anything to do */
     EKI_SIM_END_LATE   /* beyond EKI_SIM_TIME_MOST */
 };
-/* Run up to EVENTS more events; as long as there are any: EKI_SIM_END_ASKED. */
+/* Run up to EVENTS more events; EKI_SIM_END_ASKED, too, where more are left. */
 enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events);
 
-/* Clock of a rank. */
+/* What the clock of RANK shows now. */
 static inline uint64_t eki_sim_clock(const struct eki_sim *sim,
                                      const struct eki_sim_rank *rank)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who looks next, and when: workers that wait, and whoever steps a server.
+ * When somebody looks next who has nothing to do: workers that wait, and
+ * whoever steps a server.
  */
 #include "sim/parts.h"
 
@@ -33,7 +34,8 @@ uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
     return next;
 }
 
-/* Of the workers that wait, the one that looks first after NS. */
+/* Let the worker of RANK step its server that looks first after NS, of those
+ * that wait. */
 static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
                        uint64_t ns)
 {
@@ -87,7 +89,6 @@ void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                            eki_sim_look_of(sim, worker, ns));
 }
 
-/* Those of a node that wait. */
 void eki_sim_wake_workers(struct eki_sim *sim, int node)
 {
     if (sim->nodes[node].waiting == 0)

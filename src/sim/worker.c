@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker's events: tasks, steps, and when it looks again. */
+/* The events of a worker: its tasks, its steps, and its next look. */
 #include "sim/parts.h"
 
-/* A worker is at most so far ahead of the others within an event. */
+/* Steps of one event end when the worker is so far ahead of all others. */
 #define AHEAD_MOST_NS 10000.0
 
 static bool is_stopped(const struct eki_engine *engine)
@@ -12,7 +12,7 @@ static bool is_stopped(const struct eki_engine *engine)
                                 memory_order_relaxed) == engine->phase;
 }
 
-/* Its next event, after something that takes NS. */
+/* The worker's next event comes after something that takes NS. */
 static void go_on(struct eki_sim *sim, struct eki_sim_worker *worker, double ns)
 {
     eki_heap_set(&sim->heap, worker->actor,
@@ -24,7 +24,8 @@ static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
                       enum eki_sim_state state)
 {
     struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
-    /* Where a task lay may be free memory afterwards. */
+    /* The place of a task that has ended may be free memory: it is not read
+     * ahead. */
     if (state != EKI_SIM_RUNS)
         worker->slot = NULL;
     if ((worker->state == EKI_SIM_WAITS) == (state == EKI_SIM_WAITS)) {
@@ -42,7 +43,8 @@ static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
 }
 
-/* Time of an atomic on a word of VICTIM, after those that came before. */
+/* How long an atomic on the word of VICTIM takes, which waits for those that
+ * came before. */
 static double atomic_ns(struct eki_sim *sim, struct eki_sim_worker *victim)
 {
     uint64_t ns = (uint64_t)sim->machine.atomic;
@@ -52,7 +54,7 @@ static double atomic_ns(struct eki_sim *sim, struct eki_sim_worker *victim)
     return (double)(start + ns - sim->now);
 }
 
-/* The worker of a local number of the node. */
+/* The worker with a local number of the node of RANK. */
 static struct eki_sim_worker *
 local_worker(struct eki_sim *sim, const struct eki_sim_rank *rank, int local)
 {
@@ -67,7 +69,8 @@ local_worker(struct eki_sim *sim, const struct eki_sim_rank *rank, int local)
     }
 }
 
-/* What a step that moved something has cost. */
+/* How long a step took that moved something; STEAL_FROM is whose block the
+ * worker had claimed before. */
 static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
                       int steal_from)
 {
@@ -90,8 +93,9 @@ static bool is_held(const struct eki_sim *sim, const struct eki_sim_rank *rank)
     return !sim->program->pace && sim->now < rank->busy_until;
 }
 
-/* Workers that poll step the server of their rank, one at a time; time that
- * takes. */
+/* Step the server of RANK, if its workers do that and none of them is at it.
+ * Without work (IS_DUE) a worker does so whenever it looks, else now and then.
+ * Returns the time that this takes. */
 static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                             bool is_due)
 {
@@ -102,7 +106,7 @@ static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     return eki_sim_serve(sim, rank);
 }
 
-/* When it gets on by time alone: it may ask another node. */
+/* When the worker gets on by time alone, because it may ask another node. */
 static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
@@ -115,7 +119,8 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     return due > offset ? due - offset : 0;
 }
 
-/* The end of a lone node and tasks on the node are found by looking only. */
+/* Whether the worker has to look without being told: for tasks on its node, and
+ * for the end where that is the only node. */
 static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
 {
     const struct eki_sim_rank *rank = worker->rank;
@@ -131,7 +136,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Others may be waiting for its going idle. */
+/* A worker of RANK has become idle: wake whoever waits for that. */
 static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     int node = rank->topology.node;
@@ -152,8 +157,8 @@ static uint64_t next_poll(const struct eki_sim *sim,
     return next > rank->busy_until ? next : rank->busy_until;
 }
 
-/* When it looks again, after BUSY in its server's step; HELD: it wanted to, but
- * another was there. */
+/* When the worker looks again, after BUSY nanoseconds in a server step.  HELD:
+ * it wanted to step the server, but another worker was at it. */
 static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
                              uint64_t busy, bool held)
 {
@@ -162,7 +167,7 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
     if (must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
     else if (!rank->engine->has_thieves && eki_worker_calls(worker->worker))
-        /* It waits for answers alone. */
+        /* It waits for nothing but the answer of its own server. */
         look = sim->now + EKI_SLEEP_FIRST_NS;
     look = earlier(look, next_poll(sim, rank));
     if (held)
@@ -195,7 +200,8 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
         tell_idle(sim, rank);
 }
 
-/* The next task of the batch, or index of the piece; false: step. */
+/* Take the next task of the batch, or index of the piece; false: there is none,
+ * the worker has to step. */
 static bool take(struct eki_sim_worker *worker)
 {
     if (worker->is_index)
@@ -217,7 +223,8 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     worker->code = 0;
 }
 
-/* Tasks until one takes time; false: none is left in the batch. */
+/* Run tasks until one takes time; false: none is left in the batch.  The first
+ * begins AHEAD nanoseconds from now. */
 static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
                       bool begins, double ahead)
 {
@@ -237,7 +244,7 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     return true;
 }
 
-/* Its tasks begin, so many nanoseconds from now. */
+/* The worker's tasks begin, AHEAD nanoseconds from now. */
 static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
                         bool is_index, double ahead)
 {
@@ -254,6 +261,7 @@ static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     go_on(sim, worker, ahead + 1);
 }
 
+/* Wake the node of RANK where the phase was stopped in this event. */
 static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
 {
     struct eki_sim_node *node = &sim->nodes[rank->topology.node];
@@ -263,8 +271,8 @@ static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
     node->has_stopped = has_stopped;
 }
 
-/* Step until something takes time by itself.  Steps that follow each other are
- * one event, unless a program wants to see each. */
+/* Step the worker until something takes time.  Steps that follow each other are
+ * one event, unless the program has a pace of its own. */
 static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct ek_worker *inner = worker->worker;
