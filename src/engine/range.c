@@ -29,7 +29,6 @@ enum {
 };
 
 enum {
-    PIECE_MAX = 512,
     PARTS = 8,
     /* Seven parts on each of 21 levels, and the rest beyond one piece. */
     SPLIT_MOST = 7 * 21 + PARTS
@@ -136,7 +135,7 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
     count_indices(worker, elapsed);
     worker->batch.stamp = now;
     worker->piece.first = -1;
-    if (elapsed < EKI_SHORT_NS && worker->piece.size < PIECE_MAX)
+    if (elapsed < EKI_SHORT_NS && worker->piece.size < EKI_PIECE_MAX)
         worker->piece.size *= 2;
     worker->piece.index = worker->piece.last = 0;
 }
