@@ -26,14 +26,14 @@ enum {
     LONE_SLOT = 64  /* bytes of a slot */
 };
 
-union lone_message {
-    struct eki_message message;
+/* Memory of one message. */
+struct lone_message {
     _Alignas(16) unsigned char bytes[LONE_BYTES];
 };
 
 struct lone {
     struct eki_fabric fabric; /* first: the operations get this */
-    union lone_message reserved, got, sent[LONE_SENT];
+    struct lone_message reserved, got, sent[LONE_SENT];
     int to[LONE_SENT]; /* ranks */
     int sent_count;
     int buffers; /* that may still be sent */
@@ -44,10 +44,18 @@ struct lone {
     struct eki_engine *engine;
 };
 
+/* The header of the I-th message that was sent. */
+static inline const struct eki_head *lone_sent_head(const struct lone *lone,
+                                                    int i)
+{
+    return (const struct eki_head *)lone->sent[i].bytes;
+}
+
 static inline struct eki_message *lone_reserve(struct eki_fabric *fabric)
 {
     struct lone *lone = (struct lone *)fabric;
-    return lone->buffers > 0 ? &lone->reserved.message : NULL;
+    return lone->buffers > 0 ? (struct eki_message *)lone->reserved.bytes
+                             : NULL;
 }
 
 static inline void lone_unreserve(struct eki_fabric *fabric,
@@ -70,7 +78,7 @@ static inline void lone_post(struct eki_fabric *fabric,
 static inline struct eki_message *lone_poll(struct eki_fabric *fabric)
 {
     struct lone *lone = (struct lone *)fabric;
-    return lone->has_got ? &lone->got.message : NULL;
+    return lone->has_got ? (struct eki_message *)lone->got.bytes : NULL;
 }
 
 static inline void lone_release(struct eki_fabric *fabric,
@@ -198,7 +206,7 @@ static inline void lone_close(struct lone *lone)
 static inline struct eki_message *lone_message(struct lone *lone,
                                                enum eki_kind kind)
 {
-    struct eki_message *message = &lone->got.message;
+    struct eki_message *message = (struct eki_message *)lone->got.bytes;
     memset(&lone->got, 0, sizeof lone->got);
     message->head.source = lone->fabric.rank == 0;
     message->head.kind = (uint16_t)kind;
@@ -298,7 +306,7 @@ static inline int lone_count(const struct lone *lone, enum eki_kind kind)
 {
     int count = 0;
     for (int i = 0; i < lone->sent_count; i++)
-        count += lone->sent[i].message.head.kind == kind;
+        count += lone_sent_head(lone, i)->kind == kind;
     return count;
 }
 
@@ -311,13 +319,13 @@ static inline void lone_forget(struct lone *lone)
 static inline const struct eki_message *
 lone_sent_to(const struct lone *lone, int i, enum eki_kind kind, int rank)
 {
-    static const union lone_message none;
+    static const struct lone_message none;
     if (!CHECK(i < lone->sent_count))
-        return &none.message;
-    CHECK_EQ_TEXT(eki_kind_traits_of(lone->sent[i].message.head.kind)->name,
+        return (const struct eki_message *)none.bytes;
+    CHECK_EQ_TEXT(eki_kind_traits_of(lone_sent_head(lone, i)->kind)->name,
                   eki_kind_traits_of(kind)->name);
     CHECK_EQ_INT(lone->to[i], rank);
-    return &lone->sent[i].message;
+    return (const struct eki_message *)lone->sent[i].bytes;
 }
 
 /* Likewise to the other rank of two. */
@@ -344,8 +352,7 @@ static inline const struct eki_message *lone_sent_of(struct lone *lone,
 {
     int at = 0;
     CHECK_EQ_INT(lone_count(lone, kind), 1);
-    while (at + 1 < lone->sent_count &&
-           lone->sent[at].message.head.kind != kind)
+    while (at + 1 < lone->sent_count && lone_sent_head(lone, at)->kind != kind)
         at++;
     const struct eki_message *message = lone_sent(lone, at, kind);
     lone_forget(lone);

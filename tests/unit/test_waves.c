@@ -275,7 +275,7 @@ static void vote_of_wrong_size_is_ignored(void)
     struct lone lone;
     begin(&lone, 0);
     lone_vote(&lone, 1, 0, 0);
-    lone.got.message.head.bytes -= 8;
+    ((struct eki_head *)lone.got.bytes)->bytes -= 8;
     turn(&lone);
     CHECK(!lone.has_got);
     CHECK_EQ_INT(decided(&lone), -1);
@@ -289,7 +289,7 @@ static void verdict_of_wrong_size_is_ignored(void)
     begin(&lone, 1);
     turn(&lone);
     lone_verdict(&lone, EKI_WAVE_DONE);
-    lone.got.message.head.bytes = 8;
+    ((struct eki_head *)lone.got.bytes)->bytes = 8;
     lone_forget(&lone);
     turn(&lone);
     CHECK(!lone.has_got);
