@@ -210,7 +210,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     counter->tell = 1;
     counter->count = 0;
     counter->cursor.at = NULL;
-    /* relaxed: handed on by the start of the team. */
+    /* relaxed, both: handed on by the start of the team. */
+    atomic_store_explicit(&counter->wants, 0, memory_order_relaxed);
     atomic_store_explicit(&counter->is_ready, false, memory_order_relaxed);
     if (topology->size == 1)
         open_counter(counter);
@@ -364,6 +365,15 @@ static void set_number(struct eki_drawer *drawer, int64_t number,
     set_state(drawer, state);
 }
 
+/* The worker wants the server to ask (EKI_DRAW_ASK), or to fetch `number`. */
+static void want(struct eki_counter *counter, struct eki_drawer *drawer,
+                 enum eki_draw state)
+{
+    set_state(drawer, state);
+    /* release: pairs with the acquire in send_wants(): the state is set. */
+    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_release);
+}
+
 /* Bring seed NUMBER to the stack, or let the server fetch it; true: it is
  * here. */
 static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
@@ -380,7 +390,9 @@ static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
     int64_t j = number - table[rank].first;
     if (table[rank].function < 0 && rank != topology->rank) {
         worker->counts.successful++;
-        set_number(drawer, number, EKI_DRAW_FETCH);
+        /* relaxed: ordered by the release of the state. */
+        atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
+        want(counter, drawer, EKI_DRAW_FETCH);
         return false;
     }
     struct eki_slot *slot = eki_local_push(&worker->local);
@@ -417,7 +429,7 @@ static enum eki_sought seek(struct eki_protocol *protocol,
     if (state == EKI_DRAW_FREE) {
         worker->counts.attempted++;
         if (!is_same_node(engine)) {
-            set_state(drawer, EKI_DRAW_ASK);
+            want(counter, drawer, EKI_DRAW_ASK);
             return EKI_SOUGHT_ASKED;
         }
         /* relaxed: only the number counts. */
@@ -441,29 +453,48 @@ static bool calls(const struct eki_protocol *protocol,
                                 memory_order_relaxed) != EKI_DRAW_OVER;
 }
 
-/* Send what a worker wants: a number, or a seed. */
-static void send_wish(struct eki_counter *counter,
-                      const struct ek_worker *worker)
+/* Send what a worker wants: a number, or a seed; false: no buffer. */
+static bool send_want(struct eki_counter *counter,
+                      const struct ek_worker *worker, int state)
 {
     struct eki_engine *engine = counter->protocol.engine;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
-    /* acquire: pairs with the releases in set_state(). */
-    int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
-    if (state != EKI_DRAW_ASK && state != EKI_DRAW_FETCH)
-        return;
     bool is_draw = state == EKI_DRAW_ASK;
     struct eki_message *message =
         eki_server_reserve(engine, is_draw ? EKI_KIND_DRAW : EKI_KIND_FETCH);
     if (!message)
-        return;
-    /* relaxed: ordered by the acquire above. */
+        return false;
+    /* relaxed: ordered by the acquire of the state. */
     int64_t number =
         atomic_load_explicit(&drawer->number, memory_order_relaxed);
     message->head.worker = worker->id;
     message->head.first = number;
     eki_fabric_post(engine->fabric, message,
                     is_draw ? 0 : holder_of(counter, number));
+    /* relaxed: a count only. */
+    atomic_fetch_sub_explicit(&counter->wants, 1, memory_order_relaxed);
     set_state(drawer, is_draw ? EKI_DRAW_ASKED : EKI_DRAW_FETCHED);
+    return true;
+}
+
+/* One word for all workers, so that a step in which nobody wants anything looks
+ * at one. */
+static void send_wants(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    /* acquire: pairs with the release in want(). */
+    int wants = atomic_load_explicit(&counter->wants, memory_order_acquire);
+    for (int here = 0; wants > 0 && here < engine->topology->workers_here;
+         here++) {
+        /* acquire: pairs with the releases in set_state(): `number`. */
+        int state = atomic_load_explicit(&counter->drawers[here].state,
+                                         memory_order_acquire);
+        if (state != EKI_DRAW_ASK && state != EKI_DRAW_FETCH)
+            continue;
+        if (!send_want(counter, engine->workers[here], state))
+            return;
+        wants--;
+    }
 }
 
 /* Whether NUMBER is that of a seed of this rank, as its table says. */
@@ -571,8 +602,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
         tell_seeds(counter);
     }
     grant_wishes(counter);
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        send_wish(counter, engine->workers[here]);
+    send_wants(counter);
 }
 
 static enum eki_taken take_seeds(struct eki_counter *counter,
@@ -684,7 +714,7 @@ const struct eki_protocol_ops eki_counter_ops = {
 ek_status eki_counter_add(struct eki_engine *engine)
 {
     const struct eki_topology *topology = engine->topology;
-    struct eki_counter *counter = eki_alloc(1, sizeof *counter);
+    struct eki_counter *counter = eki_alloc_lines(sizeof *counter);
     if (counter) {
         counter->protocol.ops = &eki_counter_ops;
         counter->table =

@@ -85,6 +85,9 @@ struct eki_counter {
     int tell_at; /* ... from this entry on */
     struct eki_wish *wishes;
     int count, room; /* of them */
+    /* Written by workers that want something and by the server: what is not
+     * sent yet.  Away from what every step reads. */
+    _Alignas(EKI_LINE) _Atomic int wants;
 };
 
 extern const struct eki_protocol_ops eki_counter_ops;
