@@ -23,6 +23,7 @@
 #define EKI_SIM_H
 
 #include "engine/engine.h"
+#include "protocol/requests.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
 #include "sim/heap.h"
@@ -65,6 +66,7 @@ struct eki_sim_worker {
     const struct eki_node_words *node;
     const struct eki_slot *slot; /* of the task that runs */
     const struct eki_function_counts *counts;
+    const struct eki_asker *asker; /* NULL: one node */
     int32_t actor;
     uint8_t state;      /* enum eki_sim_state */
     bool is_index;      /* an index runs, not a task */

@@ -71,8 +71,11 @@ static ek_status create_rank(struct eki_sim *sim, int r)
         worker->worker->search.thief.context = worker;
     }
     EKI_TRY(register_functions(sim, rank->engine));
-    for (int w = 0; w < rank->topology.workers_here; w++)
+    const struct eki_requests *requests = eki_requests_of(rank->engine);
+    for (int w = 0; w < rank->topology.workers_here; w++) {
         rank->workers[w].counts = rank->engine->workers[w]->function_counts;
+        rank->workers[w].asker = requests ? &requests->askers[w] : NULL;
+    }
     return EK_OK;
 }
 
@@ -200,6 +203,10 @@ static uint64_t read_worker(const struct eki_sim_worker *worker)
     sum += (uint64_t)inner->piece.first + worker->engine->phase;
     sum += worker->counts->work_ns + worker->engine->slot_bytes;
     sum += (uint64_t)worker->rank->iteration;
+    sum += inner->search.since + inner->search.thief.failures;
+    sum += (uint64_t)inner->check.at + inner->share.deque.open;
+    if (worker->asker)
+        sum += worker->asker->asked;
     /* relaxed, both: there is one thread. */
     sum +=
         atomic_load_explicit(&worker->words->deque.word, memory_order_relaxed);
