@@ -43,18 +43,24 @@ void eki_collection_release(void)
     atomic_store_explicit(&busy, 0, memory_order_release);
 }
 
+/* How workers without work get some in this iteration. */
+static const struct eki_scheme *scheme_now(const ek_collection *tasks)
+{
+    return eki_scheme_of((ek_steal_policy)eki_schedule_at(
+        &tasks->settings.steal, tasks->iteration,
+        (int)tasks->settings.options.steal));
+}
+
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
                           const struct eki_balance_wish *balance,
                           ek_status prepared)
 {
     const ek_options *options = &tasks->settings.options;
-    struct eki_phase phase = {
-        .kind = kind,
-        .balance = balance,
-        .signature = eki_collection_signature(tasks),
-        .scheme = eki_scheme_of((ek_steal_policy)eki_schedule_at(
-            &tasks->settings.steal, tasks->iteration, (int)options->steal)),
-        .on_failure = options->on_failure};
+    struct eki_phase phase = {.kind = kind,
+                              .balance = balance,
+                              .signature = eki_collection_signature(tasks),
+                              .scheme = scheme_now(tasks),
+                              .on_failure = options->on_failure};
     eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
@@ -83,6 +89,19 @@ static ek_status check_bodies(const struct eki_engine *engine)
     return EK_OK;
 }
 
+/* Whether the steal policy works in this job. */
+static ek_status check_scheme(const ek_collection *tasks)
+{
+    const struct eki_scheme *scheme = scheme_now(tasks);
+    const char *why =
+        scheme->unsuitable ? scheme->unsuitable(tasks->engine) : NULL;
+    if (!why)
+        return EK_OK;
+    return eki_error(EK_ERR_ARG,
+                     "ek_process: steal policy '%s' is not for this job: %s",
+                     eki_option_choice_name("steal", (int)scheme->policy), why);
+}
+
 /* Make the seeds ready.  An error here may be this rank's alone: the phase
  * shares it. */
 static ek_status prepare(ek_collection *tasks)
@@ -94,6 +113,7 @@ static ek_status prepare(ek_collection *tasks)
                          "restored; call ek_restore or ek_clear first");
     if (!tasks->is_pulled)
         EKI_TRY(check_bodies(tasks->engine));
+    EKI_TRY(check_scheme(tasks));
     EKI_TRY(eki_collection_gather(tasks));
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (tasks->engine->workers[here]->local.has_hints)

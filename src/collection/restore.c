@@ -55,14 +55,15 @@ static ek_status check_report(const ek_restore_report *report)
 
 static ek_status check_policy(ek_restore_policy policy)
 {
-    if (policy >= EK_RESTORE_DEFAULT && policy <= EK_RESTORE_AUTO)
+    char allowed[200] = "";
+    if (policy == EK_RESTORE_DEFAULT ||
+        eki_option_choice_name("restore", (int)policy))
         return EK_OK;
+    eki_option_choice_list("restore", allowed, sizeof allowed);
     return eki_error(EK_ERR_ARG,
-                     "ek_restore: policy %d is not allowed; allowed: "
-                     "EK_RESTORE_DEFAULT, _ORIGINAL, _RETAIN, _CENTRALIZED, "
-                     "_HIERARCHICAL, _CENTRALIZED_HPDC12, "
-                     "_HIERARCHICAL_HPDC12, _AUTO",
-                     (int)policy);
+                     "ek_restore: policy %d is not allowed; allowed: default, "
+                     "%s",
+                     (int)policy, allowed);
 }
 
 /* Run a phase that moves tasks, and that tells other ranks of a STATUS which
@@ -96,7 +97,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
 
 static bool is_rebalance(ek_restore_policy policy)
 {
-    return policy >= EK_RESTORE_CENTRALIZED && policy <= EK_RESTORE_AUTO;
+    return policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN;
 }
 
 /* How many iterations are to come: where nobody said, as many as have been. */

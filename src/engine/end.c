@@ -5,8 +5,6 @@
  */
 #include "engine/internal.h"
 
-/* Say that the end need not wait for this worker; a delivery takes that back.
- */
 void eki_worker_note_idle(struct ek_worker *worker)
 {
     struct eki_worker_words *words = worker->words;
@@ -182,7 +180,7 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
     struct eki_engine *engine = worker->engine;
     if (!worker->search.is_idle)
         eki_worker_become_idle(worker, now);
-    /* Again after a delivery that brought nothing to run. */
+    /* A delivery that brought nothing to run has taken the last note back. */
     eki_worker_note_idle(worker);
     if (is_finished(worker, now)) {
         finish(worker, now);

@@ -9,8 +9,8 @@
  *
  * Threads.  eki_worker_*(): one thread per worker at a time.  eki_server_*()
  * and eki_engine_*(): one thread of the rank at a time.  Hand-over
- * synchronizes. What two of them share is atomic: the inbox and the mailbox of
- * a worker, and the words of the node segment.
+ * synchronizes.  What two of them share is atomic: the inbox of a worker, what
+ * a protocol says so of, and the words of the node segment.
  *
  * Termination inside a node: `executed` of all workers summed first, `created`
  * second, all in this phase; equal sums are the end.  Between nodes: task
@@ -91,7 +91,7 @@ struct eki_engine {
     bool alone;    /* one node */
 
     /* Written by the thread that enters and leaves. */
-    bool is_open; /* a phase is */
+    bool is_open; /* a phase has been entered and not left */
     uint64_t phase;
     enum eki_phase_kind kind;
     uint64_t signature;
@@ -106,8 +106,10 @@ struct eki_engine {
     _Atomic int absent;    /* workers without a thread */
     _Atomic int broken;    /* ek_status: no message moves any more */
 
-    /* Written by the server. */
+    /* Written by worker 0; reset on entering. */
     bool stall_printed;
+
+    /* Written by the server, and by the thread that enters. */
     int holds; /* protocols for which workers wait in a restore */
     struct eki_post post;
     struct eki_moves moves;

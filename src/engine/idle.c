@@ -177,7 +177,8 @@ static bool take_absent(struct ek_worker *worker)
     return false;
 }
 
-/* Looked at once in a phase: the words lie on another line than the deque. */
+/* Whether tasks of VICTIM may run here.  Its words are looked at once in a
+ * phase, because they lie on another line than its deque. */
 static bool is_trusted(struct ek_worker *worker, int victim,
                        const struct eki_worker_words *words)
 {

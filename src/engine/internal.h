@@ -40,7 +40,7 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now);
 /* Say that the end need not wait for this worker; a delivery takes that back.
  */
 void eki_worker_note_idle(struct ek_worker *worker);
-/* Only the end: in a restore phase. */
+/* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 
 /* The tree of nodes, for this rank. */

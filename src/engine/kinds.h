@@ -25,6 +25,8 @@ enum eki_kind {
     EKI_KINDS
 };
 
+_Static_assert(EKI_KINDS <= 32, "a bit of eki_protocol_ops.kinds each");
+
 /* Who looks up when a message has come, besides the server. */
 enum eki_concern {
     EKI_CONCERNS_SERVER, /* nobody */

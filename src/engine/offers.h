@@ -59,7 +59,7 @@ void eki_set_stop(struct eki_engine *engine);
 /* Record an error of WORKER, once per phase and worker. */
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
-/* Likewise that there is no memory for WHAT, and stop. */
+/* Record for WORKER that there is no memory for WHAT, and stop. */
 void eki_worker_no_memory(struct ek_worker *worker, const char *what);
 /* Record an error of this rank, once per phase, and stop; by the server. */
 void eki_set_rank_error(struct eki_engine *engine, ek_status status,

@@ -2,7 +2,8 @@
 /* The life cycle of a phase: entering, the arrival of threads, leaving. */
 #include "engine/internal.h"
 
-/* What the worker's own thread does on arriving. */
+/* What the worker's own thread does on arriving; in a restore, which it does
+ * not see, the thread that enters. */
 static void begin(struct ek_worker *worker, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
@@ -175,7 +176,8 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
     begin(worker, now);
 }
 
-/* Only planted: counters are cumulative. */
+/* The counters of the workers begin anew: a planted bug, they are cumulative.
+ */
 static void forget_counters(struct eki_engine *engine)
 {
     for (int here = 0; here < engine->topology->workers_here; here++) {

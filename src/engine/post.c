@@ -41,9 +41,9 @@ bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
     chunk->count = message->head.count;
     chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
     chunk->is_whole = message->head.first == 0;
-    /* Before the chunk can be taken: the worker, who says that it is idle when
-     * all is done, must have the last word.  relaxed: the release below orders
-     * it. */
+    /* The note is taken back before the chunk can be taken: the worker, who
+     * says that it is idle when all is done, must have the last word.  relaxed:
+     * the release below orders it. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     /* relaxed: the exchange below orders the chunk. */
     chunk->next = atomic_load_explicit(&worker->inbox, memory_order_relaxed);

@@ -7,7 +7,8 @@
  *
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
- * Threads.  seek, cancel, due, calls, awaits: the worker's.  take, step,
+ * Threads.  seek, cancel, due, calls, awaits: the worker's (cancel of a worker
+ * without thread: whoever stands in for it).  take, step,
  * may_vote: the server's.  All others: the calling thread while nothing is
  * stepped.
  */

@@ -5,9 +5,11 @@
 #include "engine/internal.h"
 
 enum {
-    /* Short tasks publish what they spawn when it is so much more. */
+    /* A short task publishes after so many spawns, so that most of them are no
+     * more than a push; a long one after each. */
     SPAWN_SLOTS = 32,
-    /* Tasks that others see, above which a spawn does not publish anew. */
+    /* A spawn does not replace a publication in which thieves still find so
+     * many tasks: each of some five of them finds a block. */
     VISIBLE_ENOUGH = 16
 };
 

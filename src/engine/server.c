@@ -13,6 +13,9 @@
 #include <stdarg.h>
 
 enum {
+    /* Messages that one step takes: a worker that polls between two tasks is
+     * soon back at them, and a burst does not keep the protocols from sending.
+     * As many as the MPI fabric has receives. */
     DRAIN_MOST = 16
 };
 

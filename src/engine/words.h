@@ -56,7 +56,11 @@ struct eki_rank_words {
     struct eki_errors errors;
 };
 
-/* Written by the owner (before the team starts: by the thread that enters). */
+/*
+ * Written by the owner; before the team starts, and in a restore, by the thread
+ * that enters.  Of a worker without thread whoever stands in for it stores
+ * created, executed and idle; a delivery takes idle back.
+ */
 struct eki_worker_words {
     _Alignas(EKI_LINE) _Atomic uint64_t phase;
     _Atomic uint64_t signature[2];      /* of phases, as above */

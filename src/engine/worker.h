@@ -125,7 +125,9 @@ struct ek_worker {
     struct eki_engine *engine;
     int id, here, local_number;
 
-    /* Written by the worker alone. */
+    /* Written by the worker; before its first step, and in a restore, by the
+     * thread that enters; the share of a worker without thread also by whoever
+     * stands in for it, who holds its presence. */
     struct eki_batch batch;
     struct eki_share share;
     struct eki_piece piece;

@@ -109,11 +109,11 @@ static void tell_table(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int size = engine->topology->size;
+    int entries = is_void(counter) ? 0 : size + 1;
+    if (size == 1 || (entries != 0 && !is_ready(counter)))
+        return;
     int most = (int)(eki_message_room(engine->fabric) /
                      (int64_t)sizeof *counter->table);
-    int entries = is_void(counter) ? 0 : size + 1;
-    if (entries != 0 && !is_ready(counter))
-        return;
     while (counter->tell < size) {
         struct eki_message *message =
             eki_server_reserve(engine, EKI_KIND_TABLE);
@@ -244,7 +244,8 @@ static enum eki_sought seek(struct eki_protocol *protocol,
                                                 : EKI_SOUGHT_NOTHING;
 }
 
-/* All seeds are not drawn yet: the server is to ask, or to hear. */
+/* Not all seeds are drawn yet, as far as the worker knows: the server is to
+ * ask, or to hear. */
 static bool calls(const struct eki_protocol *protocol,
                   const struct ek_worker *worker)
 {

@@ -54,12 +54,13 @@ struct eki_cursor {
 struct eki_drawer {
     /* Written by the worker and the server in turn: whose turn it is, the
      * state says. */
-    _Alignas(64) _Atomic int state; /* enum eki_draw */
-    _Atomic int64_t number;         /* that was drawn, or is to be fetched */
-    /* Written on entering. */
+    _Alignas(EKI_LINE) _Atomic int state; /* enum eki_draw */
+    _Atomic int64_t number; /* that was drawn, or is to be fetched */
+    /* Written by the thread that enters; when the phase was stopped, by the
+     * worker or whoever stands in for it. */
     const unsigned char *first, *last; /* seeds it holds */
     bool has_ranges;                   /* with ranges among them */
-    /* Written by the worker. */
+    /* Written by the worker; reset by the thread that enters. */
     struct eki_cursor cursor;
 };
 
@@ -69,7 +70,7 @@ struct eki_wish {
     int64_t number; /* to fetch; -1: a draw */
 };
 
-/* One rank's view; written by the server, but for what is atomic. */
+/* One rank's view; written by the thread that enters, then by the server. */
 struct eki_counter {
     struct eki_protocol protocol;
     struct eki_seeds *table;    /* [size + 1] */
@@ -92,7 +93,7 @@ struct eki_counter {
 
 extern const struct eki_protocol_ops eki_counter_ops;
 
-/* 32 bytes for each rank, 64 for each worker here. */
+/* 32 bytes for each rank, 128 for each worker here. */
 ek_status eki_counter_add(struct eki_engine *engine);
 
 /* The counter of a rank; NULL: it has none. */

@@ -475,7 +475,8 @@ static void policies_are_checked(void)
     ek_collection *tasks = make(&function);
     JOB_STATUS(ek_restore(tasks, (ek_restore_policy)9, NULL), EK_ERR_ARG);
     check_message("policy 9 is not allowed");
-    check_message("EK_RESTORE_DEFAULT");
+    check_message("default, original, retain");
+    check_message("hierarchical-hpdc12, auto");
     JOB_STATUS(ek_restore(NULL, EK_RESTORE_RETAIN, NULL), EK_ERR_ARG);
     JOB_STATUS(ek_process(NULL, NULL), EK_ERR_ARG);
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);

@@ -37,7 +37,7 @@ circles=0 modules=0
 check() {
     name=$1
     shift
-   modules=$((modules + 1))
+    modules=$((modules + 1))
     loops=$(symbols "$@" | pairs | tsort 2>&1 >/dev/null) && return
     circles=$((circles + 1))
     echo "$name: files that need each other:"

