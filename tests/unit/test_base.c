@@ -250,17 +250,26 @@ static void append_cuts_what_does_not_fit(void)
     CHECK_EQ_TEXT(text, "12-abcd");
 }
 
+/* Durations by both clocks; somebody else may run between two readings, so one
+ * of many has to agree. */
 static void clock_agrees_with_the_system(void)
 {
+    double nearest = 2;
     eki_clock_start();
     eki_clock_start();
-    uint64_t system_before = eki_clock_system_ns(), before = eki_clock_ns();
-    eki_sleep_ns(20000000);
-    uint64_t after = eki_clock_ns(), system_after = eki_clock_system_ns();
-    double duration = (double)(after - before);
-    double expected = (double)(system_after - system_before);
-    CHECK(expected >= 20e6);
-    CHECK_NEAR(duration / expected, 1.0, 1e-3);
+    for (int tries = 0; tries < 50 && fabs(nearest - 1) > 1e-3; tries++) {
+        uint64_t system_before = eki_clock_system_ns();
+        uint64_t before = eki_clock_ns();
+        eki_sleep_ns(20000000);
+        uint64_t after = eki_clock_ns();
+        uint64_t system_after = eki_clock_system_ns();
+        double expected = (double)(system_after - system_before);
+        double ratio = (double)(after - before) / expected;
+        CHECK(expected >= 20e6);
+        if (fabs(ratio - 1) < fabs(nearest - 1))
+            nearest = ratio;
+    }
+    CHECK_NEAR(nearest, 1.0, 1e-3);
 }
 
 static void clock_never_goes_back(void)
