@@ -15,6 +15,7 @@ struct body {
     const unsigned char *next, *last;
     int64_t at; /* of NEXT in the file */
     int functions;
+    int64_t workers; /* whose heads are not read yet */
 };
 
 static void advance(struct body *body, int64_t bytes)
@@ -72,12 +73,13 @@ static ek_status read_task(struct body *body, int worker,
 }
 
 /* Whether the counts of a worker agree with each other and with the bytes that
- * are left; no task of the worker is read before that. */
+ * are left, without the heads of the workers that follow: memory was allocated
+ * for so many tasks.  No task of the worker is read before that. */
 static ek_status check_counts(const struct body *body,
                               const struct eki_record_worker *worker)
 {
-    int64_t tasks =
-        (body->last - body->next - EKI_WORKER_HEAD) / (int64_t)EKI_TASK_BYTES;
+    int64_t heads = body->workers * (int64_t)EKI_WORKER_HEAD;
+    int64_t tasks = (body->last - body->next - heads) / (int64_t)EKI_TASK_BYTES;
     if (worker->count < 0 || worker->count > tasks)
         return eki_record_refuse(body->record, body->at + EKI_WORKER_COUNT,
                                  "%" PRIu64
@@ -106,9 +108,6 @@ static ek_status read_worker(struct body *body,
                              struct eki_record_worker *worker)
 {
     const unsigned char *from = body->next;
-    if (body->last - from < EKI_WORKER_HEAD)
-        return eki_record_refuse(body->record, body->at,
-                                 "no bytes for a worker");
     worker->count = (int64_t)eki_get(from + EKI_WORKER_COUNT, 8);
     worker->executed = (int64_t)eki_get(from + EKI_WORKER_EXECUTED, 8);
     worker->nulls = (int64_t)eki_get(from + EKI_WORKER_NULLS, 8);
@@ -118,6 +117,24 @@ static ek_status read_worker(struct body *body,
     worker->null_ns = eki_get(from + EKI_WORKER_NULL, 8);
     EKI_TRY(check_counts(body, worker));
     advance(body, EKI_WORKER_HEAD);
+    body->workers--;
+    return EK_OK;
+}
+
+/* Add the counts of WORKER, whose head begins at byte AT, to SUM: whoever adds
+ * them up later need not look. */
+static ek_status add_counts(const struct body *body, int64_t at,
+                            const struct eki_record_worker *worker,
+                            struct eki_record_worker *sum)
+{
+    if (worker->executed > INT64_MAX - sum->executed ||
+        worker->cancelled > INT64_MAX - sum->cancelled)
+        return eki_record_refuse(body->record, at + EKI_WORKER_EXECUTED,
+                                 "the tasks of the workers so far are more "
+                                 "than %" PRId64,
+                                 INT64_MAX);
+    sum->executed += worker->executed;
+    sum->cancelled += worker->cancelled;
     return EK_OK;
 }
 
@@ -125,10 +142,13 @@ static ek_status read_body(struct body *body,
                            struct eki_record_iteration *iteration)
 {
     const struct eki_record *record = body->record;
+    struct eki_record_worker sum = {0};
     EKI_TRY(read_head(body, &iteration->head));
     for (int i = 0; i < record->shape.workers; i++) {
         struct eki_record_worker *worker = &iteration->workers[i];
+        int64_t at = body->at;
         EKI_TRY(read_worker(body, worker));
+        EKI_TRY(add_counts(body, at, worker, &sum));
         worker->first = iteration->task_count;
         for (int64_t k = 0; k < worker->count; k++)
             EKI_TRY(read_task(body, i, &iteration->tasks[worker->first + k]));
@@ -158,8 +178,12 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
     if (status == EK_OK)
         status =
             eki_record_read(record, block->at, bytes, (size_t)block->bytes);
-    struct body body = {record, bytes, bytes + block->bytes, block->at,
-                        block->functions};
+    struct body body = {record,
+                        bytes,
+                        bytes + block->bytes,
+                        block->at,
+                        block->functions,
+                        record->shape.workers};
     if (status == EK_OK)
         status = read_body(&body, iteration);
     eki_free(bytes);

@@ -395,6 +395,48 @@ static void the_length_of_an_iteration_must_fit(void)
     refuse(last, 8, 0, last + EKI_WORKER_HEAD, "13 bytes too many");
 }
 
+/* The head of the second worker, all zeros, looks like tasks: the first one
+ * says that they are its own. */
+static void heads_of_later_workers_are_no_tasks(void)
+{
+    static const int one_each[2] = {1, 1};
+    const struct eki_record_shape pair = {
+        .name = "pair", .ranks = 2, .workers = 2, .rank_workers = one_each};
+    struct eki_record_writer *writer;
+    struct eki_record_pack pack = {0};
+    const struct eki_record_worker idle = {.executed = 0};
+    struct eki_record_head head = head_of(0);
+    int64_t few = EKI_WORKER_HEAD / EKI_TASK_BYTES;
+    CHECK_EQ_INT(eki_record_create(path, &pair, &writer), EK_OK);
+    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    for (int w = 0; w < 2; w++) {
+        CHECK(eki_record_pack_begin(&pack));
+        eki_record_pack_end(&pack, &idle);
+    }
+    eki_put(pack.data + EKI_WORKER_COUNT, (uint64_t)few, 8);
+    eki_put(pack.data + EKI_WORKER_EXECUTED, (uint64_t)few, 8);
+    eki_record_begin(writer, &head, (int64_t)pack.bytes);
+    eki_record_put(writer, pack.data, pack.bytes);
+    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
+    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    eki_record_pack_free(&pack);
+    CHECK_EQ_INT(read_all(), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "4 tasks; there are bytes for 0");
+}
+
+/* Each worker's numbers may be, their sum may not. */
+static void sums_over_workers_must_fit(void)
+{
+    size_t at =
+        block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
+    refuse(at + EKI_WORKER_EXECUTED, 8, INT64_MAX,
+           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + EKI_WORKER_EXECUTED,
+           "more than 9223372036854775807");
+    refuse(at + EKI_WORKER_CANCELLED, 8, INT64_MAX,
+           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + EKI_WORKER_EXECUTED,
+           "more than 9223372036854775807");
+}
+
 static void without_right_crcs_nothing_is_believed(void)
 {
     for (size_t at = 0; at < whole.size; at++) {
@@ -571,6 +613,8 @@ int main(int argc, char **argv)
     RUN(each_field_of_a_block_is_checked);
     RUN(each_field_of_a_worker_is_checked);
     RUN(the_length_of_an_iteration_must_fit);
+    RUN(heads_of_later_workers_are_no_tasks);
+    RUN(sums_over_workers_must_fit);
     RUN(without_right_crcs_nothing_is_believed);
     RUN(bytes_after_the_end_are_refused);
     RUN(truncated_records_are_read_as_far_as_they_go);
