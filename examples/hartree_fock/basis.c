@@ -83,7 +83,7 @@ static bool reader_remark(struct reader *reader)
              (is_comment && strstr(line, "native function type: spherical")))
         reader->is_spherical = true;
     else
-        return is_comment || line[strspn(line, " \t")] == '\0';
+        return is_comment || line[strspn(line, " \t\v\f")] == '\0';
     return true;
 }
 
@@ -162,6 +162,8 @@ static bool read_primitives(struct reader *reader, struct library *library,
         for (int column = 1; column < columns; column++) {
             double *block = number + 2 * n * (column - 1);
             block[p] = row[0] * scale * scale;
+            if (!isfinite(block[p]))
+                return reader_fail(reader, "a smaller exponent");
             block[n + p] = row[column];
         }
     }
@@ -171,13 +173,13 @@ static bool read_primitives(struct reader *reader, struct library *library,
 static bool read_shell(struct reader *reader, struct library *library,
                        int element)
 {
-    char name[8];
+    char name[8] = "";
     int primitives = 0;
     double scale = 1;
     int fields = sscanf(reader->line, "%7s %d %lf", name, &primitives, &scale);
     int momentum = is_sp(name) ? 0 : momentum_of(name);
     if (fields < 2 || momentum < 0 || primitives < 1 || primitives > 1000 ||
-        !(scale > 0))
+        !(scale > 0) || !isfinite(scale))
         return reader_fail(reader,
                            "a shell (S, P, SP, D, F, G or H), its number of "
                            "primitives and a scale factor");

@@ -14,6 +14,9 @@
 /* Nuclei closer than this are a mistake in the file. */
 #define DISTANCE_MIN_BOHR 0.1
 
+/* Farther out is one, too: 0.1 mm. */
+#define COORDINATE_MAX 1e6
+
 static const char *const symbols[ELEMENT_MAX + 1] = {
     "",   "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",
     "Ne", "Na", "Mg", "Al", "Si", "P",  "S",  "Cl", "Ar", "K",
@@ -93,10 +96,12 @@ static bool parse_atom(const char *line, const char *path, int number,
                            path, number, symbol, symbols[1],
                            symbols[ELEMENT_MAX]);
     for (int axis = 0; axis < 3; axis++) {
-        if (!isfinite(angstrom[axis]))
+        if (!(fabs(angstrom[axis]) <= COORDINATE_MAX))
             return message_set(message,
-                               "%s: line %d: a coordinate is not finite", path,
-                               number);
+                               "%s: line %d: a coordinate is %g; allowed are "
+                               "%g to %g angstrom",
+                               path, number, angstrom[axis], -COORDINATE_MAX,
+                               COORDINATE_MAX);
         atom->position[axis] = angstrom[axis] / ANGSTROM_PER_BOHR;
     }
     return true;

@@ -26,8 +26,10 @@ expect 'line 1 says 1 atoms, but 2 ' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 0 0\nHe 1 0 0\n')"
 expect 'line 3 is .*three coordinates' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 zero 0\n')"
-expect 'a coordinate is not finite' --basis "$basis" \
+expect 'a coordinate is nan; allowed are' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 nan 0\n')"
+expect 'a coordinate is 1e+300; allowed are' --basis "$basis" \
+    --xyz "$(text '2\nx\nHe 0 0 0\nHe 0 0 1e300\n')"
 expect 'atoms 1 and 2 are 0.000 bohr apart' --basis "$basis" \
     --xyz "$(text '2\nx\nHe 1 0 0\nHe 1 0 0\n')"
 expect 'no basis functions for element O' --xyz "$xyz" \
@@ -36,6 +38,10 @@ expect 'line 3 is .*a shell' --xyz "$xyz" \
     --basis "$(text '****\nH 0\nQ 1 1.0\n 1.0 1.0\n****\n')"
 expect 'line 4 is .*positive exponent' --xyz "$xyz" \
     --basis "$(text '****\nH 0\nS 1 1.0\n -1.0 1.0\n****\n')"
+expect 'line 4 is .*a smaller exponent' --xyz "$xyz" \
+    --basis "$(text '****\nH 0\nS 1 1e200\n 1.0 1.0\n****\n')"
+expect 'no basis functions for element' --xyz "$xyz" \
+    --basis "$(text '****\nH 0\n\v\n****\n')"
 expect 'the file ends inside a shell' --xyz "$xyz" \
     --basis "$(text '****\nH 0\nS 3 1.0\n 1.0 1.0\n')"
 expect '9 electrons; a closed shell needs an even number' \
