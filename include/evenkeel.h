@@ -30,7 +30,26 @@
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
 
+/* MPI's C++ bindings, which MPI 3 has dropped, would want a library of theirs.
+ */
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#define EKI_SKIPS_OMPI_MPICXX
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#define EKI_SKIPS_MPICH_MPICXX
+#endif
 #include <mpi.h>
+#ifdef EKI_SKIPS_OMPI_MPICXX
+#undef OMPI_SKIP_MPICXX
+#undef EKI_SKIPS_OMPI_MPICXX
+#endif
+#ifdef EKI_SKIPS_MPICH_MPICXX
+#undef MPICH_SKIP_MPICXX
+#undef EKI_SKIPS_MPICH_MPICXX
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -225,6 +244,40 @@ typedef struct ek_options {
     }
 
 /**
+ * Set options to their defaults where EK_OPTIONS_INIT cannot be had: from
+ * another language, or with a library that is newer than the program.
+ *
+ * Any room that is large enough will do, 1,024 bytes for instance, aligned as a
+ * pointer: who sets fields by ek_options_set() needs no declaration of them.
+ *
+ * @param[out] options       Options of the library, as far as they fit.
+ * @param[in]  struct_bytes  Of the room at @p options.
+ *
+ * @retval EK_ERR_ARG  @p options is NULL, or there is no room for a name.
+ *
+ * Call:    Local.
+ * Threads: Any.
+ */
+EK_API ek_status ek_options_init(ek_options *options, size_t struct_bytes);
+
+/**
+ * Set an option from text, before ek_create().
+ *
+ * @param[in,out] options  From EK_OPTIONS_INIT or ek_options_init().
+ * @param[in]     option   Any field but the hooks, such as "payload_bytes".
+ * @param[in]     value    As in the environment, but one policy, no list.
+ *                         Borrowed until ek_create() has returned where the
+ *                         field is text: "name", "report" and "record".
+ *
+ * @retval EK_ERR_ARG  Unknown option, or bad value; nothing has changed.
+ *
+ * Call:    Local.
+ * Threads: One per @p options.
+ */
+EK_API ek_status ek_options_set(ek_options *options, const char *option,
+                                const char *value);
+
+/**
  * Make an empty collection over the ranks of a communicator.
  *
  * Options must agree on all ranks, except workers, poll_period_us,
@@ -251,6 +304,10 @@ typedef struct ek_options {
  */
 EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
                            ek_collection **tasks);
+
+/** ek_create() from a communicator of Fortran, or of mpi4py's py2f(). */
+EK_API ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
+                             ek_collection **tasks);
 
 /**
  * Destroy a collection and all it holds.
@@ -492,6 +549,7 @@ typedef struct ek_task {
     ek_function function; /**< What to run. */
     const void *payload;  /**< Valid until this worker's next ek_next(). */
     size_t bytes;         /**< Of the payload. */
+    uint64_t id;          /**< As ek_visit_tasks() shows it. */
 } ek_task;
 
 /**
@@ -692,11 +750,17 @@ EK_API void ek_set_cost(ek_worker *worker, double seconds);
  * times per millisecond; it takes about 15 ns where there is nothing to do. */
 EK_API void ek_poll(ek_worker *worker);
 
+/** Id of the task that runs, as ek_visit_tasks() shows it. */
+EK_API uint64_t ek_task_id(const ek_worker *worker);
+
 /** Number of the worker over the whole job. */
 EK_API int ek_worker_id(const ek_worker *worker);
 
 /** Number of the worker within its rank. */
 EK_API int ek_worker_here(const ek_worker *worker);
+
+/** What options.worker_create made for the worker; NULL: none. */
+EK_API void *ek_my_data(const ek_worker *worker);
 
 /** Workers of the whole job. */
 EK_API int ek_worker_count(const ek_collection *tasks);

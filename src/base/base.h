@@ -243,6 +243,12 @@ ek_status eki_settings_resolve(const ek_options *given,
 void eki_settings_warn(void);
 void eki_settings_free(struct eki_settings *settings);
 
+/* Copy what a program gave as a struct of BYTES, which may be of another
+ * version, over the defaults in TO, of TO_BYTES; both begin with struct_bytes.
+ * FEWEST are those that every version has; false: it is not that struct. */
+bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
+                     size_t to_bytes);
+
 /* Set one field from text, as ek_set() does; a schedule stays in force. */
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
                            const char *value);
@@ -250,6 +256,8 @@ ek_status eki_settings_set(struct eki_settings *settings, const char *field,
 /* The table, for comparison over ranks, dumps and the README. */
 int eki_option_count(void);
 const char *eki_option_name(int option);
+/* Bytes of a struct that has the option's field. */
+size_t eki_option_end(int option);
 bool eki_option_has_variable(int option);
 bool eki_option_is_settable(int option);
 /* Name of its variable, whether it has one or not. */
@@ -263,7 +271,9 @@ bool eki_option_part(int option, const struct eki_settings *settings, int part,
                      char *text, size_t bytes);
 /* Check what the program said; a text is then owned by SETTINGS. */
 ek_status eki_option_check(int option, struct eki_settings *settings);
-/* Take the value from TEXT; nothing changes on failure. */
+/* Take the value from TEXT, which is borrowed; nothing changes on failure. */
+ek_status eki_option_put(int option, const char *text, ek_options *options);
+/* Likewise, but a text is copied. */
 ek_status eki_option_read(int option, const char *text,
                           struct eki_settings *settings);
 /* Likewise from VARIABLE, which may hold a schedule. */

@@ -317,12 +317,15 @@ static void allowed_text(const struct option *option, char *text, size_t bytes)
     }
 }
 
-/* Make a text the value: copied into SETTINGS, which the option points to. */
-static void text_store(const struct option *option, const char *text,
-                       struct eki_settings *settings)
+/* Make a text the property of SETTINGS: copied there, which the option points
+ * to. */
+static void text_own(const struct option *option, struct eki_settings *settings)
 {
+    if (option->type != OPTION_TEXT)
+        return;
     char *room = (char *)settings + option->room;
-    snprintf(room, option->room_bytes, "%s", text);
+    snprintf(room, option->room_bytes, "%s",
+             text_get(option, &settings->options));
     value_put(option, &room, sizeof room, &settings->options);
 }
 
@@ -338,34 +341,43 @@ static bool integer_read(const char *text, int64_t *value)
     return *end == '\0' && errno == 0;
 }
 
+static bool flag_read(const char *text, bool *value)
+{
+    *value = strcmp(text, "true") == 0;
+    return *value || strcmp(text, "false") == 0;
+}
+
 /* Take the value from TEXT; false and no change if it is not allowed. */
 static bool value_read(const struct option *option, const char *text,
-                       struct eki_settings *settings)
+                       ek_options *options)
 {
     int64_t number;
+    bool flag;
     const struct eki_choice *choice;
     switch (option->type) {
     case OPTION_INTEGER:
         if (!integer_read(text, &number) || !integer_is_allowed(option, number))
             return false;
-        value_put(option, &number, sizeof number, &settings->options);
+        value_put(option, &number, sizeof number, options);
         return true;
     case OPTION_CHOICE:
         choice = eki_choice_find(option->choices, text, strlen(text));
         if (choice == NULL)
             return false;
-        value_put(option, &choice->value, sizeof choice->value,
-                  &settings->options);
+        value_put(option, &choice->value, sizeof choice->value, options);
         return true;
     case OPTION_TEXT:
         if (!text_is_allowed(option, text))
             return false;
-        text_store(option, text, settings);
+        value_put(option, &text, sizeof text, options);
         return true;
     case OPTION_FLAG:
-        break;
+        if (!flag_read(text, &flag))
+            return false;
+        value_put(option, &flag, sizeof flag, options);
+        return true;
     }
-    return false; /* only the program sets flags */
+    return false;
 }
 
 static ek_status value_refuse(const struct option *option, const char *origin,
@@ -381,8 +393,7 @@ ek_status eki_option_check(int option, struct eki_settings *settings)
 {
     const struct option *row = &table[option];
     if (value_is_allowed(row, &settings->options)) {
-        if (row->type == OPTION_TEXT)
-            text_store(row, text_get(row, &settings->options), settings);
+        text_own(row, settings);
         return EK_OK;
     }
     char origin[ORIGIN_BYTES], value[VALUE_SHOWN + 1] = "";
@@ -392,15 +403,22 @@ ek_status eki_option_check(int option, struct eki_settings *settings)
                         row->type == OPTION_TEXT ? "'" : "");
 }
 
-ek_status eki_option_read(int option, const char *text,
-                          struct eki_settings *settings)
+ek_status eki_option_put(int option, const char *text, ek_options *options)
 {
     const struct option *row = &table[option];
-    if (value_read(row, text, settings))
+    if (value_read(row, text, options))
         return EK_OK;
     char origin[ORIGIN_BYTES];
     snprintf(origin, sizeof origin, "option %s", row->name);
     return value_refuse(row, origin, text, "'");
+}
+
+ek_status eki_option_read(int option, const char *text,
+                          struct eki_settings *settings)
+{
+    EKI_TRY(eki_option_put(option, text, &settings->options));
+    text_own(&table[option], settings);
+    return EK_OK;
 }
 
 ek_status eki_option_read_variable(int option, const char *variable,
@@ -417,14 +435,24 @@ ek_status eki_option_read_variable(int option, const char *variable,
         };
         return eki_schedule_parse(&source, schedule_of(row, settings));
     }
-    if (value_read(row, text, settings))
-        return EK_OK;
-    return value_refuse(row, variable, text, "'");
+    if (!value_read(row, text, &settings->options))
+        return value_refuse(row, variable, text, "'");
+    text_own(row, settings);
+    return EK_OK;
 }
 
 int eki_option_count(void)
 {
     return (int)(sizeof table / sizeof table[0]);
+}
+
+size_t eki_option_end(int option)
+{
+    static const size_t sizes[] = {[OPTION_INTEGER] = sizeof(int64_t),
+                                   [OPTION_CHOICE] = sizeof(int),
+                                   [OPTION_TEXT] = sizeof(char *),
+                                   [OPTION_FLAG] = sizeof(bool)};
+    return table[option].offset + sizes[table[option].type];
 }
 
 const char *eki_option_name(int option)

@@ -89,22 +89,79 @@ void eki_settings_warn(void)
         variable_warn(*variable);
 }
 
+/* What every version of ek_options has. */
+#define OPTIONS_LEAST offsetof(ek_options, payload_bytes)
+
+static const ek_options defaults = EK_OPTIONS_INIT;
+
+bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
+                     size_t to_bytes)
+{
+    if (bytes < fewest || bytes > to_bytes + STRUCT_GROWTH_MAX)
+        return false;
+    /* An older program's struct is shorter: the rest keeps its default. */
+    memcpy(to, from, least(bytes, to_bytes));
+    memcpy(to, &to_bytes, sizeof to_bytes);
+    return true;
+}
+
+static ek_status struct_refuse(size_t bytes)
+{
+    return eki_error(EK_ERR_ARG,
+                     "option struct_bytes: %zu is not allowed; initialize the "
+                     "options with EK_OPTIONS_INIT or ek_options_init()",
+                     bytes);
+}
+
 static ek_status options_copy(const ek_options *given, ek_options *options)
 {
-    static const ek_options defaults = EK_OPTIONS_INIT;
     *options = defaults;
-    if (given == NULL)
-        return EK_OK;
-    if (given->struct_bytes < offsetof(ek_options, payload_bytes) ||
-        given->struct_bytes > sizeof *options + STRUCT_GROWTH_MAX)
-        return eki_error(EK_ERR_ARG,
-                         "option struct_bytes: %zu is not allowed; initialize "
-                         "the options with EK_OPTIONS_INIT",
-                         given->struct_bytes);
-    /* An older program's struct is shorter: the rest keeps its default. */
-    memcpy(options, given, least(given->struct_bytes, sizeof *options));
-    options->struct_bytes = sizeof *options;
+    if (given != NULL &&
+        !eki_struct_copy(given, given->struct_bytes, OPTIONS_LEAST, options,
+                         sizeof *options))
+        return struct_refuse(given->struct_bytes);
     return EK_OK;
+}
+
+ek_status ek_options_init(ek_options *options, size_t struct_bytes)
+{
+    if (options == NULL)
+        return eki_error(EK_ERR_ARG, "ek_options_init: options is NULL");
+    if (struct_bytes < OPTIONS_LEAST)
+        return struct_refuse(struct_bytes);
+    struct_bytes = least(struct_bytes, sizeof *options);
+    memcpy(options, &defaults, struct_bytes);
+    options->struct_bytes = struct_bytes;
+    return EK_OK;
+}
+
+static ek_status option_refuse(const ek_options *options, const char *option)
+{
+    char allowed[512] = "";
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (eki_option_end(i) <= options->struct_bytes)
+            eki_append(allowed, sizeof allowed, "%s%s",
+                       allowed[0] != '\0' ? ", " : "", eki_option_name(i));
+    }
+    return eki_error(EK_ERR_ARG, "option '%.200s' is unknown; allowed: %s",
+                     option, allowed);
+}
+
+ek_status ek_options_set(ek_options *options, const char *option,
+                         const char *value)
+{
+    if (options == NULL || option == NULL || value == NULL)
+        return eki_error(EK_ERR_ARG,
+                         "ek_options_set: options, option and value must not "
+                         "be NULL");
+    if (options->struct_bytes < OPTIONS_LEAST)
+        return struct_refuse(options->struct_bytes);
+    for (int i = 0; i < eki_option_count(); i++) {
+        if (eki_option_end(i) <= options->struct_bytes &&
+            strcmp(option, eki_option_name(i)) == 0)
+            return eki_option_put(i, value, options);
+    }
+    return option_refuse(options, option);
 }
 
 static ek_status log_level_read(void)

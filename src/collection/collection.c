@@ -239,6 +239,12 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
     return EK_OK;
 }
 
+ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
+                      ek_collection **made)
+{
+    return ek_create(eki_mpi_comm_of_fortran(comm), options, made);
+}
+
 void ek_destroy(ek_collection **made)
 {
     if (!made || !*made)

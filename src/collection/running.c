@@ -104,6 +104,11 @@ void ek_poll(ek_worker *worker)
     eki_team_poll(worker->engine->stepper, worker);
 }
 
+uint64_t ek_task_id(const ek_worker *worker)
+{
+    return eki_worker_task_id(worker);
+}
+
 int ek_worker_id(const ek_worker *worker)
 {
     return worker->id;
@@ -112,4 +117,9 @@ int ek_worker_id(const ek_worker *worker)
 int ek_worker_here(const ek_worker *worker)
 {
     return worker->here;
+}
+
+void *ek_my_data(const ek_worker *worker)
+{
+    return worker->data;
 }

@@ -98,13 +98,16 @@ static ek_status add_foreign(ek_collection *tasks, const struct eki_slot *slot,
     return status;
 }
 
-static ek_status check_hint(const ek_collection *tasks, const ek_hint *hint)
+/* What was given, whose struct may be of another version. */
+static ek_status read_hint(const ek_collection *tasks, const ek_hint *given,
+                           ek_hint *hint)
 {
-    if (hint->struct_bytes < sizeof *hint)
+    if (!eki_struct_copy(given, given->struct_bytes, offsetof(ek_hint, rank),
+                         hint, sizeof *hint))
         return eki_error(EK_ERR_ARG,
                          "ek_add_task: hint.struct_bytes is %zu; set the hint "
                          "by EK_HINT_INIT",
-                         hint->struct_bytes);
+                         given->struct_bytes);
     if (!(hint->cost > 0) || isinf(hint->cost))
         return eki_error(EK_ERR_ARG,
                          "ek_add_task: hint.cost is %g; allowed: above 0",
@@ -120,12 +123,13 @@ static ek_status check_hint(const ek_collection *tasks, const ek_hint *hint)
  * thread. */
 EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
                                      const void *payload, size_t bytes,
-                                     const ek_hint *hint)
+                                     const ek_hint *given)
 {
+    ek_hint hint = EK_HINT_INIT;
     if (!payload && bytes > 0)
         return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
-    if (hint)
-        EKI_TRY(check_hint(tasks, hint));
+    if (given)
+        EKI_TRY(read_hint(tasks, given, &hint));
     struct eki_slot *slot = eki_alloc(1, tasks->engine->slot_bytes);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a task");
@@ -139,11 +143,10 @@ EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
     if (!home)
         pthread_mutex_unlock(&tasks->mutex);
     fill(slot, function, payload, bytes, id);
-    if (hint)
-        slot->deviation = eki_hint_byte(hint->cost);
-    bool departs =
-        hint && hint->rank >= 0 && hint->rank != tasks->topology->rank;
-    ek_status status = add_foreign(tasks, slot, departs ? hint->rank : -1);
+    if (given)
+        slot->deviation = eki_hint_byte(hint.cost);
+    bool departs = hint.rank >= 0 && hint.rank != tasks->topology->rank;
+    ek_status status = add_foreign(tasks, slot, departs ? hint.rank : -1);
     eki_free(slot);
     return status;
 }

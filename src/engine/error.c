@@ -23,13 +23,12 @@ static void running(const struct ek_worker *worker, struct eki_error *error)
 {
     error->function = -1;
     error->id = 0;
-    if (worker->batch.current) {
+    if (worker->batch.current)
         error->function = worker->batch.current->function;
-        error->id = worker->batch.current->id;
-    } else if (worker->piece.first >= 0) {
+    else if (worker->piece.first >= 0)
         error->function = worker->piece.function;
-        error->id = worker->piece.id + (uint64_t)worker->piece.index - 1;
-    }
+    if (error->function >= 0)
+        error->id = eki_worker_task_id(worker);
 }
 
 /* Store the first error of this phase in ERRORS. */

@@ -211,6 +211,14 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
     return slot;
 }
 
+/* Id of the task that runs. */
+static inline uint64_t eki_worker_task_id(const struct ek_worker *worker)
+{
+    return worker->batch.current
+               ? worker->batch.current->id
+               : worker->piece.id + (uint64_t)worker->piece.index - 1;
+}
+
 /* The next index of the piece; false: read the clock and step. */
 static inline bool eki_worker_take_index(struct ek_worker *worker,
                                          int64_t *index)

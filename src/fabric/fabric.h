@@ -106,6 +106,9 @@ bool eki_head_check(const struct eki_head *head, size_t received_bytes,
  * finalized.
  */
 int eki_mpi_thread_level(void);
+/* The communicator that Fortran knows by this number; none while MPI does not
+ * run. */
+MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm);
 bool eki_mpi_is_finalized(void);
 /* Whether the calling thread is the one that initialized MPI. */
 bool eki_mpi_is_main_thread(void);

@@ -373,6 +373,11 @@ int eki_mpi_thread_level(void)
     return level >= MPI_THREAD_FUNNELED ? 1 : 0;
 }
 
+MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm)
+{
+    return eki_mpi_thread_level() >= 0 ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+}
+
 bool eki_mpi_is_main_thread(void)
 {
     int is_main = 0;

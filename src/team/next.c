@@ -53,6 +53,7 @@ static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
         task->bytes = slot->bytes;
     }
     task->worker = worker;
+    task->id = eki_worker_task_id(worker);
     seat->is_running = true;
     return true;
 }

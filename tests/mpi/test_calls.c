@@ -306,6 +306,25 @@ static void bad_hints_are_refused(void)
     ek_destroy(&tasks);
 }
 
+/* A program compiled with fewer fields of a hint. */
+static void hints_of_older_programs_are_understood(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(note_task, &function);
+    ek_hint hint = EK_HINT_INIT;
+    hint.struct_bytes = offsetof(ek_hint, rank);
+    hint.rank = 77;
+    int number = 0;
+    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
+                 EK_OK);
+    hint.struct_bytes--;
+    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
+                 EK_ERR_ARG);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(total_in_job(), job_size);
+    ek_destroy(&tasks);
+}
+
 struct ids {
     uint64_t *all;
     int64_t count;
@@ -470,6 +489,82 @@ static void workers_are_numbered(void)
     ek_destroy(NULL);
 }
 
+/* Ids of the tasks that ran, which are those that are visited. */
+static _Atomic int64_t ids_run;
+
+static int told_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    atomic_fetch_add(&ids_run, (int64_t)ek_task_id(worker));
+    return 0;
+}
+
+static int64_t ids_held(ek_collection *tasks)
+{
+    struct ids ids = {calloc((size_t)TASKS * 3, sizeof *ids.all), 0};
+    int64_t sum = 0;
+    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_id, &ids), EK_OK);
+    for (int64_t i = 0; i < ids.count; i++)
+        sum += (int64_t)ids.all[i];
+    free(ids.all);
+    return job_sum(sum);
+}
+
+/* Tasks and indices, run by the library and by ek_next(). */
+static void tasks_know_their_ids(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(told_task, &function);
+    int64_t none = 0;
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    for (int i = 0; i < TASKS; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, &none, sizeof none, NULL),
+                     EK_OK);
+    CHECK_EQ_INT(ek_add_range(tasks, function, 100, 100 + TASKS), EK_OK);
+    int64_t held = ids_held(tasks);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_exchange(&ids_run, 0)), held);
+    restore(tasks, EK_RESTORE_RETAIN);
+    CHECK_EQ_INT(ek_add_range(tasks, function, 0, TASKS), EK_OK);
+    held = ids_held(tasks);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    ek_task task = {0};
+    while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
+        CHECK_EQ_INT(task.id, ek_task_id(task.worker));
+        atomic_fetch_add(&ids_run, (int64_t)task.id);
+    }
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(atomic_exchange(&ids_run, 0)), held);
+    ek_destroy(&tasks);
+}
+
+/* As a binding makes one: no field is named, nor the communicator of C. */
+static void bindings_create_collections(void)
+{
+    _Alignas(void *) char room[1024];
+    ek_options *options = (ek_options *)room;
+    char workers[16];
+    snprintf(workers, sizeof workers, "%d", job_workers);
+    CHECK_EQ_INT(ek_options_init(options, sizeof room), EK_OK);
+    CHECK_EQ_INT(ek_options_set(options, "name", "bound"), EK_OK);
+    CHECK_EQ_INT(ek_options_set(options, "payload_bytes", "8"), EK_OK);
+    CHECK_EQ_INT(ek_options_set(options, "workers", workers), EK_OK);
+    ek_collection *tasks = NULL;
+    JOB_STATUS(ek_create_f(MPI_Comm_c2f(MPI_COMM_WORLD), options, &tasks),
+               EK_OK);
+    CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
+    ek_function function = job_register(tasks, "one", note_task, NULL);
+    double two[2] = {0};
+    CHECK_EQ_INT(ek_add_task(tasks, function, two, sizeof two, NULL),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "0 ... 8");
+    ek_destroy(&tasks);
+    JOB_STATUS(ek_create_f(MPI_Comm_c2f(MPI_COMM_NULL), options, &tasks),
+               EK_ERR_ARG);
+    CHECK(tasks == NULL);
+}
+
 static void functions_are_named(void)
 {
     char name[65];
@@ -520,9 +615,12 @@ int main(int argc, char **argv)
     JOB_RUN(hinted_costs_order_tasks);
     JOB_RUN(hinted_ranks_start_tasks);
     JOB_RUN(bad_hints_are_refused);
+    JOB_RUN(hints_of_older_programs_are_understood);
     JOB_RUN(several_threads_add);
     JOB_RUN(payloads_of_all_sizes);
     JOB_RUN(workers_are_numbered);
+    JOB_RUN(tasks_know_their_ids);
+    JOB_RUN(bindings_create_collections);
     JOB_RUN(functions_are_named);
     return job_result();
 }

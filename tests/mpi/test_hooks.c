@@ -75,6 +75,7 @@ static int task(ek_worker *worker, const void *payload, size_t bytes,
 {
     struct data *mine = ek_worker_data(context, ek_worker_here(worker));
     (void)payload, (void)bytes;
+    CHECK(ek_my_data(worker) == mine);
     CHECK_EQ_INT(mine->here, ek_worker_here(worker));
     CHECK_EQ_INT(mine->begun, mine->ended + 1);
     mine->ran++;

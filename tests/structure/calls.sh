@@ -15,9 +15,9 @@ nowhere() {
     grep -E "$2" "$code" | grep -vE "${3:-^$}" | sed "s|\$|   <- $1|" >>"$bad"
 }
 
-# Names of MPI that are left when the type MPI_Comm is taken away where it may
-# be: in the header and in collection, which pass the user's on.
-sed -E '\#^(include|src/collection)/#s/\bMPI_Comm\b//g' "$code" |
+# Names of MPI that are left when the types of communicators are taken away
+# where they may be: in the header and in collection, which pass the user's on.
+sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint)\b//g' "$code" |
     grep -vE '^src/fabric/' | grep -E '\bP?MPI_[A-Za-z_]+|<mpi\.h>' |
     grep -vE '^include/evenkeel\.h:[0-9]+: #include <mpi\.h>' |
     sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"

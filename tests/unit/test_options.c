@@ -292,7 +292,8 @@ static void struct_without_its_size_is_refused(void)
     options.struct_bytes = 0;
     expect_program_refusal(&options,
                            "option struct_bytes: 0 is not allowed; initialize "
-                           "the options with EK_OPTIONS_INIT");
+                           "the options with EK_OPTIONS_INIT or "
+                           "ek_options_init()");
     struct eki_settings settings;
     const size_t absurd[] = {offsetof(ek_options, payload_bytes) - 1,
                              sizeof options + 4097, SIZE_MAX};
@@ -567,6 +568,70 @@ static void set_refuses_the_rest(void)
     CHECK_EQ_INT(settings.options.stall_ms, defaults.stall_ms);
 }
 
+/* A binding gives room, and a program of another version another struct. */
+static void options_are_made_in_any_room(void)
+{
+    struct {
+        ek_options options;
+        char more[256];
+    } room;
+    const char *more = room.more;
+    memset(&room, 0x55, sizeof room);
+    CHECK_EQ_INT(ek_options_init(&room.options, sizeof room), EK_OK);
+    CHECK_EQ_INT(room.options.struct_bytes, sizeof room.options);
+    CHECK_EQ_INT(room.options.payload_bytes, defaults.payload_bytes);
+    CHECK_EQ_TEXT(room.options.record, "0");
+    CHECK_EQ_INT(more[0], 0x55);
+
+    size_t older = offsetof(ek_options, seed);
+    memset(&room, 0x55, sizeof room);
+    CHECK_EQ_INT(ek_options_init(&room.options, older), EK_OK);
+    CHECK_EQ_INT(room.options.struct_bytes, older);
+    CHECK_EQ_INT(((char *)&room)[older], 0x55);
+    CHECK_EQ_INT(ek_options_set(&room.options, "seed", "7"), EK_ERR_ARG);
+    CHECK_EQ_INT(((char *)&room)[older], 0x55);
+    CHECK_EQ_INT(ek_options_set(&room.options, "stall_ms", "7"), EK_OK);
+    CHECK_EQ_INT(room.options.stall_ms, 7);
+
+    CHECK_EQ_INT(ek_options_init(&room.options, 8), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_options_init(NULL, sizeof room), EK_ERR_ARG);
+}
+
+static void every_option_can_be_said_as_text(void)
+{
+    struct eki_settings settings;
+    ek_options options = EK_OPTIONS_INIT;
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    for (int i = 0; i < eki_option_count(); i++) {
+        char text[64];
+        eki_option_part(i, &settings, 0, text, sizeof text);
+        CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), text), EK_OK);
+        CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), "?"),
+                     EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), eki_option_name(i));
+    }
+    static const char *const said[][2] = {
+        {"name", "fock"},    {"payload_bytes", "4000"},
+        {"workers", "3"},    {"restore", "auto"},
+        {"deque", "locked"}, {"ignore_environment", "true"},
+        {"record", "%.ekr"}};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        CHECK_EQ_INT(ek_options_set(&options, said[i][0], said[i][1]), EK_OK);
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_EQ_TEXT(settings.name, "fock");
+    CHECK_EQ_INT(settings.options.payload_bytes, 4000);
+    CHECK_EQ_INT(settings.options.workers, 3);
+    CHECK_EQ_INT(settings.options.restore, EK_RESTORE_AUTO);
+    CHECK_EQ_INT(settings.options.deque, EK_DEQUE_LOCKED);
+    CHECK(settings.options.ignore_environment);
+    CHECK_EQ_TEXT(settings.record, "%.ekr");
+
+    CHECK_EQ_INT(ek_options_set(&options, "worker_begin", "0"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "payload_bytes");
+    CHECK_EQ_INT(ek_options_set(&options, "name", NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_options_set(NULL, "name", "fock"), EK_ERR_ARG);
+}
+
 static void set_leaves_the_environment_in_force(void)
 {
     struct eki_settings settings;
@@ -699,6 +764,8 @@ int main(void)
     RUN(schedule_with_a_bad_entry_is_refused);
     RUN(entries_of_a_schedule_are_parts);
     RUN(failing_allocations_leave_nothing_owned);
+    RUN(options_are_made_in_any_room);
+    RUN(every_option_can_be_said_as_text);
     RUN(set_changes_what_may_change);
     RUN(set_refuses_the_rest);
     RUN(set_leaves_the_environment_in_force);
