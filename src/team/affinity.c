@@ -5,7 +5,7 @@
  * Owns the mark that this process has told of it.
  */
 #define _GNU_SOURCE
-#include "team/team.h"
+#include "team/poll.h"
 
 #include <omp.h>
 #include <unistd.h>
@@ -13,6 +13,59 @@
 enum {
     WORDS = sizeof((struct eki_affinity *)0)->mask / sizeof(uint64_t)
 };
+
+static void add_cpu(struct eki_affinity *affinity, int cpu)
+{
+    uint64_t bit = UINT64_C(1) << cpu % 64;
+    if (cpu < 0 || cpu >= WORDS * 64 || affinity->mask[cpu / 64] & bit)
+        return;
+    affinity->mask[cpu / 64] |= bit;
+    affinity->cpus++;
+}
+
+/* The CPUs of a place of OpenMP; none where there is no memory to ask. */
+static void add_place(struct eki_affinity *affinity, int place)
+{
+    int cpus = omp_get_place_num_procs(place);
+    int *ids = cpus > 0 ? eki_alloc((size_t)cpus, sizeof *ids) : NULL;
+    if (!ids)
+        return;
+    omp_get_place_proc_ids(place, ids);
+    for (int i = 0; i < cpus; i++)
+        add_cpu(affinity, ids[i]);
+    eki_free(ids);
+}
+
+/* Where OpenMP binds its threads, it has bound this one to one place already:
+ * the team has all of them, or this one under the policy `master`. */
+static void add_places(struct eki_affinity *affinity)
+{
+    omp_proc_bind_t bind = omp_get_proc_bind();
+    int places = bind == omp_proc_bind_false ? 0 : omp_get_num_places();
+    if (bind == omp_proc_bind_master && omp_get_place_num() >= 0) {
+        add_place(affinity, omp_get_place_num());
+        return;
+    }
+    for (int place = 0; place < places; place++)
+        add_place(affinity, place);
+}
+
+/* The CPUs that this thread may run on. */
+static void add_own(struct eki_affinity *affinity)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (int cpu = 0; cpu < WORDS * 64; cpu++) {
+        if (CPU_ISSET((size_t)cpu, &set))
+            add_cpu(affinity, cpu);
+    }
+#else
+    (void)affinity;
+#endif
+}
 
 void eki_affinity_look(struct eki_affinity *affinity)
 {
@@ -23,17 +76,12 @@ void eki_affinity_look(struct eki_affinity *affinity)
     affinity->ranks = 1;
     gethostname(name, sizeof name - 1);
     affinity->host = eki_hash_text(0, name);
-#if defined(__linux__)
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        for (int cpu = 0; cpu < WORDS * 64; cpu++) {
-            if (CPU_ISSET((size_t)cpu, &set))
-                affinity->mask[cpu / 64] |= UINT64_C(1) << cpu % 64;
-        }
-        affinity->cpus = CPU_COUNT(&set);
-    }
-#endif
+    add_places(affinity);
+    if (affinity->cpus == 0)
+        add_own(affinity);
+    /* Places may name CPUs that there are not. */
+    if (affinity->cpus > affinity->online)
+        affinity->cpus = affinity->online;
     if (affinity->cpus == 0) {
         affinity->cpus = affinity->online;
         memset(affinity->mask, 0xff, sizeof affinity->mask);
@@ -99,9 +147,13 @@ ek_status eki_affinity_report(const struct eki_affinity *affinity,
                 "%lld of %d ranks are bound to fewer CPUs than they want "
                 "threads (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
                 "used); start with mpirun --bind-to none, or --map-by "
-                "slot:PE=THREADS",
+                "slot:PE=THREADS%s",
                 (long long)harmed, fabric->size, affinity->cpus,
-                affinity->online, wanted, workers);
+                affinity->online, wanted, workers,
+                omp_get_proc_bind() == omp_proc_bind_false
+                    ? ""
+                    : ", and see whether OMP_PLACES, OMP_PROC_BIND or "
+                      "GOMP_CPU_AFFINITY name fewer");
     else
         eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
                 "%d workers share %d CPUs: OpenMP threads that wait between "
@@ -121,6 +173,29 @@ int eki_team_default_workers(const struct eki_affinity *affinity,
     if (share < workers)
         workers = share;
     return workers > 1 ? workers : 1;
+}
+
+void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted)
+{
+    static _Atomic bool has_told;
+    const struct eki_topology *topology = team->setup.engine->topology;
+    char cause[80] = "OpenMP has no more";
+    if (omp_get_thread_limit() < wanted)
+        snprintf(cause, sizeof cause, "OMP_THREAD_LIMIT is %d",
+                 omp_get_thread_limit());
+    else if (omp_get_dynamic())
+        snprintf(cause, sizeof cause,
+                 "OMP_DYNAMIC is true, and the machine is busy");
+    /* Once in this process, and by one rank of a node, whose limits are alike;
+     * relaxed: only the flag itself matters. */
+    if (topology->node_index != 0 ||
+        atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+        return;
+    eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "team",
+            "%d of %d threads came (%d workers%s): %s; workers without a "
+            "thread run nothing, others take their tasks",
+            came, wanted, topology->workers_here,
+            team->has_server ? " and a server" : "", cause);
 }
 
 bool eki_team_in_parallel(void)

@@ -51,6 +51,9 @@ void eki_team_arrive(struct eki_team *team, int here);
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */
 void eki_team_end_task(struct eki_team *team, int here);
 
+/* Say once that less threads came than were wanted, and why. */
+void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted);
+
 ek_status eki_team_start_watchdog(struct eki_team *team);
 void eki_team_watch(struct eki_team *team, bool is_watching);
 void eki_team_end_watchdog(struct eki_team *team);

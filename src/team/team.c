@@ -166,7 +166,8 @@ static void run_server(struct eki_team *team)
 
 static void run_team(struct eki_team *team, int threads)
 {
-#pragma omp parallel num_threads(threads) default(none) shared(team)
+    int came = threads;
+#pragma omp parallel num_threads(threads) default(none) shared(team, came)
     {
         int thread = omp_get_thread_num();
         int workers = team->setup.engine->topology->workers_here;
@@ -179,9 +180,13 @@ static void run_team(struct eki_team *team, int threads)
             run_server(team);
         else if (thread - has_server < workers)
             run_worker(team, thread - has_server);
-        if (thread == 0)
-            team->has_run = omp_get_num_threads() - has_server >= workers;
+        if (thread == 0) {
+            came = omp_get_num_threads();
+            team->has_run = came - has_server >= workers;
+        }
     }
+    if (EKI_UNLIKELY(came < threads))
+        eki_team_tell_smaller(team, came, threads);
 }
 
 void eki_team_enter(struct eki_team *team)
