@@ -148,6 +148,7 @@ static void open_iteration(ek_collection *tasks,
         prepared = checked;
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
+    tasks->team->is_measured = tasks->wants_report;
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, prepared);
     tasks->state = EKI_STATE_OPEN;
 }
@@ -173,7 +174,8 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .wall_s = (double)(left - entered) * 1e-9,
         .restore_s = tasks->restore_s,
         .outside_s = outside_s > 0 ? outside_s : 0,
-        .has_server_core = tasks->team->has_server && !tasks->is_pulled};
+        .has_server_core = tasks->team->has_server && !tasks->is_pulled,
+        .cores = tasks->affinity.cores};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
     eki_report_print(tasks->report);

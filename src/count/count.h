@@ -27,7 +27,9 @@ struct eki_counts {
     double before_ns, now_ns;
     uint64_t largest_ns, largest_id;
     int largest_function;
-    uint64_t null_ns; /* of work_ns: discarded indices of ranges */
+    uint64_t null_ns;    /* of work_ns: discarded indices of ranges */
+    uint64_t cpu_ns;     /* processor time of its thread; 0: not measured */
+    uint64_t starved_ns; /* of work and what is between: without a core */
 };
 
 /* Times in quarter octaves from 16 ns on. */

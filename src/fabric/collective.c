@@ -97,16 +97,23 @@ ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n)
     return reduce(fabric, values, n, MPI_DOUBLE, MPI_MAX);
 }
 
-ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *value,
-                                  int *rank)
+ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *values,
+                                  int *ranks, int n)
 {
     struct {
         double value;
         int rank;
-    } largest = {*value, fabric->rank};
-    EKI_TRY(reduce(fabric, &largest, 1, MPI_DOUBLE_INT, MPI_MAXLOC));
-    *value = largest.value;
-    *rank = largest.rank;
+    } largest[EKI_MAX_RANKS_MOST];
+    EKI_ASSERT(n <= EKI_MAX_RANKS_MOST);
+    for (int i = 0; i < n; i++) {
+        largest[i].value = values[i];
+        largest[i].rank = fabric->rank;
+    }
+    EKI_TRY(reduce(fabric, largest, n, MPI_DOUBLE_INT, MPI_MAXLOC));
+    for (int i = 0; i < n; i++) {
+        values[i] = largest[i].value;
+        ranks[i] = largest[i].rank;
+    }
     return EK_OK;
 }
 

@@ -157,10 +157,10 @@ ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
                                     int n);
 ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n);
-/* The largest value, and the lowest rank that has it, replace *value and *rank.
- */
-ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *value,
-                                  int *rank);
+/* The largest of each value replaces it; RANKS: the lowest that has it. */
+#define EKI_MAX_RANKS_MOST 4
+ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *values,
+                                  int *ranks, int n);
 ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,
                                    size_t bytes, int root);
 /* ALL receives size x BYTES. */

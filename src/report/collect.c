@@ -17,6 +17,7 @@ struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
     int64_t attempted, successful;
     int64_t work_ns, overhead_ns, search_ns, termination_ns, start_ns;
+    int64_t cpu_ns, starved_ns;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
     int64_t service[EKI_HISTOGRAM_BINS];
@@ -100,6 +101,8 @@ static void add_times(const struct eki_counts *counts, int64_t stay_ns,
     sums->overhead_ns += inside - known;
     sums->start_ns += stay_ns - inside;
     sums->stay_ns += stay_ns;
+    sums->cpu_ns += (int64_t)counts->cpu_ns;
+    sums->starved_ns += (int64_t)counts->starved_ns;
 }
 
 static void add_counts(const struct eki_counts *counts,
@@ -187,26 +190,37 @@ static ek_status reduce(struct eki_fabric *fabric, int functions,
                               sizeof *largest / sizeof(double));
 }
 
-static ek_status find_largest_task(struct eki_fabric *fabric,
-                                   struct largest_task *largest)
-{
-    double ns = largest->ns;
-    int rank = 0;
-    EKI_TRY(eki_fabric_mpi_max_rank(fabric, &ns, &rank));
-    return eki_fabric_mpi_broadcast(fabric, largest, sizeof *largest, rank);
-}
-
-/* The slowest rank has the largest load per worker: ranks may have different
- * numbers of workers. */
-static ek_status find_slowest(const struct eki_engine *engine,
-                              struct eki_fabric *fabric, int *rank)
+static double load_per_worker(const struct eki_engine *engine)
 {
     int workers = engine->topology->workers_here;
     double load = 0;
     for (int here = 0; here < workers; here++)
         load += (double)engine->workers[here]->counts.work_ns;
-    load /= workers;
-    return eki_fabric_mpi_max_rank(fabric, &load, rank);
+    return load / workers;
+}
+
+/* The rank with the largest load per worker is the slowest, as ranks may have
+ * different numbers of workers; the one with the shortest stay came last.  Then
+ * the largest task, from its rank. */
+static ek_status find_ranks(const struct eki_engine *engine,
+                            struct eki_fabric *fabric, double wall_s,
+                            struct largest_task *task,
+                            ek_process_report *figures)
+{
+    enum {
+        TASK,
+        LOAD,
+        LATENESS,
+        COUNT
+    };
+    double values[COUNT] = {[TASK] = task->ns,
+                            [LOAD] = load_per_worker(engine),
+                            [LATENESS] = -wall_s};
+    int ranks[COUNT];
+    EKI_TRY(eki_fabric_mpi_max_rank(fabric, values, ranks, COUNT));
+    figures->slowest_rank = ranks[LOAD];
+    figures->latest_rank = ranks[LATENESS];
+    return eki_fabric_mpi_broadcast(fabric, task, sizeof *task, ranks[TASK]);
 }
 
 static double ratio(double part, double whole, double otherwise)
@@ -258,14 +272,16 @@ static void fill_times(const struct eki_report_sums *sums,
         (double)(figures->workers * (int64_t)llround(largest->wall_s / NS) -
                  sums->stay_ns) *
         NS;
+    figures->cpu_s = (double)sums->cpu_ns * NS;
+    figures->starved_s = (double)sums->starved_ns * NS;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
     figures->service_p50_s = eki_histogram_quantile(&service, 0.5);
     figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
 }
 
-/* The efficiency counts the cores of dedicated servers, too; imbalance and
- * bound are about workers alone. */
+/* Who waits for a core does no work.  The efficiency counts the cores of
+ * dedicated servers, too; imbalance and bound are about workers alone. */
 static void fill_balance(const struct eki_report_sums *sums,
                          const struct largest *largest,
                          const struct largest_task *task,
@@ -277,7 +293,9 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->largest_task_id = task->id;
     figures->largest_task_function = (ek_function)task->function;
     figures->imbalance = ratio(largest->load_ns * NS, mean_s, 1) - 1;
-    figures->efficiency = ratio(figures->work_s, cores * figures->wall_s, 0);
+    figures->speed = ratio(fmax(figures->work_s - figures->starved_s, 0),
+                           figures->wall_s, 0);
+    figures->efficiency = figures->speed / cores;
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
 }
 
@@ -334,10 +352,10 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     struct eki_report_sums *sums = report->sums;
     sum_here(engine, input, sums, &squares);
     EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
-    EKI_TRY(find_largest_task(fabric, &task));
-    EKI_TRY(find_slowest(engine, fabric, &figures.slowest_rank));
+    EKI_TRY(find_ranks(engine, fabric, input->wall_s, &task, &figures));
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
+    figures.cores = input->cores;
     fill_counts(sums, &squares, &figures);
     fill_times(sums, &largest, &figures);
     fill_balance(sums, &largest, &task, &figures);

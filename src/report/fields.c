@@ -59,9 +59,19 @@ static const struct eki_report_field table[] = {
     {FIELD(imbalance), EKI_REPORT_REAL, "1", "imbalance",
      "largest load of a worker / mean - 1"},
     {FIELD(efficiency), EKI_REPORT_REAL, "1", "efficiency",
-     "work_s / (cores x wall_s)"},
+     "speed / workers, servers' cores included"},
     {FIELD(bound), EKI_REPORT_REAL, "1", "bound",
      "best efficiency the largest task allows"},
+    {FIELD(cpu_s), EKI_REPORT_REAL, "s", "cpu",
+     "sum over workers: processor time; 0: not measured"},
+    {FIELD(starved_s), EKI_REPORT_REAL, "s", "starved",
+     "of work_s and overhead_s: waiting for a core"},
+    {FIELD(speed), EKI_REPORT_REAL, "1", "speed",
+     "workers' worth: (work_s - starved_s) / wall_s"},
+    {FIELD(cores), EKI_REPORT_NUMBER, "1", "cores",
+     "that the workers may use, in the whole job"},
+    {FIELD(latest_rank), EKI_REPORT_NUMBER, "1", "latest",
+     "rank that entered last"},
 };
 
 int eki_report_field_count(void)

@@ -90,6 +90,7 @@ struct eki_report_input {
     double restore_s; /* in ek_restore() before it */
     double outside_s; /* outside since the last iteration; 0: it is the first */
     bool has_server_core; /* a thread of its own is the server */
+    int cores;            /* that the workers of the job may use */
 };
 
 /*
@@ -98,7 +99,7 @@ struct eki_report_input {
  * after EK_ERR_ARG or EK_ERR_MPI of the phase.
  *
  * EK_ERR_NOMEM, on all ranks and only after functions were added, leaves the
- * old report.  Six reductions and broadcasts; O(workers + functions).
+ * old report.  Five reductions and broadcasts; O(workers + functions).
  */
 ek_status eki_report_collect(const struct eki_engine *engine,
                              struct eki_fabric *fabric,

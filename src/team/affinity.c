@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "team/poll.h"
 
+#include <math.h>
 #include <omp.h>
 #include <unistd.h>
 
@@ -96,6 +97,16 @@ static bool meets(const struct eki_affinity *a, const struct eki_affinity *b)
     return a->host == b->host && common != 0;
 }
 
+/* Ranks whose masks meet share them: each counts for its part. */
+static ek_status count_cores(struct eki_affinity *affinity,
+                             struct eki_fabric *fabric)
+{
+    double cores = (double)affinity->cpus / affinity->ranks;
+    EKI_TRY(eki_fabric_mpi_sum_double(fabric, &cores, 1));
+    affinity->cores = (int)lround(cores);
+    return EK_OK;
+}
+
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
                                struct eki_fabric *fabric, int workers)
 {
@@ -117,7 +128,7 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
         }
     }
     eki_free(all);
-    return status;
+    return status == EK_OK ? count_cores(affinity, fabric) : status;
 }
 
 /* libgomp spins for milliseconds where a rank alone would fit. */

@@ -13,9 +13,12 @@ void eki_team_arrive(struct eki_team *team, int here)
     struct eki_seat *seat = &team->seats[here];
     if (seat->taken == setup->engine->phase)
         return;
-    *seat = (struct eki_seat){.taken = setup->engine->phase};
+    *seat = (struct eki_seat){.taken = setup->engine->phase,
+                              .waited_ns = seat->waited_ns,
+                              .has_waited = seat->has_waited};
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
+    eki_team_measure_begin(team, here);
     eki_worker_arrive(worker, eki_clock_ns());
 }
 
@@ -73,8 +76,10 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
             worker->batch.restamp = true;
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
-        if (step == EKI_STEP_DONE)
+        if (step == EKI_STEP_DONE) {
+            eki_team_measure_end(team, here);
             return false;
+        }
         if (step == EKI_STEP_WAIT)
             eki_team_rest(team, here, &seat->waiter, now);
         else

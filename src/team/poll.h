@@ -15,6 +15,10 @@ struct eki_seat {
     bool is_index;   /* ... and is an index of a range */
     int64_t index;
     struct eki_waiter waiter;
+    /* Of its thread, kept from phase to phase: processor time on arriving, and
+     * how long it had waited for cores when that was last read. */
+    uint64_t cpu_ns, waited_ns;
+    bool has_waited;
 };
 
 /* What came of a step of the server. */
@@ -48,6 +52,10 @@ static inline void eki_team_restamp(struct ek_worker *worker)
 /* A thread has come for worker HERE: its hook, then its time begins.  Once per
  * phase, whoever comes again. */
 void eki_team_arrive(struct eki_team *team, int here);
+/* Processor time of the thread of worker HERE, from its arrival to the end of
+ * the phase; nothing where nobody wants to know. */
+void eki_team_measure_begin(struct eki_team *team, int here);
+void eki_team_measure_end(struct eki_team *team, int here);
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */
 void eki_team_end_task(struct eki_team *team, int here);
 

@@ -139,6 +139,7 @@ static void run_worker(struct eki_team *team, int here)
             eki_team_rest(team, here, &waiter, now);
             break;
         case EKI_STEP_DONE:
+            eki_team_measure_end(team, here);
             return;
         }
         now = eki_clock_ns();

@@ -21,6 +21,7 @@ struct eki_affinity {
     int online;        /* of the host */
     int ranks;         /* whose mask meets this one, me included */
     int workers;       /* of these ranks */
+    int cores;         /* of all ranks together; 0: not compared yet */
 };
 
 /* Look at the own mask; local. */
@@ -59,6 +60,7 @@ struct eki_team {
     bool has_run;    /* every worker of this phase had a thread to its end */
     bool any_polls;  /* any worker may step the server */
     bool is_crowded; /* more threads than CPUs */
+    bool is_measured; /* a report wants processor times; set before entering */
     uint64_t poll_period_ns, auto_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;

@@ -10,6 +10,7 @@
 enum {
     TASKS = 40, /* per rank */
     NAP_US = 300,
+    BURN_US = 20000,
     LONG_US = 5000,
     STOLEN = 300, /* per worker */
     STOLEN_US = 200
@@ -75,6 +76,11 @@ static void check_times(const ek_process_report *report)
     CHECK(report->imbalance >= 0);
     CHECK(report->efficiency > 0 && report->efficiency <= 1);
     CHECK(report->bound > 0 && report->bound <= 1);
+    CHECK(report->starved_s >= 0);
+    CHECK(report->starved_s <= report->work_s + report->overhead_s);
+    CHECK(report->cpu_s > 0 && report->cpu_s <= 1.001 * whole);
+    CHECK(report->speed > 0 && report->speed <= (double)report->workers);
+    CHECK(report->cores >= 1);
     CHECK(report->slowest_rank >= 0 && report->slowest_rank < job_size);
     CHECK_EQ_INT(report->largest_task_function, 0);
 }
@@ -84,9 +90,13 @@ static void times_add_up(void)
     ek_collection *tasks = make("0");
     for (int i = 0; i < 4; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        if (i == 2 && job_rank == 0)
-            job_nap(20000); /* late */
+        int late = job_size - 1;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (i == 2 && job_rank == late)
+            job_nap(60000);
         JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        if (i == 2)
+            CHECK_EQ_INT(report.latest_rank, late);
         CHECK_EQ_INT(report.iteration, i);
         CHECK_EQ_INT(report.workers, job_size * job_workers);
         CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
@@ -127,7 +137,8 @@ static void figures_have_names(void)
     FIELD(outside_s), FIELD(inflation), FIELD(service_p50_s);
     FIELD(service_p99_s), FIELD(largest_task_s), FIELD(largest_task_id);
     FIELD(largest_task_function), FIELD(slowest_rank), FIELD(imbalance);
-    FIELD(efficiency), FIELD(bound);
+    FIELD(efficiency), FIELD(bound), FIELD(cpu_s), FIELD(starved_s);
+    FIELD(speed), FIELD(cores), FIELD(latest_rank);
     CHECK_EQ_INT(figure(tasks, "function.nap.tasks") +
                      figure(tasks, "function.null.tasks"),
                  2 * TASKS * job_size);
@@ -381,6 +392,44 @@ static void files_that_cannot_be_written(void)
     CHECK_HAS_TEXT(ek_error_message(), "/nowhere/to/be/found.tsv");
 }
 
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int burning_task(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    int64_t end = clock_us(CLOCK_THREAD_CPUTIME_ID) + BURN_US;
+    while (clock_us(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+    return 0;
+}
+
+/* Each worker computes as long as the others, all on the cores there are: who
+ * waits for one does not work, whatever the clock on the wall says. */
+static void waiting_for_a_core_is_no_work(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "burning", burning_task, NULL);
+    for (int i = 0; i < job_workers; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    double burnt_s = 1e-6 * BURN_US * (double)report.workers;
+    CHECK(report.cpu_s >= 0.99 * burnt_s);
+    CHECK(report.work_s - report.starved_s >= 0.9 * burnt_s);
+    CHECK(report.speed <= 1.1 * (double)report.cores);
+    if (report.workers > 2 * report.cores)
+        CHECK(report.starved_s > 0);
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
@@ -390,6 +439,7 @@ int main(int argc, char **argv)
     JOB_RUN(shorter_structs_are_kept);
     JOB_RUN(steals_between_nodes_are_counted);
     JOB_RUN(set_costs_are_no_inflation);
+    JOB_RUN(waiting_for_a_core_is_no_work);
     JOB_RUN(files_get_a_line_each);
     JOB_RUN(files_may_begin_with_a_digit);
     JOB_RUN(files_stay_where_others_fail);

@@ -209,11 +209,13 @@ static void reductions_are_right(void)
     double most[2] = {-1.0 - rank, rank * 2.0};
     CHECK_EQ_INT(eki_fabric_mpi_max(fabric, most, 2), EK_OK);
     CHECK(most[0] == -1.0 && most[1] == 2.0 * (size - 1));
-    double value = rank == 0 ? -5.0 : 3.0; /* equal on all others */
-    int who = -1;
-    CHECK_EQ_INT(eki_fabric_mpi_max_rank(fabric, &value, &who), EK_OK);
-    CHECK(value == (size == 1 ? -5.0 : 3.0));
-    CHECK_EQ_INT(who, size == 1 ? 0 : 1);
+    /* The first is equal on all but one. */
+    double each[2] = {rank == 0 ? -5.0 : 3.0, rank * 0.5};
+    int who[2] = {-1, -1};
+    CHECK_EQ_INT(eki_fabric_mpi_max_rank(fabric, each, who, 2), EK_OK);
+    CHECK(each[0] == (size == 1 ? -5.0 : 3.0) && each[1] == 0.5 * (size - 1));
+    CHECK_EQ_INT(who[0], size == 1 ? 0 : 1);
+    CHECK_EQ_INT(who[1], size - 1);
     eki_fabric_mpi_destroy(&fabric);
 }
 

@@ -117,7 +117,7 @@ static void functions_are_found_by_name(void)
 static void unknown_fields_are_refused_with_what_is_allowed(void)
 {
     static const char *const unknown[] = {
-        "speed",     "",         "struct_bytes",       "function.fock",
+        "haste",     "",         "struct_bytes",       "function.fock",
         "function.", "function", "function.fock.wall", "function.none.tasks",
         "work",      "work_s.x"};
     struct eki_report *report = report_of(0, "tasks");
@@ -267,12 +267,12 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     CHECK_EQ_INT(count_of(text, '\n'), 1);
     CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\tworkers[1]\t");
     CHECK_HAS_TEXT(text, "\twall_s[s]\twork_s[s]\t");
-    CHECK_HAS_TEXT(text, "\tbound[1]\n");
+    CHECK_HAS_TEXT(text, "\tlatest_rank[1]\n");
 
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
     CHECK_HAS_TEXT(text, "\ntasks\t0\t1\t2\t");
-    CHECK_HAS_TEXT(text, "\t30.5\n");
+    CHECK_HAS_TEXT(text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\n");
     /* Opened again: goes on. */
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
     report->figures.wall_s = 0.123456789;
@@ -316,7 +316,7 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "bound[1]\nfock\t");
+    CHECK_HAS_TEXT(text, "latest_rank[1]\nfock\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     remove(file_name);
 }
