@@ -187,8 +187,8 @@ static const struct option table[] = {
     {FIELD(report), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      TEXT(report, is_report,
           "0, 1, 2 or a file name ending in .tsv (at most 1023 characters)"),
-     .help = "0: none, 1: a line per iteration, 2: all columns, FILE.tsv: a "
-             "table"},
+     .help = "0: none, 1: a line per iteration and a summary, 2: all figures, "
+             "FILE.tsv: a table"},
     {FIELD(ignore_environment), .traits = 0, .type = OPTION_FLAG,
      .help = "do not look at EVENKEEL_*"},
     {FIELD(record), .traits = HAS_VARIABLE | AGREES,

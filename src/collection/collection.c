@@ -245,6 +245,17 @@ ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
     return ek_create(eki_mpi_comm_of_fortran(comm), options, made);
 }
 
+/* What went by since the last iteration is in no report. */
+static void say_last(const ek_collection *tasks)
+{
+    double since_s = tasks->left_ns == 0
+                         ? 0
+                         : (double)(eki_clock_ns() - tasks->left_ns) * 1e-9;
+    double outside_s = since_s - tasks->restore_s;
+    eki_report_last(tasks->report, outside_s > 0 ? outside_s : 0,
+                    tasks->restore_s);
+}
+
 void ek_destroy(ek_collection **made)
 {
     if (!made || !*made)
@@ -259,7 +270,7 @@ void ek_destroy(ek_collection **made)
                 tasks->settings.name);
         eki_collection_release();
     }
-    eki_report_last(tasks->report);
+    say_last(tasks);
     free_parts(tasks);
 }
 

@@ -175,7 +175,12 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .restore_s = tasks->restore_s,
         .outside_s = outside_s > 0 ? outside_s : 0,
         .has_server_core = tasks->team->has_server && !tasks->is_pulled,
-        .cores = tasks->affinity.cores};
+        .cores = tasks->affinity.cores,
+        .cpus = tasks->affinity.cpus,
+        .online = tasks->affinity.online,
+        .nodes = tasks->topology->nodes,
+        .steal = scheme_now(tasks)->policy,
+        .restored = tasks->restored};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
     eki_report_print(tasks->report);
@@ -247,6 +252,8 @@ static ek_status close_iteration(ek_collection *tasks,
     tasks->iteration++;
     /* This call comes last, because it sets the message of the status. */
     ek_status status = eki_collection_error(tasks, &error);
+    if (status != EK_OK)
+        eki_report_trouble(tasks->report);
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
     eki_collection_release();

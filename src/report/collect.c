@@ -5,7 +5,7 @@
  * Counts and times are summed as 64-bit integers, nanoseconds, so that all
  * ranks have the same figures whatever the order of the sum.
  */
-#include "report/report.h"
+#include "report/internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static double load_per_worker(const struct eki_engine *engine)
 static ek_status find_ranks(const struct eki_engine *engine,
                             struct eki_fabric *fabric, double wall_s,
                             struct largest_task *task,
-                            ek_process_report *figures)
+                            ek_process_report *figures, double *stay_s)
 {
     enum {
         TASK,
@@ -220,6 +220,7 @@ static ek_status find_ranks(const struct eki_engine *engine,
     EKI_TRY(eki_fabric_mpi_max_rank(fabric, values, ranks, COUNT));
     figures->slowest_rank = ranks[LOAD];
     figures->latest_rank = ranks[LATENESS];
+    *stay_s = -values[LATENESS];
     return eki_fabric_mpi_broadcast(fabric, task, sizeof *task, ranks[TASK]);
 }
 
@@ -312,30 +313,6 @@ static void fill_functions(const struct eki_engine *engine,
     }
 }
 
-/* The least time is that of the best balance, which the largest task limits:
- * what idleness that explains is the tasks' fault, not the balancer's. */
-static void add_to_total(const ek_process_report *figures, double servers,
-                         struct eki_report_total *total)
-{
-    double workers = (double)figures->workers;
-    double idle_s = figures->search_s + figures->termination_s;
-    double least_s = fmax(figures->work_s, workers * figures->largest_task_s);
-    total->iterations++;
-    total->tasks += figures->tasks;
-    total->wall_s += figures->wall_s;
-    total->core_s += (workers + servers) * figures->wall_s;
-    total->server_s += servers * figures->wall_s;
-    total->least_s += least_s;
-    if (figures->work_s > 0)
-        total->coarse_s += fmin(idle_s, least_s - figures->work_s);
-    total->work_s += figures->work_s;
-    total->overhead_s += figures->overhead_s;
-    total->search_s += figures->search_s;
-    total->termination_s += figures->termination_s;
-    total->start_s += figures->start_s;
-    total->late_s += figures->late_s;
-}
-
 /* The collective calls come first: after them nothing can fail, and the old
  * report is replaced as a whole. */
 ek_status eki_report_collect(const struct eki_engine *engine,
@@ -348,11 +325,13 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
                               largest_load_here(engine)};
     struct largest_task task = largest_here(engine);
+    double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));
     struct eki_report_sums *sums = report->sums;
     sum_here(engine, input, sums, &squares);
     EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
-    EKI_TRY(find_ranks(engine, fabric, input->wall_s, &task, &figures));
+    EKI_TRY(find_ranks(engine, fabric, input->wall_s, &task, &figures,
+                       &shortest_s));
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
     figures.cores = input->cores;
@@ -364,6 +343,9 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.inflation = report->inflation;
     report->figures = figures;
     report->is_made = true;
-    add_to_total(&figures, (double)sums->server_cores, &report->total);
+    struct eki_report_extra extra = {(double)sums->server_cores,
+                                     largest.load_ns * NS,
+                                     largest.wall_s - shortest_s};
+    eki_report_add(report, input, &extra);
     return EK_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports in print, from rank 0: lines, a table, a file of tab-separated
- * values, and what limited the iterations in words.
+ * Reports in print, from rank 0: lines, blocks of all figures, a file of
+ * tab-separated values.
  *
  * A file is emptied when it is opened and then appended to, so that collections
  * that were opened before the first iteration may share one.
  */
-#include "report/report.h"
+#include "report/internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,61 +14,41 @@
 
 #define LINE_BYTES 900
 
-/* An efficiency from which on the loss is not worth a sentence. */
-#define GOOD_EFFICIENCY 0.95
-
 enum {
     LEVEL_FILE = 3,
-    COLUMN_WIDTH = 10, /* %.4g never needs more */
-    ID_WIDTH = 20
+    COLUMNS = 3, /* of level 2, each a title and a value */
+    TITLE_WIDTH = 11,
+    VALUE_WIDTH = 10 /* %.4g never needs more */
 };
 
-/* The name of a collection that was given none. */
-static const char default_name[] = "tasks";
-
-static void say(const struct eki_report *report, const char *text)
+/* Append what every level says first. */
+static void append_head(const struct eki_report *report, char *text,
+                        size_t bytes)
 {
-    eki_log(EK_LEVEL_INFO, report->rank, report->size, "report", "%s", text);
+    const ek_process_report *figures = &report->figures;
+    eki_report_append_name(report, text, bytes);
+    eki_append(text, bytes, "iteration %" PRId64 ": %" PRId64 " tasks in ",
+               figures->iteration, figures->tasks);
+    eki_verdict_time(figures->wall_s, text, bytes);
+    eki_append(text, bytes, ", efficiency %.1f %%", 100 * figures->efficiency);
 }
 
-/* Append the name of the collection, if it was given one. */
-static void append_collection(const struct eki_report *report, char *text,
-                              size_t bytes)
-{
-    if (strcmp(report->collection, default_name) != 0)
-        eki_append(text, bytes, "%s, ", report->collection);
-}
-
-static void append_time(char *text, size_t bytes, double seconds)
-{
-    if (seconds >= 1 || seconds == 0)
-        eki_append(text, bytes, "%.4g s", seconds);
-    else if (seconds >= 1e-3)
-        eki_append(text, bytes, "%.4g ms", seconds * 1e3);
-    else
-        eki_append(text, bytes, "%.4g us", seconds * 1e6);
-}
-
+/* Level 1: one line, however long. */
 static void print_line(const struct eki_report *report)
 {
     const ek_process_report *figures = &report->figures;
     char text[LINE_BYTES] = "";
-    append_collection(report, text, sizeof text);
+    append_head(report, text, sizeof text);
     eki_append(text, sizeof text,
-               "iteration %" PRId64 ": %" PRId64 " tasks in ",
-               figures->iteration, figures->tasks);
-    append_time(text, sizeof text, figures->wall_s);
-    eki_append(text, sizeof text,
-               ", efficiency %.1f %%, steals %.1f of %.1f per worker, "
-               "imbalance %.0f %%",
-               100 * figures->efficiency, figures->successful_mean,
-               figures->attempted_mean, 100 * figures->imbalance);
+               ", steals %.1f of %.1f per worker, imbalance %.0f %%",
+               figures->successful_mean, figures->attempted_mean,
+               100 * figures->imbalance);
     if (figures->failed)
         eki_append(text, sizeof text, ", %" PRId64 " failed", figures->failed);
     if (figures->cancelled)
         eki_append(text, sizeof text, ", %" PRId64 " cancelled",
                    figures->cancelled);
-    say(report, text);
+    eki_log(EK_LEVEL_INFO, report->rank, report->size, "report", "%s", text);
 }
 
 /* Append the value; reals with that many significant DIGITS. */
@@ -93,42 +73,39 @@ static void append_value(const struct eki_report_field *field,
     }
 }
 
-static int width_of(const struct eki_report_field *field)
+/* Append the name and the value of a field, over SPAN columns. */
+static void append_cell(const struct eki_report_field *field,
+                        const ek_process_report *figures, int span, char *text,
+                        size_t bytes)
 {
-    return field->type == EKI_REPORT_ID ? ID_WIDTH : COLUMN_WIDTH;
+    char title[32] = "", value[32] = "";
+    int width = VALUE_WIDTH + (span - 1) * (TITLE_WIDTH + VALUE_WIDTH + 3);
+    eki_append(title, sizeof title, "%s%s", field->title,
+               strcmp(field->unit, "s") == 0 ? "/s" : "");
+    append_value(field, figures, 4, value, sizeof value);
+    eki_append(text, bytes, "  %-*s %*s", TITLE_WIDTH, title, width, value);
 }
 
-static void print_header(const struct eki_report *report)
+/* All figures, some in a line, each after its name. */
+static void print_block(const struct eki_report *report)
 {
     char text[LINE_BYTES] = "";
+    int column = 0;
+    append_head(report, text, sizeof text);
+    eki_report_say(report, text);
+    text[0] = '\0';
     for (int i = 0; i < eki_report_field_count(); i++) {
         const struct eki_report_field *field = eki_report_field_at(i);
-        char title[32] = "";
-        eki_append(title, sizeof title, "%s%s", field->title,
-                   strcmp(field->unit, "s") == 0 ? "/s" : "");
-        eki_append(text, sizeof text, "%s%*s", i ? " " : "", width_of(field),
-                   title);
+        int span = field->type == EKI_REPORT_ID ? 2 : 1;
+        if (column + span > COLUMNS) {
+            eki_report_say(report, text);
+            text[0] = '\0';
+            column = 0;
+        }
+        append_cell(field, &report->figures, span, text, sizeof text);
+        column += span;
     }
-    eki_append(text, sizeof text, "  collection");
-    say(report, text);
-}
-
-/* The header comes with the first row after the opening. */
-static void print_row(struct eki_report *report)
-{
-    char text[LINE_BYTES] = "";
-    if (!report->has_header)
-        print_header(report);
-    report->has_header = true;
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
-        char value[32] = "";
-        append_value(field, &report->figures, 4, value, sizeof value);
-        eki_append(text, sizeof text, "%s%*s", i ? " " : "", width_of(field),
-                   value);
-    }
-    eki_append(text, sizeof text, "  %s", report->collection);
-    say(report, text);
+    eki_report_say(report, text);
 }
 
 /* Whether what was written has arrived. */
@@ -229,7 +206,7 @@ void eki_report_print(struct eki_report *report)
     if (report->level == 1)
         print_line(report);
     else if (report->level == 2)
-        print_row(report);
+        print_block(report);
     else if (report->level == LEVEL_FILE)
         write_row(report);
 }
@@ -242,132 +219,4 @@ void eki_report_close(struct eki_report *report)
     report->file = NULL;
     report->destination = NULL;
     report->level = 0;
-    report->has_header = false;
-}
-
-/* Causes of loss; of equal losses the first is told. */
-enum cause {
-    CAUSE_IDLE,
-    CAUSE_COARSE,
-    CAUSE_OVERHEAD,
-    CAUSE_START,
-    CAUSE_LATE,
-    CAUSE_SERVER,
-    CAUSES
-};
-
-/* Idleness that coarse tasks explain counts for them alone. */
-static enum cause largest_cause(const struct eki_report_total *total)
-{
-    const double lost_s[CAUSES] = {
-        [CAUSE_COARSE] = total->coarse_s,
-        [CAUSE_IDLE] = total->search_s + total->termination_s - total->coarse_s,
-        [CAUSE_OVERHEAD] = total->overhead_s,
-        [CAUSE_START] = total->start_s,
-        [CAUSE_LATE] = total->late_s,
-        [CAUSE_SERVER] = total->server_s};
-    int largest = 0;
-    for (int cause = 1; cause < CAUSES; cause++) {
-        if (lost_s[cause] > lost_s[largest])
-            largest = cause;
-    }
-    return (enum cause)largest;
-}
-
-static double percent(double part_s, double whole_s)
-{
-    return 100 * part_s / whole_s;
-}
-
-static void append_coarse(const struct eki_report_total *total, char *text,
-                          size_t bytes)
-{
-    eki_append(text, bytes,
-               "tasks are too coarse: the largest is %.1f x the mean load; "
-               "no balancer can beat %.0f %%",
-               total->least_s / total->work_s,
-               percent(total->work_s, total->least_s));
-}
-
-static void append_overhead(const struct eki_report_total *total, char *text,
-                            size_t bytes)
-{
-    eki_append(text, bytes, "%.0f %% of the time went by between tasks",
-               percent(total->overhead_s, total->core_s));
-    if (total->tasks > 0) {
-        eki_append(text, bytes, "; a task takes ");
-        append_time(text, bytes, total->work_s / (double)total->tasks);
-        eki_append(text, bytes, " on average");
-    }
-}
-
-static void append_start(const struct eki_report_total *total, char *text,
-                         size_t bytes)
-{
-    eki_append(text, bytes,
-               "%.0f %% of the time went into starting and leaving "
-               "iterations; one takes ",
-               percent(total->start_s, total->core_s));
-    append_time(text, bytes, total->wall_s / (double)total->iterations);
-    eki_append(text, bytes, " on average");
-}
-
-static void append_cause(enum cause cause, const struct eki_report_total *total,
-                         char *text, size_t bytes)
-{
-    switch (cause) {
-    case CAUSE_COARSE:
-        append_coarse(total, text, bytes);
-        break;
-    case CAUSE_OVERHEAD:
-        append_overhead(total, text, bytes);
-        break;
-    case CAUSE_START:
-        append_start(total, text, bytes);
-        break;
-    case CAUSE_LATE:
-        eki_append(text, bytes,
-                   "ranks entered late: %.0f %% of the time was lost outside "
-                   "Evenkeel",
-                   percent(total->late_s, total->core_s));
-        break;
-    case CAUSE_SERVER:
-        eki_append(text, bytes,
-                   "dedicated server threads take %.0f %% of the cores",
-                   percent(total->server_s, total->core_s));
-        break;
-    case CAUSE_IDLE:
-    case CAUSES:
-        eki_append(text, bytes,
-                   "workers were without tasks for %.0f %% of the time before "
-                   "they found some, and for %.0f %% until the end",
-                   percent(total->search_s, total->core_s),
-                   percent(total->termination_s, total->core_s));
-        break;
-    }
-}
-
-bool eki_report_sentence(const struct eki_report_total *total, char *text,
-                         size_t bytes)
-{
-    if (total->core_s <= 0 || total->work_s >= GOOD_EFFICIENCY * total->core_s)
-        return false;
-    append_cause(largest_cause(total), total, text, bytes);
-    return true;
-}
-
-void eki_report_last(const struct eki_report *report)
-{
-    const struct eki_report_total *total = &report->total;
-    char text[LINE_BYTES] = "", sentence[LINE_BYTES / 2] = "";
-    if (report->level != 1 && report->level != 2)
-        return;
-    if (!eki_report_sentence(total, sentence, sizeof sentence))
-        return;
-    append_collection(report, text, sizeof text);
-    eki_append(text, sizeof text,
-               "efficiency %.1f %% over %" PRId64 " iteration%s: %s",
-               percent(total->work_s, total->core_s), total->iterations,
-               total->iterations == 1 ? "" : "s", sentence);
-    say(report, text);
 }

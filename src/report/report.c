@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Life of a report, and its figures by name. */
-#include "report/report.h"
+#include "report/internal.h"
 
 #include <string.h>
 
@@ -29,6 +29,7 @@ void eki_report_destroy(struct eki_report **made)
     eki_report_close(report);
     eki_free(report->functions);
     eki_free(report->sums);
+    eki_report_forget(report);
     eki_free(report);
 }
 

@@ -13,6 +13,7 @@
 #define EKI_REPORT_H
 
 #include "engine/engine.h"
+#include "report/verdict.h"
 
 enum eki_report_type {
     EKI_REPORT_INTEGER, /* int64_t */
@@ -43,15 +44,35 @@ struct eki_report_function {
     double work_s;
 };
 
-/* Where the time of all iterations so far went, in core seconds. */
-struct eki_report_total {
-    int64_t iterations, tasks;
-    double wall_s;  /* seconds, not core seconds */
-    double core_s;  /* cores x wall */
-    double least_s; /* with the best balance that the largest tasks allow */
-    double work_s, overhead_s, search_s, termination_s, start_s, late_s;
-    double coarse_s; /* of search and termination: no balancer avoids it */
-    double server_s; /* cores of dedicated servers */
+/* Of an iteration, for medians. */
+struct eki_report_sample {
+    double wall_s, longest_s;
+    ek_function function; /* of the longest task */
+};
+
+/* How often a rank was the last or the slowest, and how late in all. */
+struct eki_report_rank_course {
+    double late_s;
+    int64_t slowest;
+};
+
+/* The iterations so far.  Samples are those of each STRIDE-th iteration: a
+ * bounded number, whatever comes. */
+struct eki_report_course {
+    struct eki_verdict_run run; /* but for medians and ranks */
+    int64_t troubled;           /* iterations that failed ... */
+    int64_t failed, cancelled;  /* ... and tasks */
+    int64_t best, worst;        /* iterations ... */
+    double best_s, worst_s;     /* ... and their wall_s */
+    double load_s, mean_load_s; /* sums: of the largest load, of the mean */
+    struct eki_report_sample *samples; /* [EKI_REPORT_SAMPLES]; NULL: none */
+    int sample_count;
+    int64_t stride;
+    struct eki_report_rank_course *ranks; /* [size], on rank 0; NULL: none */
+};
+
+enum {
+    EKI_REPORT_SAMPLES = 1000
 };
 
 struct eki_report_sums;
@@ -62,7 +83,7 @@ struct eki_report {
     struct eki_report_function *functions; /* [function_count] */
     int function_count;
     double inflation; /* product over iterations */
-    struct eki_report_total total;
+    struct eki_report_course course;
 
     int rank, size;
     char collection[64];
@@ -73,7 +94,6 @@ struct eki_report {
     /* Printing; only rank 0 sets any of it. */
     char *destination; /* NULL: closed */
     int level;         /* 0, 1, 2 */
-    bool has_header;   /* of level 2 */
     FILE *file;
 };
 
@@ -90,7 +110,11 @@ struct eki_report_input {
     double restore_s; /* in ek_restore() before it */
     double outside_s; /* outside since the last iteration; 0: it is the first */
     bool has_server_core; /* a thread of its own is the server */
-    int cores;            /* that the workers of the job may use */
+    int cores;            /* that the workers of the job may use ... */
+    int cpus, online;     /* ... this rank, and that its host has */
+    int nodes;
+    ek_steal_policy steal;
+    ek_restore_policy restored; /* before it; EK_RESTORE_DEFAULT: none */
 };
 
 /*
@@ -118,23 +142,23 @@ ek_status eki_report_get(const struct eki_report *report, const char *field,
                          double *value);
 
 /*
- * Say where reports go: "0" (or NULL) nowhere, "1" a line each, "2" a table,
- * else the name of a file, which is emptied.  Only rank 0 does anything.  The
- * destination that is open already stays as it is.  EK_ERR_FILE: the file
- * cannot be opened; the old destination stays.
+ * Say where reports go: "0" (or NULL) nowhere, "1" a line each, "2" all
+ * figures, else the name of a file, which is emptied.  Only rank 0 does
+ * anything.  The destination that is open already stays as it is.  EK_ERR_FILE:
+ * the file cannot be opened; the old destination stays.
  */
 ek_status eki_report_open(struct eki_report *report, const char *destination);
 /* Print the last report; rank 0. */
 void eki_report_print(struct eki_report *report);
-/* Levels 1 and 2: say what limited the iterations so far, if anything did. */
-void eki_report_last(const struct eki_report *report);
 void eki_report_close(struct eki_report *report);
 
+/* An iteration has failed; its report, if any, comes before. */
+void eki_report_trouble(struct eki_report *report);
 /*
- * Append the largest cause of loss in words; false: nothing, because
- * efficiency is 95 % or better.
+ * Levels 1 and 2: say what all iterations were, and what limited them.  After
+ * the last one OUTSIDE_S and RESTORE_S went by, in no iteration's report.
  */
-bool eki_report_sentence(const struct eki_report_total *total, char *text,
-                         size_t bytes);
+void eki_report_last(struct eki_report *report, double outside_s,
+                     double restore_s);
 
 #endif

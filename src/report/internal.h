@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the report only: lines, and what has gone by. */
+#ifndef EKI_REPORT_INTERNAL_H
+#define EKI_REPORT_INTERNAL_H
+
+#include "report/report.h"
+
+/* Say TEXT; lines that do not fit a terminal go on below, indented. */
+void eki_report_say(const struct eki_report *report, const char *text);
+/* Append "NAME, " if the collection was given a name. */
+void eki_report_append_name(const struct eki_report *report, char *text,
+                            size_t bytes);
+
+/* What a report of the job does not have. */
+struct eki_report_extra {
+    double servers;    /* cores */
+    double load_s;     /* largest of a worker */
+    double lateness_s; /* of the rank that entered last */
+};
+
+/* Add the iteration whose report was just made. */
+void eki_report_add(struct eki_report *report,
+                    const struct eki_report_input *input,
+                    const struct eki_report_extra *extra);
+void eki_report_forget(struct eki_report *report);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The iterations so far, and what to say of them in the end. */
+#include "report/internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define LINE_BYTES 600
+
+/* A loss below this part of the time is not listed. */
+#define LISTED 0.001
+
+/* Every second sample goes when there is no more room. */
+static void add_sample(struct eki_report_course *course,
+                       const ek_process_report *figures)
+{
+    if (!course->samples)
+        course->samples =
+            eki_alloc(EKI_REPORT_SAMPLES, sizeof *course->samples);
+    if (course->stride == 0)
+        course->stride = 1;
+    if (!course->samples || (course->run.iterations - 1) % course->stride != 0)
+        return;
+    if (course->sample_count == EKI_REPORT_SAMPLES) {
+        for (int i = 0; i < EKI_REPORT_SAMPLES / 2; i++)
+            course->samples[i] = course->samples[(size_t)2 * i];
+        course->sample_count /= 2;
+        course->stride *= 2;
+    }
+    course->samples[course->sample_count++] =
+        (struct eki_report_sample){figures->wall_s, figures->largest_task_s,
+                                   figures->largest_task_function};
+}
+
+/* Only rank 0 has something to say of ranks. */
+static void add_ranks(struct eki_report *report, double lateness_s)
+{
+    struct eki_report_course *course = &report->course;
+    const ek_process_report *figures = &report->figures;
+    if (report->rank != 0)
+        return;
+    if (!course->ranks)
+        course->ranks = eki_alloc((size_t)report->size, sizeof *course->ranks);
+    if (!course->ranks)
+        return;
+    course->ranks[figures->latest_rank].late_s += lateness_s;
+    course->ranks[figures->slowest_rank].slowest++;
+}
+
+/* While a rank is missing the others cannot end: had it come with them, they
+ * would have been idle for as much less as it was late. */
+static double awaiting_s(const ek_process_report *figures, double lateness_s)
+{
+    double idle_s = figures->search_s + figures->termination_s;
+    return fmin(idle_s,
+                lateness_s * (double)figures->workers - figures->late_s);
+}
+
+static void add_extremes(struct eki_report_course *course,
+                         const ek_process_report *figures)
+{
+    bool is_first = course->run.iterations == 1;
+    if (is_first || figures->wall_s < course->best_s) {
+        course->best = figures->iteration;
+        course->best_s = figures->wall_s;
+    }
+    if (is_first || figures->wall_s > course->worst_s) {
+        course->worst = figures->iteration;
+        course->worst_s = figures->wall_s;
+    }
+}
+
+static void add_policies(struct eki_verdict_run *run,
+                         const struct eki_report_input *input)
+{
+    run->unstolen += input->steal == EK_STEAL_NONE;
+    run->anew += input->restored == EK_RESTORE_ORIGINAL;
+    run->rebalanced += input->restored != EK_RESTORE_DEFAULT &&
+                       input->restored != EK_RESTORE_ORIGINAL &&
+                       input->restored != EK_RESTORE_RETAIN &&
+                       input->restored != EK_RESTORE_AUTO;
+}
+
+void eki_report_add(struct eki_report *report,
+                    const struct eki_report_input *input,
+                    const struct eki_report_extra *extra)
+{
+    const ek_process_report *figures = &report->figures;
+    struct eki_report_course *course = &report->course;
+    struct eki_verdict_run *run = &course->run;
+    double workers = (double)figures->workers;
+    run->iterations++;
+    run->workers = (int)figures->workers;
+    run->cores = figures->cores;
+    run->cpus = input->cpus;
+    run->online = input->online;
+    run->nodes = input->nodes;
+    run->tasks += figures->tasks;
+    run->wall_s += figures->wall_s;
+    run->restore_s += figures->restore_s;
+    run->outside_s += figures->outside_s;
+    run->core_s += (workers + extra->servers) * figures->wall_s;
+    run->server_s += extra->servers * figures->wall_s;
+    run->work_s += figures->work_s;
+    run->overhead_s += figures->overhead_s;
+    run->search_s += figures->search_s;
+    run->termination_s += figures->termination_s;
+    run->start_s += figures->start_s;
+    run->late_s += figures->late_s;
+    run->awaiting_s += fmax(awaiting_s(figures, extra->lateness_s), 0);
+    run->cpu_s += figures->cpu_s;
+    run->starved_s += figures->starved_s;
+    course->failed += figures->failed;
+    course->cancelled += figures->cancelled;
+    course->load_s += extra->load_s;
+    course->mean_load_s += figures->work_s / workers;
+    add_policies(run, input);
+    add_extremes(course, figures);
+    add_sample(course, figures);
+    add_ranks(report, extra->lateness_s);
+}
+
+void eki_report_trouble(struct eki_report *report)
+{
+    report->course.troubled++;
+}
+
+void eki_report_forget(struct eki_report *report)
+{
+    eki_free(report->course.samples);
+    eki_free(report->course.ranks);
+}
+
+static const char *function_name(const struct eki_report *report,
+                                 ek_function function)
+{
+    return function >= 0 && function < report->function_count
+               ? report->functions[function].name
+               : NULL;
+}
+
+static int by_longest(const void *a, const void *b)
+{
+    const struct eki_report_sample *x = a, *y = b;
+    return (x->longest_s > y->longest_s) - (x->longest_s < y->longest_s);
+}
+
+static int by_wall(const void *a, const void *b)
+{
+    const struct eki_report_sample *x = a, *y = b;
+    return (x->wall_s > y->wall_s) - (x->wall_s < y->wall_s);
+}
+
+/* Without memory for samples the means do. */
+static void fill_medians(struct eki_report *report, struct eki_verdict_run *run)
+{
+    struct eki_report_course *course = &report->course;
+    int middle = (course->sample_count - 1) / 2;
+    run->iteration_s = run->wall_s / (double)run->iterations;
+    if (course->sample_count == 0)
+        return;
+    size_t count = (size_t)course->sample_count;
+    qsort(course->samples, count, sizeof *course->samples, by_wall);
+    run->iteration_s = course->samples[middle].wall_s;
+    qsort(course->samples, count, sizeof *course->samples, by_longest);
+    run->longest_s = course->samples[middle].longest_s;
+    run->function = function_name(report, course->samples[middle].function);
+}
+
+static void fill_ranks(const struct eki_report *report,
+                       struct eki_verdict_run *run)
+{
+    const struct eki_report_course *course = &report->course;
+    run->busiest =
+        course->mean_load_s > 0 ? course->load_s / course->mean_load_s : 0;
+    for (int r = 0; course->ranks && r < report->size; r++) {
+        const struct eki_report_rank_course *ranks = course->ranks;
+        if (ranks[r].slowest > ranks[run->busiest_rank].slowest)
+            run->busiest_rank = r;
+        if (ranks[r].late_s > ranks[run->latest_rank].late_s)
+            run->latest_rank = r;
+    }
+    if (course->ranks)
+        run->lateness_s =
+            course->ranks[run->latest_rank].late_s / (double)run->iterations;
+}
+
+static void say_head(const struct eki_report *report,
+                     const struct eki_verdict_run *run)
+{
+    const struct eki_report_course *course = &report->course;
+    char text[LINE_BYTES] = "";
+    eki_report_append_name(report, text, sizeof text);
+    eki_append(text, sizeof text, "%" PRId64 " iteration%s", run->iterations,
+               run->iterations == 1 ? "" : "s");
+    if (run->iterations > 0)
+        eki_append(text, sizeof text,
+                   " on %d worker%s and %d core%s, %" PRId64 " tasks",
+                   run->workers, run->workers == 1 ? "" : "s", run->cores,
+                   run->cores == 1 ? "" : "s", run->tasks);
+    if (course->failed > 0)
+        eki_append(text, sizeof text, ", %" PRId64 " failed", course->failed);
+    if (course->cancelled > 0)
+        eki_append(text, sizeof text, ", %" PRId64 " cancelled",
+                   course->cancelled);
+    if (course->troubled > 0)
+        eki_append(text, sizeof text, "; %" PRId64 " iteration%s failed",
+                   course->troubled, course->troubled == 1 ? "" : "s");
+    eki_report_say(report, text);
+}
+
+static void append_seconds(const char *words, double seconds, double whole_s,
+                           char *text, size_t bytes)
+{
+    eki_append(text, bytes, "%s ", words);
+    eki_verdict_time(seconds, text, bytes);
+    eki_append(text, bytes, " (%.0f %%)",
+               whole_s > 0 ? 100 * seconds / whole_s : 0);
+}
+
+static void say_times(const struct eki_report *report,
+                      const struct eki_verdict_run *run)
+{
+    const struct eki_report_course *course = &report->course;
+    double whole_s = run->wall_s + run->outside_s + run->restore_s;
+    char text[LINE_BYTES] = "  ";
+    append_seconds("inside", run->wall_s, whole_s, text, sizeof text);
+    append_seconds(", outside", run->outside_s, whole_s, text, sizeof text);
+    append_seconds(", restoring", run->restore_s, whole_s, text, sizeof text);
+    eki_report_say(report, text);
+    snprintf(text, sizeof text, "  an iteration takes ");
+    eki_verdict_time(run->iteration_s, text, sizeof text);
+    eki_append(text, sizeof text, "; best: %" PRId64 " with ", course->best);
+    eki_verdict_time(course->best_s, text, sizeof text);
+    eki_append(text, sizeof text, ", worst: %" PRId64 " with ", course->worst);
+    eki_verdict_time(course->worst_s, text, sizeof text);
+    eki_report_say(report, text);
+}
+
+static void say_efficiency(const struct eki_report *report,
+                           const struct eki_verdict_run *run)
+{
+    double stay_s = run->core_s - run->server_s;
+    double efficiency = eki_verdict_efficiency(run);
+    char text[LINE_BYTES] = "  ";
+    eki_append(text, sizeof text,
+               "efficiency %.1f %%, speed %.2f of %d workers", 100 * efficiency,
+               efficiency * run->core_s / run->wall_s, run->workers);
+    if (run->cpu_s > 0)
+        append_seconds(", processor time", run->cpu_s, stay_s, text,
+                       sizeof text);
+    eki_report_say(report, text);
+}
+
+static void say_losses(const struct eki_report *report,
+                       const struct eki_verdict_run *run)
+{
+    double lost_s[EKI_VERDICT_CAUSES];
+    double whole_s = eki_verdict_whole_s(run);
+    char text[LINE_BYTES] = "  lost: ";
+    const char *separator = "";
+    eki_verdict_losses(run, lost_s);
+    for (int cause = 0; cause < EKI_VERDICT_CAUSES; cause++) {
+        if (lost_s[cause] < LISTED * whole_s)
+            continue;
+        eki_append(text, sizeof text, "%s%.1f %% %s", separator,
+                   100 * lost_s[cause] / whole_s,
+                   eki_verdict_word((enum eki_verdict_cause)cause));
+        separator = ", ";
+    }
+    eki_append(text, sizeof text, "%s", *separator ? "" : "nothing");
+    eki_report_say(report, text);
+    snprintf(text, sizeof text, "  ");
+    if (eki_verdict_run(run, text, sizeof text))
+        eki_report_say(report, text);
+}
+
+void eki_report_last(struct eki_report *report, double outside_s,
+                     double restore_s)
+{
+    struct eki_verdict_run run = report->course.run;
+    if (report->level != 1 && report->level != 2)
+        return;
+    run.outside_s += outside_s;
+    run.restore_s += restore_s;
+    say_head(report, &run);
+    if (run.iterations == 0)
+        return;
+    fill_medians(report, &run);
+    fill_ranks(report, &run);
+    say_times(report, &run);
+    say_efficiency(report, &run);
+    say_losses(report, &run);
+}

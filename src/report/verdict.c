@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Causes of loss, and what to do about each. */
+#include "report/verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Losses below this part of the time are not worth a sentence. */
+#define SMALL_LOSS 0.05
+/* What a mode gains is not worth mentioning, nor switching to. */
+#define SMALL_GAIN 0.01
+
+enum {
+    /* Fewer tasks per worker leave no choice to a balancer. */
+    TASKS_FEW = 10
+};
+
+/* An iteration as short as some steals between nodes. */
+#define ITERATION_SHORT_S 1e-3
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+void eki_verdict_time(double seconds, char *text, size_t bytes)
+{
+    if (seconds >= 1 || seconds == 0)
+        eki_append(text, bytes, "%.4g s", seconds);
+    else if (seconds >= 1e-3)
+        eki_append(text, bytes, "%.4g ms", seconds * 1e3);
+    else
+        eki_append(text, bytes, "%.4g us", seconds * 1e6);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double eki_verdict_median(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, compare);
+    return values[(n - 1) / 2];
+}
+
+static double useful_s(const struct eki_verdict_run *run)
+{
+    return fmax(run->work_s - run->starved_s, 0);
+}
+
+double eki_verdict_efficiency(const struct eki_verdict_run *run)
+{
+    return run->core_s > 0 ? useful_s(run) / run->core_s : 0;
+}
+
+double eki_verdict_whole_s(const struct eki_verdict_run *run)
+{
+    return run->core_s + run->restore_s * run->workers;
+}
+
+const char *eki_verdict_word(enum eki_verdict_cause cause)
+{
+    static const char *const words[EKI_VERDICT_CAUSES] = {
+        [EKI_VERDICT_IDLE] = "without tasks",
+        [EKI_VERDICT_COARSE] = "behind the longest task",
+        [EKI_VERDICT_STARVED] = "waiting for cores",
+        [EKI_VERDICT_OVERHEAD] = "between tasks",
+        [EKI_VERDICT_START] = "starting",
+        [EKI_VERDICT_LATE] = "ranks late",
+        [EKI_VERDICT_SERVER] = "servers",
+        [EKI_VERDICT_RESTORE] = "restoring"};
+    return words[cause];
+}
+
+/* With the best balance the workers have to wait for the longest task. */
+void eki_verdict_losses(const struct eki_verdict_run *run,
+                        double lost_s[EKI_VERDICT_CAUSES])
+{
+    double idle_s = run->search_s + run->termination_s - run->awaiting_s;
+    double least_s =
+        (double)run->iterations * (double)run->workers * run->longest_s;
+    double coarse_s =
+        run->work_s > 0 ? fmin(idle_s, fmax(least_s - run->work_s, 0)) : 0;
+    lost_s[EKI_VERDICT_IDLE] = idle_s - coarse_s;
+    lost_s[EKI_VERDICT_COARSE] = coarse_s;
+    lost_s[EKI_VERDICT_STARVED] = run->starved_s;
+    lost_s[EKI_VERDICT_OVERHEAD] = run->overhead_s;
+    lost_s[EKI_VERDICT_START] = run->start_s;
+    lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
+    lost_s[EKI_VERDICT_SERVER] = run->server_s;
+    lost_s[EKI_VERDICT_RESTORE] = run->restore_s * run->workers;
+}
+
+static double part_of_time(const struct eki_verdict_run *run, double lost_s)
+{
+    return percent(lost_s, eki_verdict_whole_s(run));
+}
+
+static double tasks_per_worker(const struct eki_verdict_run *run)
+{
+    return (double)run->tasks / (double)run->iterations / run->workers;
+}
+
+static void append_more(const struct eki_verdict_run *run, char *text,
+                        size_t bytes)
+{
+    eki_append(text, bytes, "an iteration takes only ");
+    eki_verdict_time(run->iteration_s, text, bytes);
+    eki_append(text, bytes, ": do more in one");
+}
+
+/* What workers without tasks may hope for. */
+static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
+                               size_t bytes)
+{
+    if (2 * run->unstolen > run->iterations)
+        eki_append(text, bytes, "stealing is off: EVENKEEL_STEAL=random");
+    else if (tasks_per_worker(run) < TASKS_FEW)
+        eki_append(text, bytes,
+                   "a worker has %.1f tasks: cut them into ten times as many",
+                   tasks_per_worker(run));
+    else if (2 * run->anew > run->iterations)
+        eki_append(text, bytes,
+                   "each iteration starts as the first: "
+                   "EVENKEEL_RESTORE=retain");
+    else if (run->iteration_s < ITERATION_SHORT_S)
+        append_more(run, text, bytes);
+    else if (run->nodes > 1 && run->search_s > run->termination_s)
+        eki_append(text, bytes,
+                   "answers take long: EVENKEEL_PROGRESS=server, or ek_poll in "
+                   "long tasks");
+    else
+        eki_append(text, bytes, "start balanced: EVENKEEL_RESTORE=auto");
+}
+
+static void append_idle(const struct eki_verdict_run *run, double lost_s,
+                        char *text, size_t bytes)
+{
+    eki_append(text, bytes,
+               "workers were without tasks for %.0f %% of the time, the "
+               "busiest (rank %d) had %.1f x the mean load; ",
+               part_of_time(run, lost_s), run->busiest_rank, run->busiest);
+    append_idle_remedy(run, text, bytes);
+}
+
+static void append_coarse(const struct eki_verdict_run *run, double lost_s,
+                          char *text, size_t bytes)
+{
+    double sum_s = run->work_s / (double)run->iterations;
+    struct eki_verdict_tasks tasks = {.tasks = run->tasks / run->iterations,
+                                      .workers = run->workers,
+                                      .sum_s = sum_s,
+                                      .longest_s = run->longest_s,
+                                      .above = -1,
+                                      .function = run->function};
+    eki_append(text, bytes,
+               "%.0f %% of the time passed behind the longest "
+               "task: ",
+               part_of_time(run, lost_s));
+    eki_verdict_tasks(&tasks, text, bytes);
+}
+
+static void append_starved(const struct eki_verdict_run *run, double lost_s,
+                           char *text, size_t bytes)
+{
+    double part = part_of_time(run, lost_s);
+    if (run->workers <= run->cores) {
+        eki_append(text, bytes,
+                   "workers waited for a core for %.0f %% of the time, though "
+                   "there is one for each: other programs or threads run there",
+                   part);
+        return;
+    }
+    eki_append(text, bytes,
+               "%d workers shared %d core%s, and waited for one for %.0f %% of "
+               "the time; ",
+               run->workers, run->cores, run->cores == 1 ? "" : "s", part);
+    if (run->cpus < run->online)
+        eki_append(text, bytes,
+                   "ranks are bound to %d of %d: mpirun --bind-to none, or "
+                   "--map-by slot:PE=THREADS",
+                   run->cpus, run->online);
+    else
+        eki_append(text, bytes, "start %d: EVENKEEL_WORKERS, or fewer ranks",
+                   run->cores);
+}
+
+static void append_overhead(const struct eki_verdict_run *run, double lost_s,
+                            char *text, size_t bytes)
+{
+    eki_append(text, bytes, "%.0f %% of the time went by between tasks",
+               part_of_time(run, lost_s));
+    if (run->tasks > 0) {
+        eki_append(text, bytes, ", which take ");
+        eki_verdict_time(run->work_s / (double)run->tasks, text, bytes);
+        eki_append(text, bytes, ": make them longer, or use ek_add_range");
+    }
+}
+
+static void append_start(const struct eki_verdict_run *run, double lost_s,
+                         char *text, size_t bytes)
+{
+    eki_append(text, bytes,
+               "%.0f %% of the time went into starting and leaving iterations "
+               "of ",
+               part_of_time(run, lost_s));
+    eki_verdict_time(run->iteration_s, text, bytes);
+    eki_append(text, bytes,
+               ": do more in one, and leave a core to each thread");
+}
+
+static void append_late(const struct eki_verdict_run *run, double lost_s,
+                        char *text, size_t bytes)
+{
+    eki_append(text, bytes, "rank %d enters ", run->latest_rank);
+    eki_verdict_time(run->lateness_s, text, bytes);
+    eki_append(text, bytes,
+               " late: %.0f %% of the time was lost outside Evenkeel; balance "
+               "what the program does before ek_process",
+               part_of_time(run, lost_s));
+}
+
+static void append_restore(const struct eki_verdict_run *run, double lost_s,
+                           char *text, size_t bytes)
+{
+    eki_append(text, bytes, "ek_restore takes %.0f %% of the time; ",
+               part_of_time(run, lost_s));
+    if (run->rebalanced > 0)
+        eki_append(text, bytes,
+                   "rebalance where that pays: EVENKEEL_RESTORE=auto");
+    else if (run->anew > 0)
+        eki_append(text, bytes,
+                   "leave tasks where they ran: EVENKEEL_RESTORE=retain");
+    else
+        eki_append(text, bytes, "make tasks longer, or use ek_add_range");
+}
+
+static void append_cause(const struct eki_verdict_run *run,
+                         enum eki_verdict_cause cause, double lost_s,
+                         char *text, size_t bytes)
+{
+    switch (cause) {
+    case EKI_VERDICT_IDLE:
+        append_idle(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_COARSE:
+        append_coarse(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_STARVED:
+        append_starved(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_OVERHEAD:
+        append_overhead(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_START:
+        append_start(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_LATE:
+        append_late(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_SERVER:
+        eki_append(text, bytes,
+                   "dedicated server threads take %.0f %% of the cores: "
+                   "EVENKEEL_PROGRESS=polling",
+                   part_of_time(run, lost_s));
+        break;
+    case EKI_VERDICT_RESTORE:
+    case EKI_VERDICT_CAUSES:
+        append_restore(run, lost_s, text, bytes);
+        break;
+    }
+}
+
+bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
+                     size_t bytes)
+{
+    double lost_s[EKI_VERDICT_CAUSES];
+    eki_verdict_losses(run, lost_s);
+    double whole_s = eki_verdict_whole_s(run);
+    int largest = 0;
+    if (run->core_s <= 0 || useful_s(run) >= (1 - SMALL_LOSS) * whole_s)
+        return false;
+    for (int cause = 1; cause < EKI_VERDICT_CAUSES; cause++) {
+        if (lost_s[cause] > lost_s[largest])
+            largest = cause;
+    }
+    append_cause(run, (enum eki_verdict_cause)largest, lost_s[largest], text,
+                 bytes);
+    return true;
+}
+
+static void append_cut(const struct eki_verdict_tasks *tasks, double ideal_s,
+                       char *text, size_t bytes)
+{
+    if (tasks->above == 1)
+        eki_append(text, bytes, "cut the one task above ");
+    else if (tasks->above > 1)
+        eki_append(text, bytes, "cut the %" PRId64 " tasks above ",
+                   tasks->above);
+    else
+        eki_append(text, bytes, "cut tasks above ");
+    eki_verdict_time(ideal_s, text, bytes);
+}
+
+bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
+                       size_t bytes)
+{
+    double ideal_s = tasks->sum_s / tasks->workers;
+    if (tasks->workers > 1 && tasks->longest_s > ideal_s) {
+        double most = fmax(floor(tasks->sum_s / tasks->longest_s), 1);
+        eki_append(text, bytes, "the longest task ");
+        if (tasks->function)
+            eki_append(text, bytes, "(%s) ", tasks->function);
+        eki_append(text, bytes,
+                   "is %.3g x the ideal time: no policy helps beyond %.0f "
+                   "worker%s; ",
+                   tasks->longest_s / ideal_s, most, most == 1 ? "" : "s");
+        append_cut(tasks, ideal_s, text, bytes);
+        return true;
+    }
+    double each = (double)tasks->tasks / tasks->workers;
+    if (tasks->workers > 1 && each < TASKS_FEW) {
+        eki_append(text, bytes,
+                   "%.3g tasks a worker are few for any policy: cut them into "
+                   "%.0f or more",
+                   each, (double)tasks->workers * TASKS_FEW);
+        return true;
+    }
+    return false;
+}
+
+static double cost_s(const struct eki_verdict_mode *mode)
+{
+    return mode->iteration_s + mode->restore_s;
+}
+
+/* The fastest, other than EXCEPT; NULL: there is none. */
+static const struct eki_verdict_mode *
+find_fastest(const struct eki_verdict_mode *modes, int count,
+             const struct eki_verdict_mode *except)
+{
+    const struct eki_verdict_mode *best = NULL;
+    for (int i = 0; i < count; i++) {
+        const struct eki_verdict_mode *mode = &modes[i];
+        if (mode != except && (!best || cost_s(mode) < cost_s(best)))
+            best = mode;
+    }
+    return best;
+}
+
+static const struct eki_verdict_mode *
+find_mode(const struct eki_verdict_mode *modes, int count, const char *restore,
+          const char *steal)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(modes[i].restore, restore) == 0 &&
+            strcmp(modes[i].steal, steal) == 0)
+            return &modes[i];
+    }
+    return NULL;
+}
+
+/* Simple ways first: one that is as good as the fastest is enough. */
+static const struct eki_verdict_mode *
+find_enough(const struct eki_verdict_mode *modes, int count)
+{
+    static const char *const simple[][2] = {{"original", "none"},
+                                            {"retain", "random"}};
+    const struct eki_verdict_mode *best = find_fastest(modes, count, NULL);
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+        const struct eki_verdict_mode *mode =
+            find_mode(modes, count, simple[i][0], simple[i][1]);
+        if (mode && cost_s(mode) <= (1 + SMALL_GAIN) * cost_s(best))
+            return mode;
+    }
+    return NULL;
+}
+
+static void append_name(const struct eki_verdict_mode *mode, char *text,
+                        size_t bytes)
+{
+    eki_append(text, bytes, "%s (%s, %s)", mode->name, mode->restore,
+               mode->steal);
+}
+
+static void append_enough(const struct eki_verdict_mode *mode,
+                          const struct eki_verdict_mode *next, char *text,
+                          size_t bytes)
+{
+    double gain = 1 - cost_s(next) / cost_s(mode);
+    append_name(mode, text, bytes);
+    eki_append(text, bytes, " is enough: %s ", next->name);
+    if (gain >= 0)
+        eki_append(text, bytes, "gains %.1f %%", 100 * gain);
+    else
+        eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
+    eki_append(text, bytes, ", restoring costs it ");
+    eki_verdict_time(next->restore_s, text, bytes);
+}
+
+static void append_fastest(const struct eki_verdict_mode *best,
+                           const struct eki_verdict_mode *next, char *text,
+                           size_t bytes)
+{
+    append_name(best, text, bytes);
+    eki_append(text, bytes,
+               " is the fastest, %.1f %% faster than %s: "
+               "EVENKEEL_RESTORE=%s EVENKEEL_STEAL=%s",
+               100 * (cost_s(next) / cost_s(best) - 1), next->name,
+               best->restore, best->steal);
+}
+
+void eki_verdict_modes(const struct eki_verdict_mode *modes, int count,
+                       double bound_s, char *text, size_t bytes)
+{
+    const struct eki_verdict_mode *chosen = find_enough(modes, count);
+    bool is_enough = chosen != NULL;
+    if (!is_enough)
+        chosen = find_fastest(modes, count, NULL);
+    const struct eki_verdict_mode *next = find_fastest(modes, count, chosen);
+    if (!next)
+        return;
+    if (is_enough)
+        append_enough(chosen, next, text, bytes);
+    else
+        append_fastest(chosen, next, text, bytes);
+    eki_append(text, bytes, "; it comes to %.0f %% of the best possible",
+               percent(bound_s, cost_s(chosen)));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run explains itself: what rank 0 says in the end of what was lost, to whom,
+ * and what to do about it.
+ *
+ *     test_explain RANKS WORKERS
+ */
+#include "job.h"
+
+enum {
+    TASKS = 40,
+    NAP_US = 400,
+    LATE_US = 60000,
+    ITERATIONS = 3
+};
+
+/* Lines of the library on rank 0, those that go on below as one. */
+static char heard[32768];
+static size_t widest;
+
+static void listen(ek_level level, const char *line, void *context)
+{
+    (void)level, (void)context;
+    static const char below[] = "report:       ";
+    const char *more = strstr(line, below);
+    size_t used = strlen(heard), bytes = strlen(line);
+    widest = bytes > widest ? bytes : widest;
+    if (more && used > 0)
+        snprintf(heard + used - 1, sizeof heard - used, " %s\n",
+                 more + sizeof below - 1);
+    else
+        snprintf(heard + used, sizeof heard - used, "%s\n", line);
+}
+
+static void start_listening(void)
+{
+    heard[0] = '\0';
+    widest = 0;
+    ek_set_sink(listen, NULL, EK_LEVEL_INFO);
+}
+
+static void stop_listening(void)
+{
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+}
+
+/* What is expected on rank 0, other ranks say nothing. */
+static void expect(const char *text)
+{
+    if (job_rank == 0)
+        CHECK_HAS_TEXT(heard, text);
+    else
+        CHECK_EQ_TEXT(heard, "");
+}
+
+static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    job_nap(NAP_US);
+    return 0;
+}
+
+static int failing_task(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 7;
+}
+
+/* All tasks are the first worker's, or rank 0's. */
+static void add_tasks(ek_collection *tasks, ek_function function)
+{
+    for (int i = 0; i < TASKS && job_rank == 0; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+}
+
+/* Before each iteration the last rank does something of its own. */
+static void run(const ek_options *options, bool is_late)
+{
+    ek_collection *tasks = job_create(options);
+    add_tasks(tasks, job_register(tasks, "nap", nap_task, NULL));
+    for (int i = 0; i < ITERATIONS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (is_late && job_rank == job_size - 1)
+            job_nap(LATE_US);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
+static void the_end_names_the_loss_and_the_remedy(void)
+{
+    ek_options options = job_options();
+    options.name = "lopsided";
+    options.report = "1";
+    options.steal = EK_STEAL_NONE;
+    start_listening();
+    run(&options, false);
+    stop_listening();
+    expect("report: lopsided, 3 iterations on ");
+    expect(" 120 tasks\n");
+    expect("report:   inside ");
+    expect(" % without tasks");
+    expect("the busiest (rank 0) had ");
+    expect("stealing is off: EVENKEEL_STEAL=random\n");
+}
+
+static void the_end_names_the_rank_that_is_late(void)
+{
+    char text[64];
+    ek_options options = job_options();
+    options.report = "1";
+    start_listening();
+    run(&options, true);
+    stop_listening();
+    snprintf(text, sizeof text, "rank %d enters ", job_size - 1);
+    expect(text);
+    expect(" ms late: ");
+}
+
+static void the_end_comes_after_failures_too(void)
+{
+    ek_options options = job_options();
+    options.report = "2";
+    start_listening();
+    ek_collection *tasks = job_create(&options);
+    add_tasks(tasks, job_register(tasks, "failing", failing_task, NULL));
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+    ek_destroy(&tasks);
+    stop_listening();
+    expect("report: 1 iteration on ");
+    expect("; 1 iteration failed\n");
+}
+
+/* Level 2 is for a terminal. */
+static void lines_fit_a_terminal(void)
+{
+    ek_options options = job_options();
+    options.report = "2";
+    start_listening();
+    run(&options, false);
+    stop_listening();
+    expect("report:   iteration            2  workers ");
+    CHECK(widest <= 100);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_FUNNELED);
+    JOB_RUN(the_end_comes_after_failures_too);
+    JOB_RUN(lines_fit_a_terminal);
+    if (job_size > 1) {
+        JOB_RUN(the_end_names_the_loss_and_the_remedy);
+        JOB_RUN(the_end_names_the_rank_that_is_late);
+    }
+    return job_result();
+}

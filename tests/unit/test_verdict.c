@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verdicts: a sentence for each loss, each limit of the tasks, each choice. */
+#include "check.h"
+#include "report/verdict.h"
+
+/* Four workers on two nodes with a core each for ten seconds in five
+ * iterations, of which they worked WORK_S. */
+static struct eki_verdict_run run_of(double work_s)
+{
+    return (struct eki_verdict_run){.iterations = 5,
+                                    .tasks = 1000,
+                                    .workers = 4,
+                                    .nodes = 2,
+                                    .cores = 4,
+                                    .cpus = 2,
+                                    .online = 2,
+                                    .wall_s = 10,
+                                    .core_s = 40,
+                                    .work_s = work_s,
+                                    .iteration_s = 2,
+                                    .longest_s = 0.01,
+                                    .busiest_rank = 3,
+                                    .busiest = 1.7};
+}
+
+static void expect_run(const struct eki_verdict_run *run, const char *expected)
+{
+    char text[600] = "";
+    CHECK(eki_verdict_run(run, text, sizeof text));
+    CHECK_EQ_TEXT(text, expected);
+}
+
+#define IDLE                                                         \
+    "workers were without tasks for 50 % of the time, the busiest (" \
+    "rank 3) had 1.7 x the mean load; "
+
+static void idle_workers_are_told_what_to_try(void)
+{
+    struct eki_verdict_run run = run_of(20);
+    run.termination_s = 20;
+    expect_run(&run, IDLE "start balanced: EVENKEEL_RESTORE=auto");
+    run.unstolen = 3;
+    expect_run(&run, IDLE "stealing is off: EVENKEEL_STEAL=random");
+    run.unstolen = 2;
+    run.anew = 4;
+    expect_run(&run, IDLE "each iteration starts as the first: "
+                          "EVENKEEL_RESTORE=retain");
+    run.tasks = 100;
+    expect_run(&run, IDLE "a worker has 5.0 tasks: cut them into ten times as "
+                          "many");
+    run = run_of(20);
+    run.search_s = 20;
+    expect_run(&run, IDLE "answers take long: EVENKEEL_PROGRESS=server, or "
+                          "ek_poll in long tasks");
+    run.iteration_s = 50e-6;
+    run.longest_s = 1e-6;
+    expect_run(&run, IDLE "an iteration takes only 50 us: do more in one");
+}
+
+static void the_longest_task_explains_idleness(void)
+{
+    struct eki_verdict_run run = run_of(20);
+    run.termination_s = 20;
+    run.longest_s = 1.8;
+    run.function = "fock";
+    expect_run(&run,
+               "40 % of the time passed behind the longest task: the longest "
+               "task (fock) is 1.8 x the ideal time: no policy helps beyond 2 "
+               "workers; cut tasks above 1 s");
+    /* Not where it explains less than the rest. */
+    run.longest_s = 1.2;
+    run.function = NULL;
+    expect_run(&run, "workers were without tasks for 40 % of the time, the "
+                     "busiest (rank 3) had 1.7 x the mean load; start "
+                     "balanced: EVENKEEL_RESTORE=auto");
+}
+
+static void workers_without_cores_are_told_where_cores_are(void)
+{
+    struct eki_verdict_run run = run_of(40);
+    run.starved_s = 20;
+    run.cores = 2;
+    expect_run(&run, "4 workers shared 2 cores, and waited for one for 50 % of "
+                     "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
+    run.cores = 1;
+    run.cpus = 1;
+    run.online = 64;
+    expect_run(&run, "4 workers shared 1 core, and waited for one for 50 % of "
+                     "the time; ranks are bound to 1 of 64: mpirun --bind-to "
+                     "none, or --map-by slot:PE=THREADS");
+    run.cores = 4;
+    expect_run(&run, "workers waited for a core for 50 % of the time, though "
+                     "there is one for each: other programs or threads run "
+                     "there");
+    CHECK_NEAR(eki_verdict_efficiency(&run), 0.5, 1e-12);
+}
+
+static void each_other_loss_has_a_sentence(void)
+{
+    struct eki_verdict_run run = run_of(32);
+    run.overhead_s = 8;
+    expect_run(&run, "20 % of the time went by between tasks, which take 32 "
+                     "ms: make them longer, or use ek_add_range");
+    run = run_of(32);
+    run.start_s = 8;
+    expect_run(&run, "20 % of the time went into starting and leaving "
+                     "iterations of 2 s: do more in one, and leave a core to "
+                     "each thread");
+    run = run_of(32);
+    run.late_s = 8;
+    run.latest_rank = 3;
+    run.lateness_s = 0.012;
+    run.late_s = 2;
+    run.termination_s = 8;
+    run.awaiting_s = 6;
+    expect_run(&run, "rank 3 enters 12 ms late: 20 % of the time was lost "
+                     "outside Evenkeel; balance what the program does before "
+                     "ek_process");
+    run = run_of(32);
+    run.server_s = 8;
+    expect_run(&run, "dedicated server threads take 20 % of the cores: "
+                     "EVENKEEL_PROGRESS=polling");
+}
+
+static void restores_that_take_long_are_told(void)
+{
+    struct eki_verdict_run run = run_of(40);
+    run.restore_s = 2.5;
+    expect_run(&run, "ek_restore takes 20 % of the time; make tasks longer, or "
+                     "use ek_add_range");
+    run.anew = 4;
+    expect_run(&run, "ek_restore takes 20 % of the time; leave tasks where "
+                     "they ran: EVENKEEL_RESTORE=retain");
+    run.rebalanced = 4;
+    expect_run(&run, "ek_restore takes 20 % of the time; rebalance where that "
+                     "pays: EVENKEEL_RESTORE=auto");
+}
+
+static void nothing_is_said_when_all_is_well(void)
+{
+    char text[600] = "";
+    struct eki_verdict_run run = run_of(38.5), none = {0};
+    run.late_s = 1.5;
+    CHECK(!eki_verdict_run(&run, text, sizeof text));
+    CHECK(!eki_verdict_run(&none, text, sizeof text));
+    CHECK_EQ_TEXT(text, "");
+    /* Small losses add up. */
+    run.restore_s = 0.2;
+    CHECK(eki_verdict_run(&run, text, sizeof text));
+}
+
+static void iterations_without_work_have_a_sentence(void)
+{
+    struct eki_verdict_run run = run_of(0);
+    run.tasks = 0;
+    run.overhead_s = 40;
+    expect_run(&run, "100 % of the time went by between tasks");
+}
+
+static void expect_tasks(const struct eki_verdict_tasks *tasks,
+                         const char *expected)
+{
+    char text[300] = "";
+    CHECK_EQ_INT(eki_verdict_tasks(tasks, text, sizeof text), *expected != 0);
+    CHECK_EQ_TEXT(text, expected);
+}
+
+static void tasks_that_are_too_long_are_to_be_cut(void)
+{
+    struct eki_verdict_tasks tasks = {.tasks = 1000000,
+                                      .workers = 4080,
+                                      .sum_s = 12.24,
+                                      .longest_s = 0.18,
+                                      .above = 37};
+    expect_tasks(&tasks, "the longest task is 60 x the ideal time: no policy "
+                         "helps beyond 68 workers; cut the 37 tasks above 3 "
+                         "ms");
+    tasks.above = 1;
+    tasks.longest_s = 20;
+    tasks.function = "fock";
+    expect_tasks(&tasks, "the longest task (fock) is 6.67e+03 x the ideal "
+                         "time: no policy helps beyond 1 worker; cut the one "
+                         "task above 3 ms");
+}
+
+static void few_tasks_leave_no_choice(void)
+{
+    struct eki_verdict_tasks tasks = {
+        .tasks = 30, .workers = 10, .sum_s = 30, .longest_s = 2};
+    expect_tasks(&tasks, "3 tasks a worker are few for any policy: cut them "
+                         "into 100 or more");
+    tasks.tasks = 100;
+    expect_tasks(&tasks, "");
+    tasks.workers = 1;
+    tasks.tasks = 1;
+    expect_tasks(&tasks, "");
+}
+
+enum {
+    STATIC,
+    RETAIN,
+    HIERARCHICAL,
+    MODES
+};
+
+static void expect_modes(const double iteration_s[MODES], double restore_s,
+                         const char *expected)
+{
+    const struct eki_verdict_mode modes[MODES] = {
+        {"static", "original", "none", iteration_s[STATIC], 0},
+        {"StealRet", "retain", "random", iteration_s[RETAIN], 0},
+        {"hierarchical", "hierarchical", "none", iteration_s[HIERARCHICAL],
+         restore_s}};
+    char text[600] = "";
+    eki_verdict_modes(modes, MODES, 0.9, text, sizeof text);
+    CHECK_EQ_TEXT(text, expected);
+}
+
+static void the_simplest_mode_that_is_enough_is_named(void)
+{
+    expect_modes((double[]){2, 1, 0.995}, 0.002,
+                 "StealRet (retain, random) is enough: hierarchical gains 0.3 "
+                 "%, restoring costs it 2 ms; it comes to 90 % of the best "
+                 "possible");
+    expect_modes((double[]){2, 1, 0.99}, 0.06,
+                 "StealRet (retain, random) is enough: hierarchical takes 5.0 "
+                 "% longer, restoring costs it 60 ms; it comes to 90 % of the "
+                 "best possible");
+    expect_modes((double[]){1, 1, 1}, 0.06,
+                 "static (original, none) is enough: StealRet gains 0.0 %, "
+                 "restoring costs it 0 s; it comes to 90 % of the best "
+                 "possible");
+    expect_modes((double[]){2, 1.25, 0.99}, 0.01,
+                 "hierarchical (hierarchical, none) is the fastest, 25.0 % "
+                 "faster than StealRet: EVENKEEL_RESTORE=hierarchical "
+                 "EVENKEEL_STEAL=none; it comes to 90 % of the best possible");
+}
+
+static void one_mode_has_no_verdict(void)
+{
+    const struct eki_verdict_mode mode = {"x", "retain", "random", 1, 0};
+    char text[300] = "";
+    eki_verdict_modes(&mode, 1, 0.9, text, sizeof text);
+    CHECK_EQ_TEXT(text, "");
+}
+
+static void medians_ignore_what_is_far_off(void)
+{
+    double odd[] = {3, 1, 100, 2, 4}, even[] = {9, 1, 2, 3}, one[] = {5};
+    CHECK_NEAR(eki_verdict_median(odd, 5), 3, 0);
+    CHECK_NEAR(eki_verdict_median(even, 4), 2, 0);
+    CHECK_NEAR(eki_verdict_median(one, 1), 5, 0);
+}
+
+int main(void)
+{
+    RUN(idle_workers_are_told_what_to_try);
+    RUN(the_longest_task_explains_idleness);
+    RUN(workers_without_cores_are_told_where_cores_are);
+    RUN(each_other_loss_has_a_sentence);
+    RUN(restores_that_take_long_are_told);
+    RUN(nothing_is_said_when_all_is_well);
+    RUN(iterations_without_work_have_a_sentence);
+    RUN(tasks_that_are_too_long_are_to_be_cut);
+    RUN(few_tasks_leave_no_choice);
+    RUN(the_simplest_mode_that_is_enough_is_named);
+    RUN(one_mode_has_no_verdict);
+    RUN(medians_ignore_what_is_far_off);
+    return check_result();
+}
