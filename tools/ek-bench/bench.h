@@ -150,6 +150,9 @@ ek_options bench_options(const struct bench *bench, int workers);
 /* End the job if STATUS is a failure. */
 void bench_check(ek_status status);
 
+/* What matters of this machine in ten seconds, in words. */
+void bench_summary(const struct bench *bench);
+
 void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);
 void bench_whole(const struct bench *bench, MPI_Comm both);

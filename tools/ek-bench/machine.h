@@ -5,6 +5,7 @@
 
 #include "bench.h"
 
+#include "common/message.h"
 #include "sim/machine.h"
 
 struct measured {
@@ -13,13 +14,17 @@ struct measured {
     char kept[256];             /* keys that stayed */
 };
 
-/* Take a time to three digits for FIELD of the machine; what is no positive
- * number is not taken. */
+/* Take a time to three digits for FIELD of the machine; what cannot be is not
+ * taken. */
 void bench_take(struct measured *measured, double *field, const char *key,
                 double value);
 /* The same of nanoseconds per byte, to three digits of the rate. */
 void bench_take_rate(struct measured *measured, double *field, const char *key,
                      double value);
+
+/* Whether a machine can be so; false, with a message: what cannot. */
+bool bench_machine_is_possible(const struct eki_machine *machine,
+                               struct message *message);
 
 /* Two threads of rank 0. */
 void bench_memory(const struct bench *bench, struct measured *measured);
