@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/command_line.h"
 
+#include <evenkeel.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,23 +79,33 @@ static bool set_option(const struct option *option, const char *text,
     return true;
 }
 
+/* The option that WORD begins with: all of it, or what is before "=". */
 static const struct option *find_option(const struct command_line *line,
-                                        const char *name)
+                                        const char *word)
 {
+    size_t length = strcspn(word, "=");
     for (; line; line = line->shared) {
         for (int i = 0; i < line->count; i++) {
-            if (strcmp(name, line->options[i].name) == 0)
+            const char *name = line->options[i].name;
+            if (strlen(name) == length && strncmp(name, word, length) == 0)
                 return &line->options[i];
         }
     }
     return NULL;
 }
 
+/* The value behind "=" in WORD, an option; NULL: it is not there. */
+static const char *value_within(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    return equals ? equals + 1 : NULL;
+}
+
 /* What is no option of ours is one of somebody else's, or an operand. */
 static bool take_other(const struct command_line *line, const char *word,
                        void *arguments, struct message *message)
 {
-    if (line->operand && strncmp(word, "--", 2) != 0)
+    if (line->operand && (word[0] != '-' || word[1] == '\0'))
         return line->operand(word, arguments, message);
     return message_set(message, "unknown option '%s'; see --help", word);
 }
@@ -108,23 +120,84 @@ bool command_line_parse(const struct command_line *line, char **argv,
                 return false;
             continue;
         }
-        if (option->kind != KIND_FLAG && !*++word)
+        const char *value = value_within(*word);
+        if (option->kind == KIND_FLAG && value)
+            return message_set(message, "%s takes no value", option->name);
+        if (option->kind != KIND_FLAG && !value)
+            value = *++word;
+        if (option->kind != KIND_FLAG && !value)
             return message_set(message, "%s needs a value: %s", option->name,
                                option->help);
-        if (!set_option(option, *word, arguments, message))
+        if (!set_option(option, value, arguments, message))
             return false;
     }
     return true;
 }
 
-void command_line_help(const struct command_line *line, FILE *stream)
+/* Launchers tell a process its rank before MPI does. */
+static bool is_launched_first(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                            "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *rank = getenv(variables[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+/* The first word that asks for help or the version; NULL: none does. */
+static const char *find_question(const struct command_line *line, char **argv)
+{
+    static const char *const questions[] = {"-h", "--help", "--version"};
+    for (char **word = argv + 1; *word; word++) {
+        for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+            if (strcmp(*word, questions[i]) == 0)
+                return questions[i];
+        }
+        const struct option *option = find_option(line, *word);
+        if (option && option->kind != KIND_FLAG && !value_within(*word) &&
+            !*++word)
+            break;
+    }
+    return NULL;
+}
+
+bool command_line_answer(const struct command_line *line, char **argv,
+                         void (*help)(FILE *stream))
+{
+    const char *question = find_question(line, argv);
+    if (!question || !is_launched_first())
+        return question != NULL;
+    if (strcmp(question, "--version") == 0)
+        printf("%s %s\n", program_name, ek_version());
+    else
+        help(stdout);
+    return true;
+}
+
+static void print_option(const char *name, const char *value, const char *help,
+                         FILE *stream)
+{
+    fprintf(stream, "  %s %-*s %s\n", name, (int)(22 - strlen(name)), value,
+            help);
+}
+
+static void print_options(const struct command_line *line, FILE *stream)
 {
     for (int i = 0; i < line->count; i++) {
         const struct option *option = &line->options[i];
-        fprintf(stream, "  %s %-*s %s\n", option->name,
-                (int)(22 - strlen(option->name)),
-                option->value ? option->value : "", option->help);
+        print_option(option->name, option->value ? option->value : "",
+                     option->help, stream);
     }
     if (line->shared)
-        command_line_help(line->shared, stream);
+        print_options(line->shared, stream);
+}
+
+void command_line_help(const struct command_line *line, FILE *stream)
+{
+    print_options(line, stream);
+    print_option("-h, --help", "", "print this", stream);
+    print_option("--version", "", "print the version of Evenkeel", stream);
 }

@@ -66,12 +66,27 @@ struct command_line {
 /**
  * Read a command line.
  *
- * @param[in]     argv       What begins with "--" after argv[0] is an option.
+ * @param[in]     argv       What begins with "-" after argv[0] is an option;
+ *                           its value follows, or stands behind "=".
  * @param[in,out] arguments  The struct to fill; options that are not given
  *                           leave it as it is.
  */
 bool command_line_parse(const struct command_line *line, char **argv,
                         void *arguments, struct message *message);
+
+/**
+ * Print the help or the version if the command line asks for one of them, by
+ * the first process of a job alone.
+ *
+ * @return whether it does: then the program has no more to do.
+ *
+ * Call: Before MPI_Init(), which a question does not need.
+ */
+bool command_line_answer(const struct command_line *line, char **argv,
+                         void (*help)(FILE *stream));
+
+/** Ends a help. */
+#define EXIT_WORDS "Exit status: 0 good, 1 failed, 2 wrong usage or input.\n"
 
 /** Print a line for each option, those that are shared last. */
 void command_line_help(const struct command_line *line, FILE *stream);

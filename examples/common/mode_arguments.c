@@ -12,7 +12,6 @@ static const struct option options[] = {
      .help = "iterations at most (50)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes and print one table"},
-    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
 const struct command_line mode_command_line = {OPTION_ROWS(options)};
@@ -21,11 +20,13 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message)
 {
     struct mode_arguments *shared = arguments;
-    shared->policy = "retain";
     shared->iterations = 50;
     if (!command_line_parse(line, argv, arguments, message))
         return false;
-    shared->mode = mode_find(shared->policy, shared->steal);
+    if (shared->has_compare && (shared->policy || shared->steal))
+        return message_set(message, MODES_OWN_POLICIES);
+    shared->mode =
+        mode_find(shared->policy ? shared->policy : "retain", shared->steal);
     if (shared->has_compare && shared->iterations < 2)
         return message_set(message,
                            "--iterations is 1; --compare needs at least 2");

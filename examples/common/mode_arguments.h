@@ -10,11 +10,10 @@
 
 /** First member of what a program's own options fill. */
 struct mode_arguments {
-    const char *policy, *steal; /* mode, by name */
+    const char *policy, *steal; /* mode, by name; NULL: not said */
     struct mode mode;
     int iterations; /* at most */
     bool has_compare;
-    bool has_help;
 };
 
 /** To be shared by a program's own command line. */

@@ -18,6 +18,11 @@ struct mode {
     bool has_nulls; /* also null tasks that are known as such from the start */
 };
 
+/** What --compare says to --policy and --steal. */
+#define MODES_OWN_POLICIES                         \
+    "--compare has policies of its own: --policy " \
+    "and --steal do not go with it"
+
 /** The modes that are compared; the first is the one to be faster than. */
 extern const struct mode compared_modes[];
 extern const int compared_count;

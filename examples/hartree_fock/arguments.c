@@ -24,23 +24,7 @@ static const struct option options[] = {
 static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &mode_command_line};
 
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){.input = {.engine_precision = 1e-17},
-                                    .fock = {.tile = 10, .schwarz = 1e-12}};
-    if (!mode_arguments_parse(&line, argv, arguments, message))
-        return false;
-    if (arguments->shared.has_help)
-        return true;
-    if (!arguments->input.xyz_path)
-        return message_set(message, "--xyz FILE is missing; see --help");
-    if (!arguments->input.basis_path)
-        return message_set(message, "--basis FILE is missing; see --help");
-    return true;
-}
-
-void arguments_help(FILE *stream)
+static void print_help(FILE *stream)
 {
     fprintf(stream,
             "Restricted closed-shell Hartree-Fock, balanced by Evenkeel.\n\n"
@@ -48,4 +32,23 @@ void arguments_help(FILE *stream)
     mode_arguments_help(&line, stream);
     fprintf(stream, "Exit status: 0 converged or compared, 1 not, 2 bad "
                     "input.\n");
+}
+
+bool arguments_answer(char **argv)
+{
+    return command_line_answer(&line, argv, print_help);
+}
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message)
+{
+    *arguments = (struct arguments){.input = {.engine_precision = 1e-17},
+                                    .fock = {.tile = 10, .schwarz = 1e-12}};
+    if (!mode_arguments_parse(&line, argv, arguments, message))
+        return false;
+    if (!arguments->input.xyz_path)
+        return message_set(message, "--xyz FILE is missing; see --help");
+    if (!arguments->input.basis_path)
+        return message_set(message, "--basis FILE is missing; see --help");
+    return true;
 }

@@ -15,11 +15,11 @@ struct arguments {
     struct fock_options fock;
 };
 
+/** As command_line_answer(). */
+bool arguments_answer(char **argv);
+
 /** Read a command line. */
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
-
-/** Say what is allowed. */
-void arguments_help(FILE *stream);
 
 #endif

@@ -25,6 +25,21 @@ static const struct option options[] = {
 static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &mode_command_line};
 
+static void print_help(FILE *stream)
+{
+    fprintf(stream, "Hartree-Fock on a chain of beryllium atoms, the benchmark "
+                    "of HPDC 2012.\n\n"
+                    "  hf_be [options]\n\n");
+    mode_arguments_help(&line, stream);
+    fprintf(stream, "Exit status: 0 converged, compared or counted, 1 not, 2 "
+                    "bad input.\n");
+}
+
+bool arguments_answer(char **argv)
+{
+    return command_line_answer(&line, argv, print_help);
+}
+
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
@@ -37,14 +52,4 @@ bool arguments_parse(char **argv, struct arguments *arguments,
     if (arguments->shared.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
     return true;
-}
-
-void arguments_help(FILE *stream)
-{
-    fprintf(stream, "Hartree-Fock on a chain of beryllium atoms, the benchmark "
-                    "of HPDC 2012.\n\n"
-                    "  hf_be [options]\n\n");
-    mode_arguments_help(&line, stream);
-    fprintf(stream, "Exit status: 0 converged, compared or counted, 1 not, 2 "
-                    "bad input.\n");
 }

@@ -17,11 +17,11 @@ struct arguments {
     bool has_count;
 };
 
+/** As command_line_answer(). */
+bool arguments_answer(char **argv);
+
 /** Read a command line. */
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
-
-/** Say what is allowed. */
-void arguments_help(FILE *stream);
 
 #endif

@@ -105,14 +105,14 @@ int main(int argc, char **argv)
     struct arguments arguments;
     struct message message;
     int provided, status = EXIT_GOOD;
+    if (arguments_answer(argv))
+        return EXIT_GOOD;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     algebra_start();
     if (!arguments_parse(argv, &arguments, &message))
         status = complain(&message, EXIT_BAD_INPUT);
-    else if (!arguments.shared.has_help)
+    else
         status = run(&arguments);
-    else if (is_first_rank())
-        arguments_help(stdout);
     MPI_Finalize();
     return status;
 }

@@ -100,6 +100,8 @@ check_bad_input() {
     expect "restore: 'best' is not allowed" --policy best --count
     expect "steal: 'best' is not allowed; allowed: random" --steal best
     expect '--compare and --count do not go together' --compare --count
+    expect '--compare has policies of its own' --compare --policy auto
+    expect '--compare has policies of its own' --compare --steal none
     expect '--compare needs at least 2' --compare --iterations 1
     export EVENKEEL_STEAL=everything
     expect 'EVENKEEL_STEAL.*everything'

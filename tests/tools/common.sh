@@ -5,6 +5,7 @@
 #     mpirun    what starts it; empty: nothing
 #
 # They go on in an empty folder, and end with `exit $status`.
+docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 tool=$(cd "$(dirname "$tool")" && pwd)/$(basename "$tool")
 # A run that fails on purpose is not worth a second of waiting for its ranks.
 export OMPI_MCA_odls_base_sigkill_timeout=0
@@ -38,4 +39,21 @@ run() {
 # says TEXT: on stderr, once, whatever the number of ranks.
 says() {
     [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
+}
+
+# answers: --help and --version, as every tool does, before and behind options.
+answers() {
+    name=$(basename "$tool")
+    set --
+    [ -z "$mpirun" ] || set -- 2
+    for asked in -h --help; do
+        run 0 "$@" $asked
+        [ "$(grep -c '^  --version ' out)" -eq 1 ] || fail "$asked: $(cat out)"
+        document=$(sed -n 's,^\(/.*/[a-z]*\.md\)$,\1,p' out)
+        [ -f "$docs/$(basename "$document")" ] ||
+            fail "$asked sends to '$document'"
+    done
+    run 0 "$@" --version
+    grep -qxE "$name [0-9]+\.[0-9]+\.[0-9]+" out || fail "version: $(cat out)"
+    [ "$(wc -l <out)" -eq 1 ] || fail "version: $(cat out)"
 }

@@ -19,6 +19,8 @@ run 0 2 --help
 [ "$(grep -c '^  ek-emulate --record' out)" -eq 1 ] || fail "help: $(cat out)"
 sed -n '/^Modes of --compare/,/^$/p' out | awk '/^  / { print $1 }' >modes
 [ "$(wc -l <modes)" -ge 7 ] || fail "modes: $(cat modes)"
+grep -qE '^  auto +auto, random$' out || fail 'help: auto without stealing'
+answers
 
 # compared: each mode a row of as many columns as the first, none empty.
 compared() {

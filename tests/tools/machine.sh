@@ -25,7 +25,7 @@ grep -q '^# Messages went ' mine.machine || fail "2 ranks: $(cat mine.machine)"
 
 # One rank keeps what another machine has for messages, and says so.
 run 0 1 machine --repetitions 1 --like titan
-grep -q '^# Not measured, but as on titan: latency, .*, poll_period' out ||
+grep -q '^# Not measured, or not possibly so, but as on titan: latency, .*, poll_period' out ||
     fail "like: $(cat out)"
 grep -q '^latency *1.6 us ' out || fail "like: $(cat out)"
 
@@ -50,9 +50,25 @@ says 'goes alone'
 run 2 1 tasks --check half.machine
 says 'goes alone'
 
+# What cannot be is refused, on a machine as in a file.
+for line in 'latency 1 ns' 'task 0 ns' 'bandwidth 90000 GB/s' 'poll 1 s'; do
+    printf 'like this\n%s\n' "$line" >strange.machine
+    case $line in
+    poll*) run 0 1 machine --check strange.machine ;;
+    *)
+        run 2 1 machine --check strange.machine
+        says "'strange.machine': ${line%% *} of "
+        says 'cannot be; possible: '
+        ;;
+    esac
+done
+
+# Without a case it says in words what matters, once.
+run 0 2 --tasks 1000 --repetitions 1
+[ "$(grep -c 'lose less than 1 %' out)" -eq 1 ] || fail "summary: $(cat out)"
+[ "$(grep -c '^  .* [0-9.]* [nu]s$' out)" -ge 5 ] || fail "summary: $(cat out)"
+
 # Wrong use.
-run 2 2
-says 'nothing to do; allowed: tasks, steal, process, service, balance, machine'
 run 2 1 task
 says "'task' is no case; allowed: tasks, steal"
 run 2 1 --fast tasks
@@ -65,4 +81,5 @@ run 2 1 --deque open tasks
 says "--deque is 'open'; allowed: atomic, locked"
 run 0 2 --help
 [ "$(grep -c '^usage: ek-bench' out)" -eq 1 ] || fail "help: $(cat out)"
+answers
 exit $status

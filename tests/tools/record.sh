@@ -48,7 +48,7 @@ mv out first
 run 0 binary first again.ekr
 cmp all.ekr again.ekr || fail 'binary is not the same again'
 cp first kept
-run 1 binary first first
+run 2 binary first first
 cmp first kept || fail 'the text was not left alone'
 run 0 summary all.ekr
 grep -q 'collection fock: 2 ranks, 3 workers, 2 iterations$' out ||
@@ -70,7 +70,7 @@ tail -n 1 out | grep -q '^worker 2' || fail 'text of an open record'
 bad() {
     rm -f bad.ekr
     sed "$3" text >changed
-    run 1 binary changed bad.ekr
+    run 2 binary changed bad.ekr
     says "'changed', line $1: "
     says "$2"
     [ ! -e bad.ekr ] || fail "$3: left a file"
@@ -101,19 +101,19 @@ bad 20 'may not come here' '19a end 2'
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr
 head -c 50 "$record" >short.ekr
-run 1 summary short.ekr
+run 2 summary short.ekr
 says "'short.ekr', byte 50: the file ends within its header"
 head -c 1000 "$record" >short.ekr
 run 0 text short.ekr
 says "'short.ekr': the record is not complete: it ends at byte 1000"
 { head -c 5000 "$record"; printf X; tail -c +5002 "$record"; } >damaged.ekr
-run 1 summary damaged.ekr
+run 2 summary damaged.ekr
 says "'damaged.ekr', byte 200: the block of "
-run 1 summary "$tool"
+run 2 summary "$tool"
 says 'byte 0: this is no record'
-run 1 text nowhere.ekr
+run 2 text nowhere.ekr
 says "cannot read 'nowhere.ekr': No such file"
-run 1 binary nowhere.txt x.ekr
+run 2 binary nowhere.txt x.ekr
 says "cannot read 'nowhere.txt'"
 run 1 binary text nowhere/x.ekr
 says "cannot write 'nowhere/x.ekr': No such file"
@@ -142,27 +142,32 @@ run 0 import --type u32 --scale 1000 --every 2 ids.u32 d.ekr
 run 0 text d.ekr
 [ "$(grep -c '^task' out)" -eq 2 ] || fail "import: every: $(cat out)"
 grep -q '^task 2 0 12[0-9]* -$' out || fail "import: u32: $(cat out)"
-run 1 import --ids nowhere raw.us.f32 e.ekr
+run 2 import --ids nowhere raw.us.f32 e.ekr
 head -c 10 raw.us.f32 >part
-run 1 import part e.ekr
+run 2 import part e.ekr
 says "'part', byte 8: the file ends within a number"
-run 1 import --ids part raw.us.f32 e.ekr
+run 2 import --ids part raw.us.f32 e.ekr
 head -c 8 raw.us.f32 >part
-run 1 import --ids ids.u32 part e.ekr
+run 2 import --ids ids.u32 part e.ekr
 says 'more ids than durations'
 printf '\037\213\010\000' >part
-run 1 import part e.ekr
+run 2 import part e.ekr
 says 'gunzip it first'
 printf '\000\000\200\277' >part
-run 1 import part e.ekr
+run 2 import part e.ekr
 says 'no duration'
 [ ! -e e.ekr ] || fail 'a failed import left a file'
 
 # Wrong use.
 run 0 --help
 grep -q '^usage: ek-record' out || fail 'no help'
+run 0 -h
+grep -q '^usage: ek-record' out || fail 'no help with -h'
 run 0 import --help
 grep -q '^  --gaps ' out || fail 'no help of import'
+run 0 import --function=fock --ids=ids.u32 --nulls=9 raw.us.f32 f.ekr
+cmp a.ekr f.ekr || fail 'values behind ='
+answers
 
 # wrong TEXT ARGUMENT...: refused, with this on stderr.
 wrong() {
@@ -171,15 +176,15 @@ wrong() {
     run 2 "$@"
     says "$text"
 }
-wrong "'' is no command; allowed: summary FILE, text FILE, binary TEXT FILE, "
+wrong 'a command is missing; allowed: summary FILE, text FILE, binary TEXT FILE, '
 wrong "'best' is no command; allowed: summary" best a
-wrong 'summary with 0 files; allowed: summary FILE' summary
-wrong 'summary with 2 files; allowed: summary FILE' summary a b
-wrong 'text with 0 files; allowed: text FILE' text
-wrong 'binary with 1 files; allowed: binary TEXT FILE' binary a
-wrong 'import with 0 files; allowed: import [options] RAW FILE' import
-wrong 'import with 1 files; allowed: import' import a
-wrong 'import with 3 files; allowed: import' import a b c
+wrong 'summary: a file is missing; allowed: summary FILE' summary
+wrong 'summary: 2 files; allowed: summary FILE' summary a b
+wrong 'text: a file is missing; allowed: text FILE' text
+wrong 'binary: a file is missing; allowed: binary TEXT FILE' binary a
+wrong 'import: a file is missing; allowed: import [options] RAW FILE' import
+wrong 'import: a file is missing; allowed: import' import a
+wrong 'import: 3 files; allowed: import' import a b c
 wrong "--type is 'f64'; allowed: f32, u32" import --type f64 a b
 wrong "--scale is '0'; allowed is a number from" import --scale 0 a b
 wrong "--scale is 'x'; allowed is a number from" import --scale x a b
@@ -191,5 +196,7 @@ wrong "--nulls is '9223372036854775808'; allowed is an integer from 0 to" \
 wrong "--function is ''; allowed: 1 to 63 characters" import --function '' a b
 wrong "unknown option '--fast'" import --fast 1 a b
 wrong "unknown option '--gaps'" summary --gaps a
+wrong '--gaps takes no value' import --gaps=1 a b
+wrong "--scale is ''; allowed is a number from" import --scale= a b
 wrong '--ids needs a value' import --ids
 exit $status

@@ -13,7 +13,8 @@ column() {
                           NR > 1 { print $at }' out
 }
 
-small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 3'
+small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 3
+    --machine hopper'
 
 # The same seed is the same run, another is another.
 for mode in exact sampled; do
@@ -61,7 +62,7 @@ if [ "$slowdown" -eq 1 ]; then
     for job in '2400 48000 5' '9600 192000 4'; do
         set -- $job
         for mode in exact sampled; do
-            run 0 --synthetic "lognormal:n=$2,mean=0.03,cv=0.4" \
+            run 0 --synthetic "lognormal:n=$2,mean=0.03,cv=0.4" --machine hopper \
                 --cores "$1" --iterations "$3" --mode $mode --csv
             column efficiency >$mode
         done
@@ -118,9 +119,12 @@ echo 'speed 3 us' >bad.machine
 run 2 $small --machine bad.machine
 says "'bad.machine', line 1: unknown key 'speed'"
 run 2 $small --cores 25
-says "--cores is 25; 'hopper' has nodes of 24: allowed are multiples"
+says "--cores is 25; 'hopper' has nodes of 24: the next that fit are 24 and 48"
+run 2 $small --cores 4096
+says 'the next that fit are 4080 and 4104'
 run 2 $small --ranks-per-node 5
-says 'allowed: divisors that leave a worker'
+says "24 cores of a node are to be divided among 5 ranks, a core of each its \
+server's; allowed: 1, 2, 3, 4, 6, 8, 12"
 run 2 $small --policy best
 says "--policy is 'best'; allowed: original, retain"
 run 2 $small --mode fast
@@ -137,8 +141,19 @@ run 2 $small --start record
 says 'there is none'
 run 2 $small --compare --policy retain
 says '--compare has policies of its own'
-run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none
+run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none \
+    --machine hopper
 says 'hours that can be simulated'
+
+# Without a machine it is that of the test.
+run 0 --synthetic=constant:n=100,mean_us=100 --iterations=1
+grep -q "^this: 1 nodes of $(nproc) cores" out || fail "this: $(head -2 out)"
+run 2 --synthetic constant:n=9,mean_us=1 --csv=yes
+says '--csv takes no value'
+
+answers
 run 0 --help
+grep -q 'mean_us=MICROSECONDS' out || fail 'help: no mean_us'
+grep -qE '^  auto +auto, random$' out || fail 'help: auto without stealing'
 grep -q 'Machines: this, hopper' out || fail 'help names no machines'
 exit $status

@@ -12,8 +12,8 @@ static const struct option options[] = {
     {"--iteration", "K", AT(source.iteration), OPTION_INTEGER(0, 1000000000),
      .help = "the K-th iteration in it, from 0 (0)"},
     {"--synthetic", "SPEC", AT(source.synthetic), OPTION_TEXT,
-     .help = "instead: KIND:n=N,mean=SECONDS[,cv=X][,longest=SECONDS]"
-             "[,nulls=N]"},
+     .help = "instead: KIND:n=N,mean=SECONDS (or mean_us=MICROSECONDS)"
+             "[,cv=X][,longest=SECONDS][,nulls=N]"},
     {"--scale", "X", AT(source.scale), OPTION_NUMBER(1e-6, 1e6),
      .help = "lengthen every task (1)"},
     {"--drift", "P", AT(source.drift), OPTION_NUMBER(0, 100),
@@ -32,7 +32,6 @@ static const struct option options[] = {
      .help = "a line per mode and iteration"},
     {"--json", NULL, AT(has_json), OPTION_FLAG,
      .help = "likewise, one JSON object each; times in seconds"},
-    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
 const struct command_line run_command_line = {OPTION_ROWS(options)};
@@ -46,8 +45,7 @@ static bool check_together(const struct run_arguments *arguments,
     if (arguments->has_csv && arguments->has_json)
         return message_set(message, "--csv and --json do not go together");
     if (arguments->has_compare && (arguments->policy || arguments->steal))
-        return message_set(message, "--compare has policies of its own: "
-                                    "--policy and --steal do not go with it");
+        return message_set(message, MODES_OWN_POLICIES);
     return true;
 }
 
@@ -57,7 +55,7 @@ bool run_arguments_parse(const struct command_line *line, char **argv,
     struct run_arguments *shared = arguments;
     shared->source = (struct workload_source){.seed = 1, .scale = 1};
     return command_line_parse(line, argv, arguments, message) &&
-           (shared->has_help || check_together(shared, message));
+           check_together(shared, message);
 }
 
 void run_arguments_help(const struct command_line *line, FILE *stream,

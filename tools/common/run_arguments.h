@@ -13,7 +13,7 @@
 struct run_arguments {
     struct workload_source source;
     const char *policy, *steal; /* NULL: the library's choice */
-    bool has_compare, has_csv, has_json, has_help;
+    bool has_compare, has_csv, has_json;
 };
 
 /* To be shared by a tool's own command line. */

@@ -5,7 +5,6 @@
  */
 #include "machine.h"
 
-#include "common/message.h"
 #include "instances.h"
 #include "team/team.h"
 
@@ -89,8 +88,8 @@ static void print_file(const struct bench *bench,
     else
         printf("# Messages went from one node to another.\n");
     if (measured->kept[0] != '\0')
-        printf("# Not measured, but as on %s: %s.\n", bench->like,
-               measured->kept);
+        printf("# Not measured, or not possibly so, but as on %s: %s.\n",
+               bench->like, measured->kept);
     printf("# Lines are KEY VALUE UNIT; times in ns, us, ms or s, rates in "
            "MB/s or GB/s.\n");
     eki_machine_write(&measured->machine, stdout);
@@ -132,9 +131,14 @@ void bench_machine(const struct bench *bench)
 bool bench_machine_check(const struct bench *bench)
 {
     struct eki_machine machine;
+    struct message message;
     eki_machine_preset(bench->like, &machine);
     if (eki_machine_read(bench->check, &machine) != EK_OK) {
         bench_note(bench, "%s", ek_error_message());
+        return false;
+    }
+    if (!bench_machine_is_possible(&machine, &message)) {
+        bench_note(bench, "'%s': %s", bench->check, message.text);
         return false;
     }
     if (bench->rank == 0) {

@@ -42,7 +42,7 @@ struct arguments {
     struct bench bench;
     const char *deque;
     bool is_chosen[CASES];
-    bool has_help;
+    bool has_summary; /* no case is chosen */
 };
 
 #define AT(field) offsetof(struct arguments, field)
@@ -63,7 +63,6 @@ static const struct option options[] = {
      .help = "machine: known one, for what cannot be measured (this)"},
     {"--json", NULL, AT(bench.json), OPTION_FLAG,
      .help = "one JSON object per case, times in nanoseconds"},
-    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
 };
 
 /* Names of the cases, "a, b, c"; HAS_MOST: also of those that `all` means. */
@@ -100,7 +99,11 @@ static const struct command_line line = {OPTION_ROWS(options),
 static void print_help(FILE *stream)
 {
     char words[WORDS_BYTES];
-    fprintf(stream, "usage: ek-bench [options] CASE ...\n"
+    fprintf(stream, "What tasks, steals, iterations and rebalances cost on "
+                    "this machine.\n\n"
+                    "usage: ek-bench                         a summary, in "
+                    "ten seconds\n"
+                    "       ek-bench [options] CASE ...\n"
                     "       ek-bench [options] machine >FILE\n\n");
     for (int i = 0; i < CASES; i++)
         fprintf(stream, "  %-8s %s\n", cases[i].name, cases[i].help);
@@ -114,24 +117,19 @@ static void print_help(FILE *stream)
           "\n\n"
           "Each row shows the minimum and the median of the repetitions, the\n"
           "same of its base, measured in turns, the ratio of the minima and\n"
-          "the median of the ratios.  docs/benchmarks.md says what each case\n"
-          "means.\n",
+          "the median of the ratios.\n" DOCUMENTS
+          "/benchmarks.md\nsays what each case means.\n" EXIT_WORDS,
           stream);
 }
 
-static bool check_cases(const struct arguments *arguments,
-                        struct message *message)
+static bool check_cases(struct arguments *arguments, struct message *message)
 {
-    char words[WORDS_BYTES];
     int chosen = 0, alone = 0;
     for (int i = 0; i < CASES; i++) {
         chosen += arguments->is_chosen[i];
         alone += arguments->is_chosen[i] && cases[i].is_alone;
     }
-    if (chosen == 0 && !arguments->bench.check)
-        return message_set(message,
-                           "nothing to do; allowed: %s, all (--help says more)",
-                           list_cases(true, words));
+    arguments->has_summary = chosen == 0 && !arguments->bench.check;
     if ((alone > 0 || arguments->bench.check) && !(chosen == 1 && alone == 1))
         return message_set(message, "machine, which --check needs, goes alone: "
                                     "its output is a file");
@@ -145,7 +143,7 @@ static bool read_arguments(char **argv, struct arguments *arguments,
         return false;
     arguments->bench.deque =
         (ek_deque_kind)word_value("deque", arguments->deque);
-    return arguments->has_help || check_cases(arguments, message);
+    return check_cases(arguments, message);
 }
 
 static void remark(const struct arguments *arguments)
@@ -168,6 +166,8 @@ static int run(const struct arguments *arguments)
     if (bench->check)
         return bench_machine_check(bench) ? EXIT_GOOD : EXIT_BAD_INPUT;
     bench_timing_start();
+    if (arguments->has_summary)
+        bench_summary(bench);
     remark(arguments);
     for (int i = 0; i < CASES; i++) {
         if (!arguments->is_chosen[i])
@@ -186,6 +186,8 @@ int main(int argc, char **argv)
     struct eki_affinity affinity;
     struct message message;
     int level, exit_status = EXIT_GOOD;
+    if (command_line_answer(&line, argv, print_help))
+        return EXIT_GOOD;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &arguments.bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &arguments.bench.size);
@@ -193,10 +195,8 @@ int main(int argc, char **argv)
     arguments.bench.cpus = affinity.cpus;
     if (!read_arguments(argv, &arguments, &message))
         exit_status = complain(&message, EXIT_BAD_INPUT);
-    else if (!arguments.has_help)
+    else
         exit_status = run(&arguments);
-    else if (is_first_rank())
-        print_help(stdout);
     MPI_Finalize();
     return exit_status;
 }

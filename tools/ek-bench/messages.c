@@ -299,8 +299,7 @@ static void summarize(struct samples *samples, const double server[2],
     double send = bench_median(samples->send, count);
     double receive = bench_median(samples->receive, count);
     double flight = bench_median(samples->round, count) - send - receive;
-    /* Through shared memory the overheads may be all of it. */
-    bench_take(measured, &machine->latency, "latency", flight < 1 ? 1 : flight);
+    bench_take(measured, &machine->latency, "latency", flight);
     bench_take(measured, &machine->send, "send", send);
     bench_take(measured, &machine->gap, "gap",
                bench_median(samples->gap, count));

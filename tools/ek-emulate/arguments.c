@@ -16,14 +16,7 @@ static const struct option options[] = {
 static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &run_command_line};
 
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){.workers = 8, .iterations = 8};
-    return run_arguments_parse(&line, argv, arguments, message);
-}
-
-void arguments_help(FILE *stream)
+static void print_help(FILE *stream)
 {
     fprintf(stream, "A run emulated with more workers than cores: tasks wait "
                     "instead of computing.\n\n"
@@ -33,7 +26,18 @@ void arguments_help(FILE *stream)
     fprintf(stream,
             "\nOnly StealAll runs null tasks, too. EVENKEEL_* variables hold, "
             "but not\nEVENKEEL_WORKERS, and with --compare not "
-            "EVENKEEL_RESTORE and EVENKEEL_STEAL.\ndocs/emulation.md explains "
-            "the columns.\n"
-            "Exit status: 0 good, 1 failed, 2 bad input.\n");
+            "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n\n" DOCUMENTS
+            "/emulation.md\nexplains the columns.\n" EXIT_WORDS);
+}
+
+bool arguments_answer(char **argv)
+{
+    return command_line_answer(&line, argv, print_help);
+}
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message)
+{
+    *arguments = (struct arguments){.workers = 8, .iterations = 8};
+    return run_arguments_parse(&line, argv, arguments, message);
 }

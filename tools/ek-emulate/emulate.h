@@ -20,9 +20,10 @@ struct arguments {
     int iterations;
 };
 
+/* As command_line_answer(). */
+bool arguments_answer(char **argv);
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
-void arguments_help(FILE *stream);
 
 /* A rank among the workers. */
 struct place {

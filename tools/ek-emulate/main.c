@@ -125,6 +125,8 @@ int main(int argc, char **argv)
     struct arguments arguments;
     struct message message = {""};
     int provided, exit_status = EXIT_GOOD;
+    if (arguments_answer(argv))
+        return EXIT_GOOD;
     start_passive(argv);
     /* For waits of ranks, where MPI is Open MPI. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -134,10 +136,8 @@ int main(int argc, char **argv)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (!arguments_parse(argv, &arguments, &message))
         exit_status = EXIT_BAD_INPUT;
-    else if (!arguments.shared.has_help)
+    else
         exit_status = run_arguments(&arguments, &message);
-    else if (is_first_rank())
-        arguments_help(stdout);
     if (exit_status != EXIT_GOOD)
         complain_once(&message);
     MPI_Finalize();

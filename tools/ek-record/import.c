@@ -24,7 +24,7 @@ struct importing {
 
 static ek_status bad_array(const struct array *array, const char *why)
 {
-    return eki_error(EK_ERR_FILE, "'%.500s', byte %" PRId64 ": %s", array->path,
+    return eki_error(EK_ERR_ARG, "'%.500s', byte %" PRId64 ": %s", array->path,
                      array->at, why);
 }
 
@@ -138,16 +138,16 @@ int tool_import(const struct tool_arguments *arguments)
                                   .raw = {.path = arguments->files[0]},
                                   .ids = {.path = arguments->ids}};
     if (!tool_is_other(arguments->files[0], arguments->files[1]))
-        return EXIT_FAILED;
+        return EXIT_BAD_INPUT;
     importing.raw.file = tool_open_input(arguments->files[0]);
     if (arguments->ids)
         importing.ids.file = tool_open_input(arguments->ids);
-    int exit_status = EXIT_FAILED; /* said already */
+    int exit_status = EXIT_BAD_INPUT; /* said already */
     if (importing.raw.file && (!arguments->ids || importing.ids.file)) {
         ek_status status = read_tasks(&importing);
         if (status == EK_OK)
             status = write_record(&importing);
-        exit_status = status == EK_OK ? 0 : tool_failed();
+        exit_status = tool_end(status);
     }
     tool_close(importing.raw.file);
     tool_close(importing.ids.file);

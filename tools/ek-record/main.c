@@ -18,12 +18,7 @@ static bool take_file(const char *word, void *context, struct message *message)
     return true;
 }
 
-static const struct option help_options[] = {
-    {"--help", NULL, AT(has_help), OPTION_FLAG, .help = "print this"},
-};
-
-static const struct command_line files_line = {OPTION_ROWS(help_options),
-                                               .operand = take_file};
+static const struct command_line files_line = {.operand = take_file};
 
 static const char *type_words(void)
 {
@@ -75,16 +70,16 @@ enum {
 
 static void print_help(FILE *stream)
 {
-    fprintf(stream, "usage: ek-record COMMAND ...\n\n");
+    fprintf(stream, "Records of tasks and their durations: summaries, text, "
+                    "import.\n\nusage: ek-record COMMAND ...\n\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-7s %-18s %s\n", commands[i].name,
                 commands[i].takes, commands[i].help);
-    fprintf(stream, "\noptions of import, and --help of all\n");
+    fprintf(stream, "\noptions of import, and of all\n");
     command_line_help(&import_line, stream);
-    fprintf(stream,
-            "\nEVENKEEL_RECORD=FILE.ekr makes a program write a record; "
-            "docs/record.md\nsays what is in it and explains the columns of "
-            "the summary.\n");
+    fprintf(stream, "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
+                    "record.\n" DOCUMENTS "/record.md\nsays what is in it and "
+                    "explains the columns of the summary.\n" EXIT_WORDS);
 }
 
 /* NULL, with a message: there is none of that name. */
@@ -98,8 +93,12 @@ static const struct command *find_command(const char *name,
         eki_append(allowed, sizeof allowed, "%s %s, ", commands[i].name,
                    commands[i].takes);
     }
-    message_set(message, "'%s' is no command; allowed: %s--help", name,
-                allowed);
+    if (name[0] == '\0')
+        message_set(message, "a command is missing; allowed: %s--help",
+                    allowed);
+    else
+        message_set(message, "'%s' is no command; allowed: %s--help", name,
+                    allowed);
     return NULL;
 }
 
@@ -114,10 +113,11 @@ static bool read_arguments(const struct command *command, char **argv,
         .function = "task", .type = "f32", .scale_ns = 1000, .every = 1};
     if (!command_line_parse(command->line, argv, arguments, message))
         return false;
-    if (arguments->has_help)
-        return true;
-    if (arguments->file_count != command->files)
-        return message_set(message, "%s with %d files; allowed: %s %s",
+    if (arguments->file_count < command->files)
+        return message_set(message, "%s: a file is missing; allowed: %s %s",
+                           command->name, command->name, command->takes);
+    if (arguments->file_count > command->files)
+        return message_set(message, "%s: %d files; allowed: %s %s",
                            command->name, arguments->file_count, command->name,
                            command->takes);
     /* As ek_register() takes it. */
@@ -134,17 +134,12 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     struct tool_arguments arguments;
     struct message message;
-    if (strcmp(name, "--help") == 0) {
-        print_help(stdout);
+    if (command_line_answer(&import_line, argv, print_help))
         return EXIT_GOOD;
-    }
     const struct command *command = find_command(name, &message);
     if (!command || !read_arguments(command, argv + 1, &arguments, &message)) {
         tool_say("%s", message.text);
         return EXIT_BAD_INPUT;
     }
-    if (!arguments.has_help)
-        return command->run(&arguments);
-    print_help(stdout);
-    return EXIT_GOOD;
+    return command->run(&arguments);
 }

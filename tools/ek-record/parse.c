@@ -52,7 +52,7 @@ static ek_status EKI_PRINTF(2, 3)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return eki_error(EK_ERR_FILE, "'%.400s', line %" PRId64 ": %s", parse->text,
+    return eki_error(EK_ERR_ARG, "'%.400s', line %" PRId64 ": %s", parse->text,
                      parse->line, text);
 }
 
@@ -378,10 +378,10 @@ int tool_binary(const struct tool_arguments *arguments)
     const char *text = arguments->files[0], *path = arguments->files[1];
     struct parse parse = {.text = text, .path = path, .last_iteration = -1};
     if (!tool_is_other(text, path))
-        return EXIT_FAILED;
+        return EXIT_BAD_INPUT;
     FILE *file = tool_open_input(text);
     if (!file)
-        return EXIT_FAILED;
+        return EXIT_BAD_INPUT;
     ek_status status = read_lines(&parse, file);
     if (status == EK_OK && parse.stage == STAGE_OVER)
         status = eki_record_finish(&parse.writer);
@@ -392,5 +392,5 @@ int tool_binary(const struct tool_arguments *arguments)
     eki_record_pack_free(&parse.pack);
     eki_free(parse.rank_workers);
     tool_close(file);
-    return status == EK_OK ? 0 : tool_failed();
+    return tool_end(status);
 }

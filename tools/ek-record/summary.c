@@ -85,7 +85,7 @@ static void print_row(const struct eki_record_head *head,
 static ek_status summarize(struct eki_record *record, int64_t k)
 {
     struct eki_record_iteration iteration;
-    EKI_TRY(eki_record_load(record, k, &iteration));
+    EKI_TRY(tool_load(record, k, &iteration));
     struct summary summary = {
         .bins = eki_alloc(EKI_BIN_COUNT, sizeof *summary.bins)};
     if (summary.bins) {
@@ -116,10 +116,10 @@ int tool_summary(const struct tool_arguments *arguments)
     struct eki_record *record;
     ek_status status = tool_open(arguments->files[0], &record);
     if (status != EK_OK)
-        return tool_failed();
+        return tool_end(status);
     print_header(record);
     for (int64_t k = 0; status == EK_OK && k < record->iteration_count; k++)
         status = summarize(record, k);
     eki_record_close(&record);
-    return status == EK_OK ? 0 : tool_failed();
+    return tool_end(status);
 }

@@ -85,7 +85,7 @@ static ek_status print_record(struct eki_record *record)
     print_header(record);
     for (int64_t k = 0; k < record->iteration_count; k++) {
         struct eki_record_iteration iteration;
-        EKI_TRY(eki_record_load(record, k, &iteration));
+        EKI_TRY(tool_load(record, k, &iteration));
         print_iteration(record, &iteration);
         eki_record_unload(&iteration);
     }
@@ -99,9 +99,10 @@ static ek_status print_record(struct eki_record *record)
 int tool_text(const struct tool_arguments *arguments)
 {
     struct eki_record *record;
-    if (tool_open(arguments->files[0], &record) != EK_OK)
-        return tool_failed();
-    ek_status status = print_record(record);
+    ek_status status = tool_open(arguments->files[0], &record);
+    if (status != EK_OK)
+        return tool_end(status);
+    status = print_record(record);
     eki_record_close(&record);
-    return status == EK_OK ? 0 : tool_failed();
+    return tool_end(status);
 }

@@ -12,10 +12,14 @@
 
 /* A line to stderr. */
 void tool_say(const char *format, ...) EKI_PRINTF(1, 2);
-/* Say what went wrong in the library. */
-int tool_failed(void);
-/* Open a record; its warning goes to stderr. */
+/* The exit status of a command that ends with STATUS, having said why it is not
+ * EK_OK.  EK_ERR_ARG: what it was given is bad. */
+int tool_end(ek_status status);
+/* Open a record, whose warning goes to stderr, and load an iteration of it; a
+ * bad one is EK_ERR_ARG. */
 ek_status tool_open(const char *path, struct eki_record **record);
+ek_status tool_load(struct eki_record *record, int64_t number,
+                    struct eki_record_iteration *iteration);
 /* Close an input, which may be standard input. */
 void tool_close(FILE *file);
 /* Open an input; "-": standard input.  NULL, with a message: it cannot be. */
@@ -53,7 +57,6 @@ enum {
 struct tool_arguments {
     const char *files[TOOL_FILES]; /* in their order */
     int file_count;
-    bool has_help;
     /* Of import: */
     const char *function;
     const char *type; /* "f32" or "u32" */

@@ -58,15 +58,29 @@ void tool_say(const char *format, ...)
     va_end(arguments);
 }
 
-int tool_failed(void)
+int tool_end(ek_status status)
 {
+    if (status == EK_OK)
+        return EXIT_GOOD;
     tool_say("%s", ek_error_message());
-    return EXIT_FAILED;
+    return status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED;
+}
+
+/* What the library says of a file that was given. */
+static ek_status given(ek_status status)
+{
+    return status == EK_ERR_FILE ? EK_ERR_ARG : status;
+}
+
+ek_status tool_load(struct eki_record *record, int64_t number,
+                    struct eki_record_iteration *iteration)
+{
+    return given(eki_record_load(record, number, iteration));
 }
 
 ek_status tool_open(const char *path, struct eki_record **record)
 {
-    EKI_TRY(eki_record_open(path, record));
+    EKI_TRY(given(eki_record_open(path, record)));
     if (!(*record)->is_complete)
         tool_say("'%s': %s", path, (*record)->warning);
     return EK_OK;

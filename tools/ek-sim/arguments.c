@@ -18,7 +18,7 @@ static const char *mode_words(void)
 
 static const struct option options[] = {
     {"--machine", "NAME", AT(machine), OPTION_TEXT,
-     .help = "a preset or a machine file (hopper)"},
+     .help = "a preset or a machine file (this)"},
     {"--cores", "P", AT(cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
      .help = "of the job (one node)"},
     {"--node-cores", "N", AT(node_cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
@@ -51,15 +51,7 @@ static const struct option options[] = {
 static const struct command_line line = {OPTION_ROWS(options),
                                          .shared = &run_command_line};
 
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){
-        .machine = "hopper", .mode = "auto", .iterations = 5};
-    return run_arguments_parse(&line, argv, arguments, message);
-}
-
-void arguments_help(FILE *stream)
+static void print_help(FILE *stream)
 {
     fprintf(stream,
             "What a run would do on a machine with so many cores: the same "
@@ -68,8 +60,22 @@ void arguments_help(FILE *stream)
             "[--cores P] ...\n\n");
     run_arguments_help(&line, stream, false);
     fprintf(stream,
-            "\nMachines: %s.\n`ek-bench machine` writes a machine file for "
-            "yours.\n\ndocs/simulation.md explains the model and the columns."
-            "\nExit status: 0 good, 1 failed, 2 bad input.\n",
+            "\nMachines: %s.\n`this` has nodes of as many cores as are at "
+            "hand, and costs measured on one machine;\n`ek-bench machine` "
+            "writes a machine file for yours.\n\n" DOCUMENTS
+            "/simulation.md\nexplains the model and the columns.\n" EXIT_WORDS,
             eki_machine_presets());
+}
+
+bool arguments_answer(char **argv)
+{
+    return command_line_answer(&line, argv, print_help);
+}
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message)
+{
+    *arguments =
+        (struct arguments){.machine = "this", .mode = "auto", .iterations = 5};
+    return run_arguments_parse(&line, argv, arguments, message);
 }

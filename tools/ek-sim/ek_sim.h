@@ -16,9 +16,10 @@ struct arguments {
     int balance_group, balance_ppm, iterations_expected;
 };
 
+/* As command_line_answer(). */
+bool arguments_answer(char **argv);
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message);
-void arguments_help(FILE *stream);
 
 enum field {
     FIELD_MAKESPAN,

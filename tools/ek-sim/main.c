@@ -2,6 +2,8 @@
 /* The machine, the ranks on it, and the modes to run. */
 #include "ek_sim.h"
 
+#include "team/team.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,13 @@ const char program_name[] = "ek-sim";
 
 /* Above, failed steals are drawn unless --mode says otherwise. */
 #define EXACT_CORES_MOST 20000
+
+static int cores_at_hand(void)
+{
+    struct eki_affinity affinity;
+    eki_affinity_look(&affinity);
+    return affinity.cpus;
+}
 
 static bool find_machine(const struct arguments *arguments,
                          struct eki_machine *machine, struct message *message)
@@ -24,6 +33,8 @@ static bool find_machine(const struct arguments *arguments,
         if (eki_machine_read(name, machine) != EK_OK)
             return message_set(message, "%s", ek_error_message());
     }
+    if (strcmp(name, "this") == 0)
+        machine->node_cores = cores_at_hand();
     if (arguments->node_cores > 0)
         machine->node_cores = arguments->node_cores;
     if (arguments->ranks_per_node > 0)
@@ -31,6 +42,29 @@ static bool find_machine(const struct arguments *arguments,
     if (arguments->progress)
         machine->has_server = strcmp(arguments->progress, "server") == 0;
     return true;
+}
+
+/* Say how many ranks a node may have. */
+static bool refuse_ranks(const struct eki_machine *machine,
+                         struct message *message)
+{
+    struct eki_machine other = *machine;
+    char allowed[256] = "";
+    for (other.node_ranks = 1; other.node_ranks <= other.node_cores;
+         other.node_ranks++) {
+        if (other.node_cores % other.node_ranks == 0 &&
+            eki_machine_workers(&other) >= 1)
+            eki_append(allowed, sizeof allowed, "%s%lld",
+                       allowed[0] != '\0' ? ", " : "",
+                       (long long)other.node_ranks);
+    }
+    return message_set(
+        message,
+        "%lld cores of a node are to be divided among %lld "
+        "ranks%s; allowed: %s",
+        (long long)machine->node_cores, (long long)machine->node_ranks,
+        machine->has_server ? ", a core of each its server's" : "",
+        allowed[0] != '\0' ? allowed : "more cores");
 }
 
 /* Whole nodes; a job smaller than a node is one. */
@@ -44,20 +78,15 @@ static bool choose_nodes(struct run *run, struct message *message)
         machine->node_cores = cores;
     if (machine->node_cores % machine->node_ranks != 0 ||
         eki_machine_workers(machine) < 1)
+        return refuse_ranks(machine, message);
+    int rest = cores % (int)machine->node_cores;
+    if (rest != 0)
         return message_set(message,
-                           "%lld cores of a node are to be divided among %lld "
-                           "ranks%s; allowed: divisors that leave a worker",
-                           (long long)machine->node_cores,
-                           (long long)machine->node_ranks,
-                           machine->has_server ? ", a core of each its "
-                                                 "server's"
-                                               : "");
-    if (cores % machine->node_cores != 0)
-        return message_set(message,
-                           "--cores is %d; '%s' has nodes of %lld: allowed "
-                           "are multiples",
-                           cores, machine->name,
-                           (long long)machine->node_cores);
+                           "--cores is %d; '%s' has nodes of %lld: the next "
+                           "that fit are %d and %d",
+                           cores, machine->name, (long long)machine->node_cores,
+                           cores - rest,
+                           cores - rest + (int)machine->node_cores);
     run->nodes = cores / (int)machine->node_cores;
     run->ranks = run->nodes * (int)machine->node_ranks;
     run->workers = run->ranks * eki_machine_workers(machine);
@@ -227,10 +256,10 @@ int main(int argc, char **argv)
     struct message message = {""};
     int exit_status = EXIT_GOOD;
     (void)argc;
+    if (arguments_answer(argv))
+        return EXIT_GOOD;
     if (!arguments_parse(argv, &arguments, &message))
         exit_status = EXIT_BAD_INPUT;
-    else if (arguments.shared.has_help)
-        arguments_help(stdout);
     else
         exit_status = run_arguments(&arguments, &message);
     if (exit_status != EXIT_GOOD)
