@@ -8,8 +8,9 @@
 
 /* Losses below this part of the time are not worth a sentence. */
 #define SMALL_LOSS 0.05
-/* What a mode gains is not worth mentioning, nor switching to. */
-#define SMALL_GAIN 0.01
+/* What a mode gains is not worth switching to, or not worth a figure. */
+#define SMALL_GAIN 0.02
+#define NO_GAIN 0.0005
 
 enum {
     /* Fewer tasks per worker leave no choice to a balancer. */
@@ -393,10 +394,12 @@ static void append_enough(const struct eki_verdict_mode *mode,
     double gain = 1 - cost_s(next) / cost_s(mode);
     append_name(mode, text, bytes);
     eki_append(text, bytes, " is enough: %s ", next->name);
-    if (gain >= 0)
+    if (gain > NO_GAIN)
         eki_append(text, bytes, "gains %.1f %%", 100 * gain);
-    else
+    else if (gain < -NO_GAIN)
         eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
+    else
+        eki_append(text, bytes, "is as fast");
     eki_append(text, bytes, ", restoring costs it ");
     eki_verdict_time(next->restore_s, text, bytes);
 }

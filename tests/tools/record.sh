@@ -57,6 +57,29 @@ awk '$1 == "0" { found = $2 == 13 && $4 == 2 } END { exit !found }' out ||
     fail "summary, row 0: $(cat out)"
 grep -q '^ *7 .*failed$' out || fail "summary, row 7: $(cat out)"
 
+# What the longest task allows: that of the median iteration, whatever one that
+# was held up took in another.
+{
+    echo 'EKRECORD 1'
+    echo 'name cut'
+    echo 'rank 0 workers 2'
+    echo 'function 0 one'
+    for k in 0 1 2; do
+        echo "iteration $k wall_ns 1000000 status 0 restore retain steal random order longest on_failure stop"
+        echo 'worker 0 executed 20 nulls 0 failed 0 cancelled 0 work_ns 1280000 null_ns 0'
+        for task in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+            echo "task $task 0 65536 -"
+        done
+        echo "task 20 0 $((k == 1 ? 33554432 : 262144)) -"
+        echo 'worker 1 executed 0 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0'
+    done
+    echo 'end 3'
+} >cut
+run 0 binary cut cut.ekr
+run 0 summary cut.ekr
+tail -n 2 out | tr '\n' ' ' | grep -qx 'On 50 workers the longest task is 8.7 x the ideal time: no policy helps beyond 5 workers; cut the 20 tasks above 30.21 us ' ||
+    fail "verdict: $(cat out)"
+
 # Without its end it is a record that was not closed.
 sed '$d' text >open
 run 0 binary open open.ekr

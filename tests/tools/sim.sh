@@ -104,6 +104,19 @@ run 0 --machine free.machine --cores 2 --iterations 1 --csv \
 column efficiency | awk '{ exit !($1 <= 1) }' ||
     fail "efficiency: $(column efficiency)"
 
+# What follows: the longest task, and whether anything is better than retaining.
+run 0 --synthetic constant:n=4600,mean=1e-3 --machine hopper --cores 48 \
+    --iterations 4 --compare
+tail -n 2 out | tr '\n' ' ' |
+    grep -q '^static (original, none) is enough: .*, restoring costs it .*; it comes to [0-9]* % of the best possible $' ||
+    fail "equal tasks: $(cat out)"
+run 0 --synthetic constant:n=4000,mean=1e-3,longest=1 --machine hopper --cores 48 \
+    --iterations 3 --compare
+grep -q '^the longest task is 9[0-9.]* x the ideal time: no policy helps beyond 4 workers; cut the one task above' \
+    out || fail "a long task: $(cat out)"
+run 0 --synthetic constant:n=400,mean=1e-3 --cores 48 --compare --csv
+grep -q enough out && fail "a verdict among the rows: $(cat out)"
+
 # Bad input.
 run 2
 says 'one of --record and --synthetic is needed'

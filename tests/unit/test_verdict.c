@@ -227,7 +227,7 @@ static void the_simplest_mode_that_is_enough_is_named(void)
                  "% longer, restoring costs it 60 ms; it comes to 90 % of the "
                  "best possible");
     expect_modes((double[]){1, 1, 1}, 0.06,
-                 "static (original, none) is enough: StealRet gains 0.0 %, "
+                 "static (original, none) is enough: StealRet is as fast, "
                  "restoring costs it 0 s; it comes to 90 % of the best "
                  "possible");
     expect_modes((double[]){2, 1.25, 0.99}, 0.01,

@@ -10,6 +10,7 @@
 
 #include "common/job.h"
 #include "run_arguments.h"
+#include "verdicts.h"
 
 #include <evenkeel.h>
 
@@ -75,6 +76,7 @@ struct run {
     const struct arguments *arguments;
     struct workload *workload;
     const struct start *start;
+    struct compared *compared; /* what is known of the modes so far */
     int rank, ranks, cpus;
 };
 
@@ -89,5 +91,7 @@ int emulate(const struct run *run, const struct mode *mode, struct row *rows,
 void print_head(const struct run *run);
 /* The rows of one mode; IS_FIRST: with titles. */
 void print_mode(const struct run *run, const struct row *rows, bool is_first);
+/* What follows from the modes that were compared. */
+void print_verdict(const struct run *run);
 
 #endif

@@ -58,6 +58,8 @@ static int run_compared(const struct run *run, struct message *message)
         if (!mode->has_nulls || run->workload->nulls > 0)
             exit_status = run_mode(run, mode, i == 0, message);
     }
+    if (exit_status == EXIT_GOOD && run->rank == 0)
+        print_verdict(run);
     return exit_status;
 }
 
@@ -96,8 +98,11 @@ static int run_arguments(const struct arguments *arguments,
     struct workload workload;
     struct eki_affinity affinity;
     eki_affinity_look(&affinity);
-    struct run run = {
-        .arguments = arguments, .workload = &workload, .cpus = affinity.cpus};
+    struct compared compared = {0};
+    struct run run = {.arguments = arguments,
+                      .workload = &workload,
+                      .compared = &compared,
+                      .cpus = affinity.cpus};
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
     clear_environment(arguments);

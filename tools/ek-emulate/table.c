@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The mean of --compare is that of the iterations from this one on. */
 #define SETTLED 5
@@ -145,6 +146,38 @@ void print_head(const struct run *run)
            run->start->words);
 }
 
+/* Values of a field in all iterations of a mode. */
+static void take_field(const struct run *run, const struct row *rows,
+                       enum field field, double *values)
+{
+    for (int i = 0; i < run->arguments->iterations; i++)
+        values[i] = rows[i].values[field];
+}
+
+static void compare_mode(const struct run *run, const struct row *rows)
+{
+    size_t n = (size_t)run->arguments->iterations;
+    double *values = allocate(3 * n, sizeof *values);
+    take_field(run, rows, FIELD_MAKESPAN, values);
+    take_field(run, rows, FIELD_RESTORE, values + n);
+    take_field(run, rows, FIELD_BEST, values + 2 * n);
+    compared_add(run->compared, rows->mode, values, values + n, values + 2 * n,
+                 run->arguments->iterations);
+    free(values);
+}
+
+void print_verdict(const struct run *run)
+{
+    const struct run_arguments *shared = &run->arguments->shared;
+    const struct workload *workload = run->workload;
+    if (shared->has_csv || shared->has_json)
+        return;
+    workload_step(run->workload, &shared->source, 0);
+    verdict_print_tasks("", workload->now_s, workload->count,
+                        run->ranks * run->arguments->workers);
+    compared_end(run->compared);
+}
+
 void print_mode(const struct run *run, const struct row *rows, bool is_first)
 {
     if (run->arguments->shared.has_csv)
@@ -157,6 +190,7 @@ void print_mode(const struct run *run, const struct row *rows, bool is_first)
         if (is_first)
             print_titles();
         print_summary(run, rows);
+        compare_mode(run, rows);
     }
     fflush(stdout);
 }

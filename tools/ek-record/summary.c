@@ -2,7 +2,10 @@
 /* What a record tells of each iteration, as a table. */
 #include "tool.h"
 
+#include "verdicts.h"
+
 #include <inttypes.h>
+#include <math.h>
 
 struct summary {
     int64_t executed, nulls, spawned;
@@ -82,7 +85,70 @@ static void print_row(const struct eki_record_head *head,
            head->status == EK_OK ? "" : "  failed");
 }
 
-static ek_status summarize(struct eki_record *record, int64_t k)
+/* What an iteration's tasks were, for the one of the median. */
+struct extent {
+    int64_t iteration;
+    double longest_s, sum_s;
+};
+
+static int by_longest(const void *a, const void *b)
+{
+    const struct extent *x = a, *y = b;
+    return (x->longest_s > y->longest_s) - (x->longest_s < y->longest_s);
+}
+
+/* Durations of the tasks of an iteration that were timed, in seconds. */
+static int64_t take_durations(const struct eki_record_iteration *iteration,
+                              float *seconds)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        const struct eki_record_task *task = &iteration->tasks[k];
+        if (!(task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) &&
+            task->bin != EKI_BIN_NEVER)
+            seconds[count++] = (float)((double)task->duration_ns * 1e-9);
+    }
+    return count;
+}
+
+/* Where the tasks allow more workers than there were: what ten times as many as
+ * they allow would need. */
+static void print_verdict_of(const struct extent *extent, int workers,
+                             const float *seconds, int64_t count)
+{
+    enum {
+        MORE = 10,
+        WORKERS_MOST = 100000000
+    };
+    char prefix[64];
+    double most = floor(extent->sum_s / extent->longest_s);
+    if (most >= workers)
+        workers = (int)fmin(MORE * most, WORKERS_MOST);
+    snprintf(prefix, sizeof prefix, "On %d workers ", workers);
+    verdict_print_tasks(prefix, seconds, count, workers);
+}
+
+/* Of the iteration whose longest task is the median one. */
+static ek_status print_verdict(struct eki_record *record,
+                               struct extent *extents, int64_t count)
+{
+    struct eki_record_iteration iteration;
+    qsort(extents, (size_t)count, sizeof *extents, by_longest);
+    const struct extent *median = &extents[(count - 1) / 2];
+    if (median->longest_s <= 0)
+        return EK_OK;
+    EKI_TRY(eki_record_load(record, median->iteration, &iteration));
+    float *seconds = eki_alloc((size_t)iteration.task_count, sizeof *seconds);
+    if (seconds)
+        print_verdict_of(median, record->shape.workers, seconds,
+                         take_durations(&iteration, seconds));
+    eki_record_unload(&iteration);
+    eki_free(seconds);
+    return seconds ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
+}
+
+static ek_status summarize(struct eki_record *record, int64_t k,
+                           struct extent *extent)
 {
     struct eki_record_iteration iteration;
     EKI_TRY(tool_load(record, k, &iteration));
@@ -92,6 +158,8 @@ static ek_status summarize(struct eki_record *record, int64_t k)
         add_workers(record, &iteration, &summary);
         add_tasks(&iteration, &summary);
         print_row(&iteration.head, &summary);
+        *extent = (struct extent){k, (double)summary.max_ns * 1e-9,
+                                  summary.total_ns * 1e-9};
     }
     eki_record_unload(&iteration);
     eki_free(summary.bins);
@@ -118,8 +186,15 @@ int tool_summary(const struct tool_arguments *arguments)
     if (status != EK_OK)
         return tool_end(status);
     print_header(record);
-    for (int64_t k = 0; status == EK_OK && k < record->iteration_count; k++)
-        status = summarize(record, k);
+    int64_t count = record->iteration_count;
+    struct extent *extents = eki_alloc((size_t)count + 1, sizeof *extents);
+    if (!extents)
+        status = eki_error(EK_ERR_NOMEM, "no memory");
+    for (int64_t k = 0; status == EK_OK && k < count; k++)
+        status = summarize(record, k, &extents[k]);
+    if (status == EK_OK && count > 0)
+        status = print_verdict(record, extents, count);
+    eki_free(extents);
     eki_record_close(&record);
     return tool_end(status);
 }

@@ -3,9 +3,11 @@
 #include "ek_sim.h"
 
 #include "columns.h"
+#include "verdicts.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 static const struct column column[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 10, 4, 1},
@@ -108,6 +110,35 @@ static void compare_modes(const struct run *run, struct row *rows, int modes)
     }
 }
 
+/* Values of a field in all iterations of a mode. */
+static void take_field(const struct row *rows, int iterations, enum field field,
+                       double *values)
+{
+    for (int i = 0; i < iterations; i++)
+        values[i] = rows[i].values[field];
+}
+
+static void print_verdict(const struct run *run, const struct row *rows,
+                          int modes)
+{
+    const struct workload *workload = run->workload;
+    int n = run->arguments->iterations;
+    double *values = allocate((size_t)(3 * n), sizeof *values);
+    struct compared compared = {0};
+    for (int m = 0; m < modes; m++) {
+        const struct row *first = &rows[m * n];
+        take_field(first, n, FIELD_MAKESPAN, values);
+        take_field(first, n, FIELD_RESTORE, values + n);
+        take_field(first, n, FIELD_BOUND, values + (size_t)2 * n);
+        compared_add(&compared, first->mode, values, values + n,
+                     values + (size_t)2 * n, n);
+    }
+    step_workload(run, 0);
+    verdict_print_tasks("", workload->now_s, workload->count, run->workers);
+    compared_end(&compared);
+    free(values);
+}
+
 void print_modes(const struct run *run, struct row *rows, int modes)
 {
     int count = modes * run->arguments->iterations;
@@ -116,6 +147,9 @@ void print_modes(const struct run *run, struct row *rows, int modes)
         print_csv(rows, count);
     else if (run->arguments->shared.has_json)
         print_json(rows, count);
-    else
+    else {
         print_table(run, rows, count);
+        if (run->arguments->shared.has_compare)
+            print_verdict(run, rows, modes);
+    }
 }

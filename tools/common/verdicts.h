@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Verdicts of the library below a tool's rows: what the tasks allow, and which
+ * mode to use.
+ */
+#ifndef COMMON_VERDICTS_H
+#define COMMON_VERDICTS_H
+
+#include "common/modes.h"
+#include "workload.h"
+
+#include "report/verdict.h"
+
+/* Print TEXT after an empty line, in lines that fit a terminal. */
+void verdict_print(const char *text);
+
+/* The verdict on durations [count], in seconds, for so many workers, after
+ * PREFIX; nothing where they allow all. */
+void verdict_print_tasks(const char *prefix, const float *seconds,
+                         int64_t count, int workers);
+
+/* Modes side by side. */
+struct compared {
+    struct eki_verdict_mode *modes; /* [count] */
+    int count;
+    double bound_s; /* of an iteration */
+};
+
+/* Add a mode after its iterations: what each took, what restoring took, what
+ * none can do without.  The first does not count where there are more. */
+void compared_add(struct compared *compared, const struct mode *mode,
+                  double *iteration_s, double *restore_s, double *bound_s,
+                  int iterations);
+/* Print the verdict, and forget the modes. */
+void compared_end(struct compared *compared);
+
+#endif
