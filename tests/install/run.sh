@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh MESON BUILD: install to an empty folder, build an example against that
-# with pkg-config alone, and run it; with the shared and the static library.
+# run.sh MESON BUILD: install to an empty folder; build programs against that
+# alone, in C and C++ with pkg-config, with CMake, and with the static library;
+# run them; and look at what else is there.
 set -u
 meson=$1 build=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -26,20 +27,79 @@ DESTDIR=$folder/root $meson install -C "$build" --no-rebuild \
     >"$folder/out" 2>&1 || fail "meson install: exit status $?"
 description=$(find "$folder/root" -name evenkeel.pc)
 [ -f "$description" ] || fail "no evenkeel.pc"
-library=$(dirname "$(find "$folder/root" -name libevenkeel.a)")
+library=$(dirname "$(find "$folder/root" -name libevenkeel.so)")
+prefix=$(cd "$(dirname "$(find "$folder/root" -name evenkeel.h)")/.." && pwd)
 PKG_CONFIG_PATH=$(dirname "$description")
 export PKG_CONFIG_PATH
 cp "$root/examples/01_hello.c" .
+cp "$root/tests/install/hello.cc" .
 
 # What is installed knows neither this repository nor the folder of the build.
-grep -r -l -e "$root" -e "$build" "$description" \
-    "$folder/root"/*/*/include 2>/dev/null && fail "a path of the build"
+grep -r -l -e "$root" -e "$build" "$description" "$library/cmake" \
+    "$prefix/include" "$prefix/share" 2>/dev/null && fail "a path of the build"
+
+# Documents, and where --help sends to; pages of calls and tools.
+documents=$prefix/share/doc/evenkeel
+for file in LICENSE README.md CHANGELOG.md report.md examples/01_hello.c \
+    examples/common/job.c; do
+    [ -s "$documents/$file" ] || fail "$file is not installed"
+done
+for page in ek_process.3 ek_create_f.3 ek_options_set.3; do
+    grep -q '^\.SH SYNOPSIS' "$prefix/share/man/man3/$page" ||
+        fail "no manual page $page"
+done
+pages=$(find "$prefix/share/man/man3" -name '*.3' | wc -l)
+calls=$(grep -c '^EK_API' "$prefix/include/evenkeel.h")
+[ "$pages" -eq "$calls" ] || fail "$pages manual pages of $calls calls"
+for tool in "$prefix"/bin/ek-*; do
+    [ -x "$tool" ] || continue
+    name=$(basename "$tool")
+    grep -q "^$name.* --help\|\\\\-\\\\-help" "$prefix/share/man/man1/$name.1" ||
+        fail "no manual page $name.1"
+    # shellcheck disable=SC2016
+    ! command -v bash >/dev/null || bash -c '
+        . "$1"
+        _evenkeel "$2" --he "$2"
+        [ "${COMPREPLY[*]}" = --help ]' bash \
+        "$prefix/share/bash-completion/completions/$name" "$tool" ||
+        fail "$name: --he is not completed"
+done
 
 # shellcheck disable=SC2046
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror 01_hello.c -o hello_shared \
     $(pkg-config --cflags --libs evenkeel) >"$folder/out" 2>&1 ||
     fail "compiling with the shared library"
 LD_LIBRARY_PATH=$library hello ./hello_shared
+
+# A C++ compiler that is no wrapper of MPI's.
+if command -v "${CXX:-c++}" >/dev/null; then
+    # shellcheck disable=SC2046
+    ${CXX:-c++} -std=c++17 hello.cc -o hello_cxx \
+        $(pkg-config --cflags --libs evenkeel) >"$folder/out" 2>&1 ||
+        fail "compiling as C++"
+    LD_LIBRARY_PATH=$library hello ./hello_cxx
+fi
+
+# cmake_project LANGUAGE SOURCE TARGET
+cmake_project() {
+    mkdir "cmake_$1"
+    cat >"cmake_$1/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.16)
+project(hello $1)
+find_package(evenkeel 0.1 REQUIRED)
+add_executable(hello ../$2)
+target_link_libraries(hello $3)
+EOF
+    cmake -S "cmake_$1" -B "cmake_$1" -DCMAKE_PREFIX_PATH="$prefix" \
+        >"$folder/out" 2>&1 || fail "cmake, $1"
+    cmake --build "cmake_$1" >"$folder/out" 2>&1 || fail "cmake --build, $1"
+    hello "cmake_$1/hello"
+}
+if command -v cmake >/dev/null; then
+    cmake_project C 01_hello.c evenkeel::evenkeel
+    ! command -v "${CXX:-c++}" >/dev/null ||
+        cmake_project CXX hello.cc evenkeel::static
+fi
 
 # Without the shared one the linker takes the static one.
 find "$library" -name 'libevenkeel.so*' -exec rm {} +

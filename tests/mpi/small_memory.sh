@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # small_memory.sh MPIRUN PROGRAM RANKS WORKERS: a mount for shared memory that
 # is too small must be an error on every rank.  Exit status 77 (skipped) where
-# nothing can be mounted.
+# nothing can be mounted, or MPI cannot be told to use it.
+if ! "${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+    exit 77
+fi
 export MPIRUN="$1"
 shift
 folder=$(mktemp -d /tmp/ek_small_XXXXXX)

@@ -11,7 +11,8 @@ trap 'rm -rf "$folder"' EXIT
 status=0
 
 # MPI's own headers do not have to be clean.
-mpi=$(pkg-config --cflags ompi-c | sed 's/-I/-isystem /g')
+mpi=$(echo "${MPI_CFLAGS-$(pkg-config --cflags ompi-c)}" |
+    sed 's/-I/-isystem /g')
 
 # ek_options options = EK_OPTIONS_INIT; and so on.
 {

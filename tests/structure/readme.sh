@@ -41,7 +41,7 @@ for block in "$folder"/block*.c; do
     programs=$((programs + 1))
     # shellcheck disable=SC2046
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -I include \
-        $(pkg-config --cflags ompi-c) "$block" || status=1
+        ${MPI_CFLAGS-$(pkg-config --cflags ompi-c)} "$block" || status=1
 done
 [ $programs -gt 0 ] || { echo "README.md: no program found"; status=1; }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a binding to another language needs, through ctypes: no header is read.
 
-    binding.py LIBEVENKEEL.so RANKS WORKERS
+    test_ctypes.py LIBEVENKEEL.so RANKS WORKERS
 """
 import ctypes
 import sys

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# count.sh COUNT-INSTRUCTIONS BUILD: a case that is not there is named.
+set -u
+message=$("$1" "$2" 'seed: run, log' nonsense 2>&1 >/dev/null)
+status=$?
+case $status:$message in
+2:*"no case 'nonsense'; allowed:"*'seed: run, log'*) ;;
+*)
+    echo "FAIL: exit status $status: $message"
+    exit 1
+    ;;
+esac
