@@ -16,9 +16,13 @@
  * *null* task found that it had nothing to do.  A *node* is a set of ranks that
  * share memory.
  *
- * Errors.  Fallible calls return an ek_status.  ek_error_message() says in
- * words what the calling thread's last failure was.  Collective calls return
- * the same status on every rank, unless their description says otherwise.
+ * Errors.  Fallible calls return an ek_status.  A call that fails also writes a
+ * sentence, what, which value, what is allowed, to the message sink: stderr,
+ * unless ek_set_sink() or EVENKEEL_LOG=none say otherwise; of a failure that
+ * all ranks share, by the rank that knew it first, before any rank returns.
+ * ek_error_message() has the sentence, too.  options.on_error ends the job
+ * instead of returning.  Collective calls return the same status on every rank,
+ * unless their description says otherwise.
  * After ranks have differed (EK_ERR_ARG) no task is lost: once functions and
  * options are the same again, the collection is as good as before.  A rank
  * whose communication fails (EK_ERR_MPI) cannot tell the others.
@@ -96,6 +100,7 @@ EK_API const char *ek_error_message(void);
 
 /** Importance of a line given to the message sink. */
 typedef enum ek_level {
+    EK_LEVEL_NONE = -1, /**< Of no line: a sink of this level hears nothing. */
     EK_LEVEL_ERROR = 0,
     EK_LEVEL_WARN = 1,
     EK_LEVEL_INFO = 2,
@@ -181,6 +186,12 @@ typedef enum ek_progress {
     EK_PROGRESS_SERVER   /**< A thread of its own, one more than workers. */
 } ek_progress;
 
+/** What a call does that fails, after it has said why. */
+typedef enum ek_on_error {
+    EK_ON_ERROR_RETURN = 0, /**< It returns its status. */
+    EK_ON_ERROR_ABORT       /**< It ends all ranks by MPI_Abort(). */
+} ek_on_error;
+
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
@@ -232,6 +243,7 @@ typedef struct ek_options {
 
     const char *record; /**< "0" or the name of a .ekr file; % in it stands for
                              the collection's name. */
+    ek_on_error on_error; /**< What a call does that fails. */
 } ek_options;
 
 /** Defaults of ek_options. */
@@ -240,7 +252,8 @@ typedef struct ek_options {
         sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,               \
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
-            0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0"              \
+            0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0",             \
+            EK_ON_ERROR_RETURN                                               \
     }
 
 /**
@@ -521,19 +534,24 @@ typedef struct ek_process_report {
 /**
  * Run every task of the collection, spawned ones included.
  *
+ * Where neither ek_restore() nor ek_clear() came since the last iteration,
+ * tasks are restored first, by options.restore: as ek_restore() would, with its
+ * statuses.
+ *
  * @param[out] report  Figures of the whole job, on all ranks; NULL: none.  NULL
  *                     on all ranks or on none.
  *
  * @retval EK_OK         Every task has run exactly once; or a task called
  *                       ek_stop(), and the others are cancelled but stay.
  * @retval EK_ERR_TASK   A task failed.  The message names the lowest failing
- *                       worker, the function and the id.  ek_restore() is
- *                       legal.
+ *                       worker, the function and the id.  Or tasks that nobody
+ *                       asked to cancel were cancelled, because a worker
+ *                       stopped fetching.  ek_restore() is legal, and the
+ *                       report is filled.
  * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls,
  *                       or a function has no body.
- * @retval EK_ERR_STATE  Tasks of the last iteration are held, and neither
- *                       ek_restore() nor ek_clear() came since; or a parallel
- *                       region is active, or another iteration is open.
+ * @retval EK_ERR_STATE  A parallel region is active, or another iteration is
+ *                       open.
  * @retval EK_ERR_NOMEM  Memory ran out.  Tasks that did not run are cancelled
  *                       but stay.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
@@ -560,6 +578,8 @@ typedef struct ek_task {
 /**
  * Open an iteration whose tasks the program's own threads fetch by ek_next().
  *
+ * Tasks that have not been restored are, as in ek_process().
+ *
  * @retval EK_OK         The iteration is open.  If anything is wrong with it
  *                       (as in ek_process()), there is no task to fetch, and
  *                       ek_end() says on all ranks what it is.
@@ -567,7 +587,8 @@ typedef struct ek_task {
  *                       region is active, or another iteration is open.
  * @retval EK_ERR_MPI    Communication has failed before.
  *
- * Call:    Collective; not synchronizing.
+ * Call:    Collective; not synchronizing, unless it restores by a policy that
+ *          is.
  * Threads: One per rank, outside parallel regions.
  * Cost:    As entering ek_process().
  */
@@ -597,8 +618,9 @@ EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
 /**
  * Close the iteration that ek_begin() opened.
  *
- * If a worker of this rank has not fetched to the end, the iteration ends as if
- * ek_stop() had been called.
+ * If no worker of this rank has fetched to the end, no new task starts on any
+ * rank, as after ek_stop(); where tasks are cancelled so, and nobody has called
+ * ek_stop(), all ranks return EK_ERR_TASK.
  *
  * @retval As ek_process().
  *
@@ -665,7 +687,9 @@ typedef struct ek_restore_report {
  *                       tasks are restored, as original where the policy is
  *                       unknown.  A rank whose policy synchronizes where
  *                       another's does not waits here for the next call of the
- *                       other.
+ *                       other.  If that is the next iteration, and fails for
+ *                       this reason, the next iteration fails on this rank,
+ * too, and at once: ranks stay in step.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  *                       Retain has changed nothing, other policies have
  *                       restored the tasks.

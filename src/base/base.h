@@ -50,6 +50,14 @@
 
 /* Set this thread's message and return STATUS. */
 ek_status eki_error(ek_status status, const char *format, ...) EKI_PRINTF(2, 3);
+/* True once for each message: it is to be given to the sink, unless another
+ * rank does. */
+bool eki_error_take(void);
+/* Give this thread's message to the sink, unless that has been done. */
+void eki_error_say(int rank, int size);
+/* Likewise, of a call that may fail millions of times: a message that is the
+ * same as the last is given at the 10th, the 100th time and so on. */
+void eki_error_say_rarely(int rank, int size);
 
 /* Give a line "evenkeel RANK/SIZE MODULE: ..." to the sink; RANK < 0: no rank.
  */
@@ -58,6 +66,10 @@ void eki_log(ek_level level, int rank, int size, const char *module,
 /* EVENKEEL_LOG: what the default sink passes on, whatever ek_set_sink() said.
  */
 void eki_log_environment(ek_level level);
+
+/* End all ranks of the job, by what was told last; without, this process. */
+_Noreturn void eki_abort(void);
+void eki_abort_by(void (*abort_job)(void));
 
 _Noreturn void eki_assert_failed(const char *condition, const char *file,
                                  int line);

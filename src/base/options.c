@@ -60,6 +60,7 @@ _Static_assert(sizeof(ek_order) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_deque_kind) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_progress) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
 
 static const struct eki_choice restore_choices[] = {
     {"original", EK_RESTORE_ORIGINAL},
@@ -93,6 +94,9 @@ static const struct eki_choice on_failure_choices[] = {
     {"stop", EK_ON_FAILURE_STOP},
     {"continue", EK_ON_FAILURE_CONTINUE},
     {NULL, 0}};
+
+static const struct eki_choice on_error_choices[] = {
+    {"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}, {NULL, 0}};
 
 static bool is_name(const char *text)
 {
@@ -196,6 +200,9 @@ static const struct option table[] = {
           "0 or a file name ending in .ekr (at most 1023 characters)"),
      .help = "0: none, FILE.ekr: tasks and durations of each iteration; % "
              "stands for the collection's name"},
+    {FIELD(on_error), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     CHOICE(on_error_choices),
+     .help = "what a call does that fails, after it has said why"},
 };
 
 static int64_t integer_get(const struct option *option,

@@ -19,10 +19,13 @@
 
 extern char **environ;
 
-static const struct eki_choice level_choices[] = {
-    {"error", EK_LEVEL_ERROR}, {"warn", EK_LEVEL_WARN},
-    {"info", EK_LEVEL_INFO},   {"debug", EK_LEVEL_DEBUG},
-    {"trace", EK_LEVEL_TRACE}, {NULL, 0}};
+static const struct eki_choice level_choices[] = {{"none", EK_LEVEL_NONE},
+                                                  {"error", EK_LEVEL_ERROR},
+                                                  {"warn", EK_LEVEL_WARN},
+                                                  {"info", EK_LEVEL_INFO},
+                                                  {"debug", EK_LEVEL_DEBUG},
+                                                  {"trace", EK_LEVEL_TRACE},
+                                                  {NULL, 0}};
 
 static size_t least(size_t a, size_t b)
 {
@@ -123,7 +126,15 @@ static ek_status options_copy(const ek_options *given, ek_options *options)
     return EK_OK;
 }
 
-ek_status ek_options_init(ek_options *options, size_t struct_bytes)
+/* What a public call returns: a failure is said. */
+static ek_status outcome(ek_status status)
+{
+    if (status != EK_OK)
+        eki_error_say(-1, 0);
+    return status;
+}
+
+static ek_status options_init(ek_options *options, size_t struct_bytes)
 {
     if (options == NULL)
         return eki_error(EK_ERR_ARG, "ek_options_init: options is NULL");
@@ -133,6 +144,11 @@ ek_status ek_options_init(ek_options *options, size_t struct_bytes)
     memcpy(options, &defaults, struct_bytes);
     options->struct_bytes = struct_bytes;
     return EK_OK;
+}
+
+ek_status ek_options_init(ek_options *options, size_t struct_bytes)
+{
+    return outcome(options_init(options, struct_bytes));
 }
 
 static ek_status option_refuse(const ek_options *options, const char *option)
@@ -147,8 +163,8 @@ static ek_status option_refuse(const ek_options *options, const char *option)
                      option, allowed);
 }
 
-ek_status ek_options_set(ek_options *options, const char *option,
-                         const char *value)
+static ek_status options_set(ek_options *options, const char *option,
+                             const char *value)
 {
     if (options == NULL || option == NULL || value == NULL)
         return eki_error(EK_ERR_ARG,
@@ -162,6 +178,12 @@ ek_status ek_options_set(ek_options *options, const char *option,
             return eki_option_put(i, value, options);
     }
     return option_refuse(options, option);
+}
+
+ek_status ek_options_set(ek_options *options, const char *option,
+                         const char *value)
+{
+    return outcome(options_set(options, option, value));
 }
 
 static ek_status log_level_read(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The message sink of the process, and failing assertions.
+ * The message sink of the process, and how a process ends that cannot go on.
  *
- * Owns who receives lines.  ek_set_sink() is not legal while a collection is
- * inside a call, so readers need no lock.
+ * Owns who receives lines, and who ends the job.  ek_set_sink() is not legal
+ * while a collection is inside a call, so readers need no lock.
  */
 #include "base/base.h"
 
@@ -11,8 +11,8 @@
 
 #define LINE_BYTES 1024
 
-/* No variable has named a level. */
-#define LEVEL_UNSAID (-1)
+/* No variable has named a level; below all of them. */
+#define LEVEL_UNSAID (EK_LEVEL_NONE - 1)
 
 static void stderr_write(ek_level level, const char *line, void *context)
 {
@@ -73,6 +73,56 @@ void eki_log(ek_level level, int rank, int size, const char *module,
     eki_append(line, sizeof line, "%s", text);
 
     sink.write(level, line, sink.context);
+}
+
+static void say_error(int rank, int size)
+{
+    eki_log(EK_LEVEL_ERROR, rank, size, "error", "%s", ek_error_message());
+}
+
+void eki_error_say(int rank, int size)
+{
+    if (eki_error_take())
+        say_error(rank, size);
+}
+
+void eki_error_say_rarely(int rank, int size)
+{
+    static _Thread_local uint64_t hash;
+    static _Thread_local int64_t times, next;
+    uint64_t now = eki_hash_text(0, ek_error_message());
+    if (!eki_error_take())
+        return;
+    if (now != hash || times == 0)
+        times = 0, next = 1;
+    hash = now;
+    if (++times < next)
+        return;
+    next *= 10;
+    if (times > 1)
+        eki_log(EK_LEVEL_ERROR, rank, size, "error", "%lld times: %s",
+                (long long)times, ek_error_message());
+    else
+        say_error(rank, size);
+}
+
+static void (*_Atomic abort_by)(void);
+
+void eki_abort_by(void (*abort_job)(void))
+{
+    /* relaxed: a function, which needs no other data. */
+    atomic_store_explicit(&abort_by, abort_job, memory_order_relaxed);
+}
+
+_Noreturn void eki_abort(void)
+{
+    /* relaxed: see eki_abort_by(). */
+    void (*abort_job)(void) =
+        atomic_load_explicit(&abort_by, memory_order_relaxed);
+    fflush(NULL);
+    if (abort_job != NULL)
+        abort_job();
+    abort();
 }
 
 _Noreturn void eki_assert_failed(const char *condition, const char *file,

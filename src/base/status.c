@@ -15,7 +15,10 @@
 #define VERSION_TEXT(major, minor, patch) \
     TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
-static _Thread_local char message[MESSAGE_BYTES];
+static _Thread_local struct {
+    char text[MESSAGE_BYTES];
+    bool is_new; /* nobody has given it to the sink */
+} last;
 
 ek_status eki_error(ek_status status, const char *format, ...)
 {
@@ -25,13 +28,21 @@ ek_status eki_error(ek_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    snprintf(message, sizeof message, "%s", text);
+    snprintf(last.text, sizeof last.text, "%s", text);
+    last.is_new = true;
     return status;
+}
+
+bool eki_error_take(void)
+{
+    bool is_new = last.is_new;
+    last.is_new = false;
+    return is_new;
 }
 
 const char *ek_error_message(void)
 {
-    return message;
+    return last.text;
 }
 
 const char *ek_status_string(ek_status status)

@@ -8,13 +8,6 @@
  */
 #include "collection/collection.h"
 
-/* Names of the calls, as they stand before the value in a message. */
-static const char *const call_names[EKI_CALLS] = {
-    [EKI_CALL_NONE] = "none",
-    [EKI_CALL_PROCESS] = "ek_process, with a report:",
-    [EKI_CALL_BEGIN] = "ek_begin",
-    [EKI_CALL_RESTORE] = "ek_restore with policy"};
-
 /* How much of a text a message shows, and how much of that comes before the
  * first difference. */
 enum {
@@ -129,37 +122,64 @@ void eki_collection_note(ek_collection *tasks, enum eki_call call,
 }
 
 enum {
-    LINE_BYTES = 160
+    LINE_BYTES = 160 /* a function's name, or a policy, and what it is */
 };
+
+/* Append what this rank called last. */
+static void describe_call(const ek_collection *tasks, char *line)
+{
+    const char *policy;
+    switch (tasks->last_call) {
+    case EKI_CALL_PROCESS:
+        eki_append(line, LINE_BYTES, "ek_process with%s a report",
+                   tasks->last_value ? "" : "out");
+        break;
+    case EKI_CALL_BEGIN:
+        eki_append(line, LINE_BYTES, "ek_begin");
+        break;
+    case EKI_CALL_RESTORE:
+        policy = eki_option_choice_name("restore", (int)tasks->last_value);
+        eki_append(line, LINE_BYTES, "ek_restore with policy ");
+        if (policy)
+            eki_append(line, LINE_BYTES, "%s", policy);
+        else
+            eki_append(line, LINE_BYTES, "%lld", (long long)tasks->last_value);
+        break;
+    case EKI_CALL_NONE:
+    case EKI_CALLS:
+        eki_append(line, LINE_BYTES, "none");
+        break;
+    }
+}
 
 /* Line I of what, beside options, must be the same on all ranks; false: there
  * is no such line. */
 static bool describe(const ek_collection *tasks, int i, char *line)
 {
     const struct eki_engine *engine = tasks->engine;
-    const char *call = call_names[tasks->last_call];
     memset(line, 0, LINE_BYTES);
     if (i < engine->function_count)
         snprintf(line, LINE_BYTES, "function %d is '%s'", i,
                  engine->functions[i].name);
     else if (i == engine->function_count)
         snprintf(line, LINE_BYTES, "%d functions are registered", i);
-    else if (tasks->last_value >= 0)
-        snprintf(line, LINE_BYTES, "the last call was %s %lld", call,
-                 (long long)tasks->last_value);
-    else
-        snprintf(line, LINE_BYTES, "the last call was %s", call);
+    else {
+        eki_append(line, LINE_BYTES, "the last call was ");
+        describe_call(tasks, line);
+    }
     return i <= engine->function_count + 1;
 }
 
 /* After a mismatch the ranks start anew: the calls so far count no more, and
  * the number of the next iteration is the largest that a rank had; collective.
- */
+ * A rank whose restore met the iteration of another is a call behind. */
 static ek_status forget_calls(ek_collection *tasks)
 {
-    double iteration = (double)tasks->iteration;
-    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, &iteration, 1));
-    tasks->iteration = (int64_t)iteration;
+    bool is_restore = tasks->last_call == EKI_CALL_RESTORE;
+    double most[] = {(double)tasks->iteration, !is_restore};
+    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 2));
+    tasks->iteration = (int64_t)most[0];
+    tasks->is_behind = is_restore && most[1] > 0;
     tasks->history = 0;
     return EK_OK;
 }
@@ -183,9 +203,12 @@ static ek_status explain_mismatch(ek_collection *tasks)
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
     }
     EKI_TRY(eki_collection_agree(tasks));
-    return eki_error(EK_ERR_ARG,
-                     "ranks differ in the order of their calls; allowed: the "
-                     "same calls in the same order on all ranks");
+    ek_status status = EK_OK;
+    if (fabric->rank == 0)
+        status = eki_error(EK_ERR_ARG,
+                           "ranks differ in the order of their calls; allowed: "
+                           "the same calls in the same order on all ranks");
+    return eki_fabric_mpi_agree(fabric, status);
 }
 
 static ek_status task_error(const ek_collection *tasks,
@@ -204,17 +227,57 @@ static ek_status task_error(const ek_collection *tasks,
                      error->text[0] ? ": " : "", error->text);
 }
 
+/* A worker of the pull loop stopped fetching: no error where nothing was left
+ * to cancel; collective. */
+static ek_status abandoned_error(const ek_collection *tasks,
+                                 const struct eki_error *error)
+{
+    int64_t cancelled = 0;
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        cancelled += tasks->engine->workers[here]->counts.cancelled;
+    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &cancelled, 1));
+    if (cancelled == 0)
+        return EK_OK;
+    return eki_error(EK_ERR_TASK,
+                     "%s on rank %d before the end: %lld tasks were cancelled; "
+                     "fetch until there is no task, or call ek_stop to end "
+                     "early",
+                     error->text,
+                     eki_topology_rank(tasks->topology, error->worker),
+                     (long long)cancelled);
+}
+
+/* What all ranks know is said by the one that it comes from, before another
+ * returns; collective. */
+static ek_status share_error(ek_collection *tasks, int worker, ek_status status)
+{
+    struct eki_fabric *fabric = tasks->fabric;
+    if (status == EK_OK)
+        return EK_OK;
+    if (worker < 0 ||
+        eki_topology_rank(tasks->topology, worker) == fabric->rank)
+        eki_error_say(fabric->rank, fabric->size);
+    eki_error_take();
+    /* The error of the phase is what counts. */
+    (void)eki_fabric_mpi_barrier(fabric);
+    return status;
+}
+
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error)
 {
+    ek_status status;
+    const char *text = error->text[0] ? error->text : "the phase has failed";
     switch (error->status) {
     case EK_OK:
         return EK_OK;
     case EK_ERR_TASK:
-        return task_error(tasks, error);
+        status = eki_error_is_abandoned(error) ? abandoned_error(tasks, error)
+                                               : task_error(tasks, error);
+        return share_error(tasks, error->worker, status);
     case EK_ERR_MPI:
         tasks->state = EKI_STATE_BROKEN;
-        break;
+        return eki_error(EK_ERR_MPI, "%s", text);
     case EK_ERR_ARG:
         if (error->text[0] == '\0') {
             EKI_TRY(forget_calls(tasks));
@@ -224,6 +287,6 @@ ek_status eki_collection_error(ek_collection *tasks,
     default:
         break;
     }
-    return eki_error((ek_status)error->status, "%s",
-                     error->text[0] ? error->text : "the phase has failed");
+    return share_error(tasks, error->worker,
+                       eki_error((ek_status)error->status, "%s", text));
 }

@@ -103,6 +103,7 @@ static ek_status make_team(ek_collection *tasks)
         .begin_context = options};
     ek_status status = eki_team_create(&setup, &tasks->team);
     tasks->engine->stepper = tasks->team;
+    tasks->engine->owner = tasks;
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
@@ -191,8 +192,17 @@ static void free_parts(ek_collection *tasks)
     eki_free(tasks);
 }
 
-ek_status ek_create(MPI_Comm comm, const ek_options *options,
-                    ek_collection **made)
+/* What is to be done about a failure, as far as options have been read. */
+static void fail_create(const ek_collection *tasks)
+{
+    eki_error_say(tasks && tasks->fabric ? tasks->fabric->rank : -1,
+                  tasks && tasks->fabric ? tasks->fabric->size : 0);
+    if (tasks && tasks->settings.options.on_error == EK_ON_ERROR_ABORT)
+        eki_abort();
+}
+
+static ek_status create(MPI_Comm comm, const ek_options *options,
+                        ek_collection **made)
 {
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
@@ -216,6 +226,7 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
     if (status == EK_OK)
         status = eki_fabric_mpi_agree(fabric, resolved);
     if (status != EK_OK) {
+        fail_create(tasks);
         eki_fabric_mpi_destroy(&fabric);
         if (resolved == EK_OK)
             eki_settings_free(&tasks->settings);
@@ -232,11 +243,18 @@ ek_status ek_create(MPI_Comm comm, const ek_options *options,
     eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
     status = make_parts(tasks);
     if (status != EK_OK) {
+        fail_create(tasks);
         free_parts(tasks);
         return status;
     }
     *made = tasks;
     return EK_OK;
+}
+
+ek_status ek_create(MPI_Comm comm, const ek_options *options,
+                    ek_collection **made)
+{
+    return eki_collection_outcome(NULL, create(comm, options, made));
 }
 
 ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
@@ -274,8 +292,9 @@ void ek_destroy(ek_collection **made)
     free_parts(tasks);
 }
 
-ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
-                      void *context, ek_function *function)
+static ek_status register_function(ek_collection *tasks, const char *name,
+                                   ek_task_fn *fn, void *context,
+                                   ek_function *function)
 {
     if (!tasks || !name || !*name || !function)
         return eki_error(EK_ERR_ARG,
@@ -303,6 +322,13 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
     return EK_OK;
 }
 
+ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
+                      void *context, ek_function *function)
+{
+    return eki_collection_outcome(
+        tasks, register_function(tasks, name, fn, context, function));
+}
+
 /* Apply options of which somebody else than the settings has a copy. */
 static ek_status apply_option(ek_collection *tasks, const char *option)
 {
@@ -317,7 +343,8 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     return EK_OK;
 }
 
-ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
+static ek_status set_option(ek_collection *tasks, const char *option,
+                            const char *value)
 {
     if (!tasks || !option || !value)
         return eki_error(EK_ERR_ARG,
@@ -328,6 +355,11 @@ ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
     eki_collection_hash_options(tasks);
     return apply_option(tasks, option);
+}
+
+ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
+{
+    return eki_collection_outcome(tasks, set_option(tasks, option, value));
 }
 
 int ek_worker_count(const ek_collection *tasks)

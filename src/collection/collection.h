@@ -19,8 +19,9 @@
 
 enum eki_state {
     EKI_STATE_READY, /* ek_process() may come */
-    EKI_STATE_RAN, /* ek_process() has run: ek_restore() or ek_clear() is due */
+    EKI_STATE_RAN,   /* ek_process() has run: a restore is due */
     EKI_STATE_OPEN,  /* an iteration is open */
+    EKI_STATE_VOID,  /* ek_begin() has opened what others have failed in */
     EKI_STATE_BROKEN /* communication has failed: only ek_destroy() is legal */
 };
 
@@ -67,11 +68,13 @@ struct ek_collection {
     uint64_t history;            /* of the calls so far */
     enum eki_call last_call;     /* for a mismatch */
     int64_t last_value;          /* -1: none */
-    int64_t iteration;           /* of the next ek_process() */
-    double restore_s;            /* of the last ek_restore() */
-    double rebalance_ns;         /* took the last one that moved tasks */
-    ek_restore_policy restored;  /* last policy; EK_RESTORE_DEFAULT: none yet */
-    uint64_t left_ns;            /* when ek_process() was left; 0: never */
+    bool is_behind;    /* others have failed in an iteration that this rank has
+                          not called for yet, because its restore failed */
+    int64_t iteration; /* of the next ek_process() */
+    double restore_s;  /* of the last ek_restore() */
+    double rebalance_ns;        /* took the last one that moved tasks */
+    ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
+    uint64_t left_ns;           /* when ek_process() was left; 0: never */
 };
 
 /* An identity of the calling thread.  No other thread has it while this one
@@ -100,11 +103,23 @@ uint64_t eki_collection_signature(const ek_collection *tasks);
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error);
 
+/* What a public call returns: a failure is said, and ends the job where the
+ * options want that.  TASKS may be NULL. */
+ek_status eki_collection_outcome(const ek_collection *tasks, ek_status status);
+/* Likewise, of a call that may come millions of times. */
+ek_status eki_collection_outcome_often(const ek_collection *tasks,
+                                       ek_status status);
+
 /* EK_ERR_STATE, in the name of CALL, inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
 /* Whether this process may open a phase of TASKS now: one at a time. */
 ek_status eki_collection_claim(const ek_collection *tasks, const char *call);
 void eki_collection_release(void);
+
+/* Restore, unless STATUS is an error already; WHOLE is what was done.  The
+ * caller has claimed the process. */
+ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
+                                 ek_status status, ek_restore_report *whole);
 
 /* Give the dealers their numbers. */
 void eki_collection_number(ek_collection *tasks);
@@ -112,6 +127,8 @@ void eki_collection_number(ek_collection *tasks);
  * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);
 
+/* How workers without work get some in this iteration. */
+const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
 /* Enter a phase of that kind.  An error PREPARED that only this rank knows
  * makes it an error of all ranks. */
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,

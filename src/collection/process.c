@@ -1,71 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Iterations: phases of the engine, run by the team; what all calls share. */
+/* Iterations: phases of the engine, run by the team. */
 #include "collection/collection.h"
-
-/* 1 while an iteration or a restore is open in this process; written
- * by eki_collection_claim() and eki_collection_release() of any collection. */
-static _Atomic int busy;
-
-ek_status eki_collection_check_region(const char *call)
-{
-    if (!eki_team_in_parallel())
-        return EK_OK;
-    return eki_error(EK_ERR_STATE,
-                     "%s: called from inside a parallel region; allowed: "
-                     "outside, one thread per rank",
-                     call);
-}
-
-ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
-{
-    int expected = 0;
-    if (eki_mpi_is_finalized())
-        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
-    if (tasks->state == EKI_STATE_BROKEN)
-        return eki_error(EK_ERR_STATE,
-                         "%s: communication has failed before; only ek_destroy "
-                         "is allowed",
-                         call);
-    /* acquire: pairs with the release in eki_collection_release(): one holder
-     * after the other. */
-    if (!atomic_compare_exchange_strong_explicit(
-            &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
-        return eki_error(EK_ERR_STATE,
-                         "%s: another iteration or restore is open in this "
-                         "process; allowed: one at a time",
-                         call);
-    return EK_OK;
-}
-
-void eki_collection_release(void)
-{
-    /* release: pairs with the acquire in eki_collection_claim(). */
-    atomic_store_explicit(&busy, 0, memory_order_release);
-}
-
-/* How workers without work get some in this iteration. */
-static const struct eki_scheme *scheme_now(const ek_collection *tasks)
-{
-    return eki_scheme_of((ek_steal_policy)eki_schedule_at(
-        &tasks->settings.steal, tasks->iteration,
-        (int)tasks->settings.options.steal));
-}
-
-void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
-                          const struct eki_balance_wish *balance,
-                          ek_status prepared)
-{
-    const ek_options *options = &tasks->settings.options;
-    struct eki_phase phase = {.kind = kind,
-                              .balance = balance,
-                              .signature = eki_collection_signature(tasks),
-                              .scheme = scheme_now(tasks),
-                              .on_failure = options->on_failure};
-    eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
-    if (prepared != EK_OK)
-        eki_engine_fail(tasks->engine, prepared, ek_error_message());
-    eki_team_enter(tasks->team);
-}
 
 static ek_status check_report(const ek_process_report *report)
 {
@@ -92,7 +27,7 @@ static ek_status check_bodies(const struct eki_engine *engine)
 /* Whether the steal policy works in this job. */
 static ek_status check_scheme(const ek_collection *tasks)
 {
-    const struct eki_scheme *scheme = scheme_now(tasks);
+    const struct eki_scheme *scheme = eki_collection_scheme(tasks);
     const char *why =
         scheme->unsuitable ? scheme->unsuitable(tasks->engine) : NULL;
     if (!why)
@@ -104,14 +39,9 @@ static ek_status check_scheme(const ek_collection *tasks)
 
 /* Make the seeds ready.  An error here may be this rank's alone: the phase
  * shares it. */
-static ek_status prepare(ek_collection *tasks)
+static ek_status prepare(ek_collection *tasks, bool is_pulled)
 {
-    bool has_run = tasks->state == EKI_STATE_RAN;
-    if (has_run && eki_collection_held(tasks) > 0)
-        return eki_error(EK_ERR_STATE,
-                         "ek_process: the tasks of the last iteration are not "
-                         "restored; call ek_restore or ek_clear first");
-    if (!tasks->is_pulled)
+    if (!is_pulled)
         EKI_TRY(check_bodies(tasks->engine));
     EKI_TRY(check_scheme(tasks));
     EKI_TRY(eki_collection_gather(tasks));
@@ -123,9 +53,8 @@ static ek_status prepare(ek_collection *tasks)
     return EK_OK;
 }
 
-/* A phase that fails with EK_ERR_STATE runs nothing, and must not count what
- * is left of the last iteration.  The slots stay, for the restore that mends
- * it. */
+/* What is left of the last iteration where it could not be restored must not
+ * count.  The slots stay, for the restore that mends it. */
 static void hide_executed(ek_collection *tasks)
 {
     for (int here = 0; here < tasks->topology->workers_here; here++) {
@@ -134,23 +63,47 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-/* Enter the phase even where the call is wrong, so that all ranks fail. */
-static void open_iteration(ek_collection *tasks,
-                           const ek_process_report *report)
+/* Restore by the options where the program has not restored. */
+static ek_status restore_if_due(ek_collection *tasks, ek_status status)
 {
-    ek_status prepared = prepare(tasks);
-    ek_status checked = check_report(report);
-    if (checked == EK_OK)
-        checked = eki_collection_check_region("ek_process");
-    if (prepared == EK_ERR_STATE || checked == EK_ERR_STATE)
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    if (tasks->state != EKI_STATE_RAN)
+        return status;
+    return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
+}
+
+/* Enter the phase even where the call is wrong, so that all ranks fail; but not
+ * where this rank is behind, or nothing can be entered. */
+static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
+                                const ek_process_report *report)
+{
+    ek_status status =
+        restore_if_due(tasks, eki_collection_check_region("ek_process"));
+    if (tasks->state == EKI_STATE_BROKEN)
+        return status;
+    if (tasks->is_behind) {
+        tasks->is_behind = false;
+        tasks->iteration++;
+        return status != EK_OK
+                   ? status
+                   : eki_error(EK_ERR_ARG,
+                               "ek_process: other ranks have failed in this "
+                               "iteration, because ek_restore differed");
+    }
+    eki_collection_note(tasks, call,
+                        call == EKI_CALL_PROCESS ? report != NULL : -1);
+    if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
-    if (checked != EK_OK)
-        prepared = checked;
+    if (status == EK_OK)
+        status = prepare(tasks, call == EKI_CALL_BEGIN);
+    if (status == EK_OK)
+        status = check_report(report);
+    tasks->is_pulled = call == EKI_CALL_BEGIN;
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
-    tasks->team->is_measured = tasks->wants_report;
-    eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, prepared);
+    eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, status);
     tasks->state = EKI_STATE_OPEN;
+    return EK_OK;
 }
 
 static void end_hooks(ek_collection *tasks)
@@ -179,7 +132,7 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .cpus = tasks->affinity.cpus,
         .online = tasks->affinity.online,
         .nodes = tasks->topology->nodes,
-        .steal = scheme_now(tasks)->policy,
+        .steal = eki_collection_scheme(tasks)->policy,
         .restored = tasks->restored};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
@@ -196,11 +149,13 @@ static ek_status agree_on_report(ek_collection *tasks,
     tasks->wants_report |= wishes > 0;
     if (wishes == 0 || wishes == tasks->topology->size)
         return EK_OK;
-    return eki_error(
-        EK_ERR_ARG,
-        "ek_end: %lld of %d ranks passed a report; allowed: all or "
-        "none",
-        (long long)wishes, tasks->topology->size);
+    ek_status status = EK_OK;
+    if (tasks->topology->rank == 0)
+        status = eki_error(EK_ERR_ARG,
+                           "ek_end: %lld of %d ranks passed a report; allowed: "
+                           "all or none",
+                           (long long)wishes, tasks->topology->size);
+    return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
 /* Make the report, if a rank wants one; collective, and only after a phase in
@@ -260,7 +215,16 @@ static ek_status close_iteration(ek_collection *tasks,
     return status == EK_OK ? shared : status;
 }
 
-ek_status ek_process(ek_collection *tasks, ek_process_report *report)
+/* After an iteration that could not be opened: the claim is given back. */
+static ek_status not_opened(ek_collection *tasks, ek_status status)
+{
+    eki_collection_release();
+    if (tasks->state != EKI_STATE_BROKEN)
+        tasks->state = EKI_STATE_RAN;
+    return status;
+}
+
+static ek_status process(ek_collection *tasks, ek_process_report *report)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_process: collection is NULL");
@@ -270,44 +234,76 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
     if (is_inside && !eki_team_is_first())
         return eki_collection_check_region("ek_process");
     EKI_TRY(eki_collection_claim(tasks, "ek_process"));
-    eki_collection_note(tasks, EKI_CALL_PROCESS, report != NULL);
-    tasks->is_pulled = false;
-    open_iteration(tasks, report);
+    ek_status status = open_iteration(tasks, EKI_CALL_PROCESS, report);
+    if (status != EK_OK)
+        return not_opened(tasks, status);
     if (!is_inside)
         eki_team_run(tasks->team);
     return close_iteration(tasks, report);
 }
 
-ek_status ek_begin(ek_collection *tasks)
+ek_status ek_process(ek_collection *tasks, ek_process_report *report)
+{
+    return eki_collection_outcome(tasks, process(tasks, report));
+}
+
+static ek_status begin(ek_collection *tasks)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_begin: collection is NULL");
     EKI_TRY(eki_collection_check_region("ek_begin"));
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
-    eki_collection_note(tasks, EKI_CALL_BEGIN, -1);
-    tasks->is_pulled = true;
-    open_iteration(tasks, NULL);
+    ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL);
+    if (status == EK_OK)
+        return EK_OK;
+    not_opened(tasks, status);
+    if (tasks->state == EKI_STATE_BROKEN)
+        return status;
+    tasks->state = EKI_STATE_VOID;
     return EK_OK;
+}
+
+ek_status ek_begin(ek_collection *tasks)
+{
+    return eki_collection_outcome(tasks, begin(tasks));
+}
+
+EKI_COLD static ek_status bad_next(const ek_collection *tasks, int here,
+                                   ek_task *task)
+{
+    if (!tasks || !task)
+        return eki_error(EK_ERR_ARG,
+                         "ek_next: collection and task must not be NULL");
+    if (tasks->state == EKI_STATE_VOID) {
+        *task = (ek_task){0};
+        return EK_OK;
+    }
+    if (tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
+        return eki_error(EK_ERR_STATE,
+                         "ek_next: no iteration is open; call ek_begin first");
+    return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d", here,
+                     tasks->topology->workers_here - 1);
 }
 
 ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
 {
-    if (EKI_UNLIKELY(!tasks || !task))
-        return eki_error(EK_ERR_ARG,
-                         "ek_next: collection and task must not be NULL");
-    if (EKI_UNLIKELY(tasks->state != EKI_STATE_OPEN || !tasks->is_pulled))
-        return eki_error(EK_ERR_STATE,
-                         "ek_next: no iteration is open; call ek_begin first");
-    if (EKI_UNLIKELY(here < 0 || here >= tasks->topology->workers_here))
-        return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
-                         here, tasks->topology->workers_here - 1);
+    if (EKI_UNLIKELY(!tasks || !task || tasks->state != EKI_STATE_OPEN ||
+                     !tasks->is_pulled || here < 0 ||
+                     here >= tasks->topology->workers_here))
+        return eki_collection_outcome_often(tasks, bad_next(tasks, here, task));
     if (!eki_team_next(tasks->team, here, task))
         *task = (ek_task){0};
     return EK_OK;
 }
 
-ek_status ek_end(ek_collection *tasks, ek_process_report *report)
+static ek_status end(ek_collection *tasks, ek_process_report *report)
 {
+    if (tasks && tasks->state == EKI_STATE_VOID) {
+        tasks->state = EKI_STATE_RAN;
+        return eki_error(EK_ERR_ARG,
+                         "ek_end: other ranks have failed in this iteration, "
+                         "because ek_restore differed");
+    }
     if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,
                          "ek_end: no iteration is open; call ek_begin first");
@@ -321,12 +317,19 @@ ek_status ek_end(ek_collection *tasks, ek_process_report *report)
     return status == EK_OK ? checked : status;
 }
 
+ek_status ek_end(ek_collection *tasks, ek_process_report *report)
+{
+    return eki_collection_outcome(tasks, end(tasks, report));
+}
+
 ek_status ek_report_get(const ek_collection *tasks, const char *field,
                         double *value)
 {
-    if (!tasks || !field || !value)
-        return eki_error(EK_ERR_ARG,
-                         "ek_report_get: collection, field and value must not "
-                         "be NULL");
-    return eki_report_get(tasks->report, field, value);
+    ek_status status =
+        !tasks || !field || !value
+            ? eki_error(EK_ERR_ARG,
+                        "ek_report_get: collection, field and value must not "
+                        "be NULL")
+            : eki_report_get(tasks->report, field, value);
+    return eki_collection_outcome(tasks, status);
 }

@@ -209,9 +209,42 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     whole->decision = balance->hash;
 }
 
-ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
-                     ek_restore_report *report)
+ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
+                                 ek_status status, ek_restore_report *whole)
 {
+    uint64_t start = eki_clock_ns();
+    ek_status known = check_policy(policy);
+    if (known == EK_OK)
+        policy = policy_now(tasks, policy);
+    else if (status == EK_OK)
+        status = known;
+    ek_status gathered = eki_collection_gather(tasks);
+    if (status == EK_OK)
+        status = gathered;
+    /* Where ranks do not talk, no other rank knows of a failure, and this one
+     * may try again: only a success is noted.  Retain is what a rank does that
+     * is not told to, and may do at any time. */
+    bool is_alone = is_local(tasks, policy);
+    if (!is_alone)
+        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    status = restore(tasks, policy, status, &whole->discarded, &whole->moved);
+    if (is_alone && status == EK_OK && policy != EK_RESTORE_RETAIN)
+        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    if (tasks->state == EKI_STATE_RAN &&
+        (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
+        tasks->state = EKI_STATE_READY;
+    if (status == EK_OK)
+        tasks->restored = policy;
+    whole->policy = policy;
+    whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
+    tasks->restore_s += whole->seconds;
+    return status;
+}
+
+static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
+                              ek_restore_report *report)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_restore: collection is NULL");
     /* Inside a parallel region the first thread goes on, so that the other
@@ -219,34 +252,11 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
     if (!eki_team_is_first())
         EKI_TRY(eki_collection_check_region("ek_restore"));
     EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
-    uint64_t start = eki_clock_ns();
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    ek_status status = check_policy(policy);
-    if (status == EK_OK) {
-        policy = policy_now(tasks, policy);
-        status = eki_collection_check_region("ek_restore");
-    }
+    tasks->is_behind = false;
+    ek_status status = eki_collection_check_region("ek_restore");
     if (status == EK_OK)
         status = check_report(report);
-    ek_status gathered = eki_collection_gather(tasks);
-    if (status == EK_OK)
-        status = gathered;
-    /* Where a retaining restore fails, no other rank knows, and this one may
-     * try again: only a success is noted. */
-    bool is_alone = is_local(tasks, policy);
-    if (!is_alone)
-        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
-    status = restore(tasks, policy, status, &whole.discarded, &whole.moved);
-    if (is_alone && status == EK_OK)
-        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
-    if (tasks->state == EKI_STATE_RAN &&
-        (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
-        tasks->state = EKI_STATE_READY;
-    if (status == EK_OK)
-        tasks->restored = policy;
-    whole.policy = policy;
-    whole.seconds = (double)(eki_clock_ns() - start) * 1e-9;
-    tasks->restore_s += whole.seconds;
+    status = eki_collection_restore(tasks, policy, status, &whole);
     eki_collection_release();
     if (status == EK_OK && report) {
         size_t bytes = report->struct_bytes;
@@ -255,4 +265,10 @@ ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
         memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
     }
     return status;
+}
+
+ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
+                     ek_restore_report *report)
+{
+    return eki_collection_outcome(tasks, call_restore(tasks, policy, report));
 }

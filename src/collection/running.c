@@ -46,9 +46,13 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
     if ((unsigned)function >= worker->batch.function_limit ||
         bytes > worker->batch.payload_limit || (!payload && bytes > 0) ||
         (flags & ~EK_SPAWN_KEEP) != 0)
-        return bad_spawn(worker, function, payload, bytes, flags);
+        return eki_collection_outcome_often(
+            worker->engine->owner,
+            bad_spawn(worker, function, payload, bytes, flags));
     if (!eki_local_reserve(&worker->local, 1))
-        return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
+        return eki_collection_outcome_often(
+            worker->engine->owner,
+            eki_error(EK_ERR_NOMEM, "no memory for a spawned task"));
     push_spawned(worker, function, payload, bytes, flags);
     eki_worker_publish_now(worker);
     return EK_OK;

@@ -17,8 +17,8 @@ static inline void fill(struct eki_slot *slot, ek_function function,
     eki_copy_payload(slot, payload, bytes);
 }
 
-EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
-                                  ek_function function, size_t bytes)
+static ek_status explain_add(const ek_collection *tasks, const char *call,
+                             ek_function function, size_t bytes)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
@@ -34,6 +34,13 @@ EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
                      "%s: payload of %zu bytes; allowed: 0 ... %lld (option "
                      "payload_bytes)",
                      call, bytes, (long long)tasks->payload_bytes);
+}
+
+EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
+                                  ek_function function, size_t bytes)
+{
+    return eki_collection_outcome_often(
+        tasks, explain_add(tasks, call, function, bytes));
 }
 
 /*
@@ -121,9 +128,9 @@ static ek_status read_hint(const ek_collection *tasks, const ek_hint *given,
 
 /* Add a task with a hint, without payload, or from another thread than the home
  * thread. */
-EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
-                                     const void *payload, size_t bytes,
-                                     const ek_hint *given)
+static ek_status add_with_care(ek_collection *tasks, ek_function function,
+                               const void *payload, size_t bytes,
+                               const ek_hint *given)
 {
     ek_hint hint = EK_HINT_INIT;
     if (!payload && bytes > 0)
@@ -151,6 +158,14 @@ EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
     return status;
 }
 
+EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
+                                     const void *payload, size_t bytes,
+                                     const ek_hint *hint)
+{
+    return eki_collection_outcome_often(
+        tasks, add_with_care(tasks, function, payload, bytes, hint));
+}
+
 /* Make room in the worker whose turn it is, then add. */
 EKI_COLD static ek_status add_to_full(ek_collection *tasks,
                                       ek_function function, const void *payload,
@@ -159,7 +174,8 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
     struct ek_worker *worker = deal(tasks, &tasks->home);
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     if (!slot)
-        return eki_error(EK_ERR_NOMEM, "no memory for a task");
+        return eki_collection_outcome_often(
+            tasks, eki_error(EK_ERR_NOMEM, "no memory for a task"));
     fill(slot, function, payload, bytes,
          eki_id(worker->id, take_numbers(&tasks->home, 1)));
     return EK_OK;
@@ -229,14 +245,14 @@ static ek_status add_parts(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-ek_status ek_add_range(ek_collection *tasks, ek_function function,
-                       int64_t first, int64_t last)
+static ek_status add_range(ek_collection *tasks, ek_function function,
+                           int64_t first, int64_t last)
 {
     if (!tasks || tasks->state == EKI_STATE_OPEN || function < 0 ||
         function >= tasks->engine->function_count ||
         tasks->payload_bytes < (int64_t)sizeof(struct eki_range))
-        return bad_add(tasks, "ek_add_range", function,
-                       sizeof(struct eki_range));
+        return explain_add(tasks, "ek_add_range", function,
+                           sizeof(struct eki_range));
     if (first < 0 || last < first)
         return eki_error(EK_ERR_ARG,
                          "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
@@ -249,6 +265,13 @@ ek_status ek_add_range(ek_collection *tasks, ek_function function,
     ek_status status = add_parts(tasks, function, range, &tasks->other);
     pthread_mutex_unlock(&tasks->mutex);
     return status;
+}
+
+ek_status ek_add_range(ek_collection *tasks, ek_function function,
+                       int64_t first, int64_t last)
+{
+    return eki_collection_outcome_often(
+        tasks, add_range(tasks, function, first, last));
 }
 
 ek_status eki_collection_gather(ek_collection *tasks)
@@ -273,7 +296,7 @@ ek_status eki_collection_gather(ek_collection *tasks)
     return EK_OK;
 }
 
-ek_status ek_clear(ek_collection *tasks)
+static ek_status clear(ek_collection *tasks)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_clear: collection is NULL");
@@ -283,9 +306,15 @@ ek_status ek_clear(ek_collection *tasks)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->foreign);
     tasks->engine->moves.count = 0;
+    tasks->is_behind = false;
     if (tasks->state == EKI_STATE_RAN)
         tasks->state = EKI_STATE_READY;
     return EK_OK;
+}
+
+ek_status ek_clear(ek_collection *tasks)
+{
+    return eki_collection_outcome(tasks, clear(tasks));
 }
 
 int64_t eki_collection_held(const ek_collection *tasks)
@@ -395,8 +424,8 @@ static void visit_departing(struct visit *visit, ek_collection *tasks)
     moves->count = kept;
 }
 
-ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
-                         void *context)
+static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                             void *context)
 {
     if (!tasks || !visitor)
         return eki_error(EK_ERR_ARG,
@@ -422,4 +451,10 @@ ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
     }
     visit_departing(&visit, tasks);
     return EK_OK;
+}
+
+ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                         void *context)
+{
+    return eki_collection_outcome(tasks, visit_tasks(tasks, visitor, context));
 }

@@ -87,8 +87,9 @@ struct eki_engine {
     struct eki_protocol *protocols[EKI_PROTOCOLS_MOST]; /* as they are served */
     int protocol_count;
     struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
-    void *stepper; /* who steps it; for calls of running tasks */
-    bool alone;    /* one node */
+    void *stepper;                          /* who steps it ... */
+    void *owner; /* ... and whose it is; for calls of running tasks */
+    bool alone;  /* one node */
 
     /* Written by the thread that enters and leaves. */
     bool is_open; /* a phase has been entered and not left */
@@ -142,6 +143,13 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now);
 /* No new task starts on any rank. */
 void eki_engine_stop(struct eki_engine *engine);
+/* Whether this rank has heard that none should. */
+bool eki_engine_is_stopped(const struct eki_engine *engine);
+/* Likewise, because worker HERE (-1: no worker of this rank) will fetch no
+ * more; all ranks hear of it. */
+void eki_engine_abandon(struct eki_engine *engine, int here);
+/* Whether that is what ended the phase, and by whom. */
+bool eki_error_is_abandoned(const struct eki_error *error);
 /* This rank makes the phase an error on all ranks; after entering it. */
 void eki_engine_fail(struct eki_engine *engine, ek_status status,
                      const char *text);

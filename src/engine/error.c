@@ -67,20 +67,49 @@ void eki_worker_no_memory(struct ek_worker *worker, const char *what)
     eki_set_stop(worker->engine);
 }
 
+static void set_rank_error(struct eki_engine *engine,
+                           const struct eki_error *error, const char *text)
+{
+    int rank = engine->topology->node_index;
+    store_error(engine, &engine->rank_words[rank].errors, error, text);
+    eki_set_stop(engine);
+}
+
 void eki_set_rank_error(struct eki_engine *engine, ek_status status,
                         const char *text)
 {
-    const struct eki_topology *topology = engine->topology;
     struct eki_error error = {
         .status = status, .worker = engine->workers[0]->id, .function = -1};
-    store_error(engine, &engine->rank_words[topology->node_index].errors,
-                &error, text);
-    eki_set_stop(engine);
+    set_rank_error(engine, &error, text);
+}
+
+/* A failure of no task: its code is 0, which no task can give. */
+void eki_engine_abandon(struct eki_engine *engine, int here)
+{
+    struct eki_error error = {.status = EK_ERR_TASK,
+                              .worker = engine->workers[0]->id,
+                              .function = -1};
+    char text[80] = "no worker fetched";
+    if (here >= 0)
+        snprintf(text, sizeof text, "worker %d stopped fetching",
+                 engine->workers[here]->id);
+    set_rank_error(engine, &error, text);
+}
+
+bool eki_error_is_abandoned(const struct eki_error *error)
+{
+    return error->status == EK_ERR_TASK && error->function < 0 &&
+           error->code == 0;
 }
 
 void eki_engine_stop(struct eki_engine *engine)
 {
     eki_set_stop(engine);
+}
+
+bool eki_engine_is_stopped(const struct eki_engine *engine)
+{
+    return eki_is_stopped(engine);
 }
 
 void eki_engine_fail(struct eki_engine *engine, ek_status status,

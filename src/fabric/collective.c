@@ -44,13 +44,14 @@ ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
     struct {
         int status, rank;
     } worst = {.status = status};
-    char text[512] = "";
-    int rank = 0;
+    char text[1000] = "";
+    int rank = 0, size = 1;
     MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     worst.rank = rank;
     /* Kept now, because a failing MPI call replaces the message. */
     if (status != EK_OK)
-        snprintf(text, sizeof text, "%.511s", ek_error_message());
+        snprintf(text, sizeof text, "%.999s", ek_error_message());
     /* Failures are negative, and of equals MINLOC takes the lowest rank. */
     int code =
         MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_2INT, MPI_MINLOC, comm);
@@ -58,13 +59,16 @@ ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
         return eki_mpi_error("MPI_Allreduce", code);
     if (worst.status == EK_OK)
         return EK_OK;
+    if (worst.rank == rank)
+        eki_error_say(rank, size);
     code = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, comm);
     if (code != MPI_SUCCESS)
         return eki_mpi_error("MPI_Bcast", code);
     if (worst.rank == rank)
         return status; /* this rank keeps its own message */
-    return eki_error((ek_status)worst.status, "rank %d: %.500s", worst.rank,
-                     text);
+    eki_error((ek_status)worst.status, "rank %d: %s", worst.rank, text);
+    eki_error_take();
+    return (ek_status)worst.status;
 }
 
 ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status)

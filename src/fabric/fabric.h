@@ -110,6 +110,8 @@ int eki_mpi_thread_level(void);
  * run. */
 MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm);
 bool eki_mpi_is_finalized(void);
+/* End all ranks; returns where MPI cannot: for eki_abort_by(). */
+void eki_mpi_abort(void);
 /* Whether the calling thread is the one that initialized MPI. */
 bool eki_mpi_is_main_thread(void);
 
@@ -151,7 +153,8 @@ ek_status eki_fabric_mpi_segment(struct eki_fabric *fabric, size_t bytes,
 
 /* Blocking collectives, only while no tasks run. */
 /* The smallest (worst) status of all ranks, and everywhere the error message of
- * the lowest rank that has it: whoever passes a failure has set its message. */
+ * the lowest rank that has it: whoever passes a failure has set its message.
+ * That rank gives it to the sink before the others hear of it. */
 ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status);
 ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,

@@ -378,6 +378,12 @@ MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm)
     return eki_mpi_thread_level() >= 0 ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
 }
 
+void eki_mpi_abort(void)
+{
+    if (eki_mpi_thread_level() >= 0)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
 bool eki_mpi_is_main_thread(void)
 {
     int is_main = 0;
@@ -436,6 +442,7 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
 {
     *fabric = NULL;
     EKI_TRY(check_comm(comm));
+    eki_abort_by(eki_mpi_abort);
     MPI_Comm own = MPI_COMM_NULL;
     int code = MPI_Comm_dup(comm, &own);
     if (code != MPI_SUCCESS)

@@ -259,13 +259,17 @@ static void finish_workers(struct eki_team *team)
     team->is_served = false;
     if (team->has_run)
         return;
-    for (int here = 0; here < workers; here++) {
+    int stopped = -1; /* fetching */
+    for (int here = workers - 1; here >= 0; here--) {
         eki_team_end_task(team, here);
-        has_ended |= eki_worker_is_done(engine->workers[here]);
+        if (eki_worker_is_done(engine->workers[here]))
+            has_ended = true;
+        else if (team->seats[here].taken == engine->phase)
+            stopped = here;
     }
     /* Where one worker has heard of the end, nothing is left to run. */
-    if (!has_ended)
-        eki_engine_stop(engine);
+    if (!has_ended && !eki_engine_is_stopped(engine))
+        eki_engine_abandon(engine, stopped);
     for (int here = 0; here < workers; here++)
         eki_team_arrive(team, here);
     end_workers(team);

@@ -154,7 +154,7 @@ static void hooks_of_a_pull_loop(void)
     CHECK_EQ_INT(life.destroyed, job_workers);
 }
 
-/* After a failure and after a refused iteration as well. */
+/* After a refused iteration as well. */
 static void hooks_of_failed_iterations(void)
 {
     ek_options options = with_hooks();
@@ -163,7 +163,8 @@ static void hooks_of_failed_iterations(void)
     add_tasks(tasks, function);
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
     check_pairs(tasks, 1);
-    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
+    ek_process_report bad = {.struct_bytes = 1};
+    JOB_STATUS(ek_process(tasks, &bad), EK_ERR_ARG);
     CHECK_EQ_INT(life.ran, 0);
     for (int here = 0; here < job_workers; here++) {
         CHECK_EQ_INT(life.data[here].begun, life.data[here].ended);

@@ -180,6 +180,21 @@ static int64_t held_in_job(ek_collection *tasks)
     return job_sum(held);
 }
 
+/* Close an iteration of which a rank may have fetched less than there was: all
+ * ranks hear of it, unless nothing was left. */
+static void end_incomplete(ek_collection *tasks, ek_process_report *report)
+{
+    ek_status status = ek_end(tasks, report);
+    JOB_STATUS(status, report->cancelled > 0 ? EK_ERR_TASK : EK_OK);
+    if (status == EK_ERR_TASK) {
+        char text[80];
+        snprintf(text, sizeof text, ": %lld tasks were cancelled",
+                 (long long)report->cancelled);
+        CHECK_HAS_TEXT(ek_error_message(), " fetch");
+        CHECK_HAS_TEXT(ek_error_message(), text);
+    }
+}
+
 /* Worker 0 of each rank fetches MOST tasks, then all end: the rest stays.  (Of
  * several, one could wait for the end that another's open task puts off.) */
 static void end_after(ek_collection *tasks, int most)
@@ -187,7 +202,10 @@ static void end_after(ek_collection *tasks, int most)
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     JOB_STATUS(ek_begin(tasks), EK_OK);
     fetch(tasks, 0, most);
-    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    end_incomplete(tasks, &report);
+    CHECK_HAS_TEXT(ek_error_message(), most == 0
+                                           ? "no worker fetched on rank "
+                                           : " stopped fetching on rank ");
     CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
     CHECK_EQ_INT(report.tasks + report.cancelled,
                  job_size * TASKS + report.spawned);
@@ -228,7 +246,7 @@ static void one_rank_ends_early(void)
             fetch(tasks, 0, i / 2);
         else
             fetch_with_openmp(tasks, job_workers);
-        JOB_STATUS(ek_end(tasks, &report), EK_OK);
+        end_incomplete(tasks, &report);
         CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
         CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
         JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
@@ -338,6 +356,7 @@ static void wrong_calls_are_refused(void)
     CHECK_EQ_INT(ek_begin(NULL), EK_ERR_ARG);
     JOB_STATUS(ek_begin(tasks), EK_OK);
     JOB_STATUS(ek_begin(tasks), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "call ek_end first");
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
     JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_ERR_STATE);
     CHECK_EQ_INT(ek_next(tasks, -1, &task), EK_ERR_ARG);

@@ -21,7 +21,8 @@ sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint)\b//g' "$code" |
     grep -vE '^src/fabric/' | grep -E '\bP?MPI_[A-Za-z_]+|<mpi\.h>' |
     grep -vE '^include/evenkeel\.h:[0-9]+: #include <mpi\.h>' |
     sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"
-nowhere "the caller's communicator is used" '\bMPI_COMM_(WORLD|SELF)\b'
+nowhere "the caller's communicator is used" '\bMPI_COMM_(WORLD|SELF)\b' \
+    '\bMPI_Abort\('
 
 nowhere 'OpenMP outside of src/team' \
     '# *pragma +omp|_Pragma|\bomp_[a-z]|<omp\.h>' '^src/team/'

@@ -103,8 +103,8 @@ static void log_level_is_checked(void)
 {
     struct eki_settings settings;
     expect_refusal("EVENKEEL_LOG", "loud",
-                   "EVENKEEL_LOG: 'loud' is not allowed; allowed: error, warn, "
-                   "info, debug, trace");
+                   "EVENKEEL_LOG: 'loud' is not allowed; allowed: none, error, "
+                   "warn, info, debug, trace");
     resolve_with("EVENKEEL_LOG", "info", "tasks", &settings);
 }
 
@@ -549,7 +549,7 @@ static void set_refuses_the_rest(void)
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, order, on_failure, poll_period_us, stall_ms, "
                           "balance_group, balance_ppm, iterations_expected, "
-                          "report";
+                          "report, on_error";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -603,8 +603,9 @@ static void every_option_can_be_said_as_text(void)
     ek_options options = EK_OPTIONS_INIT;
     CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
     for (int i = 0; i < eki_option_count(); i++) {
-        char text[64];
-        eki_option_part(i, &settings, 0, text, sizeof text);
+        static char texts[64][64]; /* borrowed */
+        char *text = texts[i];
+        eki_option_part(i, &settings, 0, text, sizeof texts[i]);
         CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), text), EK_OK);
         CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), "?"),
                      EK_ERR_ARG);
@@ -704,6 +705,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"report", true, true, true},
         {"ignore_environment", false, false, false},
         {"record", true, true, false},
+        {"on_error", true, true, true},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {

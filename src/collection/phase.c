@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Phases of iterations and restores: who may open one, and entering it. */
+#include "collection/collection.h"
+
+/* 1 while an iteration or a restore is open in this process; written
+ * by eki_collection_claim() and eki_collection_release() of any collection. */
+static _Atomic int busy;
+
+ek_status eki_collection_check_region(const char *call)
+{
+    if (!eki_team_in_parallel())
+        return EK_OK;
+    return eki_error(EK_ERR_STATE,
+                     "%s: called from inside a parallel region; allowed: "
+                     "outside, one thread per rank",
+                     call);
+}
+
+ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
+{
+    int expected = 0;
+    if (eki_mpi_is_finalized())
+        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
+    if (tasks->state == EKI_STATE_BROKEN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: communication has failed before; only ek_destroy "
+                         "is allowed",
+                         call);
+    if (tasks->state == EKI_STATE_OPEN && tasks->is_pulled)
+        return eki_error(EK_ERR_STATE,
+                         "%s: the iteration that ek_begin opened is not "
+                         "closed; call ek_end first",
+                         call);
+    /* acquire: pairs with the release in eki_collection_release(): one holder
+     * after the other. */
+    if (!atomic_compare_exchange_strong_explicit(
+            &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
+        return eki_error(EK_ERR_STATE,
+                         "%s: another iteration or restore is open in this "
+                         "process; allowed: one at a time",
+                         call);
+    return EK_OK;
+}
+
+void eki_collection_release(void)
+{
+    /* release: pairs with the acquire in eki_collection_claim(). */
+    atomic_store_explicit(&busy, 0, memory_order_release);
+}
+
+const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
+{
+    return eki_scheme_of((ek_steal_policy)eki_schedule_at(
+        &tasks->settings.steal, tasks->iteration,
+        (int)tasks->settings.options.steal));
+}
+
+void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
+                          const struct eki_balance_wish *balance,
+                          ek_status prepared)
+{
+    const ek_options *options = &tasks->settings.options;
+    struct eki_phase phase = {.kind = kind,
+                              .balance = balance,
+                              .signature = eki_collection_signature(tasks),
+                              .scheme = eki_collection_scheme(tasks),
+                              .on_failure = options->on_failure};
+    eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
+    if (prepared != EK_OK)
+        eki_engine_fail(tasks->engine, prepared, ek_error_message());
+    eki_team_enter(tasks->team);
+}
