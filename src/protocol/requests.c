@@ -4,10 +4,12 @@
 #include "engine/offers.h"
 
 enum {
-    ASK_MOST = 4, /* requests of one worker that may be open at a time */
-    /* Round trips, but not less than EKI_ASK_MOST_NS, after which a worker
-     * asks one more node. */
-    PATIENCE_TRIPS = 20
+    /* Round trips, but from EKI_ASK_MOST_NS to EKI_OPEN_MOST_NS, after which a
+     * worker asks one more node. */
+    PATIENCE_TRIPS = 20,
+    /* Nodes that are tried for one ask, where ranks owe the worker an answer.
+     */
+    NODES_TRIED = 16
 };
 
 static struct eki_requests *of(struct eki_protocol *protocol)
@@ -162,12 +164,144 @@ static void answer_requests(struct eki_requests *requests)
             (size_t)requests->count * sizeof *requests->waiting);
 }
 
-/* The rank of a node whose server was stepped last, as far as known. */
-static int rank_to_ask(const struct eki_requests *requests, int node)
+static int next_rank_of_node(const struct eki_topology *topology, int rank)
 {
-    return requests->contact
-               ? requests->contact[node]
-               : requests->protocol.engine->topology->lowest_rank[node];
+    int node = topology->node_of_rank[rank];
+    do
+        rank = rank == topology->highest_rank[node]
+                   ? topology->lowest_rank[node]
+                   : rank + 1;
+    while (topology->node_of_rank[rank] != node);
+    return rank;
+}
+
+/* The rank of a node whose server was stepped last, as far as an answer of this
+ * phase has told. */
+static int contact_of(const struct eki_requests *requests, int node)
+{
+    const struct eki_engine *engine = requests->protocol.engine;
+    const struct eki_contact *contact = &requests->contacts[node];
+    return requests->contacts && contact->phase == engine->phase
+               ? contact->rank
+               : engine->topology->lowest_rank[node];
+}
+
+static bool owes(const struct eki_requests *requests, int here, int rank)
+{
+    for (int i = 0; i < requests->sent_count; i++) {
+        if (requests->sent[i].here == here && requests->sent[i].rank == rank)
+            return true;
+    }
+    return false;
+}
+
+/* A rank of NODE that owes worker HERE no answer, in turn; -1: all do. */
+static int rank_of_node(const struct eki_requests *requests, int here, int node)
+{
+    int first = contact_of(requests, node), rank = first;
+    do {
+        if (!owes(requests, here, rank))
+            return rank;
+        rank = next_rank_of_node(requests->protocol.engine->topology, rank);
+    } while (rank != first);
+    return -1;
+}
+
+/* Whom to ask for worker HERE: on NODE, or on one of the next; -1: nobody. */
+static int rank_to_ask(const struct eki_requests *requests, int here, int node)
+{
+    const struct eki_topology *topology = requests->protocol.engine->topology;
+    for (int tries = 0; tries < NODES_TRIED; tries++) {
+        int rank =
+            node == topology->node ? -1 : rank_of_node(requests, here, node);
+        if (rank >= 0)
+            return rank;
+        node = (node + 1) % topology->nodes;
+    }
+    return -1;
+}
+
+static bool has_room_for_sent(struct eki_requests *requests)
+{
+    if (requests->sent_count < requests->sent_room)
+        return true;
+    int room = requests->sent_room ? 2 * requests->sent_room : 16;
+    struct eki_sent *grown =
+        eki_realloc(requests->sent, (size_t)room, sizeof *grown);
+    if (!grown)
+        return false;
+    requests->sent = grown;
+    requests->sent_room = room;
+    return true;
+}
+
+/* Note a request to RANK, for which there is room; the worker counts the last
+ * ones. */
+static void note_sent(struct eki_requests *requests, int here, int rank,
+                      uint64_t now)
+{
+    struct eki_asker *asker = &requests->askers[here];
+    uint64_t oldest = UINT64_MAX;
+    int at = 0;
+    /* relaxed, all: written by the server alone; hints for the worker. */
+    for (int i = 0; i < EKI_ASK_MOST; i++) {
+        uint64_t sent_at =
+            atomic_load_explicit(&asker->sent_at[i], memory_order_relaxed);
+        if (sent_at < oldest) {
+            oldest = sent_at;
+            at = i;
+        }
+    }
+    atomic_store_explicit(&asker->sent_at[at], now, memory_order_relaxed);
+    requests->sent[requests->sent_count++] =
+        (struct eki_sent){.here = here, .rank = rank, .at = now};
+}
+
+/* RANK has answered worker HERE; when it was asked, 0: it was not. */
+static uint64_t forget_sent(struct eki_requests *requests, int here, int rank)
+{
+    struct eki_asker *asker = &requests->askers[here];
+    uint64_t at;
+    int i = 0;
+    while (i < requests->sent_count &&
+           (requests->sent[i].here != here || requests->sent[i].rank != rank))
+        i++;
+    if (i == requests->sent_count)
+        return 0;
+    at = requests->sent[i].at;
+    requests->sent_count--;
+    memmove(requests->sent + i, requests->sent + i + 1,
+            (size_t)(requests->sent_count - i) * sizeof *requests->sent);
+    for (i = 0; i < EKI_ASK_MOST; i++) {
+        /* relaxed, both: see note_sent(). */
+        if (atomic_load_explicit(&asker->sent_at[i], memory_order_relaxed) !=
+            at)
+            continue;
+        atomic_store_explicit(&asker->sent_at[i], 0, memory_order_relaxed);
+        break;
+    }
+    return at;
+}
+
+/* Send what worker HERE asks NODE; false: no buffer, or nobody to ask, who has
+ * not been asked. */
+static bool send_ask(struct eki_requests *requests, int here, int node,
+                     uint64_t now)
+{
+    struct eki_engine *engine = requests->protocol.engine;
+    struct eki_asker *asker = &requests->askers[here];
+    int rank = rank_to_ask(requests, here, node);
+    /* relaxed: the worker's patience counts from here; a hint. */
+    atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
+    if (rank < 0 || !has_room_for_sent(requests))
+        return false;
+    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_REQUEST);
+    if (!message)
+        return false;
+    message->head.worker = engine->workers[here]->id;
+    eki_fabric_post(engine->fabric, message, rank);
+    note_sent(requests, here, rank, now);
+    return true;
 }
 
 /* Send what the workers of this rank ask. */
@@ -184,19 +318,13 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
         int node = atomic_load_explicit(&asker->ask, memory_order_relaxed) - 1;
         if (node < 0)
             continue;
-        struct eki_message *message =
-            eki_server_reserve(engine, EKI_KIND_REQUEST);
-        if (!message)
-            return;
-        message->head.worker = engine->workers[here]->id;
-        eki_fabric_post(engine->fabric, message, rank_to_ask(requests, node));
-        /* relaxed: the time counts from here; a hint. */
-        atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
+        asks--;
+        if (!send_ask(requests, here, node, now))
+            continue;
         /* relaxed: a count only. */
         atomic_fetch_sub_explicit(&requests->asks, 1, memory_order_relaxed);
-        /* relaxed: says that another may be asked. */
-        atomic_store_explicit(&asker->ask, 0, memory_order_relaxed);
-        asks--;
+        /* release: pairs with the acquire in seek(): the request is noted. */
+        atomic_store_explicit(&asker->ask, 0, memory_order_release);
     }
 }
 
@@ -204,12 +332,14 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
 static void note_contact(struct eki_requests *requests,
                          const struct eki_head *head)
 {
-    const struct eki_topology *topology = requests->protocol.engine->topology;
+    const struct eki_engine *engine = requests->protocol.engine;
+    const struct eki_topology *topology = engine->topology;
     int node = topology->node_of_rank[head->source];
-    if (requests->contact && head->detail >= 0 &&
+    if (requests->contacts && head->detail >= 0 &&
         head->detail < topology->size &&
         topology->node_of_rank[head->detail] == node)
-        requests->contact[node] = head->detail;
+        requests->contacts[node] =
+            (struct eki_contact){.phase = engine->phase, .rank = head->detail};
 }
 
 /* A request of WORKER was answered: 0 denied, 1 granted. */
@@ -218,12 +348,14 @@ static void note_answer(struct eki_requests *requests,
                         const struct eki_head *head, int answer, uint64_t now)
 {
     struct eki_asker *asker = &requests->askers[worker->here];
-    /* relaxed: hints. */
-    uint64_t asked_at =
-        atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
-    uint64_t took = now > asked_at ? now - asked_at : 0;
-    atomic_store_explicit(&asker->round_trip_ns, took, memory_order_relaxed);
-    eki_server_answered(requests->protocol.engine, took);
+    uint64_t sent_at = forget_sent(requests, worker->here, head->source);
+    if (sent_at != 0) {
+        uint64_t took = now > sent_at ? now - sent_at : 0;
+        /* relaxed: a hint. */
+        atomic_store_explicit(&asker->round_trip_ns, took,
+                              memory_order_relaxed);
+        eki_server_answered(requests->protocol.engine, took);
+    }
     note_contact(requests, head);
     /* release: pairs with the acquire in note_answers(): the tasks lie in the
      * inbox.  One server at a time adds. */
@@ -261,35 +393,39 @@ static bool may_vote(const struct eki_protocol *protocol)
     return rest->sent == rest->count;
 }
 
-/* Requests that are not answered, whether the worker has seen that or not. */
-static int open_requests(const struct eki_asker *asker)
-{
-    /* relaxed, both: who sees an answer for its tasks acquires it. */
-    uint64_t denied =
-        atomic_load_explicit(&asker->answers[0], memory_order_relaxed);
-    uint64_t granted =
-        atomic_load_explicit(&asker->answers[1], memory_order_relaxed);
-    return (int)(asker->asked - denied - granted);
-}
-
 /* See what has become of the requests; who was denied waits longer each time.
  */
 static void note_answers(struct eki_asker *asker, uint64_t now)
 {
-    /* acquire, both: pair with the releases in note_answer(). */
+    /* acquire: pairs with the release in note_answer(). */
     uint64_t denied =
         atomic_load_explicit(&asker->answers[0], memory_order_acquire);
-    uint64_t granted =
-        atomic_load_explicit(&asker->answers[1], memory_order_acquire);
-    if (denied != asker->denied_seen) {
-        asker->backoff =
-            asker->backoff == 0 ? EKI_ASK_FIRST_NS : 2 * asker->backoff;
-        if (asker->backoff > EKI_ASK_MOST_NS)
-            asker->backoff = EKI_ASK_MOST_NS;
-        asker->ask_after = now + asker->backoff;
-    }
+    if (denied == asker->denied_seen)
+        return;
     asker->denied_seen = denied;
-    asker->granted_seen = granted;
+    asker->backoff =
+        asker->backoff == 0 ? EKI_ASK_FIRST_NS : 2 * asker->backoff;
+    if (asker->backoff > EKI_ASK_MOST_NS)
+        asker->backoff = EKI_ASK_MOST_NS;
+    asker->ask_after = now + asker->backoff;
+}
+
+/* Requests that are open at NOW, and when the OLDEST of them was sent. */
+static int open_requests(const struct eki_asker *asker, uint64_t now,
+                         uint64_t *oldest)
+{
+    int open = 0;
+    *oldest = UINT64_MAX;
+    for (int i = 0; i < EKI_ASK_MOST; i++) {
+        /* relaxed: a hint. */
+        uint64_t sent_at =
+            atomic_load_explicit(&asker->sent_at[i], memory_order_relaxed);
+        if (sent_at == 0 || sent_at + EKI_OPEN_MOST_NS <= now)
+            continue;
+        open++;
+        *oldest = sent_at < *oldest ? sent_at : *oldest;
+    }
+    return open;
 }
 
 /* When a worker with open requests may ask one more node. */
@@ -298,10 +434,25 @@ static uint64_t patience_ends(const struct eki_asker *asker)
     /* relaxed, both: written by this worker and by the server as hints. */
     uint64_t last =
         atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
-    uint64_t patience =
-        PATIENCE_TRIPS *
+    uint64_t trip =
         atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
+    uint64_t patience = EKI_OPEN_MOST_NS;
+    if (trip < EKI_OPEN_MOST_NS / PATIENCE_TRIPS)
+        patience = PATIENCE_TRIPS * trip;
     return last + (patience > EKI_ASK_MOST_NS ? patience : EKI_ASK_MOST_NS);
+}
+
+/* When the worker may ask next, by what it knows at NOW. */
+static uint64_t ask_at(const struct eki_asker *asker, uint64_t now)
+{
+    uint64_t oldest;
+    int open = open_requests(asker, now, &oldest);
+    if (open == 0)
+        return asker->ask_after;
+    uint64_t patient = patience_ends(asker);
+    if (open < EKI_ASK_MOST || patient > oldest + EKI_OPEN_MOST_NS)
+        return patient;
+    return oldest + EKI_OPEN_MOST_NS;
 }
 
 /* Ask another node; false: enough requests are open, or it is too early. */
@@ -315,9 +466,7 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
         asker->backoff = 0;
     asker->search = worker->search.number;
     note_answers(asker, now);
-    int open = (int)(asker->asked - asker->denied_seen - asker->granted_seen);
-    if (open >= ASK_MOST || (open == 0 && now < asker->ask_after) ||
-        (open > 0 && now < patience_ends(asker)))
+    if (now < ask_at(asker, now))
         return false;
     asker->asked++;
     worker->counts.attempted++;
@@ -336,18 +485,26 @@ static enum eki_sought seek(struct eki_protocol *protocol,
 {
     struct eki_requests *requests = of(protocol);
     const struct eki_asker *asker = &requests->askers[worker->here];
-    /* relaxed: only this worker sets it; a request not yet fetched waits. */
-    if (atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0 ||
+    /* A request not yet fetched waits.  acquire: pairs with the release in
+     * send_asks(). */
+    if (atomic_load_explicit(&asker->ask, memory_order_acquire) != 0 ||
         !ask(requests, worker, node, now))
         return EKI_SOUGHT_NOTHING;
     return EKI_SOUGHT_ASKED;
+}
+
+/* When the worker asked last, which is not after now. */
+static uint64_t last_asked(const struct eki_asker *asker)
+{
+    /* relaxed: a hint. */
+    return atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
 }
 
 static uint64_t due(const struct eki_protocol *protocol,
                     const struct ek_worker *worker)
 {
     const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
-    return open_requests(asker) > 0 ? patience_ends(asker) : asker->ask_after;
+    return ask_at(asker, last_asked(asker));
 }
 
 static bool calls(const struct eki_protocol *protocol,
@@ -361,7 +518,10 @@ static bool calls(const struct eki_protocol *protocol,
 static bool awaits(const struct eki_protocol *protocol,
                    const struct ek_worker *worker)
 {
-    return open_requests(&of_const(protocol)->askers[worker->here]) > 0;
+    const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
+    uint64_t oldest;
+    return calls(protocol, worker) ||
+           open_requests(asker, last_asked(asker), &oldest) > 0;
 }
 
 static void reset_asker(struct eki_asker *asker)
@@ -370,7 +530,11 @@ static void reset_asker(struct eki_asker *asker)
     atomic_store_explicit(&asker->ask, 0, memory_order_relaxed);
     atomic_store_explicit(&asker->answers[0], 0, memory_order_relaxed);
     atomic_store_explicit(&asker->answers[1], 0, memory_order_relaxed);
-    asker->asked = asker->denied_seen = asker->granted_seen = 0;
+    atomic_store_explicit(&asker->round_trip_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&asker->asked_at, 0, memory_order_relaxed);
+    for (int i = 0; i < EKI_ASK_MOST; i++)
+        atomic_store_explicit(&asker->sent_at[i], 0, memory_order_relaxed);
+    asker->asked = asker->denied_seen = 0;
     asker->ask_after = asker->backoff = 0;
 }
 
@@ -381,7 +545,7 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     (void)phase, (void)now;
     for (int here = 0; here < protocol->engine->topology->workers_here; here++)
         reset_asker(&requests->askers[here]);
-    requests->count = 0;
+    requests->count = requests->sent_count = 0;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&requests->asks, 0, memory_order_relaxed);
     return true;
@@ -403,7 +567,8 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(requests->askers);
     eki_free(requests->waiting);
     eki_free(requests->rest.slots);
-    eki_free(requests->contact);
+    eki_free(requests->sent);
+    eki_free(requests->contacts);
     eki_free(requests);
 }
 
@@ -429,11 +594,9 @@ static bool open_contacts(struct eki_requests *requests,
 {
     if (topology->nodes == topology->size)
         return true;
-    requests->contact =
-        eki_alloc((size_t)topology->nodes, sizeof *requests->contact);
-    for (int n = 0; requests->contact && n < topology->nodes; n++)
-        requests->contact[n] = topology->lowest_rank[n];
-    return requests->contact != NULL;
+    requests->contacts =
+        eki_alloc((size_t)topology->nodes, sizeof *requests->contacts);
+    return requests->contacts != NULL;
 }
 
 ek_status eki_requests_add(struct eki_engine *engine)

@@ -12,7 +12,10 @@
  * memory until there are buffers.  No deque is ever held by the network.
  *
  * Who has asked goes on stealing on its own node; after a while it may ask
- * further nodes, a few at a time.  Late tasks are always accepted.
+ * further nodes, a few at a time.  A rank may be in the program's own code for
+ * seconds: a request that waits for long does not count any more, and a worker
+ * asks no rank again that owes it an answer, but another one of its node or of
+ * the next node.  Late tasks are always accepted.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
  */
@@ -25,6 +28,14 @@
  * millisecond takes most of the traffic and no efficiency. */
 #define EKI_ASK_FIRST_NS UINT64_C(20000)
 #define EKI_ASK_MOST_NS UINT64_C(1000000)
+/* A request counts as open for so long, and no longer does a worker wait before
+ * it asks one more node: ranks that poll between tasks of some milliseconds
+ * still answer in time, and one that does not costs the thief little. */
+#define EKI_OPEN_MOST_NS UINT64_C(10000000)
+
+enum {
+    EKI_ASK_MOST = 4 /* requests of one worker that may be open at a time */
+};
 
 /* A worker's side. */
 struct eki_asker {
@@ -35,10 +46,27 @@ struct eki_asker {
     _Atomic uint64_t round_trip_ns;
     /* Written by both. */
     _Atomic uint64_t asked_at;
+    /* Written by the server: when the last requests were sent that are not
+     * answered; 0: no request. */
+    _Atomic uint64_t sent_at[EKI_ASK_MOST];
     /* Written by the worker alone. */
-    uint64_t asked, denied_seen, granted_seen;
+    uint64_t asked, denied_seen;
     uint64_t ask_after, backoff;
     uint64_t search; /* number of the search that the back-off is of */
+};
+
+_Static_assert(sizeof(struct eki_asker) == EKI_LINE, "a line each");
+
+/* The rank of a node to ask. */
+struct eki_contact {
+    uint64_t phase; /* in which it was named */
+    int rank;
+};
+
+/* A request that is not answered. */
+struct eki_sent {
+    int here, rank; /* worker, and who owes it an answer */
+    uint64_t at;
 };
 
 struct eki_request {
@@ -60,7 +88,9 @@ struct eki_requests {
     struct eki_request *waiting;
     int count, room; /* of them */
     struct eki_rest rest;
-    int *contact; /* rank to ask, per node; [nodes]; NULL: nodes of one rank */
+    struct eki_sent *sent; /* the oldest first */
+    int sent_count, sent_room;
+    struct eki_contact *contacts; /* [nodes]; NULL: nodes of one rank */
     /* Written by workers that ask and by the server: asks not fetched yet.
      * Away from what every step reads. */
     _Alignas(EKI_LINE) _Atomic int asks;

@@ -114,8 +114,10 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     uint64_t due = eki_worker_due(inner);
     if (due == UINT64_MAX)
         return due;
-    if (sim->setup.is_sampled && !eki_worker_awaits(inner))
-        return eki_sim_sample_wait(sim, worker);
+    /* The answer wakes who asked a node that has tasks. */
+    if (sim->setup.is_sampled)
+        return eki_worker_awaits(inner) ? UINT64_MAX
+                                        : eki_sim_sample_wait(sim, worker);
     return due > offset ? due - offset : 0;
 }
 

@@ -17,6 +17,15 @@ static void begin(struct lone *lone)
     lone_begin(lone, EK_STEAL_RANDOM);
 }
 
+/* The first of eight nodes, which need not wait for the others to ask them. */
+static void begin_with_nodes(struct lone *lone)
+{
+    static const int workers[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const int nodes[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    lone_open_job(lone, 0, 8, workers, nodes);
+    lone_begin(lone, EK_STEAL_RANDOM);
+}
+
 /* The worker looks at the moment NOW; whether that makes it ask. */
 static bool asks_at(struct lone *lone, uint64_t now)
 {
@@ -30,15 +39,20 @@ static uint64_t send_request(struct lone *lone)
 {
     lone_forget(lone);
     lone_serve(lone);
-    const struct eki_message *request = lone_sent_only(lone, EKI_KIND_REQUEST);
+    CHECK_EQ_INT(lone->sent_count, 1);
+    const struct eki_message *request =
+        lone_sent_to(lone, 0, EKI_KIND_REQUEST, lone->to[0]);
     CHECK_EQ_INT(request->head.worker, lone_worker(lone)->id);
     CHECK_EQ_INT(request->head.bytes, 0);
     return lone->now;
 }
 
+/* Who was asked last has nothing. */
 static void deny(struct lone *lone)
 {
-    lone_message(lone, EKI_KIND_NONE)->head.worker = lone_worker(lone)->id;
+    struct eki_message *none = lone_message(lone, EKI_KIND_NONE);
+    none->head.worker = lone_worker(lone)->id;
+    none->head.source = lone->to[0];
     lone_serve(lone);
 }
 
@@ -166,7 +180,7 @@ static void answer_in_pieces_is_one_steal(void)
 static void second_node_is_asked_after_a_millisecond(void)
 {
     struct lone lone;
-    begin(&lone);
+    begin_with_nodes(&lone);
     CHECK(asks_at(&lone, lone.now));
     uint64_t sent = send_request(&lone);
     CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 1000 * US);
@@ -179,7 +193,7 @@ static void second_node_is_asked_after_a_millisecond(void)
 static void second_node_is_asked_after_twenty_round_trips(void)
 {
     struct lone lone;
-    begin(&lone);
+    begin_with_nodes(&lone);
     CHECK(asks_at(&lone, lone.now));
     uint64_t sent = send_request(&lone);
     lone.now = sent + 150 * US - 100;
@@ -196,15 +210,79 @@ static void second_node_is_asked_after_twenty_round_trips(void)
 static void four_requests_at_most_are_open(void)
 {
     struct lone lone;
-    begin(&lone);
+    uint64_t first = 0;
+    begin_with_nodes(&lone);
+    for (int i = 0; i < 4; i++) {
+        CHECK(asks_at(&lone, lone.now + 1000 * US));
+        uint64_t sent = send_request(&lone);
+        first = i == 0 ? sent : first;
+    }
+    CHECK(!asks_at(&lone, first + 10000 * US - 1));
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 4);
+    deny(&lone);
+    CHECK(!asks_at(&lone, lone.now));
+    CHECK(asks_at(&lone, eki_worker_due(lone_worker(&lone))));
+    lone_close(&lone);
+}
+
+/* Whoever was asked may be in the program's own code for seconds. */
+static void requests_long_without_answer_count_no_more(void)
+{
+    struct lone lone;
+    begin_with_nodes(&lone);
     for (int i = 0; i < 4; i++) {
         CHECK(asks_at(&lone, lone.now + 1000 * US));
         send_request(&lone);
     }
-    CHECK(!asks_at(&lone, lone.now + 100000 * US));
-    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 4);
+    uint64_t due = eki_worker_due(lone_worker(&lone));
+    CHECK(due < lone.now + 10000 * US);
+    CHECK(asks_at(&lone, due));
+    send_request(&lone);
+    /* When all before are forgotten, a denied one alone sets the pace. */
+    lone.now += 10000 * US;
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
     deny(&lone);
-    CHECK(asks_at(&lone, eki_worker_due(lone_worker(&lone))));
+    CHECK(!asks_at(&lone, lone.now));
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), lone.now + 20 * US);
+    CHECK(!eki_worker_awaits(lone_worker(&lone)));
+    lone_close(&lone);
+}
+
+/* Ask, and hear of it after TOOK. */
+static void ask_for(struct lone *lone, uint64_t took)
+{
+    CHECK(asks_at(lone, lone->now));
+    uint64_t sent = send_request(lone);
+    lone->now = sent + took - 100;
+    deny(lone);
+    CHECK(!asks_at(lone, lone->now));
+    lone->now = eki_worker_due(lone_worker(lone));
+}
+
+static void patience_ends_after_ten_milliseconds(void)
+{
+    struct lone lone;
+    begin_with_nodes(&lone);
+    ask_for(&lone, 2000000 * US);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 10000 * US);
+    CHECK(!asks_at(&lone, sent + 10000 * US - 1));
+    CHECK(asks_at(&lone, sent + 10000 * US));
+    lone_close(&lone);
+}
+
+static void round_trips_are_of_this_phase(void)
+{
+    struct lone lone;
+    begin(&lone);
+    ask_for(&lone, 150 * US);
+    lone_end_root(&lone, 0, 0);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 1000 * US);
     lone_close(&lone);
 }
 
@@ -407,33 +485,94 @@ static void tasks_without_memory_make_the_phase_an_error(void)
     lone_close(&lone);
 }
 
-/* Ask, and be denied by whom names DETAIL as the rank to ask; who was asked. */
-static int ask_and_hear(struct lone *lone, int detail)
+/* Ask at the moment NOW; which rank. */
+static int rank_asked(struct lone *lone, uint64_t now)
 {
-    CHECK(asks_at(lone, eki_worker_due(lone_worker(lone))));
+    CHECK(asks_at(lone, now));
     lone_forget(lone);
     lone_serve(lone);
-    int asked = lone->to[0];
-    lone_sent_to(lone, 0, EKI_KIND_REQUEST, asked);
+    lone_sent_to(lone, 0, EKI_KIND_REQUEST, lone->to[0]);
+    return lone->to[0];
+}
+
+/* RANK has nothing, and names DETAIL as the rank to ask. */
+static void deny_and_name(struct lone *lone, int rank, int detail)
+{
     struct eki_message *none = lone_message(lone, EKI_KIND_NONE);
+    none->head.source = rank;
     none->head.worker = 0;
     none->head.detail = detail;
     lone_serve(lone);
     CHECK(!asks_at(lone, lone->now));
-    return asked;
+}
+
+/* Rank 0, alone on its node, and two ranks on the other one. */
+static void begin_with_two_ranks(struct lone *lone)
+{
+    static const int workers[3] = {1, 1, 1}, nodes[3] = {0, 1, 1};
+    lone_open_job(lone, 0, 3, workers, nodes);
+    lone_begin(lone, EK_STEAL_RANDOM);
 }
 
 static void who_answers_names_the_rank_to_ask_next(void)
 {
-    static const int workers[3] = {1, 1, 1}, nodes[3] = {0, 1, 1};
     /* Ranks 1 and 2 are that node; others are no answer. */
     static const int named[] = {2, 0, 3, -1, 1, 1};
     static const int asked[] = {1, 2, 2, 2, 2, 1};
     struct lone lone;
-    lone_open_job(&lone, 0, 3, workers, nodes);
+    begin_with_two_ranks(&lone);
+    for (int i = 0; i < 6; i++) {
+        int rank = rank_asked(&lone, eki_worker_due(lone_worker(&lone)));
+        CHECK_EQ_INT(rank, asked[i]);
+        deny_and_name(&lone, rank, named[i]);
+    }
+    lone_close(&lone);
+}
+
+/* A rank that is late with its phase holds nobody off its node. */
+static void ranks_that_do_not_answer_are_asked_in_turn(void)
+{
+    struct lone lone;
+    begin_with_two_ranks(&lone);
+    struct ek_worker *worker = lone_worker(&lone);
+    CHECK_EQ_INT(rank_asked(&lone, lone.now), 1);
+    CHECK_EQ_INT(rank_asked(&lone, eki_worker_due(worker)), 2);
+    /* All owe an answer: nobody is asked twice. */
+    CHECK(asks_at(&lone, eki_worker_due(worker)));
+    lone_forget(&lone);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK(eki_worker_calls(worker));
+    CHECK_EQ_INT(eki_worker_due(worker), lone.now + 1000 * US);
+    /* Who answers is asked on. */
+    deny_and_name(&lone, 2, 2);
+    CHECK_EQ_INT(lone_sent_to(&lone, 0, EKI_KIND_REQUEST, 2)->head.worker, 0);
+    lone_close(&lone);
+}
+
+/* Where all of a node owe an answer the next node is asked instead. */
+static void nodes_that_do_not_answer_are_passed_over(void)
+{
+    static const int workers[4] = {1, 1, 1, 1}, nodes[4] = {0, 1, 2, 3};
+    bool is_asked[4] = {false};
+    struct lone lone;
+    lone_open_job(&lone, 0, 4, workers, nodes);
     lone_begin(&lone, EK_STEAL_RANDOM);
-    for (int i = 0; i < 6; i++)
-        CHECK_EQ_INT(ask_and_hear(&lone, named[i]), asked[i]);
+    for (int i = 0; i < 3; i++)
+        is_asked[rank_asked(&lone, eki_worker_due(lone_worker(&lone)))] = true;
+    CHECK(!is_asked[0] && is_asked[1] && is_asked[2] && is_asked[3]);
+    lone_close(&lone);
+}
+
+static void ranks_to_ask_are_of_this_phase(void)
+{
+    struct lone lone;
+    begin_with_two_ranks(&lone);
+    CHECK_EQ_INT(rank_asked(&lone, lone.now), 1);
+    deny_and_name(&lone, 1, 2);
+    lone_end_root(&lone, 0, 0);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(rank_asked(&lone, lone.now), 1);
     lone_close(&lone);
 }
 
@@ -447,6 +586,9 @@ int main(void)
     RUN(second_node_is_asked_after_a_millisecond);
     RUN(second_node_is_asked_after_twenty_round_trips);
     RUN(four_requests_at_most_are_open);
+    RUN(requests_long_without_answer_count_no_more);
+    RUN(patience_ends_after_ten_milliseconds);
+    RUN(round_trips_are_of_this_phase);
     RUN(nobody_asks_after_a_stop);
     RUN(request_is_answered_with_half_of_what_shows);
     RUN(fullest_deque_gives);
@@ -457,5 +599,8 @@ int main(void)
     RUN(request_without_memory_is_taken_later);
     RUN(tasks_without_memory_make_the_phase_an_error);
     RUN(who_answers_names_the_rank_to_ask_next);
+    RUN(ranks_that_do_not_answer_are_asked_in_turn);
+    RUN(nodes_that_do_not_answer_are_passed_over);
+    RUN(ranks_to_ask_are_of_this_phase);
     return check_result();
 }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks and threads that come late, and tasks that arrive behind a long one:
+ * who runs what meanwhile.  Workers step the servers between their tasks.
+ * Prints what was seen.
+ */
+#include "sim/parts.h"
+
+#include "../unit/check.h"
+
+#include <string.h>
+
+enum {
+    WORKERS_MOST = 8,
+    ITERATIONS_MOST = 4,
+    MS = 1000000 /* nanoseconds */
+};
+
+/* What comes late is so by LATE_MS in each iteration. */
+struct job {
+    int ranks, iterations;
+    int nodes[WORKERS_MOST], workers[WORKERS_MOST];
+    ek_steal_policy steal;
+    int late_ms;
+    bool is_late[WORKERS_MOST]; /* ranks */
+    int late_thread;            /* a worker, -1: none */
+    int tasks[WORKERS_MOST];    /* seeds of each worker in an iteration ... */
+    int ms[WORKERS_MOST];       /* ... that take so long each, */
+    int first_ms[WORKERS_MOST]; /* but the one that it begins with */
+};
+
+struct run {
+    const struct job *job;
+    struct eki_sim_iteration plan;
+    struct eki_sim *sim;
+    uint64_t entered[ITERATIONS_MOST], left[ITERATIONS_MOST];
+    int arrivals[WORKERS_MOST]; /* threads sent to workers, by rank */
+    int ran[ITERATIONS_MOST][WORKERS_MOST];
+    /* ... begun before those that are late had come. */
+    int ran_before[ITERATIONS_MOST][WORKERS_MOST];
+};
+
+static const struct eki_sim_iteration *iteration(void *context, int number)
+{
+    struct run *run = context;
+    return number < run->job->iterations ? &run->plan : NULL;
+}
+
+static void add_seed(struct ek_worker *worker, int number, uint64_t ns)
+{
+    struct eki_slot *slot = eki_local_add_seed(&worker->local);
+    *slot = (struct eki_slot){.bytes = sizeof ns,
+                              .bin = eki_bin_of(ns),
+                              .flags = EKI_SLOT_SEED,
+                              .id = eki_id(worker->id, (uint64_t)number)};
+    memcpy(slot->payload, &ns, sizeof ns);
+}
+
+/* The last one added is run first. */
+static void enter(void *context, struct eki_sim_rank *rank)
+{
+    struct run *run = context;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct ek_worker *worker = rank->engine->workers[w];
+        int count = run->job->tasks[worker->id];
+        eki_local_clear(&worker->local);
+        for (int i = 0; i < count; i++) {
+            bool is_first = i == count - 1 && run->job->first_ms[worker->id];
+            int ms = is_first ? run->job->first_ms[worker->id]
+                              : run->job->ms[worker->id];
+            add_seed(worker, i, (uint64_t)ms * MS);
+        }
+    }
+    run->arrivals[rank->number] = 0;
+    if (!run->job->is_late[rank->number] && run->entered[rank->iteration] == 0)
+        run->entered[rank->iteration] = run->sim->now;
+}
+
+static uint64_t task(void *context, struct eki_sim_worker *worker, bool begins)
+{
+    struct run *run = context;
+    int i = worker->rank->iteration, id = worker->worker->id;
+    uint64_t ns, late = (uint64_t)run->job->late_ms * MS;
+    if (begins) {
+        run->ran[i][id]++;
+        run->ran_before[i][id] += run->sim->now < run->entered[i] + late;
+        memcpy(&ns, worker->worker->batch.current->payload, sizeof ns);
+        return ns;
+    }
+    return EKI_SIM_ENDS_NOW;
+}
+
+static void left(void *context, struct eki_sim_rank *rank,
+                 const struct eki_error *error)
+{
+    struct run *run = context;
+    CHECK_EQ_INT(error->status, EK_OK);
+    run->left[rank->iteration] = run->sim->now;
+}
+
+static uint64_t pace(void *context, struct eki_sim_rank *rank,
+                     enum eki_sim_pace what, uint64_t ns)
+{
+    struct run *run = context;
+    uint64_t late = (uint64_t)run->job->late_ms * MS;
+    int arriving;
+    switch (what) {
+    case EKI_PACE_SERIAL:
+        return run->job->is_late[rank->number] && rank->state != EKI_SIM_RAN
+                   ? late
+                   : 1;
+    case EKI_PACE_ARRIVE:
+        arriving = rank->engine->workers[0]->id + run->arrivals[rank->number]++;
+        return arriving == run->job->late_thread ? late : 1;
+    case EKI_PACE_WAIT:
+        return 20000;
+    case EKI_PACE_SERVER:
+        return 50000;
+    case EKI_PACE_TAKE:
+    case EKI_PACE_MESSAGE:
+        return 2000;
+    case EKI_PACE_STEP:
+        return 200;
+    default:
+        return ns;
+    }
+}
+
+static void open_run(struct run *run, const struct job *job)
+{
+    static const struct eki_machine machine = {
+        .name = "late", .poll_period = 20000, .send = 1, .handle = 1};
+    struct eki_sim_program program = {.context = run,
+                                      .iteration = iteration,
+                                      .enter = enter,
+                                      .task = task,
+                                      .left = left,
+                                      .pace = pace};
+    struct eki_sim_setup setup = {.machine = &machine,
+                                  .program = &program,
+                                  .ranks = job->ranks,
+                                  .workers = job->workers,
+                                  .nodes = job->nodes,
+                                  .buffer_slots = 1024,
+                                  .payload_bytes = 16,
+                                  .functions = 1,
+                                  .seed = 1,
+                                  .check_words = 16,
+                                  .has_counter = true,
+                                  .send_buffers = 8,
+                                  .message_bytes = 16384};
+    memset(run, 0, sizeof *run);
+    run->job = job;
+    run->plan = (struct eki_sim_iteration){.steal = job->steal};
+    CHECK_EQ_INT(eki_sim_create(&setup, &run->sim), EK_OK);
+    CHECK_EQ_INT(eki_sim_run(run->sim, 20000000), EKI_SIM_END_OVER);
+    eki_sim_destroy(&run->sim);
+}
+
+/* Tasks that ran in iteration I, all or BEFORE those that are late came. */
+static int sum(const struct run *run, int i, bool before)
+{
+    int tasks = 0;
+    for (int w = 0; w < WORKERS_MOST; w++)
+        tasks += before ? run->ran_before[i][w] : run->ran[i][w];
+    return tasks;
+}
+
+static double seconds(const struct run *run, int i)
+{
+    return (double)(run->left[i] - run->entered[i]) * 1e-9;
+}
+
+static void print(const struct run *run, const char *name)
+{
+    int workers = 0;
+    for (int r = 0; r < run->job->ranks; r++)
+        workers += run->job->workers[r];
+    for (int i = 0; i < run->job->iterations; i++) {
+        printf("     %s, iteration %d: %.3f s; begun before the late came, by "
+               "worker:",
+               name, i + 1, seconds(run, i));
+        for (int w = 0; w < workers; w++)
+            printf(" %d", run->ran_before[i][w]);
+        printf(" (%d of %d)\n", sum(run, i, true), sum(run, i, false));
+    }
+}
+
+/* Two ranks on each node; the lower one of the node with tasks is late. */
+static void late_rank_does_not_hide_its_node(void)
+{
+    static const struct job job = {.ranks = 4,
+                                   .iterations = 3,
+                                   .nodes = {0, 0, 1, 1},
+                                   .workers = {1, 1, 1, 1},
+                                   .steal = EK_STEAL_RANDOM,
+                                   .late_ms = 1000,
+                                   .is_late = {true},
+                                   .late_thread = -1,
+                                   .tasks = {0, 600},
+                                   .ms = {0, 5}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "a late rank on the node of the tasks");
+    for (int i = 0; i < job.iterations; i++) {
+        CHECK_EQ_INT(sum(&run, i, false), 600);
+        /* Three workers, 200 tasks in a second each. */
+        CHECK(sum(&run, i, true) > 540);
+    }
+}
+
+/* A node each: one with tasks, one that is late, one that steals. */
+static void late_node_does_not_hold_up_a_thief(void)
+{
+    static const struct job job = {.ranks = 3,
+                                   .iterations = 4,
+                                   .nodes = {0, 1, 2},
+                                   .workers = {1, 1, 1},
+                                   .steal = EK_STEAL_RANDOM,
+                                   .late_ms = 2000,
+                                   .is_late = {false, true},
+                                   .late_thread = -1,
+                                   .tasks = {40},
+                                   .ms = {50}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "one of three nodes late");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK_EQ_INT(run.ran_before[i][2], 20);
+}
+
+static void four_late_nodes_do_not_hold_up_a_thief(void)
+{
+    static const struct job job = {.ranks = 6,
+                                   .iterations = 4,
+                                   .nodes = {0, 1, 2, 3, 4, 5},
+                                   .workers = {1, 1, 1, 1, 1, 1},
+                                   .steal = EK_STEAL_RANDOM,
+                                   .late_ms = 1000,
+                                   .is_late = {false, true, true, true, true},
+                                   .late_thread = -1,
+                                   .tasks = {400},
+                                   .ms = {5}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "four of six nodes late");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK(run.ran_before[i][5] > 150);
+}
+
+int main(void)
+{
+    RUN(late_rank_does_not_hide_its_node);
+    RUN(late_node_does_not_hold_up_a_thief);
+    RUN(four_late_nodes_do_not_hold_up_a_thief);
+    return check_result();
+}
