@@ -389,7 +389,9 @@ typedef struct ek_hint {
  *
  * Call:    Local.
  * Threads: Any, several at once.
- * Cost:    About 5 ns and one slot (payload_bytes + 16, in multiples of 16).
+ * Cost:    About 5 ns and one slot (payload_bytes + 16, in multiples of 16).  A
+ *          task that is stolen takes a second one until the next ek_restore().
+ *          Arrays double, but only what was in use takes memory.
  */
 EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
                              const void *payload, size_t bytes,
@@ -400,7 +402,7 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
  *
  * The range takes O(1) memory; the workers of the rank are dealt equal parts
  * of it.  Indices that are not discarded in an iteration become ordinary tasks
- * at the next ek_restore().
+ * at the next ek_restore(): each takes a slot from when it has run.
  *
  * @param[in] first,last  0 <= first <= last.
  *

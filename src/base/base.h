@@ -104,6 +104,17 @@ void *eki_realloc(void *memory, size_t count, size_t bytes);
 /* Zeroed and aligned to EKI_LINE. */
 void *eki_alloc_lines(size_t bytes);
 void eki_free(void *memory);
+/*
+ * Let an ARRAY of BYTES (NULL, 0: none) grow to WANTED, not zeroed; NULL: there
+ * is no memory and it stays as it is.  From 2 MiB on it lies on huge pages
+ * where the system has them, and grows without a copy.
+ */
+void *eki_array_resize(void *array, size_t bytes, size_t wanted);
+/* If USED is less than a quarter of a large array, give the end of it back.
+ * Returns its bytes, which are more than USED, and stay so many when the caller
+ * counts up to 64 KiB fewer. */
+size_t eki_array_cut(void *array, size_t bytes, size_t used);
+void eki_array_free(void *array, size_t bytes);
 char *eki_copy_string(const char *text);
 /* Add to the string in TEXT, cutting what does not fit into its BYTES. */
 void eki_append(char *text, size_t bytes, const char *format, ...)

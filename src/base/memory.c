@@ -5,10 +5,16 @@
  * Every allocation of the library passes here, so that tests can let any of
  * them fail.  Owns the countdown to that failure.
  */
+#define _GNU_SOURCE /* mremap() */
 #include "base/base.h"
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Arrays from here on are mappings of their own, in multiples of this: the size
+ * of a huge page of x86 and of most others. */
+#define LARGE_BYTES ((size_t)1 << 21)
 
 /* Allocations until one fails, that one included; 0 or less: none will. */
 static _Atomic int64_t fail_countdown;
@@ -71,6 +77,97 @@ void *eki_alloc_lines(size_t bytes)
 void eki_free(void *memory)
 {
     free(memory);
+}
+
+static bool is_large(size_t bytes)
+{
+    return bytes >= LARGE_BYTES;
+}
+
+/* A mapping of whole huge pages; NULL: there is none. */
+static void *map_large(size_t bytes)
+{
+    unsigned char *memory =
+        mmap(NULL, bytes + LARGE_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    size_t before = (size_t)(-(uintptr_t)memory & (LARGE_BYTES - 1));
+    if (before != 0)
+        munmap(memory, before);
+    munmap(memory + before + bytes, LARGE_BYTES - before);
+    return memory + before;
+}
+
+/* Pages move, not what lies on them. */
+static void *move_large(void *array, size_t bytes, size_t wanted)
+{
+    void *place = map_large(wanted);
+    if (!place)
+        return NULL;
+    void *moved =
+        mremap(array, bytes, wanted, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (moved == MAP_FAILED) {
+        munmap(place, wanted);
+        return NULL;
+    }
+    return moved;
+}
+
+static size_t mapped_bytes(size_t bytes)
+{
+    return (bytes + LARGE_BYTES - 1) / LARGE_BYTES * LARGE_BYTES;
+}
+
+static void *resize_large(void *array, size_t bytes, size_t wanted)
+{
+    size_t pages = mapped_bytes(wanted), old = mapped_bytes(bytes);
+    if (pages < wanted || pages > SIZE_MAX - LARGE_BYTES)
+        return NULL;
+    if (is_large(bytes) && pages == old)
+        return array;
+    void *resized =
+        is_large(bytes) ? move_large(array, old, pages) : map_large(pages);
+    if (!resized)
+        return NULL;
+    /* Without huge pages all is as right, and touched more slowly. */
+    madvise(resized, pages, MADV_HUGEPAGE);
+    if (is_large(bytes))
+        return resized;
+    if (bytes > 0)
+        memcpy(resized, array, bytes);
+    free(array);
+    return resized;
+}
+
+void *eki_array_resize(void *array, size_t bytes, size_t wanted)
+{
+    EKI_ASSERT(wanted > 0 && wanted >= bytes);
+    if (must_fail())
+        return NULL;
+    return is_large(wanted) ? resize_large(array, bytes, wanted)
+                            : realloc(array, wanted);
+}
+
+size_t eki_array_cut(void *array, size_t bytes, size_t used)
+{
+    if (!is_large(bytes) || used > bytes / 4)
+        return bytes;
+    /* So much that it is large whatever the caller rounds down. */
+    size_t left = mapped_bytes(used) + 2 * LARGE_BYTES;
+    size_t old = mapped_bytes(bytes);
+    if (left >= old)
+        return bytes;
+    munmap((unsigned char *)array + left, old - left);
+    return left;
+}
+
+void eki_array_free(void *array, size_t bytes)
+{
+    if (is_large(bytes))
+        munmap(array, mapped_bytes(bytes));
+    else
+        free(array);
 }
 
 char *eki_copy_string(const char *text)

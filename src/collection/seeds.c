@@ -324,7 +324,7 @@ int64_t eki_collection_held(const ek_collection *tasks)
         const struct eki_local *local = &tasks->engine->workers[here]->local;
         held += eki_local_slots(local, local->seed_base, local->seed_end) +
                 eki_local_slots(local, local->log, local->log_end) +
-                local->remaining_count + local->aside;
+                local->aside;
     }
     return held;
 }
@@ -376,21 +376,6 @@ static int64_t visit_slots(const struct visit *visit, unsigned char *first,
         removed += !show(visit, (struct eki_slot *)last);
     }
     return removed;
-}
-
-/* Show each remaining index of a range as an ordinary task. */
-static void visit_remaining(const struct visit *visit, struct eki_local *local)
-{
-    _Alignas(16) unsigned char memory[64] = {0};
-    struct eki_slot *slot = (struct eki_slot *)memory;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < local->remaining_count; i++) {
-        const struct eki_remaining *remaining = &local->remaining[i];
-        eki_slot_of_remaining(remaining, slot);
-        if (show(visit, slot))
-            local->remaining[kept++] = *remaining;
-    }
-    local->remaining_count = kept;
 }
 
 /* Close the gaps of removed seeds; legal only while nothing has run. */
@@ -447,7 +432,6 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
         visit_slots(&visit,
                     local->stack_bottom - local->aside * local->slot_bytes,
                     local->stack_bottom, local->slot_bytes);
-        visit_remaining(&visit, local);
     }
     visit_departing(&visit, tasks);
     return EK_OK;

@@ -77,7 +77,7 @@ static bool has_room(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     if (eki_local_reserve(local, SPLIT_MOST) &&
-        eki_local_remain_reserve(local, worker->piece.size))
+        eki_local_log_reserve(local, worker->piece.size))
         return true;
     eki_worker_no_memory(worker, "the parts of a range");
     return false;
@@ -149,14 +149,21 @@ static uint64_t index_ns(const struct ek_worker *worker, uint64_t elapsed)
     return (uint64_t)(rest > share ? rest : share);
 }
 
+/* The index that ended is a task of the log; there is room. */
 static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
 {
+    struct eki_local *local = &worker->local;
+    struct eki_slot *slot = (struct eki_slot *)local->log_end;
     int64_t index = worker->piece.index - 1;
-    uint64_t id = worker->piece.id + (uint64_t)index;
-    struct eki_remaining remaining = {
-        id, index, worker->piece.function,
-        flags & EKI_SLOT_SKIPPED ? EKI_BIN_NEVER : eki_bin_of(ns), flags};
-    eki_local_remain(&worker->local, &remaining);
+    EKI_ASSERT(local->log_end < local->log_limit);
+    local->log_end += local->slot_bytes;
+    eki_slot_head(slot, worker->piece.function, sizeof index, EKI_NO_HINT,
+                  EKI_SLOT_SEED | flags, worker->piece.id + (uint64_t)index);
+    if (!(flags & EKI_SLOT_SKIPPED)) {
+        slot->bin = eki_bin_of(ns);
+        slot->deviation = 0;
+    }
+    memcpy(slot->payload, &index, sizeof index);
 }
 
 static void note_largest(struct ek_worker *worker, uint64_t ns)

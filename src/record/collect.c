@@ -79,17 +79,6 @@ static void pack_seeds(struct packing *packing, const struct eki_local *local)
     }
 }
 
-static void pack_remaining(struct packing *packing,
-                           const struct eki_local *local)
-{
-    _Alignas(16) unsigned char memory[64] = {0};
-    struct eki_slot *slot = (struct eki_slot *)memory;
-    for (int64_t i = 0; i < local->remaining_count; i++) {
-        eki_slot_of_remaining(&local->remaining[i], slot);
-        pack_slot(packing, slot);
-    }
-}
-
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
 static bool pack_worker(struct eki_record_pack *pack,
@@ -100,7 +89,6 @@ static bool pack_worker(struct eki_record_pack *pack,
     struct packing packing = {pack, 0, eki_record_pack_begin(pack)};
     pack_seeds(&packing, local);
     pack_slots(&packing, local->log, local->log_end, local->slot_bytes);
-    pack_remaining(&packing, local);
     struct eki_record_worker sums = {.executed = counts->tasks,
                                      .nulls =
                                          counts->nulls - packing.listed_nulls,

@@ -10,26 +10,42 @@ void eki_local_init(struct eki_local *local, uint32_t slot_bytes)
 {
     memset(local, 0, sizeof *local);
     local->slot_bytes = slot_bytes;
+    local->spare_most = EKI_SPARE_BYTES;
+}
+
+static void free_slots(unsigned char *slots, const unsigned char *limit)
+{
+    eki_array_free(slots, (size_t)(limit - slots));
 }
 
 void eki_local_free(struct eki_local *local)
 {
-    eki_free(local->seeds);
-    eki_free(local->stack);
-    eki_free(local->log);
-    eki_free(local->spare);
-    eki_free(local->remaining);
+    free_slots(local->seeds, local->seed_limit);
+    free_slots(local->stack, local->stack_limit);
+    free_slots(local->log, local->log_limit);
+    free_slots(local->spare, local->spare_limit);
     eki_local_init(local, local->slot_bytes);
 }
 
-/* Double an array of USED slots until it has ROOM of them; NULL: no memory. */
+/* An array of ROOM slots with room for NEEDED; NULL: no memory. */
+static unsigned char *resize(unsigned char *slots, int64_t room, int64_t needed,
+                             uint32_t slot_bytes)
+{
+    if (needed > (int64_t)(PTRDIFF_MAX / slot_bytes))
+        return NULL;
+    return eki_array_resize(slots, (size_t)(room * slot_bytes),
+                            (size_t)(needed * slot_bytes));
+}
+
+/* Double an array of *ROOM slots until it has NEEDED of them; NULL: no memory.
+ */
 static unsigned char *grow(unsigned char *slots, int64_t *room, int64_t needed,
                            uint32_t slot_bytes)
 {
     int64_t wanted = *room > FIRST_SLOTS ? *room : FIRST_SLOTS;
     while (wanted < needed)
         wanted *= 2;
-    unsigned char *grown = eki_realloc(slots, (size_t)wanted, slot_bytes);
+    unsigned char *grown = resize(slots, *room, wanted, slot_bytes);
     if (grown)
         *room = wanted;
     return grown;
@@ -53,8 +69,9 @@ bool eki_local_seeds_reserve(struct eki_local *local, int64_t n)
     int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
     if (used + n <= eki_local_slots(local, local->seeds, local->seed_limit))
         return true;
-    unsigned char *slots =
-        eki_realloc(local->seeds, (size_t)(used + n), local->slot_bytes);
+    unsigned char *slots = resize(
+        local->seeds, eki_local_slots(local, local->seeds, local->seed_limit),
+        used + n, local->slot_bytes);
     if (!slots)
         return false;
     place_seeds(local, slots, base, used, used + n);
@@ -65,7 +82,7 @@ struct eki_slot *eki_local_seed_grow(struct eki_local *local)
 {
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
     int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
-    int64_t room = used;
+    int64_t room = eki_local_slots(local, local->seeds, local->seed_limit);
     unsigned char *slots =
         grow(local->seeds, &room, used + 1, local->slot_bytes);
     if (!slots)
@@ -126,6 +143,43 @@ bool eki_local_log_reserve(struct eki_local *local, int64_t n)
     local->log_end = slots + used * local->slot_bytes;
     local->log_limit = slots + room * local->slot_bytes;
     return true;
+}
+
+bool eki_local_spare_reserve(struct eki_local *local, int64_t n)
+{
+    if (n <= eki_local_slots(local, local->spare, local->spare_limit))
+        return true;
+    free_slots(local->spare, local->spare_limit);
+    local->spare = resize(NULL, 0, n, local->slot_bytes);
+    local->spare_limit = local->spare;
+    if (local->spare)
+        local->spare_limit += n * local->slot_bytes;
+    return local->spare != NULL;
+}
+
+/* The limit of an array of which so many BYTES were needed. */
+static unsigned char *cut(const struct eki_local *local, unsigned char *slots,
+                          const unsigned char *limit, ptrdiff_t bytes)
+{
+    if (slots == limit)
+        return slots;
+    size_t left = eki_array_cut(slots, (size_t)(limit - slots), (size_t)bytes);
+    return slots + left / local->slot_bytes * local->slot_bytes;
+}
+
+void eki_local_cut(struct eki_local *local, int64_t kept)
+{
+    ptrdiff_t bytes = kept * local->slot_bytes;
+    ptrdiff_t used = local->seed_end - local->seeds;
+    local->seed_limit = cut(local, local->seeds, local->seed_limit,
+                            used > bytes ? used : bytes);
+    local->log_limit =
+        cut(local, local->log, local->log_limit, local->log_end - local->log);
+    local->spare_limit = cut(local, local->spare, local->spare_limit, bytes);
+    if (bytes > local->spare_most) {
+        free_slots(local->spare, local->spare_limit);
+        local->spare = local->spare_limit = NULL;
+    }
 }
 
 struct eki_slot *eki_local_log(struct eki_local *local,
@@ -196,29 +250,6 @@ int64_t eki_local_cancel(struct eki_local *local)
     return tasks;
 }
 
-bool eki_local_remain_reserve(struct eki_local *local, int64_t n)
-{
-    int64_t room = local->remaining_room ? local->remaining_room : FIRST_SLOTS;
-    if (local->remaining_count + n <= local->remaining_room)
-        return true;
-    while (room < local->remaining_count + n)
-        room *= 2;
-    struct eki_remaining *grown =
-        eki_realloc(local->remaining, (size_t)room, sizeof *grown);
-    if (!grown)
-        return false;
-    local->remaining = grown;
-    local->remaining_room = room;
-    return true;
-}
-
-void eki_local_remain(struct eki_local *local,
-                      const struct eki_remaining *remaining)
-{
-    EKI_ASSERT(local->remaining_count < local->remaining_room);
-    local->remaining[local->remaining_count++] = *remaining;
-}
-
 int64_t eki_local_seed_tasks(const struct eki_local *local)
 {
     int64_t tasks = 0;
@@ -235,7 +266,6 @@ void eki_local_clear(struct eki_local *local)
     local->seed_base = local->seed_top = local->seed_end = local->seeds;
     local->stack_bottom = local->stack_top = local->stack;
     local->log_end = local->log;
-    local->remaining_count = 0;
     local->has_ranges = false;
     local->aside = local->gone = 0;
     local->has_hints = false;

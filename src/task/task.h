@@ -7,9 +7,9 @@
  * iteration: the owner takes from its top and runs in place, publishing copies
  * from its base.  What came from elsewhere, and what tasks spawned, is a
  * *stack* above: the owner takes the newest, publishing the oldest.  A seed
- * taken from the stack is copied to the *log* and runs there.  So after the
- * iteration seeds [base, count) and the log are what ran here; ranges leave
- * their remaining indices in a list of their own.
+ * taken from the stack is copied to the *log* and runs there; an index of a
+ * range that is not null for good is written there.  So after the iteration
+ * seeds [base, count) and the log are what ran here.
  *
  * Invariants: seeds: base <= top <= count; stack: bottom <= top <= room.  While
  * a publication is open, the slots below base and bottom that belong to it are
@@ -260,19 +260,6 @@ static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
     return range->last - range->first;
 }
 
-/* An index of a range that was not discarded. */
-struct eki_remaining {
-    uint64_t id;
-    int64_t index;
-    uint16_t function;
-    uint16_t bin;
-    uint8_t flags;
-};
-
-/* The ordinary task that it becomes; SLOT has 8 bytes of payload. */
-void eki_slot_of_remaining(const struct eki_remaining *remaining,
-                           struct eki_slot *slot);
-
 struct eki_local {
     unsigned char *seed_base, *seed_top;     /* what is still to run */
     unsigned char *stack_bottom, *stack_top; /* likewise */
@@ -285,15 +272,13 @@ struct eki_local {
 
     unsigned char *seeds, *seed_end, *seed_limit; /* the array */
     unsigned char *stack, *log;
-    unsigned char *spare; /* as many slots as seeds */
-    int64_t spare_slots;
+    unsigned char *spare, *spare_limit;       /* for the next restore */
+    int64_t spare_most;                       /* bytes of seeds that use it */
     int64_t published_seeds, published_stack; /* of the open publication */
-    int64_t aside; /* cancelled tasks that lie below the stack's bottom */
-    int64_t gone;  /* discarded tasks of which no slot tells */
-    struct eki_remaining *remaining;
-    int64_t remaining_count, remaining_room;
-    bool has_hints;       /* seeds that were never measured carry hints */
-    bool has_ranges;      /* some of the seeds are ranges */
+    int64_t aside;   /* cancelled tasks that lie below the stack's bottom */
+    int64_t gone;    /* discarded tasks of which no slot tells */
+    bool has_hints;  /* seeds that were never measured carry hints */
+    bool has_ranges; /* some of the seeds are ranges */
     bool keeps_discarded; /* in the log, too: it is recorded */
 };
 
@@ -354,6 +339,17 @@ static inline struct eki_slot *eki_local_push(struct eki_local *local)
     return slot;
 }
 
+/*
+ * Seeds of so few bytes are restored into the spare array, faster than in
+ * place: they stay in the caches (ek-bench tasks, restore 10000 and 100000).
+ */
+#define EKI_SPARE_BYTES (2 << 20)
+/* Make room for N slots in the spare array; false: no memory. */
+bool eki_local_spare_reserve(struct eki_local *local, int64_t n);
+/* After a restore that leaves KEPT seeds, give back of large arrays what the
+ * iteration did not need. */
+void eki_local_cut(struct eki_local *local, int64_t kept);
+
 /* Make room for N more slots in the log; false: no memory. */
 bool eki_local_log_reserve(struct eki_local *local, int64_t n);
 /* Append a copy of SLOT to the log; NULL: no memory. */
@@ -390,12 +386,6 @@ static inline void eki_local_published(struct eki_local *local)
 
 /* Cancel all tasks: they stay for the restore.  Returns how many there were. */
 int64_t eki_local_cancel(struct eki_local *local);
-
-/* Make room for N more remaining indices; false: no memory. */
-bool eki_local_remain_reserve(struct eki_local *local, int64_t n);
-/* Note that an index of a range is not null for good; there is room. */
-void eki_local_remain(struct eki_local *local,
-                      const struct eki_remaining *remaining);
 
 /* Tasks (indices of ranges) among the seeds.  O(1) without ranges. */
 int64_t eki_local_seed_tasks(const struct eki_local *local);

@@ -158,6 +158,41 @@ static void large_range_in_constant_memory(void)
     ek_destroy(&tasks);
 }
 
+/*
+ * All indices remain: each takes a slot, however often they are restored.  One
+ * that is stolen takes another, so only what a single worker has is counted.
+ */
+static void remaining_indices_take_a_slot(void)
+{
+    enum {
+        INDICES = 600000, /* of a rank */
+        SLOT_BYTES = 64,
+        /* The ends of huge pages, and what is spare. */
+        SPARE_MOST_KIB = 8192
+    };
+    if (job_workers > 1)
+        return;
+    const int64_t n = (int64_t)INDICES * job_size;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "index", index_task, NULL);
+    int64_t first = (int64_t)INDICES * job_rank, before = peak_kib();
+    says.keep_every = 1;
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_EQ_INT(ek_add_range(tasks, function, first, first + INDICES), EK_OK);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        check_sums(ran_in_job(), sums_of(0, n, 1));
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    int64_t growth = job_most(peak_kib() - before);
+    if (job_rank == 0)
+        printf("     %d indices remain, memory grew by %lld KiB\n", INDICES,
+               (long long)growth);
+    CHECK(growth < INDICES / 1024 * SLOT_BYTES + SPARE_MOST_KIB);
+    ek_destroy(&tasks);
+}
+
 /* Over all policies: what remains, and where it remains. */
 static void remaining_indices_are_tasks(void)
 {
@@ -307,6 +342,7 @@ int main(int argc, char **argv)
     if (argc > 3)
         indices_in_all = atoll(argv[3]);
     JOB_RUN(large_range_in_constant_memory);
+    JOB_RUN(remaining_indices_take_a_slot);
     JOB_RUN(remaining_indices_are_tasks);
     JOB_RUN(many_ranges);
     JOB_RUN(stopping_in_a_range);

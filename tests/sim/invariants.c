@@ -366,7 +366,7 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
                         worker->id,
                         order == EKI_ORDER_ORIGINAL && !tally->lost_count);
         if (local->log_end != local->log || local->aside != 0 ||
-            local->remaining_count != 0 || local->seed_top != local->seed_end)
+            local->seed_top != local->seed_end)
             ledger_fail(ledger, "worker %d is not restored", worker->id);
     }
     tally->restored++;

@@ -58,8 +58,6 @@ static void find_local(struct explore *explore, const struct eki_local *local)
     find_between(explore, local, local->seed_base, local->seed_end, "seeds");
     find_between(explore, local, bottom, local->stack_top, "stack");
     find_between(explore, local, local->log, local->log_end, "log");
-    for (int64_t i = 0; i < local->remaining_count; i++)
-        find_key(explore, local->remaining[i].index, "remaining");
 }
 
 /* What nobody has claimed of a publication. */

@@ -205,6 +205,44 @@ static void memory_keeps_its_content_when_it_grows(void)
     eki_free(text);
 }
 
+/* Whether bytes up to LAST count on from 0. */
+static bool counts_on(const unsigned char *array, size_t last)
+{
+    for (size_t i = 0; i < last; i++) {
+        if (array[i] != (unsigned char)(i * 7 + i / 4096))
+            return false;
+    }
+    return true;
+}
+
+/* From a few bytes to many huge pages and back to a few of them. */
+static void arrays_keep_their_content(void)
+{
+    static const size_t sizes[] = {100,     5000,    2097151, 2097152,
+                                   3000000, 4194304, 30000000};
+    unsigned char *array = NULL;
+    size_t bytes = 0;
+    for (int i = 0; i < 7; i++) {
+        eki_memory_fail(1);
+        CHECK(eki_array_resize(array, bytes, sizes[i]) == NULL);
+        eki_memory_fail(0);
+        array = eki_array_resize(array, bytes, sizes[i]);
+        if (!CHECK(array != NULL) || !CHECK(counts_on(array, bytes)))
+            return;
+        for (; bytes < sizes[i]; bytes++)
+            array[bytes] = (unsigned char)(bytes * 7 + bytes / 4096);
+    }
+    CHECK(eki_array_resize(array, bytes, SIZE_MAX - 5) == NULL);
+    CHECK_EQ_INT(eki_array_cut(array, bytes, bytes / 2), (int64_t)bytes);
+    size_t left = eki_array_cut(array, bytes, 1000000);
+    CHECK(left >= 4194304 && left <= 10000000);
+    CHECK(counts_on(array, left));
+    eki_array_free(array, left);
+    array = eki_array_resize(NULL, 0, 10);
+    CHECK_EQ_INT(eki_array_cut(array, 10, 0), 10);
+    eki_array_free(array, 10);
+}
+
 static void lines_are_aligned_and_zeroed(void)
 {
     for (size_t bytes = 1; bytes < 3 * EKI_LINE; bytes += 63) {
@@ -393,6 +431,7 @@ int main(void)
     RUN(memory_refuses_sizes_that_overflow);
     RUN(memory_of_no_bytes_is_not_a_failure);
     RUN(memory_keeps_its_content_when_it_grows);
+    RUN(arrays_keep_their_content);
     RUN(lines_are_aligned_and_zeroed);
     RUN(allocation_n_fails_once);
     RUN(append_cuts_what_does_not_fit);

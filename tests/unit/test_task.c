@@ -436,7 +436,7 @@ static void restore_at_last(struct model *model, enum eki_order order)
         if (done)
             break;
         CHECK_EQ_INT(discarded, 0);
-        CHECK(n < 5);
+        CHECK(n < 6);
     }
     CHECK_EQ_INT(discarded, model->discarded);
 }
@@ -481,6 +481,8 @@ static void local_part_is_a_list(void)
         struct model *model = calloc(1, sizeof *model);
         eki_random_seed(&model->random, 7, (uint64_t)run);
         eki_local_init(&model->local, eki_slot_bytes(payloads[run % 6]));
+        if (run / 6 % 2) /* all in place */
+            model->local.spare_most = 0;
         for (int phase = 0; phase < 4; phase++) {
             for (int64_t i = (int64_t)below(model, 100); i > 0; i--) {
                 uint64_t id = model->next++;
@@ -567,39 +569,94 @@ static void hints_order_where_nothing_ran(void)
     eki_local_free(&local);
 }
 
-static void remaining_indices_become_tasks(void)
+/* Slots for which there is memory. */
+static int64_t room_of(const struct eki_local *local)
+{
+    return eki_local_slots(local, local->seeds, local->seed_limit) +
+           eki_local_slots(local, local->stack, local->stack_limit) +
+           eki_local_slots(local, local->log, local->log_limit) +
+           eki_local_slots(local, local->spare, local->spare_limit);
+}
+
+/* N tasks in the log, as ranges leave their indices, of scattered durations. */
+static void log_tasks(struct eki_local *local, int64_t n)
+{
+    unsigned char memory[128] = {0};
+    struct eki_slot *slot = (struct eki_slot *)memory;
+    CHECK(eki_local_log_reserve(local, n));
+    for (int64_t i = 0; i < n; i++) {
+        fill(slot, (uint64_t)i, EKI_SLOT_SEED, local->slot_bytes);
+        slot->bin = eki_bin_of((uint64_t)(i * 7919 % 100003));
+        CHECK(eki_local_log(local, slot) != NULL);
+    }
+}
+
+/* What N logged tasks and five seeds have become: the first time. */
+static void check_first(const struct eki_local *local, int64_t n,
+                        enum eki_order order)
+{
+    int64_t count[2] = {0, 0}, wrong = 0;
+    for (int64_t i = 0; i < n + 5; i++) {
+        const struct eki_slot *slot = seed_at(local, i);
+        const struct eki_slot *last = seed_at(local, i > 0 ? i - 1 : 0);
+        int64_t executed = i < n ? n - 1 - i : i - n;
+        count[slot->bin != EKI_BIN_NEVER]++;
+        wrong += !is_whole(slot, local->slot_bytes);
+        if (order == EKI_ORDER_EXECUTED)
+            wrong += (int64_t)slot->id != executed;
+        else if (order == EKI_ORDER_ORIGINAL)
+            wrong += last->id > slot->id;
+        else
+            wrong += slot->bin && last->bin > slot->bin;
+    }
+    CHECK_EQ_INT(wrong, 0);
+    CHECK_EQ_INT(count[0], 5);
+    CHECK_EQ_INT(count[1], n);
+}
+
+/* However often they are restored, and in which order. */
+static void many_tasks_take_a_slot_each(void)
 {
     static const uint32_t sizes[] = {32, 64, 80};
-    for (int s = 0; s < 3; s++) {
+    for (int run = 0; run < 9; run++) {
         struct eki_local local;
-        int64_t discarded = 0;
-        eki_local_init(&local, sizes[s]);
-        CHECK(eki_local_remain_reserve(&local, 300));
-        for (int64_t i = 0; i < 300; i++) {
-            struct eki_remaining remaining = {
-                .id = eki_id(5, (uint64_t)i),
-                .index = 1000 + i,
-                .function = 2,
-                .bin = i % 10 ? eki_bin_of((uint64_t)i * 100) : EKI_BIN_NEVER,
-                .flags = i % 10 ? 0 : EKI_SLOT_SKIPPED};
-            eki_local_remain(&local, &remaining);
-        }
-        CHECK(eki_local_restore(&local, EKI_ORDER_ORIGINAL, &discarded));
-        CHECK_EQ_INT(seed_count(&local), 300);
-        CHECK_EQ_INT(discarded, 0);
-        for (int64_t i = 0; i < 300; i++) {
-            const struct eki_slot *slot = seed_at(&local, i);
-            int64_t index;
-            memcpy(&index, slot->payload, sizeof index);
-            CHECK_EQ_INT(slot->id, eki_id(5, (uint64_t)i));
-            CHECK_EQ_INT(index, 1000 + i);
-            CHECK_EQ_INT(slot->bytes, 8);
-            CHECK_EQ_INT(slot->function, 2);
-            CHECK_EQ_INT(slot->flags, EKI_SLOT_SEED);
-            CHECK((slot->bin == EKI_BIN_NEVER) == (i % 10 == 0));
+        int64_t n = 3 * EKI_SPARE_BYTES / sizes[run / 3];
+        eki_local_init(&local, sizes[run / 3]);
+        add_seeds(&local, 5);
+        log_tasks(&local, n);
+        int64_t room = room_of(&local);
+        CHECK(room <= 2 * n); /* arrays double */
+        for (int round = 0; round < 3; round++) {
+            enum eki_order order = (enum eki_order)((run + round) % 3);
+            CHECK(eki_local_restore(&local, order, NULL));
+            CHECK(room_of(&local) <= room);
+            CHECK_EQ_INT(seed_count(&local), n + 5);
+            if (round == 0)
+                check_first(&local, n, order);
         }
         eki_local_free(&local);
     }
+}
+
+/* Of arrays that an iteration needed once, the next restores leave little. */
+static void large_arrays_are_given_back(void)
+{
+    struct eki_local local;
+    int64_t n = 8 * EKI_SPARE_BYTES / 64;
+    eki_local_init(&local, 64);
+    add_seeds(&local, n);
+    log_tasks(&local, n);
+    CHECK(eki_local_restore(&local, EKI_ORDER_LONGEST, NULL));
+    CHECK(room_of(&local) >= 3 * n);
+    for (int64_t i = 10; i < 2 * n; i++)
+        seed_at(&local, i)->flags |= EKI_SLOT_DISCARDED;
+    for (int round = 0; round < 3; round++)
+        CHECK(eki_local_restore(&local, EKI_ORDER_LONGEST, NULL));
+    CHECK_EQ_INT(seed_count(&local), 10);
+    CHECK(room_of(&local) <= 6 * EKI_SPARE_BYTES / 64);
+    add_seeds(&local, n);
+    CHECK_EQ_INT(seed_count(&local), n + 10);
+    eki_local_free(&local);
 }
 
 static void add_range(struct eki_local *local, int64_t first, int64_t last,
@@ -715,8 +772,6 @@ static void growth_that_fails_loses_nothing(void)
     CHECK(eki_local_log(&local, seed_at(&local, 0)) == NULL);
     eki_memory_fail(1);
     CHECK(!eki_local_log_reserve(&local, 1000));
-    eki_memory_fail(1);
-    CHECK(!eki_local_remain_reserve(&local, 1));
     eki_memory_fail(0);
     CHECK(eki_local_check(&local) == NULL);
     CHECK_EQ_INT(eki_local_count(&local), 128);
@@ -744,7 +799,8 @@ int main(void)
     RUN(local_part_is_a_list);
     RUN(never_measured_tasks_go_by_their_hints);
     RUN(hints_order_where_nothing_ran);
-    RUN(remaining_indices_become_tasks);
+    RUN(many_tasks_take_a_slot_each);
+    RUN(large_arrays_are_given_back);
     RUN(ranges_stay_until_they_ran);
     RUN(what_is_not_kept_goes);
     RUN(restoring_nothing_leaves_nothing);

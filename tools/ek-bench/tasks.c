@@ -35,6 +35,7 @@ struct task_case {
     int64_t n;
     double target_ratio, target_ns;
     struct bench_row *row;
+    const struct bench *bench;
     ek_collection *tasks;
     ek_function function, parent, leaf;
     int64_t iteration;
@@ -165,6 +166,15 @@ static double run_library(struct task_case *c)
     return sum != 0 ? ns : NAN;
 }
 
+static void open_collection(struct task_case *c)
+{
+    ek_options options = bench_options(c->bench, 1);
+    bench_check(ek_create(MPI_COMM_SELF, &options, &c->tasks));
+    bench_check(ek_register(c->tasks, "body", c->body, c, &c->function));
+    bench_check(ek_register(c->tasks, "parent", spawn_many, c, &c->parent));
+    bench_check(ek_register(c->tasks, "leaf", empty, c, &c->leaf));
+}
+
 static void add_seeds(struct task_case *c)
 {
     struct payload payload = {0};
@@ -220,6 +230,35 @@ static double run_restore(struct task_case *c)
         last = bench_ticks();
     }
     return per_task(c, first, last);
+}
+
+/* What a collection costs whose memory nobody has touched: the first seeds, and
+ * the first restore. */
+static double run_first(struct task_case *c, bool is_restored)
+{
+    ek_collection *other = c->tasks;
+    open_collection(c);
+    uint64_t first = bench_ticks();
+    add_seeds(c);
+    if (is_restored) {
+        bench_check(ek_process(c->tasks, NULL));
+        first = bench_ticks();
+        bench_check(ek_restore(c->tasks, EK_RESTORE_RETAIN, NULL));
+    }
+    double ns = per_task(c, first, bench_ticks());
+    ek_destroy(&c->tasks);
+    c->tasks = other;
+    return ns;
+}
+
+static double run_first_added(struct task_case *c)
+{
+    return run_first(c, false);
+}
+
+static double run_first_restore(struct task_case *c)
+{
+    return run_first(c, true);
 }
 
 static double run_spawned(struct task_case *c)
@@ -282,6 +321,14 @@ static const struct task_case cases[] = {
      .run = run_restore,
      .body = with_own_duration,
      .n = 100000},
+    {.name = "first 1000000: add",
+     .run = run_first_added,
+     .body = with_duration,
+     .n = 1000000},
+    {.name = "first 1000000: restore",
+     .run = run_first_restore,
+     .body = with_duration,
+     .n = 1000000},
     {.name = "null index of a range",
      .run = run_range,
      .body = look_up,
@@ -316,11 +363,8 @@ static struct task_case *open_case(const struct bench *bench, int number)
     memset(c->is_wanted, 0, sizeof c->is_wanted);
     if (c->n == 0)
         c->n = c->run == run_range ? RANGE_FACTOR * bench->tasks : bench->tasks;
-    ek_options options = bench_options(bench, 1);
-    bench_check(ek_create(MPI_COMM_SELF, &options, &c->tasks));
-    bench_check(ek_register(c->tasks, "body", c->body, c, &c->function));
-    bench_check(ek_register(c->tasks, "parent", spawn_many, c, &c->parent));
-    bench_check(ek_register(c->tasks, "leaf", empty, c, &c->leaf));
+    c->bench = bench;
+    open_collection(c);
     return c;
 }
 
