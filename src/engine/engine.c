@@ -88,6 +88,8 @@ ek_status eki_engine_create(const struct eki_setup *setup,
     if (!engine->alone) {
         eki_waves_open(engine);
         eki_engine_add(engine, &engine->waves.protocol);
+        engine->refusal.ops = &eki_refusal_ops;
+        eki_engine_add(engine, &engine->refusal);
     }
     if (!create_workers(engine))
         goto no_memory;

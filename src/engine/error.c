@@ -2,6 +2,8 @@
 /* Errors of a phase: who tells of one, and which all ranks return. */
 #include "engine/internal.h"
 
+#include <stdarg.h>
+
 void eki_set_stop(struct eki_engine *engine)
 {
     /* relaxed: seen at the end of a task, sooner or later. */
@@ -100,6 +102,32 @@ bool eki_error_is_abandoned(const struct eki_error *error)
 {
     return error->status == EK_ERR_TASK && error->function < 0 &&
            error->code == 0;
+}
+
+void eki_note_refusal(struct eki_engine *engine, const struct eki_error *error)
+{
+    struct eki_node_words *node = engine->node;
+    int expected = EKI_FITS;
+    /* relaxed: the first refusal stays; the release below publishes it. */
+    if (!atomic_compare_exchange_strong_explicit(
+            &node->refused, &expected, EKI_REFUSING, memory_order_relaxed,
+            memory_order_relaxed))
+        return;
+    node->refusal = *error;
+    /* release: pairs with the acquire in eki_refused(): the words. */
+    atomic_store_explicit(&node->refused, EKI_NOTED, memory_order_release);
+}
+
+void eki_engine_refuse(struct eki_engine *engine, const char *format, ...)
+{
+    struct eki_error error = {
+        .status = EK_ERR_MPI, .worker = engine->workers[0]->id, .function = -1};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.text, sizeof error.text, format, arguments);
+    va_end(arguments);
+    eki_note_refusal(engine, &error);
+    eki_set_stop(engine);
 }
 
 void eki_engine_stop(struct eki_engine *engine)

@@ -43,6 +43,14 @@ void eki_worker_note_idle(struct ek_worker *worker);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 
+/* Note why a message was refused, here or elsewhere; the first stays. */
+void eki_note_refusal(struct eki_engine *engine, const struct eki_error *error);
+/* Where a message did not fit: whether the phase is broken from now on; and
+ * whether the other nodes are told. */
+bool eki_refusal_breaks(struct eki_engine *engine);
+bool eki_refusal_is_told(struct eki_engine *engine);
+extern const struct eki_protocol_ops eki_refusal_ops;
+
 /* The tree of nodes, for this rank. */
 void eki_waves_open(struct eki_engine *engine);
 /* Whether the server has heard, and passed on, that the phase is over. */

@@ -22,6 +22,8 @@ enum eki_kind {
     EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
     EKI_KIND_FETCHED, /* counter: holder -> rank; one slot */
     EKI_KIND_PARCEL,  /* rebalance: a piece of something larger */
+    EKI_KIND_BREAK,   /* to the neighbours: a message did not fit; struct
+                         eki_error */
     EKI_KINDS
 };
 
@@ -37,7 +39,7 @@ enum eki_concern {
 struct eki_kind_traits {
     const char *name; /* in traces and errors */
     enum eki_concern concerns;
-    bool has_slots; /* the body is tasks: checked; an old one is an error */
+    bool has_slots; /* the body is tasks: an old one is an error */
     bool must_fit;  /* the phase is an error where there is no memory for it */
     bool is_news;   /* more may follow soon: who waits looks again at once */
 };

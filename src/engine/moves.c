@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks that depart: kept until there are buffers, and taken where they go. */
-#include "engine/offers.h"
+#include "engine/decode.h"
 
 static bool grow(struct eki_engine *engine)
 {
@@ -75,6 +75,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
 {
     struct eki_engine *engine = protocol->engine;
     (void)now;
+    if (!eki_move_fits(engine, message))
+        return EKI_REFUSED;
     if (engine->kind == EKI_PHASE_RESTORE)
         return take_home(engine, message);
     struct ek_worker *worker = eki_server_worker(engine, message->head.worker);

@@ -21,10 +21,19 @@ static inline bool eki_is_stopped(const struct eki_engine *engine)
     return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
 }
 
+/* What the node knows of messages that did not fit, enum eki_refused. */
+static inline int eki_refused(const struct eki_engine *engine)
+{
+    /* acquire: pairs with the releases in refusal.c: why. */
+    return atomic_load_explicit(&engine->node->refused, memory_order_acquire);
+}
+
 static inline bool eki_is_broken(const struct eki_engine *engine)
 {
     /* relaxed: the phase ends whenever it is seen. */
-    return atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK;
+    return atomic_load_explicit(&engine->broken, memory_order_relaxed) !=
+               EK_OK ||
+           eki_refused(engine) == EKI_BREAKS;
 }
 
 /* Signature of a worker that was seen in this phase: it may be in the next by
@@ -64,6 +73,11 @@ void eki_worker_no_memory(struct ek_worker *worker, const char *what);
 /* Record an error of this rank, once per phase, and stop; by the server. */
 void eki_set_rank_error(struct eki_engine *engine, ek_status status,
                         const char *text);
+
+/* Refuse a message, in words: the phase, or else the next one, ends in
+ * EK_ERR_MPI on all ranks; by the server. */
+EKI_COLD void eki_engine_refuse(struct eki_engine *engine, const char *format,
+                                ...) EKI_PRINTF(2, 3);
 
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);

@@ -122,6 +122,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->is_open = true;
     set_scheme(engine, phase);
     open_server(engine);
+    /* A message of the phase before did not fit: this one runs nothing. */
+    if (eki_refused(engine) != EKI_FITS)
+        eki_set_stop(engine);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)
@@ -188,6 +191,15 @@ static void forget_counters(struct eki_engine *engine)
     }
 }
 
+/* Whether all nodes know that the phase is over. */
+static bool is_announced(const struct eki_engine *engine)
+{
+    /* acquire: pairs with the release of the announcement: its error. */
+    return !engine->alone &&
+           atomic_load_explicit(&engine->node->announced,
+                                memory_order_acquire) >= engine->phase;
+}
+
 /* What all ranks return. */
 static void phase_error(struct eki_engine *engine, struct eki_error *error)
 {
@@ -199,10 +211,12 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
         error->worker = error->function = -1;
         snprintf(error->text, sizeof error->text, "%.159s",
                  engine->fabric ? engine->fabric->failure : "");
-    } else if (engine->alone) {
-        eki_node_error(engine, error);
-    } else {
+    } else if (is_announced(engine)) {
         *error = engine->node->announced_error;
+    } else if (eki_is_broken(engine)) {
+        *error = engine->node->refusal;
+    } else {
+        eki_node_error(engine, error);
     }
 }
 

@@ -38,7 +38,7 @@ enum eki_service {
 enum eki_taken {
     EKI_TAKEN,
     EKI_NO_MEMORY, /* to be taken later */
-    EKI_REFUSED    /* it makes no sense */
+    EKI_REFUSED    /* it does not fit (decode.h) */
 };
 
 /* What came of seeking work on other ranks. */

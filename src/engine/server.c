@@ -3,14 +3,12 @@
  * The server of a rank: drains what arrives, gives each message to the protocol
  * of its kind, and lets the protocols send.
  *
- * Messages of an older phase are dropped, of a newer one kept; old tasks are an
- * error.  A message for which there is no memory is held, and all behind it
- * with it, until there is; one that must fit (engine/kinds.h) makes the phase
- * an error.
+ * Messages of an older phase are dropped, of the next one kept; old tasks are
+ * an error, and so is what does not fit (decode.h).  A message for which there
+ * is no memory is held, and all behind it with it, until there is; one that
+ * must fit (engine/kinds.h) makes the phase an error.
  */
 #include "engine/internal.h"
-
-#include <stdarg.h>
 
 enum {
     /* Messages that one step takes: a worker that polls between two tasks is
@@ -28,64 +26,24 @@ void eki_engine_break(struct eki_engine *engine, ek_status status)
                                             memory_order_relaxed);
 }
 
-/* Whether the slots of a message are such as this collection has. */
-static bool are_slots(const struct eki_engine *engine,
-                      const struct eki_message *message)
-{
-    int64_t count = message->head.count;
-    if (count < 1 || message->head.bytes != count * (int64_t)engine->slot_bytes)
-        return false;
-    for (int64_t i = 0; i < count; i++) {
-        const struct eki_slot *slot =
-            (const struct eki_slot *)(message->body +
-                                      i * (int64_t)engine->slot_bytes);
-        /* Where ranks differ nothing of it will run. */
-        if ((slot->function >= engine->function_count &&
-             message->head.signature == engine->signature) ||
-            slot->bytes + EKI_SLOT_HEADER > (int)engine->slot_bytes)
-            return false;
-    }
-    return true;
-}
-
-/* Words of the failure that ends all messages. */
-static enum eki_taken refuse(struct eki_engine *engine, const char *format, ...)
-    EKI_PRINTF(2, 3);
-
-static enum eki_taken refuse(struct eki_engine *engine, const char *format, ...)
-{
-    struct eki_fabric *fabric = engine->fabric;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(fabric->failure, sizeof fabric->failure, format, arguments);
-    va_end(arguments);
-    return EKI_REFUSED;
-}
-
 /* A message of this phase, for the protocol of its kind. */
 static enum eki_taken take_message(struct eki_engine *engine,
                                    const struct eki_message *message,
                                    uint64_t now)
 {
     const struct eki_head *head = &message->head;
-    const struct eki_kind_traits *traits = eki_kind_traits_of(head->kind);
     struct eki_protocol *taker =
         head->kind < EKI_KINDS ? engine->takers[head->kind] : NULL;
     if (head->signature != engine->signature)
         eki_set_mismatch(engine);
-    if (!taker)
-        return refuse(engine,
-                      "rank %d sent a message of kind %d (%s), which "
-                      "nobody takes here",
-                      head->source, head->kind, traits->name);
-    if (traits->has_slots && !are_slots(engine, message))
-        return refuse(engine, "tasks from rank %d do not fit this collection",
-                      head->source);
-    enum eki_taken taken = taker->ops->take(taker, message, now);
-    if (taken == EKI_REFUSED)
-        return refuse(engine, "a message from rank %d (%s) makes no sense",
-                      head->source, traits->name);
-    return taken;
+    if (taker)
+        return taker->ops->take(taker, message, now);
+    eki_engine_refuse(engine,
+                      "rank %d sent a message of kind %d (%s), which nobody "
+                      "takes here",
+                      head->source, head->kind,
+                      eki_kind_traits_of(head->kind)->name);
+    return EKI_REFUSED;
 }
 
 static enum eki_taken keep_early(struct eki_engine *engine,
@@ -109,11 +67,12 @@ static enum eki_taken keep_early(struct eki_engine *engine,
     return EKI_TAKEN;
 }
 
-/* Whether a message is of this phase. */
+/* Whether a message is of this phase; that a phase is broken says something of
+ * all later ones. */
 static bool is_wanted(const struct eki_engine *engine,
                       const struct eki_head *head)
 {
-    return head->phase == engine->phase ||
+    return head->phase == engine->phase || head->kind == EKI_KIND_BREAK ||
            (EKI_PLANTED(OLD_REQUESTS) && head->kind == EKI_KIND_REQUEST &&
             head->phase < engine->phase);
 }
@@ -135,17 +94,26 @@ static bool receive(struct eki_engine *engine,
     const struct eki_kind_traits *traits = eki_kind_traits_of(head->kind);
     enum eki_taken taken = EKI_TAKEN;
     engine->post.moved += traits->is_news;
-    if (is_early(engine, message))
+    if (head->phase > engine->phase + 1)
+        eki_engine_refuse(engine,
+                          "rank %d is in phase %llu (%s): nobody gets beyond "
+                          "%llu, the one after that of rank %d",
+                          head->source, (unsigned long long)head->phase,
+                          traits->name, (unsigned long long)engine->phase + 1,
+                          engine->topology->rank);
+    else if (is_early(engine, message))
         taken = keep_early(engine, message);
     else if (is_wanted(engine, head))
         taken = take_message(engine, message, now);
     else if (traits->has_slots)
-        taken = refuse(engine,
-                       "tasks of phase %llu arrived from rank %d in phase %llu",
-                       (unsigned long long)head->phase, head->source,
-                       (unsigned long long)engine->phase);
+        eki_engine_refuse(
+            engine, "tasks of phase %llu arrived from rank %d in phase %llu",
+            (unsigned long long)head->phase, head->source,
+            (unsigned long long)engine->phase);
+    /* Who has said why already is heard. */
     if (taken == EKI_REFUSED)
-        eki_engine_break(engine, EK_ERR_MPI);
+        eki_engine_refuse(engine, "a message from rank %d (%s) makes no sense",
+                          head->source, traits->name);
     else if (taken == EKI_NO_MEMORY && traits->must_fit &&
              head->phase == engine->phase)
         eki_set_rank_error(engine, EK_ERR_NOMEM,
@@ -184,6 +152,8 @@ static void drain(struct eki_engine *engine, uint64_t now)
     }
     if (engine->fabric->failed != EK_OK)
         eki_engine_break(engine, engine->fabric->failed);
+    else if (engine->fabric->has_refused)
+        eki_engine_refuse(engine, "%.150s", engine->fabric->failure);
 }
 
 /* Messages that were kept come first: they are older. */
@@ -208,8 +178,11 @@ static void note_polled(struct eki_engine *engine)
 
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
-    if (eki_is_broken(engine))
+    /* relaxed: written by whoever steps the server. */
+    if (atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK)
         return true;
+    if (EKI_UNLIKELY(eki_refusal_breaks(engine)))
+        return eki_refusal_is_told(engine);
     if (engine->fabric) {
         note_polled(engine);
         take_arrived(engine, now);

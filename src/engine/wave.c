@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Termination between nodes: votes up, verdicts down, the word to stop. */
+#include "engine/decode.h"
 #include "engine/internal.h"
 
 /* Sums of this node; false: not all are in this phase, or not idle. */
@@ -67,8 +68,7 @@ static void take_vote(struct eki_engine *engine,
 {
     struct eki_waves *waves = &engine->waves;
     for (int i = 0; i < waves->children; i++) {
-        if (waves->child[i] != message->head.detail ||
-            message->head.bytes != sizeof(struct eki_vote))
+        if (waves->child[i] != message->head.detail)
             continue;
         memcpy(&waves->vote[i], message->body, sizeof(struct eki_vote));
         waves->has_vote[i] = true;
@@ -113,8 +113,6 @@ static void take_wave(struct eki_engine *engine,
                       const struct eki_message *message)
 {
     struct eki_waves *waves = &engine->waves;
-    if (message->head.bytes != sizeof waves->verdict)
-        return;
     memcpy(&waves->verdict, message->body, sizeof waves->verdict);
     waves->verdict_next = 0;
 }
@@ -233,6 +231,11 @@ static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
     (void)now;
+    if (!eki_wave_fits(protocol->engine, message)) {
+        /* Who has voted waits for no other verdict. */
+        protocol->engine->must_break |= message->head.kind == EKI_KIND_WAVE;
+        return EKI_REFUSED;
+    }
     if (message->head.kind == EKI_KIND_VOTE)
         take_vote(protocol->engine, message);
     else if (message->head.kind == EKI_KIND_WAVE)

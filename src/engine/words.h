@@ -24,6 +24,14 @@ struct eki_error {
     char text[160];
 };
 
+/* Whether all messages have fitted so far; see refusal.c. */
+enum eki_refused {
+    EKI_FITS,
+    EKI_REFUSING, /* somebody writes why one did not */
+    EKI_NOTED,    /* ... has written it */
+    EKI_BREAKS    /* phases are over at once */
+};
+
 struct eki_node_words {
     /* Written by the server of the lowest rank. */
     _Alignas(EKI_LINE) _Atomic uint64_t announced;
@@ -35,6 +43,11 @@ struct eki_node_words {
     _Atomic uint64_t error[2];                   /* somebody has an error */
     _Atomic uint64_t mismatch[2];                /* signatures differ */
     _Atomic uint64_t stalled;
+
+    /* Written once, by the server that refuses a message or hears that one was
+     * refused; then EKI_BREAKS, by the server that speaks for the node. */
+    _Atomic int refused;      /* enum eki_refused */
+    struct eki_error refusal; /* before EKI_NOTED */
 
     /* Written by all servers of the node: the rank that was stepped last. */
     _Alignas(EKI_LINE) _Atomic int polled;

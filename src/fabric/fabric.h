@@ -62,7 +62,8 @@ struct eki_fabric {
     uint32_t collection;
     size_t message_bytes; /* largest message, header included */
     ek_status failed;     /* EK_OK, or why no message moves any more */
-    char failure[256];    /* the same in words */
+    bool has_refused;     /* a message was dropped that makes no sense */
+    char failure[256];    /* either of them in words */
 };
 
 static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)

@@ -57,16 +57,6 @@ static int slot_of(const struct eki_mpi *mpi, const unsigned char *buffers,
     return (int)(offset / mpi->stride);
 }
 
-/* Let no message move any more because of what rank SOURCE did. */
-static void fail_because(struct eki_mpi *mpi, int source, const char *why)
-{
-    if (mpi->base.failed != EK_OK)
-        return;
-    mpi->base.failed = EK_ERR_MPI;
-    snprintf(mpi->base.failure, sizeof mpi->base.failure,
-             "bad message from rank %d: %.200s", source, why);
-}
-
 static void free_send(struct eki_mpi *mpi, int slot)
 {
     EKI_ASSERT(mpi->free_count < EKI_MPI_SENDS);
@@ -188,8 +178,29 @@ static void start_receive(struct eki_mpi *mpi, int slot)
         queue_push(&mpi->posted, slot);
 }
 
-/* A message that is damaged or stray stops the fabric: nobody could tell what
- * it was to change. */
+/* Whether a message of COUNT bytes from SOURCE is what its head says; the first
+ * that is not is kept in words. */
+static bool is_sound(struct eki_mpi *mpi, const struct eki_message *message,
+                     size_t count, int source)
+{
+    struct eki_fabric *fabric = &mpi->base;
+    char why[200];
+    if (eki_head_check(&message->head, count, fabric->collection, fabric->size,
+                       why, sizeof why)) {
+        if (message->head.source == source)
+            return true;
+        snprintf(why, sizeof why, "it says it comes from rank %" PRId32,
+                 message->head.source);
+    }
+    if (!fabric->has_refused)
+        snprintf(fabric->failure, sizeof fabric->failure,
+                 "bad message from rank %d: %.200s", source, why);
+    fabric->has_refused = true;
+    return false;
+}
+
+/* A message that is damaged or stray is dropped: nobody could tell what it was
+ * to change. */
 static struct eki_message *mpi_poll(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
@@ -202,19 +213,10 @@ static struct eki_message *mpi_poll(struct eki_fabric *fabric)
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
     struct eki_message *message = message_at(mpi, mpi->receive_buffers, slot);
-    char why[200];
-    if (!eki_head_check(&message->head, (size_t)count, fabric->collection,
-                        fabric->size, why, sizeof why)) {
-        fail_because(mpi, status.MPI_SOURCE, why);
-        return NULL;
-    }
-    if (message->head.source != status.MPI_SOURCE) {
-        snprintf(why, sizeof why, "it says it comes from rank %" PRId32,
-                 message->head.source);
-        fail_because(mpi, status.MPI_SOURCE, why);
-        return NULL;
-    }
-    return message;
+    if (is_sound(mpi, message, (size_t)count, status.MPI_SOURCE))
+        return message;
+    start_receive(mpi, slot);
+    return NULL;
 }
 
 static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "protocol/numbers.h"
 
-#include "engine/offers.h"
+#include "engine/decode.h"
 
 static struct eki_counter *of(struct eki_protocol *protocol)
 {
@@ -90,8 +90,10 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
         /* relaxed: handed on by the start of the team. */
         atomic_store_explicit(&counter->drawers[here].state, EKI_DRAW_FREE,
                               memory_order_relaxed);
+    for (int r = 0; r <= topology->size; r++)
+        counter->table[r].function = EKI_SEEDS_UNKNOWN;
     counter->table[topology->rank] = eki_numbers_gather(counter);
-    counter->seeds_sent = false;
+    counter->seeds_sent = counter->has_own = false;
     counter->known = counter->tell_at = 0;
     counter->tell = 1;
     counter->count = 0;
@@ -319,10 +321,25 @@ static bool may_fetch(const struct eki_counter *counter, int64_t number)
     return number >= 0 && counter->protocol.engine->topology->rank != 0;
 }
 
+/* DRAW, of rank 0, or FETCH, of whoever holds the number. */
+static bool wish_fits(const struct eki_counter *counter,
+                      const struct eki_head *head)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    bool is_draw = head->kind == EKI_KIND_DRAW;
+    return eki_fits_body(&decode, head, 0, 0) &&
+           eki_fits_one(&decode, "counter in use", counter->is_used, true) &&
+           eki_fits_worker(&decode, head->worker, head->source) &&
+           (is_draw ? eki_fits_one(&decode, "rank", engine->topology->rank, 0)
+                    : eki_fits_one(&decode, "held number",
+                                   may_fetch(counter, head->first), true));
+}
+
 static enum eki_taken keep_wish(struct eki_counter *counter,
                                 const struct eki_head *head)
 {
-    if (head->kind == EKI_KIND_FETCH && !may_fetch(counter, head->first))
+    if (!wish_fits(counter, head))
         return EKI_REFUSED;
     if (counter->count == counter->room) {
         int room = counter->room ? 2 * counter->room : 64;
@@ -400,11 +417,49 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     send_wants(counter);
 }
 
+/* What is told of a run of COUNT seeds, or of seeds that are none. */
+static bool fits_run(const struct eki_decode *decode,
+                     const struct eki_seeds *seeds, int64_t count)
+{
+    const struct eki_engine *engine = decode->engine;
+    int64_t numbers = (int64_t)EKI_NUMBERS;
+    return eki_fits(decode, "function", seeds->function, -1,
+                    engine->function_count - 1) &&
+           (seeds->function < 0 ||
+            (eki_fits(decode, "first index", seeds->index, 0,
+                      INT64_MAX - count) &&
+             eki_fits(decode, "number of the first index",
+                      (int64_t)seeds->number, 0, numbers - 1)));
+}
+
+/* On rank 0, which has not heard of the seeds of this rank yet. */
+static bool seeds_fit(const struct eki_counter *counter,
+                      const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    struct eki_seeds seeds;
+    if (!eki_fits_one(&decode, "rank", engine->topology->rank, 0) ||
+        !eki_fits(&decode, "source", head->source, 1,
+                  engine->topology->size - 1) ||
+        !eki_fits_body(&decode, head, 1, sizeof seeds))
+        return false;
+    memcpy(&seeds, message->body, sizeof seeds);
+    return (!counter->is_used ||
+            eki_fits_one(&decode, "what was told before",
+                         counter->table[head->source].function,
+                         EKI_SEEDS_UNKNOWN)) &&
+           eki_fits(&decode, "seeds", seeds.first, 0,
+                    INT64_MAX / engine->topology->size) &&
+           (head->signature != engine->signature ||
+            fits_run(&decode, &seeds, seeds.first));
+}
+
 static enum eki_taken take_seeds(struct eki_counter *counter,
                                  const struct eki_message *message)
 {
-    if (message->head.bytes != sizeof(struct eki_seeds) ||
-        counter->protocol.engine->topology->rank != 0)
+    if (!seeds_fit(counter, message))
         return EKI_REFUSED;
     if (!counter->is_used) {
         set_void(counter);
@@ -416,11 +471,64 @@ static enum eki_taken take_seeds(struct eki_counter *counter,
     return EKI_TAKEN;
 }
 
+/* A piece of the table, from rank 0, which tells every entry once. */
+static bool table_fits(const struct eki_counter *counter,
+                       const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    if (!eki_fits_one(&decode, "source", head->source, 0) ||
+        !eki_fits(&decode, "rank", rank, 1, entries - 2) ||
+        !eki_fits(&decode, "first", head->first, 0, entries) ||
+        !eki_fits(&decode, "count", head->count, 0, entries - head->first) ||
+        !eki_fits_body(&decode, head, head->count, sizeof *counter->table))
+        return false;
+    if (!counter->is_used)
+        return true;
+    if (head->count == 0)
+        return eki_fits_one(&decode, "entries before it", counter->known, 0);
+    for (int64_t i = 0; i < head->count; i++) {
+        const struct eki_seeds *known = &counter->table[head->first + i];
+        bool is_own = head->first + i == rank && !counter->has_own;
+        if (!is_own && !eki_fits_one(&decode, "what was told before",
+                                     known->function, EKI_SEEDS_UNKNOWN))
+            return false;
+    }
+    return eki_fits_one(&decode, "seeds told", counter->seeds_sent, true);
+}
+
+/* Whether the table that rank 0 told, all of it, can be: numbers follow each
+ * other, and those of this rank are as many as its seeds. */
+static bool is_table_sound(const struct eki_counter *counter,
+                           const struct eki_decode *decode)
+{
+    const struct eki_topology *topology = decode->engine->topology;
+    const struct eki_seeds *table = counter->table;
+    if (!eki_fits_one(decode, "first number", table[0].first, 0))
+        return false;
+    for (int r = 0; r < topology->size; r++) {
+        int64_t next = table[r + 1].first;
+        if (!eki_fits(decode, "next number", next, table[r].first, INT64_MAX) ||
+            !fits_run(decode, &table[r], next - table[r].first))
+            return false;
+    }
+    int rank = topology->rank;
+    return eki_fits_one(decode, "seeds of this rank",
+                        table[rank + 1].first - table[rank].first,
+                        counter->starts[topology->workers_here]);
+}
+
 static enum eki_taken take_table(struct eki_counter *counter,
                                  const struct eki_message *message)
 {
+    struct eki_engine *engine = counter->protocol.engine;
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
     int64_t first = message->head.first, count = message->head.count;
-    int entries = counter->protocol.engine->topology->size + 1;
+    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    if (!table_fits(counter, message))
+        return EKI_REFUSED;
     /* Told to all; who has another policy needs no table. */
     if (!counter->is_used)
         return EKI_TAKEN;
@@ -428,17 +536,50 @@ static enum eki_taken take_table(struct eki_counter *counter,
         set_void(counter);
         return EKI_TAKEN;
     }
-    if (first < 0 || count < 1 || count > entries - first ||
-        message->head.bytes != count * (int64_t)sizeof *counter->table)
-        return EKI_REFUSED;
+    counter->has_own |= first <= rank && rank < first + count;
     memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
     counter->known += (int)count;
     if (counter->known < entries)
         return EKI_TAKEN;
-    if (!are_held(counter))
+    if (!is_table_sound(counter, &decode) ||
+        !eki_fits_one(&decode, "held numbers", are_held(counter), true))
         return EKI_REFUSED;
     set_ready(counter);
     return EKI_TAKEN;
+}
+
+/* NUMBER or FETCHED, to a worker that waits for just that, from whom it has
+ * asked. */
+static bool answer_fits(const struct eki_counter *counter,
+                        const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_topology *topology = engine->topology;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    bool is_number = head->kind == EKI_KIND_NUMBER;
+    if (!eki_fits_one(&decode, "counter in use", counter->is_used, true) ||
+        !eki_fits_worker(&decode, head->worker, topology->rank))
+        return false;
+    const struct eki_drawer *drawer =
+        &counter
+             ->drawers[head->worker - topology->first_worker[topology->rank]];
+    /* relaxed, both: written by this server where an answer is due. */
+    int state = atomic_load_explicit(&drawer->state, memory_order_relaxed);
+    int64_t number =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    if (is_number)
+        return eki_fits_body(&decode, head, 0, 0) &&
+               eki_fits_one(&decode, "state of the worker", state,
+                            EKI_DRAW_ASKED) &&
+               eki_fits_one(&decode, "source", head->source, 0) &&
+               eki_fits(&decode, "number", head->first, 0, INT64_MAX);
+    return eki_fits_one(&decode, "count", head->count, 1) &&
+           eki_fits_slots(&decode, message) &&
+           eki_fits_one(&decode, "state of the worker", state,
+                        EKI_DRAW_FETCHED) &&
+           eki_fits_one(&decode, "source", head->source,
+                        eki_numbers_holder(counter, number));
 }
 
 /* The answer to the wish of a worker here. */
@@ -448,17 +589,13 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     struct eki_engine *engine = counter->protocol.engine;
     const struct eki_topology *topology = engine->topology;
     int here = message->head.worker - topology->first_worker[topology->rank];
-    if (here < 0 || here >= topology->workers_here)
+    if (!answer_fits(counter, message))
         return EKI_REFUSED;
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
-        if (message->head.first < 0)
-            return EKI_REFUSED;
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }
-    if (message->head.count != 1)
-        return EKI_REFUSED;
     if (!eki_server_deliver(engine, engine->workers[here], message))
         return EKI_NO_MEMORY;
     set_state(drawer, EKI_DRAW_FREE);

@@ -33,13 +33,15 @@ enum eki_draw {
     EKI_DRAW_OVER     /* all seeds are drawn */
 };
 
+#define EKI_SEEDS_UNKNOWN -2
+
 /* What rank 0 tells of the seeds of a rank. */
 struct eki_seeds {
     int64_t first; /* number of its first seed */
     /* All seeds are one run of indices from INDEX on: no need to fetch. */
     int64_t index;
     uint64_t number;  /* of the id of the first index */
-    int32_t function; /* -1: fetch */
+    int32_t function; /* -1: fetch; EKI_SEEDS_UNKNOWN: not told yet */
     int32_t reserved;
 };
 
@@ -78,6 +80,7 @@ struct eki_counter {
     struct eki_drawer *drawers; /* [workers_here] */
     bool is_used;               /* by this rank in this phase */
     bool seeds_sent;
+    bool has_own;          /* rank 0 has told what it knows of this rank */
     _Atomic bool is_ready; /* the table is complete */
     _Atomic bool is_void;  /* there will be none: seeds stay where they are */
     struct eki_cursor cursor; /* of the server */

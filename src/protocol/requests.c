@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "protocol/requests.h"
 
-#include "engine/offers.h"
+#include "engine/decode.h"
 
 enum {
     /* Round trips, but from EKI_ASK_MOST_NS to EKI_OPEN_MOST_NS, after which a
@@ -362,11 +362,44 @@ static void note_answer(struct eki_requests *requests,
     atomic_fetch_add_explicit(&asker->answers[answer], 1, memory_order_release);
 }
 
+static bool request_fits(const struct eki_decode *decode,
+                         const struct eki_head *head)
+{
+    return eki_fits_body(decode, head, 0, 0) &&
+           eki_fits_worker(decode, head->worker, head->source);
+}
+
+/* TASKS or NONE. */
+static bool answer_fits(const struct eki_decode *decode,
+                        const struct eki_message *message)
+{
+    const struct eki_engine *engine = decode->engine;
+    const struct eki_head *head = &message->head;
+    int64_t most = eki_deque_block_max(engine->capacity);
+    bool is_none = head->kind == EKI_KIND_NONE;
+    /* The detail, a rank to ask next, is a hint: note_contact() looks at it. */
+    return (is_none ? eki_fits_body(decode, head, 0, 0)
+                    : eki_fits_slots(decode, message)) &&
+           eki_fits(decode, "tasks to follow", head->first, 0,
+                    is_none ? 0 : most) &&
+           eki_fits_worker(decode, head->worker, engine->topology->rank);
+}
+
+static bool fits(struct eki_engine *engine, const struct eki_message *message)
+{
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
+    return message->head.kind == EKI_KIND_REQUEST
+               ? request_fits(&decode, &message->head)
+               : answer_fits(&decode, message);
+}
+
 static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     const struct eki_head *head = &message->head;
+    if (!fits(engine, message))
+        return EKI_REFUSED;
     if (head->kind == EKI_KIND_REQUEST)
         return take_request(of(protocol), head);
     struct ek_worker *worker = eki_server_worker(engine, head->worker);

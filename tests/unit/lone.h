@@ -213,6 +213,13 @@ static inline struct eki_message *lone_message(struct lone *lone,
     message->head.phase = lone->engine->phase;
     message->head.signature = lone->engine->signature;
     message->head.worker = message->head.detail = -1;
+    if (kind == EKI_KIND_REQUEST || kind == EKI_KIND_DRAW ||
+        kind == EKI_KIND_FETCH)
+        message->head.worker =
+            lone->topology->first_worker[message->head.source];
+    if (kind == EKI_KIND_STOP)
+        message->head.detail =
+            lone->topology->node_of_rank[message->head.source];
     lone->has_got = true;
     return message;
 }
@@ -368,7 +375,10 @@ static inline struct eki_vote *lone_vote(struct lone *lone, int node,
                             .executed = executed,
                             .signature_low = lone->engine->signature,
                             .signature_high = lone->engine->signature};
+    const struct eki_waves *waves = &lone->engine->waves;
+    message->head.source = lone->topology->lowest_rank[node];
     message->head.detail = node;
+    message->head.first = (int64_t)waves->wave + (waves->verdict_next >= 0);
     message->head.count = 1;
     message->head.bytes = sizeof vote;
     memcpy(message->body, &vote, sizeof vote);
@@ -381,6 +391,10 @@ static inline struct eki_verdict *lone_verdict(struct lone *lone,
 {
     struct eki_message *message = lone_message(lone, EKI_KIND_WAVE);
     struct eki_verdict verdict = {.wave = wave};
+    const struct eki_waves *waves = &lone->engine->waves;
+    message->head.source = lone->topology->lowest_rank[waves->parent];
+    message->head.detail = waves->parent;
+    message->head.first = (int64_t)waves->wave;
     message->head.count = 1;
     message->head.bytes = sizeof verdict;
     memcpy(message->body, &verdict, sizeof verdict);
@@ -418,9 +432,14 @@ lone_end_root(struct lone *lone, uint64_t created, uint64_t executed)
     return lone_end(lone);
 }
 
-/* ... and of a leaf, which is told that it is. */
+/* ... and of a leaf, which is told that it is when it has voted. */
 static inline struct eki_error lone_end_leaf(struct lone *lone)
 {
+    for (int i = 0; i < 4 && !lone->engine->waves.voted; i++) {
+        for (int here = 0; here < lone->topology->workers_here; here++)
+            eki_worker_step(lone->engine->workers[here], lone->now);
+        lone_serve(lone);
+    }
     lone_verdict(lone, EKI_WAVE_DONE);
     return lone_end(lone);
 }

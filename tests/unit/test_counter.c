@@ -472,7 +472,7 @@ static void fetched_of_wrong_size_is_an_error(void)
     struct lone lone;
     begin_fetch(&lone);
     fetched(&lone, 70)->head.bytes = LONE_SLOT - 16;
-    check_broken(&lone, "tasks from rank 1 do not fit this collection");
+    check_broken(&lone, "fetched: bytes is 48; allowed: 64 ... 64");
 }
 
 static void fetched_of_unknown_function_is_an_error(void)
@@ -480,7 +480,7 @@ static void fetched_of_unknown_function_is_an_error(void)
     struct lone lone;
     begin_fetch(&lone);
     ((struct eki_slot *)fetched(&lone, 70)->body)->function = 1;
-    check_broken(&lone, "tasks from rank 1 do not fit this collection");
+    check_broken(&lone, "fetched: function is 1; allowed: 0 ... 0");
 }
 
 static void answer_that_nobody_waits_for_is_an_error(void)
@@ -493,7 +493,8 @@ static void answer_that_nobody_waits_for_is_an_error(void)
             message->head.worker = 1; /* of rank 1 */
         else
             lone_fill(&lone, message, 2, 70);
-        check_broken(&lone, "makes no sense");
+        check_broken(&lone, i == 0 ? "fetched: worker is 1; allowed: 0"
+                                   : "fetched: count is 2; allowed: 1");
     }
 }
 
@@ -525,7 +526,8 @@ static void table_that_lies_is_refused(void)
         begin(&lone, 1, 2, 10);
         lone_serve(&lone);
         tell_table(&lone, table, lies[i][0], lies[i][1]);
-        check_broken(&lone, "makes no sense");
+        check_broken(&lone,
+                     i == 0 || i == 4 ? "table: first is" : "table: count is");
     }
 }
 
@@ -547,7 +549,8 @@ static void fetching_what_is_not_here_is_refused(void)
         lone_serve(&lone);
         if (i > 3)
             tell_table(&lone, table, 0, 3);
-        check_broken(&lone, "makes no sense");
+        check_broken(&lone, i > 3 ? "table: held numbers is 0"
+                                  : "fetch: held number is 0");
     }
 }
 
@@ -558,7 +561,7 @@ static void negative_number_is_refused(void)
     struct eki_message *message = lone_message(&lone, EKI_KIND_NUMBER);
     message->head.first = -5;
     message->head.worker = lone_worker(&lone)->id;
-    check_broken(&lone, "makes no sense");
+    check_broken(&lone, "number: state of the worker is 0; allowed: 2");
 }
 
 static void table_of_wrong_size_is_refused(void)
@@ -568,7 +571,7 @@ static void table_of_wrong_size_is_refused(void)
     struct eki_message *message = lone_message(&lone, EKI_KIND_TABLE);
     message->head.count = 3;
     message->head.bytes = 2 * sizeof(struct eki_seeds);
-    check_broken(&lone, "makes no sense");
+    check_broken(&lone, "table: bytes is 64; allowed: 96");
 }
 
 static void seeds_of_wrong_size_are_refused(void)
@@ -576,7 +579,7 @@ static void seeds_of_wrong_size_are_refused(void)
     struct lone lone;
     begin(&lone, 0, 2, 10);
     lone_message(&lone, EKI_KIND_SEEDS)->head.bytes = 8;
-    check_broken(&lone, "makes no sense");
+    check_broken(&lone, "seeds: count is 0; allowed: 1");
 }
 
 /* Its server has nobody to tell. */

@@ -91,7 +91,7 @@ static void tasks_of_unknown_functions_are_an_error(void)
     send_slot(&lone, 1, 3);
     struct eki_error error = lone_end(&lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
-    CHECK_HAS_TEXT(error.text, "do not fit");
+    CHECK_HAS_TEXT(error.text, "tasks: function is 3; allowed: 0 ... 0");
     lone_close(&lone);
 }
 

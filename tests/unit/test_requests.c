@@ -301,7 +301,8 @@ static void nobody_asks_after_a_stop(void)
 /* A process in which the worker has COUNT seeds, numbered from 0. */
 static void begin_with_seeds(struct lone *lone, int count)
 {
-    lone_open(lone, 0);
+    static const int workers[2] = {1, 2}, nodes[2] = {0, 1};
+    lone_open_job(lone, 0, 2, workers, nodes);
     lone_make(lone);
     lone_seed(lone, count, 0);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
@@ -309,7 +310,7 @@ static void begin_with_seeds(struct lone *lone, int count)
 
 static void receive_request(struct lone *lone)
 {
-    lone_message(lone, EKI_KIND_REQUEST)->head.worker = 1;
+    lone_message(lone, EKI_KIND_REQUEST);
     lone_serve(lone);
 }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The decoders of what the engine itself takes: tasks, and the end. */
+#include "engine/decode.h"
+
+#include <inttypes.h>
+
+EKI_COLD bool eki_refuse_field(const struct eki_decode *decode,
+                               const char *field, int64_t value, int64_t least,
+                               int64_t most)
+{
+    eki_engine_refuse(decode->engine,
+                      "rank %d refuses a message of rank %d: %s: %s is %" PRId64
+                      "; allowed: %" PRId64 " ... %" PRId64,
+                      decode->engine->topology->rank, decode->source,
+                      decode->kind, field, value, least, most);
+    return false;
+}
+
+static bool fits_range(const struct eki_decode *decode,
+                       const struct eki_slot *slot)
+{
+    struct eki_range range;
+    memcpy(&range, slot->payload, sizeof range);
+    return eki_fits_one(decode, "bytes of a range", slot->bytes,
+                        sizeof range) &&
+           eki_fits_one(decode, "bin of a range", slot->bin, EKI_BIN_RANGE) &&
+           eki_fits(decode, "first index", range.first, 0,
+                    INT64_MAX - (int64_t)EKI_NUMBERS) &&
+           eki_fits(decode, "last index", range.last, range.first + 1,
+                    range.first + (int64_t)EKI_NUMBERS);
+}
+
+static bool fits_slot(const struct eki_decode *decode,
+                      const struct eki_slot *slot, int functions)
+{
+    const struct eki_engine *engine = decode->engine;
+    return eki_fits(decode, "function", slot->function, 0, functions - 1) &&
+           eki_fits(decode, "bytes of a task", slot->bytes, 0,
+                    (int64_t)engine->slot_bytes - EKI_SLOT_HEADER) &&
+           eki_fits(decode, "flags of a task", slot->flags, 0,
+                    2 * EKI_SLOT_SET - 1) &&
+           eki_fits(decode, "home of a task", eki_id_home(slot->id), 0,
+                    engine->topology->workers - 1) &&
+           (slot->flags & EKI_SLOT_RANGE
+                ? fits_range(decode, slot)
+                : eki_fits(decode, "bin of a task", slot->bin, 0,
+                           EKI_BIN_COUNT - 1));
+}
+
+bool eki_fits_slots(const struct eki_decode *decode,
+                    const struct eki_message *message)
+{
+    const struct eki_engine *engine = decode->engine;
+    const struct eki_head *head = &message->head;
+    /* Where ranks differ nothing of it will run. */
+    int functions = head->signature == engine->signature
+                        ? engine->function_count
+                        : UINT16_MAX + 1;
+    if (!eki_fits(decode, "count", head->count, 1, eki_message_slots(engine)) ||
+        !eki_fits_body(decode, head, head->count, engine->slot_bytes))
+        return false;
+    for (int64_t i = 0; i < head->count; i++) {
+        const struct eki_slot *slot =
+            (const struct eki_slot *)(message->body +
+                                      i * (int64_t)engine->slot_bytes);
+        if (!fits_slot(decode, slot, functions))
+            return false;
+    }
+    return true;
+}
+
+bool eki_move_fits(struct eki_engine *engine, const struct eki_message *message)
+{
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
+    return eki_fits_slots(&decode, message) &&
+           (message->head.worker == -1 ||
+            eki_fits_worker(&decode, message->head.worker,
+                            engine->topology->rank));
+}
+
+/* An error that another rank tells of; its text ends. */
+static bool fits_error(const struct eki_decode *decode,
+                       const struct eki_error *error)
+{
+    const void *end = memchr(error->text, '\0', sizeof error->text);
+    return eki_fits(decode, "status", error->status, EK_ERR_FILE, EK_OK) &&
+           eki_fits(decode, "worker", error->worker, -1,
+                    decode->engine->topology->workers - 1) &&
+           eki_fits(decode, "function", error->function, -1, UINT16_MAX) &&
+           eki_fits_one(decode, "end of the text", end != NULL, true);
+}
+
+/* From the server that speaks for a neighbour in the tree, to the one that
+ * speaks for this node. */
+static bool fits_neighbour(const struct eki_decode *decode,
+                           const struct eki_head *head, bool is_child,
+                           bool is_parent)
+{
+    const struct eki_topology *topology = decode->engine->topology;
+    const struct eki_waves *waves = &decode->engine->waves;
+    int node = topology->node_of_rank[head->source];
+    bool is_near = is_parent && node == waves->parent;
+    for (int i = 0; is_child && i < waves->children; i++)
+        is_near |= node == waves->child[i];
+    return eki_fits_one(decode, "node", head->detail, node) &&
+           eki_fits_one(decode, "speaker of its node", head->source,
+                        topology->lowest_rank[node]) &&
+           eki_fits_one(decode, "speaker of this node",
+                        topology->lowest_rank[topology->node],
+                        topology->rank) &&
+           eki_fits_one(decode, "neighbour", is_near, true);
+}
+
+static bool vote_fits(const struct eki_decode *decode,
+                      const struct eki_message *message)
+{
+    const struct eki_waves *waves = &decode->engine->waves;
+    const struct eki_head *head = &message->head;
+    struct eki_vote vote;
+    if (!fits_neighbour(decode, head, true, false) ||
+        !eki_fits_body(decode, head, 1, sizeof vote))
+        return false;
+    /* A child that has the verdict may vote before the other has it. */
+    int64_t wave = (int64_t)waves->wave + (waves->verdict_next >= 0);
+    int at = waves->child[0] == head->detail ? 0 : 1;
+    memcpy(&vote, message->body, sizeof vote);
+    return eki_fits_one(decode, "wave", head->first, wave) &&
+           eki_fits_one(decode, "votes before it", waves->has_vote[at], 0) &&
+           fits_error(decode, &vote.error);
+}
+
+static bool verdict_fits(const struct eki_decode *decode,
+                         const struct eki_message *message)
+{
+    const struct eki_waves *waves = &decode->engine->waves;
+    const struct eki_head *head = &message->head;
+    struct eki_verdict verdict;
+    if (!fits_neighbour(decode, head, false, true) ||
+        !eki_fits_body(decode, head, 1, sizeof verdict))
+        return false;
+    memcpy(&verdict, message->body, sizeof verdict);
+    return eki_fits_one(decode, "wave", head->first, (int64_t)waves->wave) &&
+           eki_fits_one(decode, "votes before it", waves->voted, true) &&
+           eki_fits(decode, "verdicts before it", waves->verdict_next, -1,
+                    -1) &&
+           eki_fits(decode, "verdict", verdict.wave, EKI_WAVE_AGAIN,
+                    EKI_WAVE_DONE) &&
+           fits_error(decode, &verdict.error);
+}
+
+bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
+{
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    switch (head->kind) {
+    case EKI_KIND_VOTE:
+        return vote_fits(&decode, message);
+    case EKI_KIND_WAVE:
+        return verdict_fits(&decode, message);
+    default:
+        return fits_neighbour(&decode, head, true, true) &&
+               eki_fits_body(&decode, head, 0, 0);
+    }
+}
+
+bool eki_break_fits(struct eki_engine *engine,
+                    const struct eki_message *message)
+{
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
+    struct eki_error error;
+    if (!fits_neighbour(&decode, &message->head, true, true) ||
+        !eki_fits_body(&decode, &message->head, 1, sizeof error))
+        return false;
+    memcpy(&error, message->body, sizeof error);
+    return fits_error(&decode, &error) &&
+           eki_fits_one(&decode, "status", error.status, EK_ERR_MPI);
+}

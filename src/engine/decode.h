@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * decode: what the decoders of messages share.
+ *
+ * A kind has one decoder, with the protocol that takes it: it compares every
+ * field with what the topology and the state of the phase allow, before
+ * anything is done with it.  A decoder is a chain of eki_fits...(); the first
+ * field that does not fit is refused (refusal.c), and the message is dropped.
+ */
+#ifndef EKI_ENGINE_DECODE_H
+#define EKI_ENGINE_DECODE_H
+
+#include "engine/offers.h"
+
+/* Whose message is decoded. */
+struct eki_decode {
+    struct eki_engine *engine;
+    const char *kind;
+    int source; /* rank */
+};
+
+static inline struct eki_decode eki_decode_of(struct eki_engine *engine,
+                                              const struct eki_head *head)
+{
+    return (struct eki_decode){engine, eki_kind_traits_of(head->kind)->name,
+                               head->source};
+}
+
+/* Refuse the message for its FIELD; always false. */
+EKI_COLD bool eki_refuse_field(const struct eki_decode *decode,
+                               const char *field, int64_t value, int64_t least,
+                               int64_t most);
+
+/* Whether LEAST <= VALUE <= MOST. */
+static inline bool eki_fits(const struct eki_decode *decode, const char *field,
+                            int64_t value, int64_t least, int64_t most)
+{
+    if (EKI_LIKELY(value >= least && value <= most))
+        return true;
+    return eki_refuse_field(decode, field, value, least, most);
+}
+
+static inline bool eki_fits_one(const struct eki_decode *decode,
+                                const char *field, int64_t value,
+                                int64_t expected)
+{
+    return eki_fits(decode, field, value, expected, expected);
+}
+
+/* A body of COUNT items of BYTES each. */
+static inline bool eki_fits_body(const struct eki_decode *decode,
+                                 const struct eki_head *head, int64_t count,
+                                 size_t bytes)
+{
+    return eki_fits_one(decode, "count", head->count, count) &&
+           eki_fits_one(decode, "bytes", head->bytes, count * (int64_t)bytes);
+}
+
+/* A worker of RANK. */
+static inline bool eki_fits_worker(const struct eki_decode *decode, int worker,
+                                   int rank)
+{
+    const int *first = &decode->engine->topology->first_worker[rank];
+    return eki_fits(decode, "worker", worker, first[0], first[1] - 1);
+}
+
+/* Tasks, such as this collection has. */
+bool eki_fits_slots(const struct eki_decode *decode,
+                    const struct eki_message *message);
+
+/* Messages of the engine's own protocols. */
+bool eki_move_fits(struct eki_engine *engine,
+                   const struct eki_message *message);
+bool eki_wave_fits(struct eki_engine *engine,
+                   const struct eki_message *message);
+bool eki_break_fits(struct eki_engine *engine,
+                    const struct eki_message *message);
+
+#endif

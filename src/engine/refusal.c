@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a message that does not fit: it is dropped, and with it what
+ * it should have changed, so the phase can not end by its sums any more.  It
+ * ends in EK_ERR_MPI on all ranks, at once.
+ *
+ *     to neighbours in the tree   BREAK   struct eki_error
+ *
+ * Whoever refuses a message notes that on its node.  The server that speaks for
+ * the node breaks the phase as soon as the root cannot take it for over any
+ * more: its vote is not on its way.  If the phase ends well nevertheless, the
+ * next one is broken.
+ *
+ * The words: node->refused goes from EKI_FITS to EKI_REFUSING, _NOTED, _BREAKS,
+ * and stays; after EK_ERR_MPI nothing but destruction is allowed.
+ */
+#include "engine/decode.h"
+#include "engine/internal.h"
+
+/* The phase is broken from now on. */
+static void break_phase(struct eki_engine *engine)
+{
+    int expected = EKI_NOTED;
+    /* release: as in eki_note_refusal(). */
+    atomic_compare_exchange_strong_explicit(&engine->node->refused, &expected,
+                                            EKI_BREAKS, memory_order_release,
+                                            memory_order_relaxed);
+    eki_set_stop(engine);
+}
+
+/* Tell the neighbours, as far as there are buffers. */
+static bool spread(struct eki_engine *engine)
+{
+    const struct eki_waves *waves = &engine->waves;
+    int neighbours = waves->children + (waves->parent >= 0);
+    while (engine->refusal_told < neighbours) {
+        int next = engine->refusal_told;
+        struct eki_message *message =
+            eki_server_reserve(engine, EKI_KIND_BREAK);
+        if (!message)
+            return false;
+        message->head.count = 1;
+        message->head.bytes = sizeof engine->node->refusal;
+        message->head.detail = engine->topology->node;
+        memcpy(message->body, &engine->node->refusal,
+               sizeof engine->node->refusal);
+        int node = next < waves->children ? waves->child[next] : waves->parent;
+        eki_fabric_post(engine->fabric, message,
+                        engine->topology->lowest_rank[node]);
+        engine->refusal_told++;
+    }
+    return true;
+}
+
+bool eki_refusal_breaks(struct eki_engine *engine)
+{
+    const struct eki_waves *waves = &engine->waves;
+    int refused = eki_refused(engine);
+    if (EKI_LIKELY(refused == EKI_FITS))
+        return false;
+    if (refused == EKI_NOTED &&
+        (engine->alone || engine->must_break ||
+         (waves->is_lowest && !waves->voted && !waves->forwarded)))
+        break_phase(engine);
+    return eki_refused(engine) == EKI_BREAKS;
+}
+
+bool eki_refusal_is_told(struct eki_engine *engine)
+{
+    if (engine->alone || !engine->waves.is_lowest)
+        return true;
+    return spread(engine) && eki_fabric_drain(engine->fabric);
+}
+
+/* A neighbour has broken the phase: it has not voted for its end. */
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    struct eki_error error;
+    (void)now;
+    if (!eki_break_fits(protocol->engine, message))
+        return EKI_REFUSED;
+    memcpy(&error, message->body, sizeof error);
+    eki_note_refusal(protocol->engine, &error);
+    protocol->engine->must_break = true;
+    return EKI_TAKEN;
+}
+
+const struct eki_protocol_ops eki_refusal_ops = {.name = "refusal",
+                                                 .service = EKI_SERVE_END,
+                                                 .kinds = 1u << EKI_KIND_BREAK,
+                                                 .take = take};
