@@ -27,6 +27,10 @@ description=$folder/build/meson-private/evenkeel.pc
 grep '^Libs: .* -l[a-z]*mpi' "$description" >/dev/null ||
     fail "no library of MPI: $(cat "$description")"
 
+# Without a pkg-config file of any MPI.
+! command -v mpicc >/dev/null ||
+    PKG_CONFIG_LIBDIR=$folder setup -Dtests=false || fail 'mpicc alone'
+
 setup -Dtests=false -Dmpi=nowhere && fail 'an MPI that is not there'
 grep -q 'no MPI found with -Dmpi=nowhere; install one' "$folder/out" ||
     fail 'no word of what to do'

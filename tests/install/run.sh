@@ -54,7 +54,8 @@ calls=$(grep -c '^EK_API' "$prefix/include/evenkeel.h")
 for tool in "$prefix"/bin/ek-*; do
     [ -x "$tool" ] || continue
     name=$(basename "$tool")
-    grep -q "^$name.* --help\|\\\\-\\\\-help" "$prefix/share/man/man1/$name.1" ||
+    page=$prefix/share/man/man1/$name.1
+    grep -qx "$name \\\\- [A-Z].*[.]" "$page" && grep -q 'help' "$page" ||
         fail "no manual page $name.1"
     # shellcheck disable=SC2016
     ! command -v bash >/dev/null || bash -c '

@@ -69,6 +69,8 @@ run 0 2 --tasks 1000 --repetitions 1
 [ "$(grep -c '^  .* [0-9.]* [nu]s$' out)" -ge 5 ] || fail "summary: $(cat out)"
 
 # Wrong use.
+run 2 1 --json
+says '--json needs a case; allowed: tasks, steal, process, service, balance'
 run 2 1 task
 says "'task' is no case; allowed: tasks, steal"
 run 2 1 --fast tasks

@@ -124,12 +124,16 @@ static void print_help(FILE *stream)
 
 static bool check_cases(struct arguments *arguments, struct message *message)
 {
+    char words[WORDS_BYTES];
     int chosen = 0, alone = 0;
     for (int i = 0; i < CASES; i++) {
         chosen += arguments->is_chosen[i];
         alone += arguments->is_chosen[i] && cases[i].is_alone;
     }
     arguments->has_summary = chosen == 0 && !arguments->bench.check;
+    if (arguments->has_summary && arguments->bench.json)
+        return message_set(message, "--json needs a case; allowed: %s, all",
+                           list_cases(true, words));
     if ((alone > 0 || arguments->bench.check) && !(chosen == 1 && alone == 1))
         return message_set(message, "machine, which --check needs, goes alone: "
                                     "its output is a file");

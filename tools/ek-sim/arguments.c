@@ -54,8 +54,9 @@ static const struct command_line line = {OPTION_ROWS(options),
 static void print_help(FILE *stream)
 {
     fprintf(stream,
-            "What a run would do on a machine with so many cores: the same "
-            "scheduling, stealing\nand rebalancing code in virtual time.\n\n"
+            "What a run would do on a machine with so many cores.\n\n"
+            "The code that schedules, steals and rebalances runs in virtual "
+            "time.\n\n"
             "ek-sim --record FILE | --synthetic SPEC [--machine NAME|FILE] "
             "[--cores P] ...\n\n");
     run_arguments_help(&line, stream, false);
