@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deque_steal: an owner that publishes, takes back and publishes anew, and two
- * thieves.  For a stateless model checker, and REPEAT times as plain threads.
+ * deque_steal: an owner that publishes, takes back and publishes anew, and
+ * THIEVES.  For a stateless model checker, and REPEAT times as plain threads.
  *
  * Slots, and what a task writes, are plain memory: a copy that is not ordered,
  * or a task that runs twice, is a race.  KIND: EKI_DEQUE_ATOMIC or _LOCKED.
@@ -11,12 +11,8 @@
  * takes back by a load and a store.
  */
 #define EKI_DEQUE_CAPACITY 2
-#ifdef GENMC
-/* Who waits for the lock ends here: another execution gets it at once. */
-void __VERIFIER_assume(int);
-#define EKI_DEQUE_RELAX() __VERIFIER_assume(0)
+#define EKI_DEQUE_RELAX() model_wait()
 #define EKI_DEQUE_SPINS 1
-#endif
 #include "weak.h"
 
 #include "deque/deque.h"
@@ -32,6 +28,9 @@ void __VERIFIER_assume(int);
 #endif
 #ifndef TASKS
 #define TASKS 4
+#endif
+#ifndef THIEVES
+#define THIEVES 2
 #endif
 
 static struct eki_deque_shared shared;
@@ -117,9 +116,31 @@ static void take_back(void)
 #endif
 }
 
-static void *work(void *unused)
+static void claim_own(void)
 {
     struct eki_block block;
+    if (eki_deque_claim(KIND, EKI_DEQUE_CAPACITY, &shared, &block))
+        run_block(&block);
+}
+
+#ifdef RING
+/* Far enough that a ring begins anew. */
+static void *work(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < TASKS / 2; i++) {
+        publish(2);
+        claim_own();
+        claim_own();
+    }
+    take_back();
+    while (top > base)
+        run(--top);
+    return NULL;
+}
+#else
+static void *work(void *unused)
+{
     (void)unused;
     publish(2);
     run(--top);
@@ -128,14 +149,14 @@ static void *work(void *unused)
         take_back();
     publish(2);
     /* As an owner that found no buffer free. */
-    if (eki_deque_claim(KIND, EKI_DEQUE_CAPACITY, &shared, &block))
-        run_block(&block);
+    claim_own();
     publish(1);
     take_back();
     while (top > base)
         run(--top);
     return NULL;
 }
+#endif
 
 /* relaxed, all: nobody else is about. */
 static void reset(void)
@@ -150,16 +171,16 @@ static void reset(void)
 
 static void run_threads(void)
 {
-    pthread_t owner, thieves[2];
+    pthread_t owner, thieves[THIEVES];
     base = 0;
     top = TASKS;
     eki_deque_init(&own, KIND, EKI_DEQUE_CAPACITY);
     int failed = pthread_create(&owner, NULL, work, NULL);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < THIEVES; i++)
         failed = failed || pthread_create(&thieves[i], NULL, steal, NULL);
     assert(!failed);
     pthread_join(owner, NULL);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < THIEVES; i++)
         pthread_join(thieves[i], NULL);
 
     for (int i = 0; i < TASKS; i++)

@@ -1,60 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * weak: mutants for a model checker.  Included before deque/deque.h; a define
- * makes one kind of access in it relaxed.
+ * weak: what all programs for a model checker share; included before the code
+ * that is checked.
  *
- *   WEAK_STORE  publish (and unlock)       WEAK_ADD_ACQUIRE  claim
- *   WEAK_LOAD   looks at done              WEAK_ADD_RELEASE  finish
- *   WEAK_SWAP   lock (the exchange of the atomic kind is relaxed anyway)
+ * Mutants: WEAK_ACQUIRE=FUNCTION and WEAK_RELEASE=FUNCTION make the accesses of
+ * that order in one function of the library relaxed; ALSO=FUNCTION in a second
+ * one, where two orders stand in for each other.
  */
 #ifndef WEAK_H
 #define WEAK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
-#define RELAXED_memory_order_relaxed memory_order_relaxed
-#define RELAXED_memory_order_acquire memory_order_relaxed
-#define RELAXED_memory_order_release memory_order_relaxed
-
-/* What the macros of stdatomic.h stand for. */
-#ifdef __clang__
-#define WEAK(name, ...) __c11_atomic_##name(__VA_ARGS__)
+#ifdef GENMC
+#include <genmc.h>
+/* Who would have to wait ends here: another execution need not. */
+#define model_wait() __VERIFIER_assume(false)
 #else
-#define WEAK(name, ...) __atomic_##name##_n(__VA_ARGS__)
-#define __atomic_fetch_add_n(...) __atomic_fetch_add(__VA_ARGS__)
+#include <sched.h>
+#define model_wait() ((void)sched_yield())
 #endif
 
-#ifdef WEAK_STORE
-#undef atomic_store_explicit
-#define atomic_store_explicit(p, value, order) \
-    WEAK(store, p, value, RELAXED_##order)
+#define WEAK_TEXT(name) #name
+#define WEAK_NAME(name) WEAK_TEXT(name)
+#ifndef ALSO
+#define ALSO
 #endif
+#define WEAK_IS(name) (__builtin_strcmp(__func__, WEAK_NAME(name)) == 0)
+/* Known when it is compiled: clang folds it. */
+#define WEAK_IN(name, order) \
+    (WEAK_IS(name) || WEAK_IS(ALSO) ? memory_order_relaxed : (order))
 
-#ifdef WEAK_LOAD
-#undef atomic_load_explicit
-#define atomic_load_explicit(p, order) WEAK(load, p, RELAXED_##order)
+#ifdef WEAK_ACQUIRE
+#define memory_order_acquire WEAK_IN(WEAK_ACQUIRE, memory_order_acquire)
 #endif
-
-#ifdef WEAK_SWAP
-#undef atomic_exchange_explicit
-#define atomic_exchange_explicit(p, value, order) \
-    WEAK(exchange, p, value, RELAXED_##order)
-#endif
-
-#ifdef WEAK_ADD_ACQUIRE
-#undef atomic_fetch_add_explicit
-#define ADD_memory_order_acquire memory_order_relaxed
-#define ADD_memory_order_release memory_order_release
-#define atomic_fetch_add_explicit(p, value, order) \
-    WEAK(fetch_add, p, value, ADD_##order)
-#endif
-
-#ifdef WEAK_ADD_RELEASE
-#undef atomic_fetch_add_explicit
-#define ADD_memory_order_acquire memory_order_acquire
-#define ADD_memory_order_release memory_order_relaxed
-#define atomic_fetch_add_explicit(p, value, order) \
-    WEAK(fetch_add, p, value, ADD_##order)
+#ifdef WEAK_RELEASE
+#define memory_order_release WEAK_IN(WEAK_RELEASE, memory_order_release)
 #endif
 
 #endif
