@@ -6,12 +6,17 @@
 #include "fabric/mpi_fabric.h"
 
 #include <limits.h>
+#include <string.h>
 
 ek_status eki_mpi_error(const char *what, int code)
 {
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
     int length = 0;
     MPI_Error_string(code, text, &length);
+    /* MPICH goes on with what it has called, on lines of their own. */
+    char *stack = strstr(text, ", error stack:");
+    if (stack)
+        *stack = '\0';
     return eki_error(EK_ERR_MPI, "%s: %s", what, text);
 }
 

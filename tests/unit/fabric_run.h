@@ -22,6 +22,15 @@
 /* MPI_COMM_WORLD's; every test starts with all ranks together. */
 static int rank, size;
 
+/* What MPI says of a class of errors. */
+static inline const char *mpi_words(int error_class)
+{
+    static char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(error_class, text, &length);
+    return text;
+}
+
 /* Warnings of the library: none is expected, errors are. */
 static inline void count_line(ek_level level, const char *line, void *context)
 {

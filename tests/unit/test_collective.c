@@ -308,7 +308,9 @@ static void data_reaches_all_ranks(void)
     /* MPI's own refusals come back in words. */
     char byte = 0;
     CHECK_EQ_INT(eki_fabric_mpi_broadcast(fabric, &byte, 1, size), EK_ERR_MPI);
-    CHECK_HAS_TEXT(ek_error_message(), "MPI_Bcast: MPI_ERR_ROOT");
+    CHECK_HAS_TEXT(ek_error_message(), "MPI_Bcast: ");
+    CHECK_HAS_TEXT(ek_error_message(), mpi_words(MPI_ERR_ROOT));
+    CHECK(strchr(ek_error_message(), '\n') == NULL);
     eki_fabric_mpi_destroy(&fabric);
 }
 
