@@ -63,6 +63,14 @@ void eki_error_say_rarely(int rank, int size);
  */
 void eki_log(ek_level level, int rank, int size, const char *module,
              const char *format, ...) EKI_PRINTF(5, 6);
+/* Likewise, in lines that fit a terminal: what does not goes on below. */
+void eki_log_lines(ek_level level, int rank, int size, const char *module,
+                   const char *text);
+/* Whether lines of that level are passed on: ask before making long ones. */
+bool eki_log_is_on(ek_level level);
+/* Whether somebody asks to be told how the library runs: EVENKEEL_LOG=info or
+ * more, or a sink of the program for DEBUG. */
+bool eki_log_is_told(void);
 /* EVENKEEL_LOG: what the default sink passes on, whatever ek_set_sink() said.
  */
 void eki_log_environment(ek_level level);
@@ -216,6 +224,7 @@ struct eki_schedule_entry {
 struct eki_schedule {
     struct eki_schedule_entry *entries; /* owned; NULL: says nothing */
     int count;
+    uint64_t ours; /* a bit per entry of the list, of the first 64 */
 };
 
 /* The policy for ITERATION: the last entry that covers it, else FALLBACK. */
@@ -250,6 +259,7 @@ struct eki_settings {
     ek_options options;          /* its texts point into this object */
     struct eki_schedule restore; /* from EVENKEEL_RESTORE */
     struct eki_schedule steal;   /* from EVENKEEL_STEAL */
+    uint64_t environment;        /* a bit per option that a variable has set */
     char name[64];
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];
@@ -264,6 +274,9 @@ ek_status eki_settings_resolve(const ek_options *given,
 /* Warn of EVENKEEL_ variables that nobody knows, with the nearest name, once
  * per process. */
 void eki_settings_warn(void);
+/* Warn, once per process, of entries of lists that name a collection which
+ * there has not been. */
+void eki_settings_warn_lists(void);
 void eki_settings_free(struct eki_settings *settings);
 
 /* Copy what a program gave as a struct of BYTES, which may be of another
@@ -283,6 +296,8 @@ const char *eki_option_name(int option);
 size_t eki_option_end(int option);
 bool eki_option_has_variable(int option);
 bool eki_option_is_settable(int option);
+/* Whether its variable holds a list by collections and iterations. */
+bool eki_option_has_schedule(int option);
 /* Name of its variable, whether it has one or not. */
 void eki_option_variable(int option, char *text, size_t bytes);
 /* Whether it must be the same on all ranks. */
@@ -292,6 +307,10 @@ bool eki_option_agrees(int option);
  * is no such part. */
 bool eki_option_part(int option, const struct eki_settings *settings, int part,
                      char *text, size_t bytes);
+/* Append "steal=near (EVENKEEL_STEAL)", "steal=near (program)" or "steal=random
+ * (default)"; false: the default. */
+bool eki_option_explain(int option, const struct eki_settings *settings,
+                        char *text, size_t bytes);
 /* Check what the program said; a text is then owned by SETTINGS. */
 ek_status eki_option_check(int option, struct eki_settings *settings);
 /* Take the value from TEXT, which is borrowed; nothing changes on failure. */

@@ -477,6 +477,11 @@ bool eki_option_has_variable(int option)
     return table[option].traits & HAS_VARIABLE;
 }
 
+bool eki_option_has_schedule(int option)
+{
+    return table[option].schedule != 0;
+}
+
 bool eki_option_is_settable(int option)
 {
     return table[option].traits & SETTABLE;
@@ -507,6 +512,35 @@ bool eki_option_part(int option, const struct eki_settings *settings, int part,
     eki_schedule_entry_text(&schedule->entries[part - 1], row->choices, text,
                             bytes);
     return true;
+}
+
+/* A program that says the default has not chosen anything. */
+static bool is_default(int option, const struct eki_settings *settings)
+{
+    static const ek_options defaults = EK_OPTIONS_INIT;
+    char value[EKI_OPTION_BYTES] = "", usual[EKI_OPTION_BYTES] = "";
+    value_text(&table[option], &settings->options, value, sizeof value);
+    value_text(&table[option], &defaults, usual, sizeof usual);
+    return strcmp(value, usual) == 0;
+}
+
+/* A list of the environment decides in the iterations that it names. */
+bool eki_option_explain(int option, const struct eki_settings *settings,
+                        char *text, size_t bytes)
+{
+    const struct option *row = &table[option];
+    char part[EKI_OPTION_BYTES], variable[ORIGIN_BYTES];
+    int lists = row->schedule ? schedule_of(row, settings)->count : 0;
+    bool is_set = lists > 0 || settings->environment & UINT64_C(1) << option;
+    eki_append(text, bytes, "%s=", row->name);
+    for (int i = lists > 0; i <= lists; i++) {
+        eki_option_part(option, settings, i, part, sizeof part);
+        eki_append(text, bytes, "%s%s", i > 1 ? "," : "", part);
+    }
+    eki_option_variable(option, variable, sizeof variable);
+    const char *origin = is_default(option, settings) ? "default" : "program";
+    eki_append(text, bytes, " (%s)", is_set ? variable : origin);
+    return is_set || !is_default(option, settings);
 }
 
 static const struct eki_choice *choices_of(const char *option)

@@ -171,7 +171,7 @@ static int entries_count(const char *list)
 ek_status eki_schedule_parse(const struct eki_schedule_source *source,
                              struct eki_schedule *schedule)
 {
-    struct eki_schedule found = {NULL, 0};
+    struct eki_schedule found = {NULL, 0, 0};
     int listed = entries_count(source->list);
     found.entries = eki_alloc((size_t)listed, sizeof *found.entries);
     if (found.entries == NULL)
@@ -188,6 +188,8 @@ ek_status eki_schedule_parse(const struct eki_schedule_source *source,
             eki_schedule_free(&found);
             return status;
         }
+        if (is_ours && i < 64)
+            found.ours |= UINT64_C(1) << i;
         found.count += is_ours;
         text = end + 1;
     }
@@ -200,7 +202,7 @@ ek_status eki_schedule_parse(const struct eki_schedule_source *source,
 void eki_schedule_free(struct eki_schedule *schedule)
 {
     eki_free(schedule->entries);
-    *schedule = (struct eki_schedule){NULL, 0};
+    *schedule = (struct eki_schedule){NULL, 0, 0};
 }
 
 void eki_schedule_entry_text(const struct eki_schedule_entry *entry,

@@ -3,7 +3,8 @@
  * Settings of a collection: EK_OPTIONS_INIT, then the program, then the
  * environment, which wins.
  *
- * Owns the mark that this process has warned of unknown variables.
+ * Owns the marks that this process has warned of unknown variables, and which
+ * entries of lists were for one of its collections.
  */
 #include "base/base.h"
 
@@ -203,6 +204,44 @@ static ek_status log_level_read(void)
     return EK_OK;
 }
 
+/* Entries that were for a collection; a bit each, of the first 64. */
+static _Atomic uint64_t restore_met, steal_met;
+
+/* relaxed, as all of them: the bits guard no other data. */
+static void lists_meet(const struct eki_settings *settings)
+{
+    atomic_fetch_or_explicit(&restore_met, settings->restore.ours,
+                             memory_order_relaxed);
+    atomic_fetch_or_explicit(&steal_met, settings->steal.ours,
+                             memory_order_relaxed);
+}
+
+static void list_warn(const char *variable, uint64_t met)
+{
+    const char *entry = getenv(variable);
+    for (int i = 0; entry != NULL && *entry != '\0' && i < 64; i++) {
+        int bytes = (int)strcspn(entry, ",");
+        if (!(met >> i & 1))
+            eki_log(EK_LEVEL_WARN, -1, 0, "base",
+                    "%s: there was no collection for '%.*s'", variable, bytes,
+                    entry);
+        entry += bytes;
+        entry += *entry == ',';
+    }
+}
+
+void eki_settings_warn_lists(void)
+{
+    static _Atomic bool has_warned;
+    /* relaxed: only the flag itself matters. */
+    if (atomic_exchange_explicit(&has_warned, true, memory_order_relaxed))
+        return;
+    list_warn(EKI_VARIABLE_PREFIX "RESTORE",
+              atomic_load_explicit(&restore_met, memory_order_relaxed));
+    list_warn(EKI_VARIABLE_PREFIX "STEAL",
+              atomic_load_explicit(&steal_met, memory_order_relaxed));
+}
+
 static ek_status environment_read(struct eki_settings *settings)
 {
     EKI_TRY(log_level_read());
@@ -212,8 +251,11 @@ static ek_status environment_read(struct eki_settings *settings)
         char variable[VARIABLE_BYTES];
         eki_option_variable(i, variable, sizeof variable);
         const char *value = getenv(variable);
-        if (value != NULL)
-            EKI_TRY(eki_option_read_variable(i, variable, value, settings));
+        if (value == NULL)
+            continue;
+        EKI_TRY(eki_option_read_variable(i, variable, value, settings));
+        if (!eki_option_has_schedule(i))
+            settings->environment |= UINT64_C(1) << i;
     }
     return EK_OK;
 }
@@ -231,6 +273,8 @@ ek_status eki_settings_resolve(const ek_options *given,
     ek_status status = environment_read(settings);
     if (status != EK_OK)
         eki_settings_free(settings);
+    else
+        lists_meet(settings);
     return status;
 }
 

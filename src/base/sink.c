@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #define LINE_BYTES 1024
 
@@ -52,6 +53,19 @@ static int sink_level(void)
     int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
     bool is_said = sink.write == stderr_write && said != LEVEL_UNSAID;
     return is_said ? said : (int)sink.level;
+}
+
+bool eki_log_is_on(ek_level level)
+{
+    return (int)level <= sink_level();
+}
+
+/* The default level passes INFO on, too, but nobody has asked for it. */
+bool eki_log_is_told(void)
+{
+    /* relaxed: see eki_log_environment(). */
+    int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
+    return said >= EK_LEVEL_INFO || sink_level() > EK_LEVEL_INFO;
 }
 
 void eki_log(ek_level level, int rank, int size, const char *module,
@@ -123,6 +137,42 @@ _Noreturn void eki_abort(void)
     if (abort_job != NULL)
         abort_job();
     abort();
+}
+
+enum {
+    WIDTH = 100,
+    PREFIX = 64, /* "evenkeel 0/163840 report: " and more */
+    BELOW = 6    /* indent of what goes on */
+};
+
+/* Bytes of TEXT that fit into ROOM: up to a space, if there is one. */
+static int fitting(const char *text, int room)
+{
+    int bytes = (int)strlen(text);
+    if (bytes <= room)
+        return bytes;
+    for (int at = room; at > 0; at--) {
+        if (text[at] == ' ')
+            return at;
+    }
+    return room;
+}
+
+void eki_log_lines(ek_level level, int rank, int size, const char *module,
+                   const char *text)
+{
+    char prefix[PREFIX];
+    int used = snprintf(prefix, sizeof prefix, "evenkeel %d/%d %s: ", rank,
+                        size, module);
+    int indent = (int)strspn(text, " ");
+    const char *at = text + indent;
+    do {
+        int bytes = fitting(at, WIDTH - used - indent);
+        eki_log(level, rank, size, module, "%*s%.*s", indent, "", bytes, at);
+        indent = BELOW;
+        at += bytes;
+        at += strspn(at, " ");
+    } while (*at);
 }
 
 _Noreturn void eki_assert_failed(const char *condition, const char *file,

@@ -7,6 +7,9 @@
 #define MESSAGE_SHARED 4032
 #define MESSAGE_NETWORK 65536
 
+/* Collections of this process. */
+static _Atomic int alive;
+
 /* Tell all ranks how many workers and which node each has. */
 static ek_status make_topology(ek_collection *tasks)
 {
@@ -37,7 +40,8 @@ static ek_status choose_workers(ek_collection *tasks)
     eki_affinity_look(&tasks->affinity);
     EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
                                  (int)options->workers));
-    if (options->workers == 0)
+    tasks->has_chosen = options->workers == 0;
+    if (tasks->has_chosen)
         options->workers =
             eki_team_default_workers(&tasks->affinity, eki_mpi_thread_level());
     EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
@@ -247,6 +251,9 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
         free_parts(tasks);
         return status;
     }
+    /* relaxed: only the number itself matters. */
+    atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
+    eki_collection_say_start(tasks);
     *made = tasks;
     return EK_OK;
 }
@@ -261,6 +268,16 @@ ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
                       ek_collection **made)
 {
     return ek_create(eki_mpi_comm_of_fortran(comm), options, made);
+}
+
+/* With the last collection it is known which there were. */
+static void say_lists(const ek_collection *tasks)
+{
+    /* relaxed: see ek_create(). */
+    int left = atomic_fetch_sub_explicit(&alive, 1, memory_order_relaxed) - 1;
+    if (left == 0 && tasks->fabric->rank == 0 &&
+        !tasks->settings.options.ignore_environment)
+        eki_settings_warn_lists();
 }
 
 /* What went by since the last iteration is in no report. */
@@ -289,6 +306,7 @@ void ek_destroy(ek_collection **made)
         eki_collection_release();
     }
     say_last(tasks);
+    say_lists(tasks);
     free_parts(tasks);
 }
 

@@ -51,6 +51,7 @@ struct ek_collection {
     struct eki_affinity affinity;
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
+    bool has_chosen;   /* whether the number of workers is the library's */
     bool is_pulled;    /* whether the program's own threads fetch its tasks */
 
     /* Adding.  The thread that made the collection adds without a lock to the
@@ -134,6 +135,19 @@ const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
 void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
                           const struct eki_balance_wish *balance,
                           ek_status prepared);
+
+/* Rank 0 tells how the collection will run, if somebody asks to be told. */
+void eki_collection_say_start(const ek_collection *tasks);
+
+/* At DEBUG and TRACE, on every rank: an iteration that begins, one that has
+ * been left, a restore. */
+void eki_collection_trace_begin(const ek_collection *tasks,
+                                ek_steal_policy steal);
+void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
+                              ek_status status);
+void eki_collection_trace_restore(const ek_collection *tasks,
+                                  const ek_restore_report *whole,
+                                  ek_status status);
 
 /* Tasks that this rank holds: seeds before an iteration, the log after it. */
 int64_t eki_collection_held(const ek_collection *tasks);

@@ -101,6 +101,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     tasks->is_pulled = call == EKI_CALL_BEGIN;
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
+    tasks->team->is_measured = tasks->wants_report;
+    eki_collection_trace_begin(tasks, eki_collection_scheme(tasks)->policy);
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, status);
     tasks->state = EKI_STATE_OPEN;
     return EK_OK;
@@ -196,6 +198,7 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_engine_leave(tasks->engine, &error);
     tasks->state = EKI_STATE_RAN;
     end_hooks(tasks);
+    eki_collection_trace_end(tasks, left, (ek_status)error.status);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */

@@ -238,6 +238,10 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restore_s += whole->seconds;
+    if (eki_log_is_on(EK_LEVEL_DEBUG)) {
+        fill_report(tasks, whole);
+        eki_collection_trace_restore(tasks, whole, status);
+    }
     return status;
 }
 

@@ -113,6 +113,8 @@ MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm);
 bool eki_mpi_is_finalized(void);
 /* End all ranks; returns where MPI cannot: for eki_abort_by(). */
 void eki_mpi_abort(void);
+/* Append the name and version of the MPI library, such as "Open MPI v4.1.4". */
+void eki_mpi_library(char *text, size_t bytes);
 /* Whether the calling thread is the one that initialized MPI. */
 bool eki_mpi_is_main_thread(void);
 

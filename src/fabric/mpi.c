@@ -394,6 +394,21 @@ bool eki_mpi_is_main_thread(void)
     return is_main != 0;
 }
 
+void eki_mpi_library(char *text, size_t bytes)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(version, &length);
+    /* The first words of the first line, however they are parted. */
+    for (const char *word = version; *word && *word != ',' && *word != '\n';) {
+        int bytes_of_word = (int)strcspn(word, ", \t\n");
+        eki_append(text, bytes, "%s%.*s", word == version ? "" : " ",
+                   bytes_of_word, word);
+        word += bytes_of_word;
+        word += strspn(word, " \t");
+    }
+}
+
 /* Make the object for the communicator OWN, with nothing in it that needs MPI
  * yet; NULL if there is no memory. */
 static struct eki_mpi *make_fabric(MPI_Comm own)

@@ -107,6 +107,14 @@ static ek_status count_cores(struct eki_affinity *affinity,
     return EK_OK;
 }
 
+static void note_cpus(struct eki_affinity *affinity, int cpus)
+{
+    if (cpus < affinity->least_cpus)
+        affinity->least_cpus = cpus;
+    if (cpus > affinity->most_cpus)
+        affinity->most_cpus = cpus;
+}
+
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
                                struct eki_fabric *fabric, int workers)
 {
@@ -120,7 +128,9 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
         status = eki_fabric_mpi_gather_all(fabric, affinity, all, sizeof *all);
     if (status == EK_OK) {
         affinity->ranks = affinity->workers = 0;
+        affinity->least_cpus = affinity->most_cpus = affinity->cpus;
         for (int r = 0; r < fabric->size; r++) {
+            note_cpus(affinity, all[r].cpus);
             if (!meets(affinity, &all[r]))
                 continue;
             affinity->ranks++;

@@ -15,13 +15,14 @@
 
 /* CPUs of this process, and how many ranks and workers compete for them. */
 struct eki_affinity {
-    uint64_t mask[16]; /* the first 1,024 CPUs */
-    uint64_t host;     /* hash of the host's name */
-    int cpus;          /* in the mask */
-    int online;        /* of the host */
-    int ranks;         /* whose mask meets this one, me included */
-    int workers;       /* of these ranks */
-    int cores;         /* of all ranks together; 0: not compared yet */
+    uint64_t mask[16];         /* the first 1,024 CPUs */
+    uint64_t host;             /* hash of the host's name */
+    int cpus;                  /* in the mask */
+    int online;                /* of the host */
+    int ranks;                 /* whose mask meets this one, me included */
+    int workers;               /* of these ranks */
+    int cores;                 /* of all ranks together; 0: not compared yet */
+    int least_cpus, most_cpus; /* of a rank */
 };
 
 /* Look at the own mask; local. */
@@ -32,6 +33,10 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
 /* Say once what binding hurts and how to mend it; collective. */
 ek_status eki_affinity_report(const struct eki_affinity *affinity,
                               struct eki_fabric *fabric, int workers);
+
+/* Append what the ranks may use, and what OpenMP binds. */
+void eki_affinity_explain(const struct eki_affinity *affinity, char *text,
+                          size_t bytes);
 
 /* Workers when the program did not say. */
 int eki_team_default_workers(const struct eki_affinity *affinity,
@@ -77,6 +82,9 @@ struct eki_team {
 ek_status eki_team_create(const struct eki_team_setup *setup,
                           struct eki_team **team);
 void eki_team_destroy(struct eki_team **team);
+
+/* Append who talks to other nodes, and why. */
+void eki_team_explain(const struct eki_team *team, char *text, size_t bytes);
 
 /* After eki_engine_enter(): nothing of the last phase is left. */
 void eki_team_enter(struct eki_team *team);

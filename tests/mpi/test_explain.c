@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run explains itself: what rank 0 says in the end of what was lost, to whom,
- * and what to do about it.
+ * A run explains itself: how it will run, what each phase was, and in the end
+ * what was lost, to whom, and what to do about it.
  *
  *     test_explain RANKS WORKERS
  */
@@ -21,7 +21,7 @@ static size_t widest;
 static void listen(ek_level level, const char *line, void *context)
 {
     (void)level, (void)context;
-    static const char below[] = "report:       ";
+    static const char below[] = ":       ";
     const char *more = strstr(line, below);
     size_t used = strlen(heard), bytes = strlen(line);
     widest = bytes > widest ? bytes : widest;
@@ -51,6 +51,12 @@ static void expect(const char *text)
         CHECK_HAS_TEXT(heard, text);
     else
         CHECK_EQ_TEXT(heard, "");
+}
+
+/* The tests pretend that each rank is one, or do not. */
+static int job_nodes(void)
+{
+    return getenv("EVENKEEL_RANKS_PER_NODE") ? job_size : 1;
 }
 
 static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -134,6 +140,75 @@ static void the_end_comes_after_failures_too(void)
     expect("; 1 iteration failed\n");
 }
 
+static void the_start_says_how_it_will_run(void)
+{
+    char text[64];
+    ek_options options = job_options();
+    options.name = "banner";
+    options.deque = EK_DEQUE_LOCKED;
+    setenv("EVENKEEL_LOG", "info", 1);
+    setenv("EVENKEEL_STEAL", "near,banner:none@7,absent:random", 1);
+    start_listening();
+    ek_collection *tasks = job_create(&options);
+    stop_listening();
+    snprintf(text, sizeof text, "start: Evenkeel %s: %d rank", ek_version(),
+             job_size);
+    expect(text);
+    snprintf(text, sizeof text, ", %d workers, %d per rank\n",
+             job_size * job_workers, job_workers);
+    expect(text);
+    expect(" with MPI_THREAD_");
+    expect(job_nodes() > 1 ? " between tasks, every " : "; one node: ");
+    expect("start: cores: ");
+    expect(" CPUs per rank, ");
+    expect("; OMP_PROC_BIND=");
+    expect("start: collection 'banner': restore=retain (default), "
+           "steal=near,none@7 (EVENKEEL_STEAL), ");
+    expect("deque=locked (program), ");
+    expect("workers=2 (EVENKEEL_WORKERS)");
+    CHECK(widest <= 100);
+    /* Another in short. */
+    options.name = "other";
+    start_listening();
+    ek_collection *others = job_create(&options);
+    stop_listening();
+    expect("start: collection 'other': ");
+    CHECK(strstr(heard, "Evenkeel") == NULL);
+    ek_destroy(&others);
+    start_listening();
+    ek_destroy(&tasks);
+    stop_listening();
+    if (job_rank == 0)
+        CHECK_EQ_TEXT(heard, "evenkeel base: EVENKEEL_STEAL: there was no "
+                             "collection for 'absent:random'\n");
+    unsetenv("EVENKEEL_STEAL");
+    unsetenv("EVENKEEL_LOG");
+}
+
+static void debug_and_trace_tell_of_each_phase(void)
+{
+    ek_options options = job_options();
+    options.name = "traced";
+    heard[0] = '\0';
+    ek_set_sink(listen, NULL, EK_LEVEL_TRACE);
+    run(&options, false);
+    stop_listening();
+    CHECK_HAS_TEXT(heard, "phase: traced, iteration 0 begins: ");
+    CHECK_HAS_TEXT(heard, " tasks here, steal=random\n");
+    CHECK_HAS_TEXT(heard, "phase: traced, iteration 2 ends with EK_OK after ");
+    CHECK_HAS_TEXT(heard, "phase: traced,   worker ");
+    CHECK_HAS_TEXT(heard, "phase: traced, restore=retain before iteration 1 "
+                          "ends with EK_OK: ");
+    if (job_nodes() > 1)
+        CHECK_HAS_TEXT(heard, " requests answered, the median in ");
+    heard[0] = '\0';
+    ek_set_sink(listen, NULL, EK_LEVEL_DEBUG);
+    run(&options, false);
+    stop_listening();
+    CHECK_HAS_TEXT(heard, "phase: traced, iteration 2 ends");
+    CHECK(strstr(heard, "worker ") == NULL);
+}
+
 /* Level 2 is for a terminal. */
 static void lines_fit_a_terminal(void)
 {
@@ -149,6 +224,8 @@ static void lines_fit_a_terminal(void)
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
+    JOB_RUN(the_start_says_how_it_will_run);
+    JOB_RUN(debug_and_trace_tell_of_each_phase);
     JOB_RUN(the_end_comes_after_failures_too);
     JOB_RUN(lines_fit_a_terminal);
     if (job_size > 1) {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a collection is going to run, told by rank 0 to whoever asks: at the
+ * first in full, at the others in short.
+ *
+ * Owns the mark that this process has told of the first.
+ */
+#include "collection/collection.h"
+
+#define TEXT_BYTES 2048
+
+/* Told for every collection, other options only where they are not the default.
+ */
+static const char *const always[] = {"restore", "steal", "order", "deque",
+                                     "progress"};
+
+static bool is_always(const char *option)
+{
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        if (strcmp(option, always[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say(const ek_collection *tasks, const char *text)
+{
+    eki_log_lines(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                  "start", text);
+}
+
+static void append_job(const ek_collection *tasks, char *text, size_t bytes)
+{
+    const struct eki_topology *topology = tasks->topology;
+    int least = topology->workers, most = 0;
+    for (int r = 0; r < topology->size; r++) {
+        int workers = topology->first_worker[r + 1] - topology->first_worker[r];
+        least = workers < least ? workers : least;
+        most = workers > most ? workers : most;
+    }
+    eki_append(text, bytes, "%d rank%s on %d node%s, %d worker%s, %d",
+               topology->size, topology->size == 1 ? "" : "s", topology->nodes,
+               topology->nodes == 1 ? "" : "s", topology->workers,
+               topology->workers == 1 ? "" : "s", least);
+    if (most > least)
+        eki_append(text, bytes, " to %d", most);
+    eki_append(text, bytes, " per rank");
+}
+
+static const char *level_word(void)
+{
+    static const char *const words[] = {"SINGLE", "FUNNELED", "SERIALIZED",
+                                        "MULTIPLE"};
+    return words[eki_mpi_thread_level()];
+}
+
+static void say_job(const ek_collection *tasks)
+{
+    char text[TEXT_BYTES] = "";
+    eki_append(text, sizeof text, "Evenkeel %s: ", ek_version());
+    append_job(tasks, text, sizeof text);
+    say(tasks, text);
+    text[0] = '\0';
+    eki_mpi_library(text, sizeof text);
+    eki_append(text, sizeof text, " with MPI_THREAD_%s; ", level_word());
+    eki_team_explain(tasks->team, text, sizeof text);
+    say(tasks, text);
+    snprintf(text, sizeof text, "cores: ");
+    eki_affinity_explain(&tasks->affinity, text, sizeof text);
+    say(tasks, text);
+}
+
+/* Policies, then what is set or chosen. */
+static void say_options(const ek_collection *tasks)
+{
+    const struct eki_settings *settings = &tasks->settings;
+    char text[TEXT_BYTES] = "", set[TEXT_BYTES] = "", one[TEXT_BYTES];
+    eki_append(text, sizeof text, "collection '%s': ", settings->name);
+    for (int i = 0; i < eki_option_count(); i++) {
+        const char *name = eki_option_name(i);
+        one[0] = '\0';
+        bool is_set = eki_option_explain(i, settings, one, sizeof one);
+        if (tasks->has_chosen && strcmp(name, "workers") == 0)
+            eki_append(set, sizeof set, "workers=%lld (automatic), ",
+                       (long long)settings->options.workers);
+        else if (is_always(name))
+            eki_append(text, sizeof text, "%s, ", one);
+        else if (is_set && strcmp(name, "name") != 0)
+            eki_append(set, sizeof set, "%s, ", one);
+    }
+    eki_append(text, sizeof text, "%s", set);
+    text[strlen(text) - 2] = '\0';
+    say(tasks, text);
+}
+
+void eki_collection_say_start(const ek_collection *tasks)
+{
+    static _Atomic bool has_told;
+    if (tasks->fabric->rank != 0 || !eki_log_is_told())
+        return;
+    /* relaxed: only the flag itself matters. */
+    if (!atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+        say_job(tasks);
+    say_options(tasks);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each rank tells at DEBUG, and each worker at TRACE, of phases that have
+ * begun or ended: from counters, never while tasks run.
+ */
+#include "collection/collection.h"
+
+#include <inttypes.h>
+
+#define TEXT_BYTES 512
+
+static void say(const ek_collection *tasks, ek_level level, const char *text)
+{
+    eki_log(level, tasks->fabric->rank, tasks->fabric->size, "phase", "%s, %s",
+            tasks->settings.name, text);
+}
+
+static void append_ns(const char *words, uint64_t ns, char *text, size_t bytes)
+{
+    eki_append(text, bytes, ", %s ", words);
+    eki_verdict_time((double)ns * 1e-9, text, bytes);
+}
+
+void eki_collection_trace_begin(const ek_collection *tasks,
+                                ek_steal_policy steal)
+{
+    char text[TEXT_BYTES];
+    if (!eki_log_is_on(EK_LEVEL_DEBUG))
+        return;
+    snprintf(text, sizeof text,
+             "iteration %" PRId64 " begins: %" PRId64 " tasks here, steal=%s",
+             tasks->iteration, eki_collection_held(tasks),
+             eki_option_choice_name("steal", (int)steal));
+    say(tasks, EK_LEVEL_DEBUG, text);
+}
+
+static void append_counts(const struct eki_counts *counts, char *text,
+                          size_t bytes)
+{
+    eki_append(text, bytes,
+               "%" PRId64 " tasks, %" PRId64 " stolen in %" PRId64
+               " of %" PRId64 " steals",
+               counts->tasks, counts->stolen, counts->successful,
+               counts->attempted);
+    append_ns("work", counts->work_ns, text, bytes);
+    append_ns("searching", counts->search_ns, text, bytes);
+    append_ns("ending", counts->termination_ns, text, bytes);
+}
+
+static void add_counts(const struct eki_counts *counts, struct eki_counts *sum)
+{
+    sum->tasks += counts->tasks;
+    sum->stolen += counts->stolen;
+    sum->successful += counts->successful;
+    sum->attempted += counts->attempted;
+    sum->work_ns += counts->work_ns;
+    sum->search_ns += counts->search_ns;
+    sum->termination_ns += counts->termination_ns;
+}
+
+static void trace_worker(const ek_collection *tasks, int here)
+{
+    const struct ek_worker *worker = tasks->engine->workers[here];
+    char text[TEXT_BYTES] = "";
+    eki_append(text, sizeof text, "  worker %d: ", worker->id);
+    append_counts(&worker->counts, text, sizeof text);
+    say(tasks, EK_LEVEL_TRACE, text);
+}
+
+/* Of the server of a rank: what it answered, and how the end was found. */
+static void trace_server(const ek_collection *tasks)
+{
+    const struct eki_engine *engine = tasks->engine;
+    const struct eki_histogram *times = &engine->answered.times;
+    char text[TEXT_BYTES] = "";
+    int64_t answered = 0;
+    if (!engine->fabric || engine->alone)
+        return;
+    for (int bin = 0; bin < EKI_HISTOGRAM_BINS; bin++)
+        answered += times->bins[bin];
+    eki_append(text, sizeof text,
+               "  server: %" PRId64 " requests answered, the median in ",
+               answered);
+    eki_verdict_time(eki_histogram_quantile(times, 0.5), text, sizeof text);
+    eki_append(text, sizeof text, "; %" PRIu64 " waves to the end",
+               engine->waves.wave + 1);
+    say(tasks, EK_LEVEL_TRACE, text);
+}
+
+void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
+                              ek_status status)
+{
+    struct eki_counts sum = {0};
+    char text[TEXT_BYTES] = "";
+    int workers = tasks->topology->workers_here;
+    if (!eki_log_is_on(EK_LEVEL_DEBUG))
+        return;
+    for (int here = 0; here < workers; here++)
+        add_counts(&tasks->engine->workers[here]->counts, &sum);
+    eki_append(text, sizeof text, "iteration %" PRId64 " ends with %s after ",
+               tasks->iteration, ek_status_string(status));
+    eki_verdict_time((double)(left_ns - tasks->engine->entered_ns) * 1e-9, text,
+                     sizeof text);
+    eki_append(text, sizeof text, ": ");
+    append_counts(&sum, text, sizeof text);
+    say(tasks, EK_LEVEL_DEBUG, text);
+    if (!eki_log_is_on(EK_LEVEL_TRACE))
+        return;
+    for (int here = 0; here < workers; here++)
+        trace_worker(tasks, here);
+    trace_server(tasks);
+}
+
+void eki_collection_trace_restore(const ek_collection *tasks,
+                                  const ek_restore_report *whole,
+                                  ek_status status)
+{
+    char text[TEXT_BYTES] = "";
+    const char *policy = eki_option_choice_name("restore", whole->policy);
+    eki_append(text, sizeof text,
+               "restore=%s before iteration %" PRId64 " ends with %s: %" PRId64
+               " tasks here, %" PRId64 " sent, %" PRId64 " discarded, in ",
+               policy ? policy : "?", tasks->iteration,
+               ek_status_string(status), whole->tasks, whole->moved,
+               whole->discarded);
+    eki_verdict_time(whole->seconds, text, sizeof text);
+    if (whole->decision != 0)
+        eki_append(text, sizeof text,
+                   "; %" PRId64 " of the job moved, imbalance %.1f %% to %.1f "
+                   "%%, at best %.1f %%",
+                   whole->migrations, 100 * whole->imbalance_before,
+                   100 * whole->imbalance_after, 100 * whole->imbalance_bound);
+    say(tasks, EK_LEVEL_DEBUG, text);
+}
