@@ -143,6 +143,9 @@ typedef int ek_function;
  * @param[in] bytes    Number of these bytes.
  * @param[in] context  This rank's pointer from ek_register().
  * @return 0, or a non-zero code, with which the task fails (like ek_fail()).
+ *
+ * It must return: an exception or longjmp() out of it ends the job, with a
+ * sentence.  evenkeel.hpp hands exceptions on.
  */
 typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
                        void *context);

@@ -297,6 +297,7 @@ void ek_destroy(ek_collection **made)
         return;
     ek_collection *tasks = *made;
     *made = NULL;
+    eki_collection_check_left(tasks, "ek_destroy", EKI_FRAME);
     if (tasks->state == EKI_STATE_OPEN) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",

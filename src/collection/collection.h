@@ -116,6 +116,17 @@ ek_status eki_collection_check_region(const char *call);
 /* Whether this process may open a phase of TASKS now: one at a time. */
 ek_status eki_collection_claim(const ek_collection *tasks, const char *call);
 void eki_collection_release(void);
+/* The frame of the function that says so. */
+#if defined(__GNUC__)
+#define EKI_FRAME __builtin_frame_address(0)
+#else
+#define EKI_FRAME NULL
+#endif
+
+/* End the job if tasks that this thread ran were left by longjmp(): by a public
+ * CALL, whose FRAME it is. */
+void eki_collection_check_left(const ek_collection *tasks, const char *call,
+                               const void *frame);
 
 /* Restore, unless STATUS is an error already; WHOLE is what was done.  The
  * caller has claimed the process. */

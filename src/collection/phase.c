@@ -6,6 +6,19 @@
  * by eki_collection_claim() and eki_collection_release() of any collection. */
 static _Atomic int busy;
 
+void eki_collection_check_left(const ek_collection *tasks, const char *call,
+                               const void *frame)
+{
+    if (!tasks || !eki_team_was_left(frame))
+        return;
+    eki_error(EK_ERR_STATE,
+              "%s: the last call that ran tasks on this thread never returned: "
+              "a task was left by longjmp or the like; allowed: to return",
+              call);
+    eki_error_say(tasks->fabric->rank, tasks->fabric->size);
+    eki_abort();
+}
+
 ek_status eki_collection_check_region(const char *call)
 {
     if (!eki_team_in_parallel())

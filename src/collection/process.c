@@ -247,6 +247,7 @@ static ek_status process(ek_collection *tasks, ek_process_report *report)
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
+    eki_collection_check_left(tasks, "ek_process", EKI_FRAME);
     return eki_collection_outcome(tasks, process(tasks, report));
 }
 
@@ -268,6 +269,7 @@ static ek_status begin(ek_collection *tasks)
 
 ek_status ek_begin(ek_collection *tasks)
 {
+    eki_collection_check_left(tasks, "ek_begin", EKI_FRAME);
     return eki_collection_outcome(tasks, begin(tasks));
 }
 

@@ -274,5 +274,6 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
 ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                      ek_restore_report *report)
 {
+    eki_collection_check_left(tasks, "ek_restore", EKI_FRAME);
     return eki_collection_outcome(tasks, call_restore(tasks, policy, report));
 }

@@ -62,6 +62,32 @@ void eki_team_end_task(struct eki_team *team, int here);
 /* Say once that less threads came than were wanted, and why. */
 void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted);
 
+/* A loop that runs tasks: the frame that exceptions must not leave. */
+struct eki_loop {
+    const struct ek_worker *worker;
+    const struct eki_loop *outer; /* of this thread */
+    bool has_ended;
+};
+
+void eki_loop_open(struct eki_loop *loop, struct ek_worker *worker);
+void eki_loop_close(struct eki_loop *loop);
+_Noreturn void eki_loop_left(const struct eki_loop *loop);
+/* Before the first loop of this process. */
+void eki_loops_prepare(void);
+
+static inline void eki_loop_check(const struct eki_loop *loop)
+{
+    if (!loop->has_ended)
+        eki_loop_left(loop);
+}
+
+/* Of the variable of a loop: what unwinds its frame is told of. */
+#if defined(__GNUC__)
+#define EKI_LOOP __attribute__((cleanup(eki_loop_check)))
+#else
+#define EKI_LOOP
+#endif
+
 ek_status eki_team_start_watchdog(struct eki_team *team);
 void eki_team_watch(struct eki_team *team, bool is_watching);
 void eki_team_end_watchdog(struct eki_team *team);

@@ -49,6 +49,7 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     ek_status status = EK_ERR_NOMEM;
     if (!team)
         return eki_error(EK_ERR_NOMEM, "no memory for the team");
+    eki_loops_prepare();
     team->setup = *setup;
     team->seats = eki_alloc_lines((size_t)workers * sizeof *team->seats);
     if (!team->seats) {
@@ -114,7 +115,7 @@ static void run_piece(struct ek_worker *worker)
     }
 }
 
-static void run_worker(struct eki_team *team, int here)
+static void step_worker(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
     struct eki_waiter waiter = {0};
@@ -146,6 +147,14 @@ static void run_worker(struct eki_team *team, int here)
         if (eki_team_poll_if_due(team, here, now))
             worker->batch.restamp = true;
     }
+}
+
+static void run_worker(struct eki_team *team, int here)
+{
+    EKI_LOOP struct eki_loop loop;
+    eki_loop_open(&loop, team->setup.engine->workers[here]);
+    step_worker(team, here);
+    eki_loop_close(&loop);
 }
 
 /* Until the server has nothing more to do, whoever else steps it. */

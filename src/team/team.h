@@ -46,6 +46,10 @@ bool eki_team_in_parallel(void);
 /* ... and stands for its rank there: each region has one such thread. */
 bool eki_team_is_first(void);
 
+/* Whether this thread runs tasks, and a function with FRAME was not called by
+ * one of them: the loop that runs them was left. */
+bool eki_team_was_left(const void *frame);
+
 struct eki_team_setup {
     struct eki_engine *engine;
     const struct eki_affinity *affinity;

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# fatal.sh MPIRUN FATAL: failures that end the job end it at once, after a
+# sentence; none of them prints a status.
+set -u
+mpirun=$1 program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive OMPI_MCA_mpi_yield_when_idle=1
+failed=0
+
+# ends WHAT SENTENCE: with it, from those ranks that fail by themselves.
+ends() {
+    "$mpirun" --timeout 30 -n 2 "$program" "$1" >"$folder/out" 2>&1
+    code=$?
+    times=$(grep -c "$2" "$folder/out")
+    if [ $code -ne 0 ] && [ "$times" -ge 1 ] && [ "$times" -le 2 ] &&
+        ! grep -q 'status \|timeout' "$folder/out"; then
+        return
+    fi
+    failed=1
+    echo "FAIL: $1: exit status $code, $times times: $2"
+    cat "$folder/out"
+}
+
+ends caught "error: an exception.* left task 3 (home worker 0) of function 'leave'"
+ends uncaught "error: an exception left task 3 (home worker 0) of function 'leave'"
+ends thread "error: an exception left task .* of function 'leave' on worker [13]"
+ends 'longjmp process' 'error: ek_process: .* left by longjmp'
+ends 'longjmp destroy' 'error: ek_destroy: .* left by longjmp'
+ends abort "error: option steal: 'wrong' is not allowed"
+ends 'abort together' 'error: report.struct_bytes is 1'
+exit $failed
