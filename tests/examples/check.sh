@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -65,6 +65,17 @@ check_counter() {
     same counter.energies evenkeel.energies alone.energies
     [ "$(grep -c '^step [0-4]: energy ' "$folder/counter.energies")" -eq 5 ] ||
         fail "not five steps"
+}
+
+# The same sequence in each iteration; what a task throws is heard by all ranks.
+check_cpp() {
+    run out "$ranks"
+    [ "$(grep -c '^iteration [0-2]: 156159 takes 382 steps$' "$folder/out")" \
+        -eq 3 ] || fail "not three times the longest sequence"
+    "$root/tools/mpirun" --timeout 100 -n "$ranks" "$program" 30 \
+        >"$folder/thrown" 2>&1 && fail "an exception is no success"
+    grep -q '^rank [0-9]*: this block is bad$' "$folder/thrown" ||
+        fail "nobody has the exception"
 }
 
 "check_$what"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs that must end with a sentence, at once, on all ranks; fatal.sh knows
 // which.
-#include <evenkeel.h>
+#include <evenkeel.hpp>
 
 #include <csetjmp>
 #include <cstdio>
@@ -62,6 +62,21 @@ static int run(ek_collection *tasks, int rank)
     return 0;
 }
 
+// Rank 1 leaves a collection by itself, while the others wait for it.
+static void unwind(int rank)
+{
+    try {
+        evenkeel::collection tasks(MPI_COMM_WORLD);
+        tasks.add_function<int>("nothing", [](int) {});
+        if (rank == 1)
+            throw std::runtime_error("of rank 1 alone");
+        tasks.process();
+        std::puts("status 0");
+    } catch (const std::exception &thrown) {
+        std::printf("handled: %s\n", thrown.what());
+    }
+}
+
 int main(int argc, char **argv)
 {
     int level, rank;
@@ -74,6 +89,11 @@ int main(int argc, char **argv)
         options.on_error = EK_ON_ERROR_ABORT;
     options.steal = is("thread") ? EK_STEAL_RANDOM : EK_STEAL_NONE;
     options.workers = is("thread") ? 2 : 1;
+    if (is("unwind")) {
+        unwind(rank);
+        MPI_Finalize();
+        return 0;
+    }
     if (ek_create(MPI_COMM_WORLD, &options, &tasks) != EK_OK)
         return 2;
     std::printf("status %d\n", run(tasks, rank));

@@ -30,4 +30,5 @@ ends 'longjmp process' 'error: ek_process: .* left by longjmp'
 ends 'longjmp destroy' 'error: ek_destroy: .* left by longjmp'
 ends abort "error: option steal: 'wrong' is not allowed"
 ends 'abort together' 'error: report.struct_bytes is 1'
+ends unwind 'evenkeel: an exception of this rank alone has left a collection'
 exit $failed

@@ -43,6 +43,8 @@ compile "${CC:-cc}" c11 alone.c
 cxx=${CXX:-c++}
 if command -v "${cxx%% *}" >/dev/null; then
     compile "$cxx" c++17 alone.cc
+    echo '#include <evenkeel.hpp>' >"$folder/alone.cc"
+    compile "$cxx" c++17 alone.cc
 else
     echo "no C++ compiler: not tried as C++17"
 fi

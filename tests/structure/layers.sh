@@ -65,7 +65,7 @@ awk -v strings=1 -f tests/structure/code.awk src/deque/*.h |
     grep -vE '<(stdatomic|stdbool|stddef|stdint|string)\.h>' >>"$bad"
 
 # Programs and tests of the interface see what is installed.
-for file in examples/*.c examples/*/*.c examples/*/*.cc tests/mpi/*.c tools/*.c
+for file in examples/*.c examples/*.cc examples/*/*.c examples/*/*.cc tests/mpi/*.c tests/mpi/*.cc tools/*.c
 do
     [ -f "$file" ] || continue
     awk -v strings=1 -f tests/structure/code.awk "$file" |

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Evenkeel for C++17: lambdas as tasks, failures as exceptions.
+ *
+ *     evenkeel::collection tasks(MPI_COMM_WORLD);
+ *     auto sum = evenkeel::per_worker<double>(tasks, 0.0);
+ *     auto half = tasks.add_function<double>(
+ *         "half", [&](evenkeel::worker worker, const double &x) {
+ *             sum[worker] += x / 2;
+ *         });
+ *     tasks.add(half, 3.0);
+ *     tasks.process();
+ *
+ * Everything here calls evenkeel.h, which says what a call does and costs;
+ * where a call of evenkeel.h would return a status, this one throws an error.
+ *
+ * Exceptions of tasks.  What a body throws fails its task.  Where that ends the
+ * iteration (options.on_failure, the default), process() throws on all ranks:
+ * on a rank whose tasks threw the first of what they threw, on others an error
+ * whose message names task, worker, rank and what().  With
+ * EK_ON_FAILURE_CONTINUE process() returns, and failures() has what was thrown
+ * on this rank.
+ *
+ * Unwinding.  ek_destroy() is collective.  A collection that is destroyed by an
+ * exception that all ranks have, because process(), restore() or end() threw
+ * it, is destroyed as ever.  One that is destroyed by an exception of this rank
+ * alone is left behind, for the other ranks cannot follow: the exception
+ * reaches its handler, and if the program then ends, or calls MPI_Finalize(),
+ * the job is aborted with a sentence, so that ranks that wait for this one do
+ * not hang.
+ */
+#ifndef EVENKEEL_HPP
+#define EVENKEEL_HPP
+
+#include <evenkeel.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace evenkeel
+{
+
+/** A call that failed; what() is the library's sentence. */
+class error : public std::runtime_error
+{
+  public:
+    error(ek_status status, const std::string &message)
+        : std::runtime_error(message), status_(status)
+    {
+    }
+
+    ek_status status() const noexcept
+    {
+        return status_;
+    }
+
+  private:
+    ek_status status_;
+};
+
+/** Throw an error unless a call of evenkeel.h succeeded. */
+inline void check(ek_status status)
+{
+    if (status != EK_OK)
+        throw error(status, ek_error_message());
+}
+
+/** Options with their defaults. */
+struct options : ek_options {
+    options() : ek_options EK_OPTIONS_INIT
+    {
+    }
+};
+
+/** A body of tasks whose payload is a Payload. */
+template <class Payload> class function
+{
+  public:
+    /** Its number, for calls of evenkeel.h. */
+    ek_function number() const noexcept
+    {
+        return number_;
+    }
+
+  private:
+    friend class collection;
+    explicit function(ek_function number) : number_(number)
+    {
+    }
+    ek_function number_;
+};
+
+namespace detail
+{
+
+template <class Payload> constexpr void check_payload()
+{
+    static_assert(std::is_trivially_copyable_v<Payload>,
+                  "a payload travels as bytes: trivially copyable types only");
+    static_assert(!std::is_pointer_v<Payload>,
+                  "a task may run on another rank, where a pointer is void");
+    static_assert(alignof(Payload) <= 8, "payloads are aligned to 8 bytes");
+}
+
+/* A collection was left behind by an exception: nobody may wait for it. */
+inline bool &is_left_behind()
+{
+    static bool is_left = false;
+    return is_left;
+}
+
+inline void end_if_left_behind()
+{
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over || !is_left_behind())
+        return;
+    std::fflush(stdout);
+    std::fprintf(stderr, "evenkeel: an exception of this rank alone has left a "
+                         "collection, which other ranks may wait in: the job "
+                         "ends\n");
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+/* MPI_Finalize() deletes the attributes of MPI_COMM_SELF first. */
+inline int attribute_deleted(MPI_Comm, int, void *, void *)
+{
+    end_if_left_behind();
+    return MPI_SUCCESS;
+}
+
+inline void leave_behind() noexcept
+{
+    int key;
+    if (is_left_behind())
+        return;
+    is_left_behind() = true;
+    std::atexit(end_if_left_behind);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, attribute_deleted, &key,
+                           nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+}
+
+} // namespace detail
+
+/** What runs a task; valid while the task runs. */
+class worker
+{
+  public:
+    explicit worker(ek_worker *handle) : handle_(handle)
+    {
+    }
+
+    ek_worker *handle() const noexcept
+    {
+        return handle_;
+    }
+    int id() const
+    {
+        return ek_worker_id(handle_);
+    }
+    int here() const
+    {
+        return ek_worker_here(handle_);
+    }
+    void skip() const
+    {
+        ek_skip(handle_);
+    }
+    void discard() const
+    {
+        ek_discard(handle_);
+    }
+    void stop() const
+    {
+        ek_stop(handle_);
+    }
+    void poll() const
+    {
+        ek_poll(handle_);
+    }
+    void set_cost(double seconds) const
+    {
+        ek_set_cost(handle_, seconds);
+    }
+
+    /** Create a task; with EK_SPAWN_KEEP it is a seed of the next iteration. */
+    template <class Payload>
+    void spawn(function<Payload> which, const Payload &payload,
+               int flags = 0) const
+    {
+        check(
+            ek_spawn(handle_, which.number(), &payload, sizeof payload, flags));
+    }
+
+  private:
+    ek_worker *handle_;
+};
+
+/** A collection of tasks, see ek_create(). */
+class collection
+{
+  public:
+    explicit collection(MPI_Comm comm, const ek_options &given = options())
+        : payload_bytes_(given.payload_bytes),
+          exceptions_(std::uncaught_exceptions())
+    {
+        check(ek_create(comm, &given, &handle_));
+    }
+
+    collection(const collection &) = delete;
+    collection &operator=(const collection &) = delete;
+
+    /** Collective, unless an exception of this rank alone ends it. */
+    ~collection()
+    {
+        if (std::uncaught_exceptions() > exceptions_ && !has_failed_together_)
+            detail::leave_behind();
+        else
+            ek_destroy(&handle_);
+    }
+
+    /** For calls of evenkeel.h. */
+    ek_collection *handle() const noexcept
+    {
+        return handle_;
+    }
+    int workers() const
+    {
+        return ek_worker_count(handle_);
+    }
+    int workers_here() const
+    {
+        return ek_workers_here(handle_);
+    }
+
+    /**
+     * Register a body, called as body(worker, payload) or body(payload), by
+     * several threads at once.  It lives as long as the collection.
+     */
+    template <class Payload, class Body>
+    function<Payload> add_function(const std::string &name, Body body)
+    {
+        detail::check_payload<Payload>();
+        if (sizeof(Payload) > static_cast<std::size_t>(payload_bytes_))
+            throw error(EK_ERR_ARG, "add_function: payload of " +
+                                        std::to_string(sizeof(Payload)) +
+                                        " bytes; raise option payload_bytes");
+        auto made =
+            std::make_unique<holder<Payload, Body>>(*this, std::move(body));
+        ek_function number;
+        check(ek_register(handle_, name.c_str(), holder<Payload, Body>::run,
+                          made.get(), &number));
+        bodies_.push_back(std::move(made));
+        return function<Payload>(number);
+    }
+
+    /** Register a function whose tasks iteration::next() hands out. */
+    template <class Payload>
+    function<Payload> add_function(const std::string &name)
+    {
+        ek_function number;
+        detail::check_payload<Payload>();
+        check(ek_register(handle_, name.c_str(), nullptr, nullptr, &number));
+        return function<Payload>(number);
+    }
+
+    template <class Payload>
+    void add(function<Payload> which, const Payload &payload)
+    {
+        check(ek_add_task(handle_, which.number(), &payload, sizeof payload,
+                          nullptr));
+    }
+
+    template <class Payload>
+    void add(function<Payload> which, const Payload &payload,
+             const ek_hint &hint)
+    {
+        check(ek_add_task(handle_, which.number(), &payload, sizeof payload,
+                          &hint));
+    }
+
+    /** Tasks with the payloads first ... last - 1. */
+    void add_range(function<std::int64_t> which, std::int64_t first,
+                   std::int64_t last)
+    {
+        check(ek_add_range(handle_, which.number(), first, last));
+    }
+
+    void clear()
+    {
+        check(ek_clear(handle_));
+    }
+
+    void set(const std::string &option, const std::string &value)
+    {
+        check(ek_set(handle_, option.c_str(), value.c_str()));
+    }
+
+    /** Run every task; throws what tasks have thrown. */
+    void process()
+    {
+        run(nullptr);
+    }
+
+    /** The same with a report, on all ranks or on none. */
+    ek_process_report process_with_report()
+    {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        run(&report);
+        return report;
+    }
+
+    /** Choose where tasks start; not needed where options.restore will do. */
+    ek_restore_report restore(ek_restore_policy policy = EK_RESTORE_DEFAULT)
+    {
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        together(ek_restore(handle_, policy, &report));
+        return report;
+    }
+
+    /** What tasks of the last iteration have thrown on this rank, up to 64. */
+    const std::vector<std::exception_ptr> &failures() const noexcept
+    {
+        return failures_;
+    }
+
+  private:
+    friend class iteration;
+
+    struct any_body {
+        virtual ~any_body() = default;
+    };
+
+    template <class Payload, class Body> struct holder : any_body {
+        holder(collection &owner_, Body body_)
+            : owner(owner_), body(std::move(body_))
+        {
+        }
+
+        static int run(ek_worker *handle, const void *payload, std::size_t,
+                       void *context) noexcept
+        {
+            auto *self = static_cast<holder *>(context);
+            const auto &given = *static_cast<const Payload *>(payload);
+            try {
+                if constexpr (std::is_invocable_v<Body &, worker,
+                                                  const Payload &>)
+                    self->body(worker(handle), given);
+                else
+                    self->body(given);
+            } catch (const std::exception &thrown) {
+                self->owner.keep(handle, thrown.what());
+            } catch (...) {
+                self->owner.keep(handle, "an exception of unknown type");
+            }
+            return 0;
+        }
+
+        collection &owner;
+        Body body;
+    };
+
+    /* The current exception fails the current task. */
+    void keep(ek_worker *handle, const char *what) noexcept
+    {
+        ek_fail(handle, 1, what);
+        try {
+            std::lock_guard<std::mutex> lock(mutex_);
+            if (failures_.size() < 64)
+                failures_.push_back(std::current_exception());
+        } catch (...) {
+            /* No memory for it: the task has failed all the same. */
+        }
+    }
+
+    /* After a call that all ranks make: if it failed, it did so on all. */
+    void together(ek_status status)
+    {
+        has_failed_together_ = status != EK_OK;
+        if (status == EK_ERR_TASK && !failures_.empty())
+            std::rethrow_exception(failures_.front());
+        check(status);
+    }
+
+    void run(ek_process_report *report)
+    {
+        failures_.clear();
+        has_failed_together_ = false;
+        together(ek_process(handle_, report));
+    }
+
+    ek_collection *handle_ = nullptr;
+    std::int64_t payload_bytes_;
+    int exceptions_; /* in flight when it was made */
+    bool has_failed_together_ = false;
+    std::vector<std::unique_ptr<any_body>> bodies_;
+    std::mutex mutex_;
+    std::vector<std::exception_ptr> failures_; /* under the mutex in a phase */
+};
+
+/** A task that iteration::next() has handed out; false: all is done. */
+class task
+{
+  public:
+    explicit operator bool() const noexcept
+    {
+        return task_.worker != nullptr;
+    }
+    evenkeel::worker worker() const
+    {
+        return evenkeel::worker(task_.worker);
+    }
+
+    template <class Payload> bool is(function<Payload> which) const noexcept
+    {
+        return task_.function == which.number();
+    }
+
+    template <class Payload> Payload payload() const
+    {
+        detail::check_payload<Payload>();
+        if (task_.bytes != sizeof(Payload))
+            throw error(EK_ERR_ARG, "payload: another type was added");
+        return *static_cast<const Payload *>(task_.payload);
+    }
+
+  private:
+    friend class iteration;
+    ek_task task_ = {};
+};
+
+/**
+ * An iteration whose tasks the program fetches, see ek_begin().
+ *
+ * It ends with end(), which throws; a destructor that comes before, because of
+ * an exception on this rank, ends it on all ranks, whose end() throws then if
+ * tasks were cancelled.
+ */
+class iteration
+{
+  public:
+    explicit iteration(collection &tasks) : tasks_(tasks)
+    {
+        tasks.has_failed_together_ = false;
+        check(ek_begin(tasks.handle()));
+    }
+
+    iteration(const iteration &) = delete;
+    iteration &operator=(const iteration &) = delete;
+
+    ~iteration()
+    {
+        if (is_open_)
+            tasks_.has_failed_together_ =
+                ek_end(tasks_.handle(), nullptr) != EK_OK;
+    }
+
+    /** Fetch for a worker of this rank, one thread each. */
+    task next(int here = 0)
+    {
+        task made;
+        check(ek_next(tasks_.handle(), here, &made.task_));
+        return made;
+    }
+
+    void end()
+    {
+        is_open_ = false;
+        tasks_.together(ek_end(tasks_.handle(), nullptr));
+    }
+
+  private:
+    collection &tasks_;
+    bool is_open_ = true;
+};
+
+/** An object for each worker of this rank, on cache lines of its own. */
+template <class T> class per_worker
+{
+  public:
+    per_worker(const collection &tasks, const T &initial)
+        : cells_(static_cast<std::size_t>(tasks.workers_here()), {initial})
+    {
+    }
+
+    T &operator[](const worker &who)
+    {
+        return cells_[static_cast<std::size_t>(who.here())].value;
+    }
+
+    /** Call use(T &) for each, in worker order. */
+    template <class Use> void each(Use use)
+    {
+        for (cell &one : cells_)
+            use(one.value);
+    }
+
+  private:
+    struct alignas(128) cell {
+        T value;
+    };
+    std::vector<cell> cells_;
+};
+
+} // namespace evenkeel
+
+#endif

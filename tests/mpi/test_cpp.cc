@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// evenkeel.hpp: bodies, exceptions of tasks on all ranks, unwinding.
+//
+//     test_cpp RANKS WORKERS
+#include <evenkeel.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static int rank, size, failed;
+
+static void expect(bool holds, const char *what, int line)
+{
+    if (holds)
+        return;
+    failed++;
+    std::fprintf(stderr, "test_cpp.cc:%d: rank %d: not so: %s\n", line, rank,
+                 what);
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+
+static std::int64_t sum_of(std::int64_t value)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    return value;
+}
+
+struct thrown_here {
+    int number;
+};
+
+static void bodies_run()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    evenkeel::per_worker<std::int64_t> sums(tasks, 0);
+    auto leaf = tasks.add_function<int>(
+        "leaf",
+        [&](evenkeel::worker worker, const int &x) { sums[worker] += x; });
+    std::atomic<int> ran{0};
+    auto root =
+        tasks.add_function<int>("root", [&](evenkeel::worker worker, int x) {
+            worker.spawn(leaf, x + 1);
+            ran++;
+        });
+    auto index = tasks.add_function<std::int64_t>(
+        "index", [&](const std::int64_t &) { ran++; });
+    for (int i = 0; i < 100 && rank == 0; i++)
+        tasks.add(root, i);
+    tasks.add_range(index, 0, 50);
+    for (int i = 1; i <= 3; i++) {
+        auto report = tasks.process_with_report();
+        EXPECT(report.tasks == 200 + 50 * size);
+        std::int64_t here = 0;
+        sums.each([&](std::int64_t &sum) { here += sum; });
+        EXPECT(sum_of(here) == 5050 * i);
+        EXPECT(sum_of(ran) == (100 + 50 * size) * i);
+    }
+    EXPECT(tasks.restore(EK_RESTORE_ORIGINAL).policy == EK_RESTORE_ORIGINAL);
+}
+
+static void statuses_are_exceptions()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    tasks.add_function<int>("f", [](int) {});
+    try {
+        tasks.add_function<int>("f", [](int) {});
+        EXPECT(!"reached");
+    } catch (const evenkeel::error &error) {
+        EXPECT(error.status() == EK_ERR_ARG);
+        EXPECT(std::strstr(error.what(), "registered already"));
+    }
+    struct large {
+        char bytes[100];
+    };
+    try {
+        tasks.add_function<large>("large", [](const large &) {});
+        EXPECT(!"reached");
+    } catch (const evenkeel::error &error) {
+        EXPECT(std::strstr(error.what(), "payload_bytes"));
+    }
+}
+
+// One task of the job throws, somewhere: the collection is unwound on all
+// ranks.
+static void exceptions_reach_all_ranks()
+{
+    std::int64_t original = 0, told = 0;
+    try {
+        evenkeel::collection tasks(MPI_COMM_WORLD);
+        auto body = tasks.add_function<int>("body", [](int number) {
+            if (number == 40)
+                throw thrown_here{number};
+        });
+        for (int i = 0; i < 100 && rank == size - 1; i++)
+            tasks.add(body, i);
+        tasks.process();
+        EXPECT(!"reached");
+    } catch (const thrown_here &thrown) {
+        original = thrown.number == 40;
+    } catch (const evenkeel::error &error) {
+        told = error.status() == EK_ERR_TASK &&
+               std::strstr(error.what(), "of function 'body' failed on worker");
+    }
+    EXPECT(sum_of(original) == 1);
+    EXPECT(sum_of(told) == size - 1);
+}
+
+// After what it threw a collection is as good as before.
+static void a_collection_outlives_its_failures()
+{
+    evenkeel::options given;
+    given.on_failure = EK_ON_FAILURE_CONTINUE;
+    evenkeel::collection tasks(MPI_COMM_WORLD, given);
+    std::atomic<int> ran{0};
+    auto body = tasks.add_function<int>("body", [&](int number) {
+        ran++;
+        if (number % 10 == 0)
+            throw std::runtime_error("ten");
+    });
+    for (int i = 0; i < 100 && rank == 0; i++)
+        tasks.add(body, i);
+    for (int i = 1; i < 3; i++) {
+        tasks.process();
+        EXPECT(sum_of(ran) == 100 * i);
+        EXPECT(sum_of(static_cast<std::int64_t>(tasks.failures().size())) ==
+               10);
+    }
+    tasks.set("on_failure", "stop");
+    try {
+        tasks.process();
+        EXPECT(!"reached");
+    } catch (const std::runtime_error &error) {
+        EXPECT(std::strstr(error.what(), "ten"));
+    }
+    tasks.set("on_failure", "continue");
+    ran = 0;
+    tasks.process();
+    EXPECT(sum_of(ran) == 100);
+}
+
+// One rank leaves the loop by an exception; nobody hangs, all are unwound.
+static void a_loop_is_left_by_one_rank()
+{
+    bool is_left = false;
+    try {
+        evenkeel::options given;
+        given.workers = 1;
+        given.steal = EK_STEAL_NONE;
+        evenkeel::collection tasks(MPI_COMM_WORLD, given);
+        auto number = tasks.add_function<int>("number");
+        for (int i = 0; i < 1000; i++)
+            tasks.add(number, i);
+        evenkeel::iteration loop(tasks);
+        while (auto task = loop.next()) {
+            EXPECT(task.is(number));
+            if (rank == size - 1 && task.payload<int>() >= 0)
+                throw thrown_here{0};
+        }
+        loop.end();
+    } catch (const thrown_here &) {
+        is_left = true;
+    } catch (const evenkeel::error &error) {
+        is_left = error.status() == EK_ERR_TASK &&
+                  std::strstr(error.what(), "stopped fetching");
+    }
+    EXPECT(is_left);
+}
+
+int main(int argc, char **argv)
+{
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    EXPECT(argc > 1 && std::atoi(argv[1]) == size);
+    bodies_run();
+    statuses_are_exceptions();
+    exceptions_reach_all_ranks();
+    a_collection_outlives_its_failures();
+    a_loop_is_left_by_one_rank();
+    bool is_bad = sum_of(failed) > 0;
+    MPI_Finalize();
+    return is_bad;
+}
