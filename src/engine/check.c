@@ -33,7 +33,8 @@ static const char *check_search(const struct ek_worker *worker)
     const struct eki_search *search = &worker->search;
     const struct eki_check *check = &worker->check;
     int workers = worker->engine->topology->node_workers;
-    if (search->steal_from < -1 || search->steal_from >= workers ||
+    if (search->steal_from < -1 ||
+        search->steal_from >= eki_deque_count(worker->engine) ||
         search->steal_from == worker->local_number)
         return "a block is claimed from nobody";
     if (check->at < 0 || check->at >= workers || (check->pass | 1) != 1)

@@ -150,6 +150,10 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
     worker->search.is_idle = true;
     worker->search.since = now;
     worker->search.number++;
+    worker->search.rank = worker->engine->topology->node_index;
+    /* relaxed: it says no more than that answers may come. */
+    if (!worker->engine->alone)
+        atomic_store_explicit(&worker->answers, NULL, memory_order_relaxed);
     worker->batch.size = worker->piece.size = 1;
     eki_local_reset_stack(&worker->local);
     eki_worker_store(worker);

@@ -2,18 +2,23 @@
 /* The life of an engine: its workers, functions and protocols. */
 #include "engine/internal.h"
 
-static void destroy_worker(struct ek_worker *worker)
+static void free_box(struct ek_worker *worker, _Atomic(struct eki_chunk *) *box)
 {
-    if (!worker)
-        return;
     /* relaxed: nobody else is about. */
-    struct eki_chunk *chunk =
-        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
-    while (chunk) {
+    struct eki_chunk *chunk = atomic_load_explicit(box, memory_order_relaxed);
+    while (chunk && chunk != eki_shut(worker)) {
         struct eki_chunk *next = chunk->next;
         eki_free(chunk);
         chunk = next;
     }
+}
+
+static void destroy_worker(struct ek_worker *worker)
+{
+    if (!worker)
+        return;
+    free_box(worker, &worker->inbox);
+    free_box(worker, &worker->answers);
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
     eki_free(worker->search.trusted);
@@ -29,7 +34,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
         return NULL;
     eki_local_init(&worker->local, engine->slot_bytes);
     worker->batch.scratch = eki_alloc_lines(engine->slot_bytes);
-    worker->search.trusted = eki_alloc((size_t)topology->node_workers,
+    worker->search.trusted = eki_alloc((size_t)eki_deque_count(engine),
                                        sizeof *worker->search.trusted);
     if (!worker->batch.scratch || !worker->search.trusted) {
         destroy_worker(worker);
@@ -48,6 +53,9 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
                     (uint64_t)worker->id);
     worker->piece.first = -1;
     worker->search.steal_from = -1;
+    /* relaxed: nobody else is about. */
+    atomic_store_explicit(&worker->answers, eki_shut(worker),
+                          memory_order_relaxed);
     worker->next_id = worker->first_id = eki_id_first_spawned(worker->id);
     worker->batch.size = worker->piece.size = 1;
     return worker;
@@ -65,6 +73,29 @@ static bool create_workers(struct eki_engine *engine)
             return false;
     }
     return true;
+}
+
+/* What is brought, and where the ranks of the node have their workers. */
+static bool open_brought(struct eki_engine *engine)
+{
+    const struct eki_topology *topology = engine->topology;
+    struct eki_share *share = &engine->post.brought.share;
+    int node = topology->node, index = 0, local = 0;
+    if (engine->alone)
+        return true;
+    eki_local_init(&engine->post.brought.local, engine->slot_bytes);
+    eki_deque_init(&share->deque, engine->setup.deque, engine->capacity);
+    share->slots = eki_slots_of(engine, eki_server_deque(engine));
+    engine->first_local =
+        eki_alloc((size_t)topology->node_ranks, sizeof *engine->first_local);
+    for (int r = topology->lowest_rank[node];
+         engine->first_local && r <= topology->highest_rank[node]; r++) {
+        if (topology->node_of_rank[r] != node)
+            continue;
+        engine->first_local[index++] = local;
+        local += topology->first_worker[r + 1] - topology->first_worker[r];
+    }
+    return engine->first_local != NULL;
 }
 
 ek_status eki_engine_create(const struct eki_setup *setup,
@@ -91,7 +122,7 @@ ek_status eki_engine_create(const struct eki_setup *setup,
         engine->refusal.ops = &eki_refusal_ops;
         eki_engine_add(engine, &engine->refusal);
     }
-    if (!create_workers(engine))
+    if (!open_brought(engine) || !create_workers(engine))
         goto no_memory;
     *made = engine;
     return EK_OK;
@@ -129,6 +160,8 @@ void eki_engine_destroy(struct eki_engine **made)
          here++)
         destroy_worker(engine->workers[here]);
     free_post(engine);
+    eki_local_free(&engine->post.brought.local);
+    eki_free(engine->first_local);
     eki_free(engine->workers);
     for (int f = 0; f < engine->function_count; f++)
         eki_free(engine->functions[f].name);

@@ -45,12 +45,22 @@ struct eki_early {
     struct eki_message *message; /* a copy */
 };
 
+/*
+ * Stolen tasks that have come for workers that have others by now: the server's
+ * own local part, all of which it shows.
+ */
+struct eki_brought {
+    struct eki_local local;
+    struct eki_share share;
+};
+
 /* What has arrived, and could not be taken; written by the server. */
 struct eki_post {
     struct eki_early *early;
     struct eki_message *held; /* there was no memory for it */
     uint64_t moved;  /* messages that were worth waiting for; cumulative */
     int next_worker; /* for arriving tasks without a worker */
+    struct eki_brought brought;
 };
 
 /* How long requests took to be answered in this phase; written by the server.
@@ -82,6 +92,7 @@ struct eki_engine {
     struct eki_setup setup;
     uint32_t slot_bytes, capacity;
     struct ek_worker **workers; /* [workers_here] */
+    int *first_local; /* [node_ranks]: local number of a rank's first worker */
     struct eki_function *functions;
     int function_count, function_room;
     struct eki_protocol *protocols[EKI_PROTOCOLS_MOST]; /* as they are served */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker without tasks: its own shared part, its inbox, workers that have no
- * thread yet, stealing on the node in two steps, other ranks by a protocol.
+ * A worker without tasks: its own shared part, its inbox and answers, what
+ * servers were brought, workers that have no thread yet, stealing on the node
+ * in two steps, other ranks by a protocol.
  */
 #include "engine/internal.h"
 
@@ -20,6 +21,14 @@ static bool has_room_for_block(struct ek_worker *worker)
     return has_room(worker, eki_deque_block_max(worker->engine->capacity));
 }
 
+/* The same for a block that is not claimed yet: without, others may take it and
+ * end the phase meanwhile, so that it is no error. */
+static bool may_claim(struct ek_worker *worker)
+{
+    return eki_local_reserve(&worker->local,
+                             eki_deque_block_max(worker->engine->capacity));
+}
+
 /* The slots of a claimed block are free again. */
 static void finish_block(struct ek_worker *worker, int from,
                          const struct eki_block *block)
@@ -27,10 +36,10 @@ static void finish_block(struct ek_worker *worker, int from,
     if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
         return;
     eki_deque_finish(worker->share.deque.kind,
-                     &eki_words_of(worker->engine, from)->deque, block);
+                     eki_deque_of(worker->engine, from), block);
 }
 
-/* Copy a claimed block of a worker of the node to the stack. */
+/* Copy a claimed block of a deque of the node to the stack. */
 static void copy_block(struct ek_worker *worker, int from,
                        const struct eki_block *block)
 {
@@ -62,7 +71,7 @@ static bool take_own(struct ek_worker *worker)
                             eki_deque_acquire(&worker->share.deque, shared));
         return !eki_local_is_empty(&worker->local);
     }
-    if (!has_room_for_block(worker) ||
+    if (!may_claim(worker) ||
         !eki_deque_claim(worker->share.deque.kind, worker->engine->capacity,
                          shared, &block))
         return false;
@@ -71,41 +80,29 @@ static bool take_own(struct ek_worker *worker)
 }
 
 /* Put chunks back that found no room: they are taken when there is memory. */
-static void return_chunks(struct ek_worker *holder, struct eki_chunk *chunk)
+static void return_chunks(_Atomic(struct eki_chunk *) *box,
+                          struct eki_chunk *chunk)
 {
     struct eki_chunk *last = chunk;
     while (last->next)
         last = last->next;
     /* relaxed: we only link it. */
-    struct eki_chunk *head =
-        atomic_load_explicit(&holder->inbox, memory_order_relaxed);
+    struct eki_chunk *head = atomic_load_explicit(box, memory_order_relaxed);
     do
         last->next = head;
-    /* release: pairs with the acquire in take_inbox(): the chunks are linked.
+    /* release: pairs with the acquire in take_box(): the chunks are linked.
      * relaxed on failure: only the new head is wanted. */
-    while (!atomic_compare_exchange_weak_explicit(&holder->inbox, &head, chunk,
-                                                  memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(
+        box, &head, chunk, memory_order_release, memory_order_relaxed));
 }
 
-/* What the server has brought for HOLDER, who is the worker itself or without
- * a thread, to our stack. */
-static bool take_inbox(struct ek_worker *worker, struct ek_worker *holder)
+/* Chunks to the stack; those for which there is no memory. */
+static struct eki_chunk *copy_chunks(struct ek_worker *worker,
+                                     struct eki_chunk *chunk)
 {
-    /* relaxed: a look only. */
-    if (!atomic_load_explicit(&holder->inbox, memory_order_relaxed))
-        return false;
-    /* acquire: pairs with the release in eki_server_deliver(): the chunks are
-     * filled. */
-    struct eki_chunk *chunk =
-        atomic_exchange_explicit(&holder->inbox, NULL, memory_order_acquire);
-    while (chunk) {
+    struct eki_local *local = &worker->local;
+    while (chunk && has_room(worker, chunk->count)) {
         struct eki_chunk *next = chunk->next;
-        struct eki_local *local = &worker->local;
-        if (!has_room(worker, chunk->count)) {
-            return_chunks(holder, chunk);
-            return false;
-        }
         size_t bytes = (size_t)chunk->count * local->slot_bytes;
         memcpy(local->stack_top, chunk->slots, bytes);
         local->stack_top += bytes;
@@ -116,7 +113,41 @@ static bool take_inbox(struct ek_worker *worker, struct ek_worker *holder)
         eki_free(chunk);
         chunk = next;
     }
-    return true;
+    return chunk;
+}
+
+/* What the server has brought into BOX of HOLDER, who is the worker itself or
+ * without a thread, to our stack. */
+static bool take_box(struct ek_worker *worker, struct ek_worker *holder,
+                     _Atomic(struct eki_chunk *) *box)
+{
+    /* relaxed: a look only; a worker shuts its own box. */
+    struct eki_chunk *chunk = atomic_load_explicit(box, memory_order_relaxed);
+    if (!chunk || chunk == eki_shut(holder))
+        return false;
+    /* acquire: pairs with the release in push_chunk(): the chunks are filled.
+     */
+    chunk = atomic_exchange_explicit(box, NULL, memory_order_acquire);
+    chunk = copy_chunks(worker, chunk);
+    if (chunk)
+        return_chunks(box, chunk);
+    return !chunk;
+}
+
+bool eki_worker_shut(struct ek_worker *worker)
+{
+    if (worker->engine->alone)
+        return true;
+    /* acquire: pairs with the release in push_chunk(): the chunks are filled.
+     */
+    struct eki_chunk *chunk = atomic_exchange_explicit(
+        &worker->answers, eki_shut(worker), memory_order_acquire);
+    chunk = copy_chunks(worker, chunk);
+    /* relaxed: nobody puts anything there while it is shut, and only this
+     * worker takes the chunks. */
+    if (chunk)
+        atomic_store_explicit(&worker->answers, chunk, memory_order_relaxed);
+    return !chunk;
 }
 
 /*
@@ -142,7 +173,7 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
  * takes its inbox, cancels what it published or says that it is idle. */
 static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
 {
-    if (take_inbox(worker, absent))
+    if (take_box(worker, absent, &absent->inbox))
         return true;
     if (eki_is_stopped(worker->engine))
         eki_worker_cancel(absent, &worker->counts);
@@ -177,33 +208,71 @@ static bool take_absent(struct ek_worker *worker)
     return false;
 }
 
-/* Whether tasks of VICTIM may run here.  Its words are looked at once in a
- * phase, because they lie on another line than its deque. */
-static bool is_trusted(struct ek_worker *worker, int victim,
-                       const struct eki_worker_words *words)
+/* Whether tasks of a deque may run here.  The words of who has it are looked at
+ * once in a phase, because they lie on another line. */
+static bool is_trusted(struct ek_worker *worker, int deque)
 {
     const struct eki_engine *engine = worker->engine;
-    if (EKI_LIKELY(worker->search.trusted[victim] == engine->phase))
+    if (EKI_LIKELY(worker->search.trusted[deque] == engine->phase))
         return true;
-    if (!eki_is_alike(engine, words))
+    if (!eki_is_alike(engine, eki_words_behind(engine, deque)))
         return false;
-    worker->search.trusted[victim] = engine->phase;
+    worker->search.trusted[deque] = engine->phase;
+    return true;
+}
+
+/* Whether a deque shows tasks that may run here. */
+static bool shows_tasks(struct ek_worker *worker, int deque)
+{
+    const struct eki_engine *engine = worker->engine;
+    return eki_deque_visible(worker->share.deque.kind, engine->capacity,
+                             eki_deque_of(engine, deque)) != 0 &&
+           is_trusted(worker, deque);
+}
+
+static bool claim(struct ek_worker *worker, int deque)
+{
+    const struct eki_engine *engine = worker->engine;
+    if (!eki_deque_claim(worker->share.deque.kind, engine->capacity,
+                         eki_deque_of(engine, deque), &worker->search.block))
+        return false;
+    worker->search.steal_from = deque;
     return true;
 }
 
 static void probe(struct ek_worker *worker, int victim)
 {
-    struct eki_engine *engine = worker->engine;
-    struct eki_worker_words *words = eki_words_of(engine, victim);
     worker->counts.attempted++;
     worker->search.thief.failures++;
-    if (eki_deque_visible(worker->share.deque.kind, engine->capacity,
-                          &words->deque) == 0 ||
-        !is_trusted(worker, victim, words) || !has_room_for_block(worker))
-        return;
-    if (eki_deque_claim(worker->share.deque.kind, engine->capacity,
-                        &words->deque, &worker->search.block))
-        worker->search.steal_from = victim;
+    if (shows_tasks(worker, victim) && may_claim(worker))
+        claim(worker, victim);
+}
+
+/*
+ * Claim what was brought for workers that have others by now: from the server
+ * of this rank, also to cancel it, else from one of another rank of the node,
+ * in turn.  A look at nothing is no attempt.
+ */
+static bool claim_brought(struct ek_worker *worker)
+{
+    const struct eki_engine *engine = worker->engine;
+    const struct eki_topology *topology = engine->topology;
+    if (engine->alone)
+        return false;
+    int deque = eki_server_deque(engine);
+    if (shows_tasks(worker, deque)) {
+        worker->counts.attempted++;
+        return has_room_for_block(worker) && claim(worker, deque);
+    }
+    if (topology->node_ranks == 1 || !engine->has_thieves ||
+        eki_is_stopped(engine))
+        return false;
+    worker->search.rank = (worker->search.rank + 1) % topology->node_ranks;
+    deque = topology->node_workers + worker->search.rank;
+    if (!shows_tasks(worker, deque))
+        return false;
+    worker->counts.attempted++;
+    return may_claim(worker) && claim(worker, deque);
 }
 
 /* Second step of a steal: what was claimed is ours. */
@@ -254,7 +323,9 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
         finish_steal(worker);
         return EKI_STEP_AGAIN;
     }
-    if (take_inbox(worker, worker) || take_absent(worker) || seek(worker, now))
+    if (take_box(worker, worker, &worker->inbox) ||
+        take_box(worker, worker, &worker->answers) || claim_brought(worker) ||
+        take_absent(worker) || seek(worker, now))
         return EKI_STEP_AGAIN;
     return eki_worker_wait(worker, now);
 }

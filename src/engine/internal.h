@@ -21,6 +21,10 @@ void eki_engine_break(struct eki_engine *engine, ek_status status);
  * another task runs already, so that the last one is visible, too.
  */
 void eki_worker_publish(struct ek_worker *worker, bool is_running);
+/* Show what was brought and is not shown yet; AGAIN: together with what is. */
+void eki_server_show(struct eki_engine *engine, bool again);
+/* Nothing brought is shown any more: nothing is left of it. */
+void eki_server_settle(struct eki_engine *engine);
 /* How much a running task may spawn before it publishes. */
 void eki_worker_set_mark(struct ek_worker *worker);
 /* Close the batch that ended at NOW. */
@@ -35,6 +39,9 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
+/* Take the last answers, and let no further ones come: the worker has tasks.
+ * False: there is no memory for them. */
+bool eki_worker_shut(struct ek_worker *worker);
 /* The worker has just run out of tasks. */
 void eki_worker_become_idle(struct ek_worker *worker, uint64_t now);
 /* Say that the end need not wait for this worker; a delivery takes that back.

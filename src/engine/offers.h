@@ -13,8 +13,40 @@ eki_words_of(const struct eki_engine *engine, int local)
     return (struct eki_worker_words *)first + local;
 }
 
-/* Slots of the shared part of a worker of the node. */
-unsigned char *eki_slots_of(const struct eki_engine *engine, int local);
+/*
+ * Deques of the node: those of its workers, by their local numbers, then, in a
+ * job of several nodes, those of the servers of its ranks.
+ */
+static inline int eki_deque_count(const struct eki_engine *engine)
+{
+    const struct eki_topology *topology = engine->topology;
+    return topology->node_workers + (engine->alone ? 0 : topology->node_ranks);
+}
+
+static inline struct eki_deque_shared *
+eki_deque_of(const struct eki_engine *engine, int deque)
+{
+    int rank = deque - engine->topology->node_workers;
+    return rank < 0 ? &eki_words_of(engine, deque)->deque
+                    : &engine->rank_words[rank].deque;
+}
+
+/* Words that tell of phase and signature of who has a deque. */
+static inline const struct eki_worker_words *
+eki_words_behind(const struct eki_engine *engine, int deque)
+{
+    int rank = deque - engine->topology->node_workers;
+    return eki_words_of(engine, rank < 0 ? deque : engine->first_local[rank]);
+}
+
+/* Deque of the server of this rank. */
+static inline int eki_server_deque(const struct eki_engine *engine)
+{
+    return engine->topology->node_workers + engine->topology->node_index;
+}
+
+/* Slots of a deque of the node. */
+unsigned char *eki_slots_of(const struct eki_engine *engine, int deque);
 
 static inline bool eki_is_stopped(const struct eki_engine *engine)
 {
@@ -94,7 +126,11 @@ static inline int64_t eki_message_slots(const struct eki_engine *engine)
 /* The worker of this rank with the global number ID; where ID is no worker of
  * this rank, its workers take turns. */
 struct ek_worker *eki_server_worker(struct eki_engine *engine, int id);
-/* Give the tasks of a message to a worker of this rank; false: no memory. */
+/* Give stolen tasks of a message to WORKER, or, where it has others by now, to
+ * whoever claims them; false: no memory. */
+bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
+                      const struct eki_message *message);
+/* Give the tasks of a message to just this worker; false: no memory. */
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message);
 /* The rank of this node whose server was stepped last. */

@@ -49,8 +49,10 @@ static void count_seeds(struct ek_worker *worker)
 static void prepare_worker(struct ek_worker *worker, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
-    /* relaxed: handed to the worker's thread by the start of the team. */
+    /* relaxed, both: handed to the worker's thread by the start of the team. */
     atomic_store_explicit(&worker->presence, EKI_ABSENT, memory_order_relaxed);
+    atomic_store_explicit(&worker->answers, eki_shut(worker),
+                          memory_order_relaxed);
     if (engine->kind == EKI_PHASE_RESTORE)
         begin(worker, now);
     count_seeds(worker);
@@ -226,6 +228,8 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     phase_error(engine, error);
     engine->moves.count = 0;
     engine->is_open = false;
+    if (!engine->alone)
+        eki_server_settle(engine);
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);
     /* release: pairs with the acquire in eki_node_all_left(): no claimant of

@@ -30,30 +30,78 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
     return engine->workers[here];
 }
 
-bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
-                        const struct eki_message *message)
+/* The tasks of a message; NULL: no memory. */
+static struct eki_chunk *make_chunk(const struct eki_engine *engine,
+                                    const struct eki_message *message)
 {
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
     if (!chunk)
-        return false;
+        return NULL;
     memcpy(chunk->slots, message->body, bytes);
     chunk->count = message->head.count;
     chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
     chunk->is_whole = message->head.first == 0;
+    return chunk;
+}
+
+/* Put a chunk into BOX of a worker; false: it is shut. */
+static bool push_chunk(struct ek_worker *worker,
+                       _Atomic(struct eki_chunk *) *box,
+                       struct eki_chunk *chunk)
+{
     /* The note is taken back before the chunk can be taken: the worker, who
      * says that it is idle when all is done, must have the last word.  relaxed:
      * the release below orders it. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     /* relaxed: the exchange below orders the chunk. */
-    chunk->next = atomic_load_explicit(&worker->inbox, memory_order_relaxed);
-    /* release: pairs with the acquire in take_inbox().  relaxed on failure: we
-     * only take the new head. */
-    while (!atomic_compare_exchange_weak_explicit(&worker->inbox, &chunk->next,
-                                                  chunk, memory_order_release,
-                                                  memory_order_relaxed))
-        continue;
+    struct eki_chunk *head = atomic_load_explicit(box, memory_order_relaxed);
+    do {
+        if (head == eki_shut(worker))
+            return false;
+        chunk->next = head;
+        /* release: pairs with the acquires in take_box() and eki_worker_shut().
+         * relaxed on failure: we only take the new head. */
+    } while (!atomic_compare_exchange_weak_explicit(
+        box, &head, chunk, memory_order_release, memory_order_relaxed));
     return true;
+}
+
+bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
+                        const struct eki_message *message)
+{
+    struct eki_chunk *chunk = make_chunk(engine, message);
+    return chunk && push_chunk(worker, &worker->inbox, chunk);
+}
+
+/* Show the tasks of a message to all; false: no memory. */
+static bool show_all(struct eki_engine *engine,
+                     const struct eki_message *message)
+{
+    struct eki_local *local = &engine->post.brought.local;
+    size_t bytes = (size_t)message->head.count * engine->slot_bytes;
+    if (!eki_local_reserve(local, message->head.count))
+        return false;
+    memcpy(local->stack_top, message->body, bytes);
+    local->stack_top += bytes;
+    eki_server_show(engine, true);
+    return true;
+}
+
+bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
+                      const struct eki_message *message)
+{
+    /* relaxed: a look, that saves a chunk. */
+    if (atomic_load_explicit(&worker->answers, memory_order_relaxed) ==
+        eki_shut(worker))
+        return show_all(engine, message);
+    struct eki_chunk *chunk = make_chunk(engine, message);
+    if (!chunk)
+        return false;
+    if (push_chunk(worker, &worker->answers, chunk))
+        return true;
+    eki_free(chunk);
+    return show_all(engine, message);
 }
 
 void eki_server_answered(struct eki_engine *engine, uint64_t ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a worker shows to others: its sums, and the tasks that they may steal.
+ * What a worker shows to others: its sums, and the tasks that they may steal;
+ * and what a server shows.
  */
 #include "engine/internal.h"
 
@@ -26,10 +27,9 @@ void eki_worker_store(struct ek_worker *worker)
 }
 
 /* Whether no claimant of the last phase is about; asked once in a phase. */
-static bool may_publish(struct ek_worker *worker)
+static bool may_publish(const struct eki_engine *engine,
+                        struct eki_share *share)
 {
-    const struct eki_engine *engine = worker->engine;
-    struct eki_share *share = &worker->share;
     if (share->may_publish == engine->phase || EKI_PLANTED(EARLY_PUBLISH))
         return true;
     if (!eki_node_all_left(engine))
@@ -38,19 +38,26 @@ static bool may_publish(struct ek_worker *worker)
     return true;
 }
 
-/* Fill a free buffer with the N oldest tasks; 0 where there is no room. */
-static void publish(struct ek_worker *worker, int64_t n)
+/* Fill a free buffer with the N oldest tasks, as far as there is room; how many
+ * are to be published. */
+static int64_t fill(struct eki_local *local, struct eki_share *share,
+                    const struct eki_deque_shared *shared, int64_t n)
 {
-    struct eki_local *local = &worker->local;
     uint32_t first = 0;
-    int64_t room =
-        eki_deque_room(&worker->share.deque, &worker->words->deque, &first);
+    int64_t room = eki_deque_room(&share->deque, shared, &first);
     if (n > room)
         n = room;
+    if (n > 0)
+        eki_local_publish(local,
+                          share->slots + (size_t)first * local->slot_bytes, n);
+    return n;
+}
+
+static void publish(struct ek_worker *worker, int64_t n)
+{
+    n = fill(&worker->local, &worker->share, &worker->words->deque, n);
     if (n == 0)
         return;
-    eki_local_publish(
-        local, worker->share.slots + (size_t)first * local->slot_bytes, n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
@@ -66,7 +73,7 @@ void eki_worker_publish(struct ek_worker *worker, bool is_running)
         return;
     eki_local_published(&worker->local);
     int64_t n = (eki_local_count(&worker->local) + is_running) / 2;
-    if (n > 0 && may_publish(worker))
+    if (n > 0 && may_publish(worker->engine, &worker->share))
         publish(worker, n);
 }
 
@@ -75,7 +82,7 @@ static void republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_deque_shared *shared = &worker->words->deque;
-    if (!may_publish(worker))
+    if (!may_publish(worker->engine, &worker->share))
         return;
     if (!eki_deque_exhausted(&worker->share.deque, shared)) {
         if (eki_deque_visible(worker->share.deque.kind,
@@ -112,4 +119,37 @@ void eki_worker_publish_now(struct ek_worker *worker)
         republish(worker);
     else
         eki_worker_publish(worker, true);
+}
+
+void eki_server_show(struct eki_engine *engine, bool again)
+{
+    struct eki_local *local = &engine->post.brought.local;
+    struct eki_share *share = &engine->post.brought.share;
+    struct eki_deque_shared *shared =
+        eki_deque_of(engine, eki_server_deque(engine));
+    bool is_shown = !eki_deque_exhausted(&share->deque, shared);
+    if (!may_publish(engine, share) || (is_shown && !again))
+        return;
+    if (!is_shown) {
+        eki_local_published(local);
+    } else {
+        if (!eki_deque_other_room(&share->deque, shared))
+            return;
+        eki_local_take_back(local, eki_deque_acquire(&share->deque, shared));
+    }
+    int64_t n = fill(local, share, shared, eki_local_count(local));
+    if (n > 0)
+        eki_deque_publish(&share->deque, shared, (uint32_t)n);
+}
+
+void eki_server_settle(struct eki_engine *engine)
+{
+    struct eki_local *local = &engine->post.brought.local;
+    struct eki_share *share = &engine->post.brought.share;
+    struct eki_deque_shared *shared =
+        eki_deque_of(engine, eki_server_deque(engine));
+    uint32_t first;
+    eki_local_take_back(local, eki_deque_acquire(&share->deque, shared));
+    eki_deque_room(&share->deque, shared, &first);
+    eki_local_reset_stack(local);
 }

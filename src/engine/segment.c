@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The node segment: words of the node, of its ranks and of its workers, then
- * the slots of the workers' shared parts.
+ * the slots of the shared parts of workers and servers.
  */
 #include "engine/internal.h"
 
@@ -24,16 +24,18 @@ static size_t shared_bytes(uint32_t capacity, uint32_t slot_bytes)
 
 size_t eki_engine_segment_bytes(const struct eki_setup *setup)
 {
-    return words_bytes(setup->topology) +
-           (size_t)setup->topology->node_workers *
+    const struct eki_topology *topology = setup->topology;
+    int servers = topology->nodes == 1 ? 0 : topology->node_ranks;
+    return words_bytes(topology) +
+           (size_t)(topology->node_workers + servers) *
                shared_bytes((uint32_t)setup->buffer_slots,
                             eki_slot_bytes(setup->payload_bytes));
 }
 
-unsigned char *eki_slots_of(const struct eki_engine *engine, int local)
+unsigned char *eki_slots_of(const struct eki_engine *engine, int deque)
 {
     return engine->segment + words_bytes(engine->topology) +
-           (size_t)local * shared_bytes(engine->capacity, engine->slot_bytes);
+           (size_t)deque * shared_bytes(engine->capacity, engine->slot_bytes);
 }
 
 bool eki_node_all_left(const struct eki_engine *engine)

@@ -187,6 +187,8 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         note_polled(engine);
         take_arrived(engine, now);
     }
+    if (!eki_local_is_empty(&engine->post.brought.local))
+        eki_server_show(engine, false);
     for (int i = 0; i < engine->protocol_count; i++) {
         struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->step)

@@ -2,14 +2,18 @@
 /* A step of a worker: run what is here, or find work, or wait for the end. */
 #include "engine/internal.h"
 
-static void end_search(struct ek_worker *worker, uint64_t now)
+/* False: there is no memory for what has come at the last moment. */
+static bool end_search(struct ek_worker *worker, uint64_t now)
 {
+    if (!eki_worker_shut(worker))
+        return false;
     worker->search.is_idle = false;
     worker->counts.search_ns += now - worker->search.since;
     worker->batch.stamp = now;
     worker->search.thief.failures = 0;
     /* relaxed: a hint that votes may wait for. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
+    return true;
 }
 
 /* Room in the log for all that the batch may take from the stack; without, the
@@ -37,9 +41,7 @@ static inline bool show(struct ek_worker *worker)
 static enum eki_step start(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
-    if (worker->search.is_idle)
-        end_search(worker, now);
-    if (!show(worker))
+    if ((worker->search.is_idle && !end_search(worker, now)) || !show(worker))
         return EKI_STEP_AGAIN;
     eki_worker_set_mark(worker);
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)

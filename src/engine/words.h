@@ -3,7 +3,8 @@
  * words: what the workers and servers of a node share in its segment.
  *
  *     node words | rank words, one per rank | worker words, one per worker |
- *     slots of the shared parts, one pair of buffers per worker
+ *     slots of the shared parts, one pair of buffers per worker, then, of a job
+ *     of several nodes, one per rank
  *
  * Phases tell which phase a word speaks of; [phase & 1] where a rank still in
  * phase p may look after another entered p + 1: nobody enters p + 2 before.
@@ -66,6 +67,7 @@ struct eki_errors {
 /* Written by the thread that enters and leaves, and by the server. */
 struct eki_rank_words {
     _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
+    struct eki_deque_shared deque; /* of its server; written by it alone */
     struct eki_errors errors;
 };
 

@@ -43,7 +43,7 @@ enum eki_presence {
     EKI_PRESENT
 };
 
-/* Tasks brought by the server, until the worker takes them. */
+/* Tasks brought by the server, until a worker takes them. */
 struct eki_chunk {
     struct eki_chunk *next;
     int64_t count;
@@ -73,7 +73,7 @@ struct eki_batch {
     bool restamp; /* the step took time: read the clock again */
 };
 
-/* What others may steal. */
+/* What others may steal; of a worker, or of a server. */
 struct eki_share {
     struct eki_deque_owner deque;
     unsigned char *slots;
@@ -98,8 +98,9 @@ struct eki_search {
     uint64_t number; /* of searches so far */
     struct eki_thief thief;
     const struct eki_victim_policy *victims;
-    int steal_from;    /* local number whose block is claimed; -1: none */
-    uint64_t *trusted; /* phase in which a worker of the node was alike */
+    int steal_from;    /* deque whose block is claimed; -1: none */
+    uint64_t *trusted; /* phase in which who has a deque was alike */
+    int rank;          /* of the node, by number, at whose server it looks */
     struct eki_block block;
 };
 
@@ -141,8 +142,16 @@ struct ek_worker {
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */
     _Alignas(EKI_LINE) _Atomic(struct eki_chunk *) inbox;
+    /* Stolen tasks for a worker that waits; eki_shut(): it does not. */
+    _Atomic(struct eki_chunk *) answers;
     _Atomic int presence;
 };
+
+/* What stands in `answers` of a worker that has tasks: no chunk. */
+static inline struct eki_chunk *eki_shut(struct ek_worker *worker)
+{
+    return (struct eki_chunk *)(void *)worker;
+}
 
 /* Tasks created, cumulative. */
 static inline uint64_t eki_worker_created(const struct ek_worker *worker)

@@ -39,18 +39,18 @@ static enum eki_taken take_request(struct eki_requests *requests,
     return EKI_TAKEN;
 }
 
-/* Claim from the fullest deque of the node; local number or -1. */
+/* Claim from the fullest deque of the node; its number or -1. */
 static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
 {
     enum eki_deque_kind kind = engine->setup.deque;
     for (int tries = 0; tries < 3; tries++) {
         uint32_t most = 0;
         int fullest = -1;
-        for (int i = 0; i < engine->topology->node_workers; i++) {
-            uint32_t visible = eki_deque_visible(
-                kind, engine->capacity, &eki_words_of(engine, i)->deque);
+        for (int i = 0; i < eki_deque_count(engine); i++) {
+            uint32_t visible = eki_deque_visible(kind, engine->capacity,
+                                                 eki_deque_of(engine, i));
             if (visible > most &&
-                eki_is_alike(engine, eki_words_of(engine, i))) {
+                eki_is_alike(engine, eki_words_behind(engine, i))) {
                 most = visible;
                 fullest = i;
             }
@@ -58,7 +58,7 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
         if (fullest < 0)
             return -1;
         if (eki_deque_claim(kind, engine->capacity,
-                            &eki_words_of(engine, fullest)->deque, block))
+                            eki_deque_of(engine, fullest), block))
             return fullest;
     }
     return -1;
@@ -122,8 +122,7 @@ static void serve(struct eki_requests *requests, struct eki_message *message,
     grant(requests, message,
           eki_slots_of(engine, from) + (size_t)block.first * engine->slot_bytes,
           block.count);
-    eki_deque_finish(engine->setup.deque, &eki_words_of(engine, from)->deque,
-                     &block);
+    eki_deque_finish(engine->setup.deque, eki_deque_of(engine, from), &block);
 }
 
 /* False: there were not enough buffers. */
@@ -357,8 +356,8 @@ static void note_answer(struct eki_requests *requests,
         eki_server_answered(requests->protocol.engine, took);
     }
     note_contact(requests, head);
-    /* release: pairs with the acquire in note_answers(): the tasks lie in the
-     * inbox.  One server at a time adds. */
+    /* release: pairs with the acquire in note_answers(): the tasks are
+     * here.  One server at a time adds. */
     atomic_fetch_add_explicit(&asker->answers[answer], 1, memory_order_release);
 }
 
@@ -407,7 +406,7 @@ static enum eki_taken take(struct eki_protocol *protocol,
         note_answer(of(protocol), worker, head, 0, now);
         return EKI_TAKEN;
     }
-    if (!eki_server_deliver(engine, worker, message))
+    if (!eki_server_bring(engine, worker, message))
         return EKI_NO_MEMORY;
     if (head->first == 0)
         note_answer(of(protocol), worker, head, 1, now);

@@ -112,8 +112,10 @@ void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);
-/* Note whether others can claim tasks from WORKER now. */
+/* Note whether others can claim tasks from WORKER now ... */
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker);
+/* ... or what the server of RANK was brought. */
+void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank);
 /* The first time at NS or later at which a thread looks that waits since SINCE,
  * for an answer or not. */
 uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,

@@ -31,6 +31,8 @@ static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
     for (int r = sim->topology->lowest_rank[node];
          r <= sim->topology->highest_rank[node]; r++) {
         struct eki_sim_rank *other = &sim->ranks[r];
+        if (other->topology.node == node && other->is_visible)
+            eki_sim_note_brought(sim, other);
         for (int w = 0;
              other->topology.node == node && w < other->topology.workers_here;
              w++) {
@@ -76,6 +78,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     rank->server_ns += ns;
     if (sim->messages != sent)
         note_claims(sim, rank);
+    eki_sim_note_brought(sim, rank);
     wake_told(sim, rank, ns);
     if (engine->waves.forwarded && !rank->is_forwarded) {
         rank->is_forwarded = true;

@@ -87,7 +87,7 @@ struct eki_sim_worker {
 };
 
 struct eki_sim_node {
-    int32_t visible;  /* workers from which others can claim tasks */
+    int32_t visible;  /* deques from which others can claim tasks */
     int32_t waiting;  /* workers that wait */
     int32_t open_at;  /* its place among nodes with visible tasks; -1: none */
     bool has_stopped; /* whoever waits there was told of the stop */
@@ -106,6 +106,8 @@ struct eki_sim_rank {
     int done;             /* workers at the end of the phase */
     bool server_done;     /* the server has nothing more to do in the phase */
     bool is_forwarded;    /* the end was announced on this node */
+    bool is_visible;      /* others can claim what its server was brought */
+    uint64_t word_free;   /* when the last atomic on that deque is over */
     uint64_t busy_until;  /* when the last server step is over */
     uint64_t next_poll;   /* workers between tasks step the server then */
     uint64_t since;       /* when the host began to wait */

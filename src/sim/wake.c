@@ -3,6 +3,7 @@
  * When somebody looks next who has nothing to do: workers that wait, and
  * whoever steps a server.
  */
+#include "engine/offers.h"
 #include "sim/parts.h"
 
 /* How long a thread yields before it sleeps. */
@@ -147,20 +148,33 @@ void eki_sim_wake_node(struct eki_sim *sim, int node)
     }
 }
 
-void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
+/* Note whether a deque of the node is visible, which was so if WAS. */
+static void note_deque(struct eki_sim *sim, const struct eki_engine *engine,
+                       int deque, bool *was)
 {
-    const struct ek_worker *inner = worker->worker;
-    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
-    bool is_visible =
-        inner->engine->has_thieves &&
-        eki_deque_visible(inner->share.deque.kind, inner->engine->capacity,
-                          &inner->words->deque) > 0;
-    if (is_visible == worker->is_visible)
+    struct eki_sim_node *node = &sim->nodes[engine->topology->node];
+    bool is_visible = engine->has_thieves &&
+                      eki_deque_visible(engine->setup.deque, engine->capacity,
+                                        eki_deque_of(engine, deque)) > 0;
+    if (is_visible == *was)
         return;
-    worker->is_visible = is_visible;
+    *was = is_visible;
     node->visible += is_visible ? 1 : -1;
     if (node->visible == is_visible && sim->setup.is_sampled)
-        eki_sim_sample_node(sim, worker->rank->topology.node);
+        eki_sim_sample_node(sim, engine->topology->node);
     if (is_visible)
-        eki_sim_wake_workers(sim, worker->rank->topology.node);
+        eki_sim_wake_workers(sim, engine->topology->node);
+}
+
+void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    note_deque(sim, worker->rank->engine, worker->worker->local_number,
+               &worker->is_visible);
+}
+
+void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    if (!rank->engine->alone)
+        note_deque(sim, rank->engine, eki_server_deque(rank->engine),
+                   &rank->is_visible);
 }

@@ -43,14 +43,13 @@ static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
 }
 
-/* How long an atomic on the word of VICTIM takes, which waits for those that
- * came before. */
-static double atomic_ns(struct eki_sim *sim, struct eki_sim_worker *victim)
+/* How long an atomic on a word takes, which waits for those that came before:
+ * WORD_FREE is when they are over. */
+static double atomic_ns(const struct eki_sim *sim, uint64_t *word_free)
 {
     uint64_t ns = (uint64_t)sim->machine.atomic;
-    uint64_t start =
-        victim->word_free > sim->now ? victim->word_free : sim->now;
-    victim->word_free = start + ns;
+    uint64_t start = *word_free > sim->now ? *word_free : sim->now;
+    *word_free = start + ns;
     return (double)(start + ns - sim->now);
 }
 
@@ -69,6 +68,33 @@ local_worker(struct eki_sim *sim, const struct eki_sim_rank *rank, int local)
     }
 }
 
+/* The rank by its place on the node of RANK. */
+static struct eki_sim_rank *
+local_rank(struct eki_sim *sim, const struct eki_sim_rank *rank, int index)
+{
+    int r = sim->topology->lowest_rank[rank->topology.node];
+    while (sim->topology->node_of_rank[r] != rank->topology.node ||
+           sim->ranks[r].topology.node_index != index)
+        r++;
+    return &sim->ranks[r];
+}
+
+/* How long an atomic on the word of a deque of the node of RANK takes, after
+ * which it may show nothing any more. */
+static double claim_ns(struct eki_sim *sim, const struct eki_sim_rank *rank,
+                       int deque)
+{
+    int index = deque - rank->topology.node_workers;
+    if (index < 0) {
+        struct eki_sim_worker *victim = local_worker(sim, rank, deque);
+        eki_sim_note_visible(sim, victim);
+        return atomic_ns(sim, &victim->word_free);
+    }
+    struct eki_sim_rank *other = local_rank(sim, rank, index);
+    eki_sim_note_brought(sim, other);
+    return atomic_ns(sim, &other->word_free);
+}
+
 /* How long a step took that moved something; STEAL_FROM is whose block the
  * worker had claimed before. */
 static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
@@ -78,12 +104,10 @@ static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
     int from = steal_from >= 0 ? steal_from : inner->search.steal_from;
     if (from < 0)
         return sim->machine.probe;
-    struct eki_sim_worker *victim = local_worker(sim, worker->rank, from);
-    double ns = sim->machine.probe + atomic_ns(sim, victim);
+    double ns = sim->machine.probe + claim_ns(sim, worker->rank, from);
     if (steal_from >= 0)
         ns += sim->machine.copy_byte * (double)inner->search.block.count *
               inner->engine->slot_bytes;
-    eki_sim_note_visible(sim, victim);
     return ns;
 }
 

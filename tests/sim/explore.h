@@ -98,6 +98,7 @@ struct explore_scenario {
     X(steals, "steals in the node")          \
     X(granted, "steals from other nodes")    \
     X(denied, "requests denied")             \
+    X(brought, "brought to all")             \
     X(old, "requests of an old phase")       \
     X(early, "messages of the next phase")   \
     X(parts, "answers in several messages")  \

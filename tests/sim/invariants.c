@@ -6,6 +6,8 @@
  */
 #include "explore.h"
 
+#include "engine/offers.h"
+
 #include <string.h>
 
 enum {
@@ -211,11 +213,28 @@ static void check_deadline(struct explore *explore)
                     (unsigned long long)waited);
 }
 
+/* What the server of ENGINE was brought. */
+static void check_brought(struct explore *explore,
+                          const struct eki_engine *engine)
+{
+    const struct eki_brought *brought = &engine->post.brought;
+    if (engine->alone)
+        return;
+    explore_seen.brought += brought->share.deque.open != 0;
+    if (EKI_UNLIKELY(
+            eki_local_check(&brought->local) ||
+            !eki_deque_check(&brought->share.deque,
+                             eki_deque_of(engine, eki_server_deque(engine)))))
+        ledger_fail(&explore->ledger, "rank %d: what it was brought is broken",
+                    engine->topology->rank);
+}
+
 /* Who acts, or the rank whose server does, and from whom is claimed. */
 static void check_workers(struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
     const struct eki_engine *engine = rank->engine;
+    check_brought(explore, engine);
     /* relaxed: there is one thread. */
     if (!explore->worker ||
         atomic_load_explicit(&engine->absent, memory_order_relaxed) > 0) {
@@ -225,7 +244,8 @@ static void check_workers(struct explore *explore)
     }
     const struct ek_worker *worker = explore->worker->worker;
     check_worker(explore, worker);
-    if (worker->search.steal_from >= 0)
+    if (worker->search.steal_from >= 0 &&
+        worker->search.steal_from < rank->topology.node_workers)
         check_worker(
             explore,
             explore->local[rank->topology.node][worker->search.steal_from]);
@@ -301,7 +321,16 @@ static void check_error(struct explore *explore,
 }
 
 /* Of a worker that has left. */
-static void check_sums(struct explore *explore, const struct ek_worker *worker)
+static bool has_chunks(struct ek_worker *worker)
+{
+    /* relaxed, both: there is one thread. */
+    const struct eki_chunk *answers =
+        atomic_load_explicit(&worker->answers, memory_order_relaxed);
+    return atomic_load_explicit(&worker->inbox, memory_order_relaxed) ||
+           (answers && answers != eki_shut(worker));
+}
+
+static void check_sums(struct explore *explore, struct ek_worker *worker)
 {
     const struct eki_worker_words *words = worker->words;
     /* relaxed, all: there is one thread. */
@@ -311,8 +340,7 @@ static void check_sums(struct explore *explore, const struct ek_worker *worker)
             worker->executed)
         ledger_fail(&explore->ledger, "worker %d left without storing sums",
                     worker->id);
-    if (!eki_local_is_empty(&worker->local) ||
-        atomic_load_explicit(&worker->inbox, memory_order_relaxed))
+    if (!eki_local_is_empty(&worker->local) || has_chunks(worker))
         ledger_fail(&explore->ledger, "worker %d left with tasks", worker->id);
 }
 
@@ -321,6 +349,10 @@ void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
 {
     check_same_error(explore, rank, error);
     check_error(explore, rank, error);
+    if (!eki_local_is_empty(&rank->engine->post.brought.local) ||
+        rank->engine->post.brought.share.deque.open != 0)
+        ledger_fail(&explore->ledger, "rank %d left with tasks that it brought",
+                    rank->number);
     for (int w = 0; w < rank->topology.workers_here; w++) {
         const struct eki_sim_worker *worker = &rank->workers[w];
         check_sums(explore, worker->worker);
@@ -375,11 +407,10 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
 }
 
 /* Every claimed block was finished: all slots are free again. */
-static bool is_settled(struct ek_worker *worker)
+static bool is_settled(struct eki_deque_owner *owner,
+                       const struct eki_deque_shared *shared)
 {
     uint32_t first;
-    struct eki_deque_owner *owner = &worker->share.deque;
-    const struct eki_deque_shared *shared = &worker->words->deque;
     uint32_t room = eki_deque_room(owner, shared, &first);
     if (owner->kind == EKI_DEQUE_LOCKED)
         return owner->ctail == owner->claimed[0];
@@ -402,11 +433,18 @@ void explore_check_end(struct explore *explore)
     uint64_t created = 0, executed = 0;
     struct eki_sim *sim = explore->sim;
     explore_check_all(explore);
-    for (int r = 0; r < sim->setup.ranks; r++)
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        struct eki_engine *engine = sim->ranks[r].engine;
         check_port(explore, &sim->ports[r]);
+        if (!engine->alone &&
+            !is_settled(&engine->post.brought.share.deque,
+                        eki_deque_of(engine, eki_server_deque(engine))))
+            ledger_fail(&explore->ledger,
+                        "rank %d: a claimed block was not finished", r);
+    }
     for (int w = 0; w < sim->topology->workers; w++) {
         struct ek_worker *worker = sim->workers[w].worker;
-        if (!is_settled(worker))
+        if (!is_settled(&worker->share.deque, &worker->words->deque))
             ledger_fail(&explore->ledger,
                         "worker %d: a claimed block was not finished",
                         worker->id);

@@ -7,6 +7,8 @@
  */
 #include "explore.h"
 
+#include "engine/offers.h"
+
 #include <string.h>
 
 static void find_key(struct explore *explore, int64_t key, const char *place)
@@ -62,10 +64,11 @@ static void find_local(struct explore *explore, const struct eki_local *local)
 
 /* What nobody has claimed of a publication. */
 static void find_published(struct explore *explore,
-                           const struct ek_worker *worker)
+                           const struct eki_engine *engine,
+                           const struct eki_share *share, int deque)
 {
-    const struct eki_deque_owner *owner = &worker->share.deque;
-    const struct eki_deque_shared *shared = &worker->words->deque;
+    const struct eki_deque_owner *owner = &share->deque;
+    const struct eki_deque_shared *shared = eki_deque_of(engine, deque);
     uint32_t ring = 2 * owner->capacity;
     uint32_t rest = eki_deque_visible(owner->kind, owner->capacity, shared);
     if (owner->open == 0)
@@ -75,32 +78,34 @@ static void find_published(struct explore *explore,
             ? owner->claimed[0] + owner->open
             : (uint64_t)owner->buffer * owner->capacity + owner->open;
     for (uint64_t at = end - rest; at < end; at++)
-        find_slot(
-            explore,
-            (const struct eki_slot *)(worker->share.slots +
-                                      at % ring * worker->local.slot_bytes),
-            "shared part");
+        find_slot(explore,
+                  (const struct eki_slot *)(share->slots +
+                                            at % ring * engine->slot_bytes),
+                  "shared part");
 }
 
-/* A block that is claimed and not copied yet, and what lies in the inbox. */
-static void find_arriving(struct explore *explore,
-                          const struct eki_sim_rank *rank,
-                          const struct ek_worker *worker)
+static void find_box(struct explore *explore, struct ek_worker *worker,
+                     _Atomic(struct eki_chunk *) *box, const char *place)
 {
-    uint32_t slot_bytes = worker->local.slot_bytes;
-    if (worker->search.steal_from >= 0) {
-        const struct ek_worker *victim =
-            explore->local[rank->topology.node][worker->search.steal_from];
-        find_slots(explore,
-                   victim->share.slots +
-                       (size_t)worker->search.block.first * slot_bytes,
-                   worker->search.block.count, slot_bytes, "claimed block");
-    }
     /* relaxed: there is one thread. */
     const struct eki_chunk *chunk =
-        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
-    for (; chunk; chunk = chunk->next)
-        find_slots(explore, chunk->slots, chunk->count, slot_bytes, "inbox");
+        atomic_load_explicit(box, memory_order_relaxed);
+    for (; chunk && chunk != eki_shut(worker); chunk = chunk->next)
+        find_slots(explore, chunk->slots, chunk->count,
+                   worker->local.slot_bytes, place);
+}
+
+/* A block that is claimed and not copied yet, and what was brought. */
+static void find_arriving(struct explore *explore, struct ek_worker *worker)
+{
+    uint32_t slot_bytes = worker->local.slot_bytes;
+    if (worker->search.steal_from >= 0)
+        find_slots(explore,
+                   eki_slots_of(worker->engine, worker->search.steal_from) +
+                       (size_t)worker->search.block.first * slot_bytes,
+                   worker->search.block.count, slot_bytes, "claimed block");
+    find_box(explore, worker, &worker->inbox, "inbox");
+    find_box(explore, worker, &worker->answers, "answers");
 }
 
 /* Seeds that the counter gives away stay where they are: they are in no place
@@ -123,13 +128,12 @@ static void find_hidden(struct explore *explore, const struct ek_worker *worker)
     }
 }
 
-static void find_worker(struct explore *explore,
-                        const struct eki_sim_rank *rank,
-                        const struct ek_worker *worker)
+static void find_worker(struct explore *explore, struct ek_worker *worker)
 {
     find_local(explore, &worker->local);
-    find_published(explore, worker);
-    find_arriving(explore, rank, worker);
+    find_published(explore, worker->engine, &worker->share,
+                   worker->local_number);
+    find_arriving(explore, worker);
     if (worker->piece.first < 0)
         return;
     for (int64_t i = worker->piece.index; i < worker->piece.last; i++)
@@ -157,7 +161,14 @@ static void find_server(struct explore *explore,
 {
     const struct eki_engine *engine = rank->engine;
     const struct eki_sim_port *port = rank->port;
+    const struct eki_brought *brought = &engine->post.brought;
     uint32_t slot_bytes = engine->slot_bytes;
+    if (!engine->alone) {
+        find_between(explore, &brought->local, brought->local.stack_bottom,
+                     brought->local.stack_top, "brought");
+        find_published(explore, engine, &brought->share,
+                       eki_server_deque(engine));
+    }
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->visit)
@@ -204,7 +215,7 @@ void explore_check_all(struct explore *explore)
         const struct eki_sim_rank *rank = &sim->ranks[r];
         find_server(explore, rank);
         for (int w = 0; w < rank->topology.workers_here; w++)
-            find_worker(explore, rank, rank->engine->workers[w]);
+            find_worker(explore, rank->engine->workers[w]);
     }
     for (int r = 0; r < sim->setup.ranks; r++) {
         const struct eki_engine *engine = sim->ranks[r].engine;

@@ -16,14 +16,15 @@ enum {
     MS = 1000000 /* nanoseconds */
 };
 
-/* What comes late is so by LATE_MS in each iteration. */
+/* What comes late is so in each iteration. */
 struct job {
     int ranks, iterations;
     int nodes[WORKERS_MOST], workers[WORKERS_MOST];
     ek_steal_policy steal;
-    int late_ms;
-    bool is_late[WORKERS_MOST]; /* ranks */
-    int late_thread;            /* a worker, -1: none */
+    int late_ms[WORKERS_MOST]; /* ranks */
+    int late_thread;           /* a worker, -1: none; by THREAD_MS */
+    int thread_ms;
+    int message_ms;             /* 0: two microseconds */
     int tasks[WORKERS_MOST];    /* seeds of each worker in an iteration ... */
     int ms[WORKERS_MOST];       /* ... that take so long each, */
     int first_ms[WORKERS_MOST]; /* but the one that it begins with */
@@ -72,15 +73,24 @@ static void enter(void *context, struct eki_sim_rank *rank)
         }
     }
     run->arrivals[rank->number] = 0;
-    if (!run->job->is_late[rank->number] && run->entered[rank->iteration] == 0)
+    if (run->entered[rank->iteration] == 0)
         run->entered[rank->iteration] = run->sim->now;
+}
+
+/* When the last of those that are late has come. */
+static uint64_t latest_ns(const struct job *job)
+{
+    int most = job->late_thread < 0 ? 0 : job->thread_ms;
+    for (int r = 0; r < job->ranks; r++)
+        most = job->late_ms[r] > most ? job->late_ms[r] : most;
+    return (uint64_t)most * MS;
 }
 
 static uint64_t task(void *context, struct eki_sim_worker *worker, bool begins)
 {
     struct run *run = context;
     int i = worker->rank->iteration, id = worker->worker->id;
-    uint64_t ns, late = (uint64_t)run->job->late_ms * MS;
+    uint64_t ns, late = latest_ns(run->job);
     if (begins) {
         run->ran[i][id]++;
         run->ran_before[i][id] += run->sim->now < run->entered[i] + late;
@@ -102,23 +112,25 @@ static uint64_t pace(void *context, struct eki_sim_rank *rank,
                      enum eki_sim_pace what, uint64_t ns)
 {
     struct run *run = context;
-    uint64_t late = (uint64_t)run->job->late_ms * MS;
     int arriving;
     switch (what) {
     case EKI_PACE_SERIAL:
-        return run->job->is_late[rank->number] && rank->state != EKI_SIM_RAN
-                   ? late
-                   : 1;
+        return 1 + (rank->state == EKI_SIM_RAN
+                        ? 0
+                        : (uint64_t)run->job->late_ms[rank->number] * MS);
     case EKI_PACE_ARRIVE:
         arriving = rank->engine->workers[0]->id + run->arrivals[rank->number]++;
-        return arriving == run->job->late_thread ? late : 1;
+        return arriving == run->job->late_thread
+                   ? (uint64_t)run->job->thread_ms * MS
+                   : 1;
     case EKI_PACE_WAIT:
         return 20000;
     case EKI_PACE_SERVER:
         return 50000;
     case EKI_PACE_TAKE:
-    case EKI_PACE_MESSAGE:
         return 2000;
+    case EKI_PACE_MESSAGE:
+        return 2000 + (uint64_t)run->job->message_ms * MS;
     case EKI_PACE_STEP:
         return 200;
     default:
@@ -194,8 +206,7 @@ static void late_rank_does_not_hide_its_node(void)
                                    .nodes = {0, 0, 1, 1},
                                    .workers = {1, 1, 1, 1},
                                    .steal = EK_STEAL_RANDOM,
-                                   .late_ms = 1000,
-                                   .is_late = {true},
+                                   .late_ms = {1000},
                                    .late_thread = -1,
                                    .tasks = {0, 600},
                                    .ms = {0, 5}};
@@ -217,8 +228,7 @@ static void late_node_does_not_hold_up_a_thief(void)
                                    .nodes = {0, 1, 2},
                                    .workers = {1, 1, 1},
                                    .steal = EK_STEAL_RANDOM,
-                                   .late_ms = 2000,
-                                   .is_late = {false, true},
+                                   .late_ms = {0, 2000},
                                    .late_thread = -1,
                                    .tasks = {40},
                                    .ms = {50}};
@@ -236,8 +246,7 @@ static void four_late_nodes_do_not_hold_up_a_thief(void)
                                    .nodes = {0, 1, 2, 3, 4, 5},
                                    .workers = {1, 1, 1, 1, 1, 1},
                                    .steal = EK_STEAL_RANDOM,
-                                   .late_ms = 1000,
-                                   .is_late = {false, true, true, true, true},
+                                   .late_ms = {0, 1000, 1000, 1000, 1000},
                                    .late_thread = -1,
                                    .tasks = {400},
                                    .ms = {5}};
@@ -248,10 +257,36 @@ static void four_late_nodes_do_not_hold_up_a_thief(void)
         CHECK(run.ran_before[i][5] > 150);
 }
 
+/*
+ * Messages are slow.  Before an answer comes, a rank of the node has entered
+ * with tasks of two seconds, one of which a worker has taken that has asked:
+ * what is brought for it then is for the other worker of its rank, and for
+ * other nodes.
+ */
+static void answers_do_not_wait_behind_long_tasks(void)
+{
+    static const struct job job = {.ranks = 4,
+                                   .iterations = 4,
+                                   .nodes = {0, 1, 1, 2},
+                                   .workers = {1, 2, 1, 1},
+                                   .steal = EK_STEAL_RANDOM,
+                                   .late_ms = {0, 0, 10},
+                                   .late_thread = -1,
+                                   .message_ms = 20,
+                                   .tasks = {40, 0, 0, 2},
+                                   .ms = {100, 0, 0, 2000}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "answers behind long tasks");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK(seconds(&run, i) < 2.2);
+}
+
 int main(void)
 {
     RUN(late_rank_does_not_hide_its_node);
     RUN(late_node_does_not_hold_up_a_thief);
     RUN(four_late_nodes_do_not_hold_up_a_thief);
+    RUN(answers_do_not_wait_behind_long_tasks);
     return check_result();
 }

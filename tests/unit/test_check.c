@@ -72,7 +72,7 @@ static void broken_searches_are_found(void)
     open_process(&lone);
     struct ek_worker *worker = lone_worker(&lone);
     BREAK_WORKER(search.steal_from, 0, "claimed from nobody");
-    BREAK_WORKER(search.steal_from, 1, "claimed from nobody");
+    BREAK_WORKER(search.steal_from, 2, "claimed from nobody");
     BREAK_WORKER(check.at, 1, "is nowhere");
     BREAK_WORKER(check.pass, 2, "is nowhere");
     lone_close(&lone);

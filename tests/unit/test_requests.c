@@ -171,9 +171,9 @@ static void answer_in_pieces_is_one_steal(void)
     CHECK_EQ_INT(worker->counts.successful, 1);
     CHECK_EQ_INT(worker->counts.stolen, 3);
     /* The newest first. */
-    CHECK_EQ_INT(ran[0], 11);
-    CHECK_EQ_INT(ran[1], 10);
-    CHECK_EQ_INT(ran[2], 12);
+    CHECK_EQ_INT(ran[0], 12);
+    CHECK_EQ_INT(ran[1], 11);
+    CHECK_EQ_INT(ran[2], 10);
     lone_close(&lone);
 }
 
@@ -577,6 +577,129 @@ static void ranks_to_ask_are_of_this_phase(void)
     lone_close(&lone);
 }
 
+/* Two workers, of which the first has asked and then got a task of its own,
+ * which it runs when an answer of COUNT tasks, numbered from 10 on, comes. */
+static void answer_who_is_at_work(struct lone *lone, int count)
+{
+    static const int workers[2] = {2, 1}, nodes[2] = {0, 1};
+    lone_open_job(lone, 0, 2, workers, nodes);
+    lone_begin(lone, EK_STEAL_RANDOM);
+    while (!eki_worker_calls(lone_worker(lone)))
+        CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    send_request(lone);
+    struct eki_message *move = lone_message(lone, EKI_KIND_MOVE);
+    lone_fill(lone, move, 1, 5);
+    move->head.worker = 0;
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_AGAIN);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
+    CHECK_EQ_INT(lone_number(eki_worker_take(lone_worker(lone))), 5);
+    grant(lone, count, 10, 0);
+    lone_forget(lone);
+}
+
+/* The other worker, until it has a task; its number. */
+static uint64_t other_runs(struct lone *lone)
+{
+    struct ek_worker *other = lone->engine->workers[1];
+    enum eki_step step;
+    for (int i = 0; i < 8; i++) {
+        lone->now += 100;
+        step = eki_worker_step(other, lone->now);
+        if (step == EKI_STEP_RUN)
+            break;
+    }
+    if (!CHECK_EQ_INT(step, EKI_STEP_RUN))
+        return 0;
+    return lone_number(eki_worker_take(other));
+}
+
+static void tasks_for_who_is_at_work_are_for_all(void)
+{
+    struct lone lone;
+    answer_who_is_at_work(&lone, 2);
+    CHECK_EQ_INT(other_runs(&lone), 10);
+    CHECK_EQ_INT(other_runs(&lone), 11);
+    CHECK_EQ_INT(lone.engine->workers[1]->counts.stolen, 2);
+    CHECK_EQ_INT(lone.engine->workers[1]->counts.successful, 2);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 0);
+    lone_close(&lone);
+}
+
+static void tasks_for_who_is_at_work_are_for_other_nodes(void)
+{
+    struct lone lone;
+    answer_who_is_at_work(&lone, 2);
+    for (uint64_t number = 10; number < 12; number++) {
+        receive_request(&lone);
+        const struct eki_message *tasks = lone_sent_only(&lone, EKI_KIND_TASKS);
+        CHECK_EQ_INT(tasks->head.count, 1);
+        CHECK_EQ_INT(lone_number_in(tasks, 0), number);
+    }
+    receive_request(&lone);
+    lone_sent_only(&lone, EKI_KIND_NONE);
+    lone_close(&lone);
+}
+
+/* Each buffer of the server has room for eight. */
+static void all_that_comes_is_shown_when_there_is_room(void)
+{
+    bool has_run[32] = {false};
+    struct lone lone;
+    answer_who_is_at_work(&lone, 8);
+    for (int i = 1; i < 4; i++)
+        grant(&lone, 6, (uint64_t)(12 + 6 * i), 0);
+    for (int i = 0; i < 26; i++) {
+        lone_serve(&lone);
+        uint64_t number = other_runs(&lone) - 10;
+        if (CHECK(number < 26))
+            CHECK(!has_run[number]);
+        has_run[number & 31] = true;
+    }
+    lone_close(&lone);
+}
+
+/* Somebody of the rank cancels it: it is restored here. */
+static void tasks_for_who_is_at_work_are_cancelled(void)
+{
+    struct lone lone;
+    answer_who_is_at_work(&lone, 2);
+    struct ek_worker *other = lone.engine->workers[1];
+    eki_engine_stop(lone.engine);
+    for (int i = 0; i < 8; i++)
+        eki_worker_step(other, lone.now += 100);
+    CHECK_EQ_INT(other->counts.cancelled, 2);
+    struct eki_error error = lone_end_root(&lone, 3, 0);
+    CHECK_EQ_INT(error.status, EK_OK);
+    CHECK(eki_local_is_empty(&lone.engine->post.brought.local));
+    lone_close(&lone);
+}
+
+/* What an answer brings while a worker begins another task is not behind it. */
+static void last_answer_is_taken_before_a_task(void)
+{
+    struct lone lone;
+    uint64_t ran[4];
+    begin(&lone);
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
+    struct eki_message *move = lone_message(&lone, EKI_KIND_MOVE);
+    lone_fill(&lone, move, 1, 5);
+    move->head.worker = 0;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    grant(&lone, 2, 10, 0);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    /* Two of three are here or shown, the third runs. */
+    CHECK_EQ_INT(eki_local_count(&lone_worker(&lone)->local) +
+                     eki_deque_visible(EKI_DEQUE_ATOMIC, 8,
+                                       &lone_worker(&lone)->words->deque),
+                 3);
+    CHECK(eki_worker_take(lone_worker(&lone)) != NULL);
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 2);
+    lone_close(&lone);
+}
+
 int main(void)
 {
     RUN(worker_without_work_asks_the_other_node);
@@ -603,5 +726,10 @@ int main(void)
     RUN(ranks_that_do_not_answer_are_asked_in_turn);
     RUN(nodes_that_do_not_answer_are_passed_over);
     RUN(ranks_to_ask_are_of_this_phase);
+    RUN(tasks_for_who_is_at_work_are_for_all);
+    RUN(tasks_for_who_is_at_work_are_for_other_nodes);
+    RUN(all_that_comes_is_shown_when_there_is_room);
+    RUN(tasks_for_who_is_at_work_are_cancelled);
+    RUN(last_answer_is_taken_before_a_task);
     return check_result();
 }
