@@ -228,8 +228,8 @@ typedef struct ek_options {
     int64_t balance_group; /**< Workers of a group; 0: 256. */
     int64_t balance_ppm;   /**< Tolerance of a rebalance; 0: automatic. */
     int64_t iterations_expected; /**< 0: as many more as were done. */
-    const char *report;      /**< "0", "1", "2" or the name of a .tsv file. */
-    bool ignore_environment; /**< Do not look at EVENKEEL_*. */
+    const char *report;          /**< "0", "1", "2", a .tsv file, or a list. */
+    bool ignore_environment;     /**< Do not look at EVENKEEL_*. */
 
     /**
      * Makes the object of worker @p here of this rank.  ek_create() calls it

@@ -248,6 +248,27 @@ void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
                              const struct eki_choice *choices, char *text,
                              size_t bytes);
 
+/* What has a row of its own in a report. */
+enum eki_rows {
+    EKI_ROWS_JOB,
+    EKI_ROWS_RANKS,
+    EKI_ROWS_FUNCTIONS,
+    EKI_ROWS_KINDS
+};
+
+/* Where reports go. */
+struct eki_destination {
+    int level; /* of lines: 0, 1, 2 */
+    const char
+        *name[EKI_ROWS_KINDS];    /* of files, in the list; NULL: none ... */
+    size_t bytes[EKI_ROWS_KINDS]; /* ... and their lengths */
+};
+
+/* Read "0", "1", "2", "FILE.tsv", "ranks:FILE.tsv", "functions:FILE.tsv" or a
+ * list of them; false: it is none. */
+bool eki_destination_read(const char *list,
+                          struct eki_destination *destination);
+
 /* The longest text of an option, and of a part of one (eki_option_part()). */
 #define EKI_OPTION_BYTES 1024
 

@@ -105,12 +105,8 @@ static bool is_name(const char *text)
 
 static bool is_report(const char *text)
 {
-    static const char ending[] = ".tsv";
-    size_t bytes = strlen(text), ending_bytes = sizeof ending - 1;
-    if (bytes == 1)
-        return strchr("012", text[0]) != NULL;
-    return bytes > ending_bytes &&
-           strcmp(text + bytes - ending_bytes, ending) == 0;
+    struct eki_destination destination;
+    return eki_destination_read(text, &destination);
 }
 
 static bool is_record(const char *text)
@@ -190,9 +186,10 @@ static const struct option table[] = {
              "done"},
     {FIELD(report), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      TEXT(report, is_report,
-          "0, 1, 2 or a file name ending in .tsv (at most 1023 characters)"),
+          "0, 1, 2, FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list "
+          "of them (at most 1023 characters)"),
      .help = "0: none, 1: a line per iteration and a summary, 2: all figures, "
-             "FILE.tsv: a table"},
+             "FILE.tsv: a table; with ranks: or functions: a row for each"},
     {FIELD(ignore_environment), .traits = 0, .type = OPTION_FLAG,
      .help = "do not look at EVENKEEL_*"},
     {FIELD(record), .traits = HAS_VARIABLE | AGREES,

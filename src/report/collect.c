@@ -224,6 +224,68 @@ static ek_status find_ranks(const struct eki_engine *engine,
     return eki_fabric_mpi_broadcast(fabric, task, sizeof *task, ranks[TASK]);
 }
 
+/* What this rank was, from its sums before they are those of the job. */
+static struct eki_report_rank rank_here(const struct eki_engine *engine,
+                                        const struct eki_report_input *input,
+                                        const struct eki_report_sums *sums,
+                                        const struct largest *largest,
+                                        const struct largest_task *task)
+{
+    return (struct eki_report_rank){
+        .iteration = input->iteration,
+        .rank = engine->topology->rank,
+        .node = engine->topology->node,
+        .workers = engine->topology->workers_here,
+        .tasks = sums->tasks,
+        .null_tasks = sums->nulls,
+        .spawned = sums->spawned,
+        .cancelled = sums->cancelled,
+        .failed = sums->failed,
+        .stolen = sums->stolen,
+        .attempted = sums->attempted,
+        .successful = sums->successful,
+        .wall_s = input->wall_s,
+        .work_s = (double)sums->work_ns * NS,
+        .overhead_s = (double)sums->overhead_ns * NS,
+        .search_s = (double)sums->search_ns * NS,
+        .termination_s = (double)sums->termination_ns * NS,
+        .start_s = (double)sums->start_ns * NS,
+        .cpu_s = (double)sums->cpu_ns * NS,
+        .starved_s = (double)sums->starved_ns * NS,
+        .restore_s = input->restore_s,
+        .outside_s = input->outside_s,
+        .load_s = largest->load_ns * NS,
+        .largest_task_s = task->ns * NS,
+        .largest_task_id = task->id};
+}
+
+/* Of a gather: where the next piece goes; NULL: there is no room. */
+static void take_ranks(const void *piece, size_t bytes, void *context)
+{
+    unsigned char **next = context;
+    if (!*next)
+        return;
+    memcpy(*next, piece, bytes);
+    *next += bytes;
+}
+
+/* Without memory on rank 0 it has no rows, but takes what others send. */
+static ek_status gather_ranks(struct eki_fabric *fabric,
+                              const struct eki_report_rank *mine, double wall_s,
+                              struct eki_report *report)
+{
+    if (report->rank == 0 && !report->ranks)
+        report->ranks = eki_alloc((size_t)report->size, sizeof *report->ranks);
+    unsigned char *next = (unsigned char *)report->ranks;
+    EKI_TRY(
+        eki_fabric_mpi_gather(fabric, mine, sizeof *mine, take_ranks, &next));
+    for (int r = 0; report->ranks && r < report->size; r++) {
+        struct eki_report_rank *rank = &report->ranks[r];
+        rank->late_s = (double)rank->workers * (wall_s - rank->wall_s);
+    }
+    return EK_OK;
+}
+
 static double ratio(double part, double whole, double otherwise)
 {
     return whole > 0 ? part / whole : otherwise;
@@ -300,7 +362,7 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
 }
 
-static void fill_functions(const struct eki_engine *engine,
+static void fill_functions(const struct eki_engine *engine, int64_t iteration,
                            struct eki_report *report)
 {
     report->function_count = engine->function_count;
@@ -308,6 +370,7 @@ static void fill_functions(const struct eki_engine *engine,
         struct eki_report_function *function = &report->functions[i];
         snprintf(function->name, sizeof function->name, "%s",
                  engine->functions[i].name);
+        function->iteration = iteration;
         function->tasks = report->sums->functions[i].tasks;
         function->work_s = (double)report->sums->functions[i].work_ns * NS;
     }
@@ -329,16 +392,20 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     EKI_TRY(reserve(engine, fabric, report));
     struct eki_report_sums *sums = report->sums;
     sum_here(engine, input, sums, &squares);
+    struct eki_report_rank mine =
+        rank_here(engine, input, sums, &largest, &task);
     EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
     EKI_TRY(find_ranks(engine, fabric, input->wall_s, &task, &figures,
                        &shortest_s));
+    if (report->wants_ranks)
+        EKI_TRY(gather_ranks(fabric, &mine, largest.wall_s, report));
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
     figures.cores = input->cores;
     fill_counts(sums, &squares, &figures);
     fill_times(sums, &largest, &figures);
     fill_balance(sums, &largest, &task, &figures);
-    fill_functions(engine, report);
+    fill_functions(engine, input->iteration, report);
     report->inflation *= ratio(squares.now_ns, squares.before_ns, 1);
     figures.inflation = report->inflation;
     report->figures = figures;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of fields: what a report says, in the order of its struct. */
-#include "report/report.h"
+/* The tables of fields: what a report says, in the order of its structs. */
+#include "report/internal.h"
+
+#include <inttypes.h>
+#include <math.h>
 
 #define FIELD(field) #field, offsetof(ek_process_report, field)
 
@@ -74,9 +77,75 @@ static const struct eki_report_field table[] = {
      "rank that entered last"},
 };
 
+#undef FIELD
+#define FIELD(field) #field, offsetof(struct eki_report_rank, field)
+
+static const struct eki_report_field rank_table[] = {
+    {FIELD(iteration), EKI_REPORT_INTEGER, "1", "iteration",
+     "number of this ek_process(), from 0"},
+    {FIELD(rank), EKI_REPORT_NUMBER, "1", "rank", "of the job"},
+    {FIELD(node), EKI_REPORT_NUMBER, "1", "node", "that it is on"},
+    {FIELD(workers), EKI_REPORT_INTEGER, "1", "workers", "of the rank"},
+    {FIELD(tasks), EKI_REPORT_INTEGER, "1", "tasks", "executed here"},
+    {FIELD(null_tasks), EKI_REPORT_INTEGER, "1", "null",
+     "of these, skipped or discarded"},
+    {FIELD(spawned), EKI_REPORT_INTEGER, "1", "spawned", "created by tasks"},
+    {FIELD(cancelled), EKI_REPORT_INTEGER, "1", "cancelled",
+     "not run after a failure or ek_stop()"},
+    {FIELD(failed), EKI_REPORT_INTEGER, "1", "failed", "tasks that failed"},
+    {FIELD(stolen), EKI_REPORT_INTEGER, "1", "stolen",
+     "tasks that stealing brought"},
+    {FIELD(attempted), EKI_REPORT_INTEGER, "1", "tries", "steals attempted"},
+    {FIELD(successful), EKI_REPORT_INTEGER, "1", "steals",
+     "of these, successful"},
+    {FIELD(wall_s), EKI_REPORT_REAL, "s", "wall", "stay in ek_process()"},
+    {FIELD(work_s), EKI_REPORT_REAL, "s", "work",
+     "sum over workers, as those below: running tasks"},
+    {FIELD(overhead_s), EKI_REPORT_REAL, "s", "overhead", "between tasks"},
+    {FIELD(search_s), EKI_REPORT_REAL, "s", "search",
+     "without work, before finding some"},
+    {FIELD(termination_s), EKI_REPORT_REAL, "s", "end",
+     "without work, until the end"},
+    {FIELD(start_s), EKI_REPORT_REAL, "s", "start", "waking, hooks, leaving"},
+    {FIELD(late_s), EKI_REPORT_REAL, "s", "late", "the rank had not entered"},
+    {FIELD(cpu_s), EKI_REPORT_REAL, "s", "cpu", "processor time"},
+    {FIELD(starved_s), EKI_REPORT_REAL, "s", "starved",
+     "of work and overhead: waiting for a core"},
+    {FIELD(restore_s), EKI_REPORT_REAL, "s", "restore",
+     "the rank's ek_restore() before it"},
+    {FIELD(outside_s), EKI_REPORT_REAL, "s", "outside",
+     "outside since the last iteration"},
+    {FIELD(load_s), EKI_REPORT_REAL, "s", "load", "largest of a worker"},
+    {FIELD(largest_task_s), EKI_REPORT_REAL, "s", "largest", "longest task"},
+    {FIELD(largest_task_id), EKI_REPORT_ID, "1", "largest-id", "its id"},
+};
+
+#undef FIELD
+#define FIELD(field) #field, offsetof(struct eki_report_function, field)
+
+static const struct eki_report_field function_table[] = {
+    {FIELD(iteration), EKI_REPORT_INTEGER, "1", "iteration",
+     "number of this ek_process(), from 0"},
+    {FIELD(name), EKI_REPORT_TEXT, "1", "function", "its name"},
+    {FIELD(tasks), EKI_REPORT_INTEGER, "1", "tasks",
+     "executed; a batch counts for the function of its last task"},
+    {FIELD(work_s), EKI_REPORT_REAL, "s", "work", "running them"},
+};
+
+#define COUNT(table) (int)(sizeof(table) / sizeof(table)[0])
+
+const struct eki_report_table *eki_report_table_of(enum eki_rows rows)
+{
+    static const struct eki_report_table tables[EKI_ROWS_KINDS] = {
+        [EKI_ROWS_JOB] = {table, COUNT(table)},
+        [EKI_ROWS_RANKS] = {rank_table, COUNT(rank_table)},
+        [EKI_ROWS_FUNCTIONS] = {function_table, COUNT(function_table)}};
+    return &tables[rows];
+}
+
 int eki_report_field_count(void)
 {
-    return (int)(sizeof table / sizeof table[0]);
+    return COUNT(table);
 }
 
 const struct eki_report_field *eki_report_field_at(int field)
@@ -93,6 +162,8 @@ size_t eki_report_field_bytes(const struct eki_report_field *field)
         return sizeof(uint64_t);
     case EKI_REPORT_NUMBER:
         return sizeof(int);
+    case EKI_REPORT_TEXT:
+        return sizeof(((struct eki_report_function *)0)->name);
     case EKI_REPORT_REAL:
         break;
     }
@@ -110,8 +181,34 @@ double eki_report_field_value(const struct eki_report_field *field,
         return (double)*(const uint64_t *)at;
     case EKI_REPORT_NUMBER:
         return *(const int *)at;
+    case EKI_REPORT_TEXT:
+        return (double)NAN;
     case EKI_REPORT_REAL:
         break;
     }
     return *(const double *)at;
+}
+
+void eki_report_append_value(const struct eki_report_field *field,
+                             const void *figures, int digits, char *text,
+                             size_t bytes)
+{
+    const void *at = (const unsigned char *)figures + field->offset;
+    switch (field->type) {
+    case EKI_REPORT_INTEGER:
+        eki_append(text, bytes, "%" PRId64, *(const int64_t *)at);
+        break;
+    case EKI_REPORT_ID:
+        eki_append(text, bytes, "%" PRIu64, *(const uint64_t *)at);
+        break;
+    case EKI_REPORT_NUMBER:
+        eki_append(text, bytes, "%d", *(const int *)at);
+        break;
+    case EKI_REPORT_TEXT:
+        eki_append(text, bytes, "%s", (const char *)at);
+        break;
+    case EKI_REPORT_REAL:
+        eki_append(text, bytes, "%.*g", digits, *(const double *)at);
+        break;
+    }
 }

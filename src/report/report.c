@@ -29,6 +29,7 @@ void eki_report_destroy(struct eki_report **made)
     eki_report_close(report);
     eki_free(report->functions);
     eki_free(report->sums);
+    eki_free(report->ranks);
     eki_report_forget(report);
     eki_free(report);
 }

@@ -19,10 +19,11 @@ enum eki_report_type {
     EKI_REPORT_INTEGER, /* int64_t */
     EKI_REPORT_ID,      /* uint64_t */
     EKI_REPORT_NUMBER,  /* int */
-    EKI_REPORT_REAL     /* double */
+    EKI_REPORT_REAL,    /* double */
+    EKI_REPORT_TEXT     /* char[64] */
 };
 
-/* One row per field of ek_process_report, in its order. */
+/* One row per field of a struct, in its order. */
 struct eki_report_field {
     const char *name;
     size_t offset;
@@ -32,6 +33,15 @@ struct eki_report_field {
     const char *help;
 };
 
+/* Fields of ek_process_report, struct eki_report_rank or _function. */
+struct eki_report_table {
+    const struct eki_report_field *fields; /* [count] */
+    int count;
+};
+
+const struct eki_report_table *eki_report_table_of(enum eki_rows rows);
+
+/* Those of ek_process_report. */
 int eki_report_field_count(void);
 const struct eki_report_field *eki_report_field_at(int field);
 size_t eki_report_field_bytes(const struct eki_report_field *field);
@@ -42,6 +52,25 @@ struct eki_report_function {
     char name[64];
     int64_t tasks;
     double work_s;
+    int64_t iteration;
+};
+
+/* What a rank was in an iteration: sums over its workers. */
+struct eki_report_rank {
+    int64_t iteration;
+    int rank, node;
+    int64_t workers, tasks, null_tasks, spawned, cancelled, failed, stolen;
+    int64_t attempted, successful;
+    double wall_s, work_s, overhead_s, search_s, termination_s, start_s, late_s;
+    double cpu_s, starved_s, restore_s, outside_s;
+    double load_s; /* the largest of a worker */
+    double largest_task_s;
+    uint64_t largest_task_id;
+};
+
+struct eki_report_file {
+    char *name; /* owned */
+    FILE *stream;
 };
 
 /* Of an iteration, for medians. */
@@ -91,10 +120,12 @@ struct eki_report {
     struct eki_report_sums *sums; /* owned */
     int function_room;            /* -1: no memory, not even for no function */
 
+    bool wants_ranks; /* the same on all ranks */
+
     /* Printing; only rank 0 sets any of it. */
-    char *destination; /* NULL: closed */
-    int level;         /* 0, 1, 2 */
-    FILE *file;
+    struct eki_report_rank *ranks; /* [size], where they are wanted */
+    int level;                     /* 0, 1, 2 */
+    struct eki_report_file files[EKI_ROWS_KINDS];
 };
 
 /* A report for the collection of that name. */
@@ -142,10 +173,10 @@ ek_status eki_report_get(const struct eki_report *report, const char *field,
                          double *value);
 
 /*
- * Say where reports go: "0" (or NULL) nowhere, "1" a line each, "2" all
- * figures, else the name of a file, which is emptied.  Only rank 0 does
- * anything.  The destination that is open already stays as it is.  EK_ERR_FILE:
- * the file cannot be opened; the old destination stays.
+ * Say where reports go, as eki_destination_read() takes it; NULL: nowhere.
+ * Other ranks than 0 only note what they have to contribute.  Files are
+ * emptied, but for those that are open already.  EK_ERR_FILE: one cannot be
+ * opened; all old ones stay.
  */
 ek_status eki_report_open(struct eki_report *report, const char *destination);
 /* Print the last report; rank 0. */

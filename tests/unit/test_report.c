@@ -28,8 +28,8 @@ static void add_functions(struct eki_report *report)
 {
     report->functions = eki_alloc(2, sizeof *report->functions);
     report->function_count = 2;
-    report->functions[0] = (struct eki_report_function){"fock", 7, 1.5};
-    report->functions[1] = (struct eki_report_function){"fock.k", 8, 2.5};
+    report->functions[0] = (struct eki_report_function){"fock", 7, 1.5, 4};
+    report->functions[1] = (struct eki_report_function){"fock.k", 8, 2.5, 4};
 }
 
 struct heard {
@@ -307,6 +307,83 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     remove(file_name);
 }
 
+static const char ranks_name[] = "test_report_ranks.tsv";
+static const char functions_name[] = "test_report_functions.tsv";
+
+static void ranks_and_functions_have_files_of_their_own(void)
+{
+    struct heard heard = {0};
+    struct eki_report *report = report_of(0, "fock");
+    char text[8192], list[200];
+    add_functions(report);
+    report->ranks = eki_alloc((size_t)report->size, sizeof *report->ranks);
+    report->ranks[2].rank = 2;
+    report->ranks[2].work_s = 0.25;
+    snprintf(list, sizeof list, "ranks:%s,1,functions:%s", ranks_name,
+             functions_name);
+    CHECK_EQ_INT(eki_report_open(report, list), EK_OK);
+    CHECK(report->wants_ranks);
+    ek_set_sink(listen, &heard, EK_LEVEL_INFO);
+    eki_report_print(report);
+    /* What goes on is not emptied. */
+    snprintf(list, sizeof list, "functions:%s", functions_name);
+    CHECK_EQ_INT(eki_report_open(report, list), EK_OK);
+    CHECK(!report->wants_ranks);
+    eki_report_print(report);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    CHECK_EQ_INT(heard.lines, 1);
+    eki_report_destroy(&report);
+    read_file(ranks_name, text, sizeof text);
+    CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\trank[1]\tnode[1]\t");
+    CHECK_HAS_TEXT(text, "\nfock\t0\t2\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t"
+                         "0.25\t");
+    CHECK_EQ_INT(count_of(text, '\n'), 5);
+    CHECK_EQ_INT(count_of(text, '\t'),
+                 5 * eki_report_table_of(EKI_ROWS_RANKS)->count);
+    read_file(functions_name, text, sizeof text);
+    CHECK_EQ_TEXT(text,
+                  "collection[1]\titeration[1]\tname[1]\ttasks[1]\twork_s[s]\n"
+                  "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n"
+                  "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n");
+    remove(ranks_name);
+    remove(functions_name);
+}
+
+static void destinations_are_lists_of_one_of_each_kind(void)
+{
+    static const char *const good[] = {"0",
+                                       "2",
+                                       "a.tsv",
+                                       "ranks:a.tsv",
+                                       "1,functions:b.tsv,ranks:a.tsv,c.tsv",
+                                       "job:.tsv",
+                                       "0,.d.tsv"};
+    static const char *const bad[] = {"",
+                                      "3",
+                                      "1,2",
+                                      ".tsv",
+                                      "a.csv",
+                                      "1,",
+                                      "a.tsv,b.tsv",
+                                      ",1",
+                                      "ranks:.tsv",
+                                      "ranks:1",
+                                      "01",
+                                      "functions:a.tsv,functions:b.tsv"};
+    struct eki_destination read;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(eki_destination_read(good[i], &read));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (!CHECK(!eki_destination_read(bad[i], &read)))
+            fprintf(stderr, "%s\n", bad[i]);
+    }
+    CHECK(eki_destination_read("1,functions:b.tsv,c.tsv", &read));
+    CHECK_EQ_INT(read.level, 1);
+    CHECK(read.name[EKI_ROWS_RANKS] == NULL);
+    CHECK_EQ_INT(read.bytes[EKI_ROWS_FUNCTIONS], 5);
+    CHECK_EQ_TEXT(read.name[EKI_ROWS_JOB], "c.tsv");
+}
+
 static void an_old_file_is_emptied(void)
 {
     struct eki_report *report = report_of(0, "tasks");
@@ -371,8 +448,8 @@ static void a_full_disk_is_said_once(void)
     }
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
-    fclose(report->file);
-    report->file = full;
+    fclose(report->files[EKI_ROWS_JOB].stream);
+    report->files[EKI_ROWS_JOB].stream = full;
     eki_report_print(report);
     eki_report_print(report);
     CHECK_EQ_INT(heard.lines, 1);
@@ -391,7 +468,7 @@ static void memory_that_runs_out_is_an_error(void)
     CHECK(report == NULL);
     CHECK_EQ_INT(eki_report_create(0, 1, "tasks", &report), EK_OK);
     eki_memory_fail(1);
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_ERR_NOMEM);
+    CHECK_EQ_INT(eki_report_open(report, file_name), EK_ERR_NOMEM);
     eki_memory_fail(0);
     eki_report_destroy(&report);
 }
@@ -523,6 +600,8 @@ int main(void)
     RUN(level_two_has_all_figures_in_columns);
     RUN(level_zero_and_other_ranks_are_silent);
     RUN(a_file_gets_a_header_and_a_row_per_iteration);
+    RUN(ranks_and_functions_have_files_of_their_own);
+    RUN(destinations_are_lists_of_one_of_each_kind);
     RUN(an_old_file_is_emptied);
     RUN(collections_share_a_file);
     RUN(a_file_that_cannot_be_opened_is_named);
