@@ -77,7 +77,7 @@ void eki_log_environment(ek_level level);
 
 /* End all ranks of the job, by what was told last; without, this process. */
 _Noreturn void eki_abort(void);
-void eki_abort_by(void (*abort_job)(void));
+void eki_abort_by(void (*abort_job)(void), int rank);
 
 _Noreturn void eki_assert_failed(const char *condition, const char *file,
                                  int line);
@@ -164,6 +164,16 @@ static inline uint64_t eki_clock_ns(void)
 #endif
     return eki_clock_system_ns();
 }
+
+/* From THEN to NOW; 0 where another thread has read THEN later. */
+static inline uint64_t eki_ns_since(uint64_t then, uint64_t now)
+{
+    return now > then ? now - then : 0;
+}
+
+/* Milliseconds of the system's clock, give or take 10: processes of a host
+ * agree on the moment. */
+uint64_t eki_clock_moment_ms(void);
 
 /* Let the CPU know that this is a spin loop. */
 static inline void eki_pause(void)

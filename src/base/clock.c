@@ -32,6 +32,18 @@ uint64_t eki_clock_system_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+uint64_t eki_clock_moment_ms(void)
+{
+#if defined(CLOCK_MONOTONIC_COARSE)
+    const clockid_t clock = CLOCK_MONOTONIC_COARSE;
+#else
+    const clockid_t clock = CLOCK_MONOTONIC;
+#endif
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 void eki_yield(void)
 {
     sched_yield();

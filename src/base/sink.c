@@ -121,11 +121,13 @@ void eki_error_say_rarely(int rank, int size)
 }
 
 static void (*_Atomic abort_by)(void);
+static _Atomic int abort_rank = -1;
 
-void eki_abort_by(void (*abort_job)(void))
+void eki_abort_by(void (*abort_job)(void), int rank)
 {
-    /* relaxed: a function, which needs no other data. */
+    /* relaxed, both: a function and a number, which need no other data. */
     atomic_store_explicit(&abort_by, abort_job, memory_order_relaxed);
+    atomic_store_explicit(&abort_rank, rank, memory_order_relaxed);
 }
 
 _Noreturn void eki_abort(void)
@@ -178,6 +180,11 @@ void eki_log_lines(ek_level level, int rank, int size, const char *module,
 _Noreturn void eki_assert_failed(const char *condition, const char *file,
                                  int line)
 {
-    fprintf(stderr, "evenkeel: %s:%d: broken: %s\n", file, line, condition);
-    abort();
+    /* relaxed: see eki_abort_by(). */
+    int rank = atomic_load_explicit(&abort_rank, memory_order_relaxed);
+    char text[LINE_BYTES] = "evenkeel";
+    if (rank >= 0)
+        eki_append(text, sizeof text, " %d", rank);
+    fprintf(stderr, "%s: %s:%d: broken: %s\n", text, file, line, condition);
+    eki_abort();
 }

@@ -59,6 +59,11 @@ static size_t message_bytes(const ek_collection *tasks)
     return bytes > least ? bytes : least;
 }
 
+static uint64_t stall_ns(const ek_collection *tasks)
+{
+    return (uint64_t)tasks->settings.options.stall_ms * 1000000;
+}
+
 static ek_status make_engine(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
@@ -70,7 +75,7 @@ static ek_status make_engine(ek_collection *tasks)
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
-        .stall_ns = (uint64_t)options->stall_ms * 1000000,
+        .stall_ns = stall_ns(tasks),
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
@@ -108,6 +113,8 @@ static ek_status make_team(ek_collection *tasks)
     ek_status status = eki_team_create(&setup, &tasks->team);
     tasks->engine->stepper = tasks->team;
     tasks->engine->owner = tasks;
+    if (status == EK_OK)
+        status = eki_lookout_join(&tasks->lookout, tasks->team);
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
@@ -177,6 +184,7 @@ static ek_status check_call(void)
 static void free_parts(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
+    eki_lookout_close(&tasks->lookout);
     for (int here = 0;
          tasks->engine && options->worker_destroy && here < options->workers;
          here++) {
@@ -194,6 +202,16 @@ static void free_parts(ek_collection *tasks)
     pthread_mutex_destroy(&tasks->mutex);
     eki_settings_free(&tasks->settings);
     eki_free(tasks);
+}
+
+/* From now on this rank says what it waits for. */
+static void open_lookout(ek_collection *tasks, MPI_Comm comm)
+{
+    struct eki_look look = {.name = tasks->settings.name,
+                            .stall_ns = stall_ns(tasks)};
+    eki_mpi_ranks(comm, &look.rank, &look.size);
+    eki_lookout_open(&tasks->lookout, &look);
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CREATE, 0);
 }
 
 /* What is to be done about a failure, as far as options have been read. */
@@ -223,6 +241,8 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
         if (resolved != EK_OK)
             eki_settings_free(&tasks->settings);
     }
+    if (resolved == EK_OK)
+        open_lookout(tasks, comm);
     /* A rank whose options are bad takes part until all know of it. */
     int64_t ranks_per_node =
         resolved == EK_OK ? tasks->settings.options.ranks_per_node : 0;
@@ -232,8 +252,10 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     if (status != EK_OK) {
         fail_create(tasks);
         eki_fabric_mpi_destroy(&fabric);
-        if (resolved == EK_OK)
+        if (resolved == EK_OK) {
+            eki_lookout_close(&tasks->lookout);
             eki_settings_free(&tasks->settings);
+        }
         eki_free(tasks);
         return status;
     }
@@ -254,6 +276,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     /* relaxed: only the number itself matters. */
     atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
     eki_collection_say_start(tasks);
+    eki_lookout_leave(&tasks->lookout);
     *made = tasks;
     return EK_OK;
 }
@@ -306,8 +329,11 @@ void ek_destroy(ek_collection **made)
                 tasks->settings.name);
         eki_collection_release();
     }
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_DESTROY, 0);
     say_last(tasks);
     say_lists(tasks);
+    /* Wait for the other ranks while all is there that says for whom. */
+    eki_fabric_mpi_settle(tasks->fabric);
     free_parts(tasks);
 }
 
@@ -348,6 +374,12 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
         tasks, register_function(tasks, name, fn, context, function));
 }
 
+static void set_stall(ek_collection *tasks)
+{
+    tasks->engine->setup.stall_ns = stall_ns(tasks);
+    eki_lookout_set(&tasks->lookout, stall_ns(tasks));
+}
+
 /* Apply options of which somebody else than the settings has a copy. */
 static ek_status apply_option(ek_collection *tasks, const char *option)
 {
@@ -356,7 +388,7 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
         eki_team_set_poll_period(tasks->team,
                                  (uint64_t)options->poll_period_us * 1000);
     if (strcmp(option, "stall_ms") == 0)
-        tasks->engine->setup.stall_ns = (uint64_t)options->stall_ms * 1000000;
+        set_stall(tasks);
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);
     return EK_OK;

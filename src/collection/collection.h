@@ -15,6 +15,7 @@
 #include "rebalance/rebalance.h"
 #include "record/record.h"
 #include "report/report.h"
+#include "team/lookout.h"
 #include "team/team.h"
 
 enum eki_state {
@@ -49,6 +50,7 @@ struct ek_collection {
     struct eki_report *report;
     struct eki_recording *recording; /* NULL: none */
     struct eki_affinity affinity;
+    struct eki_lookout lookout; /* says what this rank waits for */
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */

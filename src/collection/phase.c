@@ -82,4 +82,5 @@ void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team);
+    eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
 }

@@ -111,7 +111,11 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
 static void end_hooks(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
-    for (int here = 0; options->worker_end && here < options->workers; here++)
+    if (!options->worker_end)
+        return;
+    /* Others see that this rank has not come to the report yet. */
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
+    for (int here = 0; here < options->workers; here++)
         options->worker_end(tasks->engine->workers[here]->data, here,
                             options->worker_context);
 }
@@ -195,10 +199,12 @@ static ek_status close_iteration(ek_collection *tasks,
     struct eki_error error;
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
+    eki_lookout_move(&tasks->lookout, EKI_STAGE_OUTSIDE);
     eki_engine_leave(tasks->engine, &error);
     tasks->state = EKI_STATE_RAN;
     end_hooks(tasks);
     eki_collection_trace_end(tasks, left, (ek_status)error.status);
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
@@ -214,6 +220,7 @@ static ek_status close_iteration(ek_collection *tasks,
         eki_report_trouble(tasks->report);
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
+    eki_lookout_leave(&tasks->lookout);
     eki_collection_release();
     return status == EK_OK ? shared : status;
 }
@@ -221,6 +228,7 @@ static ek_status close_iteration(ek_collection *tasks,
 /* After an iteration that could not be opened: the claim is given back. */
 static ek_status not_opened(ek_collection *tasks, ek_status status)
 {
+    eki_lookout_leave(&tasks->lookout);
     eki_collection_release();
     if (tasks->state != EKI_STATE_BROKEN)
         tasks->state = EKI_STATE_RAN;
@@ -237,6 +245,7 @@ static ek_status process(ek_collection *tasks, ek_process_report *report)
     if (is_inside && !eki_team_is_first())
         return eki_collection_check_region("ek_process");
     EKI_TRY(eki_collection_claim(tasks, "ek_process"));
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
     ek_status status = open_iteration(tasks, EKI_CALL_PROCESS, report);
     if (status != EK_OK)
         return not_opened(tasks, status);
@@ -257,6 +266,7 @@ static ek_status begin(ek_collection *tasks)
         return eki_error(EK_ERR_ARG, "ek_begin: collection is NULL");
     EKI_TRY(eki_collection_check_region("ek_begin"));
     EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_PULL, tasks->iteration);
     ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL);
     if (status == EK_OK)
         return EK_OK;

@@ -73,9 +73,11 @@ static ek_status run_phase(ek_collection *tasks,
                            ek_status status)
 {
     struct eki_error error;
+    enum eki_called called = tasks->lookout.look.called;
     eki_collection_enter(tasks, EKI_PHASE_RESTORE, balance, status);
     eki_team_run_restore(tasks->team);
     eki_team_finish(tasks->team);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     eki_engine_leave(tasks->engine, &error);
     return eki_collection_error(tasks, &error);
 }
@@ -256,11 +258,13 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
     if (!eki_team_is_first())
         EKI_TRY(eki_collection_check_region("ek_restore"));
     EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_RESTORE, tasks->iteration);
     tasks->is_behind = false;
     ek_status status = eki_collection_check_region("ek_restore");
     if (status == EK_OK)
         status = check_report(report);
     status = eki_collection_restore(tasks, policy, status, &whole);
+    eki_lookout_leave(&tasks->lookout);
     eki_collection_release();
     if (status == EK_OK && report) {
         size_t bytes = report->struct_bytes;

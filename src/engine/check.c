@@ -21,9 +21,10 @@ static const char *check_piece(const struct eki_piece *piece)
         return "the size of a piece is not from 1 to 512";
     if (piece->first < 0)
         return NULL;
-    if (piece->first > piece->index || piece->index > piece->last)
+    int64_t index = eki_piece_index(piece);
+    if (piece->first > index || index > piece->last)
         return "a piece of a range runs beyond its ends";
-    if (piece->nulls < 0 || piece->nulls > piece->index - piece->first)
+    if (piece->nulls < 0 || piece->nulls > index - piece->first)
         return "a piece has more null indices than it has run";
     return NULL;
 }

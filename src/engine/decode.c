@@ -126,6 +126,7 @@ static bool vote_fits(const struct eki_decode *decode,
     memcpy(&vote, message->body, sizeof vote);
     return eki_fits_one(decode, "wave", head->first, wave) &&
            eki_fits_one(decode, "votes before it", waves->has_vote[at], 0) &&
+           eki_fits(decode, "stillness", (int64_t)vote.is_still, 0, 1) &&
            fits_error(decode, &vote.error);
 }
 
@@ -157,6 +158,10 @@ bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
         return vote_fits(&decode, message);
     case EKI_KIND_WAVE:
         return verdict_fits(&decode, message);
+    case EKI_KIND_HERE:
+        return fits_neighbour(&decode, head, true, true) &&
+               eki_fits(&decode, "votes", head->count, 0, 1) &&
+               eki_fits_one(&decode, "bytes", head->bytes, 0);
     default:
         return fits_neighbour(&decode, head, true, true) &&
                eki_fits_body(&decode, head, 0, 0);

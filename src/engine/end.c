@@ -13,27 +13,40 @@ void eki_worker_note_idle(struct ek_worker *worker)
      * the acquire in eki_is_idle(). */
     if (!eki_is_set(&words->idle, phase))
         atomic_store_explicit(&words->idle, phase, memory_order_release);
+    /* relaxed: the answer tells of what was before it. */
+    uint64_t roll =
+        atomic_load_explicit(&worker->engine->node->roll, memory_order_relaxed);
+    if (!eki_is_set(&words->roll, roll))
+        /* release: pairs with the acquire in eki_node_answers(): `executed` of
+         * what it had before. */
+        atomic_store_explicit(&words->roll, roll, memory_order_release);
+}
+
+bool eki_node_answers(const struct eki_engine *engine)
+{
+    /* relaxed: one value, which all must have answered. */
+    uint64_t roll =
+        atomic_load_explicit(&engine->node->roll, memory_order_relaxed);
+    for (int i = 0; i < engine->topology->node_workers; i++) {
+        /* acquire: pairs with the release in eki_worker_note_idle(). */
+        if (atomic_load_explicit(&eki_words_of(engine, i)->roll,
+                                 memory_order_acquire) != roll)
+            return false;
+    }
+    return true;
+}
+
+void eki_node_call_roll(struct eki_engine *engine)
+{
+    /* release: pairs with nothing that is read; what was summed before stays
+     * before. */
+    atomic_fetch_add_explicit(&engine->node->roll, 1, memory_order_release);
 }
 
 static void restart_check(struct ek_worker *worker)
 {
     worker->check.at = worker->check.pass = 0;
     worker->check.executed = worker->check.created = 0;
-}
-
-/* Whether all is done and nothing has moved for so long that it is a stall. */
-static void watch(struct ek_worker *worker, uint64_t now)
-{
-    struct eki_engine *engine = worker->engine;
-    if (worker->check.executed != worker->check.last) {
-        worker->check.last = worker->check.executed;
-        worker->check.unchanged_since = now;
-    }
-    if (engine->setup.stall_ns != 0 &&
-        now - worker->check.unchanged_since > engine->setup.stall_ns)
-        /* relaxed: a hint to print. */
-        atomic_store_explicit(&engine->node->stalled, engine->phase,
-                              memory_order_relaxed);
 }
 
 static void add_executed(struct ek_worker *worker,
@@ -74,7 +87,7 @@ static void count_second(struct ek_worker *worker,
 }
 
 /* Look at one worker; true: a later phase was seen, so this one has ended. */
-static bool first_pass(struct ek_worker *worker, uint64_t now)
+static bool first_pass(struct ek_worker *worker)
 {
     struct eki_engine *engine = worker->engine;
     const struct eki_worker_words *words =
@@ -89,7 +102,6 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
     if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
     if (!eki_is_idle(words, engine->phase)) {
-        worker->check.unchanged_since = now;
         restart_check(worker);
         return false;
     }
@@ -106,39 +118,37 @@ static bool first_pass(struct ek_worker *worker, uint64_t now)
  * too, must all be: a rank that has just entered may still make the phase an
  * error.
  */
-static bool check_next(struct ek_worker *worker, uint64_t now)
+static bool check_next(struct ek_worker *worker)
 {
     struct eki_engine *engine = worker->engine;
     if (worker->check.pass == 0)
-        return first_pass(worker, now);
+        return first_pass(worker);
     count_second(worker, eki_words_of(engine, worker->check.at));
     if (++worker->check.at < engine->topology->node_workers)
         return false;
     bool is_done = worker->check.created == worker->check.executed;
-    if (!is_done)
-        watch(worker, now);
     restart_check(worker);
     return is_done;
 }
 
 /* As many words as a step may look at, until the check begins anew. */
-static bool check_alone(struct ek_worker *worker, uint64_t now)
+static bool check_alone(struct ek_worker *worker)
 {
     int left = worker->engine->setup.check_words;
     do {
-        if (check_next(worker, now))
+        if (check_next(worker))
             return true;
     } while (--left > 0 && (worker->check.at != 0 || worker->check.pass != 0));
     return false;
 }
 
-static bool is_finished(struct ek_worker *worker, uint64_t now)
+static bool is_finished(struct ek_worker *worker)
 {
     struct eki_engine *engine = worker->engine;
     if (eki_is_broken(engine))
         return true;
     if (engine->alone)
-        return check_alone(worker, now);
+        return check_alone(worker);
     /* acquire: pairs with the release in the server that announces: all that
      * tasks did anywhere is done. */
     return atomic_load_explicit(&engine->node->announced,
@@ -186,12 +196,10 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
         eki_worker_become_idle(worker, now);
     /* A delivery that brought nothing to run has taken the last note back. */
     eki_worker_note_idle(worker);
-    if (is_finished(worker, now)) {
+    if (is_finished(worker)) {
         finish(worker, now);
         return EKI_STEP_DONE;
     }
-    if (worker->here == 0 && eki_is_set(&engine->node->stalled, engine->phase))
-        eki_engine_stall(engine);
     /* relaxed, both: tasks travel to a node that needs no messages else. */
     if (engine->fabric &&
         eki_is_set(&engine->node->mail[engine->phase & 1], engine->phase))

@@ -52,6 +52,9 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     eki_random_seed(&worker->search.thief.random, engine->setup.seed,
                     (uint64_t)worker->id);
     worker->piece.first = -1;
+    /* relaxed: nobody else is about. */
+    atomic_store_explicit(&worker->piece.shown_function, -1,
+                          memory_order_relaxed);
     worker->search.steal_from = -1;
     /* relaxed: nobody else is about. */
     atomic_store_explicit(&worker->answers, eki_shut(worker),

@@ -118,9 +118,6 @@ struct eki_engine {
     _Atomic int absent;    /* workers without a thread */
     _Atomic int broken;    /* ek_status: no message moves any more */
 
-    /* Written by worker 0; reset on entering. */
-    bool stall_printed;
-
     /* Written by the server, and by the thread that enters. */
     int holds; /* protocols for which workers wait in a restore */
     struct eki_post post;
@@ -196,8 +193,10 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now);
  * rank. */
 const char *eki_node_check(const struct eki_engine *engine);
 
-/* Report a phase that stands still, once, to the message sink. */
-void eki_engine_stall(struct eki_engine *engine);
+/* Report a phase that stands still, WHERE (" in ..."), to the message sink;
+ * short: only workers that hold tasks. */
+void eki_engine_stall(const struct eki_engine *engine, const char *where,
+                      bool is_short);
 
 /* Whether it has seen the end of the phase. */
 static inline bool eki_worker_is_done(const struct ek_worker *worker)

@@ -47,6 +47,13 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now);
 /* Say that the end need not wait for this worker; a delivery takes that back.
  */
 void eki_worker_note_idle(struct ek_worker *worker);
+/*
+ * The roll: who answers it holds no task, not even a claimed one.  While any
+ * worker has something it runs a task before it answers.  So sums of executed
+ * and created that are equal before and after a roll show that nothing moves.
+ */
+bool eki_node_answers(const struct eki_engine *engine);
+void eki_node_call_roll(struct eki_engine *engine);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

@@ -17,7 +17,9 @@ static const struct eki_kind_traits kinds[EKI_KINDS] = {
     [EKI_KIND_FETCH] = {"fetch", EKI_CONCERNS_SERVER, false, false, true},
     [EKI_KIND_FETCHED] = {"fetched", EKI_CONCERNS_WORKER, true, true, true},
     [EKI_KIND_PARCEL] = {"parcel", EKI_CONCERNS_SERVER, false, true, true},
-    [EKI_KIND_BREAK] = {"break", EKI_CONCERNS_ALL, false, false, true}};
+    [EKI_KIND_BREAK] = {"break", EKI_CONCERNS_ALL, false, false, true},
+    [EKI_KIND_PROBE] = {"probe", EKI_CONCERNS_SERVER, false, false, false},
+    [EKI_KIND_HERE] = {"here", EKI_CONCERNS_SERVER, false, false, false}};
 
 const struct eki_kind_traits *eki_kind_traits_of(int kind)
 {

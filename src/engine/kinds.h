@@ -24,6 +24,8 @@ enum eki_kind {
     EKI_KIND_PARCEL,  /* rebalance: a piece of something larger */
     EKI_KIND_BREAK,   /* to the neighbours: a message did not fit; struct
                          eki_error */
+    EKI_KIND_PROBE,   /* to a neighbour in the tree: are you there? */
+    EKI_KIND_HERE,    /* to who asked: yes; first: wave, count: has voted */
     EKI_KINDS
 };
 

@@ -18,11 +18,11 @@ static void begin(struct ek_worker *worker, uint64_t now)
     batch->payload_limit = (size_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
-    batch->current = NULL;
+    /* relaxed: nothing of a task is looked at. */
+    atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;
     worker->search.thief.failures = 0;
     worker->counts.first_ns = batch->stamp = worker->search.since = now;
-    worker->check.unchanged_since = now;
 }
 
 /* Count what is to be done here; a worker without tasks is left alone. */
@@ -107,7 +107,6 @@ static bool enter_protocols(struct eki_engine *engine,
 static void open_server(struct eki_engine *engine)
 {
     engine->holds = 0;
-    engine->stall_printed = false;
     if (engine->answered.has_any)
         memset(&engine->answered, 0, sizeof engine->answered);
 }

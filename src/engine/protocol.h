@@ -85,6 +85,10 @@ struct eki_protocol_ops {
     /* Whether an answer for WORKER is on its way. */
     bool (*awaits)(const struct eki_protocol *protocol,
                    const struct ek_worker *worker);
+    /* Append to TEXT what of its own has waited for WAITED or longer at NOW,
+     * ", ..."; while nobody steps the server. */
+    void (*tell)(const struct eki_protocol *protocol, uint64_t now,
+                 uint64_t waited, char *text, size_t bytes);
     /* Visit every task that lies in the protocol's own memory. */
     void (*visit)(const struct eki_protocol *protocol, eki_visit_fn *visit,
                   void *context);

@@ -98,7 +98,13 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
         local->stack_top = (unsigned char *)slot;
     else
         local->seed_top = (unsigned char *)slot;
-    worker->piece.index = worker->piece.first = range.first;
+    worker->piece.first = range.first;
+    eki_piece_set_index(&worker->piece, range.first);
+    /* relaxed, both: whoever looks finds out if they do not belong together. */
+    atomic_store_explicit(&worker->piece.shown_id, worker->piece.id,
+                          memory_order_relaxed);
+    atomic_store_explicit(&worker->piece.shown_function, slot->function,
+                          memory_order_relaxed);
     worker->piece.last = split(worker, range.first, range.last);
     worker->piece.nulls = 0;
     eki_worker_publish(worker, true);
@@ -108,10 +114,10 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
 /* Count what has run since the piece began, or since the last time stamp. */
 static void count_indices(struct ek_worker *worker, uint64_t elapsed)
 {
-    int64_t n = worker->piece.index - worker->piece.first;
+    int64_t n = eki_piece_index(&worker->piece) - worker->piece.first;
     struct eki_function_counts *function =
         &worker->function_counts[worker->piece.function];
-    worker->piece.first = worker->piece.index;
+    worker->piece.first = eki_piece_index(&worker->piece);
     worker->executed += (uint64_t)n;
     worker->counts.tasks += n;
     worker->counts.nulls += worker->piece.nulls;
@@ -137,7 +143,11 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
     worker->piece.first = -1;
     if (elapsed < EKI_SHORT_NS && worker->piece.size < EKI_PIECE_MAX)
         worker->piece.size *= 2;
-    worker->piece.index = worker->piece.last = 0;
+    eki_piece_set_index(&worker->piece, 0);
+    worker->piece.last = 0;
+    /* relaxed: nothing of the piece is looked at. */
+    atomic_store_explicit(&worker->piece.shown_function, -1,
+                          memory_order_relaxed);
 }
 
 /* Time of the index that ended at NOW, without the null ones before it. */
@@ -154,7 +164,7 @@ static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
 {
     struct eki_local *local = &worker->local;
     struct eki_slot *slot = (struct eki_slot *)local->log_end;
-    int64_t index = worker->piece.index - 1;
+    int64_t index = eki_piece_index(&worker->piece) - 1;
     EKI_ASSERT(local->log_end < local->log_limit);
     local->log_end += local->slot_bytes;
     eki_slot_head(slot, worker->piece.function, sizeof index, EKI_NO_HINT,
@@ -172,17 +182,19 @@ static void note_largest(struct ek_worker *worker, uint64_t ns)
     if (ns <= counts->largest_ns)
         return;
     counts->largest_ns = ns;
-    counts->largest_id = worker->piece.id + (uint64_t)worker->piece.index - 1;
+    counts->largest_id =
+        worker->piece.id + (uint64_t)eki_piece_index(&worker->piece) - 1;
     counts->largest_function = worker->piece.function;
 }
 
 bool eki_worker_put_back(struct ek_worker *worker)
 {
-    if (worker->piece.index == worker->piece.last)
+    if (eki_piece_index(&worker->piece) == worker->piece.last)
         return true;
-    if (!push_range(worker, worker->piece.index, worker->piece.last))
+    if (!push_range(worker, eki_piece_index(&worker->piece),
+                    worker->piece.last))
         return false;
-    worker->piece.last = worker->piece.index;
+    worker->piece.last = eki_piece_index(&worker->piece);
     return true;
 }
 

@@ -2,6 +2,10 @@
 /* The report of a phase that stands still: a hang is explained, not guessed. */
 #include "engine/internal.h"
 
+enum {
+    NAMED_MOST = 16 /* workers of a rank that are printed */
+};
+
 static void print_worker(const struct eki_engine *engine,
                          const struct ek_worker *worker)
 {
@@ -30,16 +34,34 @@ static void print_worker(const struct eki_engine *engine,
                                                                    : "empty");
 }
 
-void eki_engine_stall(struct eki_engine *engine)
+/* Whether tasks lie here that somebody should run. */
+static bool holds_tasks(const struct ek_worker *worker)
 {
-    if (engine->stall_printed)
-        return;
-    engine->stall_printed = true;
-    eki_log(EK_LEVEL_WARN, engine->topology->rank, engine->topology->size,
-            "engine",
-            "phase %llu stands still: all workers are idle, but the tasks "
+    /* relaxed: for the eye only. */
+    return atomic_load_explicit(&worker->inbox, memory_order_relaxed) ||
+           eki_deque_visible(worker->engine->setup.deque,
+                             worker->engine->capacity,
+                             &worker->words->deque) > 0;
+}
+
+void eki_engine_stall(const struct eki_engine *engine, const char *where,
+                      bool is_short)
+{
+    const struct eki_topology *topology = engine->topology;
+    int workers = topology->workers_here;
+    int count = 0;
+    if (!is_short)
+        eki_log(
+            EK_LEVEL_WARN, topology->rank, topology->size, "engine",
+            "phase %llu stands still%s: all workers are idle, but the tasks "
             "created and executed differ",
-            (unsigned long long)engine->phase);
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        print_worker(engine, engine->workers[here]);
+            (unsigned long long)engine->phase, where);
+    for (int here = 0; here < workers; here++) {
+        const struct ek_worker *worker = engine->workers[here];
+        if ((!is_short || holds_tasks(worker)) && count++ < NAMED_MOST)
+            print_worker(engine, worker);
+    }
+    if (count > NAMED_MOST)
+        eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "engine",
+                "... and %d more workers of this rank", count - NAMED_MOST);
 }

@@ -9,6 +9,8 @@ static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
     int workers = engine->topology->node_workers;
     memset(vote, 0, sizeof *vote);
     vote->signature_low = UINT64_MAX;
+    /* Before the sums: they count what was before the answers. */
+    vote->is_still = eki_node_answers(engine);
     for (int i = 0; i < workers; i++) {
         const struct eki_worker_words *words = eki_words_of(engine, i);
         /* acquire: pairs with the release in eki_engine_enter(): its seeds are
@@ -38,6 +40,7 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
 {
     sum->created += vote->created;
     sum->executed += vote->executed;
+    sum->is_still &= vote->is_still;
     if (vote->signature_low < sum->signature_low)
         sum->signature_low = vote->signature_low;
     if (vote->signature_high > sum->signature_high)
@@ -61,6 +64,15 @@ static bool send_to_node(struct eki_engine *engine, enum eki_kind kind,
     eki_fabric_post(engine->fabric, message,
                     engine->topology->lowest_rank[node]);
     return true;
+}
+
+static struct eki_neighbour *neighbour_of(struct eki_waves *waves, int node)
+{
+    for (int i = 0; i < waves->neighbour_count; i++) {
+        if (waves->neighbours[i].node == node)
+            return &waves->neighbours[i];
+    }
+    return NULL;
 }
 
 static void take_vote(struct eki_engine *engine,
@@ -117,16 +129,28 @@ static void take_wave(struct eki_engine *engine,
     waves->verdict_next = 0;
 }
 
-/* Root: has nothing moved for so long that it must be a stall? */
+/*
+ * Root: has nothing moved for so long that it must be a stall?  One wave more
+ * than two, in which all were still: what is claimed in one wave runs before
+ * the next.  NOW may be older than unchanged_since: threads that step the
+ * server in turn have read it before.
+ */
 static bool is_stalled(struct eki_engine *engine, const struct eki_vote *sum,
                        uint64_t now)
 {
+    enum {
+        STILL_WAVES = 3
+    };
     struct eki_waves *waves = &engine->waves;
+    waves->still_waves += sum->is_still != 0;
     if (sum->created != waves->last_created ||
-        sum->executed != waves->last_executed)
+        sum->executed != waves->last_executed) {
         waves->unchanged_since = now;
+        waves->still_waves = 0;
+    }
     if (engine->setup.stall_ns == 0 || waves->stall_told ||
-        now - waves->unchanged_since < engine->setup.stall_ns)
+        waves->still_waves < STILL_WAVES ||
+        eki_ns_since(waves->unchanged_since, now) < engine->setup.stall_ns)
         return false;
     waves->stall_told = true;
     return true;
@@ -208,8 +232,94 @@ static void vote(struct eki_engine *engine, uint64_t now)
      * before the other one has it. */
     waves->has_vote[0] = waves->has_vote[1] = false;
     waves->voted = true;
+    if (sum.is_still)
+        eki_node_call_roll(engine);
     if (waves->parent < 0)
         decide(engine, &sum, now);
+}
+
+/* Something has come from a neighbour: it is there. */
+static void note_heard(struct eki_waves *waves, int node, uint64_t now)
+{
+    struct eki_neighbour *neighbour = neighbour_of(waves, node);
+    if (!neighbour)
+        return;
+    neighbour->heard = now;
+    neighbour->probed = 0;
+}
+
+/* Someone asks whether this node is there: it is told in the next step. */
+static void take_probe(struct eki_waves *waves, int node)
+{
+    struct eki_neighbour *neighbour = neighbour_of(waves, node);
+    if (!neighbour)
+        return;
+    neighbour->asks = true;
+    waves->probe_at = 0;
+}
+
+/* A neighbour says how far it is.  Messages of a pair of ranks keep their
+ * order: what it says it has sent, and is not here, is lost. */
+static void take_here(struct eki_waves *waves, const struct eki_head *head,
+                      uint64_t now)
+{
+    struct eki_neighbour *neighbour = neighbour_of(waves, head->detail);
+    uint64_t wave = (uint64_t)head->first;
+    bool is_lost = false;
+    if (!neighbour)
+        return;
+    for (int i = 0; i < waves->children; i++)
+        is_lost |= waves->child[i] == head->detail && head->count == 1 &&
+                   wave == waves->wave && !waves->has_vote[i] && !waves->voted;
+    if (head->detail == waves->parent)
+        is_lost = waves->voted && wave > waves->wave;
+    if (!is_lost)
+        neighbour->lost = 0;
+    else if (neighbour->lost == 0)
+        neighbour->lost = now;
+}
+
+static bool send_here(struct eki_engine *engine, int node)
+{
+    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_HERE);
+    if (!message)
+        return false;
+    message->head.first = (int64_t)engine->waves.wave;
+    message->head.count = engine->waves.voted;
+    message->head.detail = engine->topology->node;
+    eki_fabric_post(engine->fabric, message,
+                    engine->topology->lowest_rank[node]);
+    return true;
+}
+
+/* Ask neighbours of whom nothing has come for long whether they are there, and
+ * answer those who ask. */
+static void ask_neighbours(struct eki_engine *engine, uint64_t now)
+{
+    struct eki_waves *waves = &engine->waves;
+    uint64_t half = engine->setup.stall_ns / 2;
+    waves->probe_at = half == 0 ? UINT64_MAX : now + half / 4;
+    for (int i = 0; i < waves->neighbour_count; i++) {
+        struct eki_neighbour *neighbour = &waves->neighbours[i];
+        if (neighbour->asks)
+            neighbour->asks = !send_here(engine, neighbour->node);
+        if (neighbour->asks)
+            waves->probe_at = now;
+        if (half != 0 && neighbour->probed == 0 &&
+            eki_ns_since(neighbour->heard, now) >= half &&
+            send_to_node(engine, EKI_KIND_PROBE, neighbour->node, NULL, 0))
+            neighbour->probed = now;
+    }
+}
+
+static void enter_neighbours(struct eki_waves *waves, uint64_t now)
+{
+    for (int i = 0; i < waves->neighbour_count; i++) {
+        struct eki_neighbour *neighbour = &waves->neighbours[i];
+        *neighbour =
+            (struct eki_neighbour){.node = neighbour->node, .heard = now};
+    }
+    waves->probe_at = now;
 }
 
 static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
@@ -224,24 +334,31 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     waves->verdict_next = -1;
     waves->stall_told = false;
     waves->unchanged_since = now;
+    waves->still_waves = 0;
+    enter_neighbours(waves, now);
     return true;
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
-    (void)now;
-    if (!eki_wave_fits(protocol->engine, message)) {
+    struct eki_engine *engine = protocol->engine;
+    if (!eki_wave_fits(engine, message)) {
         /* Who has voted waits for no other verdict. */
-        protocol->engine->must_break |= message->head.kind == EKI_KIND_WAVE;
+        engine->must_break |= message->head.kind == EKI_KIND_WAVE;
         return EKI_REFUSED;
     }
+    note_heard(&engine->waves, message->head.detail, now);
     if (message->head.kind == EKI_KIND_VOTE)
-        take_vote(protocol->engine, message);
+        take_vote(engine, message);
     else if (message->head.kind == EKI_KIND_WAVE)
-        take_wave(protocol->engine, message);
+        take_wave(engine, message);
+    else if (message->head.kind == EKI_KIND_PROBE)
+        take_probe(&engine->waves, message->head.detail);
+    else if (message->head.kind == EKI_KIND_HERE)
+        take_here(&engine->waves, &message->head, now);
     else
-        eki_set_stop(protocol->engine);
+        eki_set_stop(engine);
     return EKI_TAKEN;
 }
 
@@ -252,6 +369,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     if (!waves->is_lowest || waves->forwarded)
         return;
     spread_stop(engine);
+    if (now >= waves->probe_at)
+        ask_neighbours(engine, now);
     if (waves->verdict_next >= 0)
         pass_verdict(engine);
     if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
@@ -261,7 +380,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
 const struct eki_protocol_ops eki_waves_ops = {
     .name = "waves",
     .service = EKI_SERVE_END,
-    .kinds = 1u << EKI_KIND_VOTE | 1u << EKI_KIND_WAVE | 1u << EKI_KIND_STOP,
+    .kinds = 1u << EKI_KIND_VOTE | 1u << EKI_KIND_WAVE | 1u << EKI_KIND_STOP |
+             1u << EKI_KIND_PROBE | 1u << EKI_KIND_HERE,
     .enter = enter,
     .take = take,
     .step = step};
@@ -279,6 +399,10 @@ void eki_waves_open(struct eki_engine *engine)
         if (2 * node + i < topology->nodes)
             waves->child[waves->children++] = 2 * node + i;
     }
+    for (int i = 0; i < waves->children; i++)
+        waves->neighbours[waves->neighbour_count++].node = waves->child[i];
+    if (waves->parent >= 0)
+        waves->neighbours[waves->neighbour_count++].node = waves->parent;
 }
 
 bool eki_waves_are_over(const struct eki_engine *engine)

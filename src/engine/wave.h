@@ -5,6 +5,9 @@
  *     child -> parent   VOTE   sums of a subtree, signatures, its worst error
  *     parent -> child   WAVE   again, stalled, or done with the error of all
  *     to neighbours     STOP   start no task
+ *     to neighbours     PROBE  are you there?  Asked of who has sent nothing
+ *                              for half of stall_ns
+ *     to who has asked  HERE   yes: in which wave, and whether it has voted
  *
  * A vertex of the binary tree is a node; the server of its lowest rank votes
  * for all its workers, once per wave, when its children have voted and its
@@ -21,6 +24,8 @@
 struct eki_vote {
     uint64_t created, executed;
     uint64_t signature_low, signature_high;
+    /* Whether every worker has answered the roll (internal.h) anew. */
+    uint64_t is_still;
     struct eki_error error;
 };
 
@@ -35,6 +40,19 @@ struct eki_verdict {
     struct eki_error error;
 };
 
+enum {
+    EKI_NEIGHBOURS_MOST = 3 /* in the tree: two children, and the parent */
+};
+
+/* What is known of a neighbour in the tree. */
+struct eki_neighbour {
+    int node;
+    uint64_t heard;  /* when it last sent anything in this phase */
+    uint64_t probed; /* when it was asked whether it is there; 0: it answered */
+    uint64_t lost; /* since when a message of it must have got lost; 0: none */
+    bool asks;     /* it wants to know whether this node is there */
+};
+
 /* One rank's view; written by its server. */
 struct eki_waves {
     struct eki_protocol protocol;
@@ -46,9 +64,13 @@ struct eki_waves {
     struct eki_vote vote[2];
     struct eki_verdict verdict; /* to pass on ... */
     int verdict_next;           /* ... from this child on; -1: none */
-    /* Root: sums of the last wave, and since when nothing has changed. */
-    uint64_t last_created, last_executed, unchanged_since;
+    /* Root: sums of the last wave, since when nothing has changed, and in how
+     * many waves since then all were still. */
+    uint64_t last_created, last_executed, unchanged_since, still_waves;
     bool stall_told;
+    struct eki_neighbour neighbours[EKI_NEIGHBOURS_MOST];
+    int neighbour_count;
+    uint64_t probe_at; /* look at them then */
 };
 
 extern const struct eki_protocol_ops eki_waves_ops;

@@ -52,6 +52,9 @@ struct eki_node_words {
 
     /* Written by all servers of the node: the rank that was stepped last. */
     _Alignas(EKI_LINE) _Atomic int polled;
+    /* Written by whoever wants to know that no worker of the node has anything:
+     * each of them answers when it waits. */
+    _Atomic uint64_t roll;
 
     /* Written by whoever draws from the counter on the node of rank 0: the
      * next number. */
@@ -69,6 +72,13 @@ struct eki_rank_words {
     _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
     struct eki_deque_shared deque; /* of its server; written by it alone */
     struct eki_errors errors;
+
+    /* What the rank does with the collection, for others to look at (look.h).
+     * Written by the thread that calls; the last one by the rank's lookout. */
+    _Alignas(EKI_LINE) _Atomic uint64_t called; /* eki_called_word() */
+    _Atomic int64_t iteration;
+    _Atomic uint64_t process;  /* a number that no other process has */
+    _Atomic uint64_t alive_ms; /* when it looked last; system clock */
 };
 
 /*
@@ -81,6 +91,7 @@ struct eki_worker_words {
     _Atomic uint64_t signature[2];      /* of phases, as above */
     _Atomic uint64_t created, executed; /* cumulative */
     _Atomic uint64_t idle;              /* phase in which it is idle now */
+    _Atomic uint64_t roll;              /* that it has answered */
     struct eki_deque_shared deque;
     struct eki_errors errors;
 };

@@ -16,7 +16,7 @@ static inline void record(struct eki_slot *slot, uint16_t bin)
 static void record_single(struct ek_worker *worker, uint64_t ns)
 {
     struct eki_counts *counts = &worker->counts;
-    const struct eki_slot *slot = worker->batch.current;
+    const struct eki_slot *slot = eki_worker_current(worker);
     /* Long both times: shorter ones were timed in batches, or by chance. */
     if (slot->bin >= EKI_BIN_LONG && ns >= EKI_LONG_NS &&
         !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED | EKI_SLOT_SET))) {
@@ -61,12 +61,13 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     worker->counts.tasks += n;
     worker->counts.work_ns += elapsed;
     struct eki_function_counts *function =
-        &worker->function_counts[worker->batch.current->function];
+        &worker->function_counts[eki_worker_current(worker)->function];
     function->tasks += n;
     function->work_ns += elapsed;
     adapt_batch(worker, elapsed);
     worker->batch.count = worker->batch.budget = 0;
-    worker->batch.current = NULL;
+    /* relaxed: nothing of the task is looked at. */
+    atomic_store_explicit(&worker->batch.current, NULL, memory_order_relaxed);
     worker->batch.stamp = now;
 }
 
@@ -78,8 +79,11 @@ struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
     if (slot->bin >= EKI_BIN_LONG && !eki_worker_may_begin(worker, slot))
         return NULL;
     struct eki_slot *logged = eki_local_log(local, slot);
-    if (logged)
+    if (logged) {
         local->stack_top = (unsigned char *)slot;
+        /* The log may move while somebody looks. */
+        eki_slot_show_head(worker->batch.scratch, slot);
+    }
     return logged;
 }
 
@@ -99,11 +103,11 @@ void eki_worker_fail(struct ek_worker *worker, int code, const char *text)
 static void mark_discard(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
+    struct eki_slot *slot = eki_worker_current(worker);
     worker->counts.nulls++;
-    worker->batch.current->flags |= EKI_SLOT_DISCARDED;
+    slot->flags |= EKI_SLOT_DISCARDED;
     if (local->log_end != local->log && !local->keeps_discarded &&
-        (unsigned char *)worker->batch.current + local->slot_bytes ==
-            local->log_end) {
+        (unsigned char *)slot + local->slot_bytes == local->log_end) {
         local->log_end -= local->slot_bytes;
         local->gone++;
     }
@@ -114,7 +118,7 @@ void eki_worker_mark(struct ek_worker *worker, int code)
     if (code != 0)
         eki_worker_fail(worker, code, "");
     uint32_t marks = worker->batch.marks;
-    struct eki_slot *slot = worker->batch.current;
+    struct eki_slot *slot = eki_worker_current(worker);
     worker->batch.marks = 0;
     if (marks & EKI_MARK_COST) {
         uint16_t bin = eki_bin_of(worker->batch.cost_ns);

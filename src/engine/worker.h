@@ -58,16 +58,18 @@ enum {
 
 /* The tasks that run between two readings of the clock. */
 struct eki_batch {
-    struct eki_slot *current; /* task that runs; NULL: an index */
-    unsigned char *seed;      /* seed_top when the batch began */
-    int64_t log;              /* log entries when the batch began */
-    uint32_t marks;           /* of the task that runs */
-    int32_t budget;           /* tasks this batch may take */
-    int32_t count;            /* tasks it took */
-    int32_t size;             /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
-    uint32_t function_limit;  /* functions registered */
+    /* Task that runs; NULL: an index, or none.  Others may look (look.h). */
+    _Atomic(struct eki_slot *) current;
+    unsigned char *seed;     /* seed_top when the batch began */
+    int64_t log;             /* log entries when the batch began */
+    uint32_t marks;          /* of the task that runs */
+    int32_t budget;          /* tasks this batch may take */
+    int32_t count;           /* tasks it took */
+    int32_t size;            /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
+    uint32_t function_limit; /* functions registered */
     size_t payload_limit;
     uint64_t stamp; /* clock when the batch began */
+    /* Of a task from the stack the header, of a spawned one all of it. */
     struct eki_slot *scratch;
     uint64_t cost_ns;
     bool restamp; /* the step took time: read the clock again */
@@ -82,13 +84,17 @@ struct eki_share {
 
 /* The part of a range that runs: first <= index <= last; first < 0: none. */
 struct eki_piece {
-    int64_t index, last;
+    _Atomic int64_t index; /* others may look, see look.h */
+    int64_t last;
     int64_t first;     /* where the piece began */
     int64_t nulls;     /* since the last time stamp */
     uint64_t id;       /* of index 0 of the range, so to speak */
     uint16_t function; /* of the range */
     int32_t size;      /* adaptive, 1 ... EKI_PIECE_MAX */
     double null_ns;    /* what a null index takes, about */
+    /* Function and id again, for others to look at. */
+    _Atomic int shown_function; /* -1: no piece is open */
+    _Atomic uint64_t shown_id;
 };
 
 /* Looking for work. */
@@ -108,8 +114,6 @@ struct eki_search {
 struct eki_check {
     int at, pass;
     uint64_t executed, created; /* sums so far */
-    uint64_t last;              /* what the last pass has found executed */
-    uint64_t unchanged_since;
 };
 
 struct ek_worker {
@@ -159,6 +163,27 @@ static inline uint64_t eki_worker_created(const struct ek_worker *worker)
     return worker->created + worker->next_id - worker->first_id;
 }
 
+/* The task that runs, for its own worker. */
+static inline struct eki_slot *
+eki_worker_current(const struct ek_worker *worker)
+{
+    /* relaxed: written by this thread. */
+    return atomic_load_explicit(&worker->batch.current, memory_order_relaxed);
+}
+
+/* The next index of the piece, for its own worker. */
+static inline int64_t eki_piece_index(const struct eki_piece *piece)
+{
+    /* relaxed: written by this thread. */
+    return atomic_load_explicit(&piece->index, memory_order_relaxed);
+}
+
+static inline void eki_piece_set_index(struct eki_piece *piece, int64_t index)
+{
+    /* relaxed: a look at it orders nothing. */
+    atomic_store_explicit(&piece->index, index, memory_order_relaxed);
+}
+
 static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
@@ -203,8 +228,11 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
             /* Spawned, so never measured.  It runs from a copy: its place is
              * that of its first child. */
             local->stack_top = (unsigned char *)slot;
-            eki_slot_copy(batch->scratch, slot, local->slot_bytes);
-            slot = batch->scratch;
+            struct eki_slot *scratch = batch->scratch;
+            uint32_t bytes = local->slot_bytes;
+            eki_slot_show_head(scratch, slot);
+            eki_slot_copy_payload(scratch, slot, bytes);
+            slot = scratch;
         }
     } else {
         if (EKI_UNLIKELY(local->seed_top == local->seed_base))
@@ -216,7 +244,8 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
         local->seed_top = (unsigned char *)slot;
     }
     batch->count++;
-    batch->current = slot;
+    /* release: pairs with the acquire in eki_look_at_phase(): the header. */
+    atomic_store_explicit(&batch->current, slot, memory_order_release);
     return slot;
 }
 
@@ -232,9 +261,11 @@ static inline uint64_t eki_worker_task_id(const struct ek_worker *worker)
 static inline bool eki_worker_take_index(struct ek_worker *worker,
                                          int64_t *index)
 {
-    if (worker->piece.index == worker->piece.last)
+    int64_t next = eki_piece_index(&worker->piece);
+    if (next == worker->piece.last)
         return false;
-    *index = worker->piece.index++;
+    eki_piece_set_index(&worker->piece, next + 1);
+    *index = next;
     return true;
 }
 

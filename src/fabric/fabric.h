@@ -115,6 +115,8 @@ bool eki_mpi_is_finalized(void);
 void eki_mpi_abort(void);
 /* Append the name and version of the MPI library, such as "Open MPI v4.1.4". */
 void eki_mpi_library(char *text, size_t bytes);
+/* The own rank in COMM, and its size; -1, 0: COMM is none. */
+void eki_mpi_ranks(MPI_Comm comm, int *rank, int *size);
 /* Whether the calling thread is the one that initialized MPI. */
 bool eki_mpi_is_main_thread(void);
 
@@ -136,6 +138,9 @@ int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);
 bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
 /* Post the receives for messages of up to MESSAGE_BYTES; collective. */
 ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes);
+/* Collective: wait until all that was ever sent to this rank has arrived, and
+ * drop what nobody has polled.  No message moves any more. */
+void eki_fabric_mpi_settle(struct eki_fabric *fabric);
 /*
  * Collective: waits until all messages have arrived everywhere, and drops those
  * that nobody polled.  After MPI_Finalize it only frees memory.  Sets *fabric

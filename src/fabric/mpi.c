@@ -222,7 +222,7 @@ static struct eki_message *mpi_poll(struct eki_fabric *fabric)
 static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    if (fabric->failed == EK_OK)
+    if (fabric->failed == EK_OK && !mpi->has_settled)
         start_receive(mpi, slot_of(mpi, mpi->receive_buffers, message));
 }
 
@@ -336,10 +336,20 @@ static bool messages_settle(struct eki_mpi *mpi)
     return false;
 }
 
+void eki_fabric_mpi_settle(struct eki_fabric *fabric)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    if (!mpi->is_open || mpi->has_settled || eki_mpi_thread_level() < 0)
+        return;
+    mpi->has_settled = true;
+    mpi->is_settled = messages_settle(mpi);
+}
+
 /* End all requests; false if MPI may still use the buffers. */
 static bool messages_close(struct eki_mpi *mpi)
 {
-    if (!messages_settle(mpi))
+    eki_fabric_mpi_settle(&mpi->base);
+    if (!mpi->is_settled)
         return false;
     while (mpi->posted.count > 0) {
         MPI_Request *request = &mpi->receives[queue_pop(&mpi->posted)];
@@ -384,6 +394,16 @@ void eki_mpi_abort(void)
 {
     if (eki_mpi_thread_level() >= 0)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+void eki_mpi_ranks(MPI_Comm comm, int *rank, int *size)
+{
+    *rank = -1;
+    *size = 0;
+    if (comm == MPI_COMM_NULL)
+        return;
+    MPI_Comm_rank(comm, rank);
+    MPI_Comm_size(comm, size);
 }
 
 bool eki_mpi_is_main_thread(void)
@@ -459,7 +479,6 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
 {
     *fabric = NULL;
     EKI_TRY(check_comm(comm));
-    eki_abort_by(eki_mpi_abort);
     MPI_Comm own = MPI_COMM_NULL;
     int code = MPI_Comm_dup(comm, &own);
     if (code != MPI_SUCCESS)
@@ -468,6 +487,8 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
 
     ek_status status = EK_OK;
     struct eki_mpi *mpi = make_fabric(own);
+    if (mpi)
+        eki_abort_by(eki_mpi_abort, mpi->base.rank);
     if (!mpi)
         status = eki_error(EK_ERR_NOMEM, "no memory for the fabric");
     else if (ranks_per_node < 0)

@@ -50,6 +50,7 @@ struct eki_mpi {
     unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride] */
     unsigned char *send_buffers;    /* [EKI_MPI_SENDS][stride] */
     bool is_open;
+    bool has_settled, is_settled; /* ... and nothing is on its way */
     /* Receives are persistent; those in POSTED are active, in this order, and
      * the messages of the others are handed out. */
     MPI_Request receives[EKI_MPI_RECEIVES];

@@ -165,13 +165,36 @@ static inline uint64_t eki_load_word(const unsigned char *from)
     return word;
 }
 
-static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
+/* The header in words that another thread may look at meanwhile. */
+static inline void eki_slot_show_head(struct eki_slot *to,
+                                      const struct eki_slot *from)
 {
-    uint64_t *t = to;
-    const uint64_t *f = from;
-    unsigned char *to_payload = ((struct eki_slot *)to)->payload;
-    const unsigned char *payload = ((const struct eki_slot *)from)->payload;
-    t[0] = f[0], t[1] = f[1];
+    _Atomic uint64_t *words = (_Atomic uint64_t *)to;
+    const uint64_t *head = (const uint64_t *)from;
+    /* relaxed, both: ordered by whatever says that it is there. */
+    atomic_store_explicit(&words[0], head[0], memory_order_relaxed);
+    atomic_store_explicit(&words[1], head[1], memory_order_relaxed);
+}
+
+/* Look at a header that is shown so. */
+static inline void eki_slot_look_head(const struct eki_slot *slot,
+                                      int *function, uint64_t *id)
+{
+    const _Atomic uint64_t *words = (const _Atomic uint64_t *)slot;
+    uint16_t first;
+    /* relaxed, both: whoever looks finds out if they do not belong together. */
+    uint64_t head = atomic_load_explicit(&words[0], memory_order_relaxed);
+    *id = atomic_load_explicit(&words[1], memory_order_relaxed);
+    memcpy(&first, &head, sizeof first);
+    *function = first;
+}
+
+static inline void eki_slot_copy_payload(struct eki_slot *to,
+                                         const struct eki_slot *from,
+                                         uint32_t bytes)
+{
+    unsigned char *to_payload = to->payload;
+    const unsigned char *payload = from->payload;
     if (EKI_LIKELY(bytes == 64)) {
         eki_copy_pair(to_payload, payload);
         eki_copy_pair(to_payload + 16, payload + 16);
@@ -180,6 +203,14 @@ static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
     }
     for (uint32_t i = 0; i + EKI_SLOT_HEADER < bytes; i += 16)
         eki_copy_pair(to_payload + i, payload + i);
+}
+
+static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
+{
+    uint64_t *t = to;
+    const uint64_t *f = from;
+    t[0] = f[0], t[1] = f[1];
+    eki_slot_copy_payload(to, from, bytes);
 }
 
 /*

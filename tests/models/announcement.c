@@ -40,7 +40,7 @@ static bool live(struct eki_engine *engine, int rank, int phase)
     world_become_idle(worker);
     if (rank == 0)
         announce(engine);
-    if (!is_finished(worker, 0))
+    if (!is_finished(worker))
         return false;
     for (int i = 0; i < RANKS; i++)
         assert(results[phase][i] == 1);

@@ -29,7 +29,7 @@ static void end(struct eki_engine *engine)
     struct eki_error error;
     error.status = EK_OK;
     world_become_idle(engine->workers[0]);
-    if (!is_finished(engine->workers[0], 0))
+    if (!is_finished(engine->workers[0]))
         return;
     eki_engine_leave(engine, &error);
 #ifdef OF_SERVER

@@ -217,7 +217,8 @@ static inline struct eki_message *lone_message(struct lone *lone,
         kind == EKI_KIND_FETCH)
         message->head.worker =
             lone->topology->first_worker[message->head.source];
-    if (kind == EKI_KIND_STOP)
+    if (kind == EKI_KIND_STOP || kind == EKI_KIND_PROBE ||
+        kind == EKI_KIND_HERE)
         message->head.detail =
             lone->topology->node_of_rank[message->head.source];
     lone->has_got = true;
@@ -374,7 +375,8 @@ static inline struct eki_vote *lone_vote(struct lone *lone, int node,
     struct eki_vote vote = {.created = created,
                             .executed = executed,
                             .signature_low = lone->engine->signature,
-                            .signature_high = lone->engine->signature};
+                            .signature_high = lone->engine->signature,
+                            .is_still = 1};
     const struct eki_waves *waves = &lone->engine->waves;
     message->head.source = lone->topology->lowest_rank[node];
     message->head.detail = node;

@@ -95,34 +95,6 @@ static void tasks_of_unknown_functions_are_an_error(void)
     lone_close(&lone);
 }
 
-static int stalls_told;
-
-static void count_stalls(ek_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    stalls_told += strstr(text, "stands still") != NULL;
-}
-
-/* A task that was created and is nowhere: said once, and the phase goes on. */
-static void lost_task_is_reported_once(void)
-{
-    struct lone lone;
-    static const int workers[1] = {1}, nodes[1] = {0};
-    lone_open_job(&lone, 0, 1, workers, nodes);
-    lone.setup.stall_ns = 10000;
-    lone_begin(&lone, EK_STEAL_RANDOM);
-    lone.engine->workers[0]->created++;
-    ek_set_sink(count_stalls, NULL, EK_LEVEL_WARN);
-    for (int i = 0; i < 1000; i++) {
-        CHECK_EQ_INT(eki_worker_step(lone.engine->workers[0], lone.now),
-                     EKI_STEP_WAIT);
-        lone.now += 100;
-    }
-    ek_set_sink(NULL, NULL, EK_LEVEL_WARN);
-    CHECK_EQ_INT(stalls_told, 1);
-    lone_close(&lone);
-}
-
 int main(void)
 {
     RUN(creation_without_memory_leaves_nothing);
@@ -130,6 +102,5 @@ int main(void)
     RUN(failed_fabric_ends_the_phase);
     RUN(tasks_of_an_old_phase_are_an_error);
     RUN(tasks_of_unknown_functions_are_an_error);
-    RUN(lost_task_is_reported_once);
     return check_result();
 }

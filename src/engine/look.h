@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * look: what one rank waits for, in words, when nothing moves any more.
+ *
+ * Whoever looks is no worker and not the server: it reads what they store
+ * anyway, and words of the node segment.  Looks at a worker are compared: what
+ * has not changed from look to look has not moved.  Each rank tells of its own
+ * workers and its own server; of ranks of its node that are not there the
+ * lowest tells that is; of a node that does not answer, its neighbours in the
+ * tree of nodes.
+ *
+ * Each cause is told once per phase, and again at intervals that double.
+ *
+ * Threads.  One at a time looks.  Between eki_look_enter() of a phase and its
+ * end the engine's own fields, its functions and the seeds of its workers stay
+ * as they are; whoever looks keeps the phase open meanwhile.
+ */
+#ifndef EKI_ENGINE_LOOK_H
+#define EKI_ENGINE_LOOK_H
+
+#include "engine/engine.h"
+
+/* What a rank does with a collection. */
+enum eki_called {
+    EKI_CALLED_NOTHING,
+    EKI_CALLED_CREATE,
+    EKI_CALLED_PROCESS,
+    EKI_CALLED_PULL,  /* from ek_begin() to ek_end() */
+    EKI_CALLED_CLOSE, /* the end of both: hooks, report, record */
+    EKI_CALLED_RESTORE,
+    EKI_CALLED_DESTROY
+};
+
+/* A cause that was told. */
+struct eki_told {
+    uint64_t next, interval;
+};
+
+/* What was seen of a worker, and since when it is the same. */
+struct eki_sighting {
+    int what; /* enum seen (look.c) */
+    int function;
+    uint64_t id;
+    uint64_t executed;
+    uint64_t since;
+    struct eki_told told;
+};
+
+struct eki_look {
+    /* Written when it is made, and when an option is set. */
+    const char *name;          /* of the collection */
+    int rank, size;            /* of its communicator; rank -1: not known */
+    struct eki_engine *engine; /* NULL: not made yet */
+    uint64_t stall_ns;
+    struct eki_sighting *workers; /* [workers_here] */
+    /* What PROCESS does with another collection, " ...", appended to TEXT. */
+    void (*elsewhere)(const struct eki_look *look, uint64_t process,
+                      uint64_t ms, char *text, size_t bytes);
+
+    /* Written by the thread that calls, while nobody looks. */
+    enum eki_called called;
+    int64_t iteration;
+    bool is_new; /* nobody has looked since */
+
+    /* Written by whoever looks. */
+    uint64_t phase; /* of the engine */
+    uint64_t since; /* the call, or the phase in it, was first seen */
+    uint64_t moved; /* messages that had come */
+    uint64_t rolls, executed, created, unchanged_since;
+    struct eki_told absent, server, waits, sums;
+    struct eki_told neighbours[EKI_NEIGHBOURS_MOST];
+};
+
+/* What whoever looks brings. */
+struct eki_moment {
+    uint64_t now;    /* as of those who step */
+    uint64_t ms;     /* eki_clock_moment_ms() */
+    uint64_t served; /* when the server was stepped last */
+    bool is_server;  /* nobody else steps the server meanwhile */
+    const char *why; /* nobody may step it */
+};
+
+/* EK_ERR_NOMEM without memory. */
+ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine);
+void eki_look_close(struct eki_look *look);
+
+/* This rank is in that call from now on, for all of its node to see; is_inside:
+ * until it says that it has left. */
+void eki_look_enter(struct eki_look *look, enum eki_called called,
+                    int64_t iteration, uint64_t ms);
+void eki_look_leave(struct eki_look *look, uint64_t ms);
+
+/* In a phase, from entering to leaving it. */
+void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at);
+/* In a call, outside of a phase. */
+void eki_look_at_call(struct eki_look *look, const struct eki_moment *at);
+
+/* Append what PROCESS is inside of here, if it is, "; ...". */
+void eki_look_append_inside(const struct eki_look *look, uint64_t process,
+                            uint64_t ms, char *text, size_t bytes);
+
+#endif

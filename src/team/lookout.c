@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "team/lookout.h"
+
+#include "team/poll.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* So often in stall_ms it looks, but within these bounds: what stands still is
+ * told by stall_ms and two periods. */
+#define LOOKS 8
+#define PERIOD_LEAST_NS UINT64_C(1000000)
+#define PERIOD_MOST_NS UINT64_C(250000000)
+
+/* A bit of eki_lookout.stage: somebody looks. */
+#define LOOKING 8
+
+/* The lookout of the process. */
+static struct {
+    pthread_mutex_t life;  /* one thread at a time opens or closes */
+    pthread_mutex_t mutex; /* of what follows; held while it looks */
+    pthread_cond_t wake;
+    struct eki_lookout *first;
+    uint64_t process; /* a number that no other process has */
+    pthread_t thread;
+    bool has_thread, is_ending;
+} all = {.life = PTHREAD_MUTEX_INITIALIZER, .mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether the calling thread may be told that it is looked at: then it waits at
+ * its next move. */
+static bool begin_look(struct eki_lookout *lookout, int *stage)
+{
+    /* relaxed: the exchange orders. */
+    *stage = atomic_load_explicit(&lookout->stage, memory_order_relaxed);
+    /* acquire: pairs with the release in eki_lookout_move(): all that the stage
+     * needs is there.  relaxed on failure: there is a next look. */
+    return *stage != EKI_STAGE_OUTSIDE &&
+           atomic_compare_exchange_strong_explicit(
+               &lookout->stage, stage, *stage | LOOKING, memory_order_acquire,
+               memory_order_relaxed);
+}
+
+/* Nobody steps the server meanwhile; false: somebody does. */
+static bool lock_server(struct eki_team *team)
+{
+    int expected = 0;
+    /* acquire: pairs with the releases of the lock. */
+    return atomic_compare_exchange_strong_explicit(
+        &team->server_lock, &expected, 1, memory_order_acquire,
+        memory_order_relaxed);
+}
+
+static const char *why_unserved(const struct eki_team *team)
+{
+    if (team->has_server)
+        return "its thread does not come to it";
+    return team->any_polls ? "all its workers are inside tasks; ek_poll() in "
+                             "long tasks or progress=server would"
+                           : "worker 0 of the rank is inside a task, and the "
+                             "MPI thread level allows no other";
+}
+
+static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
+{
+    struct eki_team *team = lookout->team;
+    /* relaxed: a hint. */
+    uint64_t next =
+        atomic_load_explicit(&team->next_poll, memory_order_relaxed);
+    at->served = next > team->poll_period_ns ? next - team->poll_period_ns : 0;
+    at->is_server = lock_server(team);
+    at->why = why_unserved(team);
+    eki_look_at_phase(&lookout->look, at);
+    if (at->is_server)
+        /* release: pairs with the acquire of whoever steps it next. */
+        atomic_store_explicit(&team->server_lock, 0, memory_order_release);
+}
+
+/* Others of the node see that this process is alive. */
+static void show_life(const struct eki_lookout *lookout, uint64_t ms)
+{
+    const struct eki_engine *engine = lookout->look.engine;
+    if (engine)
+        /* relaxed: a hint. */
+        atomic_store_explicit(
+            &engine->rank_words[engine->topology->node_index].alive_ms, ms,
+            memory_order_relaxed);
+}
+
+static void look(struct eki_lookout *lookout)
+{
+    struct eki_moment at = {.now = eki_clock_ns(), .ms = eki_clock_moment_ms()};
+    int stage;
+    show_life(lookout, at.ms);
+    if (lookout->look.stall_ns == 0 || !begin_look(lookout, &stage))
+        return;
+    if (stage == EKI_STAGE_PHASE)
+        look_at_phase(lookout, &at);
+    else
+        eki_look_at_call(&lookout->look, &at);
+    /* release: pairs with the acquire in eki_lookout_move(): what was looked at
+     * may change. */
+    atomic_store_explicit(&lookout->stage, stage, memory_order_release);
+}
+
+/* The shortest period that a collection wants. */
+static uint64_t period(void)
+{
+    uint64_t least = PERIOD_MOST_NS;
+    for (const struct eki_lookout *one = all.first; one; one = one->next) {
+        uint64_t wanted = one->look.stall_ns / LOOKS;
+        if (one->look.stall_ns != 0 && wanted < least)
+            least = wanted;
+    }
+    return least > PERIOD_LEAST_NS ? least : PERIOD_LEAST_NS;
+}
+
+/* Under the mutex, which is free meanwhile.  Who wants it to look sooner, or to
+ * end, wakes it. */
+static void sleep_for(uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    if (!all.is_ending)
+        pthread_cond_timedwait(&all.wake, &all.mutex, &until);
+}
+
+static void *keep_lookout(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&all.mutex);
+    while (!all.is_ending) {
+        for (struct eki_lookout *one = all.first; one; one = one->next)
+            look(one);
+        sleep_for(period());
+    }
+    pthread_mutex_unlock(&all.mutex);
+    return NULL;
+}
+
+/* No signal of the program is handled on the thread. */
+static bool start_thread(void)
+{
+    pthread_condattr_t monotonic;
+    sigset_t every, old;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&all.wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    all.is_ending = false;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    bool is_made = pthread_create(&all.thread, NULL, keep_lookout, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!is_made)
+        pthread_cond_destroy(&all.wake);
+    return is_made;
+}
+
+static void end_thread(void)
+{
+    pthread_mutex_lock(&all.mutex);
+    all.is_ending = true;
+    pthread_cond_signal(&all.wake);
+    pthread_mutex_unlock(&all.mutex);
+    pthread_join(all.thread, NULL);
+    pthread_cond_destroy(&all.wake);
+}
+
+/* A thread where somebody wants one, under the mutex of lives. */
+static void adjust_thread(void)
+{
+    bool is_wanted = false;
+    for (const struct eki_lookout *one = all.first; one; one = one->next)
+        is_wanted |= one->look.stall_ns != 0;
+    if (is_wanted && !all.has_thread) {
+        all.has_thread = start_thread();
+        if (!all.has_thread)
+            eki_log(EK_LEVEL_WARN, -1, 0, "team",
+                    "no thread could be started that reports what stands still "
+                    "(stall_ms)");
+    } else if (!is_wanted && all.has_thread) {
+        end_thread();
+        all.has_thread = false;
+    }
+}
+
+/* What this process' neighbour PROCESS does with another collection that both
+ * share. */
+static void append_elsewhere(const struct eki_look *look, uint64_t process,
+                             uint64_t ms, char *text, size_t bytes)
+{
+    for (const struct eki_lookout *one = all.first; one; one = one->next) {
+        if (&one->look != look && one->look.engine)
+            eki_look_append_inside(&one->look, process, ms, text, bytes);
+    }
+}
+
+static uint64_t process_number(void)
+{
+    uint64_t moment = eki_hash((uint64_t)getpid(), eki_clock_system_ns());
+    return eki_hash(moment, (uintptr_t)&moment) | 1;
+}
+
+void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
+{
+    lookout->look = *look;
+    lookout->look.elsewhere = append_elsewhere;
+    lookout->team = NULL;
+    pthread_mutex_lock(&all.life);
+    pthread_mutex_lock(&all.mutex);
+    if (all.process == 0)
+        all.process = process_number();
+    lookout->next = all.first;
+    all.first = lookout;
+    pthread_mutex_unlock(&all.mutex);
+    adjust_thread();
+    pthread_mutex_unlock(&all.life);
+}
+
+ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team)
+{
+    const struct eki_engine *engine = team->setup.engine;
+    pthread_mutex_lock(&all.mutex);
+    ek_status status = eki_look_open(&lookout->look, team->setup.engine);
+    lookout->team = team;
+    /* relaxed: for the eye of others. */
+    atomic_store_explicit(
+        &engine->rank_words[engine->topology->node_index].process, all.process,
+        memory_order_relaxed);
+    pthread_mutex_unlock(&all.mutex);
+    return status;
+}
+
+void eki_lookout_close(struct eki_lookout *lookout)
+{
+    pthread_mutex_lock(&all.life);
+    pthread_mutex_lock(&all.mutex);
+    for (struct eki_lookout **one = &all.first; *one; one = &(*one)->next) {
+        if (*one == lookout) {
+            *one = lookout->next;
+            break;
+        }
+    }
+    eki_look_close(&lookout->look);
+    pthread_mutex_unlock(&all.mutex);
+    adjust_thread();
+    pthread_mutex_unlock(&all.life);
+}
+
+void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns)
+{
+    pthread_mutex_lock(&all.life);
+    pthread_mutex_lock(&all.mutex);
+    lookout->look.stall_ns = stall_ns;
+    if (all.has_thread)
+        pthread_cond_signal(&all.wake);
+    pthread_mutex_unlock(&all.mutex);
+    adjust_thread();
+    pthread_mutex_unlock(&all.life);
+}
+
+void eki_lookout_move(struct eki_lookout *lookout, enum eki_stage stage)
+{
+    /* relaxed: the exchange orders. */
+    int old =
+        atomic_load_explicit(&lookout->stage, memory_order_relaxed) & ~LOOKING;
+    int expected = old;
+    /* release: pairs with the acquire in begin_look().  acquire: pairs with the
+     * release at the end of a look, which is awaited. */
+    while (!atomic_compare_exchange_weak_explicit(
+        &lookout->stage, &expected, (int)stage, memory_order_acq_rel,
+        memory_order_relaxed)) {
+        expected = old;
+        eki_yield();
+    }
+}
+
+void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
+                       int64_t iteration)
+{
+    /* relaxed: outside nobody but this thread writes it. */
+    if (atomic_load_explicit(&lookout->stage, memory_order_relaxed) !=
+        EKI_STAGE_OUTSIDE)
+        eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
+    eki_look_enter(&lookout->look, called, iteration, eki_clock_moment_ms());
+    /* release: pairs with the acquire in begin_look(). */
+    atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
+                          memory_order_release);
+}
+
+void eki_lookout_leave(struct eki_lookout *lookout)
+{
+    eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
+    eki_look_leave(&lookout->look, eki_clock_moment_ms());
+}
