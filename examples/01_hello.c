@@ -12,12 +12,11 @@
 
 #include <stdio.h>
 
+/* The library has said why. */
 static void check(ek_status status)
 {
-    if (status != EK_OK) {
-        fprintf(stderr, "%s\n", ek_error_message());
+    if (status != EK_OK)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    }
 }
 
 static int say_hello(ek_worker *worker, const void *payload, size_t bytes,

@@ -68,6 +68,15 @@ extern "C" {
 #define EK_API
 #endif
 
+/* A status that nobody looks at is warned of where the language knows how:
+ * (void) says that it is meant. */
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define EK_NODISCARD [[nodiscard]]
+#else
+#define EK_NODISCARD
+#endif
+
 /** Version of this header; compare with ek_version(). */
 #define EK_VERSION_MAJOR 0
 #define EK_VERSION_MINOR 1
@@ -77,7 +86,7 @@ extern "C" {
 EK_API const char *ek_version(void);
 
 /** Outcome of a call: EK_OK or a negative code. */
-typedef enum ek_status {
+typedef enum EK_NODISCARD ek_status {
     EK_OK = 0,
     EK_ERR_ARG = -1,   /**< An argument, option or variable is not allowed. */
     EK_ERR_STATE = -2, /**< The call is not legal now. */

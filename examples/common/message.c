@@ -31,10 +31,7 @@ int complain(const struct message *message, int status)
 
 int complain_status(int status)
 {
-    struct message message;
-    message_set(&message, "%s", ek_error_message());
-    return complain(&message,
-                    status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED);
+    return status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
 
 void *allocate(size_t count, size_t bytes)

@@ -50,7 +50,8 @@ bool is_first_rank(void);
  */
 int complain(const struct message *message, int status);
 
-/** Likewise, for what Evenkeel could not do; a bad policy is bad input. */
+/** How a program ends for what Evenkeel could not do, which has said why; a bad
+ * policy is bad input. */
 int complain_status(int status);
 
 /** Zeroed memory for @p count items; ends the job when there is none. */

@@ -52,7 +52,7 @@ fi
 # A declaration at the left edge follows the end of a /** comment; a #define may
 # follow another one.  EK_API is not for users.
 awk '
-    /^(EK_API|typedef|struct|enum|#define EK_)/ && !/^#define EK_API/ {
+    /^(EK_API|typedef|struct|enum|#define EK_)/ && !/^#define EK_(API|NODISCARD)/ {
         names++
         if (!was_documented && !(/^#define/ && last ~ /^#define EK_/)) {
             print FILENAME ":" FNR ": no docstring: " $0
