@@ -404,6 +404,7 @@ static void visit_departing(struct visit *visit, ek_collection *tasks)
         if (!show(visit, slot))
             continue;
         memmove(eki_slot_at(moves->slots, kept, slot_bytes), slot, slot_bytes);
+        moves->workers[kept] = moves->workers[i];
         moves->ranks[kept++] = moves->ranks[i];
     }
     moves->count = kept;

@@ -57,7 +57,8 @@ struct eki_brought {
 /* What has arrived, and could not be taken; written by the server. */
 struct eki_post {
     struct eki_early *early;
-    struct eki_message *held; /* there was no memory for it */
+    struct eki_early *last_early; /* of these, if there are any */
+    struct eki_message *held;     /* there was no memory for it */
     uint64_t moved;  /* messages that were worth waiting for; cumulative */
     int next_worker; /* for arriving tasks without a worker */
     struct eki_brought brought;

@@ -60,10 +60,12 @@ static enum eki_taken keep_early(struct eki_engine *engine,
     memcpy(copy, message, bytes);
     early->message = copy;
     early->next = NULL;
-    struct eki_early **last = &engine->post.early;
-    while (*last)
-        last = &(*last)->next;
-    *last = early;
+    struct eki_post *post = &engine->post;
+    if (post->early)
+        post->last_early->next = early;
+    else
+        post->early = early;
+    post->last_early = early;
     return EKI_TAKEN;
 }
 

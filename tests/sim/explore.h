@@ -46,6 +46,8 @@ struct explore_iteration {
     enum explore_fault fault;
     int fault_rank;
     int absent_percent;                   /* workers that never get a thread */
+    bool is_late[EXPLORE_RANKS];          /* ranks that enter late ... */
+    uint64_t late;                        /* ... by about so long */
     int seeds, ranges, departing, spawns; /* most of them, per rank */
     int range_most;                       /* indices of a range */
     int spawn_permille;                   /* of the tasks: spawn some, */
@@ -106,6 +108,7 @@ struct explore_scenario {
     X(moved, "moved home")                   \
     X(balanced, "moved to balance")          \
     X(absent, "workers without thread")      \
+    X(late_ranks, "ranks that enter late")   \
     X(no_buffer, "waits for a send buffer")  \
     X(late, "sends that end when received")  \
     X(overtakes, "messages overtaken")       \

@@ -107,6 +107,20 @@ static void draw_policies(struct eki_random *random,
     plan->balance = draw_wish(random);
 }
 
+/* Ranks of one node, some or all, by nothing or for long. */
+static void draw_late(struct eki_random *random,
+                      const struct explore_scenario *scenario,
+                      struct explore_iteration *iteration)
+{
+    int node = scenario->nodes[draw(random, scenario->ranks)];
+    iteration->late =
+        scenario->law.task * (uint64_t)PICK(random, 0, 0, 2, 20, 200);
+    for (int r = 0; r < scenario->ranks; r++)
+        iteration->is_late[r] = iteration->late != 0 &&
+                                scenario->nodes[r] == node &&
+                                draw(random, 2) == 0;
+}
+
 static void draw_iteration(struct eki_random *random,
                            const struct explore_scenario *scenario,
                            struct explore_iteration *iteration)
@@ -118,6 +132,7 @@ static void draw_iteration(struct eki_random *random,
             (enum explore_fault)draw(random, EXPLORE_NO_MEMORY + 1);
     iteration->fault_rank = draw(random, scenario->ranks);
     iteration->absent_percent = PICK(random, 0, 0, 0, 30, 80);
+    draw_late(random, scenario, iteration);
     iteration->spawn_permille = PICK(random, 100, 300, 600);
     iteration->fail_permille = PICK(random, 0, 0, 0, 0, 30);
     iteration->stop_permille = PICK(random, 0, 0, 0, 0, 0, 0, 30);
@@ -318,6 +333,17 @@ static uint64_t arrive(struct explore *explore, const struct eki_sim_rank *rank)
                                         : spread(explore, rank, law->step);
 }
 
+/* How late the rank enters, after its own code. */
+static uint64_t late_ns(struct explore *explore,
+                        const struct eki_sim_rank *rank)
+{
+    const struct explore_iteration *plan = explore_plan(explore, rank);
+    if (rank->state != EKI_SIM_SERIAL || !plan->is_late[rank->number])
+        return 0;
+    explore_seen.late_ranks++;
+    return 1 + explore_below(explore, 2 * (int64_t)plan->late);
+}
+
 uint64_t explore_pace(void *context, struct eki_sim_rank *rank,
                       enum eki_sim_pace what, uint64_t ns)
 {
@@ -345,7 +371,7 @@ uint64_t explore_pace(void *context, struct eki_sim_rank *rank,
     case EKI_PACE_TAKE:
         return spread(explore, rank, law->server);
     case EKI_PACE_SERIAL:
-        return spread(explore, rank, law->serial);
+        return spread(explore, rank, law->serial) + late_ns(explore, rank);
     case EKI_PACE_MESSAGE:
         return spread(explore, rank, law->message);
     case EKI_PACE_SEND:
@@ -361,8 +387,12 @@ uint64_t explore_deadline(const struct explore_scenario *scenario)
     for (int r = 0; r < scenario->ranks; r++)
         workers += scenario->workers[r];
     uint64_t look = law->pause + 16 * law->most;
+    uint64_t late = 0;
+    for (int i = 0; i < scenario->iterations; i++)
+        if (scenario->iteration[i].late > late)
+            late = scenario->iteration[i].late;
     uint64_t mean = look * (uint64_t)(4 + workers) + law->serial +
-                    40 * law->task +
+                    40 * law->task + 2 * late +
                     16 * (law->message + law->send + law->server);
     uint64_t ns = mean * (law->slow_rank >= 0 ? (uint64_t)law->slow : 1);
     /* Where many ranks talk through few buffers, much waits for much. */

@@ -700,6 +700,25 @@ static void last_answer_is_taken_before_a_task(void)
     lone_close(&lone);
 }
 
+/* Others may take it, and tell the end of the phase meanwhile. */
+static void block_that_is_not_claimed_needs_no_memory(void)
+{
+    static const int workers[1] = {2}, nodes[1] = {0};
+    struct lone lone;
+    lone_open_job(&lone, 0, 1, workers, nodes);
+    lone_make(&lone);
+    for (uint64_t number = 0; number < 8; number++)
+        lone_seed_at(&lone, 1, number);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    eki_memory_fail(1);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.attempted, 1);
+    CHECK(!eki_is_stopped(lone.engine));
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    lone_close(&lone);
+}
+
 int main(void)
 {
     RUN(worker_without_work_asks_the_other_node);
@@ -731,5 +750,6 @@ int main(void)
     RUN(all_that_comes_is_shown_when_there_is_room);
     RUN(tasks_for_who_is_at_work_are_cancelled);
     RUN(last_answer_is_taken_before_a_task);
+    RUN(block_that_is_not_claimed_needs_no_memory);
     return check_result();
 }
