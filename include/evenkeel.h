@@ -175,7 +175,10 @@ typedef enum ek_restore_policy {
 typedef enum ek_steal_policy {
     EK_STEAL_RANDOM = 0, /**< A random worker. */
     EK_STEAL_NEAR,       /**< The own node first, then a random node. */
-    EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
+    EK_STEAL_NONE,   /**< Nobody: tasks run where they are.  Those of a worker
+                        whose   thread is late wait for it; in a pull loop, which
+                        does   not know who will fetch, others of its rank run some.
+                      */
     EK_STEAL_COUNTER /**< No stealing: one shared counter hands out seeds. */
 } ek_steal_policy;
 

@@ -76,6 +76,7 @@ void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
     struct eki_phase phase = {.kind = kind,
                               .balance = balance,
                               .signature = eki_collection_signature(tasks),
+                              .has_threads = !tasks->is_pulled,
                               .scheme = eki_collection_scheme(tasks),
                               .on_failure = options->on_failure};
     eki_engine_enter(tasks->engine, &phase, eki_clock_ns());

@@ -143,6 +143,9 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
 struct eki_phase {
     enum eki_phase_kind kind;
     uint64_t signature; /* equal on all ranks, or the phase ends in an error */
+    /* Each worker gets a thread, unless eki_worker_give_up() says otherwise:
+     * where nobody steals its tasks wait for it. */
+    bool has_threads;
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
     const struct eki_victim_policy *victims; /* instead of the scheme's, or
                                                 NULL */

@@ -46,11 +46,15 @@ static void count_seeds(struct ek_worker *worker)
 }
 
 /* Nobody else of the node looks at the worker in this phase yet. */
-static void prepare_worker(struct ek_worker *worker, uint64_t now)
+static void prepare_worker(struct ek_worker *worker, bool has_thread,
+                           uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
+    bool is_awaited = has_thread && !worker->search.victims;
     /* relaxed, both: handed to the worker's thread by the start of the team. */
-    atomic_store_explicit(&worker->presence, EKI_ABSENT, memory_order_relaxed);
+    atomic_store_explicit(&worker->presence,
+                          is_awaited ? EKI_AWAITED : EKI_ABSENT,
+                          memory_order_relaxed);
     atomic_store_explicit(&worker->answers, eki_shut(worker),
                           memory_order_relaxed);
     if (engine->kind == EKI_PHASE_RESTORE)
@@ -129,7 +133,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)
-        prepare_worker(engine->workers[here], now);
+        prepare_worker(engine->workers[here], phase->has_threads, now);
     bool wants_servers = enter_protocols(engine, phase, now);
     /* Between nodes the servers of all ranks are stepped in any case. */
     if (wants_servers && engine->alone)
@@ -161,23 +165,39 @@ enum {
 
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
 {
-    int expected = EKI_ABSENT, spins = 0;
+    int spins = 0;
+    /* relaxed: the exchange below orders it. */
+    int expected =
+        atomic_load_explicit(&worker->presence, memory_order_relaxed);
     /* acquire: pairs with the release in take_absent(): what was taken from
      * this worker is gone. */
-    while (!atomic_compare_exchange_weak_explicit(
-        &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
-        memory_order_relaxed)) {
-        expected = EKI_ABSENT;
+    while (expected == EKI_BUSY ||
+           !atomic_compare_exchange_weak_explicit(
+               &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
+               memory_order_relaxed)) {
         if (spins < ARRIVE_SPINS) {
             spins++;
             eki_pause();
         } else {
             eki_yield();
         }
+        /* relaxed: as above. */
+        expected =
+            atomic_load_explicit(&worker->presence, memory_order_relaxed);
     }
     /* relaxed: a hint. */
     atomic_fetch_sub_explicit(&worker->engine->absent, 1, memory_order_relaxed);
     begin(worker, now);
+}
+
+void eki_worker_give_up(struct ek_worker *worker)
+{
+    int expected = EKI_AWAITED;
+    /* relaxed, both: what the thread that enters did to the worker was handed
+     * on by the start of the team to all who may stand in. */
+    atomic_compare_exchange_strong_explicit(&worker->presence, &expected,
+                                            EKI_ABSENT, memory_order_relaxed,
+                                            memory_order_relaxed);
 }
 
 /* The counters of the workers begin anew: a planted bug, they are cumulative.

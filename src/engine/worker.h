@@ -38,7 +38,8 @@ enum eki_step {
 
 /* Whether the worker has a thread. */
 enum eki_presence {
-    EKI_ABSENT,
+    EKI_ABSENT,  /* others may stand in for it */
+    EKI_AWAITED, /* one is on its way, and nobody may */
     EKI_BUSY,
     EKI_PRESENT
 };
@@ -283,6 +284,8 @@ static inline bool eki_worker_index_is_null(struct ek_worker *worker, int code)
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
 /* A thread has come for the worker; before its first step, but in a restore. */
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now);
+/* No thread will come for the worker; once in a phase. */
+void eki_worker_give_up(struct ek_worker *worker);
 /* The current task fails; before it ends. */
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
 /* After a failure, a mark or a non-zero return of the current task. */

@@ -33,6 +33,8 @@ static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
         struct eki_sim_worker *worker = &rank->workers[w];
         uint64_t ns = eki_sim_pace_of(sim, rank, EKI_PACE_ARRIVE, 1);
         worker->never = ns == EKI_SIM_NEVER;
+        if (worker->never)
+            eki_worker_give_up(worker->worker);
         worker->drawn = 0;
         if (!worker->never)
             eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
@@ -49,6 +51,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     struct eki_phase phase = {
         .kind = kind,
         .signature = 1,
+        .has_threads = true,
         .scheme = eki_scheme_of(iteration->steal),
         .victims = sim->setup.is_sampled ? &eki_sim_victims : NULL,
         .on_failure = iteration->on_failure};

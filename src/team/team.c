@@ -174,6 +174,14 @@ static void run_server(struct eki_team *team)
     }
 }
 
+/* The team has so many threads for workers, which are their first ones. */
+static void give_up_others(struct eki_team *team, int threads)
+{
+    const struct eki_engine *engine = team->setup.engine;
+    for (int here = threads; here < engine->topology->workers_here; here++)
+        eki_worker_give_up(engine->workers[here]);
+}
+
 static void run_team(struct eki_team *team, int threads)
 {
     int came = threads;
@@ -186,6 +194,8 @@ static void run_team(struct eki_team *team, int threads)
         bool has_server = team->is_served && omp_get_num_threads() > 1;
         if (omp_get_num_threads() == 1)
             team->is_served = false;
+        if (thread == 0)
+            give_up_others(team, omp_get_num_threads() - has_server);
         if (has_server && thread == 0)
             run_server(team);
         else if (thread - has_server < workers)

@@ -282,11 +282,48 @@ static void answers_do_not_wait_behind_long_tasks(void)
         CHECK(seconds(&run, i) < 2.2);
 }
 
+static struct job late_thread_job(ek_steal_policy steal)
+{
+    return (struct job){.ranks = 1,
+                        .iterations = 2,
+                        .workers = {2},
+                        .steal = steal,
+                        .late_thread = 1,
+                        .thread_ms = 1000,
+                        .tasks = {10, 10},
+                        .ms = {50, 50}};
+}
+
+/* Nobody takes tasks of a worker whose thread is late, if nobody steals. */
+static void late_thread_finds_its_tasks(void)
+{
+    struct job job = late_thread_job(EK_STEAL_NONE);
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "a late thread, no stealing");
+    for (int i = 0; i < job.iterations; i++) {
+        CHECK_EQ_INT(run.ran[i][0], 10);
+        CHECK_EQ_INT(run.ran[i][1], 10);
+    }
+}
+
+static void late_thread_is_stolen_from(void)
+{
+    struct job job = late_thread_job(EK_STEAL_RANDOM);
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "a late thread, stealing");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK_EQ_INT(run.ran[i][0], 20);
+}
+
 int main(void)
 {
     RUN(late_rank_does_not_hide_its_node);
     RUN(late_node_does_not_hold_up_a_thief);
     RUN(four_late_nodes_do_not_hold_up_a_thief);
     RUN(answers_do_not_wait_behind_long_tasks);
+    RUN(late_thread_finds_its_tasks);
+    RUN(late_thread_is_stolen_from);
     return check_result();
 }
