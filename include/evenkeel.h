@@ -175,10 +175,7 @@ typedef enum ek_restore_policy {
 typedef enum ek_steal_policy {
     EK_STEAL_RANDOM = 0, /**< A random worker. */
     EK_STEAL_NEAR,       /**< The own node first, then a random node. */
-    EK_STEAL_NONE,   /**< Nobody: tasks run where they are.  Those of a worker
-                        whose   thread is late wait for it; in a pull loop, which
-                        does   not know who will fetch, others of its rank run some.
-                      */
+    EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
     EK_STEAL_COUNTER /**< No stealing: one shared counter hands out seeds. */
 } ek_steal_policy;
 
@@ -617,7 +614,8 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * A worker that has fetched once must fetch until it gets a task without
  * worker: the others of the rank wait for it.  To end early, one worker calls
  * ek_stop(), and all fetch on.  Tasks of a worker that never fetches are run by
- * the others of the rank.
+ * the others of the rank, and some of one that fetches late, also where nobody
+ * steals: ek_process() keeps those for it.
  *
  * @param[in]  here  0 ... workers of this rank - 1, one thread each.
  * @param[out] task  The task; its worker is NULL when the iteration is over.
