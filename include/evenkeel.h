@@ -256,6 +256,7 @@ typedef struct ek_options {
     const char *record; /**< "0" or the name of a .ekr file; % in it stands for
                              the collection's name. */
     ek_on_error on_error; /**< What a call does that fails. */
+    int64_t check;        /**< Look for wrong use; -1: in debug builds. */
 } ek_options;
 
 /** Defaults of ek_options. */
@@ -265,7 +266,7 @@ typedef struct ek_options {
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
             0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0",             \
-            EK_ON_ERROR_RETURN                                               \
+            EK_ON_ERROR_RETURN, -1                                           \
     }
 
 /**
@@ -620,8 +621,10 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * @param[in]  here  0 ... workers of this rank - 1, one thread each.
  * @param[out] task  The task; its worker is NULL when the iteration is over.
  *
- * @retval EK_ERR_ARG    No such worker.
- * @retval EK_ERR_STATE  No iteration is open.
+ * @retval EK_ERR_ARG     No such worker.
+ * @retval EK_ERR_STATE   No iteration is open.
+ * @retval EK_ERR_THREAD  Another thread fetches for this worker, or must
+ *                        (options.check).
  *
  * Call:    Local; returns when a task is there or all tasks of the job ended.
  * Threads: One per worker; with an MPI thread level below SERIALIZED, worker 0
@@ -756,13 +759,15 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
  * @param[in] payload  Copied; may be NULL if @p bytes is 0.
  * @param[in] flags    0 or EK_SPAWN_KEEP.
  *
- * @retval EK_ERR_ARG    Unknown function, payload too large or NULL, unknown
- *                       flag.
+ * @retval EK_ERR_ARG     Unknown function, payload too large or NULL, unknown
+ *                        flag.
+ * @retval EK_ERR_STATE   The iteration of @p worker is over.
+ * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
  * @retval EK_ERR_NOMEM
  *
  * Call:    Local.
  * Threads: The one that runs the task of @p worker, as all calls below that
- *          take a worker.
+ *          take a worker; options.check finds others.
  * Cost:    About 7 ns with the run of the task, and one slot; now and then it
  *          shows tasks to thieves.
  */

@@ -191,6 +191,18 @@ void eki_sleep_ns(uint64_t ns);
  * away. */
 #define EKI_DEQUE_RELAX() eki_yield()
 
+/* An identity of the calling thread.  No other thread has it while this one
+ * lives. */
+static inline const void *eki_thread_identity(void)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    return __builtin_thread_pointer();
+#else
+    static _Thread_local char identity;
+    return &identity;
+#endif
+}
+
 /* xoshiro256**: seeded, one per worker. */
 struct eki_random {
     uint64_t state[4];

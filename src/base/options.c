@@ -200,6 +200,10 @@ static const struct option table[] = {
     {FIELD(on_error), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      CHOICE(on_error_choices),
      .help = "what a call does that fails, after it has said why"},
+    {FIELD(check), .traits = HAS_VARIABLE, INTEGER(-1, 1, ""),
+     .help = "1: look for wrong use that costs time to find: workers kept or "
+             "shared by threads, pointers in payloads; -1: in debug builds of "
+             "the library"},
 };
 
 static int64_t integer_get(const struct option *option,

@@ -76,6 +76,7 @@ static ek_status make_engine(ek_collection *tasks)
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
         .stall_ns = stall_ns(tasks),
+        .is_checked = tasks->is_checked,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
@@ -263,6 +264,12 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     if (fabric->rank == 0 && !tasks->settings.options.ignore_environment)
         eki_settings_warn();
     tasks->payload_bytes = tasks->settings.options.payload_bytes;
+#ifdef EKI_DEBUG
+    tasks->is_checked = tasks->settings.options.check != 0;
+#else
+    tasks->is_checked = tasks->settings.options.check > 0;
+#endif
+    tasks->payload_limit = tasks->is_checked ? 0 : (size_t)tasks->payload_bytes;
     tasks->home_thread = eki_thread_identity();
     eki_collection_number(tasks);
     pthread_mutex_init(&tasks->mutex, NULL);
@@ -277,6 +284,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
     eki_collection_say_start(tasks);
     eki_lookout_leave(&tasks->lookout);
+    eki_collection_check_level(tasks);
     *made = tasks;
     return EK_OK;
 }

@@ -54,6 +54,8 @@ struct ek_collection {
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
+    bool is_checked;   /* options.check, resolved */
+    bool may_fetch;    /* ek_next() has nothing to look at */
     bool is_pulled;    /* whether the program's own threads fetch its tasks */
 
     /* Adding.  The thread that made the collection adds without a lock to the
@@ -62,6 +64,7 @@ struct ek_collection {
     struct eki_dealer home;  /* written by the home thread alone */
     struct eki_dealer other; /* written by other threads, under the mutex */
     int64_t payload_bytes;
+    size_t payload_limit; /* of payloads that need no look */
     pthread_mutex_t mutex;
     struct eki_local foreign; /* emptied by eki_collection_gather() */
 
@@ -79,18 +82,6 @@ struct ek_collection {
     ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;           /* when ek_process() was left; 0: never */
 };
-
-/* An identity of the calling thread.  No other thread has it while this one
- * lives. */
-static inline const void *eki_thread_identity(void)
-{
-#if defined(__GNUC__) && defined(__x86_64__)
-    return __builtin_thread_pointer();
-#else
-    static _Thread_local char identity;
-    return &identity;
-#endif
-}
 
 /* Set the hash of the options that must be the same on all ranks. */
 void eki_collection_hash_options(ek_collection *tasks);
@@ -112,6 +103,15 @@ ek_status eki_collection_outcome(const ek_collection *tasks, ek_status status);
 /* Likewise, of a call that may come millions of times. */
 ek_status eki_collection_outcome_often(const ek_collection *tasks,
                                        ek_status status);
+
+/* The checking mode: say what the thread level forbids; warn of a payload that
+ * looks like a pointer; EK_ERR_THREAD where another thread has worker HERE. */
+void eki_collection_check_level(const ek_collection *tasks);
+void eki_collection_check_payload(const ek_collection *tasks, const char *call,
+                                  ek_function function, const void *payload,
+                                  size_t bytes);
+ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
+                                      const char *call);
 
 /* EK_ERR_STATE, in the name of CALL, inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);

@@ -105,6 +105,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     eki_collection_trace_begin(tasks, eki_collection_scheme(tasks)->policy);
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, status);
     tasks->state = EKI_STATE_OPEN;
+    tasks->may_fetch = tasks->is_pulled && !tasks->is_checked;
     return EK_OK;
 }
 
@@ -202,6 +203,7 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_lookout_move(&tasks->lookout, EKI_STAGE_OUTSIDE);
     eki_engine_leave(tasks->engine, &error);
     tasks->state = EKI_STATE_RAN;
+    tasks->may_fetch = false;
     end_hooks(tasks);
     eki_collection_trace_end(tasks, left, (ek_status)error.status);
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
@@ -283,8 +285,15 @@ ek_status ek_begin(ek_collection *tasks)
     return eki_collection_outcome(tasks, begin(tasks));
 }
 
-EKI_COLD static ek_status bad_next(const ek_collection *tasks, int here,
-                                   ek_task *task)
+static inline void fetch(ek_collection *tasks, int here, ek_task *task)
+{
+    if (!eki_team_next(tasks->team, here, task))
+        *task = (ek_task){0};
+}
+
+/* Fetch in the checking mode, or refuse. */
+EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
+                                         ek_task *task)
 {
     if (!tasks || !task)
         return eki_error(EK_ERR_ARG,
@@ -296,18 +305,21 @@ EKI_COLD static ek_status bad_next(const ek_collection *tasks, int here,
     if (tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,
                          "ek_next: no iteration is open; call ek_begin first");
-    return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d", here,
-                     tasks->topology->workers_here - 1);
+    if (here < 0 || here >= tasks->topology->workers_here)
+        return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
+                         here, tasks->topology->workers_here - 1);
+    EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
+    fetch(tasks, here, task);
+    return EK_OK;
 }
 
 ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
 {
-    if (EKI_UNLIKELY(!tasks || !task || tasks->state != EKI_STATE_OPEN ||
-                     !tasks->is_pulled || here < 0 ||
+    if (EKI_UNLIKELY(!tasks || !task || !tasks->may_fetch || here < 0 ||
                      here >= tasks->topology->workers_here))
-        return eki_collection_outcome_often(tasks, bad_next(tasks, here, task));
-    if (!eki_team_next(tasks->team, here, task))
-        *task = (ek_task){0};
+        return eki_collection_outcome_often(tasks,
+                                            next_looked_at(tasks, here, task));
+    fetch(tasks, here, task);
     return EK_OK;
 }
 

@@ -21,6 +21,10 @@ EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                                     size_t bytes, int flags)
 {
     const struct eki_engine *engine = worker->engine;
+    if (!engine->is_open)
+        return eki_error(EK_ERR_STATE,
+                         "ek_spawn: no iteration is open; the worker was kept "
+                         "from one before");
     if (function < 0 || function >= engine->function_count)
         return eki_error(EK_ERR_ARG,
                          "ek_spawn: function %d is not registered; allowed: 0 "
@@ -37,21 +41,30 @@ EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                      "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
 }
 
-/* Spawn where the stack has reached its mark, a task has no payload, or the
- * arguments are bad. */
+/* Spawn where the stack has reached its mark, a task has no payload, the
+ * arguments are bad, or the calls of tasks are checked. */
 EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
 {
-    if ((unsigned)function >= worker->batch.function_limit ||
+    const struct eki_engine *engine = worker->engine;
+    unsigned functions = engine->is_open ? (unsigned)engine->function_count : 0;
+    if ((unsigned)function >= functions ||
         bytes > worker->batch.payload_limit || (!payload && bytes > 0) ||
         (flags & ~EK_SPAWN_KEEP) != 0)
         return eki_collection_outcome_often(
-            worker->engine->owner,
-            bad_spawn(worker, function, payload, bytes, flags));
+            engine->owner, bad_spawn(worker, function, payload, bytes, flags));
+    if (engine->setup.is_checked) {
+        ek_status status = eki_collection_check_thread(
+            engine->owner, worker->here, "ek_spawn");
+        if (status != EK_OK)
+            return eki_collection_outcome_often(engine->owner, status);
+        eki_collection_check_payload(engine->owner, "ek_spawn", function,
+                                     payload, bytes);
+    }
     if (!eki_local_reserve(&worker->local, 1))
         return eki_collection_outcome_often(
-            worker->engine->owner,
+            engine->owner,
             eki_error(EK_ERR_NOMEM, "no memory for a spawned task"));
     push_spawned(worker, function, payload, bytes, flags);
     eki_worker_publish_now(worker);

@@ -181,16 +181,10 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
     return EK_OK;
 }
 
-/* Every call that this function makes is inline or its last, so that it saves
- * no registers. */
-ek_status ek_add_task(ek_collection *tasks, ek_function function,
-                      const void *payload, size_t bytes, const ek_hint *hint)
+static inline ek_status add(ek_collection *tasks, ek_function function,
+                            const void *payload, size_t bytes,
+                            const ek_hint *hint)
 {
-    if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN ||
-                     (unsigned)function >=
-                         (unsigned)tasks->engine->function_count ||
-                     bytes > (size_t)tasks->payload_bytes))
-        return bad_add(tasks, "ek_add_task", function, bytes);
     if (EKI_UNLIKELY(!payload || hint || !is_home(tasks)))
         return add_slowly(tasks, function, payload, bytes, hint);
     struct ek_worker *worker = tasks->engine->workers[tasks->home.next_worker];
@@ -201,6 +195,40 @@ ek_status ek_add_task(ek_collection *tasks, ek_function function,
     fill(eki_local_add_seed(local), function, payload, bytes,
          eki_id(worker->id, take_numbers(&tasks->home, 1)));
     return EK_OK;
+}
+
+static bool may_add(const ek_collection *tasks, ek_function function,
+                    size_t bytes)
+{
+    return tasks && tasks->state != EKI_STATE_OPEN && function >= 0 &&
+           function < tasks->engine->function_count &&
+           bytes <= (size_t)tasks->payload_bytes;
+}
+
+/* Add after a look at the payload, or refuse. */
+EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
+                                        ek_function function,
+                                        const void *payload, size_t bytes,
+                                        const ek_hint *hint)
+{
+    if (!may_add(tasks, function, bytes))
+        return bad_add(tasks, "ek_add_task", function, bytes);
+    eki_collection_check_payload(tasks, "ek_add_task", function, payload,
+                                 bytes);
+    return add(tasks, function, payload, bytes, hint);
+}
+
+/* Every call that this function makes is inline or its last, so that it saves
+ * no registers. */
+ek_status ek_add_task(ek_collection *tasks, ek_function function,
+                      const void *payload, size_t bytes, const ek_hint *hint)
+{
+    if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN ||
+                     (unsigned)function >=
+                         (unsigned)tasks->engine->function_count ||
+                     bytes > tasks->payload_limit))
+        return add_looked_at(tasks, function, payload, bytes, hint);
+    return add(tasks, function, payload, bytes, hint);
 }
 
 /* Add a part of a range as one seed. */

@@ -234,6 +234,7 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
     if (!added->name)
         return eki_error(EK_ERR_NOMEM, "no memory for function '%s'", name);
     added->fn = fn;
+    atomic_init(&added->has_pointer, false);
     added->context = context;
     *function = engine->function_count++;
     return EK_OK;

@@ -79,6 +79,7 @@ struct eki_setup {
     int64_t buffer_slots, payload_bytes;
     uint64_t seed;
     uint64_t stall_ns;
+    bool is_checked;  /* options.check: calls of tasks are looked at */
     bool has_counter; /* EK_STEAL_COUNTER may come: 32 bytes for each rank */
     int check_words;  /* of others, that one step may look at for the end */
 };

@@ -14,7 +14,8 @@ static void begin(struct ek_worker *worker, uint64_t now)
                (size_t)engine->function_count *
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
-    batch->function_limit = (uint32_t)engine->function_count;
+    batch->function_limit =
+        engine->setup.is_checked ? 0 : (uint32_t)engine->function_count;
     batch->payload_limit = (size_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
@@ -249,6 +250,9 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     engine->is_open = false;
     if (!engine->alone)
         eki_server_settle(engine);
+    /* Who has kept a worker is refused. */
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->batch.function_limit = 0;
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);
     /* release: pairs with the acquire in eki_node_all_left(): no claimant of

@@ -17,7 +17,8 @@
 struct eki_function {
     ek_task_fn *fn;
     void *context;
-    char *name; /* owned */
+    char *name;               /* owned */
+    _Atomic bool has_pointer; /* a payload looked like one (options.check) */
 };
 
 enum {
@@ -67,7 +68,7 @@ struct eki_batch {
     int32_t budget;          /* tasks this batch may take */
     int32_t count;           /* tasks it took */
     int32_t size;            /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
-    uint32_t function_limit; /* functions registered */
+    uint32_t function_limit; /* functions without a look; 0: no task runs */
     size_t payload_limit;
     uint64_t stamp; /* clock when the batch began */
     /* Of a task from the stack the header, of a spawned one all of it. */

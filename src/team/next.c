@@ -14,12 +14,19 @@ void eki_team_arrive(struct eki_team *team, int here)
     if (seat->taken == setup->engine->phase)
         return;
     *seat = (struct eki_seat){.taken = setup->engine->phase,
+                              .thread = eki_thread_identity(),
                               .waited_ns = seat->waited_ns,
                               .has_waited = seat->has_waited};
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
     eki_team_measure_begin(team, here);
     eki_worker_arrive(worker, eki_clock_ns());
+}
+
+const void *eki_team_thread(const struct eki_team *team, int here)
+{
+    const struct eki_seat *seat = &team->seats[here];
+    return seat->taken == team->setup.engine->phase ? seat->thread : NULL;
 }
 
 void eki_team_end_task(struct eki_team *team, int here)

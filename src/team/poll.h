@@ -9,6 +9,7 @@
 /* Where a worker sits from call to call; written by its thread. */
 struct eki_seat {
     _Alignas(EKI_LINE) uint64_t taken; /* phase in which a thread has come */
+    const void *thread;                /* ... and which */
     /* Pull loop. */
     bool is_open;    /* a batch or piece is */
     bool is_running; /* a task is */

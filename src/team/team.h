@@ -105,6 +105,9 @@ void eki_team_finish(struct eki_team *team);
 /* While no phase is open; 0: by the cost of an empty poll. */
 void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns);
 
+/* The thread that has come for worker HERE in this phase, or NULL. */
+const void *eki_team_thread(const struct eki_team *team, int here);
+
 /* From a long task. */
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
 

@@ -2,14 +2,17 @@
 /* What the program hears of a failure: one sentence, and all ranks in step. */
 #include "job.h"
 
+#include <pthread.h>
 #include <string.h>
 
-static _Atomic int heard;
+static _Atomic int heard, warnings;
 static char last[2048];
 
 static void listen(ek_level level, const char *line, void *context)
 {
     (void)context;
+    if (level == EK_LEVEL_WARN && strstr(line, "look like a pointer"))
+        atomic_fetch_add(&warnings, 1);
     if (level != EK_LEVEL_ERROR)
         return;
     atomic_fetch_add(&heard, 1);
@@ -185,6 +188,103 @@ static void ranks_stay_in_step(void)
     differing_restores_leave_ranks_in_step(true);
 }
 
+static ek_worker *kept;
+
+static int keep_worker(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    kept = worker;
+    return 0;
+}
+
+/* Found in any build, for it costs nothing. */
+static void kept_workers_are_refused(void)
+{
+    ek_function function;
+    int payload = 0;
+    ek_collection *tasks = make(keep_worker, &function);
+    add_tasks(tasks, function, 20);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    if (kept)
+        CHECK_EQ_INT(ek_spawn(kept, function, &payload, sizeof payload, 0),
+                     EK_ERR_STATE);
+    ek_destroy(&tasks);
+}
+
+struct stranger {
+    ek_collection *tasks;
+    ek_task task;
+    ek_status next, spawn;
+};
+
+/* A thread that is not that of worker 0. */
+static void *meddle(void *argument)
+{
+    struct stranger *stranger = argument;
+    ek_task task;
+    stranger->next = ek_next(stranger->tasks, 0, &task);
+    stranger->spawn = ek_spawn(stranger->task.worker, stranger->task.function,
+                               stranger->task.payload, stranger->task.bytes, 0);
+    return NULL;
+}
+
+static void threads_that_share_a_worker_are_found(void)
+{
+    ek_options options = job_options();
+    options.check = 1;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "task", NULL, NULL);
+    add_tasks(tasks, function, 20);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    struct stranger stranger = {.tasks = tasks};
+    int64_t fetched = 0;
+    while (ek_next(tasks, 0, &stranger.task) == EK_OK && stranger.task.worker) {
+        pthread_t thread;
+        if (fetched++ > 0)
+            continue;
+        CHECK_EQ_INT(pthread_create(&thread, NULL, meddle, &stranger), 0);
+        pthread_join(thread, NULL);
+        CHECK_EQ_INT(stranger.next, EK_ERR_THREAD);
+        CHECK_EQ_INT(stranger.spawn, EK_ERR_THREAD);
+    }
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(fetched), 20 * job_size);
+    ek_destroy(&tasks);
+}
+
+/* Once per function; numbers are none, and nothing is looked at by default. */
+static void pointers_in_payloads_are_found(void)
+{
+    for (int is_checked = 0; is_checked < 2; is_checked++) {
+        ek_options options = job_options();
+        options.check = is_checked;
+        ek_collection *tasks = job_create(&options);
+        ek_function function = job_register(tasks, "f", nothing, NULL);
+        ek_function second = job_register(tasks, "g", nothing, NULL);
+        struct {
+            double x;
+            const void *pointer;
+        } payload = {1.5, &options};
+        int64_t numbers[] = {0, -1, 70000, INT64_C(1) << 40, INT64_MAX};
+        atomic_store(&warnings, 0);
+        for (int i = 0; i < 3; i++)
+            CHECK_EQ_INT(
+                ek_add_task(tasks, function, &payload, sizeof payload, NULL),
+                EK_OK);
+        CHECK_EQ_INT(atomic_load(&warnings), is_checked);
+        payload.pointer = tasks;
+        CHECK_EQ_INT(ek_add_task(tasks, second, &numbers, sizeof numbers, NULL),
+                     EK_OK);
+        CHECK_EQ_INT(atomic_load(&warnings), is_checked);
+        CHECK_EQ_INT(ek_add_task(tasks, second, &payload, sizeof payload, NULL),
+                     EK_OK);
+        CHECK_EQ_INT(atomic_load(&warnings), 2 * is_checked);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        ek_destroy(&tasks);
+    }
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -194,5 +294,8 @@ int main(int argc, char **argv)
     JOB_RUN(shared_failures_are_said_once);
     JOB_RUN(a_sink_may_be_deaf);
     JOB_RUN(ranks_stay_in_step);
+    JOB_RUN(kept_workers_are_refused);
+    JOB_RUN(threads_that_share_a_worker_are_found);
+    JOB_RUN(pointers_in_payloads_are_found);
     return job_result();
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The checking mode (options.check): wrong use that costs too much to look for
+ * in every call.  Calls come here only where it is on: their limits are 0 then.
+ */
+#include "collection/collection.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void eki_collection_check_level(const ek_collection *tasks)
+{
+    static _Atomic bool is_told;
+    int level = eki_mpi_thread_level();
+    /* relaxed: once in this process. */
+    if (!tasks->is_checked || tasks->fabric->rank != 0 ||
+        tasks->topology->workers_here == 1 || level >= 3 ||
+        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        return;
+    eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "check",
+            "%d workers per rank, and MPI below MPI_THREAD_MULTIPLE: no task "
+            "may call MPI",
+            tasks->topology->workers_here);
+}
+
+/* Whether an address is of memory that this process writes to. */
+static bool is_own_memory(uint64_t address)
+{
+    enum {
+        LOOKS = 1000 /* per process: each takes some 0.1 ms */
+    };
+    static _Atomic int looks;
+    bool is_found = false;
+    char line[512];
+    uint64_t first, last;
+    /* No number of a small count, and what a program may address. */
+    if (address < 1 << 22 || address >> 47 != 0 ||
+        /* relaxed: a limit, no more. */
+        atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed) >= LOOKS)
+        return false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !is_found && fgets(line, sizeof line, maps))
+        is_found =
+            sscanf(line, "%" SCNx64 "-%" SCNx64 " rw", &first, &last) == 2 &&
+            strstr(line, " rw") && first <= address && address < last;
+    if (maps)
+        fclose(maps);
+    return is_found;
+}
+
+void eki_collection_check_payload(const ek_collection *tasks, const char *call,
+                                  ek_function function, const void *payload,
+                                  size_t bytes)
+{
+    struct eki_function *told = &tasks->engine->functions[function];
+    for (size_t at = 0; payload && at + sizeof(uint64_t) <= bytes;
+         at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, (const char *)payload + at, sizeof word);
+        /* relaxed: said once. */
+        if (!is_own_memory(word) ||
+            atomic_exchange_explicit(&told->has_pointer, true,
+                                     memory_order_relaxed))
+            continue;
+        eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
+                "check",
+                "%s: bytes %zu ... %zu of a payload of function '%s' look like "
+                "a pointer; a task may run on another rank, where it is void",
+                call, at, at + sizeof word - 1, told->name);
+    }
+}
+
+ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
+                                      const char *call)
+{
+    const void *taken = eki_team_thread(tasks->team, here);
+    if (here == 0 && eki_mpi_thread_level() < 2 && !eki_mpi_is_main_thread())
+        return eki_error(EK_ERR_THREAD,
+                         "%s: worker 0 is for the thread that initialized MPI: "
+                         "its level is below MPI_THREAD_SERIALIZED",
+                         call);
+    if (taken && taken != eki_thread_identity())
+        return eki_error(EK_ERR_THREAD,
+                         "%s: worker %d of this rank has another thread in "
+                         "this iteration; allowed: one thread per worker",
+                         call, here);
+    return EK_OK;
+}
