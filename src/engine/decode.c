@@ -177,6 +177,7 @@ bool eki_break_fits(struct eki_engine *engine,
         !eki_fits_body(&decode, &message->head, 1, sizeof error))
         return false;
     memcpy(&error, message->body, sizeof error);
-    return fits_error(&decode, &error) &&
+    return eki_fits(&decode, "first", message->head.first, 0, 1) &&
+           fits_error(&decode, &error) &&
            eki_fits_one(&decode, "status", error.status, EK_ERR_MPI);
 }

@@ -127,8 +127,9 @@ struct eki_engine {
     struct eki_waves waves;
     struct eki_answered answered;
     struct eki_protocol refusal;
-    int refusal_told; /* neighbours that know of it */
-    bool must_break;  /* no verdict will come */
+    int refusal_tells; /* enum eki_refused, to neighbours */
+    int refusal_told;  /* neighbours that know of it */
+    bool must_break;   /* no verdict will come */
 };
 
 /* Bytes of the node segment for a node of this topology. */

@@ -4,12 +4,17 @@
  * it should have changed, so the phase can not end by its sums any more.  It
  * ends in EK_ERR_MPI on all ranks, at once.
  *
- *     to neighbours in the tree   BREAK   struct eki_error
+ *     to neighbours in the tree   BREAK   struct eki_error; first: 1: it is
+ *                                         broken, 0: it should be
  *
- * Whoever refuses a message notes that on its node.  The server that speaks for
- * the node breaks the phase as soon as the root cannot take it for over any
- * more: its vote is not on its way.  If the phase ends well nevertheless, the
- * next one is broken.
+ * Whoever refuses a message notes that on its node, and so do the others.  The
+ * server that speaks for a node breaks the phase as soon as the root cannot
+ * take it for over without hearing of that: no vote of the node is on its way.
+ * The root is such a server, so some server is.  If the phase ends well
+ * nevertheless, the next one is broken.
+ *
+ * Messages of a pair of ranks keep their order: who hears that a phase is
+ * broken before the verdict never gets that.
  *
  * The words: node->refused goes from EKI_FITS to EKI_REFUSING, _NOTED, _BREAKS,
  * and stays; after EK_ERR_MPI nothing but destruction is allowed.
@@ -28,12 +33,15 @@ static void break_phase(struct eki_engine *engine)
     eki_set_stop(engine);
 }
 
-/* Tell the neighbours, as far as there are buffers. */
-static bool spread(struct eki_engine *engine)
+/* Tell the neighbours what is known, as far as there are buffers. */
+static bool spread(struct eki_engine *engine, int refused)
 {
     const struct eki_waves *waves = &engine->waves;
     int neighbours = waves->children + (waves->parent >= 0);
-    while (engine->refusal_told < neighbours) {
+    if (engine->refusal_tells != refused)
+        engine->refusal_told = 0;
+    engine->refusal_tells = refused;
+    for (; engine->refusal_told < neighbours; engine->refusal_told++) {
         int next = engine->refusal_told;
         struct eki_message *message =
             eki_server_reserve(engine, EKI_KIND_BREAK);
@@ -41,13 +49,13 @@ static bool spread(struct eki_engine *engine)
             return false;
         message->head.count = 1;
         message->head.bytes = sizeof engine->node->refusal;
+        message->head.first = refused == EKI_BREAKS;
         message->head.detail = engine->topology->node;
         memcpy(message->body, &engine->node->refusal,
                sizeof engine->node->refusal);
         int node = next < waves->children ? waves->child[next] : waves->parent;
         eki_fabric_post(engine->fabric, message,
                         engine->topology->lowest_rank[node]);
-        engine->refusal_told++;
     }
     return true;
 }
@@ -58,10 +66,11 @@ bool eki_refusal_breaks(struct eki_engine *engine)
     int refused = eki_refused(engine);
     if (EKI_LIKELY(refused == EKI_FITS))
         return false;
-    if (refused == EKI_NOTED &&
-        (engine->alone || engine->must_break ||
-         (waves->is_lowest && !waves->voted && !waves->forwarded)))
+    if (refused == EKI_NOTED && (engine->alone || engine->must_break ||
+                                 (waves->is_lowest && !waves->voted)))
         break_phase(engine);
+    else if (refused == EKI_NOTED && waves->is_lowest)
+        spread(engine, refused);
     return eki_refused(engine) == EKI_BREAKS;
 }
 
@@ -69,20 +78,21 @@ bool eki_refusal_is_told(struct eki_engine *engine)
 {
     if (engine->alone || !engine->waves.is_lowest)
         return true;
-    return spread(engine) && eki_fabric_drain(engine->fabric);
+    return spread(engine, EKI_BREAKS) && eki_fabric_drain(engine->fabric);
 }
 
-/* A neighbour has broken the phase: it has not voted for its end. */
 static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
+    struct eki_engine *engine = protocol->engine;
     struct eki_error error;
     (void)now;
-    if (!eki_break_fits(protocol->engine, message))
+    if (!eki_break_fits(engine, message))
         return EKI_REFUSED;
     memcpy(&error, message->body, sizeof error);
-    eki_note_refusal(protocol->engine, &error);
-    protocol->engine->must_break = true;
+    eki_note_refusal(engine, &error);
+    eki_set_stop(engine);
+    engine->must_break |= message->head.first == 1;
     return EKI_TAKEN;
 }
 

@@ -83,9 +83,32 @@ static bool is_wanted(const struct eki_engine *engine,
 static bool is_early(const struct eki_engine *engine,
                      const struct eki_message *message)
 {
-    return message->head.phase > engine->phase ||
+    return (message->head.phase > engine->phase &&
+            message->head.kind != EKI_KIND_BREAK) ||
            (EKI_PLANTED(TASKS_LAST) && message == engine->post.held &&
             eki_kind_traits_of(message->head.kind)->has_slots);
+}
+
+/* Whether it is of a phase that has ended, which none does before such a
+ * message has come. */
+static bool is_overdue(const struct eki_engine *engine,
+                       const struct eki_head *head)
+{
+    return head->phase < engine->phase && !is_wanted(engine, head) &&
+           (eki_kind_traits_of(head->kind)->has_slots ||
+            head->kind == EKI_KIND_VOTE || head->kind == EKI_KIND_WAVE);
+}
+
+/* A message was refused; who has said why already is heard.  What was to come
+ * from the parent may have been the verdict: nobody waits for that any more. */
+static void note_refused(struct eki_engine *engine, const struct eki_head *head)
+{
+    const struct eki_waves *waves = &engine->waves;
+    eki_engine_refuse(engine, "a message from rank %d (%s) makes no sense",
+                      head->source, eki_kind_traits_of(head->kind)->name);
+    engine->must_break |=
+        !engine->alone && waves->parent >= 0 &&
+        head->source == engine->topology->lowest_rank[waves->parent];
 }
 
 /* False: there is no memory for it now. */
@@ -96,26 +119,19 @@ static bool receive(struct eki_engine *engine,
     const struct eki_kind_traits *traits = eki_kind_traits_of(head->kind);
     enum eki_taken taken = EKI_TAKEN;
     engine->post.moved += traits->is_news;
-    if (head->phase > engine->phase + 1)
+    if (head->phase > engine->phase + 1 || is_overdue(engine, head)) {
         eki_engine_refuse(engine,
-                          "rank %d is in phase %llu (%s): nobody gets beyond "
-                          "%llu, the one after that of rank %d",
-                          head->source, (unsigned long long)head->phase,
-                          traits->name, (unsigned long long)engine->phase + 1,
-                          engine->topology->rank);
-    else if (is_early(engine, message))
+                          "%s of phase %llu arrived from rank %d in phase %llu",
+                          traits->name, (unsigned long long)head->phase,
+                          head->source, (unsigned long long)engine->phase);
+        taken = EKI_REFUSED;
+    } else if (is_early(engine, message)) {
         taken = keep_early(engine, message);
-    else if (is_wanted(engine, head))
+    } else if (is_wanted(engine, head)) {
         taken = take_message(engine, message, now);
-    else if (traits->has_slots)
-        eki_engine_refuse(
-            engine, "tasks of phase %llu arrived from rank %d in phase %llu",
-            (unsigned long long)head->phase, head->source,
-            (unsigned long long)engine->phase);
-    /* Who has said why already is heard. */
+    }
     if (taken == EKI_REFUSED)
-        eki_engine_refuse(engine, "a message from rank %d (%s) makes no sense",
-                          head->source, traits->name);
+        note_refused(engine, head);
     else if (taken == EKI_NO_MEMORY && traits->must_fit &&
              head->phase == engine->phase)
         eki_set_rank_error(engine, EK_ERR_NOMEM,
@@ -138,6 +154,13 @@ static bool take_early(struct eki_engine *engine, uint64_t now)
     return true;
 }
 
+/* The fabric has dropped what was no message: it may have been the verdict. */
+static void refuse_unknown(struct eki_engine *engine)
+{
+    eki_engine_refuse(engine, "%.150s", engine->fabric->failure);
+    engine->must_break = true;
+}
+
 static void drain(struct eki_engine *engine, uint64_t now)
 {
     struct eki_post *post = &engine->post;
@@ -155,7 +178,7 @@ static void drain(struct eki_engine *engine, uint64_t now)
     if (engine->fabric->failed != EK_OK)
         eki_engine_break(engine, engine->fabric->failed);
     else if (engine->fabric->has_refused)
-        eki_engine_refuse(engine, "%.150s", engine->fabric->failure);
+        refuse_unknown(engine);
 }
 
 /* Messages that were kept come first: they are older. */

@@ -343,11 +343,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
-    if (!eki_wave_fits(engine, message)) {
-        /* Who has voted waits for no other verdict. */
-        engine->must_break |= message->head.kind == EKI_KIND_WAVE;
+    if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
-    }
     note_heard(&engine->waves, message->head.detail, now);
     if (message->head.kind == EKI_KIND_VOTE)
         take_vote(engine, message);

@@ -121,16 +121,83 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return false;
 }
 
+/* Whether WHAT of GROUP goes from one rank to another. */
+static bool is_for(const struct eki_balancer *balancer, int what, int group,
+                   int from, int to)
+{
+    switch (what) {
+    case EKI_PARCEL_TOTALS:
+        return to == 0;
+    case EKI_PARCEL_TARGET:
+    case EKI_PARCEL_OVER:
+        return from == 0;
+    case EKI_PARCEL_LEFT:
+    case EKI_PARCEL_RESULT:
+        return from == eki_leader_of(balancer, group) && to == 0;
+    case EKI_PARCEL_GIVEN:
+        return from == 0 && to == eki_leader_of(balancer, group);
+    case EKI_PARCEL_OFFER:
+    case EKI_PARCEL_OPENED:
+        return to == eki_leader_of(balancer, group);
+    default:
+        return from == eki_leader_of(balancer, group);
+    }
+}
+
+/* Bytes of a parcel whose size is known. */
+static int64_t bytes_of(const struct eki_balancer *balancer, int what)
+{
+    size_t functions = (size_t)balancer->engine->function_count;
+    switch (what) {
+    case EKI_PARCEL_TOTALS:
+        return (int64_t)(sizeof(struct eki_totals_told) +
+                         functions * sizeof(struct eki_known));
+    case EKI_PARCEL_TARGET:
+        return (int64_t)(sizeof(struct eki_target_told) +
+                         functions * sizeof(double));
+    case EKI_PARCEL_RESULT:
+    case EKI_PARCEL_OVER:
+        return sizeof(struct eki_result_told);
+    default:
+        return -1;
+    }
+}
+
+/* What all parcels have; what is in them is for who takes them. */
+static bool fits(const struct eki_balancer *balancer,
+                 const struct eki_head *head)
+{
+    struct eki_engine *engine = balancer->engine;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    int what = head->detail, group = head->worker;
+    if (!eki_fits(&decode, "what", what, EKI_PARCEL_TOTALS, EKI_PARCEL_OVER) ||
+        !eki_fits(&decode, "group", group, 0, balancer->groups - 1))
+        return false;
+    int64_t bytes = bytes_of(balancer, what);
+    decode.kind = eki_parcel_name(what);
+    return eki_fits_one(&decode, "right sender and receiver",
+                        is_for(balancer, what, group, head->source,
+                               engine->topology->rank),
+                        true) &&
+           eki_fits(&decode, "bytes of the parcel", head->count,
+                    bytes < 0 ? 0 : bytes, bytes < 0 ? INT64_MAX / 2 : bytes);
+}
+
 static enum eki_taken take(struct eki_protocol *protocol,
                            const struct eki_message *message, uint64_t now)
 {
+    struct eki_engine *engine = protocol->engine;
     struct eki_balancer *balancer = balancer_of(protocol);
     struct eki_parcel *whole;
     (void)now;
     /* Where ranks differ in their calls, this one may rebalance nothing. */
-    if (!balancer || balancer->is_done)
+    if (!balancer || balancer->is_done ||
+        message->head.signature != engine->signature)
         return EKI_TAKEN;
-    enum eki_taken taken = eki_mail_take(&balancer->mail, message, &whole);
+    if (!fits(balancer, &message->head))
+        return EKI_REFUSED;
+    enum eki_taken taken =
+        eki_mail_take(engine, &balancer->mail, message, &whole);
     if (whole) {
         whole->next = NULL;
         *balancer->arrived_end = whole;

@@ -21,7 +21,7 @@
 #ifndef EKI_REBALANCE_BALANCER_H
 #define EKI_REBALANCE_BALANCER_H
 
-#include "engine/offers.h"
+#include "engine/decode.h"
 #include "rebalance/parcel.h"
 #include "rebalance/rebalance.h"
 
@@ -42,6 +42,9 @@ enum eki_parcel_kind {
  * depend on their order.  The least hint, 2^-16, is 4 of them, and half a
  * billion of the largest, 2^16, fit 63 bits. */
 #define EKI_HINT_UNIT (1 << 18)
+
+/* No load, nor sum of loads, is longer: 73 years. */
+#define EKI_NS_MOST (INT64_MAX / 4)
 
 /* What is known of the durations of a function. */
 struct eki_known {
@@ -91,8 +94,17 @@ struct eki_donor {
     int32_t *slots;         /* which seed of its worker each task is */
     int32_t *to;            /* the worker where it goes; -1: not decided */
     int64_t open;           /* tasks that are not decided */
-    bool is_over;           /* the root has said that all is decided ... */
+    bool has_target;        /* the root has said what is too much */
+    bool is_over;           /* ... and that all is decided ... */
     bool is_undone;         /* ... and that it would be worse */
+};
+
+/* What a leader waits for. */
+enum eki_leader_stage {
+    EKI_STAGE_OFFERS,
+    EKI_STAGE_GIVEN,
+    EKI_STAGE_OPENED,
+    EKI_STAGE_OVER
 };
 
 /* A group that this rank leads. */
@@ -100,8 +112,11 @@ struct eki_leader {
     int group, first, workers; /* workers [first, first + workers) */
     int first_rank, ranks;
     struct eki_parcel **heard; /* [ranks], in the stage that it is in; owned */
-    int awaited;               /* parcels until the stage is over */
-    eki_ns *loads;             /* [workers], lent to the pool */
+    bool *asked;               /* [ranks], to open some of their tasks */
+    enum eki_leader_stage stage;
+    int awaited;   /* parcels until the stage is over */
+    eki_ns sum;    /* of all that it was told: below EKI_NS_MOST */
+    eki_ns *loads; /* [workers], lent to the pool */
     struct eki_pool pool;
     int round; /* how often it has asked for more */
     int64_t fewest;
@@ -110,7 +125,10 @@ struct eki_leader {
 
 /* What rank 0 has heard in this phase; NULL on all others. */
 struct eki_root {
-    int totals_heard, left_heard, results_heard; /* parcels */
+    int totals_heard, left_heard, results_heard; /* parcels ... */
+    bool *has_totals;                            /* ... of ranks [size] ... */
+    bool *has_result;                            /* ... and groups [groups] */
+    eki_ns sum;                                  /* of tasks that were left */
     struct eki_totals totals;
     double variance;
     struct eki_known *known;  /* [functions] */
@@ -139,7 +157,79 @@ struct eki_balancer {
     int64_t sent; /* tasks that have left this rank */
 };
 
-/* All functions that return bool: false means that there is no memory. */
+/* The rank that leads GROUP. */
+static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
+{
+    return eki_topology_rank(balancer->engine->topology,
+                             group * balancer->group_size);
+}
+
+static inline const char *eki_parcel_name(int what)
+{
+    static const char *const names[] = {
+        "parcel",      "parcel totals", "parcel target", "parcel offer",
+        "parcel left", "parcel given",  "parcel open",   "parcel opened",
+        "parcel plan", "parcel result", "parcel over"};
+    return names[what];
+}
+
+/* Whose parcel is decoded. */
+static inline struct eki_decode
+eki_parcel_decode(const struct eki_balancer *balancer,
+                  const struct eki_parcel *parcel)
+{
+    return (struct eki_decode){balancer->engine, eki_parcel_name(parcel->what),
+                               parcel->rank};
+}
+
+/* Workers [*FIRST, *LAST] of RANK that are of GROUP; none: LAST < FIRST. */
+static inline void eki_group_here(const struct eki_balancer *balancer,
+                                  int group, int rank, int *first, int *last)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    int begin = group * balancer->group_size;
+    int end = balancer->group_size < topology->workers - begin
+                  ? begin + balancer->group_size
+                  : topology->workers;
+    *first = topology->first_worker[rank] > begin ? topology->first_worker[rank]
+                                                  : begin;
+    *last = (topology->first_worker[rank + 1] < end
+                 ? topology->first_worker[rank + 1]
+                 : end) -
+            1;
+}
+
+/* Items of workers FIRST ... LAST, whose durations are added to *SUM. */
+static inline bool eki_fits_items(const struct eki_decode *decode,
+                                  const struct eki_item *items, int64_t count,
+                                  int first, int last, eki_ns *sum)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (!eki_fits(decode, "worker of a task", items[i].from, first, last) ||
+            !eki_fits(decode, "index of a task", items[i].index, 0,
+                      INT32_MAX) ||
+            !eki_fits(decode, "duration of a task", items[i].ns, 0,
+                      EKI_NS_MOST - *sum))
+            return false;
+        *sum += items[i].ns;
+    }
+    return true;
+}
+
+/* A body of whole ITEM_BYTES behind the HEAD_BYTES. */
+static inline bool eki_fits_parcel(const struct eki_decode *decode,
+                                   const struct eki_parcel *parcel,
+                                   size_t head_bytes, size_t item_bytes)
+{
+    int64_t rest = parcel->bytes - (int64_t)head_bytes;
+    return eki_fits(decode, "bytes", parcel->bytes, (int64_t)head_bytes,
+                    INT64_MAX) &&
+           eki_fits_one(decode, "bytes too many", rest % (int64_t)item_bytes,
+                        0);
+}
+
+/* All functions that return bool: false means that there is no memory.  What
+ * does not fit is refused, and dropped. */
 bool eki_donor_begin(struct eki_balancer *balancer);
 bool eki_donor_take(struct eki_balancer *balancer,
                     const struct eki_parcel *parcel);

@@ -135,7 +135,8 @@ static eki_ns ns_of(const struct eki_slot *slot, const double *hint_ns)
 {
     if (slot->bin != EKI_BIN_NEVER)
         return counted(eki_bin_ns(slot->bin));
-    return (eki_ns)(hint_ns[slot->function] * (double)hint_of(slot));
+    double ns = hint_ns[slot->function] * (double)hint_of(slot);
+    return counted(ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
 }
 
 /* The tasks of a worker as items, longest first. */
@@ -168,12 +169,6 @@ static bool list_worker(struct eki_balancer *balancer, int here,
 static int group_of(const struct eki_balancer *balancer, int worker)
 {
     return worker / balancer->group_size;
-}
-
-static int leader_of(const struct eki_balancer *balancer, int group)
-{
-    return eki_topology_rank(balancer->engine->topology,
-                             group * balancer->group_size);
 }
 
 static eki_ns load_of(const struct eki_donor *donor, int here)
@@ -238,8 +233,8 @@ static struct eki_parcel *make_offer(const struct eki_balancer *balancer,
     int64_t bytes = (int64_t)(sizeof(struct eki_offer_told)) +
                     (end - here) * (int64_t)sizeof(eki_ns) +
                     most * (int64_t)sizeof(struct eki_item);
-    return eki_mail_make(leader_of(balancer, group), EKI_PARCEL_OFFER, group,
-                         bytes);
+    return eki_mail_make(eki_leader_of(balancer, group), EKI_PARCEL_OFFER,
+                         group, bytes);
 }
 
 /* Fill the parcel of an offer, which knows that and the scratch, with what
@@ -301,11 +296,44 @@ static int end_of_group(const struct eki_balancer *balancer, int here)
     return end;
 }
 
+static bool target_fits(const struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel)
+{
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_target_told *told =
+        (const struct eki_target_told *)parcel->data;
+    const struct eki_totals *totals = &told->totals;
+    const double *hint_ns = (const double *)(told + 1);
+    int64_t workers = balancer->engine->topology->workers;
+    bool are_hints = true;
+    for (int f = 0; f < balancer->engine->function_count; f++)
+        are_hints &= hint_ns[f] >= 0 && hint_ns[f] <= (double)EKI_NS_MOST;
+    return eki_fits_one(&decode, "targets before it",
+                        balancer->donor.has_target, 0) &&
+           eki_fits(&decode, "target", told->target, 0,
+                    EKI_NS_MOST / workers) &&
+           eki_fits(&decode, "slack", told->slack, 0, 1) &&
+           eki_fits(&decode, "is balanced", told->is_balanced, 0, 1) &&
+           eki_fits(&decode, "total", totals->total, 0, EKI_NS_MOST) &&
+           eki_fits(&decode, "largest load", totals->largest_load, 0,
+                    EKI_NS_MOST) &&
+           eki_fits(&decode, "largest task", totals->largest_task, 0,
+                    EKI_NS_MOST) &&
+           eki_fits_one(&decode, "workers", totals->workers, workers) &&
+           eki_fits(&decode, "tasks", totals->tasks, 0, INT64_MAX) &&
+           eki_fits_one(&decode, "finite hints", are_hints, true);
+}
+
 static bool take_target(struct eki_balancer *balancer,
-                        const struct eki_target_told *told)
+                        const struct eki_parcel *parcel)
 {
     int workers = balancer->engine->topology->workers_here;
+    const struct eki_target_told *told =
+        (const struct eki_target_told *)parcel->data;
     const double *hint_ns = (const double *)(told + 1);
+    if (!target_fits(balancer, parcel))
+        return true;
+    balancer->donor.has_target = true;
     balancer->target = told->target;
     balancer->slack = told->slack != 0;
     balancer->totals = told->totals;
@@ -347,12 +375,35 @@ static int64_t open_worker(struct eki_balancer *balancer, int32_t worker,
     return n;
 }
 
+/* Workers of this rank and the leader's group, each once. */
+static bool open_fits(const struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const int32_t *asked = (const int32_t *)parcel->data;
+    int first, last;
+    eki_group_here(balancer, parcel->group, balancer->engine->topology->rank,
+                   &first, &last);
+    if (!eki_fits_parcel(&decode, parcel, 0, sizeof *asked) ||
+        !eki_fits_one(&decode, "tasks are listed",
+                      balancer->donor.first != NULL, true))
+        return false;
+    for (int64_t i = 0; i < parcel->bytes / (int64_t)sizeof *asked; i++) {
+        if (!eki_fits(&decode, "worker", asked[i], first, last))
+            return false;
+        first = asked[i] + 1;
+    }
+    return true;
+}
+
 /* The leader wants all that the workers in PARCEL still have. */
 static bool take_open(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
     const int32_t *asked = (const int32_t *)parcel->data;
     int64_t count = parcel->bytes / (int64_t)sizeof *asked, room = 0, n = 0;
+    if (!open_fits(balancer, parcel))
+        return true;
     for (int64_t i = 0; i < count; i++)
         room += tasks_of(balancer, asked[i]);
     struct eki_parcel *answer =
@@ -368,28 +419,74 @@ static bool take_open(struct eki_balancer *balancer,
     return true;
 }
 
+/* One task of this rank that is not decided yet, to a worker of the group. */
+static bool plan_fits(const struct eki_balancer *balancer,
+                      const struct eki_decode *decode,
+                      const struct eki_plan_told *plan, int group)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    const struct eki_donor *donor = &balancer->donor;
+    int begin = group * balancer->group_size;
+    int rest = topology->workers - begin;
+    if (!eki_fits_worker(decode, plan->from, topology->rank))
+        return false;
+    const int64_t *first =
+        &donor->first[plan->from - topology->first_worker[topology->rank]];
+    return eki_fits(decode, "index of a task", plan->index, 0,
+                    first[1] - first[0] - 1) &&
+           eki_fits_one(decode, "place so far",
+                        donor->to[first[0] + plan->index], -1) &&
+           eki_fits(
+               decode, "place", plan->to, begin,
+               begin - 1 +
+                   (rest < balancer->group_size ? rest : balancer->group_size));
+}
+
 static void take_plan(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
     struct eki_donor *donor = &balancer->donor;
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_plan_told *plan =
         (const struct eki_plan_told *)parcel->data;
     int64_t count = parcel->bytes / (int64_t)sizeof *plan;
+    if (!eki_fits_parcel(&decode, parcel, 0, sizeof *plan) ||
+        !eki_fits_one(&decode, "tasks are listed", donor->first != NULL, true))
+        return;
     for (int64_t i = 0; i < count; i++) {
         int here = plan[i].from - balancer->engine->workers[0]->id;
-        EKI_ASSERT(here >= 0 &&
-                   here < balancer->engine->topology->workers_here);
-        EKI_ASSERT(plan[i].index < donor->first[here + 1] - donor->first[here]);
+        if (!plan_fits(balancer, &decode, &plan[i], parcel->group))
+            return;
         donor->to[donor->first[here] + plan[i].index] = plan[i].to;
     }
     donor->open -= count;
 }
 
-static void take_over(struct eki_balancer *balancer,
-                      const struct eki_result_told *told)
+static bool over_fits(const struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
 {
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_result_told *told =
+        (const struct eki_result_told *)parcel->data;
+    return eki_fits_one(&decode, "targets before it",
+                        balancer->donor.has_target, true) &&
+           eki_fits_one(&decode, "others before it", balancer->donor.is_over,
+                        false) &&
+           eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
+           eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
+           eki_fits(&decode, "tasks that move", told->moved, 0, INT64_MAX) &&
+           eki_fits(&decode, "fewest", told->fewest, 0, INT64_MAX);
+}
+
+static void take_over(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    const struct eki_result_told *told =
+        (const struct eki_result_told *)parcel->data;
     const struct eki_totals *totals = &balancer->totals;
     struct eki_balance_report *report = &balancer->report;
+    if (!over_fits(balancer, parcel))
+        return;
     double mean = (double)totals->total /
                   (double)(totals->workers > 0 ? totals->workers : 1);
     double scale = mean > 0 ? 1 / mean : 0;
@@ -421,15 +518,14 @@ bool eki_donor_take(struct eki_balancer *balancer,
 {
     switch (parcel->what) {
     case EKI_PARCEL_TARGET:
-        return take_target(balancer,
-                           (const struct eki_target_told *)parcel->data);
+        return take_target(balancer, parcel);
     case EKI_PARCEL_OPEN:
         return take_open(balancer, parcel);
     case EKI_PARCEL_PLAN:
         take_plan(balancer, parcel);
         return true;
     default:
-        take_over(balancer, (const struct eki_result_told *)parcel->data);
+        take_over(balancer, parcel);
         return true;
     }
 }

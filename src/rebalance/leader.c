@@ -21,8 +21,9 @@ static bool open_leader(struct eki_balancer *balancer, int group)
                     leader->first_rank + 1;
     leader->awaited = leader->ranks;
     leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
+    leader->asked = eki_alloc((size_t)leader->ranks, sizeof *leader->asked);
     leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
-    return leader->heard && leader->loads;
+    return leader->heard && leader->asked && leader->loads;
 }
 
 bool eki_leader_open(struct eki_balancer *balancer)
@@ -55,6 +56,7 @@ void eki_leader_free(struct eki_leader *leader)
 {
     forget_heard(leader);
     eki_free(leader->heard);
+    eki_free(leader->asked);
     eki_free(leader->loads);
     eki_pool_free(&leader->pool);
 }
@@ -159,6 +161,7 @@ static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_result_told result = {0};
     add_result(leader, &result);
+    leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
            eki_mail_send_copy(&balancer->mail, 0, EKI_PARCEL_RESULT,
                               leader->group, &result, sizeof result);
@@ -197,6 +200,7 @@ static bool ask_rank(struct eki_balancer *balancer, struct eki_leader *leader,
     if (n == 0)
         return true;
     leader->awaited++;
+    leader->asked[rank - leader->first_rank] = true;
     return eki_mail_send_copy(&balancer->mail, rank, EKI_PARCEL_OPEN,
                               leader->group, asked, n * (int64_t)sizeof *asked);
 }
@@ -210,6 +214,8 @@ static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
     if (!asked)
         return false;
     leader->round++;
+    leader->stage = EKI_STAGE_OPENED;
+    memset(leader->asked, 0, (size_t)leader->ranks * sizeof *leader->asked);
     for (int32_t w = 0, end; w < leader->workers; w = end) {
         end = end_of_rank(balancer, leader, w);
         if (!ask_rank(balancer, leader, w, end, asked))
@@ -305,6 +311,7 @@ static bool take_opened(struct eki_balancer *balancer,
 static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->pool;
+    leader->stage = EKI_STAGE_GIVEN;
     struct eki_parcel *parcel =
         eki_mail_make(0, EKI_PARCEL_LEFT, leader->group,
                       (int64_t)sizeof(struct eki_group) +
@@ -392,6 +399,70 @@ static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
            settle(balancer, leader);
 }
 
+/* The loads that workers keep, and what they shed. */
+static bool offer_fits(const struct eki_decode *decode,
+                       const struct eki_balancer *balancer,
+                       struct eki_leader *leader,
+                       const struct eki_parcel *parcel, int first, int last)
+{
+    const struct eki_offer_told *told =
+        (const struct eki_offer_told *)parcel->data;
+    const eki_ns *loads = (const eki_ns *)(told + 1);
+    int64_t workers = last - first + 1,
+            ranks = balancer->engine->topology->size;
+    size_t head = sizeof *told + (size_t)workers * sizeof *loads;
+    if (!eki_fits_parcel(decode, parcel, head, sizeof(struct eki_item)))
+        return false;
+    int64_t items =
+        (parcel->bytes - (int64_t)head) / (int64_t)sizeof(struct eki_item);
+    if (!eki_fits_one(decode, "workers", told->workers, workers) ||
+        !eki_fits_one(decode, "items", told->items, items) ||
+        !eki_fits(decode, "fewest", told->fewest, 0, INT64_MAX / 4 / ranks) ||
+        !eki_fits(decode, "largest load", told->largest, 0, EKI_NS_MOST))
+        return false;
+    for (int64_t w = 0; w < workers; w++) {
+        if (!eki_fits(decode, "load", loads[w], 0, EKI_NS_MOST - leader->sum))
+            return false;
+        leader->sum += loads[w];
+    }
+    return eki_fits_items(decode, (const struct eki_item *)(loads + workers),
+                          items, first, last, &leader->sum);
+}
+
+/* A parcel of the stage that the leader is in, from a rank that it has not
+ * heard in it. */
+static bool parcel_fits(const struct eki_balancer *balancer,
+                        struct eki_leader *leader,
+                        const struct eki_parcel *parcel)
+{
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_item *items = (const struct eki_item *)parcel->data;
+    int64_t count = parcel->bytes / (int64_t)sizeof *items;
+    int at = parcel->rank - leader->first_rank, first, last;
+    bool is_given = parcel->what == EKI_PARCEL_GIVEN;
+    bool is_offer = parcel->what == EKI_PARCEL_OFFER;
+    eki_group_here(balancer, leader->group, parcel->rank, &first, &last);
+    if (!eki_fits_one(&decode, "stage", leader->stage,
+                      is_given   ? EKI_STAGE_GIVEN
+                      : is_offer ? EKI_STAGE_OFFERS
+                                 : EKI_STAGE_OPENED))
+        return false;
+    if (is_given)
+        return eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
+               eki_fits_items(&decode, items, count, 0,
+                              balancer->engine->topology->workers - 1,
+                              &leader->sum);
+    if (!eki_fits(&decode, "rank", at, 0, leader->ranks - 1) ||
+        !eki_fits_one(&decode, "parcels before it", leader->heard[at] != NULL,
+                      false))
+        return false;
+    if (is_offer)
+        return offer_fits(&decode, balancer, leader, parcel, first, last);
+    return eki_fits_one(&decode, "was asked", leader->asked[at], true) &&
+           eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
+           eki_fits_items(&decode, items, count, first, last, &leader->sum);
+}
+
 bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                      bool *kept)
 {
@@ -399,13 +470,11 @@ bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
     struct eki_leader *end = leader + balancer->leader_count;
     while (leader != end && leader->group != parcel->group)
         leader++;
-    if (leader == end)
-        return true; /* no group that this rank leads */
+    EKI_ASSERT(leader != end);
+    if (!parcel_fits(balancer, leader, parcel))
+        return true;
     if (parcel->what == EKI_PARCEL_GIVEN)
         return take_given(balancer, leader, parcel);
-    if (parcel->rank < leader->first_rank ||
-        parcel->rank >= leader->first_rank + leader->ranks)
-        return true;
     leader->heard[parcel->rank - leader->first_rank] = parcel;
     *kept = true;
     if (--leader->awaited > 0)

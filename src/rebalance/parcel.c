@@ -3,7 +3,7 @@
  * the whole parcel. */
 #include "rebalance/parcel.h"
 
-#include "engine/offers.h"
+#include "engine/decode.h"
 
 void eki_mail_open(struct eki_mail *mail)
 {
@@ -35,7 +35,7 @@ struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes)
     parcel->rank = rank;
     parcel->what = what;
     parcel->group = group;
-    parcel->bytes = bytes;
+    parcel->bytes = parcel->room = bytes;
     return parcel;
 }
 
@@ -157,7 +157,43 @@ static struct eki_parcel **find(struct eki_mail *mail,
     return at;
 }
 
-enum eki_taken eki_mail_take(struct eki_mail *mail,
+/* Whether a piece follows what has come of its parcel, NULL: nothing. */
+static bool piece_fits(struct eki_engine *engine, const struct eki_head *head,
+                       const struct eki_parcel *parcel)
+{
+    struct eki_decode decode = eki_decode_of(engine, head);
+    int64_t done = parcel ? parcel->done : 0;
+    return (!parcel ||
+            eki_fits_one(&decode, "count", head->count, parcel->bytes)) &&
+           eki_fits_one(&decode, "first", head->first, done) &&
+           eki_fits(&decode, "bytes", head->bytes, head->count > 0,
+                    head->count - done);
+}
+
+/* Make room for BYTES more in the parcel at *AT, or make it; false: no memory.
+ */
+static bool make_room(struct eki_parcel **at, const struct eki_head *head)
+{
+    int64_t done = *at ? (*at)->done : 0, needed = done + head->bytes;
+    int64_t room = 2 * needed < head->count ? 2 * needed : head->count;
+    if (!*at) {
+        *at = eki_mail_make(head->source, head->detail, head->worker, room);
+        if (*at)
+            (*at)->bytes = head->count;
+        return *at != NULL;
+    }
+    if (needed <= (*at)->room)
+        return true;
+    struct eki_parcel *grown =
+        eki_realloc(*at, 1, sizeof *grown + (size_t)room);
+    if (!grown)
+        return false;
+    grown->room = room;
+    *at = grown;
+    return true;
+}
+
+enum eki_taken eki_mail_take(struct eki_engine *engine, struct eki_mail *mail,
                              const struct eki_message *message,
                              struct eki_parcel **whole)
 {
@@ -165,19 +201,12 @@ enum eki_taken eki_mail_take(struct eki_mail *mail,
     struct eki_parcel **at = find(mail, head);
     *whole = NULL;
     EKI_ASSERT_SLOW(eki_mail_check(mail));
-    if (!*at) {
-        struct eki_parcel *made = eki_mail_make(head->source, head->detail,
-                                                head->worker, head->count);
-        if (!made)
-            return EKI_NO_MEMORY;
-        *at = made;
-    }
-    struct eki_parcel *parcel = *at;
-    if (head->count != parcel->bytes || head->first < 0 ||
-        head->first > parcel->bytes ||
-        head->bytes > parcel->bytes - head->first)
+    if (!piece_fits(engine, head, *at))
         return EKI_REFUSED;
-    memcpy(parcel->data + head->first, message->body, (size_t)head->bytes);
+    if (!make_room(at, head))
+        return EKI_NO_MEMORY;
+    struct eki_parcel *parcel = *at;
+    memcpy(parcel->data + parcel->done, message->body, (size_t)head->bytes);
     parcel->done += head->bytes;
     if (parcel->done < parcel->bytes)
         return EKI_TAKEN;

@@ -5,8 +5,10 @@
  *
  * Invariants, which eki_mail_check() looks at.  Parcels leave in the order in
  * which they were sent, so only the first of them has begun.  Pieces of one
- * parcel may come in any order, but no rank sends another two parcels of one
- * kind and group at a time: (rank, what, group) names a parcel that comes.
+ * parcel come in their order, as messages of a pair of ranks do, and no rank
+ * sends another two parcels of one kind and group at a time: (rank, what,
+ * group) names a parcel that comes.  Memory for it grows with what has come,
+ * not with what its head promises.
  *
  * Threads: the server of the rank, or the thread that enters the phase.
  */
@@ -21,6 +23,7 @@ struct eki_parcel {
     int what; /* enum eki_parcel_kind */
     int group;
     int64_t bytes, done; /* of the data: all, and what has left or come */
+    int64_t room;        /* for data */
     _Alignas(16) unsigned char data[];
 };
 
@@ -46,9 +49,9 @@ bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
  * returned instead, and belongs to the caller; NULL: none is next. */
 struct eki_parcel *eki_mail_post(struct eki_engine *engine,
                                  struct eki_mail *mail);
-/* Take a piece.  With the last one *WHOLE is the parcel, which belongs to the
- * caller, else NULL. */
-enum eki_taken eki_mail_take(struct eki_mail *mail,
+/* Take a piece, whose kind and group the caller has looked at.  With the last
+ * one *WHOLE is the parcel, which belongs to the caller, else NULL. */
+enum eki_taken eki_mail_take(struct eki_engine *engine, struct eki_mail *mail,
                              const struct eki_message *message,
                              struct eki_parcel **whole);
 

@@ -12,9 +12,14 @@ bool eki_root_open(struct eki_balancer *balancer)
         return true;
     root->known = eki_alloc((size_t)balancer->engine->function_count,
                             sizeof *root->known);
+    root->has_totals = eki_alloc((size_t)balancer->engine->topology->size,
+                                 sizeof *root->has_totals);
+    root->has_result =
+        eki_alloc((size_t)balancer->groups, sizeof *root->has_result);
     root->told = eki_alloc((size_t)balancer->groups, sizeof *root->told);
     root->left = eki_alloc((size_t)balancer->groups, sizeof *root->left);
-    return root->known && root->told && root->left;
+    return root->known && root->has_totals && root->has_result && root->told &&
+           root->left;
 }
 
 void eki_root_free(struct eki_balancer *balancer)
@@ -23,6 +28,8 @@ void eki_root_free(struct eki_balancer *balancer)
     for (int g = 0; root->left && g < balancer->groups; g++)
         eki_free(root->left[g]);
     eki_free(root->known);
+    eki_free(root->has_totals);
+    eki_free(root->has_result);
     eki_free(root->told);
     eki_free(root->left);
     memset(root, 0, sizeof *root);
@@ -80,6 +87,12 @@ static double hint_ns(const struct eki_known *known, double otherwise)
     return mean * (double)known->unmeasured / (double)known->hints;
 }
 
+/* NS, but no more than MOST. */
+static eki_ns bounded(double ns, eki_ns most)
+{
+    return ns < (double)most ? (eki_ns)ns : most;
+}
+
 /* Let tasks that were never measured count by their hints, in SCALES
  * nanoseconds per unit of each function; returns whether there are any. */
 static bool add_estimates(struct eki_balancer *balancer, double *scales)
@@ -90,8 +103,10 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
     for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
         scales[f] = hint_ns(known, mean);
-        root->totals.total += (eki_ns)(scales[f] * (double)known->hints);
-        eki_ns largest = (eki_ns)(scales[f] * (double)known->largest_hint);
+        root->totals.total += bounded(scales[f] * (double)known->hints,
+                                      EKI_NS_MOST - root->totals.total);
+        eki_ns largest =
+            bounded(scales[f] * (double)known->largest_hint, EKI_NS_MOST);
         if (largest > root->totals.largest_task)
             root->totals.largest_task = largest;
         has_unmeasured |= known->unmeasured > 0;
@@ -128,6 +143,8 @@ static void choose_target(struct eki_balancer *balancer,
     const struct eki_totals *totals = &balancer->root.totals;
     eki_ns gain;
     told->target = target_of(balancer);
+    if (told->target > EKI_NS_MOST / totals->workers)
+        told->target = EKI_NS_MOST / totals->workers;
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
     gain = totals->largest_load - told->target;
@@ -279,20 +296,121 @@ static bool take_result(struct eki_balancer *balancer,
                        sizeof root->result);
 }
 
+/* Add VALUE to what a field of all ranks comes to, if that fits. */
+static bool fits_sum(const struct eki_decode *decode, const char *field,
+                     int64_t value, int64_t sum)
+{
+    return eki_fits(decode, field, value, 0, EKI_NS_MOST - sum);
+}
+
+static bool known_fits(const struct eki_decode *decode,
+                       const struct eki_known *known,
+                       const struct eki_known *sum)
+{
+    return fits_sum(decode, "measured tasks", known->measured, sum->measured) &&
+           fits_sum(decode, "measured time", known->measured_ns,
+                    sum->measured_ns) &&
+           fits_sum(decode, "tasks never measured", known->unmeasured,
+                    sum->unmeasured) &&
+           fits_sum(decode, "hints", known->hints, sum->hints) &&
+           eki_fits(decode, "largest hint", known->largest_hint, 0,
+                    EKI_NS_MOST);
+}
+
+/* From a rank of which nothing was heard; sums stay below EKI_NS_MOST. */
+static bool totals_fit(const struct eki_balancer *balancer,
+                       const struct eki_parcel *parcel)
+{
+    const struct eki_root *root = &balancer->root;
+    const int *first = &balancer->engine->topology->first_worker[parcel->rank];
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_totals_told *told =
+        (const struct eki_totals_told *)parcel->data;
+    const struct eki_known *known = (const struct eki_known *)(told + 1);
+    const struct eki_totals *totals = &told->totals;
+    bool is_variance = told->variance >= 0 && told->variance <= 1e300;
+    for (int f = 0; f < balancer->engine->function_count; f++) {
+        if (!known_fits(&decode, &known[f], &root->known[f]))
+            return false;
+    }
+    return eki_fits_one(&decode, "totals before it",
+                        root->has_totals[parcel->rank], false) &&
+           fits_sum(&decode, "total", totals->total, root->totals.total) &&
+           fits_sum(&decode, "tasks", totals->tasks, root->totals.tasks) &&
+           eki_fits_one(&decode, "workers", totals->workers,
+                        first[1] - first[0]) &&
+           eki_fits(&decode, "largest load", totals->largest_load, 0,
+                    EKI_NS_MOST) &&
+           eki_fits(&decode, "largest task", totals->largest_task, 0,
+                    EKI_NS_MOST) &&
+           eki_fits_one(&decode, "finite variance", is_variance, true);
+}
+
+/* What a group is like, and tasks of its workers; once. */
+static bool left_fits(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    struct eki_root *root = &balancer->root;
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_group *group = (const struct eki_group *)parcel->data;
+    int begin = parcel->group * balancer->group_size;
+    int rest = balancer->engine->topology->workers - begin;
+    int workers = rest < balancer->group_size ? rest : balancer->group_size;
+    if (!eki_fits_one(&decode, "parcels before it",
+                      root->left[parcel->group] != NULL, false) ||
+        !eki_fits_parcel(&decode, parcel, sizeof *group,
+                         sizeof(struct eki_item)) ||
+        !eki_fits(&decode, "spare", group->spare, -EKI_NS_MOST, EKI_NS_MOST) ||
+        !eki_fits_one(&decode, "workers", group->workers, workers))
+        return false;
+    for (int i = 0; i < EKI_GROUP_HOLES; i++) {
+        if (!eki_fits(&decode, "hole", group->holes[i], -EKI_NS_MOST,
+                      EKI_NS_MOST))
+            return false;
+    }
+    return eki_fits_items(&decode, (const struct eki_item *)(group + 1),
+                          items_in(parcel), begin, begin + workers - 1,
+                          &root->sum);
+}
+
+static bool result_fits(const struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel)
+{
+    const struct eki_root *root = &balancer->root;
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_result_told *told =
+        (const struct eki_result_told *)parcel->data;
+    return eki_fits_one(&decode, "results before it",
+                        root->has_result[parcel->group], false) &&
+           eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
+           eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
+           fits_sum(&decode, "tasks that move", told->moved,
+                    root->result.moved) &&
+           fits_sum(&decode, "fewest", told->fewest, root->result.fewest);
+}
+
 bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                    bool *kept)
 {
     struct eki_root *root = &balancer->root;
     switch (parcel->what) {
     case EKI_PARCEL_TOTALS:
+        if (!totals_fit(balancer, parcel))
+            return true;
+        root->has_totals[parcel->rank] = true;
         add_totals(balancer, (const struct eki_totals_told *)parcel->data);
         return ++root->totals_heard < balancer->engine->topology->size ||
                send_target(balancer);
     case EKI_PARCEL_LEFT:
+        if (!left_fits(balancer, parcel))
+            return true;
         root->left[parcel->group] = parcel;
         *kept = true;
         return ++root->left_heard < balancer->groups || share(balancer);
     default:
+        if (!result_fits(balancer, parcel))
+            return true;
+        root->has_result[parcel->group] = true;
         return take_result(balancer,
                            (const struct eki_result_told *)parcel->data);
     }

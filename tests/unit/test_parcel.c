@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parcels: pieces in any order, sizes beyond 31 bits, pieces that lie, and what
- * the check finds in broken mails. */
-#include "check.h"
-
+/* Parcels: pieces in their order, sizes beyond 31 bits, pieces that lie, and
+ * what the check finds in broken mails. */
+#include "lone.h"
 #include "rebalance/parcel.h"
 
 #include <stdlib.h>
@@ -11,10 +10,13 @@ enum {
     PIECE = 1000
 };
 
+static struct lone lone; /* says what was refused */
+
 static struct eki_message *piece(int source, int64_t first, int64_t bytes,
                                  int64_t whole)
 {
     struct eki_message *message = calloc(1, sizeof *message + PIECE);
+    message->head.kind = EKI_KIND_PARCEL;
     message->head.source = source;
     message->head.detail = 3;
     message->head.worker = 1;
@@ -31,7 +33,7 @@ static enum eki_taken take(struct eki_mail *mail, int source, int64_t first,
                            struct eki_parcel **parcel)
 {
     struct eki_message *message = piece(source, first, bytes, whole);
-    enum eki_taken taken = eki_mail_take(mail, message, parcel);
+    enum eki_taken taken = eki_mail_take(lone.engine, mail, message, parcel);
     CHECK(eki_mail_check(mail) == NULL);
     free(message);
     return taken;
@@ -42,10 +44,9 @@ static void pieces_become_whole(void)
     struct eki_mail mail;
     struct eki_parcel *whole;
     eki_mail_open(&mail);
-    /* Two sources at once, in any order. */
+    /* Two sources at once. */
     for (int i = 0; i < 5; i++) {
-        int at = i * 3 % 5;
-        CHECK_EQ_INT(take(&mail, 4, at * 200, 200, 1000, &whole), EKI_TAKEN);
+        CHECK_EQ_INT(take(&mail, 4, i * 200, 200, 1000, &whole), EKI_TAKEN);
         CHECK((whole != NULL) == (i == 4));
         if (i == 2) {
             struct eki_parcel *other;
@@ -66,30 +67,34 @@ static void pieces_become_whole(void)
     eki_mail_close(&mail);
 }
 
-/* The memory is touched where the pieces lie only. */
-static void sizes_have_64_bits(void)
+/* Memory is for what has come, not for what is promised. */
+static void promise_of_much_takes_little(void)
 {
-    const int64_t bytes = INT64_C(3) << 30;
+    const int64_t bytes = INT64_C(3) << 40;
     struct eki_mail mail;
     struct eki_parcel *whole;
     eki_mail_open(&mail);
-    enum eki_taken taken = take(&mail, 2, bytes - PIECE, PIECE, bytes, &whole);
-    if (taken == EKI_TAKEN) {
+    for (int64_t i = 0; i < 5; i++) {
+        CHECK_EQ_INT(take(&mail, 2, i * PIECE, PIECE, bytes, &whole),
+                     EKI_TAKEN);
         CHECK(whole == NULL);
-        CHECK_EQ_INT(mail.in->done, PIECE);
-        CHECK_EQ_INT(mail.in->data[bytes - 1],
-                     (unsigned char)((bytes - 1) * 7 + 2));
-    } else {
-        CHECK_EQ_INT(taken, EKI_NO_MEMORY);
+        CHECK_EQ_INT(mail.in->done, (i + 1) * PIECE);
+        CHECK(mail.in->room <= 2 * (i + 1) * PIECE);
     }
+    CHECK_EQ_INT(mail.in->data[5 * PIECE - 1],
+                 (unsigned char)((5 * PIECE - 1) * 7 + 2));
     eki_mail_close(&mail);
 }
 
+/* Another whole, a hole, twice the same, nothing, too much. */
 static void lies_are_refused(void)
 {
-    static const int64_t lies[][3] = {
-        {0, 200, 900}, {-8, 100, 1000}, {1001, 1, 1000}, {950, 100, 1000}};
-    for (int i = 0; i < 4; i++) {
+    static const int64_t lies[][3] = {{200, 200, 900},
+                                      {300, 200, 1000},
+                                      {0, 200, 1000},
+                                      {200, 0, 1000},
+                                      {200, 801, 1000}};
+    for (int i = 0; i < 5; i++) {
         struct eki_mail mail;
         struct eki_parcel *whole;
         eki_mail_open(&mail);
@@ -99,6 +104,8 @@ static void lies_are_refused(void)
         CHECK(whole == NULL);
         eki_mail_close(&mail);
     }
+    CHECK_HAS_TEXT(lone.engine->node->refusal.text,
+                   "parcel: count is 900; allowed: 1000 ... 1000");
 }
 
 static void memory_that_lacks_changes_nothing(void)
@@ -185,12 +192,15 @@ static void the_check_finds_two_of_a_kind(void)
 
 int main(void)
 {
+    lone_open(&lone, 0);
+    lone_make(&lone);
     RUN(pieces_become_whole);
-    RUN(sizes_have_64_bits);
+    RUN(promise_of_much_takes_little);
     RUN(lies_are_refused);
     RUN(memory_that_lacks_changes_nothing);
     RUN(the_check_finds_broken_ends);
     RUN(the_check_finds_wrong_counts);
     RUN(the_check_finds_two_of_a_kind);
+    lone_close(&lone);
     return check_result();
 }
