@@ -10,17 +10,43 @@ struct restore_work {
     _Atomic int status;
 };
 
+/* relaxed: the end of the team orders it. */
+static void note_status(struct restore_work *work, ek_status status)
+{
+    if (status != EK_OK)
+        atomic_store_explicit(&work->status, status, memory_order_relaxed);
+}
+
 static void restore_worker(int here, void *argument)
 {
     struct restore_work *work = argument;
     int64_t discarded = 0;
-    ek_status status = eki_engine_restore_worker(work->tasks->engine, here,
-                                                 work->order, &discarded);
-    /* relaxed, both: the end of the team orders them. */
+    note_status(work, eki_engine_restore_worker(work->tasks->engine, here,
+                                                work->order, &discarded));
+    /* relaxed: the end of the team orders it. */
     atomic_fetch_add_explicit(&work->discarded, discarded,
                               memory_order_relaxed);
-    if (status != EK_OK)
-        atomic_store_explicit(&work->status, status, memory_order_relaxed);
+}
+
+static void restore_arrived(int here, void *argument)
+{
+    struct restore_work *work = argument;
+    note_status(work, eki_engine_restore_arrived(work->tasks->engine, here,
+                                                 work->order));
+}
+
+/* Call RESTORE for each worker; the status is the worst. */
+static ek_status restore_each(struct restore_work *work,
+                              void (*restore)(int here, void *argument))
+{
+    /* Threads are woken for at least this many slots: about 0.1 ms of work. */
+    enum {
+        LARGE = 20000
+    };
+    eki_team_each(work->tasks->team, eki_collection_held(work->tasks) > LARGE,
+                  restore, work);
+    /* relaxed: the team is over. */
+    return (ek_status)atomic_load_explicit(&work->status, memory_order_relaxed);
 }
 
 static enum eki_order order_of(const ek_collection *tasks)
@@ -32,15 +58,18 @@ static enum eki_order order_of(const ek_collection *tasks)
 
 static ek_status retain(ek_collection *tasks, int64_t *discarded)
 {
-    /* Threads are woken for at least this many slots: about 0.1 ms of work. */
-    enum {
-        LARGE = 20000
-    };
     struct restore_work work = {.tasks = tasks, .order = order_of(tasks)};
-    eki_team_each(tasks->team, eki_collection_held(tasks) > LARGE,
-                  restore_worker, &work);
+    ek_status status = restore_each(&work, restore_worker);
+    /* relaxed: the team is over. */
     *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
-    return (ek_status)atomic_load_explicit(&work.status, memory_order_relaxed);
+    return status;
+}
+
+/* Order what has arrived among the seeds. */
+static ek_status settle(ek_collection *tasks, enum eki_order order)
+{
+    struct restore_work work = {.tasks = tasks, .order = order};
+    return restore_each(&work, restore_arrived);
 }
 
 static ek_status check_report(const ek_restore_report *report)
@@ -93,7 +122,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    ek_status ended = eki_engine_restore_end(tasks->engine, EKI_ORDER_ORIGINAL);
+    ek_status ended = settle(tasks, EKI_ORDER_ORIGINAL);
     return status == EK_OK ? ended : status;
 }
 
@@ -160,7 +189,7 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
         status = eki_rebalance_prepare(tasks->engine);
     status = run_phase(tasks, &wish, status);
     *moved = eki_rebalance_sent(tasks->engine);
-    ek_status ended = eki_engine_restore_end(tasks->engine, order_of(tasks));
+    ek_status ended = settle(tasks, order_of(tasks));
     if (eki_rebalance_report(tasks->engine)->moved > 0)
         tasks->rebalance_ns = (double)(eki_clock_ns() - start);
     if (is_auto && status == EK_OK)

@@ -179,12 +179,15 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error);
 /*
  * Restore: order what is here (EKI_ORDER_LONGEST, _EXECUTED) or pack what has
  * another home (_ORIGINAL: then a phase of kind EKI_PHASE_RESTORE moves it and
- * eki_engine_restore_end() orders it).  One worker, or all.
+ * eki_engine_restore_end() orders it).  One worker, or all.  After a rebalance
+ * only workers for which tasks have arrived are ordered again.
  */
 ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
                                     enum eki_order order, int64_t *discarded);
 ek_status eki_engine_restore_pack(struct eki_engine *engine,
                                   int64_t *discarded);
+ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
+                                     enum eki_order order);
 ek_status eki_engine_restore_end(struct eki_engine *engine,
                                  enum eki_order order);
 

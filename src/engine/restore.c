@@ -67,10 +67,20 @@ ek_status eki_engine_restore_pack(struct eki_engine *engine, int64_t *discarded)
     return EK_OK;
 }
 
+ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
+                                     enum eki_order order)
+{
+    const struct eki_local *local = &engine->workers[here]->local;
+    /* What has left left no gap: the others lie in their order. */
+    if (order != EKI_ORDER_ORIGINAL && local->log_end == local->log)
+        return EK_OK;
+    return eki_engine_restore_worker(engine, here, order, NULL);
+}
+
 ek_status eki_engine_restore_end(struct eki_engine *engine,
                                  enum eki_order order)
 {
     for (int here = 0; here < engine->topology->workers_here; here++)
-        EKI_TRY(eki_engine_restore_worker(engine, here, order, NULL));
+        EKI_TRY(eki_engine_restore_arrived(engine, here, order));
     return EK_OK;
 }

@@ -573,7 +573,8 @@ static int64_t move_seeds(struct eki_balancer *balancer, int here,
                 continue;
             stuck++;
         }
-        memmove(kept, slot, local->slot_bytes);
+        if (kept != (unsigned char *)slot)
+            memcpy(kept, slot, local->slot_bytes);
         kept += local->slot_bytes;
     }
     local->seed_top = local->seed_end = kept;

@@ -313,6 +313,34 @@ static void restored_tasks_are_seeds_in_the_end(void)
     lone_close(&lone);
 }
 
+/* A worker for which nothing has arrived needs no memory for its order: it is
+ * not looked for. */
+static void only_who_got_tasks_is_ordered_again(void)
+{
+    static const enum eki_order orders[] = {EKI_ORDER_LONGEST,
+                                            EKI_ORDER_EXECUTED};
+    for (int i = 0; i < 2; i++) {
+        struct lone lone;
+        make_two(&lone);
+        lone_seed(&lone, 1, 3);
+        lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
+        arrive(&lone, 3, 10, 1);
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_end_root(&lone, 3, 0).status, EK_OK);
+        for (int here = 0; here < 2; here++) {
+            eki_memory_fail(1);
+            CHECK_EQ_INT(
+                eki_engine_restore_arrived(lone.engine, here, orders[i]),
+                here == 0 ? EK_OK : EK_ERR_NOMEM);
+            eki_memory_fail(0);
+        }
+        CHECK_EQ_INT(eki_engine_restore_end(lone.engine, orders[i]), EK_OK);
+        CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[0]->local), 1);
+        CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[1]->local), 3);
+        lone_close(&lone);
+    }
+}
+
 static void check_no_memory(struct lone *lone)
 {
     struct eki_error error = lone_end_root(lone, 3, 0);
@@ -376,6 +404,7 @@ int main(void)
     RUN(restored_tasks_lie_with_the_named_worker);
     RUN(restored_tasks_lie_at_their_home);
     RUN(restored_tasks_are_seeds_in_the_end);
+    RUN(only_who_got_tasks_is_ordered_again);
     RUN(restore_without_memory_takes_tasks_later);
     RUN(process_without_memory_takes_tasks_later);
     return check_result();
