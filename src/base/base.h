@@ -111,6 +111,8 @@ void *eki_alloc(size_t count, size_t bytes);
 void *eki_realloc(void *memory, size_t count, size_t bytes);
 /* Zeroed and aligned to EKI_LINE. */
 void *eki_alloc_lines(size_t bytes);
+/* Aligned likewise, not zeroed: what is not used takes no memory. */
+void *eki_alloc_untouched(size_t bytes);
 void eki_free(void *memory);
 /*
  * Let an ARRAY of BYTES (NULL, 0: none) grow to WANTED, not zeroed; NULL: there

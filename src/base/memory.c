@@ -63,14 +63,19 @@ void *eki_realloc(void *memory, size_t count, size_t bytes)
     return realloc(memory, total);
 }
 
-void *eki_alloc_lines(size_t bytes)
+void *eki_alloc_untouched(size_t bytes)
 {
     if (bytes > SIZE_MAX - EKI_LINE || must_fail())
         return NULL;
     size_t lines = bytes / EKI_LINE + (bytes % EKI_LINE != 0 || bytes == 0);
-    void *memory = aligned_alloc(EKI_LINE, lines * EKI_LINE);
+    return aligned_alloc(EKI_LINE, lines * EKI_LINE);
+}
+
+void *eki_alloc_lines(size_t bytes)
+{
+    void *memory = eki_alloc_untouched(bytes);
     if (memory != NULL)
-        memset(memory, 0, lines * EKI_LINE);
+        memset(memory, 0, bytes);
     return memory;
 }
 

@@ -2,11 +2,6 @@
 /* Life of a collection, and its options. */
 #include "collection/collection.h"
 
-/* MPI sends messages up to these sizes eagerly: over shared memory, and over
- * TCP. A message that must hold a larger slot is larger. */
-#define MESSAGE_SHARED 4032
-#define MESSAGE_NETWORK 65536
-
 /* Collections of this process. */
 static _Atomic int alive;
 
@@ -52,8 +47,7 @@ static ek_status choose_workers(ek_collection *tasks)
 
 static size_t message_bytes(const ek_collection *tasks)
 {
-    size_t bytes = eki_fabric_mpi_is_one_host(tasks->fabric) ? MESSAGE_SHARED
-                                                             : MESSAGE_NETWORK;
+    size_t bytes = eki_fabric_mpi_message_bytes(tasks->fabric);
     size_t least = sizeof(struct eki_message) +
                    eki_slot_bytes(tasks->settings.options.payload_bytes);
     return bytes > least ? bytes : least;

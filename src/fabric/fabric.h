@@ -136,7 +136,14 @@ const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric);
 int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);
 /* Whether all ranks really share one memory. */
 bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
-/* Post the receives for messages of up to MESSAGE_BYTES; collective. */
+/*
+ * The largest message that MPI sends eagerly: it arrives while its sender is
+ * not in MPI.  A larger one waits for the sender to poll, and those behind it
+ * with it.
+ */
+size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric);
+/* Post the receives for messages of up to MESSAGE_BYTES; collective.  What is
+ * never used of the buffers takes no memory. */
 ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes);
 /* Collective: wait until all that was ever sent to this rank has arrived, and
  * drop what nobody has polled.  No message moves any more. */

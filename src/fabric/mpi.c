@@ -235,6 +235,12 @@ static const struct eki_fabric_ops mpi_ops = {
     .drain = mpi_drain,
 };
 
+size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric)
+{
+    return eki_fabric_mpi_is_one_host(fabric) ? EKI_MPI_SHARED_BYTES
+                                              : EKI_MPI_NETWORK_BYTES;
+}
+
 /* Allocate the buffers of all slots; EK_ERR_NOMEM if there is no memory. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
 {
@@ -243,8 +249,8 @@ static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
                          "messages of %zu bytes, expected %zu ... %d",
                          message_bytes, sizeof(struct eki_head), INT_MAX);
     mpi->stride = (message_bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
-    mpi->receive_buffers = eki_alloc_lines(EKI_MPI_RECEIVES * mpi->stride);
-    mpi->send_buffers = eki_alloc_lines(EKI_MPI_SENDS * mpi->stride);
+    mpi->receive_buffers = eki_alloc_untouched(EKI_MPI_RECEIVES * mpi->stride);
+    mpi->send_buffers = eki_alloc_untouched(EKI_MPI_SENDS * mpi->stride);
     if (mpi->receive_buffers && mpi->send_buffers)
         return EK_OK;
     eki_free(mpi->receive_buffers);

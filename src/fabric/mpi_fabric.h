@@ -24,6 +24,10 @@ enum {
     /* Rendezvous messages to a rank that computes keep their slots until it
      * polls, so there are several per receive. */
     EKI_MPI_SENDS = 64,
+    /* Open MPI sends 4,096 bytes over shared memory, and 65,536 over TCP,
+     * eagerly, its own headers (60 and some) among them. */
+    EKI_MPI_SHARED_BYTES = 4032,
+    EKI_MPI_NETWORK_BYTES = 65536 - 256,
     /* Largest piece of a broadcast, far from the largest int. */
     EKI_MPI_PIECE = 1 << 30,
     /* Piece of a gather: rank 0 has it on its stack. */

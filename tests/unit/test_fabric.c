@@ -4,7 +4,13 @@
  *
  *     test_fabric SIZE  on any number of ranks and hosts
  */
+#define _GNU_SOURCE /* mkstemp(), mmap() */
 #include "fabric_run.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static void thread_level_is_told(void)
 {
@@ -118,6 +124,103 @@ static void exhausted_sends_recover(void)
         }
     }
     free(next);
+    eki_fabric_mpi_destroy(&fabric);
+}
+
+/* An integer that all ranks see without MPI, in a file on this machine. */
+static _Atomic int *share_count(void)
+{
+    char path[] = "/tmp/ek_test_fabric_XXXXXX";
+    int file = rank == 0 ? mkstemp(path) : -1;
+    if (file >= 0)
+        need(CHECK_EQ_INT(ftruncate(file, 4096), 0));
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        file = open(path, O_RDWR);
+    void *memory =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    need(CHECK(memory != MAP_FAILED));
+    close(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        unlink(path);
+    return memory;
+}
+
+/* Whether rank 0 sends to RANK: on another host, or all are on one. */
+static bool is_told(const struct eki_fabric *fabric, int to)
+{
+    const int *nodes = eki_fabric_mpi_nodes(fabric);
+    return to != 0 &&
+           (eki_fabric_mpi_is_one_host(fabric) || nodes[to] != nodes[0]);
+}
+
+/* Take what comes until EXPECTED have ARRIVED at all ranks.  Rank 0 is not in
+ * MPI meanwhile, and gives up if nothing comes for ten seconds. */
+static void take_without_sender(struct eki_fabric *fabric, _Atomic int *arrived,
+                                int expected)
+{
+    const uint64_t patience_ns = UINT64_C(10000000000);
+    uint64_t since = eki_clock_system_ns();
+    int64_t *next = calloc((size_t)size, sizeof *next);
+    need(CHECK(next != NULL));
+    for (int last = 0, now = 0; now < expected; last = now) {
+        struct eki_message *message = rank ? eki_fabric_poll(fabric) : NULL;
+        if (message) {
+            check_numbered(fabric, message, next);
+            eki_fabric_release(fabric, message);
+            atomic_fetch_add_explicit(arrived, 1, memory_order_relaxed);
+        }
+        sched_yield();
+        now = atomic_load_explicit(arrived, memory_order_relaxed);
+        if (now != last)
+            since = eki_clock_system_ns();
+        if (rank == 0 && eki_clock_system_ns() > since + patience_ns)
+            atomic_store_explicit(arrived, 2 * expected, memory_order_relaxed);
+    }
+    CHECK_EQ_INT(atomic_load_explicit(arrived, memory_order_relaxed), expected);
+    free(next);
+}
+
+/* The largest messages of a collection come while their sender computes: MPI
+ * sends them at once. */
+static void full_messages_need_no_sender(void)
+{
+    enum {
+        MESSAGES = 3
+    };
+    struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 0);
+    size_t bytes = eki_fabric_mpi_message_bytes(fabric);
+    int64_t body = (int64_t)(bytes - sizeof(struct eki_head));
+    need(CHECK_EQ_INT(eki_fabric_mpi_open(fabric, bytes), EK_OK));
+    storm(fabric, 1); /* all are connected */
+    _Atomic int *arrived = share_count();
+    int expected = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        for (int to = 1; to < size; to++) {
+            expected += is_told(fabric, to);
+            if (rank == 0 && is_told(fabric, to))
+                need(CHECK(send_numbered(fabric, to, i, body)));
+        }
+    }
+    take_without_sender(fabric, arrived, expected);
+    munmap((void *)arrived, 4096);
+    eki_fabric_mpi_destroy(&fabric);
+}
+
+/* Only what was in use of the buffers takes memory. */
+static void unused_buffers_take_no_memory(void)
+{
+    enum {
+        BYTES = 1 << 20,
+        MOST_KIB = 16384
+    };
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, BYTES);
+    send_numbered(fabric, rank, 0, 100);
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < MOST_KIB);
     eki_fabric_mpi_destroy(&fabric);
 }
 
@@ -314,10 +417,12 @@ static void run_all(void)
 {
     RUN(thread_level_is_told);
     RUN(null_and_bad_communicators_are_refused);
+    RUN(unused_buffers_take_no_memory);
     RUN(storms_arrive_in_order_per_pair);
     RUN(fabrics_do_not_meet);
     RUN(all_buffers_can_be_reserved);
     RUN(exhausted_sends_recover);
+    RUN(full_messages_need_no_sender);
     RUN(busy_ranks_do_not_hold_up_others);
     RUN(all_receives_can_be_handed_out);
     RUN(undelivered_messages_die_with_their_fabric);
