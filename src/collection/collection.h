@@ -152,8 +152,8 @@ void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
 /* Rank 0 tells how the collection will run, if somebody asks to be told. */
 void eki_collection_say_start(const ek_collection *tasks);
 
-/* At DEBUG and TRACE, on every rank: an iteration that begins, one that has
- * been left, a restore. */
+/* Where DEBUG is passed on, on every rank: an iteration that begins, one that
+ * has been left, a restore. */
 void eki_collection_trace_begin(const ek_collection *tasks,
                                 ek_steal_policy steal);
 void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,

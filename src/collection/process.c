@@ -102,7 +102,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
     tasks->team->is_measured = tasks->wants_report;
-    eki_collection_trace_begin(tasks, eki_collection_scheme(tasks)->policy);
+    if (eki_log_is_on(EK_LEVEL_DEBUG))
+        eki_collection_trace_begin(tasks, eki_collection_scheme(tasks)->policy);
     eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, status);
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->is_checked;
@@ -205,7 +206,8 @@ static ek_status close_iteration(ek_collection *tasks,
     tasks->state = EKI_STATE_RAN;
     tasks->may_fetch = false;
     end_hooks(tasks);
-    eki_collection_trace_end(tasks, left, (ek_status)error.status);
+    if (eki_log_is_on(EK_LEVEL_DEBUG))
+        eki_collection_trace_end(tasks, left, (ek_status)error.status);
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no

@@ -25,8 +25,6 @@ void eki_collection_trace_begin(const ek_collection *tasks,
                                 ek_steal_policy steal)
 {
     char text[TEXT_BYTES];
-    if (!eki_log_is_on(EK_LEVEL_DEBUG))
-        return;
     snprintf(text, sizeof text,
              "iteration %" PRId64 " begins: %" PRId64 " tasks here, steal=%s",
              tasks->iteration, eki_collection_held(tasks),
@@ -93,8 +91,6 @@ void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
     struct eki_counts sum = {0};
     char text[TEXT_BYTES] = "";
     int workers = tasks->topology->workers_here;
-    if (!eki_log_is_on(EK_LEVEL_DEBUG))
-        return;
     for (int here = 0; here < workers; here++)
         add_counts(&tasks->engine->workers[here]->counts, &sum);
     eki_append(text, sizeof text, "iteration %" PRId64 " ends with %s after ",

@@ -19,7 +19,8 @@ void eki_team_arrive(struct eki_team *team, int here)
                               .has_waited = seat->has_waited};
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
-    eki_team_measure_begin(team, here);
+    if (team->is_measured)
+        eki_team_measure_begin(team, here);
     eki_worker_arrive(worker, eki_clock_ns());
 }
 
@@ -84,7 +85,8 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE) {
-            eki_team_measure_end(team, here);
+            if (team->is_measured)
+                eki_team_measure_end(team, here);
             return false;
         }
         if (step == EKI_STEP_WAIT)

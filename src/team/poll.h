@@ -54,7 +54,7 @@ static inline void eki_team_restamp(struct ek_worker *worker)
  * phase, whoever comes again. */
 void eki_team_arrive(struct eki_team *team, int here);
 /* Processor time of the thread of worker HERE, from its arrival to the end of
- * the phase; nothing where nobody wants to know. */
+ * the phase, where the team measures it. */
 void eki_team_measure_begin(struct eki_team *team, int here);
 void eki_team_measure_end(struct eki_team *team, int here);
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */

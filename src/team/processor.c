@@ -38,8 +38,6 @@ static bool waited_now(uint64_t *waited)
 void eki_team_measure_begin(struct eki_team *team, int here)
 {
     struct eki_seat *seat = &team->seats[here];
-    if (!team->is_measured)
-        return;
     if (!seat->has_waited)
         seat->has_waited = waited_now(&seat->waited_ns);
     seat->cpu_ns = cpu_now();
@@ -49,7 +47,7 @@ void eki_team_measure_end(struct eki_team *team, int here)
 {
     struct eki_seat *seat = &team->seats[here];
     struct eki_counts *counts = &team->setup.engine->workers[here]->counts;
-    if (!team->is_measured || counts->cpu_ns != 0)
+    if (counts->cpu_ns != 0)
         return;
     counts->cpu_ns = cpu_now() - seat->cpu_ns;
     uint64_t busy_ns = counts->done_ns - counts->first_ns - counts->search_ns -

@@ -140,7 +140,8 @@ static void step_worker(struct eki_team *team, int here)
             eki_team_rest(team, here, &waiter, now);
             break;
         case EKI_STEP_DONE:
-            eki_team_measure_end(team, here);
+            if (team->is_measured)
+                eki_team_measure_end(team, here);
             return;
         }
         now = eki_clock_ns();
