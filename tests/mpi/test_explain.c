@@ -9,8 +9,10 @@
 
 enum {
     TASKS = 40,
-    NAP_US = 400,
-    LATE_US = 60000,
+    SHORT_US = 400,
+    /* So long that it is the largest loss on a busy machine, too. */
+    LONG_US = 10000,
+    LATE_US = 200000,
     ITERATIONS = 3
 };
 
@@ -63,7 +65,7 @@ static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
     (void)worker, (void)payload, (void)bytes, (void)context;
-    job_nap(NAP_US);
+    job_nap(*(const int64_t *)context);
     return 0;
 }
 
@@ -82,14 +84,14 @@ static void add_tasks(ek_collection *tasks, ek_function function)
 }
 
 /* Before each iteration the last rank does something of its own. */
-static void run(const ek_options *options, bool is_late)
+static void run(const ek_options *options, int64_t nap_us, int64_t late_us)
 {
     ek_collection *tasks = job_create(options);
-    add_tasks(tasks, job_register(tasks, "nap", nap_task, NULL));
+    add_tasks(tasks, job_register(tasks, "nap", nap_task, &nap_us));
     for (int i = 0; i < ITERATIONS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
-        if (is_late && job_rank == job_size - 1)
-            job_nap(LATE_US);
+        if (job_rank == job_size - 1)
+            job_nap(late_us);
         JOB_STATUS(ek_process(tasks, NULL), EK_OK);
         JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
     }
@@ -103,7 +105,7 @@ static void the_end_names_the_loss_and_the_remedy(void)
     options.report = "1";
     options.steal = EK_STEAL_NONE;
     start_listening();
-    run(&options, false);
+    run(&options, LONG_US, 0);
     stop_listening();
     expect("report: lopsided, 3 iterations on ");
     expect(" 120 tasks\n");
@@ -119,7 +121,7 @@ static void the_end_names_the_rank_that_is_late(void)
     ek_options options = job_options();
     options.report = "1";
     start_listening();
-    run(&options, true);
+    run(&options, SHORT_US, LATE_US);
     stop_listening();
     snprintf(text, sizeof text, "rank %d enters ", job_size - 1);
     expect(text);
@@ -191,7 +193,7 @@ static void debug_and_trace_tell_of_each_phase(void)
     options.name = "traced";
     heard[0] = '\0';
     ek_set_sink(listen, NULL, EK_LEVEL_TRACE);
-    run(&options, false);
+    run(&options, SHORT_US, 0);
     stop_listening();
     CHECK_HAS_TEXT(heard, "phase: traced, iteration 0 begins: ");
     CHECK_HAS_TEXT(heard, " tasks here, steal=random\n");
@@ -203,7 +205,7 @@ static void debug_and_trace_tell_of_each_phase(void)
         CHECK_HAS_TEXT(heard, " requests answered, the median in ");
     heard[0] = '\0';
     ek_set_sink(listen, NULL, EK_LEVEL_DEBUG);
-    run(&options, false);
+    run(&options, SHORT_US, 0);
     stop_listening();
     CHECK_HAS_TEXT(heard, "phase: traced, iteration 2 ends");
     CHECK(strstr(heard, "worker ") == NULL);
@@ -215,7 +217,7 @@ static void lines_fit_a_terminal(void)
     ek_options options = job_options();
     options.report = "2";
     start_listening();
-    run(&options, false);
+    run(&options, SHORT_US, 0);
     stop_listening();
     expect("report:   iteration            2  workers ");
     CHECK(widest <= 100);
