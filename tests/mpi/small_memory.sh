@@ -3,7 +3,8 @@
 # small_memory.sh MPIRUN PROGRAM RANKS WORKERS: a mount for shared memory that
 # is too small must be an error on every rank.  Exit status 77 (skipped) where
 # nothing can be mounted, or MPI cannot be told to use it.
-if ! "${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+if ! "${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null |
+    grep -q -e 'Open MPI' -e OpenRTE; then
     exit 77
 fi
 export MPIRUN="$1"
