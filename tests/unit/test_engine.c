@@ -79,7 +79,8 @@ static void tasks_of_an_old_phase_are_an_error(void)
     send_slot(&lone, 0, 0);
     struct eki_error error = lone_end(&lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
-    CHECK_HAS_TEXT(error.text, "tasks of phase 0 arrived from rank 1 in phase 1");
+    CHECK_HAS_TEXT(error.text,
+                   "tasks of phase 0 arrived from rank 1 in phase 1");
     lone_close(&lone);
 }
 
