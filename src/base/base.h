@@ -139,6 +139,15 @@ void eki_memory_fail(int64_t n);
  */
 ek_status eki_file_create(const char *name, FILE **file);
 
+/*
+ * As fwrite(), fflush() and fclose(), but a file that may not grow further
+ * (RLIMIT_FSIZE) is an error (EFBIG) like any other: the signal SIGXFSZ, which
+ * ends a process that does not expect it, is kept from this thread meanwhile.
+ */
+bool eki_file_write(FILE *file, const void *data, size_t bytes);
+bool eki_file_flush(FILE *file);
+bool eki_file_close(FILE *file);
+
 /* Continue the CRC-32C of what came before (0: nothing) with DATA. */
 uint32_t eki_crc32c(uint32_t crc, const void *data, size_t bytes);
 

@@ -11,8 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static ek_status refuse(const char *name, int reason)
@@ -21,7 +24,78 @@ static ek_status refuse(const char *name, int reason)
                      reason == EWOULDBLOCK
                          ? "somebody else is writing it; a % in the name "
                            "gives each collection a file of its own"
-                         : strerror(reason));
+                     : reason == ENXIO ? "it is a FIFO that nobody reads"
+                                       : strerror(reason));
+}
+
+/* Signals as they were before SIGXFSZ was blocked in this thread. */
+struct guard {
+    sigset_t before;
+    bool was_pending;
+};
+
+static void guard_begin(struct guard *guard)
+{
+    sigset_t too_large, pending;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &guard->before);
+    sigpending(&pending);
+    guard->was_pending = sigismember(&pending, SIGXFSZ) == 1;
+}
+
+/* Take the signal that came meanwhile, if one did; errno stays. */
+static void guard_end(const struct guard *guard)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t too_large;
+    int reason = errno;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    if (!guard->was_pending)
+        sigtimedwait(&too_large, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+    errno = reason;
+}
+
+bool eki_file_write(FILE *file, const void *data, size_t bytes)
+{
+    struct guard guard;
+    guard_begin(&guard);
+    bool is_written = fwrite(data, 1, bytes, file) == bytes;
+    guard_end(&guard);
+    return is_written;
+}
+
+bool eki_file_flush(FILE *file)
+{
+    struct guard guard;
+    guard_begin(&guard);
+    bool is_written = fflush(file) == 0 && !ferror(file);
+    guard_end(&guard);
+    return is_written;
+}
+
+bool eki_file_close(FILE *file)
+{
+    struct guard guard;
+    guard_begin(&guard);
+    bool is_closed = fclose(file) == 0;
+    guard_end(&guard);
+    return is_closed;
+}
+
+/* Opening waits for nobody, as a FIFO would for its reader; writing may. */
+static int open_to_write(const char *name)
+{
+    struct stat status;
+    int descriptor =
+        open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (descriptor < 0)
+        return -1;
+    if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode))
+        fcntl(descriptor, F_SETFL, O_WRONLY);
+    return descriptor;
 }
 
 /* Only what is no regular file cannot be emptied. */
@@ -32,7 +106,7 @@ static bool empty(int descriptor)
 
 ek_status eki_file_create(const char *name, FILE **file)
 {
-    int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int descriptor = open_to_write(name);
     if (descriptor < 0)
         return refuse(name, errno);
     bool is_taken =

@@ -284,6 +284,12 @@ ek_status eki_collection_error(ek_collection *tasks,
             return explain_mismatch(tasks);
         }
         break;
+    case EK_ERR_NOMEM:
+        if (error->worker < 0)
+            break;
+        status = eki_error(EK_ERR_NOMEM, "%s on rank %d", text,
+                           eki_topology_rank(tasks->topology, error->worker));
+        return share_error(tasks, error->worker, status);
     default:
         break;
     }

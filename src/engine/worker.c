@@ -46,7 +46,8 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     int32_t n = worker->batch.count;
     if (n == 0)
         return;
-    uint64_t elapsed = now - worker->batch.stamp;
+    /* Clocks of two threads that a worker had may differ by a little. */
+    uint64_t elapsed = eki_ns_since(worker->batch.stamp, now);
     uint16_t bin = eki_bin_of(elapsed / (uint32_t)n);
     if (n == 1)
         record_single(worker, elapsed);

@@ -27,7 +27,7 @@ static void note(struct eki_record_writer *writer, bool is_written)
 static void put(struct eki_record_writer *writer, const void *data,
                 size_t bytes)
 {
-    note(writer, fwrite(data, 1, bytes, writer->file) == bytes);
+    note(writer, eki_file_write(writer->file, data, bytes));
 }
 
 static ek_status outcome(const struct eki_record_writer *writer)
@@ -41,7 +41,7 @@ static ek_status outcome(const struct eki_record_writer *writer)
 /* Whether all that was written has arrived in the file. */
 static ek_status flush(struct eki_record_writer *writer)
 {
-    note(writer, fflush(writer->file) == 0);
+    note(writer, eki_file_flush(writer->file));
     return outcome(writer);
 }
 
@@ -165,7 +165,7 @@ void eki_record_abandon(struct eki_record_writer **made)
     if (!writer)
         return;
     if (writer->file)
-        fclose(writer->file);
+        eki_file_close(writer->file);
     eki_free(writer->path);
     eki_free(writer);
 }
@@ -178,7 +178,7 @@ ek_status eki_record_finish(struct eki_record_writer **made)
     begin_block(writer, EKI_BLOCK_END, sizeof body);
     eki_record_put(writer, body, sizeof body);
     end_block(writer);
-    note(writer, fclose(writer->file) == 0);
+    note(writer, eki_file_close(writer->file));
     writer->file = NULL;
     ek_status status = outcome(writer);
     eki_record_abandon(made);

@@ -16,7 +16,7 @@
 /* Whether what was written has arrived. */
 static bool is_written(FILE *file)
 {
-    return fflush(file) == 0 && !ferror(file);
+    return eki_file_flush(file);
 }
 
 static void close_file(struct eki_report_file *file)

@@ -11,6 +11,8 @@
 #include "task/task.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -545,6 +547,33 @@ static void files_that_cannot_be_written_are_refused(void)
     eki_record_abandon(&writer);
 }
 
+/* Nor waits it for a reader, nor ends the limit of a file the process. */
+static void files_that_nobody_reads_are_refused(void)
+{
+    struct eki_record_writer *writer;
+    unlink(path);
+    CHECK_EQ_INT(mkfifo(path, 0600), 0);
+    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "a FIFO that nobody reads");
+    unlink(path);
+}
+
+static void files_that_may_not_grow_are_errors(void)
+{
+    struct eki_record_writer *writer;
+    struct rlimit before, small;
+    CHECK_EQ_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
+    small = before;
+    small.rlim_cur = 128;
+    CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
+    ek_status status = eki_record_write_function(writer, names[0]);
+    CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+    CHECK_EQ_INT(status, EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "too large");
+    eki_record_abandon(&writer);
+}
+
 static void one_writes_a_file_at_a_time(void)
 {
     struct eki_record_writer *writer, *other;
@@ -620,6 +649,8 @@ int main(int argc, char **argv)
     RUN(truncated_records_are_read_as_far_as_they_go);
     RUN(other_files_are_refused);
     RUN(files_that_cannot_be_written_are_refused);
+    RUN(files_that_nobody_reads_are_refused);
+    RUN(files_that_may_not_grow_are_errors);
     RUN(one_writes_a_file_at_a_time);
     RUN(memory_may_run_out);
     flipped_bytes_do_no_harm(argc > 2 ? atoll(argv[2]) : 10000);
