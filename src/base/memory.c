@@ -5,12 +5,14 @@
  * Every allocation of the library passes here, so that tests can let any of
  * them fail.  Owns the countdown to that failure.
  */
-#define _GNU_SOURCE /* mremap() */
+#define _GNU_SOURCE /* MREMAP_FIXED, syscall() */
 #include "base/base.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Arrays from here on are mappings of their own, in multiples of this: the size
  * of a huge page of x86 and of most others. */
@@ -104,19 +106,20 @@ static void *map_large(size_t bytes)
     return memory + before;
 }
 
-/* Pages move, not what lies on them. */
+/* Pages move, not what lies on them.  The system does it, not mremap(): UCX, on
+ * which MPI may rest, has one of its own that forgets the new place, and root's
+ * pages would go to address 0. */
 static void *move_large(void *array, size_t bytes, size_t wanted)
 {
     void *place = map_large(wanted);
     if (!place)
         return NULL;
-    void *moved =
-        mremap(array, bytes, wanted, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (moved == MAP_FAILED) {
+    if (syscall(SYS_mremap, array, bytes, wanted, MREMAP_MAYMOVE | MREMAP_FIXED,
+                place) == -1) {
         munmap(place, wanted);
         return NULL;
     }
-    return moved;
+    return place;
 }
 
 static size_t mapped_bytes(size_t bytes)
