@@ -76,6 +76,11 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
 ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                    size_t bytes, int flags)
 {
+#ifdef EKI_DEBUG
+    if (!worker)
+        return eki_collection_outcome(
+            NULL, eki_error(EK_ERR_ARG, "ek_spawn: worker is NULL"));
+#endif
     const struct eki_local *local = &worker->local;
     if (EKI_UNLIKELY((unsigned)function >= worker->batch.function_limit ||
                      bytes > worker->batch.payload_limit || !payload ||

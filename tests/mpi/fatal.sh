@@ -6,6 +6,7 @@ set -u
 mpirun=$1 program=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+unset EVENKEEL_WORKERS EVENKEEL_STEAL
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive OMPI_MCA_mpi_yield_when_idle=1
 
 # ends WHAT SENTENCE: with it, from those ranks that fail by themselves.
