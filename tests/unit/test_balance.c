@@ -123,9 +123,84 @@ static void decisions_keep_and_help(void)
     free(problem);
 }
 
+/* What a worker keeps, what it gets, and the shortest task that it gets. */
+struct share {
+    eki_ns load, least;
+};
+
+static eki_ns load_of(const struct problem *problem, int32_t worker)
+{
+    eki_ns load = 0;
+    for (int64_t i = problem->first[worker]; i < problem->first[worker + 1];
+         i++)
+        load += problem->ns[i];
+    return load;
+}
+
+/* Only the shortest tasks of a worker above the target leave it. */
+static void check_shed(const struct problem *problem, int32_t worker,
+                       eki_ns target, struct share *shares)
+{
+    int64_t first = problem->first[worker];
+    int64_t count = problem->first[worker + 1] - first;
+    int64_t shed = eki_balance_shed_shortest(problem->ns + first, count,
+                                             load_of(problem, worker), target);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t to = problem->to[first + i];
+        eki_ns ns = problem->ns[first + i];
+        if (!CHECK(to >= 0 && to < problem->input.workers))
+            return;
+        shares[to].load += ns;
+        if (i < count - shed)
+            CHECK_EQ_INT(to, worker);
+        else if (shares[to].least < 0 || ns < shares[to].least)
+            shares[to].least = ns;
+    }
+}
+
+/* Algorithm 1: whoever got a task was the least loaded then, so that without
+ * its last one, the shortest, it has no more than anybody. */
+static void check_greedy(const struct problem *problem,
+                         const struct share *shares)
+{
+    eki_ns smallest = INT64_MAX;
+    for (int32_t w = 0; w < problem->input.workers; w++)
+        smallest = shares[w].load < smallest ? shares[w].load : smallest;
+    for (int32_t w = 0; w < problem->input.workers; w++) {
+        if (shares[w].least >= 0)
+            CHECK(shares[w].load - shares[w].least <= smallest);
+    }
+}
+
+static void check_printed(const struct problem *problem,
+                          const struct eki_hpdc12 *constants,
+                          const struct eki_decision *decision)
+{
+    struct share shares[WORKERS_MOST];
+    eki_ns total = 0;
+    int64_t moved = 0;
+    for (int32_t w = 0; w < problem->input.workers; w++) {
+        shares[w] = (struct share){0, -1};
+        total += load_of(problem, w);
+    }
+    double mean = (double)total / problem->input.workers;
+    for (int32_t w = 0; w < problem->input.workers; w++) {
+        check_shed(problem, w, (eki_ns)(constants->shed * mean), shares);
+        for (int64_t i = problem->first[w]; i < problem->first[w + 1]; i++)
+            moved += problem->to[i] != w;
+    }
+    CHECK_EQ_INT(decision->moved, moved);
+    CHECK_NEAR(decision->after,
+               total ? (double)largest_load(problem, false) / mean - 1 : 0,
+               1e-9);
+    if (!constants->is_hierarchical)
+        check_greedy(problem, shares);
+}
+
 static void printed_algorithms_keep(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
+    int uneven = 0, better = 0;
     eki_random_seed(&random_state, 12, 0);
     for (int run = 0; run < 200 && check_failed() == 0; run++) {
         struct eki_decision decision;
@@ -134,10 +209,12 @@ static void printed_algorithms_keep(void)
         draw_problem(problem);
         CHECK(eki_balance_hpdc12(&problem->input, &constants, problem->to,
                                  &decision));
-        for (int64_t i = 0; i < problem->first[problem->input.workers]; i++)
-            CHECK(problem->to[i] >= 0 &&
-                  problem->to[i] < problem->input.workers);
+        check_printed(problem, &constants, &decision);
+        uneven += decision.before > 0.5;
+        better += decision.before > 0.5 && decision.after < decision.before;
     }
+    /* One that fits nowhere helps nobody. */
+    CHECK(uneven > 100 && better * 10 > uneven * 8);
     free(problem);
 }
 

@@ -626,6 +626,148 @@ static void prepare_without_memory_can_be_repeated(void)
     lone_close(&lone);
 }
 
+enum {
+    MOST_WORKERS = 40,
+    MOST_TASKS = MOST_WORKERS * 30
+};
+
+/* Tasks of one rank, as messages and as arrays have them. */
+struct twice {
+    struct eki_random random;
+    int workers;
+    int64_t first[MOST_WORKERS + 1];
+    uint16_t bins[MOST_TASKS];
+    eki_ns ns[MOST_TASKS];
+    int32_t to[MOST_TASKS]; /* by the arrays */
+};
+
+static int draw(struct twice *twice, int below)
+{
+    return (int)eki_random_below(&twice->random, (uint64_t)below);
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    return *(const uint16_t *)b - *(const uint16_t *)a;
+}
+
+/* Some workers have nothing, some much; all tasks are alike, of many lengths or
+ * one giant among them. */
+static void draw_tasks(struct twice *twice)
+{
+    int spread = draw(twice, 3) * 1500, at = 0;
+    bool has_giant = draw(twice, 4) == 0;
+    twice->workers = 2 + draw(twice, MOST_WORKERS - 1);
+    for (int w = 0; w < twice->workers; w++) {
+        int n = draw(twice, 3) * draw(twice, 15);
+        twice->first[w] = at;
+        for (int i = 0; i < n; i++)
+            twice->bins[at + i] =
+                (uint16_t)(3000 + draw(twice, spread + 1) +
+                           (has_giant && w + i == 0 ? 2500 : 0));
+        qsort(twice->bins + at, (size_t)n, sizeof *twice->bins, longer_first);
+        at += n;
+    }
+    twice->first[twice->workers] = at;
+    for (int i = 0; i < at; i++)
+        twice->ns[i] = (eki_ns)eki_bin_ns(twice->bins[i]);
+}
+
+/* An engine that has these tasks, each with its number. */
+static void make_twice(struct lone *lone, const struct twice *twice)
+{
+    static const int nodes[1] = {0};
+    lone_open_job(lone, 0, 1, &twice->workers, nodes);
+    lone_make(lone);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    for (int w = 0; w < twice->workers; w++) {
+        for (int64_t i = twice->first[w]; i < twice->first[w + 1]; i++) {
+            struct eki_slot *slot = lone_seed_at(lone, w, (uint64_t)i);
+            slot->bin = twice->bins[i];
+            slot->deviation = 0;
+        }
+    }
+}
+
+/* Every task lies where the arrays have put it. */
+static void check_places(const struct lone *lone, const struct twice *twice)
+{
+    int64_t tasks = 0;
+    for (int w = 0; w < twice->workers; w++) {
+        const struct eki_local *local = &lone->engine->workers[w]->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_end;
+             at += LONE_SLOT, tasks++)
+            CHECK_EQ_INT(twice->to[lone_number((const struct eki_slot *)at)],
+                         w);
+    }
+    CHECK_EQ_INT(tasks, twice->first[twice->workers]);
+}
+
+static void decide_twice(struct twice *twice,
+                         const struct eki_balance_wish *wish, uint64_t *hash,
+                         int64_t *moved)
+{
+    struct lone lone;
+    struct eki_decision decision;
+    const struct eki_balance_input input = {twice->workers, twice->first,
+                                            twice->ns, wish->eps, wish->group};
+    CHECK(wish->is_printed
+              ? eki_balance_hpdc12(&input, &wish->printed, twice->to, &decision)
+              : eki_balance_decide(&input, twice->to, &decision));
+    make_twice(&lone, twice);
+    enter(&lone, wish);
+    CHECK_EQ_INT(lone_end(&lone).status, EK_OK);
+    CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
+                 EK_OK);
+    const struct eki_balance_report *report = eki_rebalance_report(lone.engine);
+    check_places(&lone, twice);
+    CHECK_EQ_INT(report->moved, decision.moved);
+    *hash = report->hash;
+    *moved += report->moved;
+    lone_close(&lone);
+}
+
+/* ek-bench balance measures balance/ over arrays: what it says is said of the
+ * donors, leaders and the root, too. */
+static void messages_decide_as_arrays_do(void)
+{
+    struct twice *twice = eki_alloc(1, sizeof *twice);
+    int64_t moved[2] = {0, 0};
+    int differ = 0;
+    eki_random_seed(&twice->random, 17, 0);
+    for (int run = 0; run < 300 && check_failed() == 0; run++) {
+        uint64_t hash[2];
+        struct eki_balance_wish wish = {.eps = draw(twice, 10) / 100.0};
+        draw_tasks(twice);
+        decide_twice(twice, &wish, &hash[0], &moved[0]);
+        wish.group = 1 + draw(twice, twice->workers - 1);
+        decide_twice(twice, &wish, &hash[1], &moved[1]);
+        differ += hash[0] != hash[1];
+    }
+    CHECK(moved[0] > 3000 && moved[1] > 3000);
+    /* Groups decide otherwise where there is something to decide. */
+    CHECK(differ > 100);
+    eki_free(twice);
+}
+
+static void messages_decide_as_printed(void)
+{
+    struct twice *twice = eki_alloc(1, sizeof *twice);
+    int64_t moved[2] = {0, 0};
+    eki_random_seed(&twice->random, 18, 0);
+    for (int run = 0; run < 300 && check_failed() == 0; run++) {
+        uint64_t hash;
+        bool is_tree = draw(twice, 2) == 1;
+        struct eki_balance_wish wish = {
+            .is_printed = true,
+            .printed = {1.003, 1.003, 2 + draw(twice, 4), is_tree}};
+        draw_tasks(twice);
+        decide_twice(twice, &wish, &hash, &moved[is_tree]);
+    }
+    CHECK(moved[0] > 1000 && moved[1] > 1000);
+    eki_free(twice);
+}
+
 int main(void)
 {
     RUN(workers_are_evened_out);
@@ -651,5 +793,7 @@ int main(void)
     RUN(parcels_are_dropped_where_nobody_has_prepared);
     RUN(parcels_are_dropped_where_nobody_wishes);
     RUN(prepare_without_memory_can_be_repeated);
+    RUN(messages_decide_as_arrays_do);
+    RUN(messages_decide_as_printed);
     return check_result();
 }
