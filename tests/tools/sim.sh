@@ -46,7 +46,19 @@ run 0 $small --start dealt --policy hierarchical --balance-group 8
 run 0 $small --start uneven:4:4 --policy centralized --steal none
 run 0 $small --cores 5 --buffer-slots 2
 
-# What retention and rebalancing are for.
+# What retention and rebalancing are for.  Where tasks are retained there is less
+# to steal each time, and the end comes earlier.
+for policy in retain original; do
+    run 0 $small --iterations 4 --start uneven:4:4 --policy $policy \
+        --steal random --csv
+    column stolen >stolen
+    column makespan_s >makespan
+    paste stolen makespan | awk -v is_kept=$([ $policy = retain ] && echo 1) '
+        NR == 1 { stolen = $1; makespan = $2 }
+        END { helps = $1 < stolen / 2 && $2 < makespan * 0.95
+              exit helps != is_kept + 0 }' ||
+        fail "$policy: stolen, makespan: $(paste stolen makespan)"
+done
 run 0 $small --start uneven:4:4 --policy centralized --steal none --csv
 column efficiency | awk 'NR == 1 { first = $1 }
                          END { exit !($1 > 0.8 && first < 0.6) }' ||

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# bench.sh MPIRUN EK_BENCH DATA: every case of ek-bench, as small as it can be.
+# Nothing here is a time.
+set -u
+mpirun=$1 tool=$2 record=$3/be032_half.ekr
+. "$(dirname "$0")/common.sh"
+
+# has CASE NUMBER [PATTERN]: so many rows of that case, at least.
+has() {
+    [ "$(grep -cE "^\{\"bench\": \"$1\", \"case\": \"${3-}.*\}$" out)" -ge "$2" ] ||
+        fail "$1: fewer than $2 rows of '${3-}': $(cat out err)"
+}
+
+run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service
+has tasks 5 '(seed|spawned|restore|null index)'
+for way in threads processes nodes; do
+    has steal 3 "$way: task to task"
+    has process 4 "$way: "
+done
+has service 4
+grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
+    fail 'something takes no time'
+
+# The same record is the same decision, of seven algorithms each time.
+run 0 1 --json --record "$record" balance
+has balance 35
+sed 's/, "cpu_ms".*//' out >first
+run 0 2 --json --record "$record" balance
+sed 's/, "cpu_ms".*//' out >second
+diff first second || fail 'balance: a decision differs from itself'
+grep -F ' 8 0/0 centralized 0.03 %"' first |
+    grep -qE '"before": 0\.2[0-9]*, "after": 0\.000[0-9]*, ' ||
+    fail "balance: $(cat first)"
+run 2 1 --record nowhere.ekr balance
+says "nowhere.ekr"
+exit $status
