@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inbox: a server that brings two chunks to a worker: eki_server_deliver()
- * against take_inbox() and eki_worker_note_idle() of the worker, and of one
+ * against take_box() and eki_worker_note_idle() of the worker, and of one
  * that stands in for it until its thread comes.
  *
  * NO_ROOM: the worker finds no memory for the first chunk, and puts all back.
@@ -44,7 +44,7 @@ static void *deliver(void *unused)
 
 static void look(struct ek_worker *worker)
 {
-    if (take_inbox(worker, worker))
+    if (take_box(worker, worker, &worker->inbox))
         world_run_all(worker);
     eki_worker_note_idle(worker);
 }
@@ -57,7 +57,7 @@ static void *work(void *unused)
 #ifdef NO_ROOM
     unsigned char *limit = worker->local.stack_limit;
     worker->local.stack_limit = worker->local.stack;
-    take_inbox(worker, worker);
+    take_box(worker, worker, &worker->inbox);
     worker->local.stack_limit = limit;
 #endif
     look(worker);
@@ -77,10 +77,11 @@ static void check(void)
 {
     struct ek_worker *worker = &world_workers[LATE];
     /* relaxed: all have ended. */
-    bool is_empty = !atomic_load_explicit(&worker->inbox, memory_order_relaxed);
-    assert(!is_empty || eki_is_set(&worker->words->idle, 1));
-    take_inbox(worker, worker);
-    world_run_all(worker);
+    struct eki_chunk *chunk =
+        atomic_load_explicit(&worker->inbox, memory_order_relaxed);
+    assert(chunk || eki_is_set(&worker->words->idle, 1));
+    for (; chunk; chunk = chunk->next)
+        world_run((const struct eki_slot *)chunk->slots);
     for (int i = 0; i < CHUNKS; i++)
         assert(world_runs[i] == 1);
 }

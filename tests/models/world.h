@@ -101,7 +101,6 @@ void eki_free(void *memory)
 }
 #endif
 
-/* Nothing grows. */
 #define eki_realloc(memory, count, bytes) ((void)(memory), NULL)
 
 /* Who finds a worker held ends here, or gives its core away. */
@@ -116,7 +115,16 @@ void eki_free(void *memory)
 #include "engine/segment.c"
 #include "engine/wave.c"
 #include "engine/worker.c"
+
+/* Nothing grows: there is room or not. */
+#define eki_local_reserve world_grow
 #include "task/local.c"
+#undef eki_local_reserve
+
+bool eki_local_reserve(struct eki_local *local, int64_t n)
+{
+    return eki_local_slots(local, local->stack_top, local->stack_limit) >= n;
+}
 
 struct world_share {
     _Alignas(EKI_LINE) struct eki_slot slots[2 * EKI_DEQUE_CAPACITY];
@@ -127,13 +135,15 @@ static struct {
     struct eki_node_words node;
     struct eki_rank_words ranks[RANKS];
     struct eki_worker_words workers[WORKERS];
-    struct world_share shares[WORKERS];
+    struct world_share shares[WORKERS + RANKS];
 } world_segment;
 
 static struct eki_topology world_topology[RANKS];
 static struct eki_engine world_engines[RANKS];
 static struct ek_worker *world_pointers[WORKERS];
-static uint64_t world_trusted[WORKERS][WORKERS];
+static uint64_t world_trusted[WORKERS][WORKERS + RANKS];
+static int world_first[RANKS];
+static struct eki_slot world_brought[RANKS][STACK_MOST];
 static struct ek_worker world_workers[WORKERS];
 static struct eki_slot world_seeds[WORKERS][SEEDS_MOST];
 static struct eki_slot world_stacks[WORKERS][STACK_MOST];
@@ -168,17 +178,22 @@ static void world_seed(struct ek_worker *worker)
     slot->id = world_next_id++;
 }
 
+static void world_open_stack(struct eki_local *local, struct eki_slot *stack)
+{
+    local->slot_bytes = SLOT;
+    local->stack = local->stack_bottom = local->stack_top =
+        (unsigned char *)stack;
+    local->stack_mark = local->stack_limit =
+        (unsigned char *)(stack + STACK_MOST);
+}
+
 static void world_open_worker(struct ek_worker *worker, int local)
 {
     struct eki_local *own = &worker->local;
-    own->slot_bytes = SLOT;
     own->seeds = own->seed_base = own->seed_top = own->seed_end =
         (unsigned char *)world_seeds[local];
     own->seed_limit = (unsigned char *)(world_seeds[local] + SEEDS_MOST);
-    own->stack = own->stack_bottom = own->stack_top =
-        (unsigned char *)world_stacks[local];
-    own->stack_mark = own->stack_limit =
-        (unsigned char *)(world_stacks[local] + STACK_MOST);
+    world_open_stack(own, world_stacks[local]);
     eki_deque_init(&worker->share.deque, EKI_DEQUE_ATOMIC, 0);
     worker->share.slots = (unsigned char *)world_segment.shares[local].slots;
     worker->words = &world_segment.workers[local];
@@ -219,6 +234,12 @@ static void world_open(void)
         engine->has_thieves = true;
         engine->setup.check_words = 2 * WORKERS;
         engine->workers = &world_pointers[local];
+        engine->first_local = world_first;
+        world_first[rank] = local;
+        world_open_stack(&engine->post.brought.local, world_brought[rank]);
+        eki_deque_init(&engine->post.brought.share.deque, EKI_DEQUE_ATOMIC, 0);
+        engine->post.brought.share.slots =
+            (unsigned char *)world_segment.shares[WORKERS + rank].slots;
         for (int here = 0; here < topology->workers_here; here++, local++) {
             world_pointers[local] = &world_workers[local];
             world_workers[local].engine = engine;
