@@ -56,8 +56,14 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
     atomic_store_explicit(&worker->presence,
                           is_awaited ? EKI_AWAITED : EKI_ABSENT,
                           memory_order_relaxed);
-    atomic_store_explicit(&worker->answers, eki_shut(worker),
-                          memory_order_relaxed);
+    struct eki_chunk *left = atomic_exchange_explicit(
+        &worker->answers, eki_shut(worker), memory_order_relaxed);
+    /* What came when the last phase was over had been asked by nobody. */
+    while (left && left != eki_shut(worker)) {
+        struct eki_chunk *next = left->next;
+        eki_free(left);
+        left = next;
+    }
     if (engine->kind == EKI_PHASE_RESTORE)
         begin(worker, now);
     count_seeds(worker);
