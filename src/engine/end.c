@@ -161,9 +161,13 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
     worker->search.since = now;
     worker->search.number++;
     worker->search.rank = worker->engine->topology->node_index;
-    /* relaxed: it says no more than that answers may come. */
+    /* What has come before stays.  relaxed: it says no more than that answers
+     * may come. */
+    struct eki_chunk *shut = eki_shut(worker);
     if (!worker->engine->alone)
-        atomic_store_explicit(&worker->answers, NULL, memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(&worker->answers, &shut, NULL,
+                                                memory_order_relaxed,
+                                                memory_order_relaxed);
     worker->batch.size = worker->piece.size = 1;
     eki_local_reset_stack(&worker->local);
     eki_worker_store(worker);
