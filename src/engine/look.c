@@ -12,8 +12,8 @@ enum {
     TELLERS_MOST = 64,
     /* Rolls with the same sums: see eki_node_call_roll(). */
     SAME_ROLLS = 2,
-    /* How much longer than stall_ns a process may be silent before it is said
-     * to be: its lookout may have waited for a core. */
+    /* A process is said to be silent after half of stall_ns, but not before:
+     * its lookout may have waited for a core. */
     LIFE_MS = 1000,
     TEXT_BYTES = 600
 };
@@ -168,7 +168,8 @@ static bool is_lifeless(const struct eki_look *look, int i, uint64_t ms,
     uint64_t alive = atomic_load_explicit(&look->engine->rank_words[i].alive_ms,
                                           memory_order_relaxed);
     *silent_ms = eki_ns_since(alive, ms);
-    return alive != 0 && *silent_ms > LIFE_MS + look->stall_ns / 1000000;
+    uint64_t half_ms = look->stall_ns / 2000000;
+    return alive != 0 && *silent_ms > (half_ms > LIFE_MS ? half_ms : LIFE_MS);
 }
 
 /* What rank I of the node was last seen to do. */
@@ -432,6 +433,21 @@ static void tell_workers(struct eki_look *look, uint64_t now)
                 "... and %d more workers of this rank", count - NAMED_MOST);
 }
 
+/* Why nobody steps the server, as far as workers show. */
+static const char *why_unserved(const struct eki_look *look, bool only_first)
+{
+    int workers = look->engine->topology->workers_here;
+    for (int here = 0; here < (only_first ? 1 : workers); here++) {
+        if (look->workers[here].what != SEEN_TASK)
+            return "no thread comes to it";
+    }
+    return only_first && workers > 1
+               ? "worker 0 of the rank is inside a task, and the MPI thread "
+                 "level allows no other"
+               : "all its workers are inside tasks; ek_poll() in long tasks, "
+                 "or progress=server, lets messages through";
+}
+
 /* Messages move only where somebody steps the server. */
 static void tell_server(struct eki_look *look, const struct eki_moment *at)
 {
@@ -445,7 +461,8 @@ static void tell_server(struct eki_look *look, const struct eki_moment *at)
     char text[TEXT_BYTES] = "nobody has stepped the server of this rank for ";
     append_time(waited, text, sizeof text);
     append_where(look, text, sizeof text);
-    eki_append(text, sizeof text, ", so its messages wait: %s", at->why);
+    eki_append(text, sizeof text, ", so its messages wait: %s",
+               why_unserved(look, at->only_first));
     say(look, text);
 }
 
@@ -623,16 +640,17 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
     /* Where all see the same the first speak. */
     if (waits && look->rank >= TELLERS_MOST)
         return;
-    char text[TEXT_BYTES] = "";
-    eki_append(text, sizeof text,
-               waits ? "waiting " : "this rank has run no task for ");
-    append_time(waited, text, sizeof text);
+    char text[TEXT_BYTES] = "this rank has been";
     append_where(look, text, sizeof text);
+    eki_append(text, sizeof text, " for ");
+    append_time(waited, text, sizeof text);
     eki_append(text, sizeof text, "%s",
                look->called == EKI_CALLED_CREATE
-                   ? " for other ranks of its communicator to call it"
-               : waits ? " for ranks of other nodes"
-                       : ": it prepares or ends the call, or a hook runs");
+                   ? "; it needs all ranks of the communicator"
+               : !waits ? "; no task runs: it prepares or ends, or a hook runs"
+               : look->engine->alone
+                   ? "; all ranks are there"
+                   : "; it needs the ranks of other nodes, too");
     say(look, text);
 }
 

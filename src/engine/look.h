@@ -77,7 +77,7 @@ struct eki_moment {
     uint64_t ms;     /* eki_clock_moment_ms() */
     uint64_t served; /* when the server was stepped last */
     bool is_server;  /* nobody else steps the server meanwhile */
-    const char *why; /* nobody may step it */
+    bool only_first; /* worker 0 alone may step it */
 };
 
 /* EK_ERR_NOMEM without memory. */

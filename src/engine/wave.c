@@ -245,7 +245,7 @@ static void note_heard(struct eki_waves *waves, int node, uint64_t now)
     if (!neighbour)
         return;
     neighbour->heard = now;
-    neighbour->probed = 0;
+    neighbour->probed = neighbour->lost = 0;
 }
 
 /* Someone asks whether this node is there: it is told in the next step. */
@@ -264,19 +264,16 @@ static void take_here(struct eki_waves *waves, const struct eki_head *head,
                       uint64_t now)
 {
     struct eki_neighbour *neighbour = neighbour_of(waves, head->detail);
-    uint64_t wave = (uint64_t)head->first;
+    uint64_t wave = (uint64_t)head->first, lost = neighbour->lost;
     bool is_lost = false;
-    if (!neighbour)
-        return;
+    note_heard(waves, head->detail, now);
     for (int i = 0; i < waves->children; i++)
         is_lost |= waves->child[i] == head->detail && head->count == 1 &&
                    wave == waves->wave && !waves->has_vote[i] && !waves->voted;
     if (head->detail == waves->parent)
-        is_lost = waves->voted && wave > waves->wave;
-    if (!is_lost)
-        neighbour->lost = 0;
-    else if (neighbour->lost == 0)
-        neighbour->lost = now;
+        is_lost = waves->voted && wave > waves->wave && waves->verdict_next < 0;
+    if (is_lost)
+        neighbour->lost = lost == 0 ? now : lost;
 }
 
 static bool send_here(struct eki_engine *engine, int node)
@@ -345,7 +342,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
     struct eki_engine *engine = protocol->engine;
     if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
-    note_heard(&engine->waves, message->head.detail, now);
+    if (message->head.kind != EKI_KIND_HERE)
+        note_heard(&engine->waves, message->head.detail, now);
     if (message->head.kind == EKI_KIND_VOTE)
         take_vote(engine, message);
     else if (message->head.kind == EKI_KIND_WAVE)

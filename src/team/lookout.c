@@ -52,16 +52,6 @@ static bool lock_server(struct eki_team *team)
         memory_order_relaxed);
 }
 
-static const char *why_unserved(const struct eki_team *team)
-{
-    if (team->has_server)
-        return "its thread does not come to it";
-    return team->any_polls ? "all its workers are inside tasks; ek_poll() in "
-                             "long tasks or progress=server would"
-                           : "worker 0 of the rank is inside a task, and the "
-                             "MPI thread level allows no other";
-}
-
 static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
 {
     struct eki_team *team = lookout->team;
@@ -70,22 +60,23 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
         atomic_load_explicit(&team->next_poll, memory_order_relaxed);
     at->served = next > team->poll_period_ns ? next - team->poll_period_ns : 0;
     at->is_server = lock_server(team);
-    at->why = why_unserved(team);
+    at->only_first = !team->any_polls;
     eki_look_at_phase(&lookout->look, at);
     if (at->is_server)
         /* release: pairs with the acquire of whoever steps it next. */
         atomic_store_explicit(&team->server_lock, 0, memory_order_release);
 }
 
-/* Others of the node see that this process is alive. */
+/* Others of the node see that this process was alive at MS; 0: that it does not
+ * say. */
 static void show_life(const struct eki_lookout *lookout, uint64_t ms)
 {
     const struct eki_engine *engine = lookout->look.engine;
     if (engine)
         /* relaxed: a hint. */
         atomic_store_explicit(
-            &engine->rank_words[engine->topology->node_index].alive_ms, ms,
-            memory_order_relaxed);
+            &engine->rank_words[engine->topology->node_index].alive_ms,
+            lookout->look.stall_ns == 0 ? 0 : ms, memory_order_relaxed);
 }
 
 static void look(struct eki_lookout *lookout)
@@ -228,6 +219,7 @@ ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team)
     pthread_mutex_lock(&all.mutex);
     ek_status status = eki_look_open(&lookout->look, team->setup.engine);
     lookout->team = team;
+    show_life(lookout, eki_clock_moment_ms());
     /* relaxed: for the eye of others. */
     atomic_store_explicit(
         &engine->rank_words[engine->topology->node_index].process, all.process,
@@ -257,6 +249,7 @@ void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns)
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
     lookout->look.stall_ns = stall_ns;
+    show_life(lookout, eki_clock_moment_ms());
     if (all.has_thread)
         pthread_cond_signal(&all.wake);
     pthread_mutex_unlock(&all.mutex);

@@ -33,8 +33,7 @@ static void look_at(struct lone *lone, bool is_server)
     struct eki_moment at = {.now = lone->now,
                             .ms = 1000 + lone->now / 1000000,
                             .served = lone->now - served,
-                            .is_server = is_server,
-                            .why = "so it is"};
+                            .is_server = is_server};
     eki_look_at_phase(&looks, &at);
 }
 
@@ -402,7 +401,24 @@ static void server_that_nobody_steps_is_told(void)
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "nobody has stepped the server of this rank for 23 ms "
                          "in ek_process of 'fock' (iteration 3), so its "
-                         "messages wait: so it is\n");
+                         "messages wait: all its workers are inside tasks; ");
+    end(&lone);
+}
+
+/* The verdict is here, but not applied yet, when its sender says that it has
+ * sent it. */
+static void verdict_before_an_answer_is_not_lost(void)
+{
+    struct lone lone;
+    open_apart(&lone, 1);
+    begin(&lone, EK_STEAL_NONE);
+    lone_step(&lone);
+    lone_serve(&lone);
+    lone.engine->waves.verdict_next = 0;
+    struct eki_message *here = lone_message(&lone, EKI_KIND_HERE);
+    here->head.first = 1;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone.engine->waves.neighbours[0].lost, 0);
     end(&lone);
 }
 
@@ -460,6 +476,7 @@ int main(void)
     RUN(node_that_answers_is_not_named);
     RUN(lost_vote_is_told);
     RUN(lost_verdict_is_told);
+    RUN(verdict_before_an_answer_is_not_lost);
     RUN(server_that_nobody_steps_is_told);
     RUN(held_message_is_told);
     RUN(call_names_who_is_missing);

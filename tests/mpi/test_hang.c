@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A hang says what it waits for: each case is planted, and some rank has to
+ * say the sentence.  Where ranks wait for each other for good, whoever planted
+ * it ends the job.
+ *
+ *   test_hang RANKS WORKERS CASE...      with EVENKEEL_STALL_MS
+ *   test_hang RANKS WORKERS times        when each sentence comes
+ *   test_hang RANKS WORKERS healthy N    N iterations of all lengths: nothing
+ *                                        is said but what is true
+ */
+#include "check.h"
+
+#include <evenkeel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, size, stall_ms;
+static ek_collection *fock, *other;
+static ek_function quartet;
+
+/* What the sink has heard; written by the lookout's thread. */
+static const char *expected;
+static _Atomic bool has_heard;
+static _Atomic int lines, false_lines;
+static double heard_s;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static void listen(ek_level level, const char *line, void *context)
+{
+    (void)context;
+    if (level != EK_LEVEL_WARN)
+        return;
+    atomic_fetch_add(&lines, 1);
+    if (strstr(line, "stands still") || strstr(line, "no life") ||
+        strstr(line, "has not come"))
+        atomic_fetch_add(&false_lines, 1);
+    if (getenv("HANG_SHOW"))
+        fprintf(stderr, "%s\n", line);
+    if (!expected || !strstr(line, expected) || atomic_load(&has_heard))
+        return;
+    heard_s = seconds();
+    atomic_store(&has_heard, true);
+}
+
+static int run(ek_worker *worker, const void *payload, size_t bytes,
+               void *context)
+{
+    int64_t us;
+    (void)worker, (void)bytes, (void)context;
+    memcpy(&us, payload, sizeof us);
+    struct timespec pause = {us / 1000000, us % 1000000 * 1000};
+    if (us > 0)
+        nanosleep(&pause, NULL);
+    return 0;
+}
+
+static void add(int64_t us)
+{
+    CHECK_EQ_INT(ek_add_task(fock, quartet, &us, sizeof us, NULL), EK_OK);
+}
+
+static ek_collection *make(const char *name)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    ek_collection *made = NULL;
+    options.name = name;
+    CHECK_EQ_INT(ek_create(MPI_COMM_WORLD, &options, &made), EK_OK);
+    CHECK_EQ_INT(ek_register(made, "quartet", run, NULL, &quartet), EK_OK);
+    return made;
+}
+
+static void process(ek_collection *tasks)
+{
+    CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+}
+
+static bool is_last(void)
+{
+    return rank == size - 1;
+}
+
+/* As long as it takes for the others to speak. */
+static void be_late(void)
+{
+    pause_ms(stall_ms + 700);
+}
+
+/* Who is not there. */
+static void absent(void)
+{
+    if (is_last())
+        be_late();
+    process(fock);
+}
+
+/* The root of the tree of nodes. */
+static void absent_first(void)
+{
+    if (rank == 0)
+        be_late();
+    process(fock);
+}
+
+static void absent_in_restore(void)
+{
+    add(0);
+    CHECK_EQ_INT(ek_process(fock, NULL), EK_OK);
+    if (is_last())
+        be_late();
+    CHECK_EQ_INT(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL), EK_OK);
+    CHECK_EQ_INT(ek_clear(fock), EK_OK);
+}
+
+static void long_task(void)
+{
+    if (is_last())
+        add((stall_ms + 700) * 1000);
+    process(fock);
+}
+
+static void long_pull(void)
+{
+    ek_task task;
+    CHECK_EQ_INT(ek_begin(fock), EK_OK);
+    CHECK_EQ_INT(ek_next(fock, 0, &task), EK_OK);
+    if (is_last())
+        be_late();
+    CHECK(task.worker == NULL);
+    CHECK_EQ_INT(ek_end(fock, NULL), EK_OK);
+    CHECK_EQ_INT(ek_clear(fock), EK_OK);
+}
+
+static void absent_in_create(void)
+{
+    if (is_last())
+        be_late();
+    ek_collection *third = make("third");
+    ek_destroy(&third);
+}
+
+static void absent_in_destroy(void)
+{
+    ek_collection *third = make("third");
+    if (is_last())
+        be_late();
+    ek_destroy(&third);
+}
+
+/* These two never end by themselves. */
+static void swapped(void)
+{
+    process(is_last() ? other : fock);
+}
+
+static void destroyed(void)
+{
+    if (is_last())
+        ek_destroy(&fock);
+    else
+        process(fock);
+}
+
+static void stopped(void)
+{
+    if (is_last())
+        abort();
+    process(fock);
+}
+
+struct planted {
+    const char *name;
+    void (*run)(void);
+    const char *near, *apart; /* what is said on one node, and on several */
+    bool is_endless;
+};
+
+static const struct planted planted[] = {
+    {"absent", absent, "; its last call here was ek_create, ",
+     "it does not answer", false},
+    {"absent-first", absent_first, " for rank 0 in ek_process of 'fock'",
+     " for rank 0 on another node in ek_process of 'fock'", false},
+    {"absent-restore", absent_in_restore, " in ek_restore of 'fock'",
+     " in ek_restore of 'fock'", false},
+    {"task", long_task, "has been in one task for ", "of function 'quartet'",
+     false},
+    {"pull", long_pull, " in ek_begin ... ek_end of 'fock'",
+     " in ek_begin ... ek_end of 'fock'", false},
+    {"create", absent_in_create, " in ek_create of 'third'",
+     " in ek_create of 'third'", false},
+    {"destroy-late", absent_in_destroy, " in ek_destroy of 'third'",
+     " in ek_destroy of 'third'", false},
+    {"swapped", swapped, "; it has been in ek_process of ",
+     "it does not answer", true},
+    {"destroyed", destroyed, "; it has been in ek_destroy of 'fock' for ",
+     "it does not answer", true},
+    {"killed", stopped, "its process has shown no life for ",
+     "it does not answer", true},
+};
+
+static bool is_apart(void)
+{
+    const char *text = getenv("EVENKEEL_RANKS_PER_NODE");
+    return text && strcmp(text, "0") != 0;
+}
+
+static void listen_for(const struct planted *one)
+{
+    expected = is_apart() ? one->apart : one->near;
+    atomic_store(&has_heard, false);
+    ek_set_sink(listen, NULL, EK_LEVEL_WARN);
+}
+
+/* Whether some rank has said it; all ranks are here. */
+static void check_said(const struct planted *one, double began_s, bool times)
+{
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    double after_s = atomic_load(&has_heard) ? heard_s - began_s : 1e9;
+    MPI_Allreduce(MPI_IN_PLACE, &after_s, 1, MPI_DOUBLE, MPI_MIN,
+                  MPI_COMM_WORLD);
+    if (times && rank == 0)
+        printf("heard %s after %.2f s\n", one->name, after_s);
+    if (!CHECK(after_s < 1e9) && rank == 0)
+        fprintf(stderr, "nobody said '%s' (%s)\n", expected, one->name);
+}
+
+/* Nobody gets out of it: the first rank that has heard the sentence ends all,
+ * with a status that says so. */
+static void *end_job(void *argument)
+{
+    const struct planted *one = argument;
+    double began_s = seconds(), after_s = 0;
+    while (!atomic_load(&has_heard) && after_s < 30) {
+        pause_ms(10);
+        after_s = seconds() - began_s;
+    }
+    printf("%s %s after %.2f s\n", atomic_load(&has_heard) ? "heard" : "missed",
+           one->name, after_s);
+    fflush(stdout);
+    _Exit(atomic_load(&has_heard) ? 42 : 1);
+}
+
+static void run_case(const struct planted *one, bool times)
+{
+    pthread_t ender;
+    listen_for(one);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double began_s = seconds();
+    if (one->is_endless)
+        pthread_create(&ender, NULL, end_job, (void *)one);
+    one->run();
+    if (one->is_endless)
+        pause_ms(60000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_said(one, began_s, times);
+}
+
+/* Iterations from nothing to some milliseconds, some ranks late. */
+static void run_healthy(int iterations)
+{
+    uint64_t random = 88172645463325252u;
+    ek_set_sink(listen, NULL, EK_LEVEL_WARN);
+    for (int i = 0; i < iterations; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        int tasks = (int)(random % 7 == 0 ? 40 : random % 3);
+        int64_t longest = random % 11 == 0 ? 300 : random % 5 == 0 ? 30 : 0;
+        for (int t = 0; t < tasks; t++)
+            add(longest);
+        if (random % 97 == (uint64_t)rank)
+            pause_ms(3);
+        CHECK_EQ_INT(ek_process(fock, NULL), EK_OK);
+        if (random % 13 == 0)
+            CHECK_EQ_INT(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL), EK_OK);
+        CHECK_EQ_INT(ek_clear(fock), EK_OK);
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    int said[2] = {atomic_load(&lines), atomic_load(&false_lines)};
+    MPI_Allreduce(MPI_IN_PLACE, said, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ_INT(said[1], 0);
+    if (rank == 0)
+        printf("%d iterations, stall_ms %d: %d lines, %d of causes that are "
+               "not there\n",
+               iterations, stall_ms, said[0], said[1]);
+}
+
+static void run_named(const char *name, bool times)
+{
+    for (size_t i = 0; i < sizeof planted / sizeof planted[0]; i++) {
+        if (strcmp(planted[i].name, name) == 0)
+            run_case(&planted[i], times);
+    }
+}
+
+static void run_times(void)
+{
+    for (size_t i = 0; i < sizeof planted / sizeof planted[0]; i++) {
+        if (!planted[i].is_endless)
+            run_case(&planted[i], true);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *stall = getenv("EVENKEEL_STALL_MS");
+    if (!CHECK(argc > 3 && stall) || !CHECK_EQ_INT(size, atoi(argv[1])))
+        return check_result();
+    stall_ms = atoi(stall);
+    fock = make("fock");
+    other = make("other");
+    if (strcmp(argv[3], "healthy") == 0)
+        run_healthy(atoi(argv[4]));
+    else if (strcmp(argv[3], "times") == 0)
+        run_times();
+    else
+        for (int i = 3; i < argc; i++)
+            run_named(argv[i], false);
+    ek_destroy(&other);
+    ek_destroy(&fock);
+    MPI_Finalize();
+    return check_result();
+}
