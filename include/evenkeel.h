@@ -129,7 +129,7 @@ typedef void ek_sink_fn(ek_level level, const char *line, void *context);
  * @param[in] level    Least important level that is still passed on.
  *
  * Call:    Local.
- * Threads: Not while a collection is inside a call.
+ * Threads: Not while a collection is inside a call, or an iteration is open.
  * Cost:    Lines of less importance are not formatted.
  */
 EK_API void ek_set_sink(ek_sink_fn *sink, void *context, ek_level level);
@@ -232,10 +232,10 @@ typedef struct ek_options {
     int64_t ranks_per_node;    /**< Pretend that nodes are smaller; 0: real. */
     int64_t poll_period_us;    /**< Between polls of a busy worker; 0: auto. */
     int64_t watchdog_us;       /**< Step an unattended server; 0: never. */
-    int64_t stall_ms;      /**< Report a phase that stands still; 0: never. */
-    int64_t seed;          /**< Of all random numbers. */
-    int64_t balance_group; /**< Workers of a group; 0: 256. */
-    int64_t balance_ppm;   /**< Tolerance of a rebalance; 0: automatic. */
+    int64_t stall_ms;          /**< Say what a hang waits for; 0: never. */
+    int64_t seed;              /**< Of all random numbers. */
+    int64_t balance_group;     /**< Workers of a group; 0: 256. */
+    int64_t balance_ppm;       /**< Tolerance of a rebalance; 0: automatic. */
     int64_t iterations_expected; /**< 0: as many more as were done. */
     const char *report;          /**< "0", "1", "2", a .tsv file, or a list. */
     bool ignore_environment;     /**< Do not look at EVENKEEL_*. */

@@ -167,7 +167,7 @@ static const struct option table[] = {
      .help = "step a server that nobody attended to for so long; 0: never"},
     {FIELD(stall_ms), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, 1000000000, "ms"),
-     .help = "report a phase that stands still for so long; 0: never"},
+     .help = "say what is waited for after so long without progress; 0: never"},
     {FIELD(seed), .traits = HAS_VARIABLE | AGREES,
      INTEGER(INT64_MIN, INT64_MAX, ""), .help = "of all random numbers"},
     {FIELD(balance_group), .traits = HAS_VARIABLE | AGREES | SETTABLE,

@@ -583,6 +583,24 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return true;
 }
 
+static void tell(const struct eki_protocol *protocol, uint64_t now,
+                 uint64_t waited, char *text, size_t bytes)
+{
+    const struct eki_requests *requests = of_const(protocol);
+    int count = 0;
+    for (int here = 0; here < protocol->engine->topology->workers_here;
+         here++) {
+        for (int i = 0; i < EKI_ASK_MOST; i++) {
+            /* relaxed: for the eye only. */
+            uint64_t sent = atomic_load_explicit(
+                &requests->askers[here].sent_at[i], memory_order_relaxed);
+            count += sent != 0 && eki_ns_since(sent, now) >= waited;
+        }
+    }
+    if (count > 0)
+        eki_append(text, bytes, ", %d requests without answer", count);
+}
+
 static void visit(const struct eki_protocol *protocol, eki_visit_fn *visitor,
                   void *context)
 {
@@ -618,6 +636,7 @@ const struct eki_protocol_ops eki_requests_ops = {
     .due = due,
     .calls = calls,
     .awaits = awaits,
+    .tell = tell,
     .visit = visit};
 
 /* Where a node has several ranks, the one to ask changes. */

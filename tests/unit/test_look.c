@@ -405,6 +405,20 @@ static void server_that_nobody_steps_is_told(void)
     end(&lone);
 }
 
+/* Of a worker that asked the other node. */
+static void request_without_answer_is_told(void)
+{
+    struct lone lone;
+    open_apart(&lone, 0);
+    begin(&lone, EK_STEAL_RANDOM);
+    for (int i = 0; i < 9; i++)
+        wait_apart(&lone, 1, true, 0, false);
+    CHECK_HAS_TEXT(told, "waiting ");
+    CHECK_HAS_TEXT(told, " with ");
+    CHECK_HAS_TEXT(told, " requests without answer\n");
+    end(&lone);
+}
+
 /* The verdict is here, but not applied yet, when its sender says that it has
  * sent it. */
 static void verdict_before_an_answer_is_not_lost(void)
@@ -476,6 +490,7 @@ int main(void)
     RUN(node_that_answers_is_not_named);
     RUN(lost_vote_is_told);
     RUN(lost_verdict_is_told);
+    RUN(request_without_answer_is_told);
     RUN(verdict_before_an_answer_is_not_lost);
     RUN(server_that_nobody_steps_is_told);
     RUN(held_message_is_told);
