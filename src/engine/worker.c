@@ -100,13 +100,20 @@ void eki_worker_fail(struct ek_worker *worker, int code, const char *text)
     eki_set_stop(worker->engine);
 }
 
-/* A discarded task that was copied to run is not needed any more. */
-static void mark_discard(struct ek_worker *worker)
+static void mark_slot(struct ek_worker *worker, struct eki_slot *slot,
+                      uint32_t marks)
 {
     struct eki_local *local = &worker->local;
-    struct eki_slot *slot = eki_worker_current(worker);
-    worker->counts.nulls++;
+    if (marks & EKI_MARK_COST) {
+        record(slot, eki_bin_of(worker->batch.cost_ns));
+        slot->flags |= EKI_SLOT_COSTED;
+    }
+    if (!(marks & EKI_MARK_DISCARD)) {
+        slot->flags |= marks & EKI_MARK_SKIP ? EKI_SLOT_SKIPPED : 0;
+        return;
+    }
     slot->flags |= EKI_SLOT_DISCARDED;
+    /* A discarded task that was copied to run is not needed any more. */
     if (local->log_end != local->log && !local->keeps_discarded &&
         (unsigned char *)slot + local->slot_bytes == local->log_end) {
         local->log_end -= local->slot_bytes;
@@ -121,17 +128,10 @@ void eki_worker_mark(struct ek_worker *worker, int code)
     uint32_t marks = worker->batch.marks;
     struct eki_slot *slot = eki_worker_current(worker);
     worker->batch.marks = 0;
-    if (marks & EKI_MARK_COST) {
-        uint16_t bin = eki_bin_of(worker->batch.cost_ns);
-        record(slot, bin);
-        slot->flags |= EKI_SLOT_COSTED;
-    }
-    if (marks & EKI_MARK_SKIP && !(marks & EKI_MARK_DISCARD)) {
-        slot->flags |= EKI_SLOT_SKIPPED;
-        worker->counts.nulls++;
-    }
-    if (marks & EKI_MARK_DISCARD)
-        mark_discard(worker);
+    worker->counts.nulls += (marks & (EKI_MARK_SKIP | EKI_MARK_DISCARD)) != 0;
+    /* The copy of a spawned task ends with it, and others may look at it. */
+    if (slot != worker->batch.scratch)
+        mark_slot(worker, slot, marks);
     if (eki_is_stopped(worker->engine))
         worker->batch.budget = 0;
 }
