@@ -30,11 +30,14 @@ static bool fits_range(const struct eki_decode *decode,
                     range.first + (int64_t)EKI_NUMBERS);
 }
 
+/* Also where ranks differ: tasks go to who has asked under the same signature,
+ * or home, and functions are indices as long as the task is here. */
 static bool fits_slot(const struct eki_decode *decode,
-                      const struct eki_slot *slot, int functions)
+                      const struct eki_slot *slot)
 {
     const struct eki_engine *engine = decode->engine;
-    return eki_fits(decode, "function", slot->function, 0, functions - 1) &&
+    return eki_fits(decode, "function", slot->function, 0,
+                    engine->function_count - 1) &&
            eki_fits(decode, "bytes of a task", slot->bytes, 0,
                     (int64_t)engine->slot_bytes - EKI_SLOT_HEADER) &&
            eki_fits(decode, "flags of a task", slot->flags, 0,
@@ -52,10 +55,6 @@ bool eki_fits_slots(const struct eki_decode *decode,
 {
     const struct eki_engine *engine = decode->engine;
     const struct eki_head *head = &message->head;
-    /* Where ranks differ nothing of it will run. */
-    int functions = head->signature == engine->signature
-                        ? engine->function_count
-                        : UINT16_MAX + 1;
     if (!eki_fits(decode, "count", head->count, 1, eki_message_slots(engine)) ||
         !eki_fits_body(decode, head, head->count, engine->slot_bytes))
         return false;
@@ -63,7 +62,7 @@ bool eki_fits_slots(const struct eki_decode *decode,
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +
                                       i * (int64_t)engine->slot_bytes);
-        if (!fits_slot(decode, slot, functions))
+        if (!fits_slot(decode, slot))
             return false;
     }
     return true;

@@ -65,6 +65,18 @@ static void fields_of_a_task_are_checked(void)
     refuse(&lone, "flags of a task is 128");
 }
 
+/* A rebalance would look for what it knows of the function. */
+static void functions_are_known_where_ranks_differ(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct lone lone;
+        struct eki_message *tasks;
+        one_task(&lone, &tasks)->function = 1;
+        tasks->head.signature += (uint64_t)i;
+        refuse(&lone, "function is 1; allowed: 0 ... 0");
+    }
+}
+
 static void bounds_of_a_range_are_checked(void)
 {
     static const struct eki_range ranges[] = {{-1, 5}, {5, 5}, {0, INT64_MAX}};
@@ -152,6 +164,7 @@ int main(void)
 {
     RUN(tasks_are_counted_in_what_came);
     RUN(fields_of_a_task_are_checked);
+    RUN(functions_are_known_where_ranks_differ);
     RUN(bounds_of_a_range_are_checked);
     RUN(phases_far_ahead_are_refused);
     RUN(votes_come_from_whom_they_name);
