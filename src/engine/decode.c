@@ -16,6 +16,13 @@ EKI_COLD bool eki_refuse_field(const struct eki_decode *decode,
     return false;
 }
 
+/* The largest end of a range that begins at FIRST. */
+static int64_t last_of(int64_t first)
+{
+    const int64_t most = (int64_t)EKI_NUMBERS;
+    return first < INT64_MAX - most ? first + most : INT64_MAX;
+}
+
 static bool fits_range(const struct eki_decode *decode,
                        const struct eki_slot *slot)
 {
@@ -24,20 +31,16 @@ static bool fits_range(const struct eki_decode *decode,
     return eki_fits_one(decode, "bytes of a range", slot->bytes,
                         sizeof range) &&
            eki_fits_one(decode, "bin of a range", slot->bin, EKI_BIN_RANGE) &&
-           eki_fits(decode, "first index", range.first, 0,
-                    INT64_MAX - (int64_t)EKI_NUMBERS) &&
+           eki_fits(decode, "first index", range.first, 0, INT64_MAX - 1) &&
            eki_fits(decode, "last index", range.last, range.first + 1,
-                    range.first + (int64_t)EKI_NUMBERS);
+                    last_of(range.first));
 }
 
-/* Also where ranks differ: tasks go to who has asked under the same signature,
- * or home, and functions are indices as long as the task is here. */
 static bool fits_slot(const struct eki_decode *decode,
-                      const struct eki_slot *slot)
+                      const struct eki_slot *slot, int functions)
 {
     const struct eki_engine *engine = decode->engine;
-    return eki_fits(decode, "function", slot->function, 0,
-                    engine->function_count - 1) &&
+    return eki_fits(decode, "function", slot->function, 0, functions - 1) &&
            eki_fits(decode, "bytes of a task", slot->bytes, 0,
                     (int64_t)engine->slot_bytes - EKI_SLOT_HEADER) &&
            eki_fits(decode, "flags of a task", slot->flags, 0,
@@ -55,6 +58,10 @@ bool eki_fits_slots(const struct eki_decode *decode,
 {
     const struct eki_engine *engine = decode->engine;
     const struct eki_head *head = &message->head;
+    /* Where ranks differ nothing of it will run. */
+    int functions = head->signature == engine->signature
+                        ? engine->function_count
+                        : UINT16_MAX + 1;
     if (!eki_fits(decode, "count", head->count, 1, eki_message_slots(engine)) ||
         !eki_fits_body(decode, head, head->count, engine->slot_bytes))
         return false;
@@ -62,7 +69,7 @@ bool eki_fits_slots(const struct eki_decode *decode,
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +
                                       i * (int64_t)engine->slot_bytes);
-        if (!fits_slot(decode, slot))
+        if (!fits_slot(decode, slot, functions))
             return false;
     }
     return true;

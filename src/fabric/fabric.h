@@ -113,6 +113,12 @@ MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm);
 bool eki_mpi_is_finalized(void);
 /* End all ranks; returns where MPI cannot: for eki_abort_by(). */
 void eki_mpi_abort(void);
+/* Call HOOK's function when MPI_Finalize() begins, on the thread that calls it;
+ * the hook lives until then.  EK_ERR_MPI: MPI refuses. */
+struct eki_finalize_hook {
+    void (*call)(void);
+};
+ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook);
 /* Append the name and version of the MPI library, such as "Open MPI v4.1.4". */
 void eki_mpi_library(char *text, size_t bytes);
 /* The own rank in COMM, and its size; -1, 0: COMM is none. */

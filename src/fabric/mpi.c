@@ -402,6 +402,27 @@ void eki_mpi_abort(void)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
+static int finalize_begins(MPI_Comm comm, int key, void *hook, void *context)
+{
+    (void)comm, (void)key, (void)context;
+    ((const struct eki_finalize_hook *)hook)->call();
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize() deletes the attributes of MPI_COMM_SELF first. */
+ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook)
+{
+    int key = MPI_KEYVAL_INVALID;
+    int code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize_begins,
+                                      &key, NULL);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_set_attr(MPI_COMM_SELF, key, (void *)hook);
+    if (code != MPI_SUCCESS)
+        return eki_error(EK_ERR_MPI, "MPI keeps no attribute of MPI_COMM_SELF");
+    MPI_Comm_free_keyval(&key);
+    return EK_OK;
+}
+
 void eki_mpi_ranks(MPI_Comm comm, int *rank, int *size)
 {
     *rank = -1;

@@ -3,10 +3,13 @@
  * much and moves its tasks where their leaders say. */
 #include "rebalance/balancer.h"
 
-/* A range that has not run may not move: nobody knows what it costs. */
-static bool may_move(const struct eki_slot *slot)
+/* A range that has not run may not move: nobody knows what it costs.  Nor does a
+ * task of a function that this rank has not registered, where ranks differed. */
+static bool may_move(const struct eki_engine *engine,
+                     const struct eki_slot *slot)
 {
-    return !(slot->flags & EKI_SLOT_RANGE);
+    return !(slot->flags & EKI_SLOT_RANGE) &&
+           slot->function < engine->function_count;
 }
 
 static int64_t slots_of(const struct eki_balancer *balancer)
@@ -64,9 +67,10 @@ static double variance_of(const struct eki_slot *slot, eki_ns ns,
     return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
 }
 
-static void add_worker(const struct eki_local *local,
+static void add_worker(const struct ek_worker *worker,
                        struct eki_totals_told *told, const double *variations)
 {
+    const struct eki_local *local = &worker->local;
     struct eki_totals *totals = &told->totals;
     struct eki_known *known = (struct eki_known *)(told + 1);
     eki_ns load = 0;
@@ -74,7 +78,7 @@ static void add_worker(const struct eki_local *local,
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += local->slot_bytes) {
         const struct eki_slot *slot = (const struct eki_slot *)at;
-        if (!may_move(slot))
+        if (!may_move(worker->engine, slot))
             continue;
         eki_ns ns = add_known(slot, &known[slot->function]);
         load += ns;
@@ -103,7 +107,7 @@ bool eki_donor_begin(struct eki_balancer *balancer)
     double variations[256];
     fill_variations(variations);
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        add_worker(&balancer->engine->workers[here]->local,
+        add_worker(balancer->engine->workers[here],
                    (struct eki_totals_told *)parcel->data, variations);
     eki_mail_send(&balancer->mail, parcel);
     return true;
@@ -151,7 +155,7 @@ static bool list_worker(struct eki_balancer *balancer, int here,
     for (int64_t i = 0; i < n; i++) {
         const struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
-        if (may_move(slot))
+        if (may_move(worker->engine, slot))
             donor->items[at++] =
                 (struct eki_item){ns_of(slot, hint_ns), worker->id, (int32_t)i};
     }

@@ -26,6 +26,7 @@ static struct {
     uint64_t process; /* a number that no other process has */
     pthread_t thread;
     bool has_thread, is_ending;
+    bool has_hook, is_over; /* MPI_Finalize() is noticed; has begun */
 } all = {.life = PTHREAD_MUTEX_INITIALIZER, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* Whether the calling thread may be told that it is looked at: then it waits at
@@ -167,7 +168,7 @@ static void adjust_thread(void)
 {
     bool is_wanted = false;
     for (const struct eki_lookout *one = all.first; one; one = one->next)
-        is_wanted |= one->look.stall_ns != 0;
+        is_wanted |= one->look.stall_ns != 0 && !all.is_over;
     if (is_wanted && !all.has_thread) {
         all.has_thread = start_thread();
         if (!all.has_thread)
@@ -197,12 +198,39 @@ static uint64_t process_number(void)
     return eki_hash(moment, (uintptr_t)&moment) | 1;
 }
 
+static void end_all(void)
+{
+    pthread_mutex_lock(&all.life);
+    pthread_mutex_lock(&all.mutex);
+    all.is_over = true;
+    for (struct eki_lookout *one = all.first; one; one = one->next)
+        eki_look_close(&one->look);
+    pthread_mutex_unlock(&all.mutex);
+    adjust_thread();
+    pthread_mutex_unlock(&all.life);
+}
+
+/* Once, under the mutex of lives.  Who would not hear of the end does not begin.
+ */
+static void hook_finalize(void)
+{
+    static const struct eki_finalize_hook hook = {end_all};
+    if (all.has_hook)
+        return;
+    all.has_hook = true;
+    all.is_over = eki_mpi_at_finalize(&hook) != EK_OK;
+    if (all.is_over)
+        eki_log(EK_LEVEL_WARN, -1, 0, "team", "%s: stall_ms reports nothing",
+                ek_error_message());
+}
+
 void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
 {
     lookout->look = *look;
     lookout->look.elsewhere = append_elsewhere;
     lookout->team = NULL;
     pthread_mutex_lock(&all.life);
+    hook_finalize();
     pthread_mutex_lock(&all.mutex);
     if (all.process == 0)
         all.process = process_number();

@@ -428,6 +428,33 @@ static void differences_are_mended(void)
     ek_destroy(&tasks);
 }
 
+/* A seed of a function that only its sender has registered departs, and stays
+ * where it went until that rank has it, too. */
+static void departing_seeds_meet_differences(void)
+{
+    static const ek_restore_policy policies[] = {
+        EK_RESTORE_RETAIN, EK_RESTORE_CENTRALIZED, EK_RESTORE_ORIGINAL};
+    for (int i = 0; i < 3; i++) {
+        ek_function function, second = 0;
+        ek_collection *tasks = make(&function);
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = 0;
+        if (is_other()) {
+            second = job_register(tasks, "second", count_task, NULL);
+            CHECK_EQ_INT(ek_add_task(tasks, second, NULL, 0, &hint), EK_OK);
+        }
+        JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+        ek_status status = ek_restore(tasks, policies[i], NULL);
+        CHECK(status == EK_OK || status == EK_ERR_ARG);
+        if (!is_other())
+            second = job_register(tasks, "second", count_task, NULL);
+        JOB_STATUS(ek_restore(tasks, policies[i], NULL), EK_OK);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(job_sum(atomic_load(&ran)), job_size > 1);
+        ek_destroy(&tasks);
+    }
+}
+
 /* One rank's policy is not allowed: all hear of it, at once or by the next
  * iteration, and go on. */
 static void policy_is_bad_on_one_rank(void)
@@ -644,6 +671,7 @@ int main(int argc, char **argv)
     JOB_RUN(reports_differ);
     JOB_RUN(loops_differ);
     JOB_RUN(differences_are_mended);
+    JOB_RUN(departing_seeds_meet_differences);
     JOB_RUN(policy_is_bad_on_one_rank);
     JOB_RUN(mistakes_meet);
     JOB_RUN(policies_are_checked);

@@ -65,31 +65,29 @@ static void fields_of_a_task_are_checked(void)
     refuse(&lone, "flags of a task is 128");
 }
 
-/* A rebalance would look for what it knows of the function. */
-static void functions_are_known_where_ranks_differ(void)
+static void one_range(struct lone *lone, struct eki_range range)
 {
-    for (int i = 0; i < 2; i++) {
-        struct lone lone;
-        struct eki_message *tasks;
-        one_task(&lone, &tasks)->function = 1;
-        tasks->head.signature += (uint64_t)i;
-        refuse(&lone, "function is 1; allowed: 0 ... 0");
-    }
+    struct eki_message *tasks;
+    struct eki_slot *slot = one_task(lone, &tasks);
+    slot->flags |= EKI_SLOT_RANGE;
+    slot->bin = EKI_BIN_RANGE;
+    slot->bytes = sizeof range;
+    memcpy(slot->payload, &range, sizeof range);
 }
 
 static void bounds_of_a_range_are_checked(void)
 {
     static const struct eki_range ranges[] = {{-1, 5}, {5, 5}, {0, INT64_MAX}};
+    static const struct eki_range last = {INT64_MAX - 2, INT64_MAX};
+    struct lone lone;
     for (int i = 0; i < 3; i++) {
-        struct lone lone;
-        struct eki_message *tasks;
-        struct eki_slot *slot = one_task(&lone, &tasks);
-        slot->flags |= EKI_SLOT_RANGE;
-        slot->bin = EKI_BIN_RANGE;
-        slot->bytes = sizeof ranges[i];
-        memcpy(slot->payload, &ranges[i], sizeof ranges[i]);
+        one_range(&lone, ranges[i]);
         refuse(&lone, i == 0 ? "first index is -1" : "last index is");
     }
+    one_range(&lone, last);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_BREAK), 0);
+    lone_close(&lone);
 }
 
 static void phases_far_ahead_are_refused(void)
@@ -164,7 +162,6 @@ int main(void)
 {
     RUN(tasks_are_counted_in_what_came);
     RUN(fields_of_a_task_are_checked);
-    RUN(functions_are_known_where_ranks_differ);
     RUN(bounds_of_a_range_are_checked);
     RUN(phases_far_ahead_are_refused);
     RUN(votes_come_from_whom_they_name);
