@@ -3,8 +3,9 @@
  * much and moves its tasks where their leaders say. */
 #include "rebalance/balancer.h"
 
-/* A range that has not run may not move: nobody knows what it costs.  Nor does a
- * task of a function that this rank has not registered, where ranks differed. */
+/* A range that has not run may not move: nobody knows what it costs.  Nor does
+ * a task of a function that this rank has not registered, where ranks differed.
+ */
 static bool may_move(const struct eki_engine *engine,
                      const struct eki_slot *slot)
 {

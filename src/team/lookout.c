@@ -210,7 +210,8 @@ static void end_all(void)
     pthread_mutex_unlock(&all.life);
 }
 
-/* Once, under the mutex of lives.  Who would not hear of the end does not begin.
+/* Once, under the mutex of lives.  Who would not hear of the end does not
+ * begin.
  */
 static void hook_finalize(void)
 {
