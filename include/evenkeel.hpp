@@ -27,7 +27,8 @@
  * alone is left behind, for the other ranks cannot follow: the exception
  * reaches its handler, and if the program then ends, or calls MPI_Finalize(),
  * the job is aborted with a sentence, so that ranks that wait for this one do
- * not hang.
+ * not hang.  That an exception of all ranks has been handled a collection knows
+ * from its next call.
  */
 #ifndef EVENKEEL_HPP
 #define EVENKEEL_HPP
@@ -258,7 +259,7 @@ class collection
         auto made =
             std::make_unique<holder<Payload, Body>>(*this, std::move(body));
         ek_function number;
-        check(ek_register(handle_, name.c_str(), holder<Payload, Body>::run,
+        alone(ek_register(handle_, name.c_str(), holder<Payload, Body>::run,
                           made.get(), &number));
         bodies_.push_back(std::move(made));
         return function<Payload>(number);
@@ -270,14 +271,14 @@ class collection
     {
         ek_function number;
         detail::check_payload<Payload>();
-        check(ek_register(handle_, name.c_str(), nullptr, nullptr, &number));
+        alone(ek_register(handle_, name.c_str(), nullptr, nullptr, &number));
         return function<Payload>(number);
     }
 
     template <class Payload>
     void add(function<Payload> which, const Payload &payload)
     {
-        check(ek_add_task(handle_, which.number(), &payload, sizeof payload,
+        alone(ek_add_task(handle_, which.number(), &payload, sizeof payload,
                           nullptr));
     }
 
@@ -285,7 +286,7 @@ class collection
     void add(function<Payload> which, const Payload &payload,
              const ek_hint &hint)
     {
-        check(ek_add_task(handle_, which.number(), &payload, sizeof payload,
+        alone(ek_add_task(handle_, which.number(), &payload, sizeof payload,
                           &hint));
     }
 
@@ -293,17 +294,17 @@ class collection
     void add_range(function<std::int64_t> which, std::int64_t first,
                    std::int64_t last)
     {
-        check(ek_add_range(handle_, which.number(), first, last));
+        alone(ek_add_range(handle_, which.number(), first, last));
     }
 
     void clear()
     {
-        check(ek_clear(handle_));
+        alone(ek_clear(handle_));
     }
 
     void set(const std::string &option, const std::string &value)
     {
-        check(ek_set(handle_, option.c_str(), value.c_str()));
+        alone(ek_set(handle_, option.c_str(), value.c_str()));
     }
 
     /** Run every task; throws what tasks have thrown. */
@@ -383,6 +384,14 @@ class collection
         }
     }
 
+    /* After a call of this rank alone: no exception of all ranks is in flight
+     * any more. */
+    void alone(ek_status status)
+    {
+        has_failed_together_ = false;
+        check(status);
+    }
+
     /* After a call that all ranks make: if it failed, it did so on all. */
     void together(ek_status status)
     {
@@ -451,8 +460,8 @@ class iteration
   public:
     explicit iteration(collection &tasks) : tasks_(tasks)
     {
-        tasks.has_failed_together_ = false;
-        check(ek_begin(tasks.handle()));
+        tasks.failures_.clear();
+        tasks.alone(ek_begin(tasks.handle()));
     }
 
     iteration(const iteration &) = delete;

@@ -62,12 +62,27 @@ static int run(ek_collection *tasks, int rank)
     return 0;
 }
 
+// An exception of all ranks, handled by all.
+static void fail_together(evenkeel::collection &tasks)
+{
+    auto fail = tasks.add_function<int>(
+        "fail", [](int) { throw std::runtime_error("of all ranks"); });
+    tasks.add(fail, 0);
+    try {
+        tasks.process();
+    } catch (const std::exception &) {
+        tasks.clear();
+    }
+}
+
 // Rank 1 leaves a collection by itself, while the others wait for it.
 static void unwind(int rank)
 {
     try {
         evenkeel::collection tasks(MPI_COMM_WORLD);
         tasks.add_function<int>("nothing", [](int) {});
+        if (is("unwind later"))
+            fail_together(tasks);
         if (rank == 1)
             throw std::runtime_error("of rank 1 alone");
         tasks.process();
@@ -89,7 +104,7 @@ int main(int argc, char **argv)
         options.on_error = EK_ON_ERROR_ABORT;
     options.steal = is("thread") ? EK_STEAL_RANDOM : EK_STEAL_NONE;
     options.workers = is("thread") ? 2 : 1;
-    if (is("unwind")) {
+    if (std::strncmp(what, "unwind", 6) == 0) {
         unwind(rank);
         MPI_Finalize();
         return 0;

@@ -34,5 +34,6 @@ ends 'longjmp destroy' 'error: ek_destroy: .* left by longjmp' &
 ends abort "error: option steal: 'wrong' is not allowed" &
 ends 'abort together' 'error: report.struct_bytes is 1' &
 ends unwind 'evenkeel: an exception of this rank alone has left a collection' &
+ends 'unwind later' 'evenkeel: an exception of this rank alone has left a' &
 wait
 [ ! -e "$folder/failed" ]

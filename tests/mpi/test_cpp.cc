@@ -170,6 +170,30 @@ static void a_loop_is_left_by_one_rank()
     EXPECT(is_left);
 }
 
+// An iteration does not throw what tasks of the one before have thrown.
+static void failures_are_of_one_iteration()
+{
+    evenkeel::options given;
+    given.on_failure = EK_ON_FAILURE_CONTINUE;
+    evenkeel::collection tasks(MPI_COMM_WORLD, given);
+    auto body =
+        tasks.add_function<int>("body", [](int) { throw thrown_here{0}; });
+    tasks.add(body, 0);
+    tasks.process();
+    EXPECT(sum_of(static_cast<std::int64_t>(tasks.failures().size())) == size);
+    tasks.set("on_failure", "stop");
+    try {
+        evenkeel::iteration loop(tasks);
+        EXPECT(tasks.failures().empty());
+        while (auto task = loop.next())
+            ek_fail(task.worker().handle(), 1, "by hand");
+        loop.end();
+        EXPECT(!"reached");
+    } catch (const evenkeel::error &error) {
+        EXPECT(error.status() == EK_ERR_TASK);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -182,6 +206,7 @@ int main(int argc, char **argv)
     exceptions_reach_all_ranks();
     a_collection_outlives_its_failures();
     a_loop_is_left_by_one_rank();
+    failures_are_of_one_iteration();
     bool is_bad = sum_of(failed) > 0;
     MPI_Finalize();
     return is_bad;
