@@ -134,14 +134,17 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->is_open = true;
     set_scheme(engine, phase);
     open_server(engine);
-    /* A message of the phase before did not fit: this one runs nothing. */
-    if (eki_refused(engine) != EKI_FITS)
+    /* A message of the phase before did not fit: this one runs nothing, and the
+     * servers make it an error. */
+    bool is_refused = eki_refused(engine) != EKI_FITS;
+    if (is_refused)
         eki_set_stop(engine);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
     bool wants_servers = enter_protocols(engine, phase, now);
+    wants_servers |= is_refused;
     /* Between nodes the servers of all ranks are stepped in any case. */
     if (wants_servers && engine->alone)
         /* relaxed: ordered by the release of phase, below. */

@@ -158,6 +158,24 @@ static void the_next_phase_hears_of_a_late_lie(void)
     lone_close(&lone);
 }
 
+/* On one node, too, where no messages move while tasks run: servers are stepped
+ * to say so, and nothing runs. */
+static void a_lone_node_hears_of_a_late_lie(void)
+{
+    static const int workers[2] = {1, 0}, nodes[2] = {0, 0};
+    struct lone lone;
+    lone_open_job(&lone, 0, 2, workers, nodes);
+    lone_begin(&lone, EK_STEAL_RANDOM);
+    CHECK(!atomic_load_explicit(&lone.engine->messages, memory_order_relaxed));
+    CHECK_EQ_INT(lone_end(&lone).status, EK_OK);
+    eki_engine_refuse(lone.engine, "late");
+    lone_seed(&lone, 1, 10);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    CHECK(atomic_load_explicit(&lone.engine->messages, memory_order_relaxed));
+    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
+    lone_close(&lone);
+}
+
 int main(void)
 {
     RUN(tasks_are_counted_in_what_came);
@@ -168,5 +186,6 @@ int main(void)
     RUN(the_root_gets_no_verdict);
     RUN(a_rank_tells_its_seeds_once);
     RUN(the_next_phase_hears_of_a_late_lie);
+    RUN(a_lone_node_hears_of_a_late_lie);
     return check_result();
 }
