@@ -23,10 +23,11 @@ void eki_set_mismatch(struct eki_engine *engine)
 /* What a worker runs now: function and id; -1 where nothing does. */
 static void running(const struct ek_worker *worker, struct eki_error *error)
 {
+    const struct eki_slot *slot = eki_worker_current(worker);
     error->function = -1;
     error->id = 0;
-    if (worker->batch.current)
-        error->function = worker->batch.current->function;
+    if (slot)
+        error->function = slot->function;
     else if (worker->piece.first >= 0)
         error->function = worker->piece.function;
     if (error->function >= 0)

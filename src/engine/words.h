@@ -53,8 +53,8 @@ struct eki_node_words {
     /* Written by all servers of the node: the rank that was stepped last. */
     _Alignas(EKI_LINE) _Atomic int polled;
     /* Written by whoever wants to know that no worker of the node has anything:
-     * each of them answers when it waits. */
-    _Atomic uint64_t roll;
+     * each of them answers when it waits, and looks here each time. */
+    _Alignas(EKI_LINE) _Atomic uint64_t roll;
 
     /* Written by whoever draws from the counter on the node of rank 0: the
      * next number. */
@@ -75,7 +75,7 @@ struct eki_rank_words {
 
     /* What the rank does with the collection, for others to look at (look.h).
      * Written by the thread that calls; the last one by the rank's lookout. */
-    _Alignas(EKI_LINE) _Atomic uint64_t called; /* eki_called_word() */
+    _Alignas(EKI_LINE) _Atomic uint64_t called; /* when and what, see look.c */
     _Atomic int64_t iteration;
     _Atomic uint64_t process;  /* a number that no other process has */
     _Atomic uint64_t alive_ms; /* when it looked last; system clock */

@@ -254,9 +254,10 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
 /* Id of the task that runs. */
 static inline uint64_t eki_worker_task_id(const struct ek_worker *worker)
 {
-    return worker->batch.current
-               ? worker->batch.current->id
-               : worker->piece.id + (uint64_t)worker->piece.index - 1;
+    const struct eki_slot *slot = eki_worker_current(worker);
+    return slot ? slot->id
+                : worker->piece.id + (uint64_t)eki_piece_index(&worker->piece) -
+                      1;
 }
 
 /* The next index of the piece; false: read the clock and step. */
