@@ -13,10 +13,12 @@ void eki_team_arrive(struct eki_team *team, int here)
     struct eki_seat *seat = &team->seats[here];
     if (seat->taken == setup->engine->phase)
         return;
+    const void *thread = eki_thread_identity();
     *seat = (struct eki_seat){.taken = setup->engine->phase,
-                              .thread = eki_thread_identity(),
+                              .thread = thread,
                               .waited_ns = seat->waited_ns,
-                              .has_waited = seat->has_waited};
+                              .has_waited =
+                                  seat->has_waited && seat->thread == thread};
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
     if (team->is_measured)
