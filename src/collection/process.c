@@ -66,9 +66,9 @@ static void hide_executed(ek_collection *tasks)
 /* Restore by the options where the program has not restored. */
 static ek_status restore_if_due(ek_collection *tasks, ek_status status)
 {
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     if (tasks->state != EKI_STATE_RAN)
         return status;
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
 }
 
@@ -208,7 +208,10 @@ static ek_status close_iteration(ek_collection *tasks,
     end_hooks(tasks);
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
+    /* Where ranks have nothing to share, none waits for another. */
+    if (error.status != EK_OK || tasks->wants_report || tasks->is_pulled ||
+        tasks->recording)
+        eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */

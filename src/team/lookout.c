@@ -302,13 +302,18 @@ void eki_lookout_move(struct eki_lookout *lookout, enum eki_stage stage)
     }
 }
 
-void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
-                       int64_t iteration)
+static void go_outside(struct eki_lookout *lookout)
 {
     /* relaxed: outside nobody but this thread writes it. */
     if (atomic_load_explicit(&lookout->stage, memory_order_relaxed) !=
         EKI_STAGE_OUTSIDE)
         eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
+}
+
+void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
+                       int64_t iteration)
+{
+    go_outside(lookout);
     eki_look_enter(&lookout->look, called, iteration, eki_clock_moment_ms());
     /* release: pairs with the acquire in begin_look(). */
     atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
@@ -317,6 +322,6 @@ void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
 
 void eki_lookout_leave(struct eki_lookout *lookout)
 {
-    eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
+    go_outside(lookout);
     eki_look_leave(&lookout->look, eki_clock_moment_ms());
 }
