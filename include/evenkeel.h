@@ -708,8 +708,8 @@ typedef struct ek_restore_report {
  *                       unknown.  A rank whose policy synchronizes where
  *                       another's does not waits here for the next call of the
  *                       other.  If that is the next iteration, and fails for
- *                       this reason, the next iteration fails on this rank,
- * too, and at once: ranks stay in step.
+ *                       this reason, the next iteration of this rank fails,
+ *                       too, and at once: ranks stay in step.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  *                       Retain has changed nothing, other policies have
  *                       restored the tasks.
