@@ -265,7 +265,7 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
     if (begins)
         ns += (uint64_t)(sim->machine.task + ahead + 0.5);
-    worker->slot = worker->worker->batch.current;
+    worker->slot = eki_worker_current(worker->worker);
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
     return true;
 }
