@@ -46,6 +46,20 @@ static void count_seeds(struct ek_worker *worker)
     eki_worker_store(worker);
 }
 
+/* No answers come yet.  What came when the last phase was over had been asked
+ * by nobody. */
+static void shut_answers(struct ek_worker *worker)
+{
+    /* relaxed: handed to the worker's thread by the start of the team. */
+    struct eki_chunk *left = atomic_exchange_explicit(
+        &worker->answers, eki_shut(worker), memory_order_relaxed);
+    while (left && left != eki_shut(worker)) {
+        struct eki_chunk *next = left->next;
+        eki_free(left);
+        left = next;
+    }
+}
+
 /* Nobody else of the node looks at the worker in this phase yet. */
 static void prepare_worker(struct ek_worker *worker, bool has_thread,
                            uint64_t now)
@@ -56,14 +70,8 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
     atomic_store_explicit(&worker->presence,
                           is_awaited ? EKI_AWAITED : EKI_ABSENT,
                           memory_order_relaxed);
-    struct eki_chunk *left = atomic_exchange_explicit(
-        &worker->answers, eki_shut(worker), memory_order_relaxed);
-    /* What came when the last phase was over had been asked by nobody. */
-    while (left && left != eki_shut(worker)) {
-        struct eki_chunk *next = left->next;
-        eki_free(left);
-        left = next;
-    }
+    if (!engine->alone)
+        shut_answers(worker);
     if (engine->kind == EKI_PHASE_RESTORE)
         begin(worker, now);
     count_seeds(worker);

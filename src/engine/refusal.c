@@ -64,8 +64,6 @@ bool eki_refusal_breaks(struct eki_engine *engine)
 {
     const struct eki_waves *waves = &engine->waves;
     int refused = eki_refused(engine);
-    if (EKI_LIKELY(refused == EKI_FITS))
-        return false;
     if (refused == EKI_NOTED && (engine->alone || engine->must_break ||
                                  (waves->is_lowest && !waves->voted)))
         break_phase(engine);

@@ -206,7 +206,8 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     /* relaxed: written by whoever steps the server. */
     if (atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK)
         return true;
-    if (EKI_UNLIKELY(eki_refusal_breaks(engine)))
+    if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
+        eki_refusal_breaks(engine))
         return eki_refusal_is_told(engine);
     if (engine->fabric) {
         note_polled(engine);
