@@ -3,6 +3,11 @@
 
 #include "engine/decode.h"
 
+enum {
+    /* Of the seeds that come at once: so many for each worker of the job. */
+    DRAWN_MOST = 64
+};
+
 static struct eki_counter *of(struct eki_protocol *protocol)
 {
     return (struct eki_counter *)protocol;
@@ -86,10 +91,12 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     atomic_store_explicit(&counter->is_void, false, memory_order_relaxed);
     if (!counter->is_used)
         return false;
-    for (int here = 0; here < topology->workers_here; here++)
+    for (int here = 0; here < topology->workers_here; here++) {
+        counter->drawers[here].copied = 0;
         /* relaxed: handed on by the start of the team. */
         atomic_store_explicit(&counter->drawers[here].state, EKI_DRAW_FREE,
                               memory_order_relaxed);
+    }
     for (int r = 0; r <= topology->size; r++)
         counter->table[r].function = EKI_SEEDS_UNKNOWN;
     counter->table[topology->rank] = eki_numbers_gather(counter);
@@ -177,6 +184,30 @@ static void want(struct eki_counter *counter, struct eki_drawer *drawer,
     atomic_fetch_add_explicit(&counter->wants, 1, memory_order_release);
 }
 
+static bool has_copy(const struct eki_drawer *drawer, int64_t number)
+{
+    return number >= drawer->copied_from &&
+           number - drawer->copied_from < drawer->copied;
+}
+
+/* Seed NUMBER, of RANK, which is here, to SLOT. */
+static void fill_slot(const struct eki_counter *counter,
+                      struct eki_drawer *drawer, int rank, int64_t number,
+                      struct eki_slot *slot)
+{
+    int64_t j = number - counter->table[rank].first;
+    uint32_t slot_bytes = counter->protocol.engine->slot_bytes;
+    if (counter->table[rank].function >= 0)
+        eki_numbers_make(counter, rank, j, slot);
+    else if (has_copy(drawer, number))
+        memcpy(slot,
+               eki_slot_at(drawer->copies, number - drawer->copied_from,
+                           slot_bytes),
+               slot_bytes);
+    else
+        eki_numbers_copy(counter, j, &drawer->cursor, slot);
+}
+
 /* Bring seed NUMBER to the stack, or let the server fetch it; true: it is
  * here. */
 static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
@@ -190,9 +221,8 @@ static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
         return false;
     }
     int rank = eki_numbers_holder(counter, number);
-    int64_t j = number - table[rank].first;
-    if (table[rank].function < 0 && rank != topology->rank) {
-        worker->counts.successful++;
+    if (table[rank].function < 0 && rank != topology->rank &&
+        !has_copy(drawer, number)) {
         /* relaxed: ordered by the release of the state. */
         atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
         want(counter, drawer, EKI_DRAW_FETCH);
@@ -205,10 +235,7 @@ static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
         eki_worker_no_memory(worker, "a task");
         return false;
     }
-    if (table[rank].function >= 0)
-        eki_numbers_make(counter, rank, j, slot);
-    else
-        eki_numbers_copy(counter, j, &drawer->cursor, slot);
+    fill_slot(counter, drawer, rank, number, slot);
     worker->counts.successful++;
     set_state(drawer, EKI_DRAW_FREE);
     return true;
@@ -356,6 +383,41 @@ static enum eki_taken keep_wish(struct eki_counter *counter,
     return EKI_TAKEN;
 }
 
+/* How many seeds may answer a FETCH: so many that whoever asks draws several of
+ * them.  Among many workers it would draw the first alone. */
+static int64_t seeds_at_once(const struct eki_engine *engine)
+{
+    int64_t workers = engine->topology->workers;
+    int64_t room = eki_message_slots(engine);
+    if (room < 2 * workers)
+        return 1;
+    return room < DRAWN_MOST * workers ? room : DRAWN_MOST * workers;
+}
+
+/* How many do: NUMBER, which RANK holds, and those behind it. */
+static int64_t seeds_behind(const struct eki_counter *counter, int rank,
+                            int64_t number)
+{
+    int64_t most = seeds_at_once(counter->protocol.engine);
+    int64_t rest = counter->table[rank + 1].first - number;
+    return rest < most ? rest : most;
+}
+
+/* Seed NUMBER, of this rank, and copies of those behind it. */
+static void fill_fetched(struct eki_counter *counter, int64_t number,
+                         struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    int rank = engine->topology->rank;
+    int64_t count = seeds_behind(counter, rank, number);
+    int64_t first = number - counter->table[rank].first;
+    for (int64_t i = 0; i < count; i++)
+        eki_numbers_copy(counter, first + i, &counter->cursor,
+                         eki_slot_at(message->body, i, engine->slot_bytes));
+    message->head.count = count;
+    message->head.bytes = count * (int64_t)engine->slot_bytes;
+}
+
 /* Answer one wish of another rank; false: no buffer. */
 static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
 {
@@ -366,18 +428,12 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
     if (!message)
         return false;
     message->head.worker = wish->worker;
-    if (is_draw) {
+    if (is_draw)
         /* relaxed: only the number counts. */
         message->head.first = (int64_t)atomic_fetch_add_explicit(
             &engine->node->draw, 1, memory_order_relaxed);
-    } else {
-        eki_numbers_copy(counter,
-                         wish->number -
-                             counter->table[engine->topology->rank].first,
-                         &counter->cursor, (struct eki_slot *)message->body);
-        message->head.count = 1;
-        message->head.bytes = engine->slot_bytes;
-    }
+    else
+        fill_fetched(counter, wish->number, message);
     eki_fabric_post(engine->fabric, message, wish->rank);
     return true;
 }
@@ -574,12 +630,36 @@ static bool answer_fits(const struct eki_counter *counter,
                             EKI_DRAW_ASKED) &&
                eki_fits_one(&decode, "source", head->source, 0) &&
                eki_fits(&decode, "number", head->first, 0, INT64_MAX);
-    return eki_fits_one(&decode, "count", head->count, 1) &&
-           eki_fits_slots(&decode, message) &&
-           eki_fits_one(&decode, "state of the worker", state,
+    return eki_fits_one(&decode, "state of the worker", state,
                         EKI_DRAW_FETCHED) &&
            eki_fits_one(&decode, "source", head->source,
-                        eki_numbers_holder(counter, number));
+                        eki_numbers_holder(counter, number)) &&
+           eki_fits(&decode, "count", head->count, 1,
+                    seeds_behind(counter, head->source, number)) &&
+           eki_fits_slots(&decode, message);
+}
+
+/* The seed that worker HERE waits for, with those behind it; false: no memory.
+ */
+static bool keep_copies(struct eki_counter *counter, int here,
+                        const struct eki_message *message)
+{
+    const struct eki_engine *engine = counter->protocol.engine;
+    struct eki_drawer *drawer = &counter->drawers[here];
+    size_t bytes = (size_t)seeds_at_once(engine) * engine->slot_bytes;
+    if (!counter->copies)
+        counter->copies =
+            eki_alloc_untouched((size_t)engine->topology->workers_here * bytes);
+    if (!counter->copies)
+        return false;
+    drawer->copies = counter->copies + (size_t)here * bytes;
+    memcpy(drawer->copies, message->body, (size_t)message->head.bytes);
+    /* relaxed: written by the worker, which waits for this server. */
+    drawer->copied_from =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    drawer->copied = message->head.count;
+    set_state(drawer, EKI_DRAW_NUMBER);
+    return true;
 }
 
 /* The answer to the wish of a worker here. */
@@ -596,10 +676,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }
-    if (!eki_server_deliver(engine, engine->workers[here], message))
-        return EKI_NO_MEMORY;
-    set_state(drawer, EKI_DRAW_FREE);
-    return EKI_TAKEN;
+    return keep_copies(counter, here, message) ? EKI_TAKEN : EKI_NO_MEMORY;
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,
@@ -624,6 +701,7 @@ static void destroy(struct eki_protocol *protocol)
     struct eki_counter *counter = of(protocol);
     eki_free(counter->table);
     eki_free(counter->starts);
+    eki_free(counter->copies);
     eki_free(counter->drawers);
     eki_free(counter->wishes);
     eki_free(counter);

@@ -10,12 +10,12 @@
  *     rank -> rank 0      DRAW     the next number, from other nodes
  *     rank 0 -> rank      NUMBER
  *     rank -> holder      FETCH    the seed of a number
- *     holder -> rank      FETCHED
+ *     holder -> rank      FETCHED  that seed, and copies of those behind it
  *
  * Numbers are drawn from a word of the node of rank 0, from elsewhere by a
  * message.  Seeds of a rank that are one run of indices need not be fetched.
  * The seeds lie where they were added, and are not written, until the phase
- * ends.
+ * ends: who has a copy runs it only if it draws the number.
  */
 #ifndef EKI_PROTOCOL_COUNTER_H
 #define EKI_PROTOCOL_COUNTER_H
@@ -29,7 +29,7 @@ enum eki_draw {
     EKI_DRAW_ASKED,   /* ... has */
     EKI_DRAW_NUMBER,  /* `number` is there */
     EKI_DRAW_FETCH,   /* the server shall fetch `number` */
-    EKI_DRAW_FETCHED, /* ... does; the seed comes to the inbox */
+    EKI_DRAW_FETCHED, /* ... does; then it is among the copies */
     EKI_DRAW_OVER     /* all seeds are drawn */
 };
 
@@ -57,7 +57,9 @@ struct eki_drawer {
     /* Written by the worker and the server in turn: whose turn it is, the
      * state says. */
     _Alignas(EKI_LINE) _Atomic int state; /* enum eki_draw */
-    _Atomic int64_t number; /* that was drawn, or is to be fetched */
+    _Atomic int64_t number;      /* that was drawn, or is to be fetched */
+    unsigned char *copies;       /* of seeds ... */
+    int64_t copied_from, copied; /* ... from this number on; so many */
     /* Written by the thread that enters; when the phase was stopped, by the
      * worker or whoever stands in for it. */
     const unsigned char *first, *last; /* seeds it holds */
@@ -78,6 +80,7 @@ struct eki_counter {
     struct eki_seeds *table;    /* [size + 1] */
     int64_t *starts;            /* [workers_here + 1]: first seeds of workers */
     struct eki_drawer *drawers; /* [workers_here] */
+    unsigned char *copies;      /* of theirs; NULL: nobody has fetched */
     bool is_used;               /* by this rank in this phase */
     bool seeds_sent;
     bool has_own;          /* rank 0 has told what it knows of this rank */
@@ -96,7 +99,8 @@ struct eki_counter {
 
 extern const struct eki_protocol_ops eki_counter_ops;
 
-/* 32 bytes for each rank, 128 for each worker here. */
+/* 32 bytes for each rank, 128 for each worker here; as much as a message for
+ * each once one has fetched. */
 ek_status eki_counter_add(struct eki_engine *engine);
 
 /* The counter of a rank; NULL: it has none. */

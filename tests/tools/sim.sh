@@ -98,6 +98,13 @@ run 0 --machine ib-edr --cores 240 --progress polling --policy original \
 column makespan_s | awk '{ exit !($1 < 0.5) }' ||
     fail "starved: $(column makespan_s)"
 
+# Who draws from the counter rarely waits for a seed that another rank holds.
+run 0 --machine ib-edr --cores 4 --node-cores 4 --ranks-per-node 4 \
+    --progress polling --policy original --steal counter --start block \
+    --synthetic constant:n=5000,mean=1e-4 --iterations 1 --csv
+column efficiency | awk '{ exit !($1 > 0.9) }' ||
+    fail "fetches: $(column efficiency)"
+
 # Nothing waits for the look that everybody has once in a second.
 for cores in 4 8; do
     for policy in original centralized hierarchical; do

@@ -83,13 +83,19 @@ static void tell_number(struct lone *lone, enum eki_kind kind, int worker,
     lone_serve(lone);
 }
 
-/* The answer to a FETCH of worker 0, before it is taken. */
-static struct eki_message *fetched(struct lone *lone, uint64_t number)
+/* The answer to a FETCH of worker 0, with COUNT seeds, before it is taken. */
+static struct eki_message *fetched_some(struct lone *lone, int count,
+                                        uint64_t number)
 {
     struct eki_message *message = lone_message(lone, EKI_KIND_FETCHED);
-    lone_fill(lone, message, 1, number);
+    lone_fill(lone, message, count, number);
     message->head.worker = lone_worker(lone)->id;
     return message;
+}
+
+static struct eki_message *fetched(struct lone *lone, uint64_t number)
+{
+    return fetched_some(lone, 1, number);
 }
 
 static int visible(const struct lone *lone)
@@ -190,6 +196,30 @@ static void seed_of_another_rank_is_fetched(void)
     }
     CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 3);
     CHECK(!eki_worker_calls(lone_worker(&lone)));
+    lone_close(&lone);
+}
+
+static void copies_are_run_by_who_draws_their_numbers(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone, 0, 0, 0);
+    tell_seeds(&lone, (struct eki_seeds){.first = 6, .function = -1});
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 0);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_FETCH)->head.first, 0);
+    tell_number(&lone, EKI_KIND_DRAW, 1, 0);
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_NUMBER)->head.first, 1);
+    fetched_some(&lone, 4, 70);
+    lone_serve(&lone);
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 3);
+    CHECK_EQ_INT(ran[0], 70);
+    CHECK_EQ_INT(ran[1], 72);
+    CHECK_EQ_INT(ran[2], 73);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 3);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_FETCH)->head.first, 4);
     lone_close(&lone);
 }
 
@@ -353,7 +383,7 @@ static void number_beyond_the_last_seed_is_the_end(void)
     lone_close(&lone);
 }
 
-static void fetch_is_answered_with_that_seed(void)
+static void fetch_is_answered_with_that_seed_and_those_behind_it(void)
 {
     struct lone lone;
     begin_rank_1(&lone);
@@ -361,10 +391,30 @@ static void fetch_is_answered_with_that_seed(void)
         tell_number(&lone, EKI_KIND_FETCH, 0, 3 + i);
         const struct eki_message *seed = lone_sent_of(&lone, EKI_KIND_FETCHED);
         CHECK_EQ_INT(seed->head.worker, 0);
-        CHECK_EQ_INT(seed->head.count, 1);
-        CHECK_EQ_INT(seed->head.bytes, LONE_SLOT);
+        CHECK_EQ_INT(seed->head.count, 2 - i);
+        CHECK_EQ_INT(seed->head.bytes, (2 - i) * LONE_SLOT);
         CHECK_EQ_INT(lone_number_in(seed, 0), 10 + i);
+        CHECK_EQ_INT(lone_number_in(seed, (int)(1 - i)), 11);
     }
+    lone_close(&lone);
+}
+
+/* A message has fewer seeds than two for each worker: whoever asked would draw
+ * one of them. */
+static void fetch_among_many_workers_is_answered_with_one_seed(void)
+{
+    static const int workers[2] = {8, 1}, nodes[2] = {0, 1};
+    struct lone lone;
+    lone_open_job(&lone, 1, 2, workers, nodes);
+    lone_make(&lone);
+    lone_seed(&lone, 5, 10);
+    enter(&lone);
+    lone_serve(&lone);
+    tell_counts(&lone, 3, 5);
+    tell_number(&lone, EKI_KIND_FETCH, 0, 4);
+    const struct eki_message *seed = lone_sent_of(&lone, EKI_KIND_FETCHED);
+    CHECK_EQ_INT(seed->head.count, 1);
+    CHECK_EQ_INT(lone_number_in(seed, 0), 11);
     lone_close(&lone);
 }
 
@@ -492,9 +542,9 @@ static void answer_that_nobody_waits_for_is_an_error(void)
         if (i == 0)
             message->head.worker = 1; /* of rank 1 */
         else
-            lone_fill(&lone, message, 2, 70);
+            lone_fill(&lone, message, 3, 70);
         check_broken(&lone, i == 0 ? "fetched: worker is 1; allowed: 0"
-                                   : "fetched: count is 2; allowed: 1");
+                                   : "fetched: count is 3; allowed: 1 ... 2");
     }
 }
 
@@ -622,6 +672,7 @@ int main(void)
     RUN(table_comes_in_pieces);
     RUN(own_seeds_are_drawn_in_their_order);
     RUN(seed_of_another_rank_is_fetched);
+    RUN(copies_are_run_by_who_draws_their_numbers);
     RUN(run_of_another_rank_is_not_fetched);
     RUN(draw_is_answered_with_the_next_number);
     RUN(wish_without_memory_is_taken_later);
@@ -630,7 +681,8 @@ int main(void)
     RUN(ranges_with_a_gap_are_no_run);
     RUN(rank_1_draws_by_messages);
     RUN(number_beyond_the_last_seed_is_the_end);
-    RUN(fetch_is_answered_with_that_seed);
+    RUN(fetch_is_answered_with_that_seed_and_those_behind_it);
+    RUN(fetch_among_many_workers_is_answered_with_one_seed);
     RUN(fetch_finds_an_index_of_a_range);
     RUN(stop_before_the_counter_opens_makes_it_void);
     RUN(empty_table_makes_the_counter_void);
