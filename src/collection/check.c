@@ -74,7 +74,9 @@ ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
                                       const char *call)
 {
     const void *taken = eki_team_thread(tasks->team, here);
-    if (here == 0 && eki_mpi_thread_level() < 2 && !eki_mpi_is_main_thread())
+    /* With a server of its own, that one has the first thread. */
+    if (here == 0 && !tasks->team->is_served && eki_mpi_thread_level() < 2 &&
+        !eki_mpi_is_main_thread())
         return eki_error(EK_ERR_THREAD,
                          "%s: worker 0 is for the thread that initialized MPI: "
                          "its level is below MPI_THREAD_SERIALIZED",

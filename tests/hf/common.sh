@@ -56,6 +56,12 @@ has_modes() {
     done
 }
 
+# messages: what the program or the library said, once where ranks said the same.
+messages() {
+    sed -n -e "s/^$program: //p" \
+        -e 's/^evenkeel [0-9]*\/[0-9]* error: //p' "$folder/err" | sort -u
+}
+
 # expect PATTERN OPTION...: the run fails on both ranks, with one message that
 # matches.
 expect() {
@@ -65,9 +71,9 @@ expect() {
     run 2 1 "$@"
     status=$?
     [ $status -eq 2 ] || fail "'$*': status $status instead of 2"
-    [ "$(grep -c "^$program: " "$folder/err")" -eq 1 ] ||
+    [ "$(messages | wc -l)" -eq 1 ] ||
         fail "'$*': not one message"
-    grep "^$program: " "$folder/err" | grep -q -- "$pattern" ||
+    messages | grep -q -- "$pattern" ||
         fail "'$*': no message like '$pattern'"
 }
 

@@ -132,10 +132,11 @@ static void the_end_comes_after_failures_too(void)
 {
     ek_options options = job_options();
     options.report = "2";
-    start_listening();
     ek_collection *tasks = job_create(&options);
     add_tasks(tasks, job_register(tasks, "failing", failing_task, NULL));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+    /* Whoever knew of the failure has said it. */
+    start_listening();
     ek_destroy(&tasks);
     stop_listening();
     expect("report: 1 iteration on ");
