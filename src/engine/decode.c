@@ -56,7 +56,7 @@ static bool fits_slot(const struct eki_decode *decode,
 bool eki_fits_slots(const struct eki_decode *decode,
                     const struct eki_message *message)
 {
-    const struct eki_engine *engine = decode->engine;
+    struct eki_engine *engine = decode->engine;
     const struct eki_head *head = &message->head;
     /* Where ranks differ nothing of it will run. */
     int functions = head->signature == engine->signature
@@ -71,6 +71,7 @@ bool eki_fits_slots(const struct eki_decode *decode,
                                       i * (int64_t)engine->slot_bytes);
         if (!fits_slot(decode, slot, functions))
             return false;
+        engine->has_strange |= slot->function >= engine->function_count;
     }
     return true;
 }

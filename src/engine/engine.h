@@ -130,6 +130,8 @@ struct eki_engine {
     int refusal_tells; /* enum eki_refused, to neighbours */
     int refusal_told;  /* neighbours that know of it */
     bool must_break;   /* no verdict will come */
+    /* Tasks have come of functions that are not registered here. */
+    bool has_strange;
 };
 
 /* Bytes of the node segment for a node of this topology. */

@@ -130,6 +130,25 @@ static void open_server(struct eki_engine *engine)
         memset(&engine->answered, 0, sizeof engine->answered);
 }
 
+/* Whether a seed is of a function that is not registered: it has come where
+ * ranks differed, and they do still. */
+static bool holds_strange(struct eki_engine *engine)
+{
+    if (EKI_LIKELY(!engine->has_strange))
+        return false;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct eki_local *local = &engine->workers[here]->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_end;
+             at += local->slot_bytes) {
+            if (((const struct eki_slot *)at)->function >=
+                engine->function_count)
+                return true;
+        }
+    }
+    engine->has_strange = false;
+    return false;
+}
+
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now)
 {
@@ -147,6 +166,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     bool is_refused = eki_refused(engine) != EKI_FITS;
     if (is_refused)
         eki_set_stop(engine);
+    if (phase->kind == EKI_PHASE_PROCESS && holds_strange(engine))
+        eki_set_mismatch(engine);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)

@@ -446,9 +446,12 @@ static void departing_seeds_meet_differences(void)
         JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
         ek_status status = ek_restore(tasks, policies[i], NULL);
         CHECK(status == EK_OK || status == EK_ERR_ARG);
+        JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
         if (!is_other())
             second = job_register(tasks, "second", count_task, NULL);
         JOB_STATUS(ek_restore(tasks, policies[i], NULL), EK_OK);
+        /* A rank that has the function may have run it in vain. */
+        atomic_store(&ran, 0);
         JOB_STATUS(ek_process(tasks, NULL), EK_OK);
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), job_size > 1);
         ek_destroy(&tasks);
