@@ -98,6 +98,6 @@ int main(int argc, char **argv)
     else if (strcmp(what, "dynamic") == 0)
         JOB_RUN(a_dynamic_team_is_named);
     else
-        CHECK(!"argument bound, limit or dynamic");
+        CHECK_EQ_TEXT(what, "bound, limit or dynamic");
     return job_result();
 }
