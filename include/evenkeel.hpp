@@ -141,8 +141,9 @@ inline int attribute_deleted(MPI_Comm, int, void *, void *)
 
 inline void leave_behind() noexcept
 {
-    int key;
-    if (is_left_behind())
+    int key, is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over || is_left_behind())
         return;
     is_left_behind() = true;
     std::atexit(end_if_left_behind);
