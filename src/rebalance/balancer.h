@@ -94,6 +94,7 @@ struct eki_donor {
     int32_t *slots;         /* which seed of its worker each task is */
     int32_t *to;            /* the worker where it goes; -1: not decided */
     int64_t open;           /* tasks that are not decided */
+    eki_ns most;            /* no duration counts for more */
     bool has_target;        /* the root has said what is too much */
     bool is_over;           /* ... and that all is decided ... */
     bool is_undone;         /* ... and that it would be worse */

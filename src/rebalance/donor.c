@@ -29,15 +29,14 @@ static int64_t hint_of(const struct eki_slot *slot)
     return (int64_t)(eki_hint_cost(slot->deviation) * EKI_HINT_UNIT + 0.5);
 }
 
-/* Durations are cut at 2.4 hours so that a sum of a million of them fits 63
- * bits. */
-static eki_ns counted(uint64_t ns)
+/* Durations are cut at 2.4 hours, or at what lets the sum of all tasks fit. */
+static eki_ns counted(const struct eki_donor *donor, uint64_t ns)
 {
-    const uint64_t most = INT64_MAX >> 20;
-    return (eki_ns)(ns < most ? ns : most);
+    return ns < (uint64_t)donor->most ? (eki_ns)ns : donor->most;
 }
 
-static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
+static eki_ns add_known(const struct eki_donor *donor,
+                        const struct eki_slot *slot, struct eki_known *known)
 {
     if (slot->bin == EKI_BIN_NEVER) {
         int64_t hint = hint_of(slot);
@@ -47,7 +46,7 @@ static eki_ns add_known(const struct eki_slot *slot, struct eki_known *known)
             known->largest_hint = hint;
         return 0;
     }
-    eki_ns ns = counted(eki_bin_ns(slot->bin));
+    eki_ns ns = counted(donor, eki_bin_ns(slot->bin));
     known->measured++;
     known->measured_ns += ns;
     return ns;
@@ -68,7 +67,8 @@ static double variance_of(const struct eki_slot *slot, eki_ns ns,
     return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
 }
 
-static void add_worker(const struct ek_worker *worker,
+static void add_worker(const struct eki_donor *donor,
+                       const struct ek_worker *worker,
                        struct eki_totals_told *told, const double *variations)
 {
     const struct eki_local *local = &worker->local;
@@ -81,7 +81,7 @@ static void add_worker(const struct ek_worker *worker,
         const struct eki_slot *slot = (const struct eki_slot *)at;
         if (!may_move(worker->engine, slot))
             continue;
-        eki_ns ns = add_known(slot, &known[slot->function]);
+        eki_ns ns = add_known(donor, slot, &known[slot->function]);
         load += ns;
         variance += variance_of(slot, ns, variations);
         totals->tasks++;
@@ -96,20 +96,37 @@ static void add_worker(const struct ek_worker *worker,
         told->variance = variance;
 }
 
-bool eki_donor_begin(struct eki_balancer *balancer)
+static void add_workers(const struct eki_balancer *balancer,
+                        struct eki_totals_told *told)
 {
-    size_t functions =
-        (size_t)balancer->engine->function_count * sizeof(struct eki_known);
-    struct eki_parcel *parcel =
-        eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
-                      (int64_t)(sizeof(struct eki_totals_told) + functions));
-    if (!parcel)
-        return false;
     double variations[256];
     fill_variations(variations);
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        add_worker(balancer->engine->workers[here],
-                   (struct eki_totals_told *)parcel->data, variations);
+        add_worker(&balancer->donor, balancer->engine->workers[here], told,
+                   variations);
+}
+
+bool eki_donor_begin(struct eki_balancer *balancer)
+{
+    struct eki_donor *donor = &balancer->donor;
+    int64_t functions = balancer->engine->function_count;
+    int64_t bytes = (int64_t)sizeof(struct eki_totals_told) +
+                    functions * (int64_t)sizeof(struct eki_known);
+    struct eki_parcel *parcel = eki_mail_make(0, EKI_PARCEL_TOTALS, 0, bytes);
+    if (!parcel)
+        return false;
+    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
+    int64_t slots = slots_of(balancer) + 1;
+    eki_ns share = EKI_NS_MOST / balancer->engine->topology->size;
+    donor->most = INT64_MAX >> 20;
+    if (donor->most > INT64_MAX / slots)
+        donor->most = INT64_MAX / slots;
+    add_workers(balancer, told);
+    if (told->totals.total > share) {
+        donor->most = share / slots;
+        memset(told, 0, (size_t)bytes);
+        add_workers(balancer, told);
+    }
     eki_mail_send(&balancer->mail, parcel);
     return true;
 }
@@ -136,12 +153,13 @@ void eki_donor_free(struct eki_donor *donor)
     memset(donor, 0, sizeof *donor);
 }
 
-static eki_ns ns_of(const struct eki_slot *slot, const double *hint_ns)
+static eki_ns ns_of(const struct eki_donor *donor, const struct eki_slot *slot,
+                    const double *hint_ns)
 {
     if (slot->bin != EKI_BIN_NEVER)
-        return counted(eki_bin_ns(slot->bin));
+        return counted(donor, eki_bin_ns(slot->bin));
     double ns = hint_ns[slot->function] * (double)hint_of(slot);
-    return counted(ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
+    return counted(donor, ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
 }
 
 /* The tasks of a worker as items, longest first. */
@@ -157,8 +175,8 @@ static bool list_worker(struct eki_balancer *balancer, int here,
         const struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
         if (may_move(worker->engine, slot))
-            donor->items[at++] =
-                (struct eki_item){ns_of(slot, hint_ns), worker->id, (int32_t)i};
+            donor->items[at++] = (struct eki_item){ns_of(donor, slot, hint_ns),
+                                                   worker->id, (int32_t)i};
     }
     donor->first[here + 1] = at;
     if (!eki_items_sort(donor->items + first, at - first))

@@ -312,7 +312,7 @@ static bool known_fits(const struct eki_decode *decode,
                     sum->measured_ns) &&
            fits_sum(decode, "tasks never measured", known->unmeasured,
                     sum->unmeasured) &&
-           fits_sum(decode, "hints", known->hints, sum->hints) &&
+           eki_fits(decode, "hints", known->hints, 0, INT64_MAX - sum->hints) &&
            eki_fits(decode, "largest hint", known->largest_hint, 0,
                     EKI_NS_MOST);
 }

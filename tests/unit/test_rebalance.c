@@ -110,6 +110,24 @@ static void workers_are_evened_out(void)
     lone_close(&lone);
 }
 
+/* Durations whose sum no rank would accept, such as costs that are no seconds.
+ */
+static void long_durations_are_cut(void)
+{
+    enum {
+        TASKS = 300000
+    };
+    struct lone lone;
+    struct eki_balance_wish wish = centralized();
+    make(&lone, 0, 0);
+    for (int i = 0; i < TASKS; i++)
+        lone_seed_at(&lone, 0, (uint64_t)i)->bin =
+            eki_bin_of(UINT64_C(1) << 50);
+    enter(&lone, &wish);
+    CHECK_EQ_INT(end(&lone, TASKS / 2, TASKS / 2).status, EK_OK);
+    lone_close(&lone);
+}
+
 static void any_worker_may_shed(void)
 {
     struct lone lone;
@@ -771,6 +789,7 @@ static void messages_decide_as_printed(void)
 int main(void)
 {
     RUN(workers_are_evened_out);
+    RUN(long_durations_are_cut);
     RUN(any_worker_may_shed);
     RUN(every_algorithm_evens_workers_out);
     RUN(just_what_is_shed_moves);
