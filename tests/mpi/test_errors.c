@@ -188,7 +188,7 @@ static void ranks_stay_in_step(void)
     differing_restores_leave_ranks_in_step(true);
 }
 
-static ek_worker *kept;
+static ek_worker *_Atomic kept;
 
 static int keep_worker(ek_worker *worker, const void *payload, size_t bytes,
                        void *context)
