@@ -266,7 +266,7 @@ static void pointers_in_payloads_are_found(void)
             double x;
             const void *pointer;
         } payload = {1.5, &options};
-        int64_t numbers[] = {0, -1, 70000, INT64_C(1) << 40, INT64_MAX};
+        int64_t numbers[] = {0, -1, 70000, INT64_C(1) << 50, INT64_MAX};
         atomic_store(&warnings, 0);
         for (int i = 0; i < 3; i++)
             CHECK_EQ_INT(
