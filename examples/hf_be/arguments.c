@@ -20,6 +20,12 @@ static const struct option options[] = {
      .help = "stop when the density changes by less (5e-4)"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null"},
+    {"--record", "FILE", AT(record.file), OPTION_TEXT,
+     .help = "with --count: write how long each task takes (.ekr), as"},
+    {"--integral-ns", "NS", AT(record.integral_ns), OPTION_NUMBER(0, 1e9),
+     .help = "its integrals say (31), ..."},
+    {"--test-ns", "NS", AT(record.test_ns), OPTION_NUMBER(0, 1e9),
+     .help = "... and its tests whether they matter (1)"},
 };
 
 static const struct command_line line = {OPTION_ROWS(options),
@@ -43,13 +49,17 @@ bool arguments_answer(char **argv)
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
-    *arguments = (struct arguments){.atoms = 4,
-                                    .spacing = 4.0,
-                                    .converge = 5e-4,
-                                    .fock = {.width = 10, .screen = 1e-6}};
+    *arguments =
+        (struct arguments){.atoms = 4,
+                           .spacing = 4.0,
+                           .converge = 5e-4,
+                           .fock = {.width = 10, .screen = 1e-6},
+                           .record = {.integral_ns = 31, .test_ns = 1}};
     if (!mode_arguments_parse(&line, argv, arguments, message))
         return false;
     if (arguments->shared.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
+    if (arguments->record.file && !arguments->has_count)
+        return message_set(message, "--record needs --count");
     return true;
 }

@@ -6,7 +6,7 @@
 #define HF_BE_ARGUMENTS_H
 
 #include "common/mode_arguments.h"
-#include "fock.h"
+#include "count.h"
 
 struct arguments {
     struct mode_arguments shared;
@@ -15,6 +15,7 @@ struct arguments {
     double converge;
     struct fock_options fock;
     bool has_count;
+    struct count_record record;
 };
 
 /** As command_line_answer(). */

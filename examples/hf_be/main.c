@@ -8,7 +8,8 @@
  * only running a task tells: the first iteration gets rid of millions of them,
  * the later ones start from what is left.  --compare runs the same with several
  * ways to balance; --count runs all tasks of a chain as long as the paper's
- * without doing their work.  ../common/job.c is where the work is handed out.
+ * without doing their work, and --record writes how long they would take.
+ * ../common/job.c is where the work is handed out.
  */
 #include "arguments.h"
 #include "common/problem.h"
@@ -75,22 +76,32 @@ static int run_scf(const struct arguments *arguments)
     return status;
 }
 
+static void print_count(const struct count_record *record,
+                        const struct count *count)
+{
+    printf("%lld tasks, %lld non-null, %d workers, %.2e tasks/s per worker\n",
+           (long long)count->tasks, (long long)count->non_null, count->workers,
+           count->rate);
+    if (record->file)
+        printf("%lld integrals, %lld tests: %.6g s, the longest task %.6g s\n",
+               (long long)count->sum.integrals, (long long)count->sum.tests,
+               count_ns(record, count->sum) * 1e-9, count->longest_ns * 1e-9);
+}
+
 static int run_count(const struct arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = arguments->shared.mode};
     struct chain chain;
-    struct count count;
+    struct count count = {0};
     chain_make(arguments->atoms, arguments->spacing, &chain);
-    ek_status status = count_tasks(&setup, &chain, &arguments->fock, &count);
+    ek_status status = count_tasks(&setup, &chain, &arguments->fock,
+                                   &arguments->record, &count);
     chain_free(&chain);
     if (status != EK_OK)
         return complain_status(status);
     if (is_first_rank())
-        printf("%lld tasks, %lld non-null, %d workers, %.2e tasks/s per "
-               "worker\n",
-               (long long)count.tasks, (long long)count.non_null, count.workers,
-               count.rate);
+        print_count(&arguments->record, &count);
     return EXIT_GOOD;
 }
 

@@ -63,6 +63,33 @@ check_count() {
         fail "not $5 tasks and $6 non-null"
 }
 
+# durations FIELDS: of the tasks that were recorded, sorted: their checksum.
+durations() {
+    "$EK_RECORD" text "$folder/be4.ekr" |
+        awk -v fields="$1" '$1 == "task" {
+            print (fields ~ /id/ ? $2 % 2^40 " " : "") $4 }' | sort -n | cksum
+}
+
+# record RANKS WORKERS: tasks take as long as a program in another language
+# counts, and those of one worker have the ids of the original.
+check_record() {
+    hf_be "$1" "$2" --count --tile 7 --record "$folder/be4.ekr" \
+        --integral-ns 100 --test-ns 3
+    grep -q '^6561 tasks, 5585 non-null, ' "$folder/out" ||
+        fail "not 6561 tasks and 5585 non-null"
+    grep -q '^4845492 integrals, 8555188 tests: 0.510215 s, the longest task 0.000247303 s$' \
+        "$folder/out" || fail "not 4845492 integrals and 8555188 tests"
+    [ "$(durations ns)" = '3069598599 35186' ] || fail "other durations"
+    [ "$1" -gt 1 ] || [ "$(durations 'id ns')" = '1920298038 62239' ] ||
+        fail "other ids"
+    hf_be "$1" "$2" --count --tile 7
+    ! grep -q integrals "$folder/out" || fail "counted without a record"
+    run "$1" "$2" --count --record /none/be4.ekr
+    [ $? -eq 1 ] || fail "a record that cannot be written: not 1"
+    grep -q "cannot write '/none/be4.ekr'" "$folder/err" ||
+        fail "no message that it cannot be written"
+}
+
 # discard RANKS WORKERS: null tasks are gone from the second iteration on, and
 # there are as many as --count says.
 check_discard() {
@@ -100,6 +127,8 @@ check_bad_input() {
     expect "restore: 'best' is not allowed" --policy best --count
     expect "steal: 'best' is not allowed; allowed: random" --steal best
     expect '--compare and --count do not go together' --compare --count
+    expect '--record needs --count' --record be4.ekr
+    expect "--test-ns is '-1'; allowed is a number from 0 to" --test-ns -1
     expect '--compare has policies of its own' --compare --policy auto
     expect '--compare has policies of its own' --compare --steal none
     expect '--compare needs at least 2' --compare --iterations 1
