@@ -18,7 +18,7 @@ fail() {
     fail "exit status $?: $(cat "$out/log")"
 # rows TABLE: without its titles.
 rows() {
-    grep -E '^(be256|48)[[:space:]]' "$out/$1.txt"
+    grep -E '^(be32|48)[[:space:]]' "$out/$1.txt"
 }
 [ "$(rows efficiency | wc -l)" -eq 8 ] || fail "$(cat "$out/efficiency.txt")"
 [ "$(rows steals | wc -l)" -eq 2 ] || fail "$(cat "$out/steals.txt")"
