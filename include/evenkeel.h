@@ -663,7 +663,7 @@ typedef struct ek_restore_report {
     double imbalance_after;  /**< ... as expected from the last durations. */
     double imbalance_bound;  /**< What no rebalance can be better than. */
     int64_t migrations;      /**< Tasks that changed their worker. */
-    int64_t fewest;          /**< The least that could reach the target. */
+    int64_t fewest;          /**< Fewer could not reach the target. */
     uint64_t decision;       /**< A hash: equal for equal decisions. */
 } ek_restore_report;
 
@@ -683,13 +683,14 @@ typedef struct ek_restore_report {
  * since the last ek_process() stay where they were added.
  *
  * A rebalance starts from where tasks ran, and moves as few as it takes to
- * bring every worker down to a target: the mean load or the longest task,
- * whichever is larger, and a tolerance of options.balance_ppm.  By default the
- * tolerance is a tenth of the mean task over the mean load, or what durations
- * vary by themselves, and at least 0.3 %.  A task counts as its last duration.
- * A task that was never measured counts as its hint times the mean duration of
- * its function, or of all functions where its own never ran.  Ranges that have
- * not run stay where they are.
+ * bring every worker down to a target: the mean load, the longest task, or what
+ * a worker must have because there are few tasks for many (three equal tasks on
+ * two workers), whichever is largest, and a tolerance of options.balance_ppm.
+ * By default the tolerance is a tenth of the mean task over the mean load, or
+ * what durations vary by themselves, and at least 0.3 %.  A task counts as its
+ * last duration. A task that was never measured counts as its hint times the
+ * mean duration of its function, or of all functions where its own never ran.
+ * Ranges that have not run stay where they are.
  *
  * EK_RESTORE_AUTO retains after the first iteration, which warms up.  Then it
  * rebalances if the largest load is above the target by more than noise, and
@@ -723,13 +724,13 @@ typedef struct ek_restore_report {
  *          sends each task that ran on another rank than its home.  A rebalance
  *          sends 16 bytes per task that overloaded workers shed to rank 0
  *          (centralized) or to the rank of each group's first worker, as many
- *          bytes back, and tasks straight from donor to receiver.  Where tasks
- *          are so long that swaps are needed, it describes all tasks of the
- *          workers concerned.  Rank 0 talks to every rank, also in the
- *          hierarchical rebalance: O(ranks).
- * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
- *          re-seed longest first, which the paper leaves open, shed the fewest
- *          tasks instead of the shortest, and repair by swaps.
+ *          bytes back, and tasks straight from donor to receiver.  Where one
+ *          of them fits into no hole, all that are no longer are described;
+ *          where even so the target is out of reach, all tasks.  Rank 0 talks
+ * to every rank, also in the hierarchical rebalance: O(ranks). Paper:
+ * Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We re-seed
+ * longest first, which the paper leaves open, shed the fewest tasks instead of
+ * the shortest, and where one fits into no hole it displaces shorter ones.
  */
 EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                             ek_restore_report *report);

@@ -7,12 +7,15 @@
  * Words.  The *target* is the load that no worker shall exceed.  A *donor* is
  * above it and sheds tasks into a *pool*; a *hole* is what a worker is below
  * it.  A *group* is a run of workers that settles among itself what it can;
- * what is left goes to the *root*.
+ * what is left goes to the *root*.  Where an item fits into no hole, a worker
+ * takes it that sheds shorter tasks instead; to *open* workers is to ask for
+ * the tasks that they had kept.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3: centralized
  * and hierarchical persistence-based rebalancing.  There donors shed their
  * shortest tasks; ours the longest that fit, which moves a third as many, and
- * pools are repaired by swaps.  The algorithms as printed are in hpdc12.c.
+ * the least loaded worker takes each.  The algorithms as printed are in
+ * hpdc12.c.
  */
 #ifndef EKI_BALANCE_H
 #define EKI_BALANCE_H
@@ -32,21 +35,44 @@ struct eki_item {
 
 /* Workers that settle something among themselves. */
 struct eki_pool {
-    int32_t workers;
+    int32_t first, workers; /* the first worker's number, and how many */
     eki_ns target;
     bool slack;    /* the target is beyond the mean load */
     eki_ns *loads; /* [workers], of what stays and what was placed; borrowed */
     int64_t count;
     struct eki_item *items; /* [count], longest first */
     int32_t *places;        /* [count], worker from 0 on; -1: none yet */
+    int32_t *starts;        /* [count], the place that each was added with */
 };
+
+/* How many tasks there are of about each length, and the shortest of them: in
+ * classes of so many bins of durations, an eighth of an octave. */
+#define EKI_SIZE_BINS 32
+#define EKI_SIZES 513
+struct eki_sizes {
+    int64_t counts[EKI_SIZES];
+    eki_ns shortest[EKI_SIZES];
+};
+
+/* With more tasks per worker than this the bound of eki_sizes_bound() is less
+ * than 0.3 % beyond the mean load, the least tolerance. */
+#define EKI_CROWD 333
+
+void eki_sizes_add(struct eki_sizes *sizes, eki_ns ns);
+/* Add COUNT tasks of class SIZE. */
+void eki_sizes_merge(struct eki_sizes *sizes, int size, int64_t count,
+                     eki_ns shortest);
+/* The load that some worker has because there are more tasks than workers. */
+eki_ns eki_sizes_bound(const struct eki_sizes *sizes, int64_t workers);
 
 struct eki_totals {
     eki_ns total, largest_load, largest_task;
+    eki_ns crowd; /* eki_sizes_bound() of all tasks, or less */
     int64_t workers, tasks;
 };
 
-/* The load that no schedule can go below: the mean, or the longest task. */
+/* The load that no schedule can go below: the mean, the longest task, or what
+ * one of the workers has because there are more tasks than workers. */
 eki_ns eki_balance_bound(const struct eki_totals *totals);
 /* The bound and a tolerance EPS beyond it. */
 eki_ns eki_balance_target(const struct eki_totals *totals, double eps);
@@ -57,6 +83,14 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
 
+/* Whether a decision is to be undone: nothing is gained by it.  What is as
+ * printed stays where it is no worse. */
+static inline bool eki_balance_is_worse(eki_ns before, eki_ns after,
+                                        bool is_printed)
+{
+    return is_printed ? after > before : after >= before;
+}
+
 /*
  * What a worker sheds: of its durations NS, longest first, to come from LOAD to
  * TARGET or just below with as few tasks as possible: the longest while they
@@ -65,15 +99,15 @@ bool eki_balance_has_slack(const struct eki_totals *totals);
  */
 int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
                          eki_ns target, int32_t *shed);
-/* The fewest tasks that a worker must shed to come to TARGET. */
+/* With fewer tasks shed the worker is above TARGET, whatever they are. */
 int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
                            eki_ns target);
 
 /* Longest first; ties keep their order.  False: no memory. */
 bool eki_items_sort(struct eki_item *items, int64_t count);
 
-/* Add COUNT items, longest first, to the pool, each with this place.  False: no
- * memory, nothing has changed. */
+/* Add COUNT items, longest first, to the pool, each with this place; of equal
+ * ones those of the pool are first.  False: no memory, nothing has changed. */
 bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
                   const int32_t *places, int64_t count);
 /* Add items that have no place yet; sorts ITEMS. */
@@ -97,12 +131,47 @@ enum eki_misfit {
  */
 bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit);
 
+/* The first item that has no place, or COUNT. */
+int64_t eki_pool_first_left(const struct eki_pool *pool);
+/* Items from FROM on have the places again with which they were added. */
+void eki_pool_reset(struct eki_pool *pool, int64_t from);
+/* Place the items from FROM on anew: each stays where it was added, goes into a
+ * hole, or displaces shorter ones.  False: no memory, some have no place. */
+bool eki_pool_sweep(struct eki_pool *pool, int64_t from);
+
 /* Whether a worker is above the target. */
 bool eki_pool_has_over(const struct eki_pool *pool);
+eki_ns eki_pool_largest_load(const struct eki_pool *pool);
+/* Items that are not where they came from. */
+int64_t eki_pool_moved(const struct eki_pool *pool);
 
 /* Move and swap placed items until no worker is above the target, or nothing
  * helps.  False: no memory. */
 bool eki_pool_repair(struct eki_pool *pool);
+
+/* What comes next where a group settles. */
+enum eki_settle_next {
+    EKI_SETTLE_DONE, /* all items have places */
+    EKI_SETTLE_OPEN, /* tasks of its workers are wanted */
+    EKI_SETTLE_NO_MEMORY
+};
+
+/*
+ * A group that settles what it has.  It is told of tasks, and answers what it
+ * wants, wherever they are: by messages, or in arrays.  Zeroed but for the
+ * pool, which is open.
+ */
+struct eki_settle {
+    struct eki_pool pool;
+    int round;          /* how often it has asked for more */
+    eki_ns least, most; /* it wants the tasks of LEAST < duration <= MOST */
+};
+
+/* Place all items of the pool. */
+enum eki_settle_next eki_settle_begin(struct eki_settle *settle);
+/* What was wanted; sorts ITEMS. */
+enum eki_settle_next eki_settle_opened(struct eki_settle *settle,
+                                       struct eki_item *items, int64_t count);
 
 #define EKI_GROUP_HOLES 16
 

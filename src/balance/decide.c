@@ -3,9 +3,6 @@
  * A whole decision in one place: what the engine does by messages between
  * ranks, here over arrays.  Centralized: one pool.  Hierarchical: a pool per
  * group, then the root, then the groups again.
- *
- * Where items fit nowhere as they are, the workers that got them are *opened*:
- * the tasks that they had kept may move, too.
  */
 #include "balance/plan.h"
 
@@ -32,110 +29,91 @@ static void close_batch(struct batch *batch)
     eki_free(batch->places);
 }
 
-/* The pool of WORKERS from FIRST on, empty. */
-static struct eki_pool pool_of(const struct eki_plan *plan, int32_t first,
-                               int32_t workers)
+/* Workers [FIRST, FIRST + WORKERS) settle: nothing yet. */
+static struct eki_settle settle_of(const struct eki_plan *plan, int32_t first,
+                                   int32_t workers)
 {
-    return (struct eki_pool){.workers = workers,
-                             .target = plan->target,
-                             .slack = eki_balance_has_slack(&plan->totals),
-                             .loads = plan->loads + first};
+    return (struct eki_settle){
+        .pool = {.first = first,
+                 .workers = workers,
+                 .target = plan->target,
+                 .slack = eki_balance_has_slack(&plan->totals),
+                 .loads = plan->loads + first}};
 }
 
-/* Tasks of the workers whose load is above MOST or below LEAST. */
-static int64_t tasks_outside(const struct eki_plan *plan,
-                             const struct eki_pool *pool, int32_t first,
-                             eki_ns least, eki_ns most)
+/* Take the tasks that WORKER has kept and that are wanted to ITEMS, or count
+ * them; NULL. */
+static int64_t open_worker(struct eki_plan *plan,
+                           const struct eki_settle *settle, int32_t worker,
+                           struct eki_item *items)
 {
-    int64_t n = 0;
-    for (int32_t w = 0; w < pool->workers; w++) {
-        if (pool->loads[w] > most || pool->loads[w] < least)
-            n += eki_tasks_of(plan->input, first + w);
+    const struct eki_balance_input *input = plan->input;
+    int64_t begin = input->first[worker], n = 0;
+    for (int64_t i = begin; i < input->first[worker + 1]; i++) {
+        if (plan->to[i] != worker || input->ns[i] <= settle->least ||
+            input->ns[i] > settle->most)
+            continue;
+        if (items) {
+            plan->to[i] = -1;
+            items[n] =
+                (struct eki_item){input->ns[i], worker, (int32_t)(i - begin)};
+        }
+        n++;
     }
     return n;
 }
 
-/* The tasks that WORKER has kept become items, placed on that worker. */
-static void open_worker(struct eki_plan *plan, int32_t first, int32_t worker,
-                        struct batch *batch)
+/* The workers of a group open. */
+static enum eki_settle_next open_workers(struct eki_plan *plan,
+                                         struct eki_settle *settle)
 {
-    const struct eki_balance_input *input = plan->input;
-    int64_t begin = input->first[first + worker];
-    for (int64_t i = 0; i < eki_tasks_of(input, first + worker); i++) {
-        if (plan->to[begin + i] != first + worker)
-            continue;
-        plan->to[begin + i] = -1;
-        batch->places[batch->count] = worker;
-        batch->items[batch->count++] =
-            (struct eki_item){input->ns[begin + i], first + worker, (int32_t)i};
-    }
+    int32_t first = settle->pool.first, end = first + settle->pool.workers;
+    int64_t room = 0, count = 0;
+    for (int32_t w = first; w < end; w++)
+        room += open_worker(plan, settle, w, NULL);
+    struct eki_item *items = eki_alloc((size_t)room, sizeof *items);
+    if (!items)
+        return EKI_SETTLE_NO_MEMORY;
+    for (int32_t w = first; w < end; w++)
+        count += open_worker(plan, settle, w, items + count);
+    enum eki_settle_next next = eki_settle_opened(settle, items, count);
+    eki_free(items);
+    return next;
 }
 
-/* Places follow their items: all items of a worker have the same. */
-static bool sort_batch(int32_t first, struct batch *batch)
+/* Place all items of a group, and send them there. */
+static bool settle_all(struct eki_plan *plan, struct eki_settle *settle)
 {
-    if (!eki_items_sort(batch->items, batch->count))
+    const struct eki_pool *pool = &settle->pool;
+    enum eki_settle_next next = eki_settle_begin(settle);
+    while (next == EKI_SETTLE_OPEN)
+        next = open_workers(plan, settle);
+    if (next == EKI_SETTLE_NO_MEMORY)
         return false;
-    for (int64_t i = 0; i < batch->count; i++)
-        batch->places[i] = batch->items[i].from - first;
-    return true;
-}
-
-/* Workers above the target, and those with a load below LEAST, may give away
- * what they had kept. */
-static bool open_workers(struct eki_plan *plan, struct eki_pool *pool,
-                         int32_t first, eki_ns least)
-{
-    struct batch batch;
-    bool done = open_batch(
-        &batch, tasks_outside(plan, pool, first, least, pool->target));
-    for (int32_t w = 0; done && w < pool->workers; w++) {
-        if (pool->loads[w] > pool->target || pool->loads[w] < least)
-            open_worker(plan, first, w, &batch);
-    }
-    done = done && sort_batch(first, &batch) &&
-           eki_pool_add(pool, batch.items, batch.places, batch.count);
-    close_batch(&batch);
-    return done;
-}
-
-/* Place all items of a pool, and send them there. */
-static bool settle(struct eki_plan *plan, struct eki_pool *pool, int32_t first)
-{
-    if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
-        return false;
-    /* Open the workers that are in trouble first, then those that could help.
-     */
-    eki_ns least[] = {0, pool->target};
-    for (int i = 0; i < 2 && eki_pool_has_over(pool); i++) {
-        if (!open_workers(plan, pool, first, least[i]) ||
-            !eki_pool_repair(pool))
-            return false;
-    }
     for (int64_t i = 0; i < pool->count; i++)
-        eki_plan_send(plan, &pool->items[i], first + pool->places[i]);
+        eki_plan_send(plan, &pool->items[i], pool->first + pool->places[i]);
     return true;
 }
 
 static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
 {
     uint64_t start = eki_cpu_ns();
-    struct eki_pool pool = pool_of(plan, 0, plan->input->workers);
-    bool done = eki_pool_fill(&pool, plan->items, plan->count) &&
-                settle(plan, &pool, 0);
-    decision->descriptors = pool.count;
+    struct eki_settle settle = settle_of(plan, 0, plan->input->workers);
+    bool done = eki_pool_fill(&settle.pool, plan->items, plan->count) &&
+                settle_all(plan, &settle);
+    decision->descriptors = settle.pool.count;
     decision->critical_ns += eki_cpu_ns() - start;
-    eki_pool_free(&pool);
+    eki_pool_free(&settle.pool);
     return done;
 }
 
 struct levels {
     struct eki_plan *plan;
     int32_t groups;
-    struct eki_pool *pools; /* [groups] */
-    struct eki_group *told; /* [groups] */
-    struct batch left;      /* items that go to the root; places: groups */
-    uint64_t slowest_ns;    /* of the groups */
+    struct eki_settle *settles; /* [groups] */
+    struct eki_group *told;     /* [groups] */
+    struct batch left;          /* items that go to the root; places: groups */
+    uint64_t slowest_ns;        /* of the groups */
 };
 
 static int32_t group_worker(const struct levels *levels, int32_t group)
@@ -162,10 +140,10 @@ static bool begin_group(struct levels *levels, int32_t group, int64_t from,
                         int64_t to, struct eki_decision *decision)
 {
     struct eki_plan *plan = levels->plan;
-    struct eki_pool *pool = &levels->pools[group];
+    struct eki_pool *pool = &levels->settles[group].pool;
     uint64_t start = eki_cpu_ns();
-    *pool = pool_of(plan, group_worker(levels, group),
-                    group_workers(levels, group));
+    levels->settles[group] = settle_of(plan, group_worker(levels, group),
+                                       group_workers(levels, group));
     if (!eki_pool_fill(pool, plan->items + from, to - from) ||
         !eki_pool_place(pool, EKI_MISFIT_STAYS))
         return false;
@@ -223,9 +201,10 @@ static bool finish_group(struct levels *levels, int32_t group,
                          struct batch *some)
 {
     uint64_t start = eki_cpu_ns();
-    struct eki_pool *pool = &levels->pools[group];
-    bool done = eki_pool_add(pool, some->items, some->places, some->count) &&
-                settle(levels->plan, pool, group_worker(levels, group));
+    struct eki_settle *settle = &levels->settles[group];
+    bool done =
+        eki_pool_add(&settle->pool, some->items, some->places, some->count) &&
+        settle_all(levels->plan, settle);
     note_time(levels, start);
     return done;
 }
@@ -283,13 +262,13 @@ static bool decide_levels(struct eki_plan *plan, struct eki_decision *decision)
     struct levels levels = {
         .plan = plan,
         .groups = groups,
-        .pools = eki_alloc((size_t)groups, sizeof *levels.pools),
+        .settles = eki_alloc((size_t)groups, sizeof *levels.settles),
         .told = eki_alloc((size_t)groups, sizeof *levels.told)};
-    bool done = open_batch(&levels.left, plan->count) && levels.pools &&
+    bool done = open_batch(&levels.left, plan->count) && levels.settles &&
                 levels.told && run_levels(&levels, decision);
-    for (int32_t g = 0; levels.pools && g < groups; g++)
-        eki_pool_free(&levels.pools[g]);
-    eki_free(levels.pools);
+    for (int32_t g = 0; levels.settles && g < groups; g++)
+        eki_pool_free(&levels.settles[g].pool);
+    eki_free(levels.settles);
     eki_free(levels.told);
     close_batch(&levels.left);
     return done;
@@ -349,7 +328,8 @@ bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
     if (done)
         eki_plan_describe(&plan, decision);
     /* Few long tasks may fit nowhere.  Then all tasks stay where they were. */
-    if (done && decision->after > decision->before) {
+    if (done && eki_balance_is_worse(plan.totals.largest_load,
+                                     plan.largest_load, false)) {
         eki_plan_undo(&plan);
         eki_plan_describe(&plan, decision);
     }

@@ -118,8 +118,7 @@ int eki_holes_below(const struct eki_holes *holes, int bin)
     return -1;
 }
 
-/* One of the smallest holes that take NS, or -1. */
-static int32_t smallest_hole(const struct eki_holes *holes, eki_ns ns)
+int32_t eki_holes_smallest(const struct eki_holes *holes, eki_ns ns)
 {
     enum {
         LOOKS = 8 /* at workers whose hole is about as large */
@@ -160,7 +159,7 @@ static int32_t choose(const struct eki_holes *holes, eki_ns ns,
     /* The bins know a hole to 1/256 only: where the largest does not take the
      * item, another of its bin may. */
     if (worker < 0 || eki_hole_of(holes, worker) < ns)
-        worker = smallest_hole(holes, ns);
+        worker = eki_holes_smallest(holes, ns);
     if (worker >= 0 || misfit == EKI_MISFIT_STAYS)
         return worker;
     worker = largest_hole(holes);

@@ -30,6 +30,22 @@ static void add_worker(struct eki_plan *plan, int32_t worker)
         totals->largest_task = input->ns[first];
 }
 
+/* What is known of the lengths of tasks; false: no memory. */
+static bool add_crowd(struct eki_plan *plan)
+{
+    int64_t workers = plan->input->workers;
+    if (plan->room > EKI_CROWD * workers)
+        return true;
+    struct eki_sizes *sizes = eki_alloc(1, sizeof *sizes);
+    if (!sizes)
+        return false;
+    for (int64_t i = 0; i < plan->room; i++)
+        eki_sizes_add(sizes, plan->input->ns[i]);
+    plan->totals.crowd = eki_sizes_bound(sizes, workers);
+    eki_free(sizes);
+    return true;
+}
+
 bool eki_plan_open(struct eki_plan *plan, const struct eki_balance_input *input,
                    int32_t *to)
 {
@@ -37,7 +53,7 @@ bool eki_plan_open(struct eki_plan *plan, const struct eki_balance_input *input,
     plan->room = input->first[input->workers];
     plan->loads = eki_alloc((size_t)input->workers, sizeof *plan->loads);
     plan->items = eki_alloc((size_t)plan->room, sizeof *plan->items);
-    if (!plan->loads || !plan->items) {
+    if (!plan->loads || !plan->items || !add_crowd(plan)) {
         eki_plan_close(plan);
         return false;
     }
@@ -114,7 +130,8 @@ void eki_plan_describe(struct eki_plan *plan, struct eki_decision *decision)
     decision->bound = eki_balance_bound(&plan->totals);
     decision->target = plan->target;
     decision->before = imbalance(plan->totals.largest_load, &plan->totals);
-    decision->after = imbalance(largest_load(plan), &plan->totals);
+    plan->largest_load = largest_load(plan);
+    decision->after = imbalance(plan->largest_load, &plan->totals);
     decision->moved = decision->fewest = 0;
     decision->hash = 0;
     for (int32_t w = 0; w < plan->input->workers; w++)

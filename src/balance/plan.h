@@ -10,6 +10,7 @@ struct eki_plan {
     const struct eki_balance_input *input;
     struct eki_totals totals;
     eki_ns target;
+    eki_ns largest_load;    /* of the finished plan */
     eki_ns *loads;          /* [workers], of tasks that stay or were placed */
     struct eki_item *items; /* that were shed, worker by worker */
     int64_t count, room;

@@ -10,9 +10,11 @@ bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
     size_t room = (size_t)(pool->count + count);
     struct eki_item *merged = eki_alloc(room, sizeof *merged);
     int32_t *merged_places = eki_alloc(room, sizeof *merged_places);
-    if (!merged || !merged_places) {
+    int32_t *starts = eki_alloc(room, sizeof *starts);
+    if (!merged || !merged_places || !starts) {
         eki_free(merged);
         eki_free(merged_places);
+        eki_free(starts);
         return false;
     }
     int64_t mine = 0, theirs = 0;
@@ -22,12 +24,14 @@ bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
             (mine < pool->count && pool->items[mine].ns >= items[theirs].ns);
         merged[to] = takes_mine ? pool->items[mine] : items[theirs];
         merged_places[to] = takes_mine ? pool->places[mine] : places[theirs];
+        starts[to] = takes_mine ? pool->starts[mine] : places[theirs];
         mine += takes_mine;
         theirs += !takes_mine;
     }
     eki_pool_free(pool);
     pool->items = merged;
     pool->places = merged_places;
+    pool->starts = starts;
     pool->count = (int64_t)room;
     EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
@@ -37,8 +41,9 @@ void eki_pool_free(struct eki_pool *pool)
 {
     eki_free(pool->items);
     eki_free(pool->places);
+    eki_free(pool->starts);
     pool->items = NULL;
-    pool->places = NULL;
+    pool->places = pool->starts = NULL;
     pool->count = 0;
 }
 
@@ -63,10 +68,53 @@ int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left)
             continue;
         }
         pool->items[kept] = pool->items[i];
+        pool->starts[kept] = pool->starts[i];
         pool->places[kept++] = pool->places[i];
     }
     pool->count = kept;
     return given;
+}
+
+int64_t eki_pool_first_left(const struct eki_pool *pool)
+{
+    int64_t at = 0;
+    while (at < pool->count && pool->places[at] >= 0)
+        at++;
+    return at;
+}
+
+void eki_pool_reset(struct eki_pool *pool, int64_t from)
+{
+    for (int64_t i = from; i < pool->count; i++) {
+        if (pool->places[i] >= 0)
+            pool->loads[pool->places[i]] -= pool->items[i].ns;
+        pool->places[i] = pool->starts[i];
+        if (pool->places[i] >= 0)
+            pool->loads[pool->places[i]] += pool->items[i].ns;
+    }
+}
+
+eki_ns eki_pool_largest_load(const struct eki_pool *pool)
+{
+    eki_ns largest = 0;
+    for (int32_t w = 0; w < pool->workers; w++) {
+        if (pool->loads[w] > largest)
+            largest = pool->loads[w];
+    }
+    return largest;
+}
+
+bool eki_pool_has_over(const struct eki_pool *pool)
+{
+    return eki_pool_largest_load(pool) > pool->target;
+}
+
+int64_t eki_pool_moved(const struct eki_pool *pool)
+{
+    int64_t moved = 0;
+    for (int64_t i = 0; i < pool->count; i++)
+        moved += pool->first + pool->places[i] != pool->items[i].from;
+    return moved;
 }
 
 const char *eki_pool_check(const struct eki_pool *pool)
@@ -82,7 +130,8 @@ const char *eki_pool_check(const struct eki_pool *pool)
             return "an item of the pool is shorter than nothing";
         if (i > 0 && pool->items[i - 1].ns < pool->items[i].ns)
             return "the items of the pool are not in order, longest first";
-        if (pool->places[i] < -1 || pool->places[i] >= pool->workers)
+        if (pool->places[i] < -1 || pool->places[i] >= pool->workers ||
+            pool->starts[i] < -1 || pool->starts[i] >= pool->workers)
             return "an item is placed on a worker outside of the pool";
         if (pool->places[i] >= 0)
             room -= pool->items[i].ns;

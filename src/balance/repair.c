@@ -228,15 +228,6 @@ static void fill(struct repair *repair)
     }
 }
 
-bool eki_pool_has_over(const struct eki_pool *pool)
-{
-    for (int32_t w = 0; w < pool->workers; w++) {
-        if (pool->loads[w] > pool->target)
-            return true;
-    }
-    return false;
-}
-
 bool eki_pool_repair(struct eki_pool *pool)
 {
     if (!eki_pool_has_over(pool) || pool->count == 0)

@@ -23,8 +23,9 @@ static eki_ns mean_load(const struct eki_totals *totals)
 
 eki_ns eki_balance_bound(const struct eki_totals *totals)
 {
-    eki_ns mean = mean_load(totals);
-    return totals->largest_task > mean ? totals->largest_task : mean;
+    eki_ns bound = mean_load(totals);
+    bound = totals->largest_task > bound ? totals->largest_task : bound;
+    return totals->crowd > bound ? totals->crowd : bound;
 }
 
 eki_ns eki_balance_target(const struct eki_totals *totals, double eps)
@@ -47,7 +48,7 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise)
 
 bool eki_balance_has_slack(const struct eki_totals *totals)
 {
-    return totals->largest_task > mean_load(totals);
+    return eki_balance_bound(totals) > mean_load(totals);
 }
 
 /* The first of the durations that is at most MOST. */

@@ -150,18 +150,19 @@ static void say_choice(const ek_collection *tasks)
     if (strcmp(tasks->settings.report, "0") == 0 || tasks->fabric->rank != 0)
         return;
     if (report->moved > 0)
-        snprintf(text, sizeof text,
-                 "moved %lld tasks (at least %lld had to): expected imbalance "
-                 "%.1f %% instead of %.1f %%",
-                 (long long)report->moved, (long long)report->fewest,
-                 100 * report->after, 100 * report->before);
+        snprintf(
+            text, sizeof text,
+            "moved %lld tasks (no fewer than %lld can do): expected imbalance "
+            "%.1f %% instead of %.1f %%",
+            (long long)report->moved, (long long)report->fewest,
+            100 * report->after, 100 * report->before);
     else
         snprintf(text, sizeof text,
                  "imbalance %.1f %%: not worth moving a task",
                  100 * report->before);
     if (report->bound > 0.005)
         eki_append(text, sizeof text,
-                   "; the largest task is %.2f x the mean load: no balancer "
+                   "; some worker must have %.2f x the mean load: no balancer "
                    "can beat %.0f %% here",
                    1 + report->bound, 100 / (1 + report->bound));
     eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "restore",

@@ -149,12 +149,11 @@ static int64_t bytes_of(const struct eki_balancer *balancer, int what)
 {
     size_t functions = (size_t)balancer->engine->function_count;
     switch (what) {
-    case EKI_PARCEL_TOTALS:
-        return (int64_t)(sizeof(struct eki_totals_told) +
-                         functions * sizeof(struct eki_known));
     case EKI_PARCEL_TARGET:
         return (int64_t)(sizeof(struct eki_target_told) +
                          functions * sizeof(double));
+    case EKI_PARCEL_OPEN:
+        return sizeof(struct eki_open_told);
     case EKI_PARCEL_RESULT:
     case EKI_PARCEL_OVER:
         return sizeof(struct eki_result_told);

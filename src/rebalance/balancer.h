@@ -9,7 +9,7 @@
  *     donors -> leader   OFFER    loads of the group, tasks that were shed
  *     leaders -> root    LEFT     holes, tasks without a place   (two levels)
  *     root -> leaders    GIVEN    tasks of other groups          (two levels)
- *     leader -> donors   OPEN     workers that may give more
+ *     leader -> donors   OPEN     which tasks are wanted, too
  *     donors -> leader   OPENED   their tasks
  *     leader -> donors   PLAN     where each task goes
  *     leaders -> root    RESULT
@@ -53,10 +53,17 @@ struct eki_known {
     int64_t largest_hint;
 };
 
-/* The head of a TOTALS; a struct eki_known for each function follows. */
+/* The head of a TOTALS; a struct eki_known for each function follows, and the
+ * measured tasks by size, where they are few. */
 struct eki_totals_told {
     struct eki_totals totals; /* of measured tasks, but TASKS is of all */
     double variance;          /* the largest of a worker's load, ns^2 */
+};
+
+/* Tasks of one class of struct eki_sizes. */
+struct eki_size_told {
+    int64_t size, count;
+    eki_ns shortest;
 };
 
 /* The head of a TARGET; for each function the nanoseconds of a unit of hint
@@ -72,6 +79,12 @@ struct eki_target_told {
 struct eki_offer_told {
     int64_t workers, items, fewest;
     eki_ns largest; /* the largest load before anything was shed */
+};
+
+/* An OPEN: the tasks that workers of the group have kept, of these durations.
+ */
+struct eki_open_told {
+    eki_ns least, most; /* more than the least, at most the most */
 };
 
 /* An entry of a PLAN: where one task goes. */
@@ -113,13 +126,11 @@ struct eki_leader {
     int group, first, workers; /* workers [first, first + workers) */
     int first_rank, ranks;
     struct eki_parcel **heard; /* [ranks], in the stage that it is in; owned */
-    bool *asked;               /* [ranks], to open some of their tasks */
     enum eki_leader_stage stage;
     int awaited;   /* parcels until the stage is over */
     eki_ns sum;    /* of all that it was told: below EKI_NS_MOST */
     eki_ns *loads; /* [workers], lent to the pool */
-    struct eki_pool pool;
-    int round; /* how often it has asked for more */
+    struct eki_settle settle;
     int64_t fewest;
     eki_ns largest; /* the largest load before anything was shed */
 };
@@ -132,10 +143,18 @@ struct eki_root {
     eki_ns sum;                                  /* of tasks that were left */
     struct eki_totals totals;
     double variance;
-    struct eki_known *known;  /* [functions] */
+    struct eki_known *known; /* [functions] */
+    struct eki_sizes *sizes;
     struct eki_group *told;   /* [groups] */
     struct eki_parcel **left; /* [groups]; owned */
     struct eki_result_told result;
+};
+
+/* How far the last rebalance came that did not come to the target. */
+struct eki_reached {
+    double ratio; /* of the largest load to the bound; 0: it came there */
+    int64_t tasks;
+    int32_t group;
 };
 
 /* One rank's part of the last rebalance. */
@@ -152,8 +171,9 @@ struct eki_balancer {
     struct eki_donor donor;
     struct eki_leader *leaders; /* [leader_count] */
     int leader_count;
-    struct eki_root root; /* rank 0 */
-    bool is_done;         /* nothing more leaves this rank in this phase */
+    struct eki_root root;       /* rank 0 */
+    struct eki_reached reached; /* rank 0; outlives the rebalance */
+    bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
     int64_t sent; /* tasks that have left this rank */
 };

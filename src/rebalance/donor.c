@@ -69,7 +69,8 @@ static double variance_of(const struct eki_slot *slot, eki_ns ns,
 
 static void add_worker(const struct eki_donor *donor,
                        const struct ek_worker *worker,
-                       struct eki_totals_told *told, const double *variations)
+                       struct eki_totals_told *told, struct eki_sizes *sizes,
+                       const double *variations)
 {
     const struct eki_local *local = &worker->local;
     struct eki_totals *totals = &told->totals;
@@ -85,6 +86,8 @@ static void add_worker(const struct eki_donor *donor,
         load += ns;
         variance += variance_of(slot, ns, variations);
         totals->tasks++;
+        if (slot->bin != EKI_BIN_NEVER)
+            eki_sizes_add(sizes, ns);
         if (ns > totals->largest_task)
             totals->largest_task = ns;
     }
@@ -97,38 +100,71 @@ static void add_worker(const struct eki_donor *donor,
 }
 
 static void add_workers(const struct eki_balancer *balancer,
-                        struct eki_totals_told *told)
+                        struct eki_totals_told *told, struct eki_sizes *sizes)
 {
     double variations[256];
     fill_variations(variations);
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
         add_worker(&balancer->donor, balancer->engine->workers[here], told,
-                   variations);
+                   sizes, variations);
 }
 
-bool eki_donor_begin(struct eki_balancer *balancer)
+/* Write the sizes of tasks behind the rest of a TOTALS; how many classes. */
+static int64_t put_sizes(const struct eki_sizes *sizes,
+                         struct eki_size_told *put)
+{
+    int64_t n = 0;
+    for (int size = 0; size < EKI_SIZES; size++) {
+        if (sizes->counts[size] > 0)
+            put[n++] = (struct eki_size_told){size, sizes->counts[size],
+                                              sizes->shortest[size]};
+    }
+    return n;
+}
+
+/* Write what this rank has to a TOTALS, whose HEAD is known. */
+static void fill_totals(struct eki_balancer *balancer,
+                        struct eki_parcel *parcel, int64_t head,
+                        struct eki_sizes *sizes)
 {
     struct eki_donor *donor = &balancer->donor;
-    int64_t functions = balancer->engine->function_count;
-    int64_t bytes = (int64_t)sizeof(struct eki_totals_told) +
-                    functions * (int64_t)sizeof(struct eki_known);
-    struct eki_parcel *parcel = eki_mail_make(0, EKI_PARCEL_TOTALS, 0, bytes);
-    if (!parcel)
-        return false;
     struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
     int64_t slots = slots_of(balancer) + 1;
     eki_ns share = EKI_NS_MOST / balancer->engine->topology->size;
     donor->most = INT64_MAX >> 20;
     if (donor->most > INT64_MAX / slots)
         donor->most = INT64_MAX / slots;
-    add_workers(balancer, told);
+    add_workers(balancer, told, sizes);
     if (told->totals.total > share) {
         donor->most = share / slots;
-        memset(told, 0, (size_t)bytes);
-        add_workers(balancer, told);
+        memset(told, 0, (size_t)head);
+        memset(sizes, 0, sizeof *sizes);
+        add_workers(balancer, told, sizes);
     }
-    eki_mail_send(&balancer->mail, parcel);
-    return true;
+    int64_t n = 0;
+    if (told->totals.tasks <= EKI_CROWD * told->totals.workers)
+        n = put_sizes(sizes, (struct eki_size_told *)(parcel->data + head));
+    parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
+}
+
+bool eki_donor_begin(struct eki_balancer *balancer)
+{
+    int64_t functions = balancer->engine->function_count;
+    int64_t head = (int64_t)sizeof(struct eki_totals_told) +
+                   functions * (int64_t)sizeof(struct eki_known);
+    struct eki_sizes *sizes = eki_alloc(1, sizeof *sizes);
+    struct eki_parcel *parcel =
+        eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
+                      head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
+    bool done = sizes && parcel;
+    if (done) {
+        fill_totals(balancer, parcel, head, sizes);
+        eki_mail_send(&balancer->mail, parcel);
+    } else {
+        eki_free(parcel);
+    }
+    eki_free(sizes);
+    return done;
 }
 
 static bool open_items(struct eki_balancer *balancer)
@@ -342,6 +378,7 @@ static bool target_fits(const struct eki_balancer *balancer,
                     EKI_NS_MOST) &&
            eki_fits(&decode, "largest task", totals->largest_task, 0,
                     EKI_NS_MOST) &&
+           eki_fits(&decode, "crowd", totals->crowd, 0, EKI_NS_MOST) &&
            eki_fits_one(&decode, "workers", totals->workers, workers) &&
            eki_fits(&decode, "tasks", totals->tasks, 0, INT64_MAX) &&
            eki_fits_one(&decode, "finite hints", are_hints, true);
@@ -372,72 +409,78 @@ static bool take_target(struct eki_balancer *balancer,
     return true;
 }
 
-/* Tasks of WORKER, of this rank, that may move. */
-static int64_t tasks_of(const struct eki_balancer *balancer, int32_t worker)
+/* Whether a task is wanted that its worker, HERE, has kept so far. */
+static bool is_wanted(const struct eki_balancer *balancer,
+                      const struct eki_open_told *told, int here, int64_t task)
 {
     const struct eki_donor *donor = &balancer->donor;
-    int here = worker - balancer->engine->workers[0]->id;
-    return donor->first[here + 1] - donor->first[here];
+    eki_ns ns = donor->items[task].ns;
+    return donor->to[task] == balancer->engine->workers[here]->id &&
+           ns > told->least && ns <= told->most;
 }
 
-/* The tasks that WORKER still has are undecided from now on: to ITEMS; returns
- * how many there are. */
-static int64_t open_worker(struct eki_balancer *balancer, int32_t worker,
-                           struct eki_item *items)
+/* The wanted tasks that workers HERE ... LAST still have: how many. */
+static int64_t count_wanted(const struct eki_balancer *balancer,
+                            const struct eki_open_told *told, int here,
+                            int last)
 {
-    struct eki_donor *donor = &balancer->donor;
-    int here = worker - balancer->engine->workers[0]->id;
+    const int64_t *first = balancer->donor.first;
     int64_t n = 0;
-    for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++) {
-        if (donor->to[i] != worker)
-            continue;
-        donor->to[i] = -1;
-        items[n++] = donor->items[i];
+    for (; here <= last; here++) {
+        for (int64_t i = first[here]; i < first[here + 1]; i++)
+            n += is_wanted(balancer, told, here, i);
     }
-    donor->open += n;
     return n;
 }
 
-/* Workers of this rank and the leader's group, each once. */
+/* ... to ITEMS; they are undecided from now on. */
+static void open_wanted(struct eki_balancer *balancer,
+                        const struct eki_open_told *told, int here, int last,
+                        struct eki_item *items)
+{
+    struct eki_donor *donor = &balancer->donor;
+    for (; here <= last; here++) {
+        for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++) {
+            if (!is_wanted(balancer, told, here, i))
+                continue;
+            donor->to[i] = -1;
+            donor->open++;
+            *items++ = donor->items[i];
+        }
+    }
+}
+
 static bool open_fits(const struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const int32_t *asked = (const int32_t *)parcel->data;
-    int first, last;
-    eki_group_here(balancer, parcel->group, balancer->engine->topology->rank,
-                   &first, &last);
-    if (!eki_fits_parcel(&decode, parcel, 0, sizeof *asked) ||
-        !eki_fits_one(&decode, "tasks are listed",
-                      balancer->donor.first != NULL, true))
-        return false;
-    for (int64_t i = 0; i < parcel->bytes / (int64_t)sizeof *asked; i++) {
-        if (!eki_fits(&decode, "worker", asked[i], first, last))
-            return false;
-        first = asked[i] + 1;
-    }
-    return true;
+    const struct eki_open_told *told =
+        (const struct eki_open_told *)parcel->data;
+    return eki_fits_one(&decode, "tasks are listed",
+                        balancer->donor.first != NULL, true) &&
+           eki_fits(&decode, "least", told->least, -1, INT64_MAX - 1) &&
+           eki_fits(&decode, "most", told->most, told->least + 1, INT64_MAX);
 }
 
-/* The leader wants all that the workers in PARCEL still have. */
+/* The leader wants more of what the workers of its group still have. */
 static bool take_open(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
-    const int32_t *asked = (const int32_t *)parcel->data;
-    int64_t count = parcel->bytes / (int64_t)sizeof *asked, room = 0, n = 0;
+    const struct eki_topology *topology = balancer->engine->topology;
+    const struct eki_open_told *told =
+        (const struct eki_open_told *)parcel->data;
+    int first, last, begin = topology->first_worker[topology->rank];
     if (!open_fits(balancer, parcel))
         return true;
-    for (int64_t i = 0; i < count; i++)
-        room += tasks_of(balancer, asked[i]);
+    eki_group_here(balancer, parcel->group, topology->rank, &first, &last);
+    int64_t count = count_wanted(balancer, told, first - begin, last - begin);
     struct eki_parcel *answer =
         eki_mail_make(parcel->rank, EKI_PARCEL_OPENED, parcel->group,
-                      room * (int64_t)sizeof(struct eki_item));
+                      count * (int64_t)sizeof(struct eki_item));
     if (!answer)
         return false;
-    struct eki_item *items = (struct eki_item *)answer->data;
-    for (int64_t i = 0; i < count; i++)
-        n += open_worker(balancer, asked[i], items + n);
-    answer->bytes = n * (int64_t)sizeof *items;
+    open_wanted(balancer, told, first - begin, last - begin,
+                (struct eki_item *)answer->data);
     eki_mail_send(&balancer->mail, answer);
     return true;
 }
@@ -525,9 +568,10 @@ static void take_over(struct eki_balancer *balancer,
         report->before = report->after;
     report->fewest = told->fewest;
     balancer->donor.is_over = true;
-    /* Where long tasks fit nowhere the result may be worse than what was: then
-     * all tasks stay. */
-    balancer->donor.is_undone = told->after > told->before;
+    /* Where long tasks fit nowhere the result may be no better than what was:
+     * then all tasks stay. */
+    balancer->donor.is_undone = eki_balance_is_worse(told->before, told->after,
+                                                     balancer->wish.is_printed);
     if (balancer->donor.is_undone) {
         report->after = report->before;
         return;

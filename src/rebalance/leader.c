@@ -21,9 +21,8 @@ static bool open_leader(struct eki_balancer *balancer, int group)
                     leader->first_rank + 1;
     leader->awaited = leader->ranks;
     leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
-    leader->asked = eki_alloc((size_t)leader->ranks, sizeof *leader->asked);
     leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
-    return leader->heard && leader->asked && leader->loads;
+    return leader->heard && leader->loads;
 }
 
 bool eki_leader_open(struct eki_balancer *balancer)
@@ -56,27 +55,23 @@ void eki_leader_free(struct eki_leader *leader)
 {
     forget_heard(leader);
     eki_free(leader->heard);
-    eki_free(leader->asked);
     eki_free(leader->loads);
-    eki_pool_free(&leader->pool);
+    eki_pool_free(&leader->settle.pool);
 }
 
 static void add_result(const struct eki_leader *leader,
                        struct eki_result_told *result)
 {
-    const struct eki_pool *pool = &leader->pool;
+    const struct eki_pool *pool = &leader->settle.pool;
     result->fewest = leader->fewest;
     result->before = leader->largest;
-    for (int32_t w = 0; w < pool->workers; w++) {
-        if (pool->loads[w] > result->after)
-            result->after = pool->loads[w];
-    }
+    result->after = eki_pool_largest_load(pool);
+    result->moved = eki_pool_moved(pool);
     for (int64_t i = 0; i < pool->count; i++) {
         const struct eki_item *item = &pool->items[i];
         int32_t to = leader->first + pool->places[i];
         if (to == item->from)
             continue;
-        result->moved++;
         result->hash +=
             eki_hash(eki_hash((uint64_t)item->from, (uint64_t)item->index),
                      (uint64_t)to);
@@ -87,7 +82,7 @@ static void add_result(const struct eki_leader *leader,
 static void count_plans(const struct eki_balancer *balancer,
                         const struct eki_leader *leader, int64_t *counts)
 {
-    const struct eki_pool *pool = &leader->pool;
+    const struct eki_pool *pool = &leader->settle.pool;
     for (int64_t i = 0; i < pool->count; i++)
         counts[rank_of(balancer, pool->items[i].from)]++;
 }
@@ -120,7 +115,7 @@ static void fill_plans(const struct eki_balancer *balancer,
                        const struct eki_leader *leader, int64_t *counts,
                        struct eki_parcel **parcels)
 {
-    const struct eki_pool *pool = &leader->pool;
+    const struct eki_pool *pool = &leader->settle.pool;
     memset(counts, 0,
            (size_t)balancer->engine->topology->size * sizeof *counts);
     for (int64_t i = 0; i < pool->count; i++) {
@@ -167,64 +162,20 @@ static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
                               leader->group, &result, sizeof result);
 }
 
-static bool is_asked(const struct eki_leader *leader, int32_t worker)
-{
-    eki_ns least = leader->round == 1 ? 0 : leader->pool.target;
-    eki_ns load = leader->pool.loads[worker];
-    return load > leader->pool.target || load < least;
-}
-
-/* The first worker of the group after WORKER that is on another rank. */
-static int32_t end_of_rank(const struct eki_balancer *balancer,
-                           const struct eki_leader *leader, int32_t worker)
-{
-    int rank = rank_of(balancer, leader->first + worker);
-    int32_t end = worker + 1;
-    while (end < leader->workers &&
-           rank_of(balancer, leader->first + end) == rank)
-        end++;
-    return end;
-}
-
-/* Ask the rank of workers [WORKER, END) to open those that are asked; ASKED has
- * room for them. */
-static bool ask_rank(struct eki_balancer *balancer, struct eki_leader *leader,
-                     int32_t worker, int32_t end, int32_t *asked)
-{
-    int rank = rank_of(balancer, leader->first + worker);
-    int64_t n = 0;
-    for (int32_t w = worker; w < end; w++) {
-        if (is_asked(leader, w))
-            asked[n++] = leader->first + w;
-    }
-    if (n == 0)
-        return true;
-    leader->awaited++;
-    leader->asked[rank - leader->first_rank] = true;
-    return eki_mail_send_copy(&balancer->mail, rank, EKI_PARCEL_OPEN,
-                              leader->group, asked, n * (int64_t)sizeof *asked);
-}
-
-/* Ask ranks to open the workers that are above the target and, the second time,
- * those that could help, too. */
+/* Ask the ranks of the group for tasks that their workers have kept. */
 static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    int32_t *asked = eki_alloc((size_t)leader->workers, sizeof *asked);
-    bool done = false;
-    if (!asked)
-        return false;
-    leader->round++;
+    const struct eki_open_told told = {leader->settle.least,
+                                       leader->settle.most};
     leader->stage = EKI_STAGE_OPENED;
-    memset(leader->asked, 0, (size_t)leader->ranks * sizeof *leader->asked);
-    for (int32_t w = 0, end; w < leader->workers; w = end) {
-        end = end_of_rank(balancer, leader, w);
-        if (!ask_rank(balancer, leader, w, end, asked))
-            goto free_asked;
+    leader->awaited = leader->ranks;
+    for (int r = 0; r < leader->ranks; r++) {
+        if (!eki_mail_send_copy(&balancer->mail, leader->first_rank + r,
+                                EKI_PARCEL_OPEN, leader->group, &told,
+                                sizeof told))
+            return false;
     }
-    done = true;
-free_asked:
-    eki_free(asked);
-    return done;
+    return true;
 }
 
 static bool settle_as_printed(struct eki_balancer *balancer,
@@ -234,83 +185,76 @@ static bool settle_as_printed(struct eki_balancer *balancer,
     const struct eki_totals *totals = &balancer->totals;
     double mean = (double)totals->total / (double)totals->workers;
     bool done = balancer->wish.printed.is_hierarchical
-                    ? eki_pool_tree(&leader->pool, mean,
+                    ? eki_pool_tree(&leader->settle.pool, mean,
                                     &balancer->wish.printed, &decision)
-                    : eki_pool_greedy(&leader->pool);
+                    : eki_pool_greedy(&leader->settle.pool);
     return done && finish(balancer, leader);
 }
 
-/* Place all items of the pool, by force where they fit nowhere, and repair;
- * then ask for more, or finish. */
-static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
+/* Do what comes next; false: no memory. */
+static bool go_on(struct eki_balancer *balancer, struct eki_leader *leader,
+                  enum eki_settle_next next)
 {
-    struct eki_pool *pool = &leader->pool;
-    if (balancer->wish.is_printed)
-        return settle_as_printed(balancer, leader);
-    if (!eki_pool_place(pool, EKI_MISFIT_FORCED) || !eki_pool_repair(pool))
-        return false;
-    if (eki_pool_has_over(pool) && leader->round < 2)
+    switch (next) {
+    case EKI_SETTLE_OPEN:
         return ask(balancer, leader);
-    return finish(balancer, leader);
-}
-
-/* Items in an OPENED; 0: that rank was not asked. */
-static int64_t opened_in(const struct eki_parcel *opened)
-{
-    return opened ? opened->bytes / (int64_t)sizeof(struct eki_item) : 0;
-}
-
-static int64_t count_opened(const struct eki_leader *leader)
-{
-    int64_t count = 0;
-    for (int r = 0; r < leader->ranks; r++)
-        count += opened_in(leader->heard[r]);
-    return count;
-}
-
-/* The items that were opened, in the order of the ranks. */
-static void copy_opened(const struct eki_leader *leader, struct eki_item *items)
-{
-    for (int r = 0; r < leader->ranks; r++) {
-        int64_t n = opened_in(leader->heard[r]);
-        if (n == 0)
-            continue;
-        memcpy(items, leader->heard[r]->data, (size_t)n * sizeof *items);
-        items += n;
+    case EKI_SETTLE_DONE:
+        return finish(balancer, leader);
+    default:
+        return false;
     }
 }
 
-/* Add what was opened to the pool, placed where it is now. */
-static bool add_opened(struct eki_leader *leader)
+/* Place all items of the pool. */
+static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    int64_t count = count_opened(leader);
-    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
-    int32_t *places = eki_alloc((size_t)count, sizeof *places);
-    bool done = false;
-    if (!items || !places)
-        goto free_arrays;
-    copy_opened(leader, items);
-    forget_heard(leader);
-    if (!eki_items_sort(items, count))
-        goto free_arrays;
-    for (int64_t i = 0; i < count; i++)
-        places[i] = items[i].from - leader->first;
-    done = eki_pool_add(&leader->pool, items, places, count);
-free_arrays:
-    eki_free(items);
-    eki_free(places);
-    return done;
+    if (balancer->wish.is_printed)
+        return settle_as_printed(balancer, leader);
+    return go_on(balancer, leader, eki_settle_begin(&leader->settle));
+}
+
+/* Items in an OPENED. */
+static int64_t opened_in(const struct eki_parcel *opened)
+{
+    return opened->bytes / (int64_t)sizeof(struct eki_item);
+}
+
+/* The items that were opened, in the order of the ranks; NULL: no memory. */
+static struct eki_item *copy_opened(const struct eki_leader *leader,
+                                    int64_t *count)
+{
+    *count = 0;
+    for (int r = 0; r < leader->ranks; r++)
+        *count += opened_in(leader->heard[r]);
+    struct eki_item *items = eki_alloc((size_t)*count, sizeof *items);
+    struct eki_item *at = items;
+    for (int r = 0; items && r < leader->ranks; r++) {
+        int64_t n = opened_in(leader->heard[r]);
+        if (n == 0)
+            continue;
+        memcpy(at, leader->heard[r]->data, (size_t)n * sizeof *at);
+        at += n;
+    }
+    return items;
 }
 
 static bool take_opened(struct eki_balancer *balancer,
                         struct eki_leader *leader)
 {
-    return add_opened(leader) && settle(balancer, leader);
+    int64_t count;
+    struct eki_item *items = copy_opened(leader, &count);
+    if (!items)
+        return false;
+    forget_heard(leader);
+    enum eki_settle_next next =
+        eki_settle_opened(&leader->settle, items, count);
+    eki_free(items);
+    return go_on(balancer, leader, next);
 }
 
 static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    struct eki_pool *pool = &leader->pool;
+    struct eki_pool *pool = &leader->settle.pool;
     leader->stage = EKI_STAGE_GIVEN;
     struct eki_parcel *parcel =
         eki_mail_make(0, EKI_PARCEL_LEFT, leader->group,
@@ -368,11 +312,12 @@ static bool gather(const struct eki_balancer *balancer,
     if (!items)
         return false;
     copy_offered(leader, items);
-    leader->pool = (struct eki_pool){.workers = leader->workers,
-                                     .target = balancer->target,
-                                     .slack = balancer->slack,
-                                     .loads = leader->loads};
-    bool done = eki_pool_fill(&leader->pool, items, count);
+    leader->settle = (struct eki_settle){.pool = {.first = leader->first,
+                                                  .workers = leader->workers,
+                                                  .target = balancer->target,
+                                                  .slack = balancer->slack,
+                                                  .loads = leader->loads}};
+    bool done = eki_pool_fill(&leader->settle.pool, items, count);
     eki_free(items);
     forget_heard(leader);
     return done;
@@ -385,7 +330,7 @@ static bool take_offers(struct eki_balancer *balancer,
         return false;
     if (balancer->groups == 1)
         return settle(balancer, leader);
-    return eki_pool_place(&leader->pool, EKI_MISFIT_STAYS) &&
+    return eki_pool_place(&leader->settle.pool, EKI_MISFIT_STAYS) &&
            tell_left(balancer, leader);
 }
 
@@ -394,7 +339,7 @@ static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
                        struct eki_parcel *parcel)
 {
     struct eki_item *items = (struct eki_item *)parcel->data;
-    return eki_pool_fill(&leader->pool, items,
+    return eki_pool_fill(&leader->settle.pool, items,
                          parcel->bytes / (int64_t)sizeof *items) &&
            settle(balancer, leader);
 }
@@ -458,8 +403,7 @@ static bool parcel_fits(const struct eki_balancer *balancer,
         return false;
     if (is_offer)
         return offer_fits(&decode, balancer, leader, parcel, first, last);
-    return eki_fits_one(&decode, "was asked", leader->asked[at], true) &&
-           eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
+    return eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
            eki_fits_items(&decode, items, count, first, last, &leader->sum);
 }
 

@@ -12,14 +12,15 @@ bool eki_root_open(struct eki_balancer *balancer)
         return true;
     root->known = eki_alloc((size_t)balancer->engine->function_count,
                             sizeof *root->known);
+    root->sizes = eki_alloc(1, sizeof *root->sizes);
     root->has_totals = eki_alloc((size_t)balancer->engine->topology->size,
                                  sizeof *root->has_totals);
     root->has_result =
         eki_alloc((size_t)balancer->groups, sizeof *root->has_result);
     root->told = eki_alloc((size_t)balancer->groups, sizeof *root->told);
     root->left = eki_alloc((size_t)balancer->groups, sizeof *root->left);
-    return root->known && root->has_totals && root->has_result && root->told &&
-           root->left;
+    return root->known && root->sizes && root->has_totals && root->has_result &&
+           root->told && root->left;
 }
 
 void eki_root_free(struct eki_balancer *balancer)
@@ -28,6 +29,7 @@ void eki_root_free(struct eki_balancer *balancer)
     for (int g = 0; root->left && g < balancer->groups; g++)
         eki_free(root->left[g]);
     eki_free(root->known);
+    eki_free(root->sizes);
     eki_free(root->has_totals);
     eki_free(root->has_result);
     eki_free(root->told);
@@ -35,10 +37,35 @@ void eki_root_free(struct eki_balancer *balancer)
     memset(root, 0, sizeof *root);
 }
 
+/* The tasks by size, which follow what is KNOWN of functions: how many classes.
+ */
+static int64_t sizes_in(const struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel,
+                        const struct eki_size_told **sizes)
+{
+    size_t head =
+        sizeof(struct eki_totals_told) +
+        (size_t)balancer->engine->function_count * sizeof(struct eki_known);
+    *sizes = (const struct eki_size_told *)(parcel->data + head);
+    return (parcel->bytes - (int64_t)head) / (int64_t)sizeof **sizes;
+}
+
+static void add_sizes(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    const struct eki_size_told *sizes;
+    int64_t count = sizes_in(balancer, parcel, &sizes);
+    for (int64_t i = 0; i < count; i++)
+        eki_sizes_merge(balancer->root.sizes, (int)sizes[i].size,
+                        sizes[i].count, sizes[i].shortest);
+}
+
 static void add_totals(struct eki_balancer *balancer,
-                       const struct eki_totals_told *told)
+                       const struct eki_parcel *parcel)
 {
     struct eki_root *root = &balancer->root;
+    const struct eki_totals_told *told =
+        (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
     struct eki_totals *sum = &root->totals;
     if (told->variance > root->variance)
@@ -58,6 +85,7 @@ static void add_totals(struct eki_balancer *balancer,
         if (known[f].largest_hint > root->known[f].largest_hint)
             root->known[f].largest_hint = known[f].largest_hint;
     }
+    add_sizes(balancer, parcel);
 }
 
 /* The mean duration of a task where none was measured: any will do, for all
@@ -137,6 +165,31 @@ static eki_ns target_of(const struct eki_balancer *balancer)
     return eki_balance_target(totals, eps);
 }
 
+/* Whether the last rebalance came as far as loads are now, or almost, and no
+ * further: then this one would not, either. */
+static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
+{
+    const struct eki_reached *reached = &balancer->reached;
+    const struct eki_totals *totals = &balancer->root.totals;
+    return reached->ratio > 0 && reached->tasks == totals->tasks &&
+           reached->group == balancer->wish.group &&
+           (double)totals->largest_load <= (double)target * reached->ratio;
+}
+
+static void note_reached(struct eki_balancer *balancer)
+{
+    const struct eki_result_told *result = &balancer->root.result;
+    const struct eki_totals *totals = &balancer->root.totals;
+    eki_ns bound = eki_balance_bound(totals);
+    eki_ns after =
+        result->after < result->before ? result->after : result->before;
+    bool is_short = !balancer->wish.is_printed && after > balancer->target;
+    balancer->reached = (struct eki_reached){
+        .ratio = is_short && bound > 0 ? (double)after / (double)bound : 0,
+        .tasks = totals->tasks,
+        .group = balancer->wish.group};
+}
+
 static void choose_target(struct eki_balancer *balancer,
                           struct eki_target_told *told, bool has_unmeasured)
 {
@@ -150,9 +203,11 @@ static void choose_target(struct eki_balancer *balancer,
     gain = totals->largest_load - told->target;
     /* All stays where there is nothing to gain, or less than it costs.  What
      * was never measured may hide a gain. */
-    told->is_balanced = !has_unmeasured &&
-                        (gain <= 0 || (double)gain * balancer->wish.iterations <
-                                          balancer->wish.cost_ns);
+    told->is_balanced =
+        !has_unmeasured &&
+        (gain <= 0 ||
+         (!balancer->wish.is_printed && is_reached(balancer, told->target)) ||
+         (double)gain * balancer->wish.iterations < balancer->wish.cost_ns);
 }
 
 /* Send a copy of DATA to every rank.  False: no memory, some go without. */
@@ -182,6 +237,8 @@ static bool send_target(struct eki_balancer *balancer)
     struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
     if (!told)
         return false;
+    balancer->root.totals.crowd =
+        eki_sizes_bound(balancer->root.sizes, balancer->root.totals.workers);
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
     choose_target(balancer, told, has_unmeasured);
     bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
@@ -291,8 +348,10 @@ static bool take_result(struct eki_balancer *balancer,
 {
     struct eki_root *root = &balancer->root;
     add_result(&root->result, told);
-    return ++root->results_heard < balancer->groups ||
-           send_to_all(balancer, EKI_PARCEL_OVER, &root->result,
+    if (++root->results_heard < balancer->groups)
+        return true;
+    note_reached(balancer);
+    return send_to_all(balancer, EKI_PARCEL_OVER, &root->result,
                        sizeof root->result);
 }
 
@@ -317,6 +376,24 @@ static bool known_fits(const struct eki_decode *decode,
                     EKI_NS_MOST);
 }
 
+/* Classes of sizes, each once and none of more tasks than there can be. */
+static bool sizes_fit(const struct eki_decode *decode,
+                      const struct eki_size_told *sizes, int64_t count)
+{
+    int64_t least = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!eki_fits(decode, "size of tasks", sizes[i].size, least,
+                      EKI_SIZES - 1) ||
+            !eki_fits(decode, "tasks of a size", sizes[i].count, 1,
+                      INT32_MAX) ||
+            !eki_fits(decode, "shortest of a size", sizes[i].shortest, 0,
+                      EKI_NS_MOST / (EKI_CROWD + 1)))
+            return false;
+        least = sizes[i].size + 1;
+    }
+    return true;
+}
+
 /* From a rank of which nothing was heard; sums stay below EKI_NS_MOST. */
 static bool totals_fit(const struct eki_balancer *balancer,
                        const struct eki_parcel *parcel)
@@ -328,6 +405,12 @@ static bool totals_fit(const struct eki_balancer *balancer,
         (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
     const struct eki_totals *totals = &told->totals;
+    const struct eki_size_told *sizes;
+    int64_t size_count = sizes_in(balancer, parcel, &sizes);
+    if (!eki_fits_parcel(&decode, parcel,
+                         (size_t)((const unsigned char *)sizes - parcel->data),
+                         sizeof *sizes))
+        return false;
     bool is_variance = told->variance >= 0 && told->variance <= 1e300;
     for (int f = 0; f < balancer->engine->function_count; f++) {
         if (!known_fits(&decode, &known[f], &root->known[f]))
@@ -343,7 +426,8 @@ static bool totals_fit(const struct eki_balancer *balancer,
                     EKI_NS_MOST) &&
            eki_fits(&decode, "largest task", totals->largest_task, 0,
                     EKI_NS_MOST) &&
-           eki_fits_one(&decode, "finite variance", is_variance, true);
+           eki_fits_one(&decode, "finite variance", is_variance, true) &&
+           sizes_fit(&decode, sizes, size_count);
 }
 
 /* What a group is like, and tasks of its workers; once. */
@@ -398,7 +482,7 @@ bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
         if (!totals_fit(balancer, parcel))
             return true;
         root->has_totals[parcel->rank] = true;
-        add_totals(balancer, (const struct eki_totals_told *)parcel->data);
+        add_totals(balancer, parcel);
         return ++root->totals_heard < balancer->engine->topology->size ||
                send_target(balancer);
     case EKI_PARCEL_LEFT:

@@ -260,6 +260,125 @@ static void hard_loads_reach_the_bound(void)
     free(problem);
 }
 
+/* Tasks of the problem by duration, longest first. */
+static void list_tasks(const struct problem *problem, struct eki_item *items)
+{
+    int64_t at = 0;
+    for (int32_t w = 0; w < problem->input.workers; w++) {
+        for (int64_t i = problem->first[w]; i < problem->first[w + 1]; i++)
+            items[at++] = (struct eki_item){problem->ns[i], w, 0};
+    }
+    CHECK(eki_items_sort(items, at));
+}
+
+/* The largest load where each task, longest first, stays on its worker while
+ * that is at most TARGET (-1: never), else goes to the least loaded; *MOVED
+ * tasks do. */
+static eki_ns longest_first(const struct problem *problem, eki_ns target,
+                            int64_t *moved)
+{
+    struct eki_item *items = calloc(TASKS_MOST, sizeof *items);
+    eki_ns loads[WORKERS_MOST] = {0}, largest = 0;
+    list_tasks(problem, items);
+    *moved = 0;
+    for (int64_t i = 0; i < problem->first[problem->input.workers]; i++) {
+        int32_t to = items[i].from;
+        if (loads[to] + items[i].ns > target) {
+            for (int32_t w = 0; w < problem->input.workers; w++)
+                to = loads[w] < loads[to] ? w : to;
+        }
+        *moved += to != items[i].from;
+        loads[to] += items[i].ns;
+        largest = loads[to] > largest ? loads[to] : largest;
+    }
+    free(items);
+    return largest;
+}
+
+/* Few tasks per worker, in blocks of like length as programs have them. */
+static void draw_blocks(struct problem *problem)
+{
+    int32_t workers = 20 + (int32_t)below(WORKERS_MOST - 20);
+    int64_t most = 4 + below(40), at = 0, levels = 1 + below(8);
+    eki_ns length = 1000;
+    for (int32_t w = 0; w < workers; w++) {
+        problem->first[w] = at;
+        if (below(4) == 0)
+            length = INT64_C(1000) << below(levels);
+        for (int64_t i = 0; i < most; i++)
+            problem->ns[at++] = length + below(length);
+        qsort(problem->ns + problem->first[w], (size_t)(at - problem->first[w]),
+              sizeof *problem->ns, descending);
+    }
+    problem->first[workers] = at;
+    problem->input = (struct eki_balance_input){
+        .workers = workers, .first = problem->first, .ns = problem->ns};
+    struct eki_totals totals = {.workers = workers, .tasks = at};
+    problem->input.eps = eki_balance_tolerance(&totals, 0);
+}
+
+/* As close to the target as those who move more, by fewer moves. */
+static void decisions_are_as_good_as_longest_first(void)
+{
+    struct problem *problem = calloc(1, sizeof *problem);
+    int64_t all[2] = {0, 0};
+    int reached = 0;
+    eki_random_seed(&random_state, 15, 0);
+    for (int run = 0; run < 150 && check_failed() == 0; run++) {
+        struct eki_decision decision;
+        int64_t moved;
+        draw_blocks(problem);
+        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        check_decision(problem, &decision);
+        eki_ns mine = largest_load(problem, false), sticky;
+        CHECK(mine <= decision.target ||
+              mine <= longest_first(problem, -1, &moved));
+        sticky = longest_first(problem, decision.target, &moved);
+        CHECK(mine <= decision.target || mine <= sticky);
+        if (sticky > decision.target)
+            continue;
+        reached++;
+        all[0] += decision.moved;
+        all[1] += moved;
+        CHECK(decision.moved * 10 <= moved * 11);
+    }
+    CHECK(reached > 50);
+    CHECK(all[0] * 10 < all[1] * 8);
+    free(problem);
+}
+
+static void crowded_workers_bound_the_load(void)
+{
+    struct problem *problem = calloc(1, sizeof *problem);
+    struct eki_sizes *sizes = calloc(1, sizeof *sizes);
+    static const int64_t counts[] = {480, 481, 500, 960, 961, 4801, 480000};
+    static const int64_t most[] = {0, 2, 2, 2, 3, 11, 334};
+    for (int i = 0; i < 7; i++) {
+        memset(sizes, 0, sizeof *sizes);
+        eki_sizes_merge(sizes, 100, counts[i], 1000);
+        CHECK_EQ_INT(eki_sizes_bound(sizes, 480), most[i] * 1000);
+    }
+    /* No schedule is better. */
+    eki_random_seed(&random_state, 16, 0);
+    int decisive = 0;
+    for (int run = 0; run < 300; run++) {
+        int64_t moved;
+        eki_ns total = 0, bound;
+        draw_problem(problem);
+        memset(sizes, 0, sizeof *sizes);
+        for (int64_t i = 0; i < problem->first[problem->input.workers]; i++) {
+            total += problem->ns[i];
+            eki_sizes_add(sizes, problem->ns[i]);
+        }
+        bound = eki_sizes_bound(sizes, problem->input.workers);
+        CHECK(bound <= longest_first(problem, -1, &moved));
+        decisive += bound > total / problem->input.workers + 1;
+    }
+    CHECK(decisive > 10);
+    free(sizes);
+    free(problem);
+}
+
 /* Nothing moves where nobody is above the target. */
 static void balanced_loads_stay(void)
 {
@@ -354,13 +473,14 @@ static void broken_pools_are_found(void)
 {
     eki_ns loads[] = {300, 200};
     struct eki_item items[] = {{200, 0, 0}, {150, 1, 0}, {100, 0, 1}};
-    int32_t places[] = {1, -1, 0};
+    int32_t places[] = {1, -1, 0}, starts[] = {-1, -1, 0};
     const struct eki_pool good = {.workers = 2,
                                   .target = 325,
                                   .loads = loads,
                                   .count = 3,
                                   .items = items,
-                                  .places = places};
+                                  .places = places,
+                                  .starts = starts};
     CHECK(eki_pool_check(&good) == NULL);
     loads[0] = -1;
     CHECK_EQ_TEXT(eki_pool_check(&good), "a load of the pool is negative");
@@ -414,6 +534,8 @@ int main(void)
     RUN(balanced_loads_stay);
     RUN(hard_loads_reach_the_bound);
     RUN(decisions_keep_and_help);
+    RUN(decisions_are_as_good_as_longest_first);
+    RUN(crowded_workers_bound_the_load);
     RUN(printed_algorithms_keep);
     RUN(broken_pools_are_found);
     RUN(decisions_without_memory_say_so);
