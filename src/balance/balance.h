@@ -37,7 +37,9 @@ struct eki_item {
 struct eki_pool {
     int32_t first, workers; /* the first worker's number, and how many */
     eki_ns target;
-    bool slack;    /* the target is beyond the mean load */
+    bool slack;           /* the target is beyond the mean load */
+    const int32_t *nodes; /* [workers], from 0 on; borrowed, or NULL */
+    int32_t node_count;
     eki_ns *loads; /* [workers], of what stays and what was placed; borrowed */
     int64_t count;
     struct eki_item *items; /* [count], longest first */
@@ -80,6 +82,9 @@ eki_ns eki_balance_target(const struct eki_totals *totals, double eps);
  * task over the mean load, and the noise of the durations up to 5 %: what
  * varies more is not noise alone. */
 double eki_balance_tolerance(const struct eki_totals *totals, double noise);
+/* Whether tasks are so few that groups could not settle among themselves: then
+ * one place decides for all. */
+bool eki_balance_is_few(const struct eki_totals *totals);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
 
@@ -113,6 +118,10 @@ bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
 /* Add items that have no place yet; sorts ITEMS. */
 bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items,
                    int64_t count);
+/* COUNT items, CHOSEN by their index, ascending, leave the pool for OUT: they
+ * have no place yet. */
+void eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
+                       int64_t count, struct eki_item *out);
 /* Items without a place leave the pool for LEFT; returns how many. */
 int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left);
 void eki_pool_free(struct eki_pool *pool);
@@ -167,6 +176,11 @@ struct eki_settle {
     eki_ns least, most; /* it wants the tasks of LEAST < duration <= MOST */
 };
 
+/* One of several groups: place what it can, and give away *COUNT items to LEFT
+ * (room for all): what is too much for the group, and what fits nowhere. Before
+ * eki_settle_begin(); false: no memory. */
+bool eki_settle_share(struct eki_settle *settle, struct eki_item *left,
+                      int64_t *count);
 /* Place all items of the pool. */
 enum eki_settle_next eki_settle_begin(struct eki_settle *settle);
 /* What was wanted; sorts ITEMS. */
@@ -196,7 +210,9 @@ struct eki_balance_input {
     const int64_t *first;
     const eki_ns *ns;
     double eps;
-    int32_t group; /* workers of a group; 0: centralized */
+    int32_t group;        /* workers of a group; 0: centralized */
+    const int32_t *nodes; /* [workers], or NULL */
+    int32_t node_count;
 };
 
 struct eki_decision {

@@ -38,6 +38,9 @@ static struct eki_settle settle_of(const struct eki_plan *plan, int32_t first,
                  .workers = workers,
                  .target = plan->target,
                  .slack = eki_balance_has_slack(&plan->totals),
+                 .nodes =
+                     plan->input->nodes ? plan->input->nodes + first : NULL,
+                 .node_count = plan->input->node_count,
                  .loads = plan->loads + first}};
 }
 
@@ -144,13 +147,15 @@ static bool begin_group(struct levels *levels, int32_t group, int64_t from,
     uint64_t start = eki_cpu_ns();
     levels->settles[group] = settle_of(plan, group_worker(levels, group),
                                        group_workers(levels, group));
-    if (!eki_pool_fill(pool, plan->items + from, to - from) ||
-        !eki_pool_place(pool, EKI_MISFIT_STAYS))
-        return false;
-    if (pool->count > decision->descriptors)
-        decision->descriptors = pool->count;
     struct batch *left = &levels->left;
-    left->count += eki_pool_give_up(pool, left->items + left->count);
+    int64_t given;
+    if (to - from > decision->descriptors)
+        decision->descriptors = to - from;
+    if (!eki_pool_fill(pool, plan->items + from, to - from) ||
+        !eki_settle_share(&levels->settles[group], left->items + left->count,
+                          &given))
+        return false;
+    left->count += given;
     eki_group_describe(pool, &levels->told[group]);
     note_time(levels, start);
     return true;
@@ -323,8 +328,9 @@ bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
     if (!eki_plan_open(&plan, input, to))
         return false;
     bool done = shed_all(&plan, decision) &&
-                (input->group > 0 ? decide_levels(&plan, decision)
-                                  : decide_central(&plan, decision));
+                (input->group > 0 && !eki_balance_is_few(&plan.totals)
+                     ? decide_levels(&plan, decision)
+                     : decide_central(&plan, decision));
     if (done)
         eki_plan_describe(&plan, decision);
     /* Few long tasks may fit nowhere.  Then all tasks stay where they were. */

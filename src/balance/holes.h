@@ -38,7 +38,5 @@ void eki_holes_add(struct eki_holes *holes, int32_t worker);
  */
 int eki_holes_above(const struct eki_holes *holes, int bin);
 int eki_holes_below(const struct eki_holes *holes, int bin);
-/* One of the smallest holes that take NS, or -1. */
-int32_t eki_holes_smallest(const struct eki_holes *holes, eki_ns ns);
 
 #endif

@@ -1,138 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Items into holes.  Holes are kept by size in bins of 1/256 octave, each a
- * list of workers, with two levels of bits to find the next bin that has some:
- * a placement takes a few steps, whatever the number of workers.
- */
-#include "balance/holes.h"
-
-#include <string.h>
-
-bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool)
-{
-    holes->pool = pool;
-    memset(holes->bits, 0, sizeof holes->bits);
-    memset(holes->top, 0, sizeof holes->top);
-    holes->next = eki_alloc((size_t)pool->workers, sizeof *holes->next);
-    holes->previous = eki_alloc((size_t)pool->workers, sizeof *holes->previous);
-    if (!holes->next || !holes->previous) {
-        eki_holes_free(holes);
-        return false;
-    }
-    /* Backwards, because each add puts its worker first in the list: of equal
-     * holes the lowest worker is found first. */
-    for (int32_t w = pool->workers; w-- > 0;)
-        eki_holes_add(holes, w);
-    return true;
-}
-
-void eki_holes_free(struct eki_holes *holes)
-{
-    eki_free(holes->next);
-    eki_free(holes->previous);
-    holes->next = holes->previous = NULL;
-}
-
-void eki_holes_add(struct eki_holes *holes, int32_t worker)
-{
-    eki_ns hole = eki_hole_of(holes, worker);
-    if (hole <= 0)
-        return;
-    int bin = eki_bin_of((uint64_t)hole);
-    int32_t head = eki_holes_head(holes, bin);
-    holes->next[worker] = head;
-    holes->previous[worker] = -1;
-    if (head >= 0)
-        holes->previous[head] = worker;
-    holes->heads[bin] = worker;
-    holes->bits[bin / 64] |= UINT64_C(1) << bin % 64;
-    holes->top[bin / 4096] |= UINT64_C(1) << bin / 64 % 64;
-}
-
-void eki_holes_remove(struct eki_holes *holes, int32_t worker)
-{
-    eki_ns hole = eki_hole_of(holes, worker);
-    if (hole <= 0)
-        return;
-    int bin = eki_bin_of((uint64_t)hole);
-    int32_t next = holes->next[worker], previous = holes->previous[worker];
-    if (next >= 0)
-        holes->previous[next] = previous;
-    if (previous >= 0)
-        holes->next[previous] = next;
-    else
-        holes->heads[bin] = next;
-    if (next >= 0 || previous >= 0)
-        return;
-    holes->bits[bin / 64] &= ~(UINT64_C(1) << bin % 64);
-    if (holes->bits[bin / 64] == 0)
-        holes->top[bin / 4096] &= ~(UINT64_C(1) << bin / 64 % 64);
-}
-
-/* The lowest bit of WORD from FROM on, or the highest up to it; -1: none. */
-static int bit_above(uint64_t word, int from)
-{
-    uint64_t rest = from < 64 ? word >> from << from : 0;
-    return rest ? __builtin_ctzll(rest) : -1;
-}
-
-static int bit_below(uint64_t word, int from)
-{
-    uint64_t rest = from >= 0 ? word << (63 - from) >> (63 - from) : 0;
-    return rest ? 63 - __builtin_clzll(rest) : -1;
-}
-
-int eki_holes_above(const struct eki_holes *holes, int bin)
-{
-    if (bin >= EKI_BIN_COUNT)
-        return -1;
-    int word = bin / 64, bit = bit_above(holes->bits[word], bin % 64);
-    if (bit >= 0)
-        return word * 64 + bit;
-    int from = word % 64 + 1;
-    for (int top = word / 64; top < EKI_HOLE_TOPS; top++, from = 0) {
-        bit = bit_above(holes->top[top], from);
-        if (bit < 0)
-            continue;
-        word = top * 64 + bit;
-        return word * 64 + bit_above(holes->bits[word], 0);
-    }
-    return -1;
-}
-
-int eki_holes_below(const struct eki_holes *holes, int bin)
-{
-    if (bin < 0)
-        return -1;
-    int word = bin / 64, bit = bit_below(holes->bits[word], bin % 64);
-    if (bit >= 0)
-        return word * 64 + bit;
-    int from = word % 64 - 1;
-    for (int top = word / 64; top >= 0; top--, from = 63) {
-        bit = bit_below(holes->top[top], from);
-        if (bit < 0)
-            continue;
-        word = top * 64 + bit;
-        return word * 64 + bit_below(holes->bits[word], 63);
-    }
-    return -1;
-}
-
-int32_t eki_holes_smallest(const struct eki_holes *holes, eki_ns ns)
-{
-    enum {
-        LOOKS = 8 /* at workers whose hole is about as large */
-    };
-    int bin = eki_bin_of((uint64_t)ns);
-    int32_t worker = eki_holes_head(holes, bin);
-    for (int i = 0; worker >= 0 && i < LOOKS; i++) {
-        if (eki_hole_of(holes, worker) >= ns)
-            return worker;
-        worker = holes->next[worker];
-    }
-    bin = eki_holes_above(holes, bin + 1);
-    return bin < 0 ? -1 : holes->heads[bin];
-}
+/* Items into holes. */
+#include "balance/nodes.h"
 
 /* One of the largest holes, or -1. */
 static int32_t largest_hole(const struct eki_holes *holes)
@@ -152,14 +20,17 @@ static int32_t least_loaded(const struct eki_pool *pool)
 }
 
 /* Where an item goes; -1: nowhere. */
-static int32_t choose(const struct eki_holes *holes, eki_ns ns,
-                      enum eki_misfit misfit)
+static int32_t choose(const struct eki_nodes *nodes,
+                      const struct eki_item *item, enum eki_misfit misfit)
 {
-    int32_t worker = holes->pool->slack ? largest_hole(holes) : -1;
+    const struct eki_holes *holes = nodes->holes;
+    int32_t worker = eki_nodes_hole(nodes, item);
+    if (worker < 0 && holes->pool->slack)
+        worker = largest_hole(holes);
     /* The bins know a hole to 1/256 only: where the largest does not take the
      * item, another of its bin may. */
-    if (worker < 0 || eki_hole_of(holes, worker) < ns)
-        worker = eki_holes_smallest(holes, ns);
+    if (worker < 0 || eki_hole_of(holes, worker) < item->ns)
+        worker = eki_nodes_elsewhere(nodes, item->ns);
     if (worker >= 0 || misfit == EKI_MISFIT_STAYS)
         return worker;
     worker = largest_hole(holes);
@@ -168,25 +39,26 @@ static int32_t choose(const struct eki_holes *holes, eki_ns ns,
 
 bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit)
 {
+    struct eki_nodes nodes = {0};
     /* Not zeroed: it has room for a head per bin, of which few are used. */
     struct eki_holes *holes = eki_realloc(NULL, 1, sizeof *holes);
-    if (!holes || !eki_holes_init(holes, pool)) {
-        eki_free(holes);
+    if (!holes)
         return false;
-    }
-    for (int64_t i = 0; i < pool->count; i++) {
-        if (pool->places[i] >= 0)
+    bool is_open = eki_holes_init(holes, pool) && eki_nodes_init(&nodes, holes);
+    for (int64_t i = 0; is_open && i < pool->count; i++) {
+        int32_t worker;
+        if (pool->places[i] >= 0 ||
+            (worker = choose(&nodes, &pool->items[i], misfit)) < 0)
             continue;
-        int32_t worker = choose(holes, pool->items[i].ns, misfit);
-        if (worker < 0)
-            continue;
+        eki_nodes_note(&nodes, &pool->items[i], worker);
         eki_holes_remove(holes, worker);
         pool->loads[worker] += pool->items[i].ns;
         pool->places[i] = worker;
         eki_holes_add(holes, worker);
     }
+    eki_nodes_free(&nodes);
     eki_holes_free(holes);
     eki_free(holes);
     EKI_ASSERT_SLOW(eki_pool_check(pool));
-    return true;
+    return is_open;
 }

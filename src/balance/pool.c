@@ -59,17 +59,35 @@ bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items, int64_t count)
     return done;
 }
 
+/* Item FROM of the pool becomes item TO. */
+static void move_item(struct eki_pool *pool, int64_t to, int64_t from)
+{
+    pool->items[to] = pool->items[from];
+    pool->starts[to] = pool->starts[from];
+    pool->places[to] = pool->places[from];
+}
+
+void eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
+                       int64_t count, struct eki_item *out)
+{
+    int64_t kept = 0, taken = 0;
+    for (int64_t i = 0; i < pool->count; i++) {
+        if (taken < count && chosen[taken] == i)
+            out[taken++] = pool->items[i];
+        else
+            move_item(pool, kept++, i);
+    }
+    pool->count = kept;
+}
+
 int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left)
 {
     int64_t kept = 0, given = 0;
     for (int64_t i = 0; i < pool->count; i++) {
-        if (pool->places[i] < 0) {
+        if (pool->places[i] < 0)
             left[given++] = pool->items[i];
-            continue;
-        }
-        pool->items[kept] = pool->items[i];
-        pool->starts[kept] = pool->starts[i];
-        pool->places[kept++] = pool->places[i];
+        else
+            move_item(pool, kept++, i);
     }
     pool->count = kept;
     return given;

@@ -36,6 +36,40 @@ enum eki_settle_next eki_settle_begin(struct eki_settle *settle)
                                : want(settle, -1, pool->items[left].ns);
 }
 
+/* The group gives away the items that are too much for it: as a worker sheds,
+ * the fewest.  To LEFT, *COUNT; false: no memory. */
+static bool give_excess(struct eki_pool *pool, struct eki_item *left,
+                        int64_t *count)
+{
+    eki_ns *ns = eki_alloc((size_t)pool->count, sizeof *ns);
+    int32_t *shed = eki_alloc((size_t)pool->count, sizeof *shed);
+    bool done = ns && shed;
+    if (done) {
+        eki_ns load = 0;
+        for (int32_t w = 0; w < pool->workers; w++)
+            load += pool->loads[w];
+        for (int64_t i = 0; i < pool->count; i++)
+            load += ns[i] = pool->items[i].ns;
+        *count = eki_balance_shed(ns, pool->count, load,
+                                  pool->target * pool->workers, shed);
+        eki_pool_take_out(pool, shed, *count, left);
+    }
+    eki_free(ns);
+    eki_free(shed);
+    return done;
+}
+
+bool eki_settle_share(struct eki_settle *settle, struct eki_item *left,
+                      int64_t *count)
+{
+    struct eki_pool *pool = &settle->pool;
+    if (!give_excess(pool, left, count) ||
+        !eki_pool_place(pool, EKI_MISFIT_STAYS))
+        return false;
+    *count += eki_pool_give_up(pool, left + *count);
+    return true;
+}
+
 /* Tasks that workers have kept join the pool, each at home. */
 static bool add_opened(struct eki_pool *pool, struct eki_item *items,
                        int64_t count)

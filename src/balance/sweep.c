@@ -16,6 +16,7 @@
  */
 #include "balance/holes.h"
 #include "balance/index_heap.h"
+#include "balance/nodes.h"
 
 enum {
     NONE = -1
@@ -24,6 +25,7 @@ enum {
 struct sweep {
     struct eki_pool *pool;
     struct eki_holes holes;
+    struct eki_nodes nodes;
     eki_ns *above; /* [workers] */
     /* Items that a worker was added with and that the sweep has not met, as
      * lists, longest first. */
@@ -50,7 +52,8 @@ static bool open_sweep(struct sweep *sweep, struct eki_pool *pool)
     sweep->next = eki_alloc((size_t)pool->count, sizeof *sweep->next);
     return sweep->above && sweep->seen && sweep->heads && sweep->next &&
            eki_index_heap_init(&sweep->least, pool->workers) &&
-           eki_holes_init(&sweep->holes, pool);
+           eki_holes_init(&sweep->holes, pool) &&
+           eki_nodes_init(&sweep->nodes, &sweep->holes);
 }
 
 static void close_sweep(struct sweep *sweep)
@@ -61,6 +64,7 @@ static void close_sweep(struct sweep *sweep)
     eki_free(sweep->next);
     eki_index_heap_free(&sweep->least);
     eki_holes_free(&sweep->holes);
+    eki_nodes_free(&sweep->nodes);
     eki_free(sweep);
 }
 
@@ -124,7 +128,11 @@ static int32_t choose(struct sweep *sweep, const struct eki_item *item)
     if (home >= 0 && home < sweep->pool->workers &&
         eki_hole_of(holes, home) >= item->ns)
         return home;
-    int32_t worker = eki_holes_smallest(holes, item->ns);
+    int32_t worker = eki_nodes_hole(&sweep->nodes, item);
+    if (worker < 0)
+        worker = eki_nodes_elsewhere(&sweep->nodes, item->ns);
+    if (worker < 0)
+        worker = eki_nodes_displaced(&sweep->nodes, item, sweep->above);
     return worker >= 0 ? worker : choose_displaced(sweep, item->ns);
 }
 
@@ -160,6 +168,7 @@ static void put(struct sweep *sweep, int64_t item, int32_t worker)
     struct eki_pool *pool = sweep->pool;
     eki_ns ns = pool->items[item].ns;
     eki_holes_remove(&sweep->holes, worker);
+    eki_nodes_note(&sweep->nodes, &pool->items[item], worker);
     pool->places[item] = worker;
     pool->loads[worker] += ns;
     sweep->above[worker] += ns;

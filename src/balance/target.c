@@ -15,6 +15,12 @@
  * alone. */
 #define NOISE_MOST 0.05
 
+/* Tasks per worker below which one place decides for all: with 11 on 36,800
+ * workers groups of 256 end 0.4 % above the target, with 7 on 1,504 ones 13 %;
+ * with 21 on 18,400 at the target.  But no more than it can list in 20 ms. */
+#define FEW_PER_WORKER 16
+#define FEW_IN_ALL (1 << 20)
+
 static eki_ns mean_load(const struct eki_totals *totals)
 {
     int64_t workers = totals->workers > 0 ? totals->workers : 1;
@@ -44,6 +50,12 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise)
     }
     double heard = noise < NOISE_MOST ? noise : NOISE_MOST;
     return heard > eps ? heard : eps;
+}
+
+bool eki_balance_is_few(const struct eki_totals *totals)
+{
+    return totals->tasks < FEW_PER_WORKER * totals->workers &&
+           totals->tasks <= FEW_IN_ALL;
 }
 
 bool eki_balance_has_slack(const struct eki_totals *totals)

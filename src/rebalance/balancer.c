@@ -68,11 +68,7 @@ static void free_parts(struct eki_balancer *balancer)
     }
     balancer->arrived_end = &balancer->arrived;
     eki_donor_free(&balancer->donor);
-    for (int i = 0; i < balancer->leader_count; i++)
-        eki_leader_free(&balancer->leaders[i]);
-    eki_free(balancer->leaders);
-    balancer->leaders = NULL;
-    balancer->leader_count = 0;
+    eki_leader_close(balancer);
     eki_root_free(balancer);
 }
 

@@ -71,6 +71,7 @@ struct eki_size_told {
 struct eki_target_told {
     eki_ns target;
     int64_t slack, is_balanced; /* 0 or 1 */
+    int64_t is_whole;           /* likewise: all workers are one group */
     struct eki_totals totals;   /* of all tasks */
 };
 
@@ -127,9 +128,11 @@ struct eki_leader {
     int first_rank, ranks;
     struct eki_parcel **heard; /* [ranks], in the stage that it is in; owned */
     enum eki_leader_stage stage;
-    int awaited;   /* parcels until the stage is over */
-    eki_ns sum;    /* of all that it was told: below EKI_NS_MOST */
-    eki_ns *loads; /* [workers], lent to the pool */
+    int awaited;    /* parcels until the stage is over */
+    eki_ns sum;     /* of all that it was told: below EKI_NS_MOST */
+    eki_ns *loads;  /* [workers], lent to the pool */
+    int32_t *nodes; /* [workers], likewise */
+    int32_t node_count;
     struct eki_settle settle;
     int64_t fewest;
     eki_ns largest; /* the largest load before anything was shed */
@@ -259,10 +262,12 @@ bool eki_donor_move(struct eki_balancer *balancer);
 void eki_donor_free(struct eki_donor *donor);
 
 bool eki_leader_open(struct eki_balancer *balancer);
+/* Rank 0 leads all workers as one group instead. */
+bool eki_leader_whole(struct eki_balancer *balancer);
 /* *KEPT is set where the parcel is owned from now on. */
 bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
                      bool *kept);
-void eki_leader_free(struct eki_leader *leader);
+void eki_leader_close(struct eki_balancer *balancer);
 
 bool eki_root_open(struct eki_balancer *balancer);
 bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,

@@ -373,6 +373,7 @@ static bool target_fits(const struct eki_balancer *balancer,
                     EKI_NS_MOST / workers) &&
            eki_fits(&decode, "slack", told->slack, 0, 1) &&
            eki_fits(&decode, "is balanced", told->is_balanced, 0, 1) &&
+           eki_fits(&decode, "is whole", told->is_whole, 0, 1) &&
            eki_fits(&decode, "total", totals->total, 0, EKI_NS_MOST) &&
            eki_fits(&decode, "largest load", totals->largest_load, 0,
                     EKI_NS_MOST) &&
@@ -399,6 +400,8 @@ static bool take_target(struct eki_balancer *balancer,
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
+    if (told->is_whole && !eki_leader_whole(balancer))
+        return false;
     if (!open_items(balancer) || !list_workers(balancer, hint_ns))
         return false;
     for (int here = 0, end; here < workers; here = end) {

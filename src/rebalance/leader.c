@@ -7,6 +7,26 @@ static int rank_of(const struct eki_balancer *balancer, int worker)
     return eki_topology_rank(balancer->engine->topology, worker);
 }
 
+/* The nodes of the group's workers, from 0 on. */
+static void number_nodes(const struct eki_balancer *balancer,
+                         struct eki_leader *leader)
+{
+    const int *nodes = balancer->engine->topology->node_of_rank;
+    int least = nodes[leader->first_rank], most = least;
+    for (int r = 0; r < leader->ranks; r++) {
+        int node = nodes[leader->first_rank + r];
+        least = node < least ? node : least;
+        most = node > most ? node : most;
+    }
+    for (int r = 0; r < leader->ranks; r++) {
+        int first, last, rank = leader->first_rank + r;
+        eki_group_here(balancer, leader->group, rank, &first, &last);
+        for (int w = first; w <= last; w++)
+            leader->nodes[w - leader->first] = nodes[rank] - least;
+    }
+    leader->node_count = most - least + 1;
+}
+
 static bool open_leader(struct eki_balancer *balancer, int group)
 {
     struct eki_leader *leader = &balancer->leaders[balancer->leader_count++];
@@ -22,7 +42,11 @@ static bool open_leader(struct eki_balancer *balancer, int group)
     leader->awaited = leader->ranks;
     leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
     leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
-    return leader->heard && leader->loads;
+    leader->nodes = eki_alloc((size_t)leader->workers, sizeof *leader->nodes);
+    if (!leader->heard || !leader->loads || !leader->nodes)
+        return false;
+    number_nodes(balancer, leader);
+    return true;
 }
 
 bool eki_leader_open(struct eki_balancer *balancer)
@@ -51,12 +75,32 @@ static void forget_heard(struct eki_leader *leader)
     }
 }
 
-void eki_leader_free(struct eki_leader *leader)
+static void free_leader(struct eki_leader *leader)
 {
     forget_heard(leader);
     eki_free(leader->heard);
     eki_free(leader->loads);
+    eki_free(leader->nodes);
     eki_pool_free(&leader->settle.pool);
+}
+
+void eki_leader_close(struct eki_balancer *balancer)
+{
+    for (int i = 0; i < balancer->leader_count; i++)
+        free_leader(&balancer->leaders[i]);
+    eki_free(balancer->leaders);
+    balancer->leaders = NULL;
+    balancer->leader_count = 0;
+}
+
+bool eki_leader_whole(struct eki_balancer *balancer)
+{
+    if (balancer->groups == 1)
+        return true;
+    eki_leader_close(balancer);
+    balancer->group_size = balancer->engine->topology->workers;
+    balancer->groups = 1;
+    return eki_leader_open(balancer);
 }
 
 static void add_result(const struct eki_leader *leader,
@@ -263,7 +307,12 @@ static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
     if (!parcel)
         return false;
     struct eki_group *group = (struct eki_group *)parcel->data;
-    int64_t left = eki_pool_give_up(pool, (struct eki_item *)(group + 1));
+    int64_t left;
+    if (!eki_settle_share(&leader->settle, (struct eki_item *)(group + 1),
+                          &left)) {
+        eki_free(parcel);
+        return false;
+    }
     parcel->bytes =
         (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item);
     eki_group_describe(pool, group);
@@ -312,11 +361,14 @@ static bool gather(const struct eki_balancer *balancer,
     if (!items)
         return false;
     copy_offered(leader, items);
-    leader->settle = (struct eki_settle){.pool = {.first = leader->first,
-                                                  .workers = leader->workers,
-                                                  .target = balancer->target,
-                                                  .slack = balancer->slack,
-                                                  .loads = leader->loads}};
+    leader->settle =
+        (struct eki_settle){.pool = {.first = leader->first,
+                                     .workers = leader->workers,
+                                     .target = balancer->target,
+                                     .slack = balancer->slack,
+                                     .nodes = leader->nodes,
+                                     .node_count = leader->node_count,
+                                     .loads = leader->loads}};
     bool done = eki_pool_fill(&leader->settle.pool, items, count);
     eki_free(items);
     forget_heard(leader);
@@ -330,8 +382,7 @@ static bool take_offers(struct eki_balancer *balancer,
         return false;
     if (balancer->groups == 1)
         return settle(balancer, leader);
-    return eki_pool_place(&leader->settle.pool, EKI_MISFIT_STAYS) &&
-           tell_left(balancer, leader);
+    return tell_left(balancer, leader);
 }
 
 /* The root gives tasks of other groups, longest first. */

@@ -200,6 +200,7 @@ static void choose_target(struct eki_balancer *balancer,
         told->target = EKI_NS_MOST / totals->workers;
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
+    told->is_whole = !balancer->wish.is_printed && eki_balance_is_few(totals);
     gain = totals->largest_load - told->target;
     /* All stays where there is nothing to gain, or less than it costs.  What
      * was never measured may hide a gain. */
@@ -241,7 +242,8 @@ static bool send_target(struct eki_balancer *balancer)
         eki_sizes_bound(balancer->root.sizes, balancer->root.totals.workers);
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
     choose_target(balancer, told, has_unmeasured);
-    bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
+    bool done = (!told->is_whole || eki_leader_whole(balancer)) &&
+                send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
                 (!told->is_balanced || send_balanced(balancer));
     eki_free(told);
     return done;

@@ -247,8 +247,11 @@ static void hard_loads_reach_the_bound(void)
                   (size_t)(at - problem->first[w]), sizeof *ns, descending);
         }
         problem->first[MANY] = at;
-        problem->input = (struct eki_balance_input){
-            MANY, problem->first, problem->ns, 0.003, run / 6 ? 0 : 64};
+        problem->input = (struct eki_balance_input){.workers = MANY,
+                                                    .first = problem->first,
+                                                    .ns = problem->ns,
+                                                    .eps = 0.003,
+                                                    .group = run / 6 ? 0 : 64};
         struct eki_decision decision;
         CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
@@ -347,6 +350,65 @@ static void decisions_are_as_good_as_longest_first(void)
     free(problem);
 }
 
+/* Tasks that change their node, of so many workers each. */
+static int64_t moved_across(const struct problem *problem, int32_t node)
+{
+    int64_t across = 0;
+    for (int32_t w = 0; w < problem->input.workers; w++) {
+        for (int64_t i = problem->first[w]; i < problem->first[w + 1]; i++)
+            across += problem->to[i] / node != w / node;
+    }
+    return across;
+}
+
+/* Loads differ within nodes, little between them: moves stay inside, and there
+ * are hardly more of them. */
+static void tasks_stay_on_their_node(void)
+{
+    enum {
+        NODE = 12
+    };
+    struct problem *problem = calloc(1, sizeof *problem);
+    int32_t nodes[WORKERS_MOST];
+    int64_t across[2] = {0, 0}, moved[2] = {0, 0};
+    eki_random_seed(&random_state, 17, 0);
+    for (int32_t w = 0; w < WORKERS_MOST; w++)
+        nodes[w] = w / NODE;
+    for (int run = 0; run < 40 && check_failed() == 0; run++) {
+        struct eki_decision decision;
+        int64_t at = 0;
+        int32_t workers = NODE * (2 + (int32_t)below(10));
+        for (int32_t w = 0; w < workers; w++) {
+            problem->first[w] = at;
+            for (int i = w % NODE < 4 ? 60 : 18; i > 0; i--)
+                problem->ns[at++] = 1000 + below(9000);
+            qsort(problem->ns + problem->first[w],
+                  (size_t)(at - problem->first[w]), sizeof *problem->ns,
+                  descending);
+        }
+        problem->first[workers] = at;
+        problem->input = (struct eki_balance_input){
+            .workers = workers,
+            .first = problem->first,
+            .ns = problem->ns,
+            .eps = 0.01,
+            .group = run % 2 ? 2 * NODE : 0,
+            .node_count = (workers + NODE - 1) / NODE};
+        for (int has_nodes = 0; has_nodes < 2; has_nodes++) {
+            problem->input.nodes = has_nodes ? nodes : NULL;
+            CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+            check_decision(problem, &decision);
+            CHECK(largest_load(problem, false) <= decision.target);
+            across[has_nodes] += moved_across(problem, NODE);
+            moved[has_nodes] += decision.moved;
+        }
+    }
+    CHECK(across[0] * 2 > moved[0]);
+    CHECK(across[1] * 5 < moved[1]);
+    CHECK(moved[1] * 100 <= moved[0] * 102);
+    free(problem);
+}
+
 static void crowded_workers_bound_the_load(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
@@ -389,8 +451,8 @@ static void balanced_loads_stay(void)
             problem->ns[4 * w + i] = 1000 + w % 2;
     }
     problem->first[8] = 32;
-    problem->input =
-        (struct eki_balance_input){8, problem->first, problem->ns, 0.01, 0};
+    problem->input = (struct eki_balance_input){
+        .workers = 8, .first = problem->first, .ns = problem->ns, .eps = 0.01};
     for (int32_t group = 0; group < 5; group += 4) {
         struct eki_decision decision;
         problem->input.group = group;
@@ -535,6 +597,7 @@ int main(void)
     RUN(hard_loads_reach_the_bound);
     RUN(decisions_keep_and_help);
     RUN(decisions_are_as_good_as_longest_first);
+    RUN(tasks_stay_on_their_node);
     RUN(crowded_workers_bound_the_load);
     RUN(printed_algorithms_keep);
     RUN(broken_pools_are_found);

@@ -73,8 +73,11 @@ static void run_algorithm(const struct bench *bench,
                           const struct algorithm *algorithm, int32_t *to)
 {
     double eps = algorithm->eps > 0 ? algorithm->eps : default_eps(instance);
-    struct eki_balance_input input = {instance->workers, instance->first,
-                                      instance->ns, eps, algorithm->group};
+    struct eki_balance_input input = {.workers = instance->workers,
+                                      .first = instance->first,
+                                      .ns = instance->ns,
+                                      .eps = eps,
+                                      .group = algorithm->group};
     struct eki_decision decision;
     uint64_t start = bench_ticks();
     bool done =

@@ -146,8 +146,11 @@ static int64_t rebalance(struct series *series, double eps, int32_t *to)
     arrange(series);
     if (eps == 0)
         eps = eki_balance_tolerance(&totals, noise_of(series));
-    struct eki_balance_input input = {SERIES_WORKERS, series->instance.first,
-                                      series->instance.ns, eps, series->group};
+    struct eki_balance_input input = {.workers = SERIES_WORKERS,
+                                      .first = series->instance.first,
+                                      .ns = series->instance.ns,
+                                      .eps = eps,
+                                      .group = series->group};
     if (!eki_balance_decide(&input, to, &decision))
         bench_check(EK_ERR_NOMEM);
     for (int64_t k = 0; k < series->count; k++)

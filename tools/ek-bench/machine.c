@@ -34,8 +34,10 @@ static double run_balance(const struct bench *bench)
     int32_t *to = allocate(BALANCE_TASKS, sizeof *to);
     bench_deal(&instance, s);
     for (int i = 0; i < count; i++) {
-        struct eki_balance_input input = {BALANCE_WORKERS, instance.first,
-                                          instance.ns, 0.003, 0};
+        struct eki_balance_input input = {.workers = BALANCE_WORKERS,
+                                          .first = instance.first,
+                                          .ns = instance.ns,
+                                          .eps = 0.003};
         struct eki_decision decision;
         if (!eki_balance_decide(&input, to, &decision))
             bench_check(EK_ERR_NOMEM);
