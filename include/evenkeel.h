@@ -532,11 +532,11 @@ typedef struct ek_process_report {
     ek_function largest_task_function; /**< ... and function. */
     int slowest_rank;  /**< Rank with the largest load per worker. */
     double imbalance;  /**< Largest load of a worker / mean - 1. */
-    double efficiency; /**< speed / workers, servers' cores included. */
+    double efficiency; /**< Share of workers and servers that ran tasks. */
     double bound;      /**< Best efficiency the largest task allows. */
     double cpu_s;      /**< Processor time of the workers; 0: not measured. */
     double starved_s;  /**< Of work and overhead: waiting for a core. */
-    double speed;      /**< Workers' worth: (work_s - starved_s) / wall_s. */
+    double speed;      /**< Efficiency at first measured durations. */
     int cores;         /**< That the workers may use, in the whole job. */
     int latest_rank;   /**< Rank that entered last. */
 } ek_process_report;

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct eki_report_sums) % sizeof(int64_t) == 0,
 /* A second reduction sums these doubles. */
 struct squares {
     double attempted, successful; /* squared */
-    double before_ns, now_ns;
+    struct eki_report_changes changes;
 };
 
 /* A third one finds the largest of each. */
@@ -120,8 +120,8 @@ static void add_counts(const struct eki_counts *counts,
     sums->successful += counts->successful;
     squares->attempted += attempted * attempted;
     squares->successful += successful * successful;
-    squares->before_ns += counts->before_ns;
-    squares->now_ns += counts->now_ns;
+    squares->changes.before_ns += counts->before_ns;
+    squares->changes.now_ns += counts->now_ns;
 }
 
 static void add_functions(const struct ek_worker *worker, int functions,
@@ -356,10 +356,23 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->largest_task_id = task->id;
     figures->largest_task_function = (ek_function)task->function;
     figures->imbalance = ratio(largest->load_ns * NS, mean_s, 1) - 1;
-    figures->speed = ratio(fmax(figures->work_s - figures->starved_s, 0),
-                           figures->wall_s, 0);
-    figures->efficiency = figures->speed / cores;
+    figures->efficiency = ratio(fmax(figures->work_s - figures->starved_s, 0),
+                                cores * figures->wall_s, 0);
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
+}
+
+/* The work as long as it was at first.  Who waited for a core then did not
+ * work; who waits now makes the tasks longer, which inflation knows. */
+void eki_report_fill_speed(const struct eki_report_changes *changes,
+                           double core_s, struct eki_report *report,
+                           ek_process_report *figures)
+{
+    if (report->first_share < 0 && figures->work_s > 0)
+        report->first_share = fmax(1 - figures->starved_s / figures->work_s, 0);
+    report->inflation *= ratio(changes->now_ns, changes->before_ns, 1);
+    figures->inflation = report->inflation;
+    figures->speed = ratio(figures->work_s * fmax(report->first_share, 0),
+                           report->inflation * core_s, 0);
 }
 
 static void fill_functions(const struct eki_engine *engine, int64_t iteration,
@@ -406,8 +419,10 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     fill_times(sums, &largest, &figures);
     fill_balance(sums, &largest, &task, &figures);
     fill_functions(engine, input->iteration, report);
-    report->inflation *= ratio(squares.now_ns, squares.before_ns, 1);
-    figures.inflation = report->inflation;
+    eki_report_fill_speed(&squares.changes,
+                          (double)(figures.workers + sums->server_cores) *
+                              figures.wall_s,
+                          report, &figures);
     report->figures = figures;
     report->is_made = true;
     struct eki_report_extra extra = {(double)sums->server_cores,

@@ -22,6 +22,17 @@ ek_status eki_report_open_files(struct eki_report *report,
 /* Write the last report to all that are open. */
 void eki_report_write(struct eki_report *report);
 
+/* Of tasks that were measured before: then and now. */
+struct eki_report_changes {
+    double before_ns, now_ns;
+};
+
+/* Fill inflation and speed of the iteration whose other figures are there,
+ * CORE_S of workers and servers, from what has changed since the last one. */
+void eki_report_fill_speed(const struct eki_report_changes *changes,
+                           double core_s, struct eki_report *report,
+                           ek_process_report *figures);
+
 /* What a report of the job does not have. */
 struct eki_report_extra {
     double servers;    /* cores */

@@ -31,6 +31,13 @@ static void print_line(const struct eki_report *report)
     const ek_process_report *figures = &report->figures;
     char text[LINE_BYTES] = "";
     append_head(report, text, sizeof text);
+    eki_append(text, sizeof text, ", speed %.1f %%", 100 * figures->speed);
+    if (figures->cpu_s > 0) {
+        eki_append(text, sizeof text, ", processor time ");
+        eki_verdict_time(figures->cpu_s / (double)figures->workers, text,
+                         sizeof text);
+        eki_append(text, sizeof text, " per worker");
+    }
     eki_append(text, sizeof text,
                ", steals %.1f of %.1f per worker, imbalance %.0f %%",
                figures->successful_mean, figures->attempted_mean,

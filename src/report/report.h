@@ -111,7 +111,8 @@ struct eki_report {
     bool is_made;
     struct eki_report_function *functions; /* [function_count] */
     int function_count;
-    double inflation; /* product over iterations */
+    double inflation;   /* product over iterations */
+    double first_share; /* of the first one's work that had cores; -1: none */
     struct eki_report_course course;
 
     int rank, size;

@@ -111,6 +111,8 @@ void eki_report_add(struct eki_report *report,
     run->awaiting_s += fmax(awaiting_s(figures, extra->lateness_s), 0);
     run->cpu_s += figures->cpu_s;
     run->starved_s += figures->starved_s;
+    run->first_s +=
+        figures->speed * (workers + extra->servers) * figures->wall_s;
     course->failed += figures->failed;
     course->cancelled += figures->cancelled;
     course->load_s += extra->load_s;
@@ -242,11 +244,10 @@ static void say_efficiency(const struct eki_report *report,
                            const struct eki_verdict_run *run)
 {
     double stay_s = run->core_s - run->server_s;
-    double efficiency = eki_verdict_efficiency(run);
     char text[LINE_BYTES] = "  ";
-    eki_append(text, sizeof text,
-               "efficiency %.1f %%, speed %.2f of %d workers", 100 * efficiency,
-               efficiency * run->core_s / run->wall_s, run->workers);
+    eki_append(text, sizeof text, "efficiency %.1f %%, speed %.1f %%",
+               100 * eki_verdict_efficiency(run),
+               run->core_s > 0 ? 100 * run->first_s / run->core_s : 0);
     if (run->cpu_s > 0)
         append_seconds(", processor time", run->cpu_s, stay_s, text,
                        sizeof text);

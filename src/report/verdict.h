@@ -25,6 +25,7 @@ struct eki_verdict_run {
     double core_s;                       /* workers' and servers' */
     double work_s, overhead_s, search_s, termination_s, start_s, late_s;
     double cpu_s, starved_s; /* of work and overhead: without a core */
+    double first_s;          /* work at first measured durations */
     double server_s;         /* cores of dedicated servers */
     /* Of search and termination, at most: for want of a rank that was late. */
     double awaiting_s;

@@ -181,6 +181,9 @@ static void level_one_is_a_line_per_iteration(void)
     report->figures.tasks = 17554;
     report->figures.wall_s = 1.234;
     report->figures.efficiency = 0.978;
+    report->figures.speed = 0.961;
+    report->figures.cpu_s = 7;
+    report->figures.workers = 5;
     report->figures.successful_mean = 12;
     report->figures.attempted_mean = 340;
     report->figures.imbalance = 0.03;
@@ -189,14 +192,17 @@ static void level_one_is_a_line_per_iteration(void)
     eki_report_print(report);
     CHECK_EQ_TEXT(heard.text,
                   "evenkeel 0/4 report: iteration 3: 17554 tasks in 1.234 s, "
-                  "efficiency 97.8 %, steals 12.0 of 340.0 per worker, "
-                  "imbalance 3 %\n");
+                  "efficiency 97.8 %, speed 96.1 %, processor time 1.4 s "
+                  "per worker, steals 12.0 of 340.0 per worker, imbalance 3 "
+                  "%\n");
     report->figures.failed = 2;
     report->figures.cancelled = 5;
     report->figures.wall_s = 12.5e-6;
+    report->figures.cpu_s = 0;
     eki_report_print(report);
     CHECK_HAS_TEXT(heard.text, "imbalance 3 %, 2 failed, 5 cancelled\n");
     CHECK_HAS_TEXT(heard.text, "tasks in 12.5 us,");
+    CHECK_HAS_TEXT(heard.text, "speed 96.1 %, steals");
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     eki_report_destroy(&report);
 }
@@ -521,6 +527,7 @@ static struct eki_report *course_of(int n)
                                               .restore_s = 0.25,
                                               .outside_s = 0.5,
                                               .cpu_s = 3 * wall_s,
+                                              .speed = 0.4,
                                               .largest_task_function = 1,
                                               .slowest_rank = i % 2 ? 3 : 1,
                                               .latest_rank = 2};
@@ -528,6 +535,33 @@ static struct eki_report *course_of(int n)
         eki_report_add(report, &input, &extra);
     }
     return report;
+}
+
+/* Speed of an iteration of four core seconds. */
+static double speed_of(struct eki_report *report, double work_s,
+                       double starved_s, double inflation)
+{
+    const struct eki_report_changes changes = {1, inflation};
+    ek_process_report figures = {.work_s = work_s, .starved_s = starved_s};
+    eki_report_fill_speed(&changes, 4, report, &figures);
+    return figures.speed;
+}
+
+/* Tasks that take 2 s in all, and 1 s more for want of cores. */
+static void speed_is_work_at_first_durations(void)
+{
+    struct eki_report *report = report_of(0, "tasks");
+    CHECK_NEAR(speed_of(report, 0, 0, 1), 0, 0);
+    CHECK_NEAR(speed_of(report, 2, 0, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 3, 1, 1.5), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 2, 0, 1 / 1.5), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 4, 0, 2), 0.5, 1e-12);
+    eki_report_destroy(&report);
+    report = report_of(0, "tasks");
+    CHECK_NEAR(speed_of(report, 3, 1, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 3, 1, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 2, 0, 2.0 / 3), 0.5, 1e-12);
+    eki_report_destroy(&report);
 }
 
 static void the_end_says_what_the_iterations_were(void)
@@ -547,7 +581,7 @@ static void the_end_says_what_the_iterations_were(void)
         "restoring 1 s (11 %)\n"
         "evenkeel 0/4 report:   an iteration takes 2 s; best: 0 with 1 s, "
         "worst: 2 with 3 s\n"
-        "evenkeel 0/4 report:   efficiency 50.0 %, speed 2.00 of 4 workers, "
+        "evenkeel 0/4 report:   efficiency 50.0 %, speed 40.0 %, "
         "processor time 18 s (75 %)\n"
         "evenkeel 0/4 report:   lost: 35.7 % without tasks, 7.1 % ranks late, "
         "14.3 % restoring\n"
@@ -609,6 +643,7 @@ int main(void)
     RUN(memory_that_runs_out_is_an_error);
     RUN(quantiles_are_within_a_quarter_octave);
     RUN(quantiles_hold_at_the_ends);
+    RUN(speed_is_work_at_first_durations);
     RUN(the_end_says_what_the_iterations_were);
     RUN(the_end_comes_without_iterations_too);
     RUN(samples_are_bounded);
