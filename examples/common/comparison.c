@@ -18,36 +18,33 @@ static int name_width(void)
 
 void trial_begin(struct trial *trial, const struct job *job)
 {
-    static const char titles[] = "%-*s %8s %8s %8s %6s %9s %17s %17s %7s  %s\n";
+    static const char titles[] =
+        "%-*s %8s %8s %15s %7s %7s %8s %9s %17s %17s  %s\n";
     if (!trial->is_first || !is_first_rank())
         return;
     printf("%lld tasks, %d workers\n\n", (long long)job->total,
            job_workers(job));
-    printf(titles, name_width(), "", "it 1", "it 2", "it >= 2", "effi-",
-           "tasks", "steals it 1", "steals last", "speed",
+    printf(titles, name_width(), "", "it 1", "it >= 2", "least-most", "faster",
+           "", "cpu per", "tasks", "steals it 1", "steals last",
            trial->comparison->quantity);
-    printf(titles, name_width(), "mode", "s", "s", "mean s", "ciency",
-           "last it", "tried/successful", "tried/successful", "/static",
-           trial->comparison->unit);
+    printf(titles, name_width(), "mode", "s", "median s", "s", "x static",
+           "speed", "worker s", "last it", "tried/successful",
+           "tried/successful", trial->comparison->unit);
 }
 
 void trial_add(struct trial *trial, double seconds,
                const ek_process_report *process)
 {
-    if (trial->done == 0) {
-        trial->first_s = seconds;
-        trial->attempted_first = process->attempted_mean;
-        trial->successful_first = process->successful_mean;
+    struct samples *samples = trial->samples;
+    if (trial->done++ == 0) {
+        samples->first_s[trial->round] = seconds;
+        samples->first = *process;
     } else {
-        if (trial->done == 1)
-            trial->second_s = seconds;
-        trial->later_s += seconds;
-        trial->later_efficiency += process->efficiency;
+        samples->later_s[samples->later++] = seconds;
+        samples->speed += process->speed;
+        samples->cpu_s += process->cpu_s / (double)process->workers;
     }
-    trial->done++;
-    trial->attempted_last = process->attempted_mean;
-    trial->successful_last = process->successful_mean;
-    trial->tasks_last = process->tasks;
+    samples->last = *process;
 }
 
 void trial_end(struct trial *trial, double value, bool is_converged)
@@ -56,24 +53,41 @@ void trial_end(struct trial *trial, double value, bool is_converged)
     trial->is_converged = is_converged;
 }
 
-/* Mean of a sum over iterations 2 and more; NaN: there were none. */
-static double later_mean(const struct trial *trial, double sum)
+static int compare_numbers(const void *a, const void *b)
 {
-    return trial->done > 1 ? sum / (trial->done - 1) : NAN;
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
 }
 
-static void print_row(const struct trial *trial, const struct trial *base)
+/* The median of @p values, which are sorted; NaN: there are none. */
+static double median(double *values, int count)
 {
-    double mean_s = later_mean(trial, trial->later_s);
+    if (count == 0)
+        return NAN;
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    return (values[count / 2] + values[(count - 1) / 2]) / 2;
+}
+
+static void print_row(const struct trial *trial, struct samples *base)
+{
+    struct samples *samples = trial->samples;
+    const ek_process_report *first = &samples->first, *last = &samples->last;
+    int rounds = trial->comparison->rounds, later = samples->later;
+    double first_s = median(samples->first_s, rounds);
+    double later_s = median(samples->later_s, later);
+    char spread[40] = "-";
     if (!is_first_rank())
         return;
-    printf("%-*s %8.4f %8.4f %8.4f %5.1f%% %9lld %9.1f/%7.1f %9.1f/%7.1f "
-           "%7.2f  %.*f\n",
-           name_width(), trial->mode->name, trial->first_s, trial->second_s,
-           mean_s, 100 * later_mean(trial, trial->later_efficiency),
-           (long long)trial->tasks_last, trial->attempted_first,
-           trial->successful_first, trial->attempted_last,
-           trial->successful_last, later_mean(base, base->later_s) / mean_s,
+    if (later > 0)
+        snprintf(spread, sizeof spread, "%.4f-%.4f", samples->later_s[0],
+                 samples->later_s[later - 1]);
+    printf("%-*s %8.4f %8.4f %15s %7.2f %6.1f%% %8.4f %9lld %9.1f/%7.1f "
+           "%9.1f/%7.1f  %.*f\n",
+           name_width(), trial->mode->name, first_s, later_s, spread,
+           median(base->later_s, base->later) / later_s,
+           100 * samples->speed / later, samples->cpu_s / later,
+           (long long)last->tasks, first->attempted_mean,
+           first->successful_mean, last->attempted_mean, last->successful_mean,
            trial->comparison->decimals, trial->value);
     fflush(stdout);
 }
@@ -82,11 +96,11 @@ static void print_end(const struct trial *base)
 {
     const struct comparison *comparison = base->comparison;
     if (is_first_rank())
-        printf("\n%d iterations each; seconds of %s, steals per worker\n"
+        printf("\n%d x %d iterations each; seconds of %s, steals per worker\n"
                "%s %.*f %s%s\n",
-               base->done, comparison->work, comparison->quantity,
-               comparison->decimals, base->value, comparison->unit,
-               base->is_converged ? "" : " (not converged)");
+               comparison->rounds, base->done, comparison->work,
+               comparison->quantity, comparison->decimals, base->value,
+               comparison->unit, base->is_converged ? "" : " (not converged)");
 }
 
 /* Whatever the order and the place of tasks, they add up to the same. */
@@ -110,25 +124,52 @@ static bool run_trial(struct trial *trial, struct message *message)
     return message_set(message, "%s: %s", trial->mode->name, reason.text);
 }
 
+/* One round; BASE is the first trial of all. */
+static bool run_round(const struct comparison *comparison, int round,
+                      struct samples *samples, struct trial *base,
+                      struct message *message)
+{
+    for (int i = 0; i < compared_count; i++) {
+        struct trial trial = {.comparison = comparison,
+                              .mode = &compared_modes[i],
+                              .round = round,
+                              .is_first = round == 0 && i == 0,
+                              .iterations = base->iterations,
+                              .samples = &samples[i]};
+        if (!run_trial(&trial, message))
+            return false;
+        if (trial.is_first) {
+            *base = trial;
+            base->iterations = trial.done;
+        }
+        if (!check_value(&trial, base, message))
+            return false;
+        if (round == comparison->rounds - 1)
+            print_row(&trial, &samples[0]);
+    }
+    return true;
+}
+
 bool comparison_run(const struct comparison *comparison,
                     struct message *message)
 {
     struct trial base = {.iterations = comparison->iterations};
+    size_t rounds = (size_t)comparison->rounds;
+    size_t later = rounds * (size_t)comparison->iterations;
+    struct samples *samples = allocate((size_t)compared_count, sizeof *samples);
     for (int i = 0; i < compared_count; i++) {
-        struct trial trial = {.comparison = comparison,
-                              .mode = &compared_modes[i],
-                              .is_first = i == 0,
-                              .iterations = base.iterations};
-        if (!run_trial(&trial, message))
-            return false;
-        if (i == 0) {
-            base = trial;
-            base.iterations = trial.done;
-        }
-        print_row(&trial, &base);
-        if (!check_value(&trial, &base, message))
-            return false;
+        samples[i].first_s = allocate(rounds, sizeof(double));
+        samples[i].later_s = allocate(later, sizeof(double));
     }
-    print_end(&base);
-    return true;
+    bool is_good = true;
+    for (int round = 0; is_good && round < comparison->rounds; round++)
+        is_good = run_round(comparison, round, samples, &base, message);
+    if (is_good)
+        print_end(&base);
+    for (int i = 0; i < compared_count; i++) {
+        free(samples[i].first_s);
+        free(samples[i].later_s);
+    }
+    free(samples);
+    return is_good;
 }

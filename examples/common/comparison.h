@@ -4,7 +4,8 @@
  *
  * Every mode runs the same iterations; the first mode says how many.  A
  * program brings a function that runs one mode; it calls trial_begin(), then
- * trial_add() after each iteration, then trial_end().
+ * trial_add() after each iteration, then trial_end().  Rounds take turns, so
+ * that what slows the machine for a while slows all modes.
  */
 #ifndef COMMON_COMPARISON_H
 #define COMMON_COMPARISON_H
@@ -31,25 +32,33 @@ struct comparison {
     double tolerance;            /* a larger difference is no rounding */
     const char *work;            /* whose seconds are shown: "Fock builds" */
     int iterations;              /* at most */
+    int rounds;                  /* each with all modes */
     trial_fn *run;
     const void *context; /* of @p run */
 };
 
-/** A mode that is run: a row. */
+/** What the rounds of a mode have come to: a row. */
+struct samples {
+    double *first_s; /* [rounds] seconds of iteration 1 ... */
+    double *later_s; /* [later] ... and of the others of all rounds */
+    int later;
+    double speed, cpu_s;     /* sums over these others */
+    ek_process_report first; /* of the last round: iteration 1 ... */
+    ek_process_report last;  /* ... and the last one */
+};
+
+/** A mode that is run, once. */
 struct trial {
     const struct comparison *comparison;
     const struct mode *mode;
+    int round;
     bool is_first;
-    int iterations; /* the first mode: at most; others: neither more nor less */
+    int iterations; /* the first trial: at most; others: neither more nor less
+                     */
 
     /* The rest is filled by the functions below. */
-    int done;                 /* iterations */
-    double first_s, second_s; /* iterations 1 and 2 */
-    double later_s;           /* sums over iterations 2 and more */
-    double later_efficiency;
-    double attempted_first, successful_first; /* steals per worker */
-    double attempted_last, successful_last;
-    int64_t tasks_last;
+    struct samples *samples;
+    int done;     /* iterations */
     double value; /* of the quantity */
     bool is_converged;
 };
@@ -65,7 +74,7 @@ void trial_add(struct trial *trial, double seconds,
 void trial_end(struct trial *trial, double value, bool is_converged);
 
 /**
- * Run every mode and print what each took.
+ * Run every mode in each round and print what each took, in the last one.
  *
  * @return false with a message when a mode failed or values differ.
  *

@@ -12,6 +12,8 @@ static const struct option options[] = {
      .help = "iterations at most (50)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes and print one table"},
+    {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
+     .help = "with --compare: rounds, each with all modes (1)"},
 };
 
 const struct command_line mode_command_line = {OPTION_ROWS(options)};
@@ -21,10 +23,15 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
 {
     struct mode_arguments *shared = arguments;
     shared->iterations = 50;
+    shared->rounds = 0;
     if (!command_line_parse(line, argv, arguments, message))
         return false;
     if (shared->has_compare && (shared->policy || shared->steal))
         return message_set(message, MODES_OWN_POLICIES);
+    if (shared->rounds > 0 && !shared->has_compare)
+        return message_set(message, "--repeat needs --compare");
+    if (shared->rounds == 0)
+        shared->rounds = 1;
     shared->mode =
         mode_find(shared->policy ? shared->policy : "retain", shared->steal);
     if (shared->has_compare && shared->iterations < 2)

@@ -14,6 +14,7 @@ struct mode_arguments {
     struct mode mode;
     int iterations; /* at most */
     bool has_compare;
+    int rounds; /* of a comparison */
 };
 
 /** To be shared by a program's own command line. */

@@ -74,7 +74,8 @@ static bool run_trial(struct trial *trial, const void *context,
     return is_good;
 }
 
-static int compare(const struct problem *problem, int iterations)
+static int compare(const struct problem *problem,
+                   const struct mode_arguments *arguments)
 {
     struct message message;
     const struct comparison comparison = {.quantity = "energy",
@@ -82,7 +83,8 @@ static int compare(const struct problem *problem, int iterations)
                                           .decimals = 10,
                                           .tolerance = ENERGY_DIFFERENCE_MAX,
                                           .work = "Fock builds",
-                                          .iterations = iterations,
+                                          .iterations = arguments->iterations,
+                                          .rounds = arguments->rounds,
                                           .run = run_trial,
                                           .context = problem};
     if (!comparison_run(&comparison, &message))
@@ -93,6 +95,6 @@ static int compare(const struct problem *problem, int iterations)
 int problem_run(const struct problem *problem,
                 const struct mode_arguments *arguments)
 {
-    return arguments->has_compare ? compare(problem, arguments->iterations)
+    return arguments->has_compare ? compare(problem, arguments)
                                   : solve(problem, arguments);
 }

@@ -113,6 +113,20 @@ check_compare() {
     near -58.20051071 5e-7
 }
 
+# repeat RANKS WORKERS: one row per mode, whose median is between its least and
+# its most, however many rounds.
+check_repeat() {
+    hf_be "$1" "$2" --atoms 2 --compare --iterations 3 --repeat 3
+    has_modes
+    grep -q '^3 x 3 iterations each; ' "$folder/out" || fail "not 3 x 3"
+    awk '/^[a-zA-Z].* [0-9.]+-[0-9.]+ / {
+             split($4, spread, "-"); rows++
+             if ($3 < spread[1] || $3 > spread[2]) bad = 1
+             if ($1 == "static" && $5 != 1) bad = 1 }
+         END { exit bad || rows != 10 }' "$folder/out" ||
+        fail "no spread around the median"
+}
+
 check_bad_input() {
     expect "unknown option '--atom'" --atom 4
     expect '--atoms needs a value' --atoms
@@ -132,6 +146,7 @@ check_bad_input() {
     expect '--compare has policies of its own' --compare --policy auto
     expect '--compare has policies of its own' --compare --steal none
     expect '--compare needs at least 2' --compare --iterations 1
+    expect '--repeat needs --compare' --repeat 2
     export EVENKEEL_STEAL=everything
     expect 'EVENKEEL_STEAL.*everything'
 }
