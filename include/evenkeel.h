@@ -688,7 +688,7 @@ typedef struct ek_restore_report {
  * two workers), whichever is largest, and a tolerance of options.balance_ppm.
  * By default the tolerance is a tenth of the mean task over the mean load, or
  * what durations vary by themselves, and at least 0.3 %.  A task counts as its
- * last duration. A task that was never measured counts as its hint times the
+ * last duration.  A task that was never measured counts as its hint times the
  * mean duration of its function, or of all functions where its own never ran.
  * Ranges that have not run stay where they are.
  *
@@ -726,11 +726,13 @@ typedef struct ek_restore_report {
  *          (centralized) or to the rank of each group's first worker, as many
  *          bytes back, and tasks straight from donor to receiver.  Where one
  *          of them fits into no hole, all that are no longer are described;
- *          where even so the target is out of reach, all tasks.  Rank 0 talks
- * to every rank, also in the hierarchical rebalance: O(ranks). Paper:
- * Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We re-seed
- * longest first, which the paper leaves open, shed the fewest tasks instead of
- * the shortest, and where one fits into no hole it displaces shorter ones.
+ *          where even so the target is out of reach, all tasks.  No rank
+ *          talks to more than eight others at a time, over trees of ranks,
+ *          but for leaders whose groups take tasks of others.
+ * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
+ *          re-seed longest first, which the paper leaves open, shed the fewest
+ *          tasks instead of the shortest, and where one fits into no hole it
+ *          displaces shorter ones.
  */
 EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                             ek_restore_report *report);

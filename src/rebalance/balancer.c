@@ -58,15 +58,22 @@ static struct eki_balancer *balancer_of(const struct eki_protocol *protocol)
     return ((const struct rebalance *)protocol)->balancer;
 }
 
+static void free_list(struct eki_parcel **list)
+{
+    while (*list) {
+        struct eki_parcel *next = (*list)->next;
+        eki_free(*list);
+        *list = next;
+    }
+}
+
 static void free_parts(struct eki_balancer *balancer)
 {
     eki_mail_close(&balancer->mail);
-    while (balancer->arrived) {
-        struct eki_parcel *next = balancer->arrived->next;
-        eki_free(balancer->arrived);
-        balancer->arrived = next;
-    }
+    free_list(&balancer->arrived);
+    free_list(&balancer->early);
     balancer->arrived_end = &balancer->arrived;
+    eki_relay_close(balancer);
     eki_donor_free(&balancer->donor);
     eki_leader_close(balancer);
     eki_root_free(balancer);
@@ -74,8 +81,8 @@ static void free_parts(struct eki_balancer *balancer)
 
 static bool open_parts(struct eki_balancer *balancer)
 {
-    return eki_leader_open(balancer) && eki_root_open(balancer) &&
-           eki_donor_begin(balancer);
+    eki_relay_open(balancer);
+    return eki_root_open(balancer) && eki_donor_begin(balancer);
 }
 
 static void give_up(struct eki_balancer *balancer)
@@ -117,29 +124,6 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return false;
 }
 
-/* Whether WHAT of GROUP goes from one rank to another. */
-static bool is_for(const struct eki_balancer *balancer, int what, int group,
-                   int from, int to)
-{
-    switch (what) {
-    case EKI_PARCEL_TOTALS:
-        return to == 0;
-    case EKI_PARCEL_TARGET:
-    case EKI_PARCEL_OVER:
-        return from == 0;
-    case EKI_PARCEL_LEFT:
-    case EKI_PARCEL_RESULT:
-        return from == eki_leader_of(balancer, group) && to == 0;
-    case EKI_PARCEL_GIVEN:
-        return from == 0 && to == eki_leader_of(balancer, group);
-    case EKI_PARCEL_OFFER:
-    case EKI_PARCEL_OPENED:
-        return to == eki_leader_of(balancer, group);
-    default:
-        return from == eki_leader_of(balancer, group);
-    }
-}
-
 /* Bytes of a parcel whose size is known. */
 static int64_t bytes_of(const struct eki_balancer *balancer, int what)
 {
@@ -162,19 +146,14 @@ static int64_t bytes_of(const struct eki_balancer *balancer, int what)
 static bool fits(const struct eki_balancer *balancer,
                  const struct eki_head *head)
 {
-    struct eki_engine *engine = balancer->engine;
-    struct eki_decode decode = eki_decode_of(engine, head);
+    struct eki_decode decode = eki_decode_of(balancer->engine, head);
     int what = head->detail, group = head->worker;
     if (!eki_fits(&decode, "what", what, EKI_PARCEL_TOTALS, EKI_PARCEL_OVER) ||
         !eki_fits(&decode, "group", group, 0, balancer->groups - 1))
         return false;
     int64_t bytes = bytes_of(balancer, what);
     decode.kind = eki_parcel_name(what);
-    return eki_fits_one(&decode, "right sender and receiver",
-                        is_for(balancer, what, group, head->source,
-                               engine->topology->rank),
-                        true) &&
-           eki_fits(&decode, "bytes of the parcel", head->count,
+    return eki_fits(&decode, "bytes of the parcel", head->count,
                     bytes < 0 ? 0 : bytes, bytes < 0 ? INT64_MAX / 2 : bytes);
 }
 
@@ -201,27 +180,80 @@ static enum eki_taken take(struct eki_protocol *protocol,
     return taken;
 }
 
+/* Pass a parcel on that all ranks below get, and take it.  False: no memory. */
+static bool take_passed(struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel)
+{
+    bool fits;
+    return eki_relay_pass(balancer, parcel, &fits) &&
+           (!fits || eki_donor_take(balancer, parcel));
+}
+
+/* Parcels that have waited for the target come first now. */
+static void take_early(struct eki_balancer *balancer)
+{
+    while (balancer->early) {
+        struct eki_parcel *parcel = balancer->early;
+        balancer->early = parcel->next;
+        parcel->next = balancer->arrived;
+        if (!balancer->arrived)
+            balancer->arrived_end = &parcel->next;
+        balancer->arrived = parcel;
+    }
+}
+
+/* What is for this rank alone; false: no memory. */
+static bool take_mine(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    switch (parcel->what) {
+    case EKI_PARCEL_OFFER:
+    case EKI_PARCEL_OPENED:
+    case EKI_PARCEL_GIVEN:
+        return eki_leader_take(balancer, parcel);
+    case EKI_PARCEL_LEFT:
+        return eki_root_take(balancer, parcel);
+    default:
+        return eki_donor_take(balancer, parcel);
+    }
+}
+
+/* What goes over a tree; *KEPT: it is owned from now on. */
+static bool take_relayed(struct eki_balancer *balancer,
+                         struct eki_parcel *parcel, bool *kept)
+{
+    switch (parcel->what) {
+    case EKI_PARCEL_TOTALS:
+    case EKI_PARCEL_RESULT:
+        return eki_root_take(balancer, parcel);
+    case EKI_PARCEL_TARGET:
+    case EKI_PARCEL_OPEN:
+    case EKI_PARCEL_OVER:
+        return take_passed(balancer, parcel);
+    case EKI_PARCEL_PLAN:
+    case EKI_PARCEL_GIVEN:
+        return eki_relay_split(balancer, parcel);
+    default:
+        return eki_relay_gather(balancer, parcel, kept);
+    }
+}
+
 /* False: no memory. */
 static bool take_parcel(struct eki_balancer *balancer,
                         struct eki_parcel *parcel)
 {
-    bool kept = false, done;
-    switch (parcel->what) {
-    case EKI_PARCEL_TOTALS:
-    case EKI_PARCEL_LEFT:
-    case EKI_PARCEL_RESULT:
-        done = eki_root_take(balancer, parcel, &kept);
-        break;
-    case EKI_PARCEL_OFFER:
-    case EKI_PARCEL_GIVEN:
-    case EKI_PARCEL_OPENED:
-        done = eki_leader_take(balancer, parcel, &kept);
-        break;
-    default:
-        done = eki_donor_take(balancer, parcel);
+    bool had_target = balancer->donor.has_target, kept = false;
+    if (parcel->what == EKI_PARCEL_OFFER && !had_target) {
+        parcel->next = balancer->early;
+        balancer->early = parcel;
+        return true;
     }
+    bool done = parcel->is_mine ? take_mine(balancer, parcel)
+                                : take_relayed(balancer, parcel, &kept);
     if (!kept)
         eki_free(parcel);
+    if (!had_target && balancer->donor.has_target)
+        take_early(balancer);
     return done;
 }
 
@@ -237,12 +269,12 @@ static struct eki_parcel *next_parcel(struct eki_balancer *balancer)
     return parcel;
 }
 
-/* Whether this rank knows where its tasks go, and has sent all that other ranks
- * wait for. */
+/* Whether this rank knows where its tasks go, and has passed on all that other
+ * ranks wait for. */
 static bool is_decided(const struct eki_balancer *balancer)
 {
     return balancer->donor.is_over && balancer->donor.open == 0 &&
-           !balancer->mail.out;
+           eki_relay_is_done(balancer) && !balancer->mail.out;
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)

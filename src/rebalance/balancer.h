@@ -15,8 +15,12 @@
  *     leaders -> root    RESULT
  *     root -> donors     OVER     figures of the decision
  *
- * Then tasks move straight from donor to receiver.  A rank that runs out of
- * memory stops the phase: whoever has not moved its tasks yet keeps them.
+ * They travel over trees of ranks, one of all and one of each group: TOTALS and
+ * RESULT are summed up on the way, OFFER, OPENED and LEFT joined (relay.c).
+ * Only the plan of a task that another group was given comes straight from
+ * there.  Then tasks move straight from donor to receiver.  A rank that runs
+ * out of memory stops the phase: whoever has not moved its tasks yet keeps
+ * them.
  */
 #ifndef EKI_REBALANCE_BALANCER_H
 #define EKI_REBALANCE_BALANCER_H
@@ -36,6 +40,16 @@ enum eki_parcel_kind {
     EKI_PARCEL_PLAN,
     EKI_PARCEL_RESULT,
     EKI_PARCEL_OVER
+};
+
+/* Children of a rank in a tree. */
+#define EKI_BRANCHES 8
+
+/* A part of a parcel: of a rank (OFFER, OPENED, PLAN) or of a group (LEFT,
+ * GIVEN).  Its body follows. */
+struct eki_section {
+    int64_t of;
+    int64_t bytes; /* of the body; a multiple of 8 */
 };
 
 /* Hints are summed in whole numbers of this part of 1, so that sums do not
@@ -65,6 +79,19 @@ struct eki_size_told {
     int64_t size, count;
     eki_ns shortest;
 };
+
+/* Write the classes that have tasks to PUT, room for all; how many. */
+static inline int64_t eki_sizes_tell(const struct eki_sizes *sizes,
+                                     struct eki_size_told *put)
+{
+    int64_t n = 0;
+    for (int size = 0; size < EKI_SIZES; size++) {
+        if (sizes->counts[size] > 0)
+            put[n++] = (struct eki_size_told){size, sizes->counts[size],
+                                              sizes->shortest[size]};
+    }
+    return n;
+}
 
 /* The head of a TARGET; for each function the nanoseconds of a unit of hint
  * follow, as doubles. */
@@ -114,6 +141,17 @@ struct eki_donor {
     bool is_undone;         /* ... and that it would be worse */
 };
 
+/* This rank in a tree of ranks FIRST ... LAST, on the first of which all others
+ * hang. */
+struct eki_relay {
+    int first, last;
+    int what;                 /* is gathered */
+    int awaited;              /* parcels of it that are to come */
+    unsigned heard;           /* a bit for each child that was heard */
+    struct eki_parcel *parts; /* that have come; owned */
+    bool has_plan;            /* the plan of the group has passed */
+};
+
 /* What a leader waits for. */
 enum eki_leader_stage {
     EKI_STAGE_OFFERS,
@@ -126,9 +164,8 @@ enum eki_leader_stage {
 struct eki_leader {
     int group, first, workers; /* workers [first, first + workers) */
     int first_rank, ranks;
-    struct eki_parcel **heard; /* [ranks], in the stage that it is in; owned */
+    const struct eki_section **heard; /* [ranks], while a parcel is taken */
     enum eki_leader_stage stage;
-    int awaited;    /* parcels until the stage is over */
     eki_ns sum;     /* of all that it was told: below EKI_NS_MOST */
     eki_ns *loads;  /* [workers], lent to the pool */
     int32_t *nodes; /* [workers], likewise */
@@ -138,18 +175,15 @@ struct eki_leader {
     eki_ns largest; /* the largest load before anything was shed */
 };
 
-/* What rank 0 has heard in this phase; NULL on all others. */
+/* What this rank and those that hang on it have told in this phase. */
 struct eki_root {
-    int totals_heard, left_heard, results_heard; /* parcels ... */
-    bool *has_totals;                            /* ... of ranks [size] ... */
-    bool *has_result;                            /* ... and groups [groups] */
-    eki_ns sum;                                  /* of tasks that were left */
-    struct eki_totals totals;
+    int totals_heard, results_heard; /* parcels */
+    unsigned totals, results;        /* a bit for each child that was heard */
+    eki_ns sum;                      /* of tasks that were left */
+    struct eki_totals sums;
     double variance;
     struct eki_known *known; /* [functions] */
     struct eki_sizes *sizes;
-    struct eki_group *told;   /* [groups] */
-    struct eki_parcel **left; /* [groups]; owned */
     struct eki_result_told result;
 };
 
@@ -167,6 +201,7 @@ struct eki_balancer {
     struct eki_mail mail;
     /* Parcels that are whole and were not taken yet. */
     struct eki_parcel *arrived, **arrived_end;
+    struct eki_parcel *early; /* that wait for the target; owned */
     int groups, group_size;
     eki_ns target;
     bool slack;
@@ -174,7 +209,11 @@ struct eki_balancer {
     struct eki_donor donor;
     struct eki_leader *leaders; /* [leader_count] */
     int leader_count;
-    struct eki_root root;       /* rank 0 */
+    struct eki_relay all;     /* the tree of all ranks ... */
+    struct eki_relay *relays; /* ... and of the groups that it has workers of */
+    int first_group, relay_count;
+    int leading; /* children under which a group is led */
+    struct eki_root root;
     struct eki_reached reached; /* rank 0; outlives the rebalance */
     bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
@@ -262,16 +301,42 @@ bool eki_donor_move(struct eki_balancer *balancer);
 void eki_donor_free(struct eki_donor *donor);
 
 bool eki_leader_open(struct eki_balancer *balancer);
-/* Rank 0 leads all workers as one group instead. */
-bool eki_leader_whole(struct eki_balancer *balancer);
-/* *KEPT is set where the parcel is owned from now on. */
-bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                     bool *kept);
+bool eki_leader_take(struct eki_balancer *balancer,
+                     const struct eki_parcel *parcel);
 void eki_leader_close(struct eki_balancer *balancer);
 
 bool eki_root_open(struct eki_balancer *balancer);
-bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                   bool *kept);
+bool eki_root_take(struct eki_balancer *balancer,
+                   const struct eki_parcel *parcel);
 void eki_root_free(struct eki_balancer *balancer);
+
+/* The tree of all ranks, and of the groups when they are known. */
+void eki_relay_open(struct eki_balancer *balancer);
+bool eki_relay_open_groups(struct eki_balancer *balancer);
+void eki_relay_close(struct eki_balancer *balancer);
+int eki_relay_children(const struct eki_balancer *balancer,
+                       const struct eki_relay *relay);
+/* The parent of this rank, or itself. */
+int eki_relay_above(const struct eki_balancer *balancer,
+                    const struct eki_relay *relay);
+/* Which child of this rank RANK is, or hangs on; -1: none. */
+int eki_relay_branch(const struct eki_balancer *balancer,
+                     const struct eki_relay *relay, int rank);
+/* A part of what is gathered; *KEPT is set where it is owned from now on.  The
+ * top gets all as a parcel that is its own. */
+bool eki_relay_gather(struct eki_balancer *balancer, struct eki_parcel *parcel,
+                      bool *kept);
+/* Copies to the children.  *FITS: it comes from above. */
+bool eki_relay_pass(struct eki_balancer *balancer,
+                    const struct eki_parcel *parcel, bool *fits);
+/* Sections for the children, and this rank's own as a parcel to itself. */
+bool eki_relay_split(struct eki_balancer *balancer,
+                     const struct eki_parcel *parcel);
+/* Whether the plans of all groups of this rank have passed. */
+bool eki_relay_is_done(const struct eki_balancer *balancer);
+/* The section after SECTION, or the first (NULL); NULL: none is left.  Whoever
+ * calls knows that sections fit. */
+const struct eki_section *eki_section_next(const struct eki_parcel *parcel,
+                                           const struct eki_section *section);
 
 #endif

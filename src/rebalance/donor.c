@@ -109,19 +109,6 @@ static void add_workers(const struct eki_balancer *balancer,
                    sizes, variations);
 }
 
-/* Write the sizes of tasks behind the rest of a TOTALS; how many classes. */
-static int64_t put_sizes(const struct eki_sizes *sizes,
-                         struct eki_size_told *put)
-{
-    int64_t n = 0;
-    for (int size = 0; size < EKI_SIZES; size++) {
-        if (sizes->counts[size] > 0)
-            put[n++] = (struct eki_size_told){size, sizes->counts[size],
-                                              sizes->shortest[size]};
-    }
-    return n;
-}
-
 /* Write what this rank has to a TOTALS, whose HEAD is known. */
 static void fill_totals(struct eki_balancer *balancer,
                         struct eki_parcel *parcel, int64_t head,
@@ -143,7 +130,8 @@ static void fill_totals(struct eki_balancer *balancer,
     }
     int64_t n = 0;
     if (told->totals.tasks <= EKI_CROWD * told->totals.workers)
-        n = put_sizes(sizes, (struct eki_size_told *)(parcel->data + head));
+        n = eki_sizes_tell(sizes,
+                           (struct eki_size_told *)(parcel->data + head));
     parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
 }
 
@@ -154,7 +142,7 @@ bool eki_donor_begin(struct eki_balancer *balancer)
                    functions * (int64_t)sizeof(struct eki_known);
     struct eki_sizes *sizes = eki_alloc(1, sizeof *sizes);
     struct eki_parcel *parcel =
-        eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
+        eki_mail_make(balancer->engine->topology->rank, EKI_PARCEL_TOTALS, 0,
                       head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
     bool done = sizes && parcel;
     if (done) {
@@ -289,10 +277,11 @@ static struct eki_parcel *make_offer(const struct eki_balancer *balancer,
                                      int here, int end, int64_t most)
 {
     int group = group_of(balancer, balancer->engine->workers[here]->id);
-    int64_t bytes = (int64_t)(sizeof(struct eki_offer_told)) +
-                    (end - here) * (int64_t)sizeof(eki_ns) +
-                    most * (int64_t)sizeof(struct eki_item);
-    return eki_mail_make(eki_leader_of(balancer, group), EKI_PARCEL_OFFER,
+    int64_t bytes =
+        (int64_t)(sizeof(struct eki_section) + sizeof(struct eki_offer_told)) +
+        (end - here) * (int64_t)sizeof(eki_ns) +
+        most * (int64_t)sizeof(struct eki_item);
+    return eki_mail_make(balancer->engine->topology->rank, EKI_PARCEL_OFFER,
                          group, bytes);
 }
 
@@ -321,11 +310,14 @@ static bool send_offer(struct eki_balancer *balancer, int here, int end)
         eki_free(parcel);
         goto free_scratch;
     }
-    struct offer offer = {.told = (struct eki_offer_told *)parcel->data,
+    struct eki_section *section = (struct eki_section *)parcel->data;
+    struct offer offer = {.told = (struct eki_offer_told *)(section + 1),
                           .ns = ns,
                           .chosen = chosen};
     fill_offer(balancer, here, end, &offer);
     parcel->bytes = (unsigned char *)offer.item - parcel->data;
+    section->of = balancer->engine->topology->rank;
+    section->bytes = parcel->bytes - (int64_t)sizeof *section;
     eki_mail_send(&balancer->mail, parcel);
     done = true;
 free_scratch:
@@ -400,9 +392,12 @@ static bool take_target(struct eki_balancer *balancer,
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
-    if (told->is_whole && !eki_leader_whole(balancer))
-        return false;
-    if (!open_items(balancer) || !list_workers(balancer, hint_ns))
+    if (told->is_whole) {
+        balancer->group_size = balancer->engine->topology->workers;
+        balancer->groups = 1;
+    }
+    if (!eki_leader_open(balancer) || !eki_relay_open_groups(balancer) ||
+        !open_items(balancer) || !list_workers(balancer, hint_ns))
         return false;
     for (int here = 0, end; here < workers; here = end) {
         end = end_of_group(balancer, here);
@@ -477,13 +472,16 @@ static bool take_open(struct eki_balancer *balancer,
         return true;
     eki_group_here(balancer, parcel->group, topology->rank, &first, &last);
     int64_t count = count_wanted(balancer, told, first - begin, last - begin);
+    int64_t bytes = count * (int64_t)sizeof(struct eki_item);
     struct eki_parcel *answer =
-        eki_mail_make(parcel->rank, EKI_PARCEL_OPENED, parcel->group,
-                      count * (int64_t)sizeof(struct eki_item));
+        eki_mail_make(topology->rank, EKI_PARCEL_OPENED, parcel->group,
+                      (int64_t)sizeof(struct eki_section) + bytes);
     if (!answer)
         return false;
+    struct eki_section *section = (struct eki_section *)answer->data;
+    *section = (struct eki_section){topology->rank, bytes};
     open_wanted(balancer, told, first - begin, last - begin,
-                (struct eki_item *)answer->data);
+                (struct eki_item *)(section + 1));
     eki_mail_send(&balancer->mail, answer);
     return true;
 }
@@ -512,14 +510,15 @@ static bool plan_fits(const struct eki_balancer *balancer,
 }
 
 static void take_plan(struct eki_balancer *balancer,
-                      const struct eki_parcel *parcel)
+                      const struct eki_parcel *parcel,
+                      const struct eki_section *section)
 {
     struct eki_donor *donor = &balancer->donor;
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_plan_told *plan =
-        (const struct eki_plan_told *)parcel->data;
-    int64_t count = parcel->bytes / (int64_t)sizeof *plan;
-    if (!eki_fits_parcel(&decode, parcel, 0, sizeof *plan) ||
+        (const struct eki_plan_told *)(section + 1);
+    int64_t entry = (int64_t)sizeof *plan, count = section->bytes / entry;
+    if (!eki_fits_one(&decode, "bytes too many", section->bytes % entry, 0) ||
         !eki_fits_one(&decode, "tasks are listed", donor->first != NULL, true))
         return;
     for (int64_t i = 0; i < count; i++) {
@@ -527,8 +526,8 @@ static void take_plan(struct eki_balancer *balancer,
         if (!plan_fits(balancer, &decode, &plan[i], parcel->group))
             return;
         donor->to[donor->first[here] + plan[i].index] = plan[i].to;
+        donor->open--;
     }
-    donor->open -= count;
 }
 
 static bool over_fits(const struct eki_balancer *balancer,
@@ -591,9 +590,12 @@ bool eki_donor_take(struct eki_balancer *balancer,
         return take_target(balancer, parcel);
     case EKI_PARCEL_OPEN:
         return take_open(balancer, parcel);
-    case EKI_PARCEL_PLAN:
-        take_plan(balancer, parcel);
+    case EKI_PARCEL_PLAN: {
+        const struct eki_section *at = NULL;
+        while ((at = eki_section_next(parcel, at)) != NULL)
+            take_plan(balancer, parcel, at);
         return true;
+    }
     default:
         take_over(balancer, parcel);
         return true;

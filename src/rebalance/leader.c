@@ -39,7 +39,6 @@ static bool open_leader(struct eki_balancer *balancer, int group)
     leader->first_rank = rank_of(balancer, leader->first);
     leader->ranks = rank_of(balancer, leader->first + leader->workers - 1) -
                     leader->first_rank + 1;
-    leader->awaited = leader->ranks;
     leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
     leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
     leader->nodes = eki_alloc((size_t)leader->workers, sizeof *leader->nodes);
@@ -49,35 +48,33 @@ static bool open_leader(struct eki_balancer *balancer, int group)
     return true;
 }
 
+/* The first group whose first worker is of this rank or a later one. */
+static int first_led(const struct eki_balancer *balancer)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    int first = topology->first_worker[topology->rank];
+    return (first + balancer->group_size - 1) / balancer->group_size;
+}
+
 bool eki_leader_open(struct eki_balancer *balancer)
 {
-    int mine = 0;
-    for (int g = 0; g < balancer->groups; g++)
-        mine += rank_of(balancer, g * balancer->group_size) ==
-                balancer->engine->topology->rank;
-    balancer->leaders = eki_alloc((size_t)mine, sizeof *balancer->leaders);
+    int first = first_led(balancer), end = first;
+    while (end < balancer->groups &&
+           eki_leader_of(balancer, end) == balancer->engine->topology->rank)
+        end++;
+    balancer->leaders =
+        eki_alloc((size_t)(end - first), sizeof *balancer->leaders);
     if (!balancer->leaders)
         return false;
-    for (int g = 0; g < balancer->groups; g++) {
-        if (rank_of(balancer, g * balancer->group_size) ==
-                balancer->engine->topology->rank &&
-            !open_leader(balancer, g))
+    for (int g = first; g < end; g++) {
+        if (!open_leader(balancer, g))
             return false;
     }
     return true;
 }
 
-static void forget_heard(struct eki_leader *leader)
-{
-    for (int r = 0; leader->heard && r < leader->ranks; r++) {
-        eki_free(leader->heard[r]);
-        leader->heard[r] = NULL;
-    }
-}
-
 static void free_leader(struct eki_leader *leader)
 {
-    forget_heard(leader);
     eki_free(leader->heard);
     eki_free(leader->loads);
     eki_free(leader->nodes);
@@ -91,16 +88,6 @@ void eki_leader_close(struct eki_balancer *balancer)
     eki_free(balancer->leaders);
     balancer->leaders = NULL;
     balancer->leader_count = 0;
-}
-
-bool eki_leader_whole(struct eki_balancer *balancer)
-{
-    if (balancer->groups == 1)
-        return true;
-    eki_leader_close(balancer);
-    balancer->group_size = balancer->engine->topology->workers;
-    balancer->groups = 1;
-    return eki_leader_open(balancer);
 }
 
 static void add_result(const struct eki_leader *leader,
@@ -131,33 +118,60 @@ static void count_plans(const struct eki_balancer *balancer,
         counts[rank_of(balancer, pool->items[i].from)]++;
 }
 
-/* A parcel for each rank that has COUNTS.  False: no memory, and none is made.
- */
-static bool make_plans(const struct eki_balancer *balancer,
-                       const struct eki_leader *leader, const int64_t *counts,
-                       struct eki_parcel **parcels)
+static bool is_of_group(const struct eki_leader *leader, int rank)
 {
+    return rank >= leader->first_rank &&
+           rank < leader->first_rank + leader->ranks;
+}
+
+static int64_t bytes_of_plan(int64_t count)
+{
+    return (int64_t)sizeof(struct eki_section) +
+           count * (int64_t)sizeof(struct eki_plan_told);
+}
+
+/* A parcel for the group, to this rank, where the tree of the group begins, and
+ * one for each rank outside that has COUNTS.  PLANS [size]: where that of each
+ * rank goes.  False: no memory. */
+static bool send_empty_plans(struct eki_balancer *balancer,
+                             const struct eki_leader *leader,
+                             const int64_t *counts, struct eki_section **plans)
+{
+    int me = balancer->engine->topology->rank;
+    int64_t bytes = 0;
+    for (int r = leader->first_rank; is_of_group(leader, r); r++)
+        bytes += counts[r] ? bytes_of_plan(counts[r]) : 0;
+    struct eki_parcel *parcel =
+        eki_mail_make(me, EKI_PARCEL_PLAN, leader->group, bytes);
+    if (!parcel)
+        return false;
+    eki_mail_send(&balancer->mail, parcel);
+    unsigned char *at = parcel->data;
     for (int r = 0; r < balancer->engine->topology->size; r++) {
         if (counts[r] == 0)
             continue;
-        parcels[r] =
-            eki_mail_make(r, EKI_PARCEL_PLAN, leader->group,
-                          counts[r] * (int64_t)sizeof(struct eki_plan_told));
-        if (!parcels[r])
-            goto free_parcels;
+        bytes = bytes_of_plan(counts[r]);
+        plans[r] = (struct eki_section *)at;
+        if (is_of_group(leader, r)) {
+            at += bytes;
+        } else {
+            parcel = eki_mail_make(r, EKI_PARCEL_PLAN, leader->group, bytes);
+            if (!parcel)
+                return false;
+            eki_mail_send(&balancer->mail, parcel);
+            plans[r] = (struct eki_section *)parcel->data;
+        }
+        *plans[r] = (struct eki_section){
+            r, bytes - (int64_t)sizeof(struct eki_section)};
     }
     return true;
-free_parcels:
-    for (int r = 0; r < balancer->engine->topology->size; r++)
-        eki_free(parcels[r]);
-    return false;
 }
 
-/* Where each item goes, into the parcel of its rank; COUNTS start anew and end
- * as they were. */
+/* Where each item goes, into the plan of its rank; COUNTS start anew and end as
+ * they were. */
 static void fill_plans(const struct eki_balancer *balancer,
                        const struct eki_leader *leader, int64_t *counts,
-                       struct eki_parcel **parcels)
+                       struct eki_section **plans)
 {
     const struct eki_pool *pool = &leader->settle.pool;
     memset(counts, 0,
@@ -165,33 +179,27 @@ static void fill_plans(const struct eki_balancer *balancer,
     for (int64_t i = 0; i < pool->count; i++) {
         const struct eki_item *item = &pool->items[i];
         int r = rank_of(balancer, item->from);
-        ((struct eki_plan_told *)parcels[r]->data)[counts[r]++] =
+        ((struct eki_plan_told *)(plans[r] + 1))[counts[r]++] =
             (struct eki_plan_told){item->from, item->index,
                                    leader->first + pool->places[i], 0};
     }
 }
 
-/* One parcel per rank that has items in the pool. */
+/* Nothing has left while this rank does not post. */
 static bool send_plans(struct eki_balancer *balancer,
                        const struct eki_leader *leader)
 {
-    int size = balancer->engine->topology->size;
-    struct eki_parcel **parcels = eki_alloc((size_t)size, sizeof *parcels);
-    int64_t *counts = eki_alloc((size_t)size, sizeof *counts);
-    bool done = false;
-    if (!parcels || !counts)
-        goto free_arrays;
-    count_plans(balancer, leader, counts);
-    if (!make_plans(balancer, leader, counts, parcels))
-        goto free_arrays;
-    fill_plans(balancer, leader, counts, parcels);
-    for (int r = 0; r < size; r++) {
-        if (parcels[r])
-            eki_mail_send(&balancer->mail, parcels[r]);
+    size_t size = (size_t)balancer->engine->topology->size;
+    struct eki_section **plans = eki_alloc(size, sizeof *plans);
+    int64_t *counts = eki_alloc(size, sizeof *counts);
+    bool done = plans && counts;
+    if (done) {
+        count_plans(balancer, leader, counts);
+        done = send_empty_plans(balancer, leader, counts, plans);
     }
-    done = true;
-free_arrays:
-    eki_free(parcels);
+    if (done)
+        fill_plans(balancer, leader, counts, plans);
+    eki_free(plans);
     eki_free(counts);
     return done;
 }
@@ -202,8 +210,9 @@ static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
     add_result(leader, &result);
     leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
-           eki_mail_send_copy(&balancer->mail, 0, EKI_PARCEL_RESULT,
-                              leader->group, &result, sizeof result);
+           eki_mail_send_copy(&balancer->mail, balancer->engine->topology->rank,
+                              EKI_PARCEL_RESULT, leader->group, &result,
+                              sizeof result);
 }
 
 /* Ask the ranks of the group for tasks that their workers have kept. */
@@ -212,14 +221,9 @@ static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
     const struct eki_open_told told = {leader->settle.least,
                                        leader->settle.most};
     leader->stage = EKI_STAGE_OPENED;
-    leader->awaited = leader->ranks;
-    for (int r = 0; r < leader->ranks; r++) {
-        if (!eki_mail_send_copy(&balancer->mail, leader->first_rank + r,
-                                EKI_PARCEL_OPEN, leader->group, &told,
-                                sizeof told))
-            return false;
-    }
-    return true;
+    return eki_mail_send_copy(&balancer->mail, balancer->engine->topology->rank,
+                              EKI_PARCEL_OPEN, leader->group, &told,
+                              sizeof told);
 }
 
 static bool settle_as_printed(struct eki_balancer *balancer,
@@ -258,38 +262,25 @@ static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 }
 
 /* Items in an OPENED. */
-static int64_t opened_in(const struct eki_parcel *opened)
+static int64_t opened_in(const struct eki_section *opened)
 {
     return opened->bytes / (int64_t)sizeof(struct eki_item);
-}
-
-/* The items that were opened, in the order of the ranks; NULL: no memory. */
-static struct eki_item *copy_opened(const struct eki_leader *leader,
-                                    int64_t *count)
-{
-    *count = 0;
-    for (int r = 0; r < leader->ranks; r++)
-        *count += opened_in(leader->heard[r]);
-    struct eki_item *items = eki_alloc((size_t)*count, sizeof *items);
-    struct eki_item *at = items;
-    for (int r = 0; items && r < leader->ranks; r++) {
-        int64_t n = opened_in(leader->heard[r]);
-        if (n == 0)
-            continue;
-        memcpy(at, leader->heard[r]->data, (size_t)n * sizeof *at);
-        at += n;
-    }
-    return items;
 }
 
 static bool take_opened(struct eki_balancer *balancer,
                         struct eki_leader *leader)
 {
-    int64_t count;
-    struct eki_item *items = copy_opened(leader, &count);
+    int64_t count = 0, at = 0;
+    for (int r = 0; r < leader->ranks; r++)
+        count += opened_in(leader->heard[r]);
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
     if (!items)
         return false;
-    forget_heard(leader);
+    for (int r = 0; r < leader->ranks; r++) {
+        int64_t n = opened_in(leader->heard[r]);
+        memcpy(items + at, leader->heard[r] + 1, (size_t)n * sizeof *items);
+        at += n;
+    }
     enum eki_settle_next next =
         eki_settle_opened(&leader->settle, items, count);
     eki_free(items);
@@ -299,23 +290,26 @@ static bool take_opened(struct eki_balancer *balancer,
 static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->settle.pool;
+    struct eki_parcel *parcel = eki_mail_make(
+        balancer->engine->topology->rank, EKI_PARCEL_LEFT, leader->group,
+        (int64_t)(sizeof(struct eki_section) + sizeof(struct eki_group)) +
+            pool->count * (int64_t)sizeof(struct eki_item));
     leader->stage = EKI_STAGE_GIVEN;
-    struct eki_parcel *parcel =
-        eki_mail_make(0, EKI_PARCEL_LEFT, leader->group,
-                      (int64_t)sizeof(struct eki_group) +
-                          pool->count * (int64_t)sizeof(struct eki_item));
     if (!parcel)
         return false;
-    struct eki_group *group = (struct eki_group *)parcel->data;
+    struct eki_section *section = (struct eki_section *)parcel->data;
+    struct eki_group *group = (struct eki_group *)(section + 1);
     int64_t left;
     if (!eki_settle_share(&leader->settle, (struct eki_item *)(group + 1),
                           &left)) {
         eki_free(parcel);
         return false;
     }
-    parcel->bytes =
-        (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item);
     eki_group_describe(pool, group);
+    *section = (struct eki_section){
+        leader->group,
+        (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item)};
+    parcel->bytes = (int64_t)sizeof *section + section->bytes;
     eki_mail_send(&balancer->mail, parcel);
     return true;
 }
@@ -323,7 +317,7 @@ static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 static const struct eki_offer_told *offer_of(const struct eki_leader *leader,
                                              int r)
 {
-    return (const struct eki_offer_told *)leader->heard[r]->data;
+    return (const struct eki_offer_told *)(leader->heard[r] + 1);
 }
 
 static int64_t count_offered(const struct eki_leader *leader)
@@ -371,7 +365,6 @@ static bool gather(const struct eki_balancer *balancer,
                                      .loads = leader->loads}};
     bool done = eki_pool_fill(&leader->settle.pool, items, count);
     eki_free(items);
-    forget_heard(leader);
     return done;
 }
 
@@ -385,34 +378,23 @@ static bool take_offers(struct eki_balancer *balancer,
     return tell_left(balancer, leader);
 }
 
-/* The root gives tasks of other groups, longest first. */
-static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
-                       struct eki_parcel *parcel)
-{
-    struct eki_item *items = (struct eki_item *)parcel->data;
-    return eki_pool_fill(&leader->settle.pool, items,
-                         parcel->bytes / (int64_t)sizeof *items) &&
-           settle(balancer, leader);
-}
-
 /* The loads that workers keep, and what they shed. */
 static bool offer_fits(const struct eki_decode *decode,
                        const struct eki_balancer *balancer,
                        struct eki_leader *leader,
-                       const struct eki_parcel *parcel, int first, int last)
+                       const struct eki_section *section, int first, int last)
 {
     const struct eki_offer_told *told =
-        (const struct eki_offer_told *)parcel->data;
+        (const struct eki_offer_told *)(section + 1);
     const eki_ns *loads = (const eki_ns *)(told + 1);
     int64_t workers = last - first + 1,
             ranks = balancer->engine->topology->size;
-    size_t head = sizeof *told + (size_t)workers * sizeof *loads;
-    if (!eki_fits_parcel(decode, parcel, head, sizeof(struct eki_item)))
-        return false;
-    int64_t items =
-        (parcel->bytes - (int64_t)head) / (int64_t)sizeof(struct eki_item);
-    if (!eki_fits_one(decode, "workers", told->workers, workers) ||
-        !eki_fits_one(decode, "items", told->items, items) ||
+    int64_t rest = section->bytes - (int64_t)sizeof *told -
+                   workers * (int64_t)sizeof *loads;
+    if (!eki_fits(decode, "bytes", rest, 0, INT64_MAX) ||
+        !eki_fits_one(decode, "workers", told->workers, workers) ||
+        !eki_fits_one(decode, "items", rest,
+                      told->items * (int64_t)sizeof(struct eki_item)) ||
         !eki_fits(decode, "fewest", told->fewest, 0, INT64_MAX / 4 / ranks) ||
         !eki_fits(decode, "largest load", told->largest, 0, EKI_NS_MOST))
         return false;
@@ -422,58 +404,94 @@ static bool offer_fits(const struct eki_decode *decode,
         leader->sum += loads[w];
     }
     return eki_fits_items(decode, (const struct eki_item *)(loads + workers),
-                          items, first, last, &leader->sum);
+                          told->items, first, last, &leader->sum);
 }
 
-/* A parcel of the stage that the leader is in, from a rank that it has not
- * heard in it. */
-static bool parcel_fits(const struct eki_balancer *balancer,
+/* Items of workers FIRST ... LAST. */
+static bool opened_fits(const struct eki_decode *decode,
                         struct eki_leader *leader,
-                        const struct eki_parcel *parcel)
+                        const struct eki_section *section, int first, int last)
+{
+    int64_t item = (int64_t)sizeof(struct eki_item);
+    return eki_fits_one(decode, "bytes too many", section->bytes % item, 0) &&
+           eki_fits_items(decode, (const struct eki_item *)(section + 1),
+                          section->bytes / item, first, last, &leader->sum);
+}
+
+/* What each rank of the group tells, once, in the stage that the leader is in.
+ */
+static bool heard_fits(const struct eki_balancer *balancer,
+                       struct eki_leader *leader,
+                       const struct eki_parcel *parcel)
 {
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const struct eki_item *items = (const struct eki_item *)parcel->data;
-    int64_t count = parcel->bytes / (int64_t)sizeof *items;
-    int at = parcel->rank - leader->first_rank, first, last;
-    bool is_given = parcel->what == EKI_PARCEL_GIVEN;
     bool is_offer = parcel->what == EKI_PARCEL_OFFER;
-    eki_group_here(balancer, leader->group, parcel->rank, &first, &last);
+    const struct eki_section *at = NULL;
+    int heard = 0;
     if (!eki_fits_one(&decode, "stage", leader->stage,
-                      is_given   ? EKI_STAGE_GIVEN
-                      : is_offer ? EKI_STAGE_OFFERS
-                                 : EKI_STAGE_OPENED))
+                      is_offer ? EKI_STAGE_OFFERS : EKI_STAGE_OPENED))
         return false;
-    if (is_given)
-        return eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
-               eki_fits_items(&decode, items, count, 0,
-                              balancer->engine->topology->workers - 1,
-                              &leader->sum);
-    if (!eki_fits(&decode, "rank", at, 0, leader->ranks - 1) ||
-        !eki_fits_one(&decode, "parcels before it", leader->heard[at] != NULL,
-                      false))
-        return false;
-    if (is_offer)
-        return offer_fits(&decode, balancer, leader, parcel, first, last);
-    return eki_fits_parcel(&decode, parcel, 0, sizeof *items) &&
-           eki_fits_items(&decode, items, count, first, last, &leader->sum);
+    memset(leader->heard, 0, (size_t)leader->ranks * sizeof *leader->heard);
+    while ((at = eki_section_next(parcel, at)) != NULL) {
+        int first, last;
+        int64_t r = at->of - leader->first_rank;
+        if (!eki_fits(&decode, "rank", r, 0, leader->ranks - 1) ||
+            !eki_fits_one(&decode, "parts before it", leader->heard[r] != NULL,
+                          false))
+            return false;
+        decode.source = (int)at->of;
+        eki_group_here(balancer, leader->group, decode.source, &first, &last);
+        if (is_offer ? !offer_fits(&decode, balancer, leader, at, first, last)
+                     : !opened_fits(&decode, leader, at, first, last))
+            return false;
+        leader->heard[r] = at;
+        heard++;
+    }
+    return eki_fits_one(&decode, "ranks", heard, leader->ranks);
 }
 
-bool eki_leader_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                     bool *kept)
+/* The root gives tasks of other groups, longest first. */
+static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
+                       const struct eki_parcel *parcel,
+                       const struct eki_section *section)
+{
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    struct eki_item *items = (struct eki_item *)(section + 1);
+    int64_t item = (int64_t)sizeof *items, count = section->bytes / item;
+    if (!eki_fits_one(&decode, "stage", leader->stage, EKI_STAGE_GIVEN) ||
+        !eki_fits_one(&decode, "bytes too many", section->bytes % item, 0) ||
+        !eki_fits_items(&decode, items, count, 0,
+                        balancer->engine->topology->workers - 1, &leader->sum))
+        return true;
+    return eki_pool_fill(&leader->settle.pool, items, count) &&
+           settle(balancer, leader);
+}
+
+static struct eki_leader *leader_of(const struct eki_balancer *balancer,
+                                    int64_t group)
 {
     struct eki_leader *leader = balancer->leaders;
     struct eki_leader *end = leader + balancer->leader_count;
-    while (leader != end && leader->group != parcel->group)
+    while (leader != end && leader->group != group)
         leader++;
     EKI_ASSERT(leader != end);
-    if (!parcel_fits(balancer, leader, parcel))
-        return true;
-    if (parcel->what == EKI_PARCEL_GIVEN)
-        return take_given(balancer, leader, parcel);
-    leader->heard[parcel->rank - leader->first_rank] = parcel;
-    *kept = true;
-    if (--leader->awaited > 0)
-        return true;
-    return parcel->what == EKI_PARCEL_OFFER ? take_offers(balancer, leader)
-                                            : take_opened(balancer, leader);
+    return leader;
+}
+
+bool eki_leader_take(struct eki_balancer *balancer,
+                     const struct eki_parcel *parcel)
+{
+    if (parcel->what != EKI_PARCEL_GIVEN) {
+        struct eki_leader *leader = leader_of(balancer, parcel->group);
+        if (!heard_fits(balancer, leader, parcel))
+            return true;
+        return parcel->what == EKI_PARCEL_OFFER ? take_offers(balancer, leader)
+                                                : take_opened(balancer, leader);
+    }
+    const struct eki_section *at = NULL;
+    while ((at = eki_section_next(parcel, at)) != NULL) {
+        if (!take_given(balancer, leader_of(balancer, at->of), parcel, at))
+            return false;
+    }
+    return true;
 }

@@ -22,6 +22,7 @@ struct eki_parcel {
     int rank; /* where it goes, or comes from */
     int what; /* enum eki_parcel_kind */
     int group;
+    bool is_mine; /* of a tree: all that was gathered, or this rank's part */
     int64_t bytes, done; /* of the data: all, and what has left or come */
     int64_t room;        /* for data */
     _Alignas(16) unsigned char data[];

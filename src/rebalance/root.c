@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The root of a rebalance sets the target, and passes tasks between groups. */
+/*
+ * What all ranks have is summed up on its way to rank 0, the root, which sets
+ * the target, and passes tasks between groups.
+ */
 #include "rebalance/balancer.h"
 
 #include <math.h>
@@ -8,33 +11,30 @@ bool eki_root_open(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
     memset(root, 0, sizeof *root);
-    if (balancer->engine->topology->rank != 0)
-        return true;
     root->known = eki_alloc((size_t)balancer->engine->function_count,
                             sizeof *root->known);
     root->sizes = eki_alloc(1, sizeof *root->sizes);
-    root->has_totals = eki_alloc((size_t)balancer->engine->topology->size,
-                                 sizeof *root->has_totals);
-    root->has_result =
-        eki_alloc((size_t)balancer->groups, sizeof *root->has_result);
-    root->told = eki_alloc((size_t)balancer->groups, sizeof *root->told);
-    root->left = eki_alloc((size_t)balancer->groups, sizeof *root->left);
-    return root->known && root->sizes && root->has_totals && root->has_result &&
-           root->told && root->left;
+    return root->known && root->sizes;
 }
 
 void eki_root_free(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
-    for (int g = 0; root->left && g < balancer->groups; g++)
-        eki_free(root->left[g]);
     eki_free(root->known);
     eki_free(root->sizes);
-    eki_free(root->has_totals);
-    eki_free(root->has_result);
-    eki_free(root->told);
-    eki_free(root->left);
     memset(root, 0, sizeof *root);
+}
+
+static bool is_root(const struct eki_balancer *balancer)
+{
+    return balancer->engine->topology->rank == 0;
+}
+
+/* Send what was summed up to the parent. */
+static void send_up(struct eki_balancer *balancer, struct eki_parcel *parcel)
+{
+    parcel->rank = eki_relay_above(balancer, &balancer->all);
+    eki_mail_send(&balancer->mail, parcel);
 }
 
 /* The tasks by size, which follow what is KNOWN of functions: how many classes.
@@ -67,7 +67,7 @@ static void add_totals(struct eki_balancer *balancer,
     const struct eki_totals_told *told =
         (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
-    struct eki_totals *sum = &root->totals;
+    struct eki_totals *sum = &root->sums;
     if (told->variance > root->variance)
         root->variance = told->variance;
     sum->total += told->totals.total;
@@ -131,12 +131,12 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
     for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
         scales[f] = hint_ns(known, mean);
-        root->totals.total += bounded(scales[f] * (double)known->hints,
-                                      EKI_NS_MOST - root->totals.total);
+        root->sums.total += bounded(scales[f] * (double)known->hints,
+                                    EKI_NS_MOST - root->sums.total);
         eki_ns largest =
             bounded(scales[f] * (double)known->largest_hint, EKI_NS_MOST);
-        if (largest > root->totals.largest_task)
-            root->totals.largest_task = largest;
+        if (largest > root->sums.largest_task)
+            root->sums.largest_task = largest;
         has_unmeasured |= known->unmeasured > 0;
     }
     return has_unmeasured;
@@ -146,16 +146,16 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
  * alone: its deviation times sqrt(2 ln P). */
 static double noise_of(const struct eki_root *root)
 {
-    double workers = (double)root->totals.workers;
-    double mean = (double)root->totals.total / workers;
-    if (!(mean > 0) || root->totals.workers < 2)
+    double workers = (double)root->sums.workers;
+    double mean = (double)root->sums.total / workers;
+    if (!(mean > 0) || root->sums.workers < 2)
         return 0;
     return sqrt(root->variance) / mean * sqrt(2 * log(workers));
 }
 
 static eki_ns target_of(const struct eki_balancer *balancer)
 {
-    const struct eki_totals *totals = &balancer->root.totals;
+    const struct eki_totals *totals = &balancer->root.sums;
     double eps = balancer->wish.eps;
     if (balancer->wish.is_printed)
         return (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
@@ -170,7 +170,7 @@ static eki_ns target_of(const struct eki_balancer *balancer)
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 {
     const struct eki_reached *reached = &balancer->reached;
-    const struct eki_totals *totals = &balancer->root.totals;
+    const struct eki_totals *totals = &balancer->root.sums;
     return reached->ratio > 0 && reached->tasks == totals->tasks &&
            reached->group == balancer->wish.group &&
            (double)totals->largest_load <= (double)target * reached->ratio;
@@ -179,7 +179,7 @@ static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 static void note_reached(struct eki_balancer *balancer)
 {
     const struct eki_result_told *result = &balancer->root.result;
-    const struct eki_totals *totals = &balancer->root.totals;
+    const struct eki_totals *totals = &balancer->root.sums;
     eki_ns bound = eki_balance_bound(totals);
     eki_ns after =
         result->after < result->before ? result->after : result->before;
@@ -193,7 +193,7 @@ static void note_reached(struct eki_balancer *balancer)
 static void choose_target(struct eki_balancer *balancer,
                           struct eki_target_told *told, bool has_unmeasured)
 {
-    const struct eki_totals *totals = &balancer->root.totals;
+    const struct eki_totals *totals = &balancer->root.sums;
     eki_ns gain;
     told->target = target_of(balancer);
     if (told->target > EKI_NS_MOST / totals->workers)
@@ -211,21 +211,17 @@ static void choose_target(struct eki_balancer *balancer,
          (double)gain * balancer->wish.iterations < balancer->wish.cost_ns);
 }
 
-/* Send a copy of DATA to every rank.  False: no memory, some go without. */
+/* Send a copy of DATA to every rank: this one passes it on. */
 static bool send_to_all(struct eki_balancer *balancer, int what,
                         const void *data, int64_t bytes)
 {
-    for (int r = 0; r < balancer->engine->topology->size; r++) {
-        if (!eki_mail_send_copy(&balancer->mail, r, what, 0, data, bytes))
-            return false;
-    }
-    return true;
+    return eki_mail_send_copy(&balancer->mail, 0, what, 0, data, bytes);
 }
 
 /* All stays as it is. */
 static bool send_balanced(struct eki_balancer *balancer)
 {
-    eki_ns largest = balancer->root.totals.largest_load;
+    eki_ns largest = balancer->root.sums.largest_load;
     struct eki_result_told result = {.before = largest, .after = largest};
     return send_to_all(balancer, EKI_PARCEL_OVER, &result, sizeof result);
 }
@@ -238,98 +234,180 @@ static bool send_target(struct eki_balancer *balancer)
     struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
     if (!told)
         return false;
-    balancer->root.totals.crowd =
-        eki_sizes_bound(balancer->root.sizes, balancer->root.totals.workers);
+    balancer->root.sums.crowd =
+        eki_sizes_bound(balancer->root.sizes, balancer->root.sums.workers);
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
     choose_target(balancer, told, has_unmeasured);
-    bool done = (!told->is_whole || eki_leader_whole(balancer)) &&
-                send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
+    bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
                 (!told->is_balanced || send_balanced(balancer));
     eki_free(told);
     return done;
 }
 
-static int64_t items_in(const struct eki_parcel *left)
+/* What this rank and those below have, to the parent. */
+static bool send_totals(struct eki_balancer *balancer)
 {
-    return (left->bytes - (int64_t)sizeof(struct eki_group)) /
+    const struct eki_root *root = &balancer->root;
+    size_t known =
+        (size_t)balancer->engine->function_count * sizeof *root->known;
+    int64_t head = (int64_t)(sizeof(struct eki_totals_told) + known);
+    struct eki_parcel *parcel =
+        eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
+                      head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
+    if (!parcel)
+        return false;
+    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
+    *told = (struct eki_totals_told){root->sums, root->variance};
+    if (known)
+        memcpy(told + 1, root->known, known);
+    int64_t n = eki_sizes_tell(root->sizes,
+                               (struct eki_size_told *)(parcel->data + head));
+    parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
+    send_up(balancer, parcel);
+    return true;
+}
+
+static bool take_totals(struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel)
+{
+    add_totals(balancer, parcel);
+    if (++balancer->root.totals_heard <=
+        eki_relay_children(balancer, &balancer->all))
+        return true;
+    return is_root(balancer) ? send_target(balancer) : send_totals(balancer);
+}
+
+/* What all groups left: the groups as they are told, and their items. */
+struct left {
+    const struct eki_section **heard; /* [groups] */
+    struct eki_group *told;           /* [groups] */
+    struct eki_item *items;           /* [count] */
+    int32_t *given;                   /* [count] */
+    int64_t count;
+};
+
+static int64_t items_in(const struct eki_section *section)
+{
+    return (section->bytes - (int64_t)sizeof(struct eki_group)) /
            (int64_t)sizeof(struct eki_item);
 }
 
-static int64_t count_left(const struct eki_balancer *balancer)
+/* What a group is like, and tasks of its workers. */
+static bool group_fits(struct eki_balancer *balancer,
+                       const struct eki_decode *decode,
+                       const struct eki_section *section)
 {
-    int64_t count = 0;
-    for (int g = 0; g < balancer->groups; g++)
-        count += items_in(balancer->root.left[g]);
-    return count;
+    const struct eki_group *group = (const struct eki_group *)(section + 1);
+    int begin = (int)section->of * balancer->group_size;
+    int rest = balancer->engine->topology->workers - begin;
+    int workers = rest < balancer->group_size ? rest : balancer->group_size;
+    int64_t bytes = section->bytes - (int64_t)sizeof *group;
+    if (!eki_fits(decode, "bytes", bytes, 0, INT64_MAX) ||
+        !eki_fits_one(decode, "bytes too many",
+                      bytes % (int64_t)sizeof(struct eki_item), 0) ||
+        !eki_fits(decode, "spare", group->spare, -EKI_NS_MOST, EKI_NS_MOST) ||
+        !eki_fits_one(decode, "workers", group->workers, workers))
+        return false;
+    for (int i = 0; i < EKI_GROUP_HOLES; i++) {
+        if (!eki_fits(decode, "hole", group->holes[i], -EKI_NS_MOST,
+                      EKI_NS_MOST))
+            return false;
+    }
+    return eki_fits_items(decode, (const struct eki_item *)(group + 1),
+                          items_in(section), begin, begin + workers - 1,
+                          &balancer->root.sum);
 }
 
-/* What all groups left to ITEMS, and what each is like. */
-static void copy_left(struct eki_balancer *balancer, struct eki_item *items)
+/* Every group once; counts the items. */
+static bool left_fits(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel, struct left *left)
 {
-    struct eki_root *root = &balancer->root;
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_section *at = NULL;
+    int heard = 0;
+    while ((at = eki_section_next(parcel, at)) != NULL) {
+        if (!eki_fits(&decode, "group", at->of, 0, balancer->groups - 1) ||
+            !eki_fits_one(&decode, "parts before it",
+                          left->heard[at->of] != NULL, false) ||
+            !group_fits(balancer, &decode, at))
+            return false;
+        left->heard[at->of] = at;
+        left->count += items_in(at);
+        heard++;
+    }
+    return eki_fits_one(&decode, "groups", heard, balancer->groups);
+}
+
+static void copy_left(const struct eki_balancer *balancer, struct left *left)
+{
+    struct eki_item *items = left->items;
     for (int g = 0; g < balancer->groups; g++) {
         const struct eki_group *told =
-            (const struct eki_group *)root->left[g]->data;
-        int64_t n = items_in(root->left[g]);
-        root->told[g] = *told;
+            (const struct eki_group *)(left->heard[g] + 1);
+        int64_t n = items_in(left->heard[g]);
+        left->told[g] = *told;
         memcpy(items, told + 1, (size_t)n * sizeof *items);
         items += n;
     }
 }
 
-static bool send_given(struct eki_balancer *balancer, int group,
-                       const struct eki_item *items, const int32_t *given,
-                       int64_t count)
+/* A section for each group, even if it is given nothing: its leader waits. */
+static bool send_given(struct eki_balancer *balancer, const struct left *left)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < count; i++)
-        n += given[i] == group;
-    int leader = eki_topology_rank(balancer->engine->topology,
-                                   group * balancer->group_size);
-    struct eki_parcel *parcel = eki_mail_make(
-        leader, EKI_PARCEL_GIVEN, group, n * (int64_t)sizeof(struct eki_item));
-    if (!parcel)
-        return false;
-    struct eki_item *put = (struct eki_item *)parcel->data;
-    for (int64_t i = 0; i < count; i++) {
-        if (given[i] == group)
-            *put++ = items[i];
+    struct eki_parcel *parcel =
+        eki_mail_make(0, EKI_PARCEL_GIVEN, 0,
+                      balancer->groups * (int64_t)sizeof(struct eki_section) +
+                          left->count * (int64_t)sizeof(struct eki_item));
+    int64_t *starts = eki_alloc((size_t)balancer->groups, sizeof *starts);
+    bool done = parcel && starts;
+    int64_t at = 0;
+    for (int64_t i = 0; done && i < left->count; i++)
+        starts[left->given[i]] += (int64_t)sizeof(struct eki_item);
+    for (int g = 0; done && g < balancer->groups; g++) {
+        struct eki_section *section = (struct eki_section *)(parcel->data + at);
+        *section = (struct eki_section){g, starts[g]};
+        starts[g] = at + (int64_t)sizeof *section;
+        at = starts[g] + section->bytes;
     }
-    eki_mail_send(&balancer->mail, parcel);
-    return true;
-}
-
-static bool send_all_given(struct eki_balancer *balancer,
-                           const struct eki_item *items, const int32_t *given,
-                           int64_t count)
-{
-    for (int g = 0; g < balancer->groups; g++) {
-        if (!send_given(balancer, g, items, given, count))
-            return false;
+    for (int64_t i = 0; done && i < left->count; i++) {
+        int64_t *to = &starts[left->given[i]];
+        memcpy(parcel->data + *to, &left->items[i], sizeof *left->items);
+        *to += (int64_t)sizeof *left->items;
     }
-    return true;
+    eki_free(starts);
+    if (done)
+        eki_mail_send(&balancer->mail, parcel);
+    else
+        eki_free(parcel);
+    return done;
 }
 
 /* Give what all groups left, longest first, to groups that have room. */
-static bool share(struct eki_balancer *balancer)
+static bool share(struct eki_balancer *balancer, struct left *left)
 {
-    int64_t count = count_left(balancer);
-    bool done = false;
-    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
-    if (!items)
+    left->told = eki_alloc((size_t)balancer->groups, sizeof *left->told);
+    left->items = eki_alloc((size_t)left->count, sizeof *left->items);
+    left->given = eki_alloc((size_t)left->count, sizeof *left->given);
+    if (!left->told || !left->items || !left->given)
         return false;
-    copy_left(balancer, items);
-    if (!eki_items_sort(items, count))
-        goto free_items;
-    int32_t *given = eki_alloc((size_t)count, sizeof *given);
-    if (!given)
-        goto free_items;
-    done = eki_groups_share(balancer->root.told, balancer->groups, items, count,
-                            given) &&
-           send_all_given(balancer, items, given, count);
-    eki_free(given);
-free_items:
-    eki_free(items);
+    copy_left(balancer, left);
+    return eki_items_sort(left->items, left->count) &&
+           eki_groups_share(left->told, balancer->groups, left->items,
+                            left->count, left->given) &&
+           send_given(balancer, left);
+}
+
+static bool take_left(struct eki_balancer *balancer,
+                      const struct eki_parcel *parcel)
+{
+    struct left left = {
+        .heard = eki_alloc((size_t)balancer->groups, sizeof *left.heard)};
+    bool done = left.heard &&
+                (!left_fits(balancer, parcel, &left) || share(balancer, &left));
+    eki_free(left.heard);
+    eki_free(left.told);
+    eki_free(left.items);
+    eki_free(left.given);
     return done;
 }
 
@@ -350,8 +428,12 @@ static bool take_result(struct eki_balancer *balancer,
 {
     struct eki_root *root = &balancer->root;
     add_result(&root->result, told);
-    if (++root->results_heard < balancer->groups)
+    if (++root->results_heard < balancer->leader_count + balancer->leading)
         return true;
+    if (!is_root(balancer))
+        return eki_mail_send_copy(
+            &balancer->mail, eki_relay_above(balancer, &balancer->all),
+            EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
     note_reached(balancer);
     return send_to_all(balancer, EKI_PARCEL_OVER, &root->result,
                        sizeof root->result);
@@ -396,12 +478,25 @@ static bool sizes_fit(const struct eki_decode *decode,
     return true;
 }
 
-/* From a rank of which nothing was heard; sums stay below EKI_NS_MOST. */
-static bool totals_fit(const struct eki_balancer *balancer,
+/* From this rank, or once from a child: HEARD has a bit for each. */
+static bool comes_from_below(const struct eki_balancer *balancer,
+                             const struct eki_decode *decode, unsigned *heard)
+{
+    int branch = eki_relay_branch(balancer, &balancer->all, decode->source);
+    if (decode->source == balancer->engine->topology->rank)
+        return true;
+    if (!eki_fits(decode, "branch", branch, 0, EKI_BRANCHES - 1) ||
+        !eki_fits_one(decode, "parts before it", *heard >> branch & 1, 0))
+        return false;
+    *heard |= 1u << branch;
+    return true;
+}
+
+/* Sums stay below EKI_NS_MOST. */
+static bool totals_fit(struct eki_balancer *balancer,
                        const struct eki_parcel *parcel)
 {
-    const struct eki_root *root = &balancer->root;
-    const int *first = &balancer->engine->topology->first_worker[parcel->rank];
+    struct eki_root *root = &balancer->root;
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_totals_told *told =
         (const struct eki_totals_told *)parcel->data;
@@ -418,86 +513,47 @@ static bool totals_fit(const struct eki_balancer *balancer,
         if (!known_fits(&decode, &known[f], &root->known[f]))
             return false;
     }
-    return eki_fits_one(&decode, "totals before it",
-                        root->has_totals[parcel->rank], false) &&
-           fits_sum(&decode, "total", totals->total, root->totals.total) &&
-           fits_sum(&decode, "tasks", totals->tasks, root->totals.tasks) &&
-           eki_fits_one(&decode, "workers", totals->workers,
-                        first[1] - first[0]) &&
+    return fits_sum(&decode, "total", totals->total, root->sums.total) &&
+           fits_sum(&decode, "tasks", totals->tasks, root->sums.tasks) &&
+           eki_fits(&decode, "workers", totals->workers, 1,
+                    balancer->engine->topology->workers - root->sums.workers) &&
            eki_fits(&decode, "largest load", totals->largest_load, 0,
                     EKI_NS_MOST) &&
            eki_fits(&decode, "largest task", totals->largest_task, 0,
                     EKI_NS_MOST) &&
            eki_fits_one(&decode, "finite variance", is_variance, true) &&
-           sizes_fit(&decode, sizes, size_count);
+           sizes_fit(&decode, sizes, size_count) &&
+           comes_from_below(balancer, &decode, &root->totals);
 }
 
-/* What a group is like, and tasks of its workers; once. */
-static bool left_fits(struct eki_balancer *balancer,
-                      const struct eki_parcel *parcel)
+static bool result_fits(struct eki_balancer *balancer,
+                        const struct eki_parcel *parcel)
 {
     struct eki_root *root = &balancer->root;
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const struct eki_group *group = (const struct eki_group *)parcel->data;
-    int begin = parcel->group * balancer->group_size;
-    int rest = balancer->engine->topology->workers - begin;
-    int workers = rest < balancer->group_size ? rest : balancer->group_size;
-    if (!eki_fits_one(&decode, "parcels before it",
-                      root->left[parcel->group] != NULL, false) ||
-        !eki_fits_parcel(&decode, parcel, sizeof *group,
-                         sizeof(struct eki_item)) ||
-        !eki_fits(&decode, "spare", group->spare, -EKI_NS_MOST, EKI_NS_MOST) ||
-        !eki_fits_one(&decode, "workers", group->workers, workers))
-        return false;
-    for (int i = 0; i < EKI_GROUP_HOLES; i++) {
-        if (!eki_fits(&decode, "hole", group->holes[i], -EKI_NS_MOST,
-                      EKI_NS_MOST))
-            return false;
-    }
-    return eki_fits_items(&decode, (const struct eki_item *)(group + 1),
-                          items_in(parcel), begin, begin + workers - 1,
-                          &root->sum);
-}
-
-static bool result_fits(const struct eki_balancer *balancer,
-                        const struct eki_parcel *parcel)
-{
-    const struct eki_root *root = &balancer->root;
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_result_told *told =
         (const struct eki_result_told *)parcel->data;
-    return eki_fits_one(&decode, "results before it",
-                        root->has_result[parcel->group], false) &&
+    return eki_fits_one(&decode, "targets before it",
+                        balancer->donor.has_target, true) &&
            eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
            eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
            fits_sum(&decode, "tasks that move", told->moved,
                     root->result.moved) &&
-           fits_sum(&decode, "fewest", told->fewest, root->result.fewest);
+           fits_sum(&decode, "fewest", told->fewest, root->result.fewest) &&
+           comes_from_below(balancer, &decode, &root->results);
 }
 
-bool eki_root_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                   bool *kept)
+bool eki_root_take(struct eki_balancer *balancer,
+                   const struct eki_parcel *parcel)
 {
-    struct eki_root *root = &balancer->root;
     switch (parcel->what) {
     case EKI_PARCEL_TOTALS:
-        if (!totals_fit(balancer, parcel))
-            return true;
-        root->has_totals[parcel->rank] = true;
-        add_totals(balancer, parcel);
-        return ++root->totals_heard < balancer->engine->topology->size ||
-               send_target(balancer);
+        return !totals_fit(balancer, parcel) || take_totals(balancer, parcel);
     case EKI_PARCEL_LEFT:
-        if (!left_fits(balancer, parcel))
-            return true;
-        root->left[parcel->group] = parcel;
-        *kept = true;
-        return ++root->left_heard < balancer->groups || share(balancer);
+        return take_left(balancer, parcel);
     default:
-        if (!result_fits(balancer, parcel))
-            return true;
-        root->has_result[parcel->group] = true;
-        return take_result(balancer,
+        return !result_fits(balancer, parcel) ||
+               take_result(balancer,
                            (const struct eki_result_told *)parcel->data);
     }
 }

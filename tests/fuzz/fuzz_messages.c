@@ -335,25 +335,35 @@ static void set_size(struct eki_head *head, const struct eki_engine *engine)
     head->count = bytes > 0;
 }
 
-/* A parcel of one piece. */
-static void set_parcel(struct job *job, struct eki_head *head)
+/* A parcel of one piece; where it has sections, one of its sender's, or of
+ * group 0. */
+static void set_parcel(struct job *job, struct eki_message *message)
 {
+    struct eki_head *head = &message->head;
     static const size_t sizes[] = {
         0,
         sizeof(struct eki_totals_told) + 2 * sizeof(struct eki_known),
         sizeof(struct eki_target_told) + 2 * sizeof(double),
-        sizeof(struct eki_offer_told) + sizeof(eki_ns) +
-            2 * sizeof(struct eki_item),
-        sizeof(struct eki_group) + sizeof(struct eki_item),
-        2 * sizeof(struct eki_item),
-        sizeof(int32_t),
-        sizeof(struct eki_item),
-        sizeof(struct eki_plan_told),
+        sizeof(struct eki_section) + sizeof(struct eki_offer_told) +
+            sizeof(eki_ns) + 2 * sizeof(struct eki_item),
+        sizeof(struct eki_section) + sizeof(struct eki_group) +
+            sizeof(struct eki_item),
+        sizeof(struct eki_section) + 2 * sizeof(struct eki_item),
+        sizeof(struct eki_open_told),
+        sizeof(struct eki_section) + sizeof(struct eki_item),
+        sizeof(struct eki_section) + sizeof(struct eki_plan_told),
         sizeof(struct eki_result_told),
         sizeof(struct eki_result_told)};
     head->detail = (int32_t)(next(&job->plan, 1) % 11);
     head->worker = 0;
     head->count = head->bytes = (int64_t)sizes[head->detail];
+    const struct eki_section section = {head->detail == EKI_PARCEL_LEFT ||
+                                                head->detail == EKI_PARCEL_GIVEN
+                                            ? 0
+                                            : head->source,
+                                        head->bytes - (int64_t)sizeof section};
+    if (section.bytes > 0)
+        memcpy(message->body, &section, sizeof section);
 }
 
 /* A message of anybody to anybody. */
@@ -384,7 +394,7 @@ static void inject(struct job *job, uint64_t op)
         head->first = (int64_t)engine->waves.wave;
     set_size(head, engine);
     if (head->kind == EKI_KIND_PARCEL)
-        set_parcel(job, head);
+        set_parcel(job, &letter->message);
     for (uint64_t fields = next(plan, 1) & 3; fields > 0; fields--)
         set_field(job, head);
     for (uint64_t words = next(plan, 1) & 7; words > 0; words--) {
