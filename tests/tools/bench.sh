@@ -22,9 +22,9 @@ has service 4
 grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
     fail 'something takes no time'
 
-# The same record is the same decision, of seven algorithms each time.
+# The same record is the same decision, of eight algorithms each time.
 run 0 1 --json --record "$record" balance
-has balance 35
+has balance 40
 sed 's/, "cpu_ms".*//' out >first
 run 0 2 --json --record "$record" balance
 sed 's/, "cpu_ms".*//' out >second

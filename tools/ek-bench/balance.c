@@ -17,91 +17,144 @@ struct algorithm {
     double eps; /* 0: as the library chooses */
     int32_t group;
     const struct eki_hpdc12 *printed;
+    bool is_longest_first;
 };
 
 static const struct eki_hpdc12 algorithm_1 = {1.0003, 1.0003, 3, false};
 static const struct eki_hpdc12 algorithm_2 = {1.003, 1.003, 3, true};
 
 static const struct algorithm algorithms[] = {
-    {"centralized-hpdc12", 0.0003, 0, &algorithm_1},
-    {"hierarchical-hpdc12", 0.0003, 0, &algorithm_2},
-    {"centralized 0.03 %", 0.0003, 0, NULL},
-    {"hierarchical 0.03 %, 64", 0.0003, 64, NULL},
-    {"hierarchical 0.03 %, 256", 0.0003, 256, NULL},
-    {"centralized", 0, 0, NULL},
-    {"hierarchical, 64", 0, 64, NULL}};
+    {"centralized-hpdc12", 0.0003, 0, &algorithm_1, false},
+    {"hierarchical-hpdc12", 0.0003, 0, &algorithm_2, false},
+    {"centralized 0.03 %", 0.0003, 0, NULL, false},
+    {"hierarchical 0.03 %, 64", 0.0003, 64, NULL, false},
+    {"hierarchical 0.03 %, 256", 0.0003, 256, NULL, false},
+    {"centralized", 0, 0, NULL, false},
+    {"hierarchical, 256", 0, 256, NULL, false},
+    {"LPT, in place if it fits", 0, 0, NULL, true}};
 
-static double default_eps(const struct instance *instance)
+static struct eki_totals totals_of(const struct instance *instance)
 {
     struct eki_totals totals = {.workers = instance->workers,
                                 .tasks = instance->tasks};
-    return eki_balance_tolerance(&totals, 0);
+    struct eki_sizes *sizes = allocate(1, sizeof *sizes);
+    memset(sizes, 0, sizeof *sizes);
+    for (int64_t i = 0; i < instance->tasks; i++) {
+        eki_ns ns = instance->ns[i];
+        totals.total += ns;
+        totals.largest_task =
+            ns > totals.largest_task ? ns : totals.largest_task;
+        eki_sizes_add(sizes, ns);
+    }
+    totals.crowd = eki_sizes_bound(sizes, totals.workers);
+    free(sizes);
+    return totals;
+}
+
+static double over(eki_ns load, const struct eki_totals *totals)
+{
+    return (double)load * (double)totals->workers / (double)totals->total - 1;
 }
 
 static void print_result(const struct bench *bench,
                          const struct instance *instance,
                          const struct algorithm *algorithm,
+                         const struct eki_totals *totals,
+                         const struct judgement *judgement,
                          const struct eki_decision *decision, double cpu_ms)
 {
-    double mean = 0;
-    for (int64_t i = 0; i < instance->tasks; i++)
-        mean += (double)instance->ns[i];
-    mean /= instance->workers;
-    double bound = (double)decision->bound / mean - 1;
-    double ratio = decision->fewest > 0
-                       ? (double)decision->moved / (double)decision->fewest
+    double ratio = judgement->fewest > 0
+                       ? (double)judgement->moved / (double)judgement->fewest
                        : 0;
     const char *format =
         bench->json
             ? "{\"bench\": \"balance\", \"case\": \"%s %d %d/%d %s\", "
               "\"before\": %.6f, \"after\": %.6f, \"bound\": %.6f, "
-              "\"moved\": %lld, \"moves_ratio\": %.4f, \"descriptors\": %lld, "
+              "\"moved\": %lld, \"moves_ratio\": %.4f, \"across\": %lld, "
+              "\"across_fewest\": %lld, \"descriptors\": %lld, "
               "\"cpu_ms\": %.2f, \"critical_ms\": %.3f}\n"
             : "%-7s %7d %2d/%-2d  %-26s %8.2f %9.4f %8.4f %9lld %6.3f %9lld "
-              "%8.1f %8.2f\n";
+              "%9lld %9lld %8.1f %8.2f\n";
     double percent = bench->json ? 1 : 100;
     printf(format, instance->name, (int)instance->workers, instance->every,
-           instance->more, algorithm->name, decision->before * percent,
-           decision->after * percent, bound * percent,
-           (long long)decision->moved, ratio, (long long)decision->descriptors,
-           cpu_ms, (double)decision->critical_ns * 1e-6);
+           instance->more, algorithm->name,
+           over(totals->largest_load, totals) * percent,
+           over(judgement->largest, totals) * percent,
+           over(eki_balance_bound(totals), totals) * percent,
+           (long long)judgement->moved, ratio, (long long)judgement->across,
+           (long long)judgement->fewest_across,
+           (long long)decision->descriptors, cpu_ms,
+           (double)decision->critical_ns * 1e-6);
     fflush(stdout);
 }
 
-static void run_algorithm(const struct bench *bench,
-                          const struct instance *instance,
-                          const struct algorithm *algorithm, int32_t *to)
+static bool decide(const struct instance *instance,
+                   const struct algorithm *algorithm, double eps,
+                   const int32_t *nodes, int32_t *to,
+                   struct eki_decision *decision)
 {
-    double eps = algorithm->eps > 0 ? algorithm->eps : default_eps(instance);
     struct eki_balance_input input = {.workers = instance->workers,
                                       .first = instance->first,
                                       .ns = instance->ns,
                                       .eps = eps,
-                                      .group = algorithm->group};
-    struct eki_decision decision;
-    uint64_t start = bench_ticks();
-    bool done =
-        algorithm->printed
-            ? eki_balance_hpdc12(&input, algorithm->printed, to, &decision)
-            : eki_balance_decide(&input, to, &decision);
-    if (!done)
-        bench_check(EK_ERR_NOMEM);
-    print_result(bench, instance, algorithm, &decision,
-                 bench_ns(bench_ticks() - start) * 1e-6);
+                                      .group = algorithm->group,
+                                      .nodes = nodes,
+                                      .node_count =
+                                          (instance->workers - 1) / NODE + 1};
+    return algorithm->printed
+               ? eki_balance_hpdc12(&input, algorithm->printed, to, decision)
+               : eki_balance_decide(&input, to, decision);
 }
 
-/* Fill an instance by FILL, and let all algorithms have it. */
+static void run_algorithm(const struct bench *bench,
+                          const struct instance *instance,
+                          const struct algorithm *algorithm,
+                          struct eki_totals *totals, const int32_t *nodes,
+                          int32_t *to)
+{
+    double eps =
+        algorithm->eps > 0 ? algorithm->eps : eki_balance_tolerance(totals, 0);
+    eki_ns target = eki_balance_target(totals, eps);
+    struct eki_decision decision = {.descriptors = instance->tasks};
+    uint64_t start = bench_ticks();
+    if (algorithm->is_longest_first)
+        bench_longest_first(instance, target, to);
+    else if (!decide(instance, algorithm, eps, nodes, to, &decision))
+        bench_check(EK_ERR_NOMEM);
+    double cpu_ms = bench_ns(bench_ticks() - start) * 1e-6;
+    struct judgement judgement = bench_judge(instance, to, target);
+    print_result(bench, instance, algorithm, totals, &judgement, &decision,
+                 cpu_ms);
+}
+
+/* Let all algorithms have an instance. */
+static void run_algorithms(const struct bench *bench,
+                           const struct instance *instance)
+{
+    int32_t *to = allocate(instance->tasks, sizeof *to);
+    int32_t *nodes = allocate(instance->workers, sizeof *nodes);
+    struct eki_totals totals = totals_of(instance);
+    for (int32_t w = 0; w < instance->workers; w++) {
+        nodes[w] = w / NODE;
+        for (int64_t i = instance->first[w]; i < instance->first[w + 1]; i++)
+            to[i] = w;
+    }
+    totals.largest_load = bench_judge(instance, to, INT64_MAX / NODE).largest;
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        run_algorithm(bench, instance, &algorithms[i], &totals, nodes, to);
+    free(nodes);
+    free(to);
+}
+
+/* Fill an instance by FILL, and run it. */
 static void run_instance(const struct bench *bench, struct instance *instance,
                          void (*fill)(struct instance *, const double *),
                          const double *s)
 {
     instance->first = allocate(instance->workers + 1, sizeof(int64_t));
     instance->ns = allocate(instance->tasks, sizeof(eki_ns));
-    int32_t *to = allocate(instance->tasks, sizeof *to);
     fill(instance, s);
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
-        run_algorithm(bench, instance, &algorithms[i], to);
-    free(to);
+    run_algorithms(bench, instance);
     free(instance->ns);
     free(instance->first);
 }
@@ -169,7 +222,10 @@ static bool run_record(const struct bench *bench)
     qsort(iteration.tasks, (size_t)n, sizeof *iteration.tasks, by_id);
     for (int64_t i = 0; i < n; i++)
         s[i] = (double)iteration.tasks[i].duration_ns / NS;
-    for (int32_t workers = 8; workers <= 2048 && workers * 4 <= n;
+    bool is_one = bench->workers > 0;
+    for (int32_t workers = is_one ? bench->workers : 8;
+         is_one ? workers == bench->workers
+                : workers <= 2048 && workers * 4 <= n;
          workers *= 4) {
         struct instance instance = {
             .name = "record", .workers = workers, .tasks = n};
@@ -186,9 +242,10 @@ void bench_balance(const struct bench *bench)
     if (bench->rank != 0)
         return;
     if (!bench->json)
-        printf("%-7s %7s %5s  %-26s %8s %9s %8s %9s %6s %9s %8s %8s\n", "tasks",
-               "workers", "n/m", "algorithm", "before %", "after %", "bound %",
-               "moved", "x min", "busiest", "ms", "critical");
+        printf("%-7s %7s %5s  %-26s %8s %9s %8s %9s %6s %9s %9s %9s %8s %8s\n",
+               "tasks", "workers", "n/m", "algorithm", "before %", "after %",
+               "bound %", "moved", "x min", "across", "min", "busiest", "ms",
+               "critical");
     if (bench->record) {
         if (!run_record(bench))
             MPI_Abort(MPI_COMM_WORLD, 2);

@@ -32,6 +32,7 @@ struct bench {
     int64_t tasks;
     ek_deque_kind deque;
     const char *record; /* file with the tasks of balance, or NULL */
+    int workers;        /* that share them; 0: more and more */
     const char *check;  /* machine file to check, or NULL */
     const char *like;   /* preset for what machine does not measure */
 };

@@ -20,6 +20,26 @@ struct instance {
     eki_ns *ns;
 };
 
+/* Workers of a node, as on the machine of HPDC'12. */
+#define NODE 24
+
+/* What has come of a decision. */
+struct judgement {
+    eki_ns largest; /* load */
+    int64_t moved, fewest;
+    int64_t across, fewest_across; /* between nodes */
+};
+
+/* The tasks of INSTANCE went to TO; without FEWEST moves TARGET is out of
+ * reach.
+ */
+struct judgement bench_judge(const struct instance *instance, const int32_t *to,
+                             eki_ns target);
+/* Each task, longest first, stays where that is at most TARGET, else it goes to
+ * the least loaded worker. */
+void bench_longest_first(const struct instance *instance, eki_ns target,
+                         int32_t *to);
+
 /* In (0, 1). */
 double bench_uniform(uint64_t *state);
 /* Longest first. */

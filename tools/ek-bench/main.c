@@ -57,6 +57,8 @@ static const struct option options[] = {
      .help = "atomic or locked (atomic)"},
     {"--record", "FILE", AT(bench.record), OPTION_TEXT,
      .help = "balance: the tasks of this record (.ekr) instead"},
+    {"--workers", "N", AT(bench.workers), OPTION_INTEGER(1, 1000000),
+     .help = "balance: of the record, on so many workers alone"},
     {"--check", "FILE", AT(bench.check), OPTION_TEXT,
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
