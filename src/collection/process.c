@@ -140,6 +140,7 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .cpus = tasks->affinity.cpus,
         .online = tasks->affinity.online,
         .nodes = tasks->topology->nodes,
+        .handling = eki_team_handling(),
         .steal = eki_collection_scheme(tasks)->policy,
         .restored = tasks->restored};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,

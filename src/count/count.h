@@ -30,7 +30,21 @@ struct eki_counts {
     uint64_t null_ns;    /* of work_ns: discarded indices of ranges */
     uint64_t cpu_ns;     /* processor time of its thread; 0: not measured */
     uint64_t starved_ns; /* of work and what is between: without a core */
+    int64_t batches;     /* of tasks ... */
+    int64_t indices;     /* ... that are none of these */
 };
+
+/* What handing out tasks takes at least, of WORK_NS. */
+struct eki_handling {
+    double task_ns;  /* of a batch ... */
+    double batch_ns; /* ... and for the batch */
+    double index_ns; /* of a range ... */
+    double null_ns;  /* ... and where it was discarded */
+};
+
+/* The time in tasks alone. */
+uint64_t eki_work_ns(const struct eki_counts *counts,
+                     const struct eki_handling *handling);
 
 /* Times in quarter octaves from 16 ns on. */
 #define EKI_HISTOGRAM_BINS 160

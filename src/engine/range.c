@@ -120,6 +120,7 @@ static void count_indices(struct ek_worker *worker, uint64_t elapsed)
     worker->piece.first = eki_piece_index(&worker->piece);
     worker->executed += (uint64_t)n;
     worker->counts.tasks += n;
+    worker->counts.indices += n;
     worker->counts.nulls += worker->piece.nulls;
     worker->local.gone += worker->piece.nulls;
     worker->counts.work_ns += elapsed;

@@ -60,6 +60,7 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         record((struct eki_slot *)at, bin);
     worker->executed += (uint32_t)n;
     worker->counts.tasks += n;
+    worker->counts.batches++;
     worker->counts.work_ns += elapsed;
     struct eki_function_counts *function =
         &worker->function_counts[eki_worker_current(worker)->function];

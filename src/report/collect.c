@@ -89,13 +89,13 @@ static ek_status reserve(const struct eki_engine *engine,
 
 /* Split the stay of a worker into the times of the report.  Overhead is what no
  * counter has, so that the times add up to the stay. */
-static void add_times(const struct eki_counts *counts, int64_t stay_ns,
-                      struct eki_report_sums *sums)
+static void add_times(const struct eki_counts *counts, uint64_t work_ns,
+                      int64_t stay_ns, struct eki_report_sums *sums)
 {
     int64_t inside = (int64_t)(counts->done_ns - counts->first_ns);
     int64_t known =
-        (int64_t)(counts->work_ns + counts->search_ns + counts->termination_ns);
-    sums->work_ns += (int64_t)counts->work_ns;
+        (int64_t)(work_ns + counts->search_ns + counts->termination_ns);
+    sums->work_ns += (int64_t)work_ns;
     sums->search_ns += (int64_t)counts->search_ns;
     sums->termination_ns += (int64_t)counts->termination_ns;
     sums->overhead_ns += inside - known;
@@ -124,13 +124,20 @@ static void add_counts(const struct eki_counts *counts,
     squares->changes.now_ns += counts->now_ns;
 }
 
-static void add_functions(const struct ek_worker *worker, int functions,
-                          struct eki_report_sums *sums)
+static double ratio(double part, double whole, double otherwise)
 {
+    return whole > 0 ? part / whole : otherwise;
+}
+
+/* Functions share what handing out took as they share the time. */
+static void add_functions(const struct ek_worker *worker, uint64_t work_ns,
+                          int functions, struct eki_report_sums *sums)
+{
+    double part = ratio((double)work_ns, (double)worker->counts.work_ns, 1);
     for (int i = 0; i < functions; i++) {
         sums->functions[i].tasks += worker->function_counts[i].tasks;
         sums->functions[i].work_ns +=
-            (int64_t)worker->function_counts[i].work_ns;
+            llround(part * (double)worker->function_counts[i].work_ns);
     }
 }
 
@@ -150,13 +157,20 @@ static struct largest_task largest_here(const struct eki_engine *engine)
     return largest;
 }
 
-static double largest_load_here(const struct eki_engine *engine)
+static uint64_t work_ns_of(const struct eki_engine *engine, int here,
+                           const struct eki_report_input *input)
+{
+    return eki_work_ns(&engine->workers[here]->counts, input->handling);
+}
+
+static double largest_load_here(const struct eki_engine *engine,
+                                const struct eki_report_input *input)
 {
     uint64_t largest = 0;
     for (int here = 0; here < engine->topology->workers_here; here++) {
-        const struct eki_counts *counts = &engine->workers[here]->counts;
-        if (counts->work_ns > largest)
-            largest = counts->work_ns;
+        uint64_t work_ns = work_ns_of(engine, here, input);
+        if (work_ns > largest)
+            largest = work_ns;
     }
     return (double)largest;
 }
@@ -172,9 +186,10 @@ static void sum_here(const struct eki_engine *engine,
     memcpy(sums->service, engine->answered.times.bins, sizeof sums->service);
     for (int here = 0; here < engine->topology->workers_here; here++) {
         const struct ek_worker *worker = engine->workers[here];
-        add_times(&worker->counts, stay_ns, sums);
+        uint64_t work_ns = work_ns_of(engine, here, input);
+        add_times(&worker->counts, work_ns, stay_ns, sums);
         add_counts(&worker->counts, sums, squares);
-        add_functions(worker, engine->function_count, sums);
+        add_functions(worker, work_ns, engine->function_count, sums);
     }
 }
 
@@ -190,20 +205,11 @@ static ek_status reduce(struct eki_fabric *fabric, int functions,
                               sizeof *largest / sizeof(double));
 }
 
-static double load_per_worker(const struct eki_engine *engine)
-{
-    int workers = engine->topology->workers_here;
-    double load = 0;
-    for (int here = 0; here < workers; here++)
-        load += (double)engine->workers[here]->counts.work_ns;
-    return load / workers;
-}
-
 /* The rank with the largest load per worker is the slowest, as ranks may have
  * different numbers of workers; the one with the shortest stay came last.  Then
  * the largest task, from its rank. */
-static ek_status find_ranks(const struct eki_engine *engine,
-                            struct eki_fabric *fabric, double wall_s,
+static ek_status find_ranks(struct eki_fabric *fabric,
+                            const struct eki_report_rank *mine,
                             struct largest_task *task,
                             ek_process_report *figures, double *stay_s)
 {
@@ -214,8 +220,8 @@ static ek_status find_ranks(const struct eki_engine *engine,
         COUNT
     };
     double values[COUNT] = {[TASK] = task->ns,
-                            [LOAD] = load_per_worker(engine),
-                            [LATENESS] = -wall_s};
+                            [LOAD] = mine->work_s / (double)mine->workers,
+                            [LATENESS] = -mine->wall_s};
     int ranks[COUNT];
     EKI_TRY(eki_fabric_mpi_max_rank(fabric, values, ranks, COUNT));
     figures->slowest_rank = ranks[LOAD];
@@ -284,11 +290,6 @@ static ek_status gather_ranks(struct eki_fabric *fabric,
         rank->late_s = (double)rank->workers * (wall_s - rank->wall_s);
     }
     return EK_OK;
-}
-
-static double ratio(double part, double whole, double otherwise)
-{
-    return whole > 0 ? part / whole : otherwise;
 }
 
 /* Mean and standard deviation over N workers. */
@@ -399,7 +400,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
     struct squares squares;
     struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
-                              largest_load_here(engine)};
+                              largest_load_here(engine, input)};
     struct largest_task task = largest_here(engine);
     double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));
@@ -408,8 +409,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     struct eki_report_rank mine =
         rank_here(engine, input, sums, &largest, &task);
     EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
-    EKI_TRY(find_ranks(engine, fabric, input->wall_s, &task, &figures,
-                       &shortest_s));
+    EKI_TRY(find_ranks(fabric, &mine, &task, &figures, &shortest_s));
     if (report->wants_ranks)
         EKI_TRY(gather_ranks(fabric, &mine, largest.wall_s, report));
     figures.iteration = input->iteration;

@@ -145,6 +145,7 @@ struct eki_report_input {
     int cores;            /* that the workers of the job may use ... */
     int cpus, online;     /* ... this rank, and that its host has */
     int nodes;
+    const struct eki_handling *handling; /* what is no work of work_ns */
     ek_steal_policy steal;
     ek_restore_policy restored; /* before it; EK_RESTORE_DEFAULT: none */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The team: choices at creation, the loops of workers and server. */
 #include "team/poll.h"
+#include "team/run.h"
 
 #include <omp.h>
 
@@ -85,36 +86,6 @@ void eki_team_destroy(struct eki_team **made)
     eki_free(team);
 }
 
-/* The tasks of a batch, one clock reading for all. */
-static void run_batch(struct ek_worker *worker)
-{
-    /* It stays while a phase is open. */
-    const struct eki_function *functions = worker->functions;
-    const struct eki_slot *slot;
-    while ((slot = eki_worker_take(worker)) != NULL) {
-        const struct eki_function *function = &functions[slot->function];
-        int code =
-            function->fn(worker, slot->payload, slot->bytes, function->context);
-        if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0))
-            eki_worker_mark(worker, code);
-    }
-}
-
-/* The indices of a piece; only remaining ones read the clock. */
-static void run_piece(struct ek_worker *worker)
-{
-    const struct eki_function *function =
-        &worker->functions[worker->piece.function];
-    ek_task_fn *fn = function->fn;
-    void *context = function->context;
-    int64_t index;
-    while (eki_worker_take_index(worker, &index)) {
-        int code = fn(worker, &index, sizeof index, context);
-        if (!eki_worker_index_is_null(worker, code))
-            eki_worker_index_end(worker, code, eki_clock_ns());
-    }
-}
-
 static void step_worker(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
@@ -125,12 +96,12 @@ static void step_worker(struct eki_team *team, int here)
         switch (eki_worker_step(worker, now)) {
         case EKI_STEP_RUN:
             eki_team_restamp(worker);
-            run_batch(worker);
+            eki_run_batch(worker);
             eki_wait_reset(&waiter);
             break;
         case EKI_STEP_RANGE:
             eki_team_restamp(worker);
-            run_piece(worker);
+            eki_run_piece(worker);
             eki_wait_reset(&waiter);
             break;
         case EKI_STEP_AGAIN:

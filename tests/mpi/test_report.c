@@ -8,7 +8,8 @@
 #include "job.h"
 
 enum {
-    TASKS = 40, /* per rank */
+    TASKS = 40,     /* per rank */
+    EMPTY = 100000, /* likewise */
     NAP_US = 300,
     BURN_US = 20000,
     LONG_US = 5000,
@@ -116,6 +117,33 @@ static double figure(const ek_collection *tasks, const char *name)
     double value = (double)NAN;
     CHECK_EQ_INT(ek_report_get(tasks, name, &value), EK_OK);
     return value;
+}
+
+static int empty_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+/* No processor hands a task out in half a nanosecond. */
+static void handing_out_is_overhead(void)
+{
+    ek_options options = job_options();
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "empty", empty_task, NULL);
+    for (int i = 0; i < EMPTY; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    for (int i = 0; i < 2; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK(report.overhead_s >= 0.5e-9 * EMPTY * job_size);
+        CHECK(report.work_s >= 0);
+        CHECK_NEAR(figure(tasks, "function.empty.work_s"), report.work_s, 1e-6);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
 }
 
 static void figures_have_names(void)
@@ -459,6 +487,7 @@ int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
     JOB_RUN(times_add_up);
+    JOB_RUN(handing_out_is_overhead);
     JOB_RUN(figures_have_names);
     JOB_RUN(figures_are_the_same_everywhere);
     JOB_RUN(shorter_structs_are_kept);

@@ -537,6 +537,20 @@ static struct eki_report *course_of(int n)
     return report;
 }
 
+/* Two batches of three tasks each, five indices, one of them null. */
+static void handing_out_is_no_work(void)
+{
+    const struct eki_handling handling = {
+        .task_ns = 1, .batch_ns = 10, .index_ns = 100, .null_ns = 1000};
+    struct eki_counts counts = {
+        .tasks = 11, .batches = 2, .indices = 5, .nulls = 1, .work_ns = 10000};
+    CHECK_EQ_INT(eki_work_ns(&counts, &handling), 10000 - 6 - 20 - 400 - 1000);
+    counts.nulls = 7; /* seeds, too */
+    CHECK_EQ_INT(eki_work_ns(&counts, &handling), 10000 - 6 - 20 - 5000);
+    counts.work_ns = 5025;
+    CHECK_EQ_INT(eki_work_ns(&counts, &handling), 0);
+}
+
 /* Speed of an iteration of four core seconds. */
 static double speed_of(struct eki_report *report, double work_s,
                        double starved_s, double inflation)
@@ -643,6 +657,7 @@ int main(void)
     RUN(memory_that_runs_out_is_an_error);
     RUN(quantiles_are_within_a_quarter_octave);
     RUN(quantiles_hold_at_the_ends);
+    RUN(handing_out_is_no_work);
     RUN(speed_is_work_at_first_durations);
     RUN(the_end_says_what_the_iterations_were);
     RUN(the_end_comes_without_iterations_too);
