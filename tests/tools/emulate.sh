@@ -28,7 +28,7 @@ answers
 compared() {
     quiet
     awk 'NR == FNR { if ($1 != "") want[++n] = $1; next }
-         titles && at < n && $1 == want[at + 1] { at++; if (NF != 16) bad = 1 }
+         titles && at < n && $1 == want[at + 1] { at++; if (NF != 17) bad = 1 }
          $1 == "mode" { titles = 1 }
          END { exit at != n || bad }' "$1" out ||
         fail "not a row for each mode: $(cat out)"
@@ -38,8 +38,13 @@ compared() {
 
 run 0 1 --synthetic "$small,nulls=1000" --workers 8 --iterations 5 --compare
 compared modes
-run 0 2 --synthetic "$small,nulls=1000" --workers 4 --iterations 5 --compare
+run 0 2 --synthetic "$small,nulls=1000" --workers 4 --iterations 5 --compare \
+    --repeat 2
 compared modes
+awk '$6 ~ /^[0-9.]+-[0-9.]+$/ {
+         split($6, spread, "-")
+         if ($5 < spread[1] || $5 > spread[2]) bad = 1 }
+     END { exit bad }' out || fail "no spread around the median: $(cat out)"
 grep -q '^8 workers on 2 ranks and ' out || fail "head: $(cat out)"
 export EVENKEEL_RESTORE=original EVENKEEL_STEAL=none EVENKEEL_WORKERS=3
 run 0 2 --synthetic "$small" --workers 4 --iterations 2 --compare --csv
@@ -49,6 +54,9 @@ grep -v '^StealAll$' modes >without_nulls
 sed 1d out | cut -d, -f1 | uniq >ran
 diff without_nulls ran || fail 'other modes without null tasks'
 [ "$(wc -l <out)" -eq $((1 + 2 * $(wc -l <ran))) ] || fail "csv: $(cat out)"
+run 0 1 --synthetic "$small" --workers 2 --iterations 2 --compare --csv \
+    --repeat 2
+[ "$(grep -c '^static,[12],' out)" -eq 4 ] || fail "csv of rounds: $(cat out)"
 awk -F, 'NR > 1 && $1 ~ /^Steal/ && $8 > 0 { tried = 1 } END { exit !tried }' \
     out || fail "no steal was tried: $(cat out)"
 
@@ -105,6 +113,7 @@ bad "--iteration is 1; '" --record "$record" --iteration 1
 bad "--workers is '65'" --synthetic "$small" --workers 65
 bad "--scale is '0'" --synthetic "$small" --scale 0
 bad '--csv and --json' --synthetic "$small" --csv --json
+bad '--repeat needs --compare' --synthetic "$small" --repeat 2
 bad '--compare has policies' --synthetic "$small" --compare --policy retain
 bad "--start is 'record'; allowed: block, dealt" --synthetic "$small" \
     --start record

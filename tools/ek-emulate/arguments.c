@@ -11,6 +11,8 @@ static const struct option options[] = {
      .help = "record, block or dealt; else record where workers fit, or block"},
     {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
      .help = "of each mode (8)"},
+    {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
+     .help = "with --compare: rounds, each with all modes and a seed (1)"},
 };
 
 static const struct command_line line = {OPTION_ROWS(options),
@@ -38,6 +40,10 @@ bool arguments_answer(char **argv)
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
-    *arguments = (struct arguments){.workers = 8, .iterations = 8};
-    return run_arguments_parse(&line, argv, arguments, message);
+    *arguments = (struct arguments){.workers = 8, .iterations = 8, .rounds = 1};
+    if (!run_arguments_parse(&line, argv, arguments, message))
+        return false;
+    if (arguments->rounds > 1 && !arguments->shared.has_compare)
+        return message_set(message, "--repeat needs --compare");
+    return true;
 }

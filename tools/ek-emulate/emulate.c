@@ -16,6 +16,7 @@
 struct emulation {
     const struct run *run;
     const struct mode *mode;
+    int round;
     struct job job;
     struct place place;
     int64_t positions; /* tasks and null tasks, spread evenly */
@@ -117,7 +118,7 @@ static ek_status open_job(struct emulation *emulation)
         .context = emulation};
     ek_options collection = EK_OPTIONS_INIT;
     collection.workers = arguments->workers;
-    collection.seed = arguments->shared.source.seed;
+    collection.seed = arguments->shared.source.seed + emulation->round;
     return job_open(&setup, &job, collection, &emulation->job);
 }
 
@@ -255,14 +256,15 @@ static int run_iterations(struct emulation *emulation, struct row *rows,
     return 0;
 }
 
-int emulate(const struct run *run, const struct mode *mode, struct row *rows,
-            struct message *message)
+int emulate(const struct run *run, const struct mode *mode, int round,
+            struct row *rows, struct message *message)
 {
     struct workload *workload = run->workload;
     int workers = run->arguments->workers;
     struct emulation emulation = {
         .run = run,
         .mode = mode,
+        .round = round,
         .place = {workload, run->rank * workers, workers, run->ranks * workers},
         .positions = workload->count + workload->nulls,
         .overshoot_s = allocate((size_t)workers, sizeof(double)),

@@ -19,6 +19,7 @@ struct arguments {
     const char *start; /* NULL: as fits the record */
     int workers;       /* per rank */
     int iterations;
+    int rounds; /* of a comparison */
 };
 
 /* As command_line_answer(). */
@@ -81,16 +82,19 @@ struct run {
 };
 
 /*
- * Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
- * message is there unless it is 0.
+ * Run all iterations of a mode in a round: ROWS [iterations].  Returns an exit
+ * status; the message is there unless it is 0.
  */
-int emulate(const struct run *run, const struct mode *mode, struct row *rows,
-            struct message *message);
+int emulate(const struct run *run, const struct mode *mode, int round,
+            struct row *rows, struct message *message);
 
 /* What is run, before the first row. */
 void print_head(const struct run *run);
-/* The rows of one mode; IS_FIRST: with titles. */
+/* The rows [iterations] of a mode that has run; IS_FIRST: with titles. */
 void print_mode(const struct run *run, const struct row *rows, bool is_first);
+/* A mode that has run in all rounds: ROWS [rounds][iterations]. */
+void print_compared(const struct run *run, const struct row *rows,
+                    bool is_first);
 /* What follows from the modes that were compared. */
 void print_verdict(const struct run *run);
 

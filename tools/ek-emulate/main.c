@@ -37,43 +37,70 @@ static void clear_environment(const struct arguments *arguments)
     unsetenv("EVENKEEL_STEAL");
 }
 
-static int run_mode(const struct run *run, const struct mode *mode,
-                    bool is_first, struct message *message)
+static int run_mode(const struct run *run, const struct mode *mode, int round,
+                    struct row *rows, bool is_first, struct message *message)
 {
-    struct row *rows =
-        allocate((size_t)run->arguments->iterations, sizeof *rows);
-    int exit_status = emulate(run, mode, rows, message);
+    int exit_status = emulate(run, mode, round, rows, message);
     if (exit_status == EXIT_GOOD && run->rank == 0)
         print_mode(run, rows, is_first);
+    return exit_status;
+}
+
+static int run_chosen(const struct run *run, struct message *message)
+{
+    const struct run_arguments *shared = &run->arguments->shared;
+    struct mode mode = {
+        .name = "emulate", .restore = shared->policy, .steal = shared->steal};
+    struct row *rows =
+        allocate((size_t)run->arguments->iterations, sizeof *rows);
+    int exit_status = run_mode(run, &mode, 0, rows, true, message);
     free(rows);
+    return exit_status;
+}
+
+/* Each mode once; ROWS [modes][rounds][iterations]. */
+static int run_round(const struct run *run, int round, struct row *rows,
+                     struct message *message)
+{
+    int iterations = run->arguments->iterations;
+    int rounds = run->arguments->rounds;
+    int exit_status = EXIT_GOOD;
+    for (int i = 0; exit_status == EXIT_GOOD && i < compared_count; i++) {
+        const struct mode *mode = &compared_modes[i];
+        struct row *all = rows + (ptrdiff_t)i * rounds * iterations;
+        /* Without null tasks it would be another mode again. */
+        if (mode->has_nulls && run->workload->nulls == 0)
+            continue;
+        exit_status =
+            run_mode(run, mode, round, all + (ptrdiff_t)round * iterations,
+                     round == 0 && i == 0, message);
+        if (exit_status == EXIT_GOOD && run->rank == 0 && round == rounds - 1)
+            print_compared(run, all, i == 0);
+    }
     return exit_status;
 }
 
 static int run_compared(const struct run *run, struct message *message)
 {
+    size_t count = (size_t)compared_count * (size_t)run->arguments->rounds *
+                   (size_t)run->arguments->iterations;
+    struct row *rows = allocate(count, sizeof *rows);
     int exit_status = EXIT_GOOD;
-    for (int i = 0; exit_status == EXIT_GOOD && i < compared_count; i++) {
-        const struct mode *mode = &compared_modes[i];
-        /* Without null tasks it would be another mode again. */
-        if (!mode->has_nulls || run->workload->nulls > 0)
-            exit_status = run_mode(run, mode, i == 0, message);
-    }
+    for (int round = 0;
+         exit_status == EXIT_GOOD && round < run->arguments->rounds; round++)
+        exit_status = run_round(run, round, rows, message);
     if (exit_status == EXIT_GOOD && run->rank == 0)
         print_verdict(run);
+    free(rows);
     return exit_status;
 }
 
 static int run_modes(const struct run *run, struct message *message)
 {
-    const struct arguments *arguments = run->arguments;
-    struct mode mode = {.name = "emulate",
-                        .restore = arguments->shared.policy,
-                        .steal = arguments->shared.steal};
     if (run->rank == 0)
         print_head(run);
-    if (arguments->shared.has_compare)
-        return run_compared(run, message);
-    return run_mode(run, &mode, true, message);
+    return run->arguments->shared.has_compare ? run_compared(run, message)
+                                              : run_chosen(run, message);
 }
 
 static int run_workload(struct run *run, struct message *message)

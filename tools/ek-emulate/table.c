@@ -8,8 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The mean of --compare is that of the iterations from this one on. */
+/* --compare takes the iterations from this one on together. */
 #define SETTLED 5
+
+enum {
+    SPREAD_WIDTH = 17
+};
 
 static const struct column column[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 9, 4, 1},
@@ -59,16 +63,62 @@ static void print_rows(const struct run *run, const struct row *rows)
            1e6 * mean_from(run, rows, 1, FIELD_OVERSHOOT));
 }
 
-/* Of a mode: iteration 1, 2, the last, and the mean of those that have settled.
- */
+struct sample {
+    double *values; /* [count], in order */
+    int count;
+};
+
+/* Take a field of iterations FIRST ... LAST, from 1, of all rounds. */
+static struct sample sample_take(const struct run *run, const struct row *rows,
+                                 int first, int last, enum field field)
+{
+    const struct arguments *arguments = run->arguments;
+    struct sample sample = {0};
+    sample.values = allocate(
+        (size_t)(arguments->rounds * arguments->iterations), sizeof(double));
+    for (int round = 0; round < arguments->rounds; round++) {
+        for (int i = first; i <= last && i <= arguments->iterations; i++)
+            sample.values[sample.count++] =
+                rows[round * arguments->iterations + i - 1].values[field];
+    }
+    if (sample.count > 0)
+        eki_verdict_median(sample.values, sample.count);
+    return sample;
+}
+
+/* NaN: none. */
+static double median_of(const struct run *run, const struct row *rows,
+                        int first, int last, enum field field)
+{
+    struct sample sample = sample_take(run, rows, first, last, field);
+    double median =
+        sample.count > 0 ? sample.values[(sample.count - 1) / 2] : NAN;
+    free(sample.values);
+    return median;
+}
+
+/* Of a mode: iteration 1, 2, the last, and those that have settled. */
 static void print_course(const struct run *run, const struct row *rows,
                          enum field field)
 {
-    int last = run->arguments->iterations - 1;
-    print_value(field, rows[0].values[field]);
-    print_value(field, last > 0 ? rows[1].values[field] : NAN);
-    print_value(field, rows[last].values[field]);
-    print_value(field, mean_from(run, rows, SETTLED, field));
+    int last = run->arguments->iterations;
+    print_value(field, median_of(run, rows, 1, 1, field));
+    print_value(field, median_of(run, rows, 2, 2, field));
+    print_value(field, median_of(run, rows, last, last, field));
+    print_value(field, median_of(run, rows, SETTLED, last, field));
+}
+
+/* The shortest and the longest of those that have settled. */
+static void print_spread(const struct run *run, const struct row *rows)
+{
+    struct sample sample = sample_take(
+        run, rows, SETTLED, run->arguments->iterations, FIELD_MAKESPAN);
+    char text[40] = "-";
+    if (sample.count > 0)
+        snprintf(text, sizeof text, "%.4f-%.4f", sample.values[0],
+                 sample.values[sample.count - 1]);
+    printf(" %*s", SPREAD_WIDTH, text);
+    free(sample.values);
 }
 
 /* What the compared modes show of the last iteration, and of the mean. */
@@ -90,9 +140,11 @@ static void print_course_titles(enum field field)
 
 static void print_titles(void)
 {
-    printf("\n%-12s %39s %27s %25s %23s\n%-12s", "", "makespan, s",
-           "% of the best possible", "last: steals", "last: tasks", "mode");
+    printf("\n%-12s %39s %*s %27s %25s %23s\n%-12s", "", "makespan, s",
+           SPREAD_WIDTH, ">= 5", "% of the best possible", "last: steals",
+           "last: tasks", "mode");
     print_course_titles(FIELD_MAKESPAN);
+    printf(" %*s", SPREAD_WIDTH, "least-most");
     print_course_titles(FIELD_EFFICIENCY_BEST);
     for (int i = 0; i < OF_LAST; i++)
         printf(" %*s", column[of_last[i]].width, column[of_last[i]].title);
@@ -103,14 +155,15 @@ static void print_titles(void)
 
 static void print_summary(const struct run *run, const struct row *rows)
 {
-    int last = run->arguments->iterations - 1;
+    int last = run->arguments->iterations;
     printf("%-12s", rows->mode->name);
     print_course(run, rows, FIELD_MAKESPAN);
+    print_spread(run, rows);
     print_course(run, rows, FIELD_EFFICIENCY_BEST);
     for (int i = 0; i < OF_LAST; i++)
-        print_value(of_last[i], rows[last].values[of_last[i]]);
+        print_value(of_last[i], median_of(run, rows, last, last, of_last[i]));
     for (int i = 0; i < OF_ALL; i++)
-        print_value(of_all[i], mean_from(run, rows, 1, of_all[i]));
+        print_value(of_all[i], median_of(run, rows, 1, last, of_all[i]));
     printf("\n");
 }
 
@@ -146,12 +199,12 @@ void print_head(const struct run *run)
            run->start->words);
 }
 
-/* Values of a field in all iterations of a mode. */
+/* Medians of a field in each iteration of a mode. */
 static void take_field(const struct run *run, const struct row *rows,
                        enum field field, double *values)
 {
     for (int i = 0; i < run->arguments->iterations; i++)
-        values[i] = rows[i].values[field];
+        values[i] = median_of(run, rows, i + 1, i + 1, field);
 }
 
 static void compare_mode(const struct run *run, const struct row *rows)
@@ -186,11 +239,18 @@ void print_mode(const struct run *run, const struct row *rows, bool is_first)
         print_json(run, rows);
     else if (!run->arguments->shared.has_compare)
         print_rows(run, rows);
-    else {
-        if (is_first)
-            print_titles();
-        print_summary(run, rows);
-        compare_mode(run, rows);
-    }
+    fflush(stdout);
+}
+
+void print_compared(const struct run *run, const struct row *rows,
+                    bool is_first)
+{
+    const struct run_arguments *shared = &run->arguments->shared;
+    if (shared->has_csv || shared->has_json)
+        return;
+    if (is_first)
+        print_titles();
+    print_summary(run, rows);
+    compare_mode(run, rows);
     fflush(stdout);
 }
