@@ -61,6 +61,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
                           memory_order_relaxed);
     worker->next_id = worker->first_id = eki_id_first_spawned(worker->id);
     worker->batch.size = worker->piece.size = 1;
+    worker->batch.task_ns = 2 * EKI_HIDDEN_NS; /* not known: none hides */
     return worker;
 }
 

@@ -17,8 +17,9 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 void eki_engine_break(struct eki_engine *engine, ek_status status);
 
 /*
- * Publish half of what is here if the shared part is exhausted; rounded up if
- * another task runs already, so that the last one is visible, too.
+ * If the shared part is exhausted, or shows little while what lasts longer than
+ * EKI_HIDDEN_NS is hidden: publish half of what is here, or all but what lasts
+ * that long; without the next task, unless another runs already.
  */
 void eki_worker_publish(struct ek_worker *worker, bool is_running);
 /* Show what was brought and is not shown yet; AGAIN: together with what is. */

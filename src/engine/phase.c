@@ -186,9 +186,11 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         enter_worker(engine->workers[here]);
+    /* A worker finds one task when its thread comes; the only one is shown. */
     for (int here = 0; phase->kind == EKI_PHASE_PROCESS && here < workers;
          here++)
-        eki_worker_publish(engine->workers[here], true);
+        eki_worker_publish(engine->workers[here],
+                           eki_local_count(&engine->workers[here]->local) == 1);
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 

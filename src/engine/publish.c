@@ -66,13 +66,55 @@ static void publish(struct ek_worker *worker, int64_t n)
     worker->batch.restamp = true;
 }
 
+/* How many tasks may stay hidden, by what tasks took lately and by what the
+ * next has taken before. */
+static int64_t may_hide(struct ek_worker *worker)
+{
+    const struct eki_slot *next = eki_worker_top(worker);
+    uint64_t ns = worker->batch.task_ns;
+    if (next->bin < EKI_BIN_COUNT && eki_bin_ns(next->bin) > ns)
+        ns = eki_bin_ns(next->bin);
+    return EKI_HIDDEN_NS / (int64_t)(ns > 0 ? ns : 1);
+}
+
+/* Half of the WAITING tasks, or more where that hides too much. */
+static int64_t count_to_show(struct ek_worker *worker, int64_t waiting)
+{
+    int64_t half = (waiting + 1) / 2, more = waiting - may_hide(worker);
+    return more > half ? more : half;
+}
+
+/* Take back what is left of a publication that shows less than WAITING tasks,
+ * if they may not hide, to publish more; false: it stays. */
+static bool replace(struct ek_worker *worker, int64_t waiting)
+{
+    struct eki_deque_owner *owner = &worker->share.deque;
+    struct eki_deque_shared *shared = &worker->words->deque;
+    int64_t visible =
+        eki_deque_visible(owner->kind, worker->engine->capacity, shared);
+    int64_t enough = may_hide(worker) < VISIBLE_ENOUGH
+                         ? worker->engine->capacity / 2
+                         : VISIBLE_ENOUGH;
+    if (visible >= waiting || visible >= enough ||
+        !eki_deque_other_room(owner, shared))
+        return false;
+    eki_local_take_back(&worker->local, eki_deque_acquire(owner, shared));
+    return true;
+}
+
 void eki_worker_publish(struct ek_worker *worker, bool is_running)
 {
-    if (!worker->engine->has_thieves ||
-        !eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
+    struct eki_local *local = &worker->local;
+    if (!worker->engine->has_thieves || eki_local_is_empty(local))
         return;
-    eki_local_published(&worker->local);
-    int64_t n = (eki_local_count(&worker->local) + is_running) / 2;
+    /* All but one, which runs or is about to. */
+    int64_t waiting = eki_local_count(local) - !is_running;
+    if (eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
+        eki_local_published(local);
+    else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
+             !replace(worker, waiting))
+        return;
+    int64_t n = count_to_show(worker, eki_local_count(local) - !is_running);
     if (n > 0 && may_publish(worker->engine, &worker->share))
         publish(worker, n);
 }

@@ -30,8 +30,12 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
     }
 }
 
-static void adapt_batch(struct ek_worker *worker, uint64_t elapsed)
+static void adapt_batch(struct ek_worker *worker, uint64_t elapsed,
+                        uint64_t task_ns)
 {
+    uint64_t *mean = &worker->batch.task_ns;
+    *mean = task_ns > *mean ? *mean + (task_ns - *mean) / EKI_LATELY
+                            : *mean - (*mean - task_ns) / EKI_LONG_AGO;
     if (elapsed > EKI_LONG_NS)
         worker->batch.size = 1;
     else if (elapsed < EKI_SHORT_NS &&
@@ -48,7 +52,8 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         return;
     /* Clocks of two threads that a worker had may differ by a little. */
     uint64_t elapsed = eki_ns_since(worker->batch.stamp, now);
-    uint16_t bin = eki_bin_of(elapsed / (uint32_t)n);
+    uint64_t task_ns = elapsed / (uint32_t)n;
+    uint16_t bin = eki_bin_of(task_ns);
     if (n == 1)
         record_single(worker, elapsed);
     uint32_t step = local->slot_bytes;
@@ -66,7 +71,7 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         &worker->function_counts[eki_worker_current(worker)->function];
     function->tasks += n;
     function->work_ns += elapsed;
-    adapt_batch(worker, elapsed);
+    adapt_batch(worker, elapsed, task_ns);
     worker->batch.count = worker->batch.budget = 0;
     /* relaxed: nothing of the task is looked at. */
     atomic_store_explicit(&worker->batch.current, NULL, memory_order_relaxed);

@@ -55,6 +55,15 @@ struct eki_chunk {
 
 enum {
     EKI_BATCH_MAX = 64, /* tasks of a batch */
+    /* Batches of which the mean duration is kept: it rises fast, where longer
+     * tasks come, and falls slowly, so that a few short ones hide no long one.
+     */
+    EKI_LATELY = 8,
+    EKI_LONG_AGO = 16,
+    /* Work that may stay hidden behind the task that runs, which may be long:
+     * as much as nobody misses.  A worker that hides no more takes back what it
+     * shows, and shows it again, once in this time: a microsecond. */
+    EKI_HIDDEN_NS = 1000000,
     EKI_PIECE_MAX = 512 /* indices of a piece of a range */
 };
 
@@ -70,7 +79,8 @@ struct eki_batch {
     int32_t size;            /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
     uint32_t function_limit; /* functions without a look; 0: no task runs */
     size_t payload_limit;
-    uint64_t stamp; /* clock when the batch began */
+    uint64_t stamp;   /* clock when the batch began */
+    uint64_t task_ns; /* what a task took lately, on average */
     /* Of a task from the stack the header, of a spawned one all of it. */
     struct eki_slot *scratch;
     uint64_t cost_ns;

@@ -4,9 +4,8 @@
  * who runs what meanwhile.  Workers step the servers between their tasks.
  * Prints what was seen.
  */
-#include "sim/parts.h"
-
 #include "../unit/check.h"
+#include "timed.h"
 
 #include <string.h>
 
@@ -47,17 +46,6 @@ static const struct eki_sim_iteration *iteration(void *context, int number)
     return number < run->job->iterations ? &run->plan : NULL;
 }
 
-static void add_seed(struct ek_worker *worker, int number, uint64_t ns)
-{
-    struct eki_slot *slot = eki_local_add_seed(&worker->local);
-    *slot = (struct eki_slot){.bytes = sizeof ns,
-                              .bin = eki_bin_of(ns),
-                              .flags = EKI_SLOT_SEED,
-                              .id = eki_id(worker->id, (uint64_t)number)};
-    memcpy(slot->payload, &ns, sizeof ns);
-}
-
-/* The last one added is run first. */
 static void enter(void *context, struct eki_sim_rank *rank)
 {
     struct run *run = context;
@@ -69,7 +57,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
             bool is_first = i == count - 1 && run->job->first_ms[worker->id];
             int ms = is_first ? run->job->first_ms[worker->id]
                               : run->job->ms[worker->id];
-            add_seed(worker, i, (uint64_t)ms * MS);
+            timed_add(worker, i, (uint64_t)ms * MS, true);
         }
     }
     run->arrivals[rank->number] = 0;
@@ -90,12 +78,11 @@ static uint64_t task(void *context, struct eki_sim_worker *worker, bool begins)
 {
     struct run *run = context;
     int i = worker->rank->iteration, id = worker->worker->id;
-    uint64_t ns, late = latest_ns(run->job);
+    uint64_t late = latest_ns(run->job);
     if (begins) {
         run->ran[i][id]++;
         run->ran_before[i][id] += run->sim->now < run->entered[i] + late;
-        memcpy(&ns, worker->worker->batch.current->payload, sizeof ns);
-        return ns;
+        return timed_ns(worker);
     }
     return EKI_SIM_ENDS_NOW;
 }
@@ -148,19 +135,10 @@ static void open_run(struct run *run, const struct job *job)
                                       .task = task,
                                       .left = left,
                                       .pace = pace};
-    struct eki_sim_setup setup = {.machine = &machine,
-                                  .program = &program,
-                                  .ranks = job->ranks,
-                                  .workers = job->workers,
-                                  .nodes = job->nodes,
-                                  .buffer_slots = 1024,
-                                  .payload_bytes = 16,
-                                  .functions = 1,
-                                  .seed = 1,
-                                  .check_words = 16,
-                                  .has_counter = true,
-                                  .send_buffers = 8,
-                                  .message_bytes = 16384};
+    struct eki_sim_setup setup = timed_setup(&machine, &program);
+    setup.ranks = job->ranks;
+    setup.workers = job->workers;
+    setup.nodes = job->nodes;
     memset(run, 0, sizeof *run);
     run->job = job;
     run->plan = (struct eki_sim_iteration){.steal = job->steal};

@@ -343,7 +343,7 @@ static void request_is_answered_with_half_of_what_shows(void)
 static void fullest_deque_gives(void)
 {
     static const int workers[2] = {3, 1}, nodes[2] = {0, 1};
-    static const int seeds[3] = {4, 12, 6};
+    static const int seeds[3] = {4, 8, 6};
     struct lone lone;
     lone_open_job(&lone, 0, 2, workers, nodes);
     lone_make(&lone);
