@@ -240,12 +240,19 @@ static bool claim(struct ek_worker *worker, int deque)
     return true;
 }
 
+/* Look at VICTIM, and claim what it shows; who has looked in vain for a while,
+ * and so looks seldom, goes through the whole node. */
 static void probe(struct ek_worker *worker, int victim)
 {
+    int workers = worker->engine->topology->node_workers;
+    int looks = worker->search.thief.failures < (uint32_t)workers ? 1 : workers;
     worker->counts.attempted++;
     worker->search.thief.failures++;
-    if (shows_tasks(worker, victim) && may_claim(worker))
-        claim(worker, victim);
+    for (; looks > 0; looks--, victim = (victim + 1) % workers) {
+        if (victim != worker->local_number && shows_tasks(worker, victim) &&
+            may_claim(worker) && claim(worker, victim))
+            return;
+    }
 }
 
 /*
