@@ -362,18 +362,21 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
 }
 
-/* The work as long as it was at first.  Who waited for a core then did not
- * work; who waits now makes the tasks longer, which inflation knows. */
+/* Durations are by the clock: what they hold of waiting for a core is taken
+ * out, now and then.  What was not measured both times counts as unchanged. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
-                           double core_s, struct eki_report *report,
+                           struct eki_report *report,
                            ek_process_report *figures)
 {
-    if (report->first_share < 0 && figures->work_s > 0)
-        report->first_share = fmax(1 - figures->starved_s / figures->work_s, 0);
+    double share = fmax(1 - ratio(figures->starved_s, figures->work_s, 0), 0);
+    double rest_ns = fmax(figures->work_s / NS - changes->now_ns, 0) * share;
     report->inflation *= ratio(changes->now_ns, changes->before_ns, 1);
+    report->stretch *=
+        ratio(rest_ns + changes->now_ns * share,
+              rest_ns + changes->before_ns * report->last_share, 1);
+    report->last_share = share;
     figures->inflation = report->inflation;
-    figures->speed = ratio(figures->work_s * fmax(report->first_share, 0),
-                           report->inflation * core_s, 0);
+    figures->speed = ratio(figures->efficiency, report->stretch, 0);
 }
 
 static void fill_functions(const struct eki_engine *engine, int64_t iteration,
@@ -419,10 +422,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     fill_times(sums, &largest, &figures);
     fill_balance(sums, &largest, &task, &figures);
     fill_functions(engine, input->iteration, report);
-    eki_report_fill_speed(&squares.changes,
-                          (double)(figures.workers + sums->server_cores) *
-                              figures.wall_s,
-                          report, &figures);
+    eki_report_fill_speed(&squares.changes, report, &figures);
     report->figures = figures;
     report->is_made = true;
     struct eki_report_extra extra = {(double)sums->server_cores,

@@ -27,10 +27,10 @@ struct eki_report_changes {
     double before_ns, now_ns;
 };
 
-/* Fill inflation and speed of the iteration whose other figures are there,
- * CORE_S of workers and servers, from what has changed since the last one. */
+/* Fill inflation and speed of the iteration whose other figures are there, from
+ * what has changed since the last one. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
-                           double core_s, struct eki_report *report,
+                           struct eki_report *report,
                            ek_process_report *figures);
 
 /* What a report of the job does not have. */

@@ -551,13 +551,17 @@ static void handing_out_is_no_work(void)
     CHECK_EQ_INT(eki_work_ns(&counts, &handling), 0);
 }
 
-/* Speed of an iteration of four core seconds. */
-static double speed_of(struct eki_report *report, double work_s,
-                       double starved_s, double inflation)
+/* Speed of an iteration of four core seconds, whose tasks took BEFORE_S in all
+ * in the one before; 0: there was none. */
+static double speed_of(struct eki_report *report, double before_s,
+                       double work_s, double starved_s)
 {
-    const struct eki_report_changes changes = {1, inflation};
-    ek_process_report figures = {.work_s = work_s, .starved_s = starved_s};
-    eki_report_fill_speed(&changes, 4, report, &figures);
+    const struct eki_report_changes changes = {before_s * 1e9,
+                                               before_s > 0 ? work_s * 1e9 : 0};
+    ek_process_report figures = {.work_s = work_s,
+                                 .starved_s = starved_s,
+                                 .efficiency = (work_s - starved_s) / 4};
+    eki_report_fill_speed(&changes, report, &figures);
     return figures.speed;
 }
 
@@ -565,16 +569,31 @@ static double speed_of(struct eki_report *report, double work_s,
 static void speed_is_work_at_first_durations(void)
 {
     struct eki_report *report = report_of(0, "tasks");
-    CHECK_NEAR(speed_of(report, 0, 0, 1), 0, 0);
-    CHECK_NEAR(speed_of(report, 2, 0, 1), 0.5, 1e-12);
-    CHECK_NEAR(speed_of(report, 3, 1, 1.5), 0.5, 1e-12);
-    CHECK_NEAR(speed_of(report, 2, 0, 1 / 1.5), 0.5, 1e-12);
-    CHECK_NEAR(speed_of(report, 4, 0, 2), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 0, 0, 0), 0, 0);
+    CHECK_NEAR(speed_of(report, 0, 2, 0), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 2, 3, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 3, 2, 0), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 2, 4, 0), 0.5, 1e-12);
     eki_report_destroy(&report);
     report = report_of(0, "tasks");
-    CHECK_NEAR(speed_of(report, 3, 1, 1), 0.5, 1e-12);
-    CHECK_NEAR(speed_of(report, 3, 1, 1), 0.5, 1e-12);
-    CHECK_NEAR(speed_of(report, 2, 0, 2.0 / 3), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 0, 3, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 3, 3, 1), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 3, 2, 0), 0.5, 1e-12);
+    eki_report_destroy(&report);
+}
+
+/* One task took 1 s longer at first; the others are short, and all wait for
+ * cores now. */
+static void speed_takes_short_tasks_as_unchanged(void)
+{
+    const struct eki_report_changes changes = {1.5e9, 0.75e9};
+    struct eki_report *report = report_of(0, "tasks");
+    ek_process_report figures = {
+        .work_s = 3, .starved_s = 1, .efficiency = 0.5};
+    CHECK_NEAR(speed_of(report, 0, 3, 0), 0.75, 1e-12);
+    eki_report_fill_speed(&changes, report, &figures);
+    CHECK_NEAR(figures.inflation, 0.5, 1e-12);
+    CHECK_NEAR(figures.speed, 0.75, 1e-12);
     eki_report_destroy(&report);
 }
 
@@ -659,6 +678,7 @@ int main(void)
     RUN(quantiles_hold_at_the_ends);
     RUN(handing_out_is_no_work);
     RUN(speed_is_work_at_first_durations);
+    RUN(speed_takes_short_tasks_as_unchanged);
     RUN(the_end_says_what_the_iterations_were);
     RUN(the_end_comes_without_iterations_too);
     RUN(samples_are_bounded);
