@@ -665,13 +665,16 @@ typedef struct ek_restore_report {
     int64_t migrations;      /**< Tasks that changed their worker. */
     int64_t fewest;          /**< Fewer could not reach the target. */
     uint64_t decision;       /**< A hash: equal for equal decisions. */
+    int64_t across;          /**< Of the migrations, between nodes. */
+    int64_t fewest_across;   /**< Fewer of these could not reach the target.
+                                  Nodes of several ranks count as none. */
 } ek_restore_report;
 
 /** An empty ek_restore_report. */
 #define EK_RESTORE_REPORT_INIT                                                 \
     {                                                                          \
         sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0                                                               \
+            0, 0, 0, 0                                                         \
     }
 
 /**

@@ -239,6 +239,8 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     whole->migrations = balance->moved;
     whole->fewest = balance->fewest;
     whole->decision = balance->hash;
+    whole->across = balance->across;
+    whole->fewest_across = balance->fewest_across;
 }
 
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,

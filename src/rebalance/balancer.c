@@ -212,7 +212,7 @@ static bool take_mine(struct eki_balancer *balancer,
     case EKI_PARCEL_GIVEN:
         return eki_leader_take(balancer, parcel);
     case EKI_PARCEL_LEFT:
-        return eki_root_take(balancer, parcel);
+        return eki_share_take(balancer, parcel);
     default:
         return eki_donor_take(balancer, parcel);
     }

@@ -106,7 +106,8 @@ struct eki_target_told {
  * that were shed. */
 struct eki_offer_told {
     int64_t workers, items, fewest;
-    eki_ns largest; /* the largest load before anything was shed */
+    int64_t fewest_across; /* tasks that must leave the node of the rank */
+    eki_ns largest;        /* the largest load before anything was shed */
 };
 
 /* An OPEN: the tasks that workers of the group have kept, of these durations.
@@ -124,6 +125,7 @@ struct eki_plan_told {
 struct eki_result_told {
     eki_ns before, after; /* the largest loads */
     int64_t moved, fewest;
+    int64_t across, fewest_across; /* between nodes */
     uint64_t hash;
 };
 
@@ -134,7 +136,9 @@ struct eki_donor {
     struct eki_item *items; /* their index counts within the worker */
     int32_t *slots;         /* which seed of its worker each task is */
     int32_t *to;            /* the worker where it goes; -1: not decided */
+    bool *gives;            /* [workers_here], tasks to others */
     int64_t open;           /* tasks that are not decided */
+    int64_t away;           /* tasks that must leave the node, at least */
     eki_ns most;            /* no duration counts for more */
     bool has_target;        /* the root has said what is too much */
     bool is_over;           /* ... and that all is decided ... */
@@ -171,7 +175,7 @@ struct eki_leader {
     int32_t *nodes; /* [workers], likewise */
     int32_t node_count;
     struct eki_settle settle;
-    int64_t fewest;
+    int64_t fewest, fewest_across;
     eki_ns largest; /* the largest load before anything was shed */
 };
 
@@ -309,6 +313,9 @@ bool eki_root_open(struct eki_balancer *balancer);
 bool eki_root_take(struct eki_balancer *balancer,
                    const struct eki_parcel *parcel);
 void eki_root_free(struct eki_balancer *balancer);
+/* What all groups left. */
+bool eki_share_take(struct eki_balancer *balancer,
+                    const struct eki_parcel *parcel);
 
 /* The tree of all ranks, and of the groups when they are known. */
 void eki_relay_open(struct eki_balancer *balancer);

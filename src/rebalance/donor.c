@@ -165,7 +165,10 @@ static bool open_items(struct eki_balancer *balancer)
     donor->items = eki_alloc(n, sizeof *donor->items);
     donor->slots = eki_alloc(n, sizeof *donor->slots);
     donor->to = eki_alloc(n, sizeof *donor->to);
-    return donor->first && donor->items && donor->slots && donor->to;
+    donor->gives = eki_alloc((size_t)balancer->engine->topology->workers_here,
+                             sizeof *donor->gives);
+    return donor->first && donor->items && donor->slots && donor->to &&
+           donor->gives;
 }
 
 void eki_donor_free(struct eki_donor *donor)
@@ -174,6 +177,7 @@ void eki_donor_free(struct eki_donor *donor)
     eki_free(donor->items);
     eki_free(donor->slots);
     eki_free(donor->to);
+    eki_free(donor->gives);
     memset(donor, 0, sizeof *donor);
 }
 
@@ -297,6 +301,31 @@ static void fill_offer(struct eki_balancer *balancer, int here, int end,
         shed(balancer, w, offer);
 }
 
+/* How many tasks must leave the node of this rank, at least: *FEWEST.  That is
+ * known where no other rank is on it.  False: no memory. */
+static bool count_away(const struct eki_balancer *balancer, int64_t *fewest)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    const struct eki_donor *donor = &balancer->donor;
+    int64_t count = donor->first[topology->workers_here], n = 0;
+    eki_ns excess = -balancer->target * topology->workers_here;
+    for (int64_t i = 0; i < count; i++)
+        excess += donor->items[i].ns;
+    *fewest = 0;
+    if (excess <= 0 || topology->node_ranks > 1)
+        return true;
+    struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
+    if (!items)
+        return false;
+    memcpy(items, donor->items, (size_t)count * sizeof *items);
+    bool done = eki_items_sort(items, count);
+    for (; done && excess > 0 && n < count; n++)
+        excess -= items[n].ns;
+    *fewest = n;
+    eki_free(items);
+    return done;
+}
+
 /* Offer what workers [HERE, END) of one group have too much. */
 static bool send_offer(struct eki_balancer *balancer, int here, int end)
 {
@@ -315,6 +344,9 @@ static bool send_offer(struct eki_balancer *balancer, int here, int end)
                           .ns = ns,
                           .chosen = chosen};
     fill_offer(balancer, here, end, &offer);
+    /* The first offer tells it of all workers. */
+    if (here == 0)
+        offer.told->fewest_across = balancer->donor.away;
     parcel->bytes = (unsigned char *)offer.item - parcel->data;
     section->of = balancer->engine->topology->rank;
     section->bytes = parcel->bytes - (int64_t)sizeof *section;
@@ -397,7 +429,8 @@ static bool take_target(struct eki_balancer *balancer,
         balancer->groups = 1;
     }
     if (!eki_leader_open(balancer) || !eki_relay_open_groups(balancer) ||
-        !open_items(balancer) || !list_workers(balancer, hint_ns))
+        !open_items(balancer) || !list_workers(balancer, hint_ns) ||
+        !count_away(balancer, &balancer->donor.away))
         return false;
     for (int here = 0, end; here < workers; here = end) {
         end = end_of_group(balancer, here);
@@ -526,6 +559,7 @@ static void take_plan(struct eki_balancer *balancer,
         if (!plan_fits(balancer, &decode, &plan[i], parcel->group))
             return;
         donor->to[donor->first[here] + plan[i].index] = plan[i].to;
+        donor->gives[here] |= plan[i].to != plan[i].from;
         donor->open--;
     }
 }
@@ -543,7 +577,11 @@ static bool over_fits(const struct eki_balancer *balancer,
            eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
            eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
            eki_fits(&decode, "tasks that move", told->moved, 0, INT64_MAX) &&
-           eki_fits(&decode, "fewest", told->fewest, 0, INT64_MAX);
+           eki_fits(&decode, "fewest", told->fewest, 0, INT64_MAX) &&
+           eki_fits(&decode, "tasks across nodes", told->across, 0,
+                    told->moved) &&
+           eki_fits(&decode, "fewest across nodes", told->fewest_across, 0,
+                    INT64_MAX);
 }
 
 static void take_over(struct eki_balancer *balancer,
@@ -569,6 +607,7 @@ static void take_over(struct eki_balancer *balancer,
     if (report->before < report->after && told->before >= told->after)
         report->before = report->after;
     report->fewest = told->fewest;
+    report->fewest_across = told->fewest_across;
     balancer->donor.is_over = true;
     /* Where long tasks fit nowhere the result may be no better than what was:
      * then all tasks stay. */
@@ -579,6 +618,7 @@ static void take_over(struct eki_balancer *balancer,
         return;
     }
     report->moved = told->moved;
+    report->across = told->across;
     report->hash = told->hash;
 }
 
@@ -600,88 +640,4 @@ bool eki_donor_take(struct eki_balancer *balancer,
         take_over(balancer, parcel);
         return true;
     }
-}
-
-/* Write to TO, for each of the SLOTS in the seed array of a worker, where it
- * goes; what may not move stays with its OWN worker. */
-static void spread(const struct eki_donor *donor, int here, int32_t own,
-                   int64_t slots, int32_t *to)
-{
-    for (int64_t i = 0; i < slots; i++)
-        to[i] = own;
-    for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++)
-        to[donor->slots[i]] = donor->to[i];
-}
-
-/* Send a task to WORKER, of this rank or another; false: no memory, it stays.
- */
-static bool send_slot(struct eki_balancer *balancer,
-                      const struct eki_slot *slot, int worker)
-{
-    const struct eki_topology *topology = balancer->engine->topology;
-    int here = worker - topology->first_worker[topology->rank];
-    if (here >= 0 && here < topology->workers_here)
-        return eki_local_log(&balancer->engine->workers[here]->local, slot) !=
-               NULL;
-    return eki_engine_depart_to(balancer->engine, slot,
-                                eki_topology_rank(topology, worker), worker);
-}
-
-/* Send each seed of a worker where TO says and close up those that stay.
- * Returns how many had to stay because there was no memory. */
-static int64_t move_seeds(struct eki_balancer *balancer, int here,
-                          const int32_t *to)
-{
-    const struct ek_worker *worker = balancer->engine->workers[here];
-    struct eki_local *local = &balancer->engine->workers[here]->local;
-    int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
-    unsigned char *kept = local->seed_base;
-    int64_t stuck = 0;
-    for (int64_t i = 0; i < n; i++) {
-        struct eki_slot *slot =
-            eki_slot_at(local->seed_base, i, local->slot_bytes);
-        if (to[i] != worker->id) {
-            if (send_slot(balancer, slot, to[i]))
-                continue;
-            stuck++;
-        }
-        if (kept != (unsigned char *)slot)
-            memcpy(kept, slot, local->slot_bytes);
-        kept += local->slot_bytes;
-    }
-    local->seed_top = local->seed_end = kept;
-    return stuck;
-}
-
-/* False: no memory; what could not be sent stays. */
-static bool move_worker(struct eki_balancer *balancer, int here)
-{
-    const struct ek_worker *worker = balancer->engine->workers[here];
-    const struct eki_local *local = &worker->local;
-    int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
-    int32_t *to = eki_alloc((size_t)n, sizeof *to);
-    if (!to)
-        return false;
-    spread(&balancer->donor, here, worker->id, n, to);
-    int64_t stuck = move_seeds(balancer, here, to);
-    eki_free(to);
-    return stuck == 0;
-}
-
-bool eki_donor_move(struct eki_balancer *balancer)
-{
-    struct ek_worker *first = balancer->engine->workers[0];
-    int64_t before = balancer->engine->moves.count;
-    int stuck = 0; /* workers that could not send all */
-    if (!balancer->donor.first || balancer->donor.is_undone)
-        return true;
-    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        stuck += !move_worker(balancer, here);
-    /* Tasks that leave count as created here, and as executed where they
-     * arrive: before the worker says that it is idle, or the phase could end
-     * without them. */
-    balancer->sent = balancer->engine->moves.count - before;
-    first->created += (uint64_t)balancer->sent;
-    eki_worker_store(first);
-    return stuck == 0;
 }

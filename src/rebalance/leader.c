@@ -90,11 +90,19 @@ void eki_leader_close(struct eki_balancer *balancer)
     balancer->leader_count = 0;
 }
 
-static void add_result(const struct eki_leader *leader,
+static int node_of(const struct eki_balancer *balancer, int worker)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    return topology->node_of_rank[eki_topology_rank(topology, worker)];
+}
+
+static void add_result(const struct eki_balancer *balancer,
+                       const struct eki_leader *leader,
                        struct eki_result_told *result)
 {
     const struct eki_pool *pool = &leader->settle.pool;
     result->fewest = leader->fewest;
+    result->fewest_across = leader->fewest_across;
     result->before = leader->largest;
     result->after = eki_pool_largest_load(pool);
     result->moved = eki_pool_moved(pool);
@@ -103,6 +111,8 @@ static void add_result(const struct eki_leader *leader,
         int32_t to = leader->first + pool->places[i];
         if (to == item->from)
             continue;
+        result->across +=
+            node_of(balancer, item->from) != node_of(balancer, to);
         result->hash +=
             eki_hash(eki_hash((uint64_t)item->from, (uint64_t)item->index),
                      (uint64_t)to);
@@ -207,7 +217,7 @@ static bool send_plans(struct eki_balancer *balancer,
 static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_result_told result = {0};
-    add_result(leader, &result);
+    add_result(balancer, leader, &result);
     leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
            eki_mail_send_copy(&balancer->mail, balancer->engine->topology->rank,
@@ -341,6 +351,7 @@ static void copy_offered(struct eki_leader *leader, struct eki_item *items)
         load += told->workers;
         items += told->items;
         leader->fewest += told->fewest;
+        leader->fewest_across += told->fewest_across;
         if (told->largest > leader->largest)
             leader->largest = told->largest;
     }
@@ -396,6 +407,8 @@ static bool offer_fits(const struct eki_decode *decode,
         !eki_fits_one(decode, "items", rest,
                       told->items * (int64_t)sizeof(struct eki_item)) ||
         !eki_fits(decode, "fewest", told->fewest, 0, INT64_MAX / 4 / ranks) ||
+        !eki_fits(decode, "fewest across nodes", told->fewest_across, 0,
+                  INT64_MAX / 4 / ranks) ||
         !eki_fits(decode, "largest load", told->largest, 0, EKI_NS_MOST))
         return false;
     for (int64_t w = 0; w < workers; w++) {

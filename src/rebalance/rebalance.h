@@ -31,9 +31,10 @@ struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
 
 /* What came of a rebalance; the same on all ranks. */
 struct eki_balance_report {
-    double before, after, bound; /* largest load / mean load - 1 */
-    int64_t moved, fewest;       /* tasks */
-    uint64_t hash;               /* of all moves */
+    double before, after, bound;   /* largest load / mean load - 1 */
+    int64_t moved, fewest;         /* tasks */
+    int64_t across, fewest_across; /* of these, between nodes */
+    uint64_t hash;                 /* of all moves */
 };
 
 extern const struct eki_protocol_ops eki_rebalance_ops;

@@ -117,6 +117,9 @@ static void check_report(ek_collection *tasks, const ek_restore_report *report,
     /* Where the target was reached. */
     CHECK(report->policy > EK_RESTORE_HIERARCHICAL ||
           report->migrations >= report->fewest);
+    CHECK(report->across <= report->migrations);
+    CHECK(report->policy > EK_RESTORE_HIERARCHICAL ||
+          report->across >= report->fewest_across);
     /* The same on all ranks. */
     MPI_Allreduce(MPI_IN_PLACE, differences, 2, MPI_DOUBLE, MPI_MAX,
                   MPI_COMM_WORLD);

@@ -406,6 +406,7 @@ static int32_t shed(struct lone *lone)
     CHECK_EQ_INT(offer.section.of, 1);
     CHECK_EQ_INT(offer.told.items, 1);
     CHECK_EQ_INT(offer.told.fewest, 1);
+    CHECK_EQ_INT(offer.told.fewest_across, 1);
     CHECK_EQ_INT(offer.told.largest, 3 * task_ns());
     CHECK_EQ_INT(offer.load, 2 * task_ns());
     CHECK_EQ_INT(offer.item.ns, task_ns());
@@ -611,6 +612,8 @@ static void what_was_reached_is_remembered(void)
         CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
                      EK_OK);
         CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1. / 11, 1e-3);
+        CHECK_EQ_INT(eki_rebalance_report(lone.engine)->across, 2);
+        CHECK_EQ_INT(eki_rebalance_report(lone.engine)->fewest_across, 2);
         CHECK_EQ_INT(is_balanced_with(&lone, length), length == 5);
         lone_close(&lone);
     }
