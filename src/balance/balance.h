@@ -165,6 +165,14 @@ enum eki_settle_next {
     EKI_SETTLE_NO_MEMORY
 };
 
+/* How much of a group has opened. */
+enum eki_settle_stage {
+    EKI_SETTLE_CLOSED,
+    EKI_SETTLE_FEW,   /* workers with large holes, where that may do ... */
+    EKI_SETTLE_SHORT, /* ... all, tasks no longer than the first misfit ... */
+    EKI_SETTLE_ALL    /* ... all tasks */
+};
+
 /*
  * A group that settles what it has.  It is told of tasks, and answers what it
  * wants, wherever they are: by messages, or in arrays.  Zeroed but for the
@@ -172,10 +180,15 @@ enum eki_settle_next {
  */
 struct eki_settle {
     struct eki_pool pool;
-    int round;          /* how often it has asked for more */
-    eki_ns least, most; /* it wants the tasks of LEAST < duration <= MOST */
+    enum eki_settle_stage stage;
+    int64_t from; /* the first item that fitted nowhere */
+    /* It wants the tasks of LEAST < duration <= MOST ... */
+    eki_ns least, most;
+    int32_t *opened; /* ... of these workers, ascending; NULL: of all; owned */
+    int32_t opened_count;
 };
 
+void eki_settle_free(struct eki_settle *settle);
 /* One of several groups: place what it can, and give away *COUNT items to LEFT
  * (room for all): what is too much for the group, and what fits nowhere. Before
  * eki_settle_begin(); false: no memory. */

@@ -66,19 +66,26 @@ static int64_t open_worker(struct eki_plan *plan,
     return n;
 }
 
+/* The I-th worker that opens. */
+static int32_t opened(const struct eki_settle *settle, int32_t i)
+{
+    return settle->opened ? settle->opened[i] : settle->pool.first + i;
+}
+
 /* The workers of a group open. */
 static enum eki_settle_next open_workers(struct eki_plan *plan,
                                          struct eki_settle *settle)
 {
-    int32_t first = settle->pool.first, end = first + settle->pool.workers;
+    int32_t workers =
+        settle->opened ? settle->opened_count : settle->pool.workers;
     int64_t room = 0, count = 0;
-    for (int32_t w = first; w < end; w++)
-        room += open_worker(plan, settle, w, NULL);
+    for (int32_t i = 0; i < workers; i++)
+        room += open_worker(plan, settle, opened(settle, i), NULL);
     struct eki_item *items = eki_alloc((size_t)room, sizeof *items);
     if (!items)
         return EKI_SETTLE_NO_MEMORY;
-    for (int32_t w = first; w < end; w++)
-        count += open_worker(plan, settle, w, items + count);
+    for (int32_t i = 0; i < workers; i++)
+        count += open_worker(plan, settle, opened(settle, i), items + count);
     enum eki_settle_next next = eki_settle_opened(settle, items, count);
     eki_free(items);
     return next;
@@ -106,7 +113,7 @@ static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
                 settle_all(plan, &settle);
     decision->descriptors = settle.pool.count;
     decision->critical_ns += eki_cpu_ns() - start;
-    eki_pool_free(&settle.pool);
+    eki_settle_free(&settle);
     return done;
 }
 
@@ -272,7 +279,7 @@ static bool decide_levels(struct eki_plan *plan, struct eki_decision *decision)
     bool done = open_batch(&levels.left, plan->count) && levels.settles &&
                 levels.told && run_levels(&levels, decision);
     for (int32_t g = 0; levels.settles && g < groups; g++)
-        eki_pool_free(&levels.settles[g].pool);
+        eki_settle_free(&levels.settles[g]);
     eki_free(levels.settles);
     eki_free(levels.told);
     close_batch(&levels.left);

@@ -2,15 +2,17 @@
 /*
  * The sweep: a pass over the items, longest first.  One that has a place keeps
  * it.  Another goes home if it fits there, or into the smallest hole that takes
- * it.  Where no hole does, it displaces shorter ones: of the workers with the
- * largest holes it goes to one on which the target leaves room for it beside
- * what is *above*, the load of all that the sweep has passed; that worker sheds
- * what is then too much, and the sweep meets it later.  A load ends above the
- * target only where the least load above and an item are, as in LPT.
+ * it.  Where no hole does, it displaces shorter ones: at home, or else on one
+ * of the workers with the largest holes, if the target leaves room for it there
+ * beside what is *above*, the load of all that the sweep has passed.  The
+ * worker sheds what is then too much, and the sweep meets it later.  A load
+ * ends above the target only where the least load above and an item are, as in
+ * LPT.
  *
  * So items move where they must, and no item lies in a hole that a longer one
  * needs: on instances where placing alone ends 11 % over the bound, a sweep
- * reaches 0.4 % with half the moves of LPT that leaves in place what fits.
+ * reaches 0.4 % with two thirds of the moves of LPT that leaves in place what
+ * fits.
  *
  * Paper: LPT is from Graham, SIAM J. Appl. Math. 17 (1969).
  */
@@ -100,6 +102,12 @@ static int32_t least_above(struct sweep *sweep)
     return *top;
 }
 
+/* Whether the target leaves room for NS beside what is above. */
+static bool may_displace(const struct sweep *sweep, int32_t worker, eki_ns ns)
+{
+    return sweep->above[worker] + ns <= sweep->pool->target;
+}
+
 /* A worker that takes an item for shorter ones. */
 static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
 {
@@ -112,7 +120,7 @@ static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
          bin = eki_holes_below(holes, bin - 1)) {
         for (int32_t w = eki_holes_head(holes, bin); w >= 0;
              w = holes->next[w]) {
-            if (sweep->above[w] + ns <= sweep->pool->target)
+            if (may_displace(sweep, w, ns))
                 return w;
             if (++looks == LOOKS)
                 return least_above(sweep);
@@ -123,16 +131,19 @@ static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
 
 static int32_t choose(struct sweep *sweep, const struct eki_item *item)
 {
-    const struct eki_holes *holes = &sweep->holes;
     int32_t home = item->from - sweep->pool->first;
-    if (home >= 0 && home < sweep->pool->workers &&
-        eki_hole_of(holes, home) >= item->ns)
+    bool has_home = home >= 0 && home < sweep->pool->workers;
+    if (has_home && eki_hole_of(&sweep->holes, home) >= item->ns)
         return home;
     int32_t worker = eki_nodes_hole(&sweep->nodes, item);
     if (worker < 0)
         worker = eki_nodes_elsewhere(&sweep->nodes, item->ns);
-    if (worker < 0)
-        worker = eki_nodes_displaced(&sweep->nodes, item, sweep->above);
+    if (worker >= 0)
+        return worker;
+    /* At home it displaces others, but stays itself. */
+    if (has_home && may_displace(sweep, home, item->ns))
+        return home;
+    worker = eki_nodes_displaced(&sweep->nodes, item, sweep->above);
     return worker >= 0 ? worker : choose_displaced(sweep, item->ns);
 }
 

@@ -132,8 +132,6 @@ static int64_t bytes_of(const struct eki_balancer *balancer, int what)
     case EKI_PARCEL_TARGET:
         return (int64_t)(sizeof(struct eki_target_told) +
                          functions * sizeof(double));
-    case EKI_PARCEL_OPEN:
-        return sizeof(struct eki_open_told);
     case EKI_PARCEL_RESULT:
     case EKI_PARCEL_OVER:
         return sizeof(struct eki_result_told);

@@ -111,7 +111,7 @@ struct eki_offer_told {
 };
 
 /* An OPEN: the tasks that workers of the group have kept, of these durations.
- */
+ * The workers follow, ascending, int32_t; none: all of them. */
 struct eki_open_told {
     eki_ns least, most; /* more than the least, at most the most */
 };

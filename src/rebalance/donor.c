@@ -440,45 +440,56 @@ static bool take_target(struct eki_balancer *balancer,
     return true;
 }
 
-/* Whether a task is wanted that its worker, HERE, has kept so far. */
-static bool is_wanted(const struct eki_balancer *balancer,
-                      const struct eki_open_told *told, int here, int64_t task)
+/* The workers that an OPEN lists, *COUNT of them. */
+static const int32_t *listed_in(const struct eki_parcel *open, int64_t *count)
 {
-    const struct eki_donor *donor = &balancer->donor;
-    eki_ns ns = donor->items[task].ns;
-    return donor->to[task] == balancer->engine->workers[here]->id &&
-           ns > told->least && ns <= told->most;
+    int64_t head = (int64_t)sizeof(struct eki_open_told);
+    *count = (open->bytes - head) / (int64_t)sizeof(int32_t);
+    return (const int32_t *)(open->data + head);
 }
 
-/* The wanted tasks that workers HERE ... LAST still have: how many. */
-static int64_t count_wanted(const struct eki_balancer *balancer,
-                            const struct eki_open_told *told, int here,
-                            int last)
+/* Whether it wants tasks of WORKER. */
+static bool is_listed(const struct eki_parcel *open, int32_t worker)
 {
-    const int64_t *first = balancer->donor.first;
-    int64_t n = 0;
-    for (; here <= last; here++) {
-        for (int64_t i = first[here]; i < first[here + 1]; i++)
-            n += is_wanted(balancer, told, here, i);
+    int64_t count, low = 0;
+    const int32_t *listed = listed_in(open, &count);
+    if (count == 0)
+        return true;
+    for (int64_t high = count; low < high;) {
+        int64_t middle = low + (high - low) / 2;
+        if (listed[middle] < worker)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return n;
+    return low < count && listed[low] == worker;
 }
 
-/* ... to ITEMS; they are undecided from now on. */
-static void open_wanted(struct eki_balancer *balancer,
-                        const struct eki_open_told *told, int here, int last,
-                        struct eki_item *items)
+/* What OPEN wants that workers HERE ... LAST still have: to ITEMS, and
+ * undecided from now on, or with NULL only counted. */
+static int64_t open_wanted(struct eki_balancer *balancer,
+                           const struct eki_parcel *open, int here, int last,
+                           struct eki_item *items)
 {
     struct eki_donor *donor = &balancer->donor;
+    const struct eki_open_told *told = (const struct eki_open_told *)open->data;
+    int64_t n = 0;
     for (; here <= last; here++) {
+        int worker = balancer->engine->workers[here]->id;
+        if (!is_listed(open, worker))
+            continue;
         for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++) {
-            if (!is_wanted(balancer, told, here, i))
+            eki_ns ns = donor->items[i].ns;
+            if (donor->to[i] != worker || ns <= told->least || ns > told->most)
                 continue;
-            donor->to[i] = -1;
-            donor->open++;
-            *items++ = donor->items[i];
+            if (items) {
+                donor->to[i] = -1;
+                items[n] = donor->items[i];
+            }
+            n++;
         }
     }
+    return n;
 }
 
 static bool open_fits(const struct eki_balancer *balancer,
@@ -487,10 +498,21 @@ static bool open_fits(const struct eki_balancer *balancer,
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_open_told *told =
         (const struct eki_open_told *)parcel->data;
-    return eki_fits_one(&decode, "tasks are listed",
-                        balancer->donor.first != NULL, true) &&
-           eki_fits(&decode, "least", told->least, -1, INT64_MAX - 1) &&
-           eki_fits(&decode, "most", told->most, told->least + 1, INT64_MAX);
+    if (!eki_fits_parcel(&decode, parcel, sizeof *told, sizeof(int32_t)) ||
+        !eki_fits_one(&decode, "tasks are listed",
+                      balancer->donor.first != NULL, true) ||
+        !eki_fits(&decode, "least", told->least, -1, INT64_MAX - 1) ||
+        !eki_fits(&decode, "most", told->most, told->least + 1, INT64_MAX))
+        return false;
+    int64_t count;
+    const int32_t *listed = listed_in(parcel, &count);
+    for (int64_t i = 0; i < count; i++) {
+        if (!eki_fits(&decode, "worker", listed[i],
+                      i > 0 ? (int64_t)listed[i - 1] + 1 : 0,
+                      balancer->engine->topology->workers - 1))
+            return false;
+    }
+    return true;
 }
 
 /* The leader wants more of what the workers of its group still have. */
@@ -498,13 +520,12 @@ static bool take_open(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
     const struct eki_topology *topology = balancer->engine->topology;
-    const struct eki_open_told *told =
-        (const struct eki_open_told *)parcel->data;
     int first, last, begin = topology->first_worker[topology->rank];
     if (!open_fits(balancer, parcel))
         return true;
     eki_group_here(balancer, parcel->group, topology->rank, &first, &last);
-    int64_t count = count_wanted(balancer, told, first - begin, last - begin);
+    int64_t count =
+        open_wanted(balancer, parcel, first - begin, last - begin, NULL);
     int64_t bytes = count * (int64_t)sizeof(struct eki_item);
     struct eki_parcel *answer =
         eki_mail_make(topology->rank, EKI_PARCEL_OPENED, parcel->group,
@@ -513,8 +534,9 @@ static bool take_open(struct eki_balancer *balancer,
         return false;
     struct eki_section *section = (struct eki_section *)answer->data;
     *section = (struct eki_section){topology->rank, bytes};
-    open_wanted(balancer, told, first - begin, last - begin,
-                (struct eki_item *)(section + 1));
+    balancer->donor.open +=
+        open_wanted(balancer, parcel, first - begin, last - begin,
+                    (struct eki_item *)(section + 1));
     eki_mail_send(&balancer->mail, answer);
     return true;
 }

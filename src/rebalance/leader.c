@@ -78,7 +78,7 @@ static void free_leader(struct eki_leader *leader)
     eki_free(leader->heard);
     eki_free(leader->loads);
     eki_free(leader->nodes);
-    eki_pool_free(&leader->settle.pool);
+    eki_settle_free(&leader->settle);
 }
 
 void eki_leader_close(struct eki_balancer *balancer)
@@ -228,12 +228,21 @@ static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
 /* Ask the ranks of the group for tasks that their workers have kept. */
 static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    const struct eki_open_told told = {leader->settle.least,
-                                       leader->settle.most};
+    const struct eki_settle *settle = &leader->settle;
+    size_t listed =
+        settle->opened ? (size_t)settle->opened_count * sizeof(int32_t) : 0;
+    struct eki_parcel *parcel = eki_mail_make(
+        balancer->engine->topology->rank, EKI_PARCEL_OPEN, leader->group,
+        (int64_t)(sizeof(struct eki_open_told) + listed));
     leader->stage = EKI_STAGE_OPENED;
-    return eki_mail_send_copy(&balancer->mail, balancer->engine->topology->rank,
-                              EKI_PARCEL_OPEN, leader->group, &told,
-                              sizeof told);
+    if (!parcel)
+        return false;
+    struct eki_open_told *told = (struct eki_open_told *)parcel->data;
+    *told = (struct eki_open_told){settle->least, settle->most};
+    if (listed)
+        memcpy(told + 1, settle->opened, listed);
+    eki_mail_send(&balancer->mail, parcel);
+    return true;
 }
 
 static bool settle_as_printed(struct eki_balancer *balancer,

@@ -409,6 +409,42 @@ static void tasks_stay_on_their_node(void)
     free(problem);
 }
 
+/* One long item fits nowhere: a few of the many workers open, and one of them
+ * takes it for shorter ones of its own. */
+static void few_workers_open_for_few_misfits(void)
+{
+    enum {
+        MANY = 1000,
+        KEPT = 10
+    };
+    eki_ns *loads = calloc(MANY, sizeof *loads);
+    struct eki_item *items = calloc((size_t)MANY * KEPT, sizeof *items);
+    struct eki_item misfit = {500, 0, 0};
+    struct eki_settle settle = {
+        .pool = {.workers = MANY, .target = 1000, .loads = loads}};
+    int64_t count = 0;
+    for (int32_t w = 0; w < MANY; w++)
+        loads[w] = 980 - w % 90 * 2;
+    CHECK(eki_pool_fill(&settle.pool, &misfit, 1));
+    CHECK_EQ_INT(eki_settle_begin(&settle), EKI_SETTLE_OPEN);
+    CHECK_EQ_INT(settle.most, 500);
+    CHECK(settle.opened_count > 10 && settle.opened_count < 100);
+    for (int32_t i = 0; i < settle.opened_count; i++) {
+        int32_t worker = settle.opened[i];
+        CHECK(i == 0 || worker > settle.opened[i - 1]);
+        /* The largest holes. */
+        CHECK(loads[worker] <= 980 - 80 * 2);
+        for (int32_t k = 0; k < KEPT; k++)
+            items[count++] = (struct eki_item){loads[worker] / KEPT, worker, k};
+    }
+    CHECK_EQ_INT(eki_settle_opened(&settle, items, count), EKI_SETTLE_DONE);
+    CHECK(!eki_pool_has_over(&settle.pool));
+    CHECK(eki_pool_moved(&settle.pool) <= 6);
+    eki_settle_free(&settle);
+    free(items);
+    free(loads);
+}
+
 static void crowded_workers_bound_the_load(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
@@ -598,6 +634,7 @@ int main(void)
     RUN(decisions_keep_and_help);
     RUN(decisions_are_as_good_as_longest_first);
     RUN(tasks_stay_on_their_node);
+    RUN(few_workers_open_for_few_misfits);
     RUN(crowded_workers_bound_the_load);
     RUN(printed_algorithms_keep);
     RUN(broken_pools_are_found);
