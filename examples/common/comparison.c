@@ -107,7 +107,8 @@ static bool run_trial(struct trial *trial, struct message *message)
     struct message reason;
     if (trial->comparison->run(trial, trial->comparison->context, &reason))
         return true;
-    return message_set(message, "%s: %s", trial->mode->name, reason.text);
+    return message_set(message, "%s: %s", trial->mode->name,
+                       reason.text[0] != '\0' ? reason.text : "failed");
 }
 
 bool comparison_run(const struct comparison *comparison,

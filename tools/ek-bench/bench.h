@@ -147,7 +147,7 @@ double bench_message_round_trip(MPI_Comm both, int bytes);
 
 /* Options of all cases: the environment does not matter. */
 ek_options bench_options(const struct bench *bench, int workers);
-/* End the job if STATUS is a failure. */
+/* End the job if STATUS is a failure, which the call has said. */
 void bench_check(ek_status status);
 
 /* What matters of this machine in ten seconds, in words. */
