@@ -86,15 +86,6 @@ check_compare() {
     near -58.20051071 5e-7
 }
 
-# The library says what ends an iteration, the program does not repeat it.
-check_full_disk() {
-    ln -s /dev/full "$folder/full.ekr"
-    EVENKEEL_RECORD=$folder/full.ekr run 2 1 --atoms 1
-    [ $? -eq 1 ] || fail "not status 1"
-    [ "$(grep -c 'No space left on device' "$folder/err")" -eq 1 ] ||
-        fail "not said once: $(cat "$folder/err")"
-}
-
 check_bad_input() {
     expect "unknown option '--atom'" --atom 4
     expect '--atoms needs a value' --atoms
