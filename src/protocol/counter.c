@@ -32,8 +32,8 @@ static void set_ready(struct eki_counter *counter)
 
 static bool is_void(const struct eki_counter *counter)
 {
-    /* acquire: pairs with the release in set_void(): stopped. */
-    return atomic_load_explicit(&counter->is_void, memory_order_acquire);
+    /* relaxed: a worker that sees it takes back what nobody else touches. */
+    return atomic_load_explicit(&counter->is_void, memory_order_relaxed);
 }
 
 /*
@@ -47,8 +47,8 @@ static void set_void(struct eki_counter *counter)
     counter->tell = 1;
     counter->tell_at = 0;
     eki_set_stop(counter->protocol.engine);
-    /* release: pairs with the acquire in is_void(). */
-    atomic_store_explicit(&counter->is_void, true, memory_order_release);
+    /* relaxed: see is_void(). */
+    atomic_store_explicit(&counter->is_void, true, memory_order_relaxed);
 }
 
 /* Give a worker its seeds back, once, if nobody can draw them. */
@@ -180,8 +180,8 @@ static void want(struct eki_counter *counter, struct eki_drawer *drawer,
                  enum eki_draw state)
 {
     set_state(drawer, state);
-    /* release: pairs with the acquire in send_wants(): the state is set. */
-    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_release);
+    /* relaxed: see send_wants(). */
+    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_relaxed);
 }
 
 static bool has_copy(const struct eki_drawer *drawer, int64_t number)
@@ -313,8 +313,8 @@ static bool send_want(struct eki_counter *counter,
 static void send_wants(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
-    /* acquire: pairs with the release in want(). */
-    int wants = atomic_load_explicit(&counter->wants, memory_order_acquire);
+    /* relaxed: a state that is not seen yet is found in a later step. */
+    int wants = atomic_load_explicit(&counter->wants, memory_order_relaxed);
     for (int here = 0; wants > 0 && here < engine->topology->workers_here;
          here++) {
         /* acquire: pairs with the releases in set_state(): `number`. */

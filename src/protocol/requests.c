@@ -307,13 +307,13 @@ static bool send_ask(struct eki_requests *requests, int here, int node,
 static void send_asks(struct eki_requests *requests, uint64_t now)
 {
     struct eki_engine *engine = requests->protocol.engine;
-    /* acquire: pairs with the release in ask(): which node.  One word for all
-     * workers, so that a step without asks looks at one. */
-    int asks = atomic_load_explicit(&requests->asks, memory_order_acquire);
+    /* One word for all workers, so that a step without asks looks at one.
+     * relaxed: an ask that is not seen yet is found in a later step. */
+    int asks = atomic_load_explicit(&requests->asks, memory_order_relaxed);
     for (int here = 0; asks > 0 && here < engine->topology->workers_here;
          here++) {
         struct eki_asker *asker = &requests->askers[here];
-        /* relaxed: ordered by the acquire above, or found in the next step. */
+        /* relaxed: the word is all that is asked. */
         int node = atomic_load_explicit(&asker->ask, memory_order_relaxed) - 1;
         if (node < 0)
             continue;
@@ -356,8 +356,8 @@ static void note_answer(struct eki_requests *requests,
         eki_server_answered(requests->protocol.engine, took);
     }
     note_contact(requests, head);
-    /* release: pairs with the acquire in note_answers(): the tasks are
-     * here.  One server at a time adds. */
+    /* release: pairs with the acquire in note_answers(): the request is
+     * forgotten.  One server at a time adds. */
     atomic_fetch_add_explicit(&asker->answers[answer], 1, memory_order_release);
 }
 
@@ -505,10 +505,9 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
     worker->search.thief.failures++;
     /* relaxed: a hint. */
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
-    /* relaxed: ordered by the release below. */
+    /* relaxed, both: see send_asks(). */
     atomic_store_explicit(&asker->ask, node + 1, memory_order_relaxed);
-    /* release: pairs with the acquire in send_asks(). */
-    atomic_fetch_add_explicit(&requests->asks, 1, memory_order_release);
+    atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
     return true;
 }
 
