@@ -31,7 +31,11 @@
 #define EKI_NAME_BYTES 64
 
 enum {
-    EKI_PROTOCOLS_MOST = 8 /* of one engine */
+    EKI_PROTOCOLS_MOST = 8, /* of one engine */
+    /* Messages that one server step takes: a worker that polls between two
+     * tasks is soon back at them, and a burst does not keep the protocols from
+     * sending.  As many as the MPI fabric has receives. */
+    EKI_DRAIN_MOST = 16
 };
 
 enum eki_phase_kind {

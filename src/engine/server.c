@@ -10,13 +10,6 @@
  */
 #include "engine/internal.h"
 
-enum {
-    /* Messages that one step takes: a worker that polls between two tasks is
-     * soon back at them, and a burst does not keep the protocols from sending.
-     * As many as the MPI fabric has receives. */
-    DRAIN_MOST = 16
-};
-
 void eki_engine_break(struct eki_engine *engine, ek_status status)
 {
     int expected = EK_OK;
@@ -164,7 +157,7 @@ static void refuse_unknown(struct eki_engine *engine)
 static void drain(struct eki_engine *engine, uint64_t now)
 {
     struct eki_post *post = &engine->post;
-    for (int i = 0; i < DRAIN_MOST; i++) {
+    for (int i = 0; i < EKI_DRAIN_MOST; i++) {
         struct eki_message *message =
             post->held ? post->held : eki_fabric_poll(engine->fabric);
         if (!message)

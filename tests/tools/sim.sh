@@ -105,6 +105,13 @@ run 0 --machine ib-edr --cores 4 --node-cores 4 --ranks-per-node 4 \
 column efficiency | awk '{ exit !($1 > 0.9) }' ||
     fail "fetches: $(column efficiency)"
 
+# A server that is stepped between tasks takes all that has come.
+run 0 --machine ib-edr --cores 32 --node-cores 8 --progress polling \
+    --policy original --steal counter --start block \
+    --synthetic lognormal:n=1600,mean=1e-3,cv=1 --iterations 1 --csv
+column efficiency | awk '{ exit !($1 > 0.7) }' ||
+    fail "polled between tasks: $(column efficiency)"
+
 # Nothing waits for the look that everybody has once in a second.
 for cores in 4 8; do
     for policy in original centralized hierarchical; do
