@@ -92,6 +92,9 @@ printf 'like this\nnode_cores 8\nhandle 1 ms\nlatency 1 us\n' >poll.machine
 run 0 --machine poll.machine --cores 64 --start uneven:64:100 --iterations 2 \
     --synthetic constant:n=640,mean=2e-3 --csv
 column server | awk '{ exit !($1 <= 1) }' || fail "server: $(column server)"
+# Thieves that wait long for answers do not ask more and more.
+column makespan_s | awk '{ exit !($1 < 0.4) }' ||
+    fail "overload: $(column makespan_s)"
 run 0 --machine ib-edr --cores 240 --progress polling --policy original \
     --steal counter --synthetic lognormal:n=3,mean=1e-5,cv=10 \
     --start uneven:240:5 --seed 365 --csv

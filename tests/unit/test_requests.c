@@ -260,16 +260,41 @@ static void ask_for(struct lone *lone, uint64_t took)
     lone->now = eki_worker_due(lone_worker(lone));
 }
 
-static void patience_ends_after_ten_milliseconds(void)
+/* The last answer TOOK so long: after PATIENCE one more node is asked. */
+static void check_patience(uint64_t took, uint64_t patience)
 {
     struct lone lone;
     begin_with_nodes(&lone);
-    ask_for(&lone, 2000000 * US);
+    ask_for(&lone, took);
     CHECK(asks_at(&lone, lone.now));
     uint64_t sent = send_request(&lone);
-    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 10000 * US);
-    CHECK(!asks_at(&lone, sent + 10000 * US - 1));
-    CHECK(asks_at(&lone, sent + 10000 * US));
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + patience);
+    CHECK(!asks_at(&lone, sent + patience - 1));
+    CHECK(asks_at(&lone, sent + patience));
+    lone_close(&lone);
+}
+
+static void patience_ends_after_ten_milliseconds(void)
+{
+    check_patience(4000 * US, 10000 * US);
+}
+
+static void patience_grows_with_slow_answers(void)
+{
+    check_patience(30000 * US, 60000 * US);
+    check_patience(2000000 * US, 160000 * US);
+}
+
+/* ... and is the shortest again when one comes soon. */
+static void patience_falls_with_a_quick_answer(void)
+{
+    struct lone lone;
+    begin_with_nodes(&lone);
+    ask_for(&lone, 30000 * US);
+    ask_for(&lone, 20 * US);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 1000 * US);
     lone_close(&lone);
 }
 
@@ -731,6 +756,8 @@ int main(void)
     RUN(four_requests_at_most_are_open);
     RUN(requests_long_without_answer_count_no_more);
     RUN(patience_ends_after_ten_milliseconds);
+    RUN(patience_grows_with_slow_answers);
+    RUN(patience_falls_with_a_quick_answer);
     RUN(round_trips_are_of_this_phase);
     RUN(nobody_asks_after_a_stop);
     RUN(request_is_answered_with_half_of_what_shows);
