@@ -22,8 +22,10 @@
 #ifdef EARLY
 #define eki_node_all_left(engine) ((void)(engine), true)
 #endif
+#include "protocol/copies.c"
 #include "protocol/counter.c"
 #include "protocol/numbers.c"
+#include "protocol/table.c"
 
 enum {
     PHASES = 2,
@@ -80,9 +82,9 @@ static void open_first(struct eki_counter *counter, int phase)
     hear(&seeds_told, phase);
 #endif
     counter->known++;
-    while (!is_ready(counter)) {
+    while (!eki_table_is_ready(counter)) {
         open_counter(counter);
-        if (!is_ready(counter))
+        if (!eki_table_is_ready(counter))
             model_wait();
     }
     tell(&table_told, phase);

@@ -20,8 +20,10 @@
 
 static struct eki_slot copies[2];
 #define eki_alloc_untouched(bytes) ((void)(bytes), (void *)copies)
+#include "protocol/copies.c"
 #include "protocol/counter.c"
 #include "protocol/numbers.c"
+#include "protocol/table.c"
 
 enum {
     HOLDER, /* rank 0, whom the server plays, too */
@@ -98,8 +100,9 @@ static void answer_fetch(void)
     head->bytes = head->count * SLOT;
     for (int64_t i = 0; i < head->count; i++)
         answer.slots[i].id = (uint64_t)(first + i);
-    bool kept = keep_copies(&counter, 0, &answer.message);
+    bool kept = eki_copies_keep(&counter, 0, &answer.message);
     assert(kept);
+    set_state(&drawer, EKI_DRAW_NUMBER);
 }
 
 static void serve(void)
