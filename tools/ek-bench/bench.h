@@ -158,6 +158,7 @@ void bench_steal(const struct bench *bench);
 void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
+void bench_counter(const struct bench *bench);
 void bench_service(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */
