@@ -186,6 +186,15 @@ says '--compare has policies of its own'
 run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none \
     --machine hopper
 says 'hours that can be simulated'
+printf '%s\n' 'EKRECORD 1' 'name long' 'rank 0 workers 1' 'function 0 f' \
+    'iteration 0 wall_ns 1 status 0 restore none steal random order longest on_failure stop' \
+    'worker 0 executed 2 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0' \
+    'task 0 0 4611686018427387904 -' 'task 1 0 4611686018427387904 -' >long.txt
+"$(dirname "$tool")/../ek-record/ek-record" binary long.txt long.ekr 2>err ||
+    fail "long.txt: $(cat err)"
+run 2 --record long.ekr
+says 'all tasks take 9.24e+09 s together; allowed: 1e+09'
+[ ! -s out ] || fail "negative: $(cat out)"
 
 # Without a machine it is that of the test.
 run 0 --synthetic=constant:n=100,mean_us=100 --iterations=1
