@@ -651,6 +651,30 @@ static void tasks_for_who_is_at_work_are_for_all(void)
     lone_close(&lone);
 }
 
+static void hear_of_the_server(ek_level level, const char *line, void *context)
+{
+    (void)level;
+    if (strstr(line, "server of this rank"))
+        snprintf(context, 200, "%s", line);
+}
+
+static void a_stall_tells_what_was_brought(void)
+{
+    struct lone lone;
+    char told[200] = "";
+    answer_who_is_at_work(&lone, 2);
+    ek_set_sink(hear_of_the_server, told, EK_LEVEL_WARN);
+    eki_engine_stall(lone.engine, "", true);
+    CHECK_HAS_TEXT(told, ": 2 brought tasks to claim, ");
+    other_runs(&lone);
+    other_runs(&lone);
+    told[0] = '\0';
+    eki_engine_stall(lone.engine, "", true);
+    CHECK_EQ_TEXT(told, "");
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    lone_close(&lone);
+}
+
 static void tasks_for_who_is_at_work_are_for_other_nodes(void)
 {
     struct lone lone;
@@ -773,6 +797,7 @@ int main(void)
     RUN(nodes_that_do_not_answer_are_passed_over);
     RUN(ranks_to_ask_are_of_this_phase);
     RUN(tasks_for_who_is_at_work_are_for_all);
+    RUN(a_stall_tells_what_was_brought);
     RUN(tasks_for_who_is_at_work_are_for_other_nodes);
     RUN(all_that_comes_is_shown_when_there_is_room);
     RUN(tasks_for_who_is_at_work_are_cancelled);
