@@ -154,7 +154,8 @@ static void refuse_unknown(struct eki_engine *engine)
     engine->must_break = true;
 }
 
-static void drain(struct eki_engine *engine, uint64_t now)
+/* DROPS: nothing is taken any more. */
+static void drain(struct eki_engine *engine, bool drops, uint64_t now)
 {
     struct eki_post *post = &engine->post;
     for (int i = 0; i < EKI_DRAIN_MOST; i++) {
@@ -163,7 +164,7 @@ static void drain(struct eki_engine *engine, uint64_t now)
         if (!message)
             break;
         post->held = message;
-        if (!receive(engine, message, now))
+        if (!drops && !receive(engine, message, now))
             break;
         post->held = NULL;
         eki_fabric_release(engine->fabric, message);
@@ -179,7 +180,7 @@ static void take_arrived(struct eki_engine *engine, uint64_t now)
 {
     uint64_t moved = engine->post.moved;
     if (EKI_PLANTED(TASKS_LAST) || take_early(engine, now))
-        drain(engine, now);
+        drain(engine, false, now);
     if (EKI_PLANTED(TASKS_LAST) && engine->post.moved == moved)
         take_early(engine, now);
 }
@@ -194,6 +195,15 @@ static void note_polled(struct eki_engine *engine)
                               memory_order_relaxed);
 }
 
+/* The phase is broken; true: its neighbours know.  Those can tell others only
+ * when what they have sent here has left their buffers. */
+static bool end_broken(struct eki_engine *engine, uint64_t now)
+{
+    if (engine->fabric)
+        drain(engine, true, now);
+    return eki_refusal_is_told(engine);
+}
+
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
@@ -201,7 +211,7 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         return true;
     if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
         eki_refusal_breaks(engine))
-        return eki_refusal_is_told(engine);
+        return end_broken(engine, now);
     if (engine->fabric) {
         note_polled(engine);
         take_arrived(engine, now);
