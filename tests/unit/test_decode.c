@@ -126,6 +126,14 @@ static void the_root_gets_no_verdict(void)
     refuse(&lone, "wave: neighbour is 0; allowed: 1 ... 1");
 }
 
+static void parcels_belong_to_restores(void)
+{
+    struct lone lone;
+    begin(&lone, EK_STEAL_RANDOM);
+    lone_message(&lone, EKI_KIND_PARCEL);
+    refuse(&lone, "a message from rank 1 (parcel) makes no sense");
+}
+
 static void a_rank_tells_its_seeds_once(void)
 {
     struct lone lone;
@@ -220,6 +228,7 @@ int main(void)
     RUN(phases_far_ahead_are_refused);
     RUN(votes_come_from_whom_they_name);
     RUN(the_root_gets_no_verdict);
+    RUN(parcels_belong_to_restores);
     RUN(a_rank_tells_its_seeds_once);
     RUN(the_next_phase_hears_of_a_late_lie);
     RUN(what_arrives_after_a_lie_is_dropped);
