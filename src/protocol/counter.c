@@ -339,9 +339,9 @@ static enum eki_taken take_answer(struct eki_counter *counter,
 {
     struct eki_engine *engine = counter->protocol.engine;
     const struct eki_topology *topology = engine->topology;
-    int here = message->head.worker - topology->first_worker[topology->rank];
     if (!answer_fits(counter, message))
         return EKI_REFUSED;
+    int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
