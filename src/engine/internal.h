@@ -54,6 +54,10 @@ void eki_worker_note_idle(struct ek_worker *worker);
  */
 bool eki_node_answers(const struct eki_engine *engine);
 void eki_node_call_roll(struct eki_engine *engine);
+/* Sums of the node, executed before created; false: not all of its workers are
+ * in this phase, or not idle. */
+bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,
+                   uint64_t *created);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

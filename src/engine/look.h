@@ -38,7 +38,7 @@ struct eki_told {
 
 /* What was seen of a worker, and since when it is the same. */
 struct eki_sighting {
-    int what; /* enum seen (look.c) */
+    int what; /* enum eki_seen (sight.h) */
     int function;
     uint64_t id;
     uint64_t executed;

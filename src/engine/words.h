@@ -75,7 +75,7 @@ struct eki_rank_words {
 
     /* What the rank does with the collection, for others to look at (look.h).
      * Written by the thread that calls; the last one by the rank's lookout. */
-    _Alignas(EKI_LINE) _Atomic uint64_t called; /* when and what, see look.c */
+    _Alignas(EKI_LINE) _Atomic uint64_t called; /* when and what, see sight.h */
     _Atomic int64_t iteration;
     _Atomic uint64_t process;  /* a number that no other process has */
     _Atomic uint64_t alive_ms; /* when it looked last; system clock */
