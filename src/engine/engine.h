@@ -103,6 +103,8 @@ struct eki_engine {
     int function_count, function_room;
     struct eki_protocol *protocols[EKI_PROTOCOLS_MOST]; /* as they are served */
     int protocol_count;
+    struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
+    int stepped_count;
     struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
     void *stepper;                          /* who steps it ... */
     void *owner; /* ... and whose it is; for calls of running tasks */

@@ -11,7 +11,8 @@ void eki_set_mismatch(struct eki_engine *engine);
 void eki_error_worse(struct eki_error *error, const struct eki_error *other);
 /* The error of a phase in which signatures differ. */
 void eki_error_mismatch(struct eki_error *error);
-/* The worst error of the node in this phase. */
+/* The worst error of the node in this phase; whether there is any. */
+bool eki_node_has_error(const struct eki_engine *engine);
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 /* No message moves any more. */
 void eki_engine_break(struct eki_engine *engine, ek_status status);

@@ -101,10 +101,11 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     EKI_ASSERT(!scheme || scheme->detectors & 1 << EKI_DETECTOR_COUNTING);
     EKI_ASSERT_SLOW(scheme && scheme->unsuitable ? scheme->unsuitable(engine)
                                                  : NULL);
+    if (scheme != engine->scheme)
+        engine->elsewhere = scheme && scheme->elsewhere
+                                ? eki_engine_protocol(engine, scheme->elsewhere)
+                                : NULL;
     engine->scheme = scheme;
-    engine->elsewhere = scheme && scheme->elsewhere
-                            ? eki_engine_protocol(engine, scheme->elsewhere)
-                            : NULL;
     engine->has_thieves = victims && engine->topology->workers > 1;
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->search.victims = victims;
@@ -275,8 +276,10 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
         *error = engine->node->announced_error;
     } else if (eki_is_broken(engine)) {
         *error = engine->node->refusal;
-    } else {
+    } else if (eki_node_has_error(engine)) {
         eki_node_error(engine, error);
+    } else {
+        memset(error, 0, sizeof *error);
     }
 }
 
@@ -288,9 +291,6 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     engine->is_open = false;
     if (!engine->alone)
         eki_server_settle(engine);
-    /* Who has kept a worker is refused. */
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        engine->workers[here]->batch.function_limit = 0;
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);
     /* release: pairs with the acquire in eki_node_all_left(): no claimant of

@@ -169,9 +169,9 @@ static void drain(struct eki_engine *engine, bool drops, uint64_t now)
         post->held = NULL;
         eki_fabric_release(engine->fabric, message);
     }
-    if (engine->fabric->failed != EK_OK)
+    if (EKI_UNLIKELY(engine->fabric->failed != EK_OK))
         eki_engine_break(engine, engine->fabric->failed);
-    else if (engine->fabric->has_refused)
+    else if (EKI_UNLIKELY(engine->fabric->has_refused))
         refuse_unknown(engine);
 }
 
@@ -216,13 +216,12 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         note_polled(engine);
         take_arrived(engine, now);
     }
-    if (!eki_local_is_empty(&engine->post.brought.local))
+    /* What is brought lies on the stack. */
+    const struct eki_local *brought = &engine->post.brought.local;
+    if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
         eki_server_show(engine, false);
-    for (int i = 0; i < engine->protocol_count; i++) {
-        struct eki_protocol *protocol = engine->protocols[i];
-        if (protocol->ops->step)
-            protocol->ops->step(protocol, now);
-    }
+    for (int i = 0; i < engine->stepped_count; i++)
+        engine->stepped[i]->ops->step(engine->stepped[i], now);
     return (!engine->fabric || eki_fabric_drain(engine->fabric)) &&
            eki_waves_are_over(engine);
 }
