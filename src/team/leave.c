@@ -78,12 +78,9 @@ bool eki_team_was_left(const void *frame)
 
 void eki_loop_open(struct eki_loop *loop, struct ek_worker *worker)
 {
-    *loop = (struct eki_loop){.worker = worker, .outer = innermost};
-    innermost = loop;
-}
-
-void eki_loop_close(struct eki_loop *loop)
-{
-    loop->has_ended = true;
-    innermost = loop->outer;
+    /* Found once: a call where the library is a shared one. */
+    const struct eki_loop **place = &innermost;
+    *loop =
+        (struct eki_loop){.worker = worker, .place = place, .outer = *place};
+    *place = loop;
 }
