@@ -277,7 +277,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     /* relaxed: only the number itself matters. */
     atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
     eki_collection_say_start(tasks);
-    eki_lookout_leave(&tasks->lookout);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_check_level(tasks);
     *made = tasks;
     return EK_OK;
@@ -322,7 +322,7 @@ void ek_destroy(ek_collection **made)
         return;
     ek_collection *tasks = *made;
     *made = NULL;
-    eki_collection_check_left(tasks, "ek_destroy", EKI_FRAME);
+    eki_collection_check_left(tasks, EKI_CALLER("ek_destroy"));
     if (tasks->state == EKI_STATE_OPEN) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",

@@ -63,6 +63,7 @@ ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine)
     if (!look->workers)
         return eki_error(EK_ERR_NOMEM, "no memory for a look at the workers");
     look->engine = engine;
+    look->words = &engine->rank_words[engine->topology->node_index];
     return EK_OK;
 }
 
@@ -71,36 +72,7 @@ void eki_look_close(struct eki_look *look)
     eki_free(look->workers);
     look->workers = NULL;
     look->engine = NULL;
-}
-
-static void store_call(const struct eki_look *look, unsigned inside,
-                       uint64_t ms)
-{
-    if (!look->engine)
-        return;
-    const struct eki_engine *engine = look->engine;
-    struct eki_rank_words *words =
-        &engine->rank_words[engine->topology->node_index];
-    /* relaxed, both: others read them for the eye only. */
-    atomic_store_explicit(&words->iteration, look->iteration,
-                          memory_order_relaxed);
-    atomic_store_explicit(
-        &words->called, ms << EKI_CALLED_BITS | inside | (unsigned)look->called,
-        memory_order_relaxed);
-}
-
-void eki_look_enter(struct eki_look *look, enum eki_called called,
-                    int64_t iteration, uint64_t ms)
-{
-    look->called = called;
-    look->iteration = iteration;
-    look->is_new = true;
-    store_call(look, EKI_CALLED_INSIDE, ms);
-}
-
-void eki_look_leave(struct eki_look *look, uint64_t ms)
-{
-    store_call(look, 0, ms);
+    look->words = NULL;
 }
 
 /* What rank I of the node was last seen to do. */
@@ -109,7 +81,11 @@ static void append_call(const struct eki_look *look, int i, uint64_t ms,
 {
     uint64_t called = eki_called_of(look->engine, i);
     unsigned what = called & EKI_CALLED_WHAT;
-    uint64_t ago = eki_ns_since(called >> EKI_CALLED_BITS, ms) * 1000000;
+    /* relaxed: for the eye only. */
+    uint64_t ahead = atomic_load_explicit(&look->engine->rank_words[i].ahead_ns,
+                                          memory_order_relaxed);
+    uint64_t ago =
+        eki_ns_since((called & ~EKI_CALLED_BITS) + ahead, ms * 1000000);
     if (called & EKI_CALLED_INSIDE) {
         eki_append(text, bytes, "it has been in %s of '%s' for ",
                    call_names[what], look->name);

@@ -17,11 +17,6 @@ enum eki_seen {
     EKI_SEEN_BETWEEN /* two tasks */
 };
 
-/* Words of eki_rank_words.called: the moment, whether it is inside, what. */
-#define EKI_CALLED_INSIDE 0x80u
-#define EKI_CALLED_WHAT 0x7fu
-#define EKI_CALLED_BITS 8
-
 /* A rank of the node, one after the other. */
 struct eki_place {
     int rank, index; /* index -1: none yet */
