@@ -121,6 +121,16 @@ static void draw_all(int rank, int phase)
     }
 }
 
+/* No phase ends before all have entered it. */
+static void await_others(int rank, uint64_t phase)
+{
+    const struct eki_worker_words *words =
+        eki_words_of(&world_engines[rank], 1 - rank);
+    /* relaxed: less than the end of a phase orders. */
+    while (atomic_load_explicit(&words->phase, memory_order_relaxed) < phase)
+        model_wait();
+}
+
 static void live(int rank)
 {
     struct eki_error error;
@@ -128,6 +138,7 @@ static void live(int rank)
         enter_counter(rank);
         (rank == 0 ? open_first : open_second)(&counters[rank], phase);
         draw_all(rank, phase);
+        await_others(rank, (uint64_t)phase);
         eki_engine_leave(&world_engines[rank], &error);
     }
 }
