@@ -206,22 +206,23 @@ enum {
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
 {
     int spins = 0;
-    /* relaxed: the exchange below orders it. */
-    int expected =
-        atomic_load_explicit(&worker->presence, memory_order_relaxed);
+    /* What it probably is: a look would fetch the line once more. */
+    int expected = worker->search.victims ? EKI_ABSENT : EKI_AWAITED;
     /* acquire: pairs with the release in take_absent(): what was taken from
      * this worker is gone. */
     while (expected == EKI_BUSY ||
            !atomic_compare_exchange_weak_explicit(
                &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
                memory_order_relaxed)) {
+        if (expected != EKI_BUSY)
+            continue;
         if (spins < ARRIVE_SPINS) {
             spins++;
             eki_pause();
         } else {
             eki_yield();
         }
-        /* relaxed: as above. */
+        /* relaxed: the exchange orders it. */
         expected =
             atomic_load_explicit(&worker->presence, memory_order_relaxed);
     }
