@@ -148,7 +148,9 @@ typedef int ek_function;
  *
  * @param[in] worker   The worker that runs it.
  * @param[in] payload  The bytes given when the task was added, aligned to 8
- *                     bytes; unchanged until the task returns.
+ *                     bytes; unchanged until the task returns.  Later it may
+ *                     lie elsewhere: where MPI registers memory (InfiniBand),
+ *                     pass a copy to sends of more than a few thousand bytes.
  * @param[in] bytes    Number of these bytes.
  * @param[in] context  This rank's pointer from ek_register().
  * @return 0, or a non-zero code, with which the task fails (like ek_fail()).

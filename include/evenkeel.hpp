@@ -27,8 +27,9 @@
  * alone is left behind, for the other ranks cannot follow: the exception
  * reaches its handler, and if the program then ends, or calls MPI_Finalize(),
  * the job is aborted with a sentence, so that ranks that wait for this one do
- * not hang.  That an exception of all ranks has been handled a collection knows
- * from its next call.
+ * not hang.  An error of all ranks has been handled when it no longer exists;
+ * that what a task has thrown was handled a collection knows from its next
+ * call.
  */
 #ifndef EVENKEEL_HPP
 #define EVENKEEL_HPP
@@ -54,8 +55,10 @@ namespace evenkeel
 class error : public std::runtime_error
 {
   public:
-    error(ek_status status, const std::string &message)
-        : std::runtime_error(message), status_(status)
+    error(ek_status status, const std::string &message,
+          std::shared_ptr<void> shared = nullptr)
+        : std::runtime_error(message), status_(status),
+          shared_(std::move(shared))
     {
     }
 
@@ -66,6 +69,7 @@ class error : public std::runtime_error
 
   private:
     ek_status status_;
+    std::shared_ptr<void> shared_; /* lives while an error of all ranks does */
 };
 
 /** Throw an error unless a call of evenkeel.h succeeded. */
@@ -225,7 +229,8 @@ class collection
     /** Collective, unless an exception of this rank alone ends it. */
     ~collection()
     {
-        if (std::uncaught_exceptions() > exceptions_ && !has_failed_together_)
+        if (std::uncaught_exceptions() > exceptions_ && !has_failed_together_ &&
+            shared_.expired())
             detail::leave_behind();
         else
             ek_destroy(&handle_);
@@ -385,34 +390,45 @@ class collection
         }
     }
 
+    void forget()
+    {
+        has_failed_together_ = false;
+        shared_.reset();
+    }
+
     /* After a call of this rank alone: no exception of all ranks is in flight
      * any more. */
     void alone(ek_status status)
     {
-        has_failed_together_ = false;
+        forget();
         check(status);
     }
 
     /* After a call that all ranks make: if it failed, it did so on all. */
     void together(ek_status status)
     {
-        has_failed_together_ = status != EK_OK;
-        if (status == EK_ERR_TASK && !failures_.empty())
+        forget();
+        if (status == EK_OK)
+            return;
+        has_failed_together_ = status == EK_ERR_TASK && !failures_.empty();
+        if (has_failed_together_)
             std::rethrow_exception(failures_.front());
-        check(status);
+        auto shared = std::make_shared<char>();
+        shared_ = shared;
+        throw error(status, ek_error_message(), std::move(shared));
     }
 
     void run(ek_process_report *report)
     {
         failures_.clear();
-        has_failed_together_ = false;
         together(ek_process(handle_, report));
     }
 
     ek_collection *handle_ = nullptr;
     std::int64_t payload_bytes_;
-    int exceptions_; /* in flight when it was made */
-    bool has_failed_together_ = false;
+    int exceptions_;                   /* in flight when it was made */
+    bool has_failed_together_ = false; /* by what a task has thrown */
+    std::weak_ptr<void> shared_;       /* the error of all ranks, while it is */
     std::vector<std::unique_ptr<any_body>> bodies_;
     std::mutex mutex_;
     std::vector<std::exception_ptr> failures_; /* under the mutex in a phase */

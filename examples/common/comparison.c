@@ -121,7 +121,8 @@ static bool run_trial(struct trial *trial, struct message *message)
     struct message reason;
     if (trial->comparison->run(trial, trial->comparison->context, &reason))
         return true;
-    return message_set(message, "%s: %s", trial->mode->name, reason.text);
+    return message_set(message, "%s: %s", trial->mode->name,
+                       reason.text[0] != '\0' ? reason.text : "failed");
 }
 
 /* One round; BASE is the first trial of all. */

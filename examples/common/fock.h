@@ -19,7 +19,7 @@ struct fock;
  * @param[in]  system  Borrowed.
  * @param[out] fock    To be destroyed; NULL on failure.
  *
- * @return As job_open(); ek_error_message() has the words.
+ * @return As job_open(), which has said what failed.
  *
  * Call: Collective.
  */

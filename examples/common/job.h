@@ -50,7 +50,7 @@ struct job_options {
  * @param[in]  collection  Hooks and the like; what the others say is set here.
  * @param[out] job         To be closed, also on failure.
  *
- * @return As ek_create() and ek_set(); ek_error_message() has the words.
+ * @return As ek_create() and ek_set(), which have said what failed.
  *
  * Call: Collective over the ranks of @p setup.
  */

@@ -15,6 +15,12 @@ bool message_set(struct message *message, const char *format, ...)
     return false;
 }
 
+bool message_leave(struct message *message)
+{
+    message->text[0] = '\0';
+    return false;
+}
+
 bool is_first_rank(void)
 {
     int rank;
@@ -24,7 +30,7 @@ bool is_first_rank(void)
 
 int complain(const struct message *message, int status)
 {
-    if (is_first_rank())
+    if (message->text[0] != '\0' && is_first_rank())
         fprintf(stderr, "%s: %s\n", program_name, message->text);
     return status;
 }

@@ -40,11 +40,18 @@ bool message_set(struct message *message, const char *format, ...)
 #endif
     ;
 
+/**
+ * Leave a message empty: Evenkeel has said it.
+ *
+ * @return false, as message_set().
+ */
+bool message_leave(struct message *message);
+
 /** Whether this is rank 0 of all, which prints. */
 bool is_first_rank(void);
 
 /**
- * Write a message to stderr, by rank 0 alone.
+ * Write a message to stderr, unless it is empty, by rank 0 alone.
  *
  * @return @p status, so that a failing program can return it.
  */

@@ -61,7 +61,7 @@ static bool run_trial(struct trial *trial, const void *context,
     struct fock *fock;
     if (fock_create(&setup, problem->system, problem->fock_options, &fock) !=
         EK_OK)
-        return message_set(message, "%s", ek_error_message());
+        return message_leave(message);
     options.iterations = trial->iterations;
     options.is_unending = !trial->is_first;
     options.row = add_row;

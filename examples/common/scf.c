@@ -127,7 +127,7 @@ static bool iterate(struct scf *scf, const struct scf_options *options,
     while (row.iteration < options->iterations) {
         row.iteration++;
         if (evaluate(scf, &row) != EK_OK)
-            return message_set(message, "%s", ek_error_message());
+            return message_leave(message);
         bool is_solved = improve(scf, &row);
         share(scf, &row, &is_solved);
         if (!is_solved)

@@ -21,7 +21,7 @@ static bool run_atom(struct system *atom, struct message *message)
     struct scf_result result;
     struct fock *fock;
     if (fock_create(&setup, atom, &fock_options, &fock) != EK_OK)
-        return message_set(message, "%s", ek_error_message());
+        return message_leave(message);
     bool is_good =
         scf_run(&atom->scf, fock, &options, &result, atom->scf.guess, message);
     fock_destroy(&fock);

@@ -66,8 +66,17 @@ void eki_log(ek_level level, int rank, int size, const char *module,
 /* Likewise, in lines that fit a terminal: what does not goes on below. */
 void eki_log_lines(ek_level level, int rank, int size, const char *module,
                    const char *text);
+/* The last level that is passed on. */
+extern _Atomic int eki_log_level;
+
 /* Whether lines of that level are passed on: ask before making long ones. */
-bool eki_log_is_on(ek_level level);
+static inline bool eki_log_is_on(ek_level level)
+{
+    /* relaxed: the level guards no other data. */
+    return (int)level <=
+           atomic_load_explicit(&eki_log_level, memory_order_relaxed);
+}
+
 /* Whether somebody asks to be told how the library runs: EVENKEEL_LOG=info or
  * more, or a sink of the program for DEBUG. */
 bool eki_log_is_told(void);
@@ -224,8 +233,22 @@ uint64_t eki_random_next(struct eki_random *random);
 /* Uniform in 0 ... n - 1; n >= 1. */
 uint64_t eki_random_below(struct eki_random *random, uint64_t n);
 
+/* 2^64 / golden ratio, odd: steps through all 64-bit numbers. */
+#define EKI_SPLITMIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t eki_splitmix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* Mix WORD into HASH (64-bit). */
-uint64_t eki_hash(uint64_t hash, uint64_t word);
+static inline uint64_t eki_hash(uint64_t hash, uint64_t word)
+{
+    return eki_splitmix((hash ^ word) + EKI_SPLITMIX_STEP);
+}
+
 uint64_t eki_hash_text(uint64_t hash, const char *text);
 
 /* Name of an enum's value; a list of them ends with a NULL name. */

@@ -8,16 +8,6 @@
  */
 #include "base/base.h"
 
-/* 2^64 / golden ratio, odd: steps through all 64-bit numbers. */
-#define SPLITMIX_STEP UINT64_C(0x9e3779b97f4a7c15)
-
-static uint64_t splitmix_mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static uint64_t rotate_left(uint64_t x, int bits)
 {
     return (x << bits) | (x >> (64 - bits));
@@ -27,8 +17,8 @@ void eki_random_seed(struct eki_random *random, uint64_t seed, uint64_t stream)
 {
     uint64_t x = eki_hash(eki_hash(0, seed), stream);
     for (int i = 0; i < 4; i++) {
-        x += SPLITMIX_STEP;
-        random->state[i] = splitmix_mix(x);
+        x += EKI_SPLITMIX_STEP;
+        random->state[i] = eki_splitmix(x);
     }
 }
 
@@ -51,11 +41,6 @@ uint64_t eki_random_below(struct eki_random *random, uint64_t n)
     /* Lemire, ACM TOMACS 2019, without the rejection: numbers below 2^32 are
      * at most 2^-32 more or less likely than others. */
     return (uint64_t)(((unsigned __int128)eki_random_next(random) * n) >> 64);
-}
-
-uint64_t eki_hash(uint64_t hash, uint64_t word)
-{
-    return splitmix_mix((hash ^ word) + SPLITMIX_STEP);
 }
 
 uint64_t eki_hash_text(uint64_t hash, const char *text)

@@ -33,31 +33,31 @@ static struct {
 
 /* Atomic, because any thread may create a collection while others log. */
 static _Atomic int environment_level = LEVEL_UNSAID;
+_Atomic int eki_log_level = EK_LEVEL_INFO;
+
+/* What holds of the two levels. */
+static void choose_level(void)
+{
+    /* relaxed, both: the level guards no other data. */
+    int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
+    bool is_said = sink.write == stderr_write && said != LEVEL_UNSAID;
+    atomic_store_explicit(&eki_log_level, is_said ? said : (int)sink.level,
+                          memory_order_relaxed);
+}
 
 void ek_set_sink(ek_sink_fn *write, void *context, ek_level level)
 {
     sink.write = write != NULL ? write : stderr_write;
     sink.context = context;
     sink.level = level;
+    choose_level();
 }
 
 void eki_log_environment(ek_level level)
 {
     /* relaxed: the level guards no other data. */
     atomic_store_explicit(&environment_level, (int)level, memory_order_relaxed);
-}
-
-static int sink_level(void)
-{
-    /* relaxed: see eki_log_environment(). */
-    int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
-    bool is_said = sink.write == stderr_write && said != LEVEL_UNSAID;
-    return is_said ? said : (int)sink.level;
-}
-
-bool eki_log_is_on(ek_level level)
-{
-    return (int)level <= sink_level();
+    choose_level();
 }
 
 /* The default level passes INFO on, too, but nobody has asked for it. */
@@ -65,13 +65,13 @@ bool eki_log_is_told(void)
 {
     /* relaxed: see eki_log_environment(). */
     int said = atomic_load_explicit(&environment_level, memory_order_relaxed);
-    return said >= EK_LEVEL_INFO || sink_level() > EK_LEVEL_INFO;
+    return said >= EK_LEVEL_INFO || eki_log_is_on(EK_LEVEL_DEBUG);
 }
 
 void eki_log(ek_level level, int rank, int size, const char *module,
              const char *format, ...)
 {
-    if ((int)level > sink_level())
+    if (!eki_log_is_on(level))
         return;
 
     char line[LINE_BYTES] = "evenkeel ";

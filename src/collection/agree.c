@@ -109,14 +109,16 @@ ek_status eki_collection_agree(ek_collection *tasks)
 
 uint64_t eki_collection_signature(const ek_collection *tasks)
 {
-    uint64_t things = eki_hash(tasks->functions, tasks->options);
-    return eki_hash(eki_hash(tasks->history, things), tasks->engine->phase);
+    /* Each is a hash by itself. */
+    return eki_hash(tasks->functions ^ tasks->options ^ tasks->history,
+                    tasks->engine->phase);
 }
 
 void eki_collection_note(ek_collection *tasks, enum eki_call call,
                          int64_t value)
 {
-    tasks->history = eki_hash(eki_hash(tasks->history, call), (uint64_t)value);
+    tasks->history =
+        eki_hash(tasks->history, (uint64_t)value * EKI_CALLS + call);
     tasks->last_call = call;
     tasks->last_value = value;
 }

@@ -218,6 +218,20 @@ static void fail_create(const ek_collection *tasks)
         eki_abort();
 }
 
+/* What calls compare with, which do not read options. */
+static void set_checks(ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+#ifdef EKI_DEBUG
+    tasks->is_checked = options->check != 0;
+#else
+    tasks->is_checked = options->check > 0;
+#endif
+    tasks->payload_bytes = options->payload_bytes;
+    tasks->payload_limit = tasks->is_checked ? 0 : (size_t)tasks->payload_bytes;
+    tasks->home_thread = eki_thread_identity();
+}
+
 static ek_status create(MPI_Comm comm, const ek_options *options,
                         ek_collection **made)
 {
@@ -257,14 +271,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     tasks->fabric = fabric;
     if (fabric->rank == 0 && !tasks->settings.options.ignore_environment)
         eki_settings_warn();
-    tasks->payload_bytes = tasks->settings.options.payload_bytes;
-#ifdef EKI_DEBUG
-    tasks->is_checked = tasks->settings.options.check != 0;
-#else
-    tasks->is_checked = tasks->settings.options.check > 0;
-#endif
-    tasks->payload_limit = tasks->is_checked ? 0 : (size_t)tasks->payload_bytes;
-    tasks->home_thread = eki_thread_identity();
+    set_checks(tasks);
     eki_collection_number(tasks);
     pthread_mutex_init(&tasks->mutex, NULL);
     eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
@@ -277,7 +284,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     /* relaxed: only the number itself matters. */
     atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
     eki_collection_say_start(tasks);
-    eki_lookout_leave(&tasks->lookout);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_check_level(tasks);
     *made = tasks;
     return EK_OK;
@@ -322,7 +329,7 @@ void ek_destroy(ek_collection **made)
         return;
     ek_collection *tasks = *made;
     *made = NULL;
-    eki_collection_check_left(tasks, "ek_destroy", EKI_FRAME);
+    eki_collection_check_left(tasks, EKI_CALLER("ek_destroy"));
     if (tasks->state == EKI_STATE_OPEN) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",

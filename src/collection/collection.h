@@ -97,12 +97,29 @@ uint64_t eki_collection_signature(const ek_collection *tasks);
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error);
 
-/* What a public call returns: a failure is said, and ends the job where the
- * options want that.  TASKS may be NULL. */
-ek_status eki_collection_outcome(const ek_collection *tasks, ek_status status);
-/* Likewise, of a call that may come millions of times. */
-ek_status eki_collection_outcome_often(const ek_collection *tasks,
+/* Say a failure that a public call returns, and end the job where the options
+ * want that.  TASKS may be NULL. */
+EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
                                        ek_status status);
+/* Likewise, of a call that may come millions of times. */
+EKI_COLD ek_status eki_collection_fail_often(const ek_collection *tasks,
+                                             ek_status status);
+
+/* What a public call returns. */
+static inline ek_status eki_collection_outcome(const ek_collection *tasks,
+                                               ek_status status)
+{
+    return EKI_LIKELY(status == EK_OK) ? EK_OK
+                                       : eki_collection_fail(tasks, status);
+}
+
+static inline ek_status eki_collection_outcome_often(const ek_collection *tasks,
+                                                     ek_status status)
+{
+    return EKI_LIKELY(status == EK_OK)
+               ? EK_OK
+               : eki_collection_fail_often(tasks, status);
+}
 
 /* The checking mode: say what the thread level forbids; warn of a payload that
  * looks like a pointer; EK_ERR_THREAD where another thread has worker HERE. */
@@ -113,22 +130,32 @@ void eki_collection_check_payload(const ek_collection *tasks, const char *call,
 ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
                                       const char *call);
 
-/* EK_ERR_STATE, in the name of CALL, inside an active parallel region. */
-ek_status eki_collection_check_region(const char *call);
-/* Whether this process may open a phase of TASKS now: one at a time. */
-ek_status eki_collection_claim(const ek_collection *tasks, const char *call);
-void eki_collection_release(void);
-/* The frame of the function that says so. */
+/* A public call: its name and its frame. */
+struct eki_caller {
+    const char *name;
+    const void *frame;
+};
+
 #if defined(__GNUC__)
-#define EKI_FRAME __builtin_frame_address(0)
+#define EKI_CALLER(name) ((struct eki_caller){name, __builtin_frame_address(0)})
 #else
-#define EKI_FRAME NULL
+#define EKI_CALLER(name) ((struct eki_caller){name, NULL})
 #endif
 
-/* End the job if tasks that this thread ran were left by longjmp(): by a public
- * CALL, whose FRAME it is. */
-void eki_collection_check_left(const ek_collection *tasks, const char *call,
-                               const void *frame);
+/* EK_ERR_STATE, in the name of CALL: it came inside an active parallel region;
+ * and likewise where it did. */
+EKI_COLD ek_status eki_collection_refuse_region(const char *call);
+ek_status eki_collection_check_region(const char *call);
+/* Whether this process may open a phase of TASKS now: one at a time.  Where one
+ * is open, because tasks were left, the job ends. */
+ek_status eki_collection_claim(const ek_collection *tasks,
+                               struct eki_caller caller);
+void eki_collection_release(void);
+
+/* End the job if tasks that this thread ran were left by longjmp(), as a public
+ * call finds that comes later. */
+EKI_COLD void eki_collection_check_left(const ek_collection *tasks,
+                                        struct eki_caller caller);
 
 /* Restore, unless STATUS is an error already; WHOLE is what was done.  The
  * caller has claimed the process. */
@@ -143,10 +170,9 @@ ek_status eki_collection_gather(ek_collection *tasks);
 
 /* How workers without work get some in this iteration. */
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
-/* Enter a phase of that kind.  An error PREPARED that only this rank knows
- * makes it an error of all ranks. */
-void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
-                          const struct eki_balance_wish *balance,
+/* Enter a phase, of which the caller says kind, scheme and balance.  An error
+ * PREPARED that only this rank knows makes it an error of all ranks. */
+void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
                           ek_status prepared);
 
 /* Rank 0 tells how the collection will run, if somebody asks to be told. */

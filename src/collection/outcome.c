@@ -4,11 +4,8 @@
 
 typedef void say_fn(int rank, int size);
 
-static ek_status outcome(const ek_collection *tasks, ek_status status,
-                         say_fn *say)
+static ek_status fail(const ek_collection *tasks, ek_status status, say_fn *say)
 {
-    if (status == EK_OK)
-        return EK_OK;
     const struct eki_fabric *fabric = tasks ? tasks->fabric : NULL;
     say(fabric ? fabric->rank : -1, fabric ? fabric->size : 0);
     if (tasks && tasks->settings.options.on_error == EK_ON_ERROR_ABORT)
@@ -16,13 +13,13 @@ static ek_status outcome(const ek_collection *tasks, ek_status status,
     return status;
 }
 
-ek_status eki_collection_outcome(const ek_collection *tasks, ek_status status)
+ek_status eki_collection_fail(const ek_collection *tasks, ek_status status)
 {
-    return outcome(tasks, status, eki_error_say);
+    return fail(tasks, status, eki_error_say);
 }
 
-ek_status eki_collection_outcome_often(const ek_collection *tasks,
-                                       ek_status status)
+ek_status eki_collection_fail_often(const ek_collection *tasks,
+                                    ek_status status)
 {
-    return outcome(tasks, status, eki_error_say_rarely);
+    return fail(tasks, status, eki_error_say_rarely);
 }

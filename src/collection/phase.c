@@ -6,33 +6,49 @@
  * by eki_collection_claim() and eki_collection_release() of any collection. */
 static _Atomic int busy;
 
-void eki_collection_check_left(const ek_collection *tasks, const char *call,
-                               const void *frame)
+void eki_collection_check_left(const ek_collection *tasks,
+                               struct eki_caller caller)
 {
-    if (!tasks || !eki_team_was_left(frame))
+    if (!eki_team_was_left(caller.frame))
         return;
     eki_error(EK_ERR_STATE,
               "%s: the last call that ran tasks on this thread never returned: "
               "a task was left by longjmp or the like; allowed: to return",
-              call);
+              caller.name);
     eki_error_say(tasks->fabric->rank, tasks->fabric->size);
     eki_abort();
 }
 
-ek_status eki_collection_check_region(const char *call)
+ek_status eki_collection_refuse_region(const char *call)
 {
-    if (!eki_team_in_parallel())
-        return EK_OK;
     return eki_error(EK_ERR_STATE,
                      "%s: called from inside a parallel region; allowed: "
                      "outside, one thread per rank",
                      call);
 }
 
-ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
+ek_status eki_collection_check_region(const char *call)
 {
+    return eki_team_in_parallel() ? eki_collection_refuse_region(call) : EK_OK;
+}
+
+/* An iteration or a restore is open already. */
+EKI_COLD static ek_status refuse_second(const ek_collection *tasks,
+                                        struct eki_caller caller)
+{
+    eki_collection_check_left(tasks, caller);
+    return eki_error(EK_ERR_STATE,
+                     "%s: another iteration or restore is open in this "
+                     "process; allowed: one at a time",
+                     caller.name);
+}
+
+ek_status eki_collection_claim(const ek_collection *tasks,
+                               struct eki_caller caller)
+{
+    const char *call = caller.name;
     int expected = 0;
-    if (eki_mpi_is_finalized())
+    if (EKI_UNLIKELY(eki_lookouts_are_over()) && eki_mpi_is_finalized())
         return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
     if (tasks->state == EKI_STATE_BROKEN)
         return eki_error(EK_ERR_STATE,
@@ -48,10 +64,7 @@ ek_status eki_collection_claim(const ek_collection *tasks, const char *call)
      * after the other. */
     if (!atomic_compare_exchange_strong_explicit(
             &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
-        return eki_error(EK_ERR_STATE,
-                         "%s: another iteration or restore is open in this "
-                         "process; allowed: one at a time",
-                         call);
+        return refuse_second(tasks, caller);
     return EK_OK;
 }
 
@@ -68,18 +81,13 @@ const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
         (int)tasks->settings.options.steal));
 }
 
-void eki_collection_enter(ek_collection *tasks, enum eki_phase_kind kind,
-                          const struct eki_balance_wish *balance,
+void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
                           ek_status prepared)
 {
-    const ek_options *options = &tasks->settings.options;
-    struct eki_phase phase = {.kind = kind,
-                              .balance = balance,
-                              .signature = eki_collection_signature(tasks),
-                              .has_threads = !tasks->is_pulled,
-                              .scheme = eki_collection_scheme(tasks),
-                              .on_failure = options->on_failure};
-    eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
+    phase->signature = eki_collection_signature(tasks);
+    phase->has_threads = !tasks->is_pulled;
+    phase->on_failure = tasks->settings.options.on_failure;
+    eki_engine_enter(tasks->engine, phase, eki_clock_ns());
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team);

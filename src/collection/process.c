@@ -25,9 +25,9 @@ static ek_status check_bodies(const struct eki_engine *engine)
 }
 
 /* Whether the steal policy works in this job. */
-static ek_status check_scheme(const ek_collection *tasks)
+static ek_status check_scheme(const ek_collection *tasks,
+                              const struct eki_scheme *scheme)
 {
-    const struct eki_scheme *scheme = eki_collection_scheme(tasks);
     const char *why =
         scheme->unsuitable ? scheme->unsuitable(tasks->engine) : NULL;
     if (!why)
@@ -39,11 +39,12 @@ static ek_status check_scheme(const ek_collection *tasks)
 
 /* Make the seeds ready.  An error here may be this rank's alone: the phase
  * shares it. */
-static ek_status prepare(ek_collection *tasks, bool is_pulled)
+static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
+                         bool is_pulled)
 {
     if (!is_pulled)
         EKI_TRY(check_bodies(tasks->engine));
-    EKI_TRY(check_scheme(tasks));
+    EKI_TRY(check_scheme(tasks, scheme));
     EKI_TRY(eki_collection_gather(tasks));
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (tasks->engine->workers[here]->local.has_hints)
@@ -75,10 +76,10 @@ static ek_status restore_if_due(ek_collection *tasks, ek_status status)
 /* Enter the phase even where the call is wrong, so that all ranks fail; but not
  * where this rank is behind, or nothing can be entered. */
 static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
-                                const ek_process_report *report)
+                                const ek_process_report *report,
+                                ek_status status)
 {
-    ek_status status =
-        restore_if_due(tasks, eki_collection_check_region("ek_process"));
+    status = restore_if_due(tasks, status);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     if (tasks->is_behind) {
@@ -94,8 +95,10 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
                         call == EKI_CALL_PROCESS ? report != NULL : -1);
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
+    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                              .scheme = eki_collection_scheme(tasks)};
     if (status == EK_OK)
-        status = prepare(tasks, call == EKI_CALL_BEGIN);
+        status = prepare(tasks, phase.scheme, call == EKI_CALL_BEGIN);
     if (status == EK_OK)
         status = check_report(report);
     tasks->is_pulled = call == EKI_CALL_BEGIN;
@@ -103,8 +106,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
     tasks->team->is_measured = tasks->wants_report;
     if (eki_log_is_on(EK_LEVEL_DEBUG))
-        eki_collection_trace_begin(tasks, eki_collection_scheme(tasks)->policy);
-    eki_collection_enter(tasks, EKI_PHASE_PROCESS, NULL, status);
+        eki_collection_trace_begin(tasks, phase.scheme->policy);
+    eki_collection_enter(tasks, &phase, status);
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->is_checked;
     return EK_OK;
@@ -184,6 +187,8 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
  * EK_ERR_STATE ran nothing: the log is that of the phase before. */
 static ek_status record(ek_collection *tasks, uint64_t left, int status)
 {
+    if (!tasks->recording || status == EK_ERR_STATE)
+        return EK_OK;
     struct eki_record_head head = {.iteration = tasks->iteration,
                                    .wall_ns = left - tasks->engine->entered_ns,
                                    .status = (ek_status)status,
@@ -191,8 +196,6 @@ static ek_status record(ek_collection *tasks, uint64_t left, int status)
                                    .steal = tasks->engine->scheme->policy,
                                    .order = tasks->settings.options.order,
                                    .on_failure = tasks->engine->on_failure};
-    if (!tasks->recording || status == EK_ERR_STATE)
-        return EK_OK;
     return eki_recording_write(tasks->recording, tasks->fabric, &head);
 }
 
@@ -223,12 +226,15 @@ static ek_status close_iteration(ek_collection *tasks,
     }
     tasks->iteration++;
     /* This call comes last, because it sets the message of the status. */
-    ek_status status = eki_collection_error(tasks, &error);
-    if (status != EK_OK)
-        eki_report_trouble(tasks->report);
+    ek_status status = EK_OK;
+    if (error.status != EK_OK) {
+        status = eki_collection_error(tasks, &error);
+        if (status != EK_OK)
+            eki_report_trouble(tasks->report);
+    }
     tasks->restore_s = 0;
     tasks->left_ns = eki_clock_ns();
-    eki_lookout_leave(&tasks->lookout);
+    eki_lookout_leave(&tasks->lookout, tasks->left_ns);
     eki_collection_release();
     return status == EK_OK ? shared : status;
 }
@@ -236,25 +242,30 @@ static ek_status close_iteration(ek_collection *tasks,
 /* After an iteration that could not be opened: the claim is given back. */
 static ek_status not_opened(ek_collection *tasks, ek_status status)
 {
-    eki_lookout_leave(&tasks->lookout);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_release();
     if (tasks->state != EKI_STATE_BROKEN)
         tasks->state = EKI_STATE_RAN;
     return status;
 }
 
-static ek_status process(ek_collection *tasks, ek_process_report *report)
+static ek_status process(ek_collection *tasks, ek_process_report *report,
+                         struct eki_caller caller)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_process: collection is NULL");
     /* Inside a parallel region the first thread goes on, so that the other
      * ranks hear of the mistake. */
     bool is_inside = eki_team_in_parallel();
-    if (is_inside && !eki_team_is_first())
-        return eki_collection_check_region("ek_process");
-    EKI_TRY(eki_collection_claim(tasks, "ek_process"));
+    if (is_inside && !eki_team_is_first()) {
+        eki_collection_check_left(tasks, caller);
+        return eki_collection_refuse_region(caller.name);
+    }
+    EKI_TRY(eki_collection_claim(tasks, caller));
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
-    ek_status status = open_iteration(tasks, EKI_CALL_PROCESS, report);
+    ek_status status =
+        is_inside ? eki_collection_refuse_region(caller.name) : EK_OK;
+    status = open_iteration(tasks, EKI_CALL_PROCESS, report, status);
     if (status != EK_OK)
         return not_opened(tasks, status);
     if (!is_inside)
@@ -264,18 +275,21 @@ static ek_status process(ek_collection *tasks, ek_process_report *report)
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
-    eki_collection_check_left(tasks, "ek_process", EKI_FRAME);
-    return eki_collection_outcome(tasks, process(tasks, report));
+    struct eki_caller caller = EKI_CALLER("ek_process");
+    return eki_collection_outcome(tasks, process(tasks, report, caller));
 }
 
-static ek_status begin(ek_collection *tasks)
+static ek_status begin(ek_collection *tasks, struct eki_caller caller)
 {
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_begin: collection is NULL");
-    EKI_TRY(eki_collection_check_region("ek_begin"));
-    EKI_TRY(eki_collection_claim(tasks, "ek_begin"));
+    if (eki_team_in_parallel()) {
+        eki_collection_check_left(tasks, caller);
+        return eki_collection_refuse_region(caller.name);
+    }
+    EKI_TRY(eki_collection_claim(tasks, caller));
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_PULL, tasks->iteration);
-    ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL);
+    ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL, EK_OK);
     if (status == EK_OK)
         return EK_OK;
     not_opened(tasks, status);
@@ -287,8 +301,7 @@ static ek_status begin(ek_collection *tasks)
 
 ek_status ek_begin(ek_collection *tasks)
 {
-    eki_collection_check_left(tasks, "ek_begin", EKI_FRAME);
-    return eki_collection_outcome(tasks, begin(tasks));
+    return eki_collection_outcome(tasks, begin(tasks, EKI_CALLER("ek_begin")));
 }
 
 static inline void fetch(ek_collection *tasks, int here, ek_task *task)

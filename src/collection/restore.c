@@ -102,8 +102,9 @@ static ek_status run_phase(ek_collection *tasks,
                            ek_status status)
 {
     struct eki_error error;
+    struct eki_phase phase = {.kind = EKI_PHASE_RESTORE, .balance = balance};
     enum eki_called called = tasks->lookout.look.called;
-    eki_collection_enter(tasks, EKI_PHASE_RESTORE, balance, status);
+    eki_collection_enter(tasks, &phase, status);
     eki_team_run_restore(tasks->team);
     eki_team_finish(tasks->team);
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
@@ -280,23 +281,26 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
 }
 
 static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
-                              ek_restore_report *report)
+                              ek_restore_report *report,
+                              struct eki_caller caller)
 {
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_restore: collection is NULL");
     /* Inside a parallel region the first thread goes on, so that the other
      * ranks hear of the mistake. */
-    if (!eki_team_is_first())
-        EKI_TRY(eki_collection_check_region("ek_restore"));
-    EKI_TRY(eki_collection_claim(tasks, "ek_restore"));
+    bool is_inside = eki_team_in_parallel();
+    if (is_inside && !eki_team_is_first()) {
+        eki_collection_check_left(tasks, caller);
+        return eki_collection_refuse_region(caller.name);
+    }
+    EKI_TRY(eki_collection_claim(tasks, caller));
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_RESTORE, tasks->iteration);
     tasks->is_behind = false;
-    ek_status status = eki_collection_check_region("ek_restore");
-    if (status == EK_OK)
-        status = check_report(report);
+    ek_status status = is_inside ? eki_collection_refuse_region(caller.name)
+                                 : check_report(report);
     status = eki_collection_restore(tasks, policy, status, &whole);
-    eki_lookout_leave(&tasks->lookout);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_release();
     if (status == EK_OK && report) {
         size_t bytes = report->struct_bytes;
@@ -310,6 +314,7 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
 ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                      ek_restore_report *report)
 {
-    eki_collection_check_left(tasks, "ek_restore", EKI_FRAME);
-    return eki_collection_outcome(tasks, call_restore(tasks, policy, report));
+    struct eki_caller caller = EKI_CALLER("ek_restore");
+    return eki_collection_outcome(tasks,
+                                  call_restore(tasks, policy, report, caller));
 }

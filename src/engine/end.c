@@ -187,6 +187,8 @@ static void settle(struct ek_worker *worker)
 static void finish(struct ek_worker *worker, uint64_t now)
 {
     settle(worker);
+    /* Who has kept the worker is refused. */
+    worker->batch.function_limit = 0;
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
     worker->counts.termination_ns += now - worker->search.since;

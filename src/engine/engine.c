@@ -173,6 +173,16 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_free(engine);
 }
 
+/* A step of the server looks at no others. */
+static void list_stepped(struct eki_engine *engine)
+{
+    engine->stepped_count = 0;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        if (engine->protocols[i]->ops->step)
+            engine->stepped[engine->stepped_count++] = engine->protocols[i];
+    }
+}
+
 void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
 {
     const struct eki_protocol_ops *ops = protocol->ops;
@@ -183,6 +193,7 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
     protocol->engine = engine;
+    list_stepped(engine);
     for (int kind = 0; kind < EKI_KINDS; kind++) {
         if (!(ops->kinds >> kind & 1))
             continue;

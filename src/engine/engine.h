@@ -31,7 +31,11 @@
 #define EKI_NAME_BYTES 64
 
 enum {
-    EKI_PROTOCOLS_MOST = 8 /* of one engine */
+    EKI_PROTOCOLS_MOST = 8, /* of one engine */
+    /* Messages that one server step takes: a worker that polls between two
+     * tasks is soon back at them, and a burst does not keep the protocols from
+     * sending.  As many as the MPI fabric has receives. */
+    EKI_DRAIN_MOST = 16
 };
 
 enum eki_phase_kind {
@@ -99,6 +103,8 @@ struct eki_engine {
     int function_count, function_room;
     struct eki_protocol *protocols[EKI_PROTOCOLS_MOST]; /* as they are served */
     int protocol_count;
+    struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
+    int stepped_count;
     struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
     void *stepper;                          /* who steps it ... */
     void *owner; /* ... and whose it is; for calls of running tasks */

@@ -186,6 +186,13 @@ static void worse_of(const struct eki_errors *errors, uint64_t phase,
         eki_error_worse(error, &errors->error[phase & 1]);
 }
 
+bool eki_node_has_error(const struct eki_engine *engine)
+{
+    int parity = (int)(engine->phase & 1);
+    return eki_is_set(&engine->node->error[parity], engine->phase) ||
+           eki_is_set(&engine->node->mismatch[parity], engine->phase);
+}
+
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 {
     int parity = (int)(engine->phase & 1);

@@ -11,7 +11,8 @@ void eki_set_mismatch(struct eki_engine *engine);
 void eki_error_worse(struct eki_error *error, const struct eki_error *other);
 /* The error of a phase in which signatures differ. */
 void eki_error_mismatch(struct eki_error *error);
-/* The worst error of the node in this phase. */
+/* The worst error of the node in this phase; whether there is any. */
+bool eki_node_has_error(const struct eki_engine *engine);
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 /* No message moves any more. */
 void eki_engine_break(struct eki_engine *engine, ek_status status);
@@ -55,6 +56,10 @@ void eki_worker_note_idle(struct ek_worker *worker);
  */
 bool eki_node_answers(const struct eki_engine *engine);
 void eki_node_call_roll(struct eki_engine *engine);
+/* Sums of the node, executed before created; false: not all of its workers are
+ * in this phase, or not idle. */
+bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,
+                   uint64_t *created);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

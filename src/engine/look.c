@@ -2,34 +2,15 @@
 #include "engine/look.h"
 
 #include "engine/internal.h"
-
-#include <stdarg.h>
+#include "engine/sight.h"
 
 enum {
     /* Ranks and workers that a report names; the others it counts. */
     NAMED_MOST = 4,
     /* What all ranks may see, so many of them say. */
     TELLERS_MOST = 64,
-    /* Rolls with the same sums: see eki_node_call_roll(). */
-    SAME_ROLLS = 2,
-    /* A process is said to be silent after half of stall_ns, but not before:
-     * its lookout may have waited for a core. */
-    LIFE_MS = 1000,
     TEXT_BYTES = 600
 };
-
-enum seen {
-    SEEN_NOTHING, /* yet */
-    SEEN_IDLE,
-    SEEN_TASK,
-    SEEN_AWAY,   /* no thread has come for it */
-    SEEN_BETWEEN /* two tasks */
-};
-
-/* Words of eki_rank_words.called: the moment, whether it is inside, what. */
-#define CALLED_INSIDE 0x80u
-#define CALLED_WHAT 0x7fu
-#define CALLED_BITS 8
 
 static const char *const call_names[] = {
     [EKI_CALLED_NOTHING] = "nothing",
@@ -39,29 +20,6 @@ static const char *const call_names[] = {
     [EKI_CALLED_CLOSE] = "the report or record of ek_process",
     [EKI_CALLED_RESTORE] = "ek_restore",
     [EKI_CALLED_DESTROY] = "ek_destroy"};
-
-/* A rank of the node, one after the other. */
-struct place {
-    int rank, index;
-    int first; /* local number of its first worker */
-};
-
-static bool next_place(const struct eki_topology *topology, struct place *place)
-{
-    const int *first = topology->first_worker;
-    int node = topology->node;
-    if (place->index >= 0)
-        place->first += first[place->rank + 1] - first[place->rank];
-    int rank = place->index < 0 ? topology->lowest_rank[node] - 1 : place->rank;
-    while (++rank <= topology->highest_rank[node]) {
-        if (topology->node_of_rank[rank] != node)
-            continue;
-        place->rank = rank;
-        place->index++;
-        return true;
-    }
-    return false;
-}
 
 static void append_time(uint64_t ns, char *text, size_t bytes)
 {
@@ -105,6 +63,7 @@ ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine)
     if (!look->workers)
         return eki_error(EK_ERR_NOMEM, "no memory for a look at the workers");
     look->engine = engine;
+    look->words = &engine->rank_words[engine->topology->node_index];
     return EK_OK;
 }
 
@@ -113,73 +72,21 @@ void eki_look_close(struct eki_look *look)
     eki_free(look->workers);
     look->workers = NULL;
     look->engine = NULL;
-}
-
-static void store_call(const struct eki_look *look, unsigned inside,
-                       uint64_t ms)
-{
-    if (!look->engine)
-        return;
-    const struct eki_engine *engine = look->engine;
-    struct eki_rank_words *words =
-        &engine->rank_words[engine->topology->node_index];
-    /* relaxed, both: others read them for the eye only. */
-    atomic_store_explicit(&words->iteration, look->iteration,
-                          memory_order_relaxed);
-    atomic_store_explicit(&words->called,
-                          ms << CALLED_BITS | inside | (unsigned)look->called,
-                          memory_order_relaxed);
-}
-
-void eki_look_enter(struct eki_look *look, enum eki_called called,
-                    int64_t iteration, uint64_t ms)
-{
-    look->called = called;
-    look->iteration = iteration;
-    look->is_new = true;
-    store_call(look, CALLED_INSIDE, ms);
-}
-
-void eki_look_leave(struct eki_look *look, uint64_t ms)
-{
-    store_call(look, 0, ms);
-}
-
-static uint64_t called_of(const struct eki_engine *engine, int i)
-{
-    /* relaxed: for the eye only. */
-    return atomic_load_explicit(&engine->rank_words[i].called,
-                                memory_order_relaxed);
-}
-
-static uint64_t process_of(const struct eki_engine *engine, int i)
-{
-    /* relaxed: written once, when the collection was made. */
-    return atomic_load_explicit(&engine->rank_words[i].process,
-                                memory_order_relaxed);
-}
-
-/* Whether the process of rank I of the node has not looked for longer than it
- * should. */
-static bool is_lifeless(const struct eki_look *look, int i, uint64_t ms,
-                        uint64_t *silent_ms)
-{
-    /* relaxed: a hint. */
-    uint64_t alive = atomic_load_explicit(&look->engine->rank_words[i].alive_ms,
-                                          memory_order_relaxed);
-    *silent_ms = eki_ns_since(alive, ms);
-    uint64_t half_ms = look->stall_ns / 2000000;
-    return alive != 0 && *silent_ms > (half_ms > LIFE_MS ? half_ms : LIFE_MS);
+    look->words = NULL;
 }
 
 /* What rank I of the node was last seen to do. */
 static void append_call(const struct eki_look *look, int i, uint64_t ms,
                         char *text, size_t bytes)
 {
-    uint64_t called = called_of(look->engine, i);
-    unsigned what = called & CALLED_WHAT;
-    uint64_t ago = eki_ns_since(called >> CALLED_BITS, ms) * 1000000;
-    if (called & CALLED_INSIDE) {
+    uint64_t called = eki_called_of(look->engine, i);
+    unsigned what = called & EKI_CALLED_WHAT;
+    /* relaxed: for the eye only. */
+    uint64_t ahead = atomic_load_explicit(&look->engine->rank_words[i].ahead_ns,
+                                          memory_order_relaxed);
+    uint64_t ago =
+        eki_ns_since((called & ~EKI_CALLED_BITS) + ahead, ms * 1000000);
+    if (called & EKI_CALLED_INSIDE) {
         eki_append(text, bytes, "it has been in %s of '%s' for ",
                    call_names[what], look->name);
         append_time(ago, text, bytes);
@@ -197,8 +104,8 @@ void eki_look_append_inside(const struct eki_look *look, uint64_t process,
 {
     const struct eki_engine *engine = look->engine;
     for (int i = 0; i < engine->topology->node_ranks; i++) {
-        if (process_of(engine, i) != process ||
-            !(called_of(engine, i) & CALLED_INSIDE))
+        if (eki_process_of(engine, i) != process ||
+            !(eki_called_of(engine, i) & EKI_CALLED_INSIDE))
             continue;
         eki_append(text, bytes, "; ");
         append_call(look, i, ms, text, bytes);
@@ -213,93 +120,26 @@ static void append_excuse(const struct eki_look *look, int i, uint64_t ms,
     eki_append(text, bytes, "; ");
     append_call(look, i, ms, text, bytes);
     if (look->elsewhere)
-        look->elsewhere(look, process_of(look->engine, i), ms, text, bytes);
-    if (is_lifeless(look, i, ms, &silent_ms)) {
+        look->elsewhere(look, eki_process_of(look->engine, i), ms, text, bytes);
+    if (eki_is_lifeless(look, i, ms, &silent_ms)) {
         eki_append(text, bytes, "; its process has shown no life for ");
         append_time(silent_ms * 1000000, text, bytes);
     }
 }
 
-/* The phase that rank of the node is in. */
-static uint64_t phase_of(const struct eki_engine *engine,
-                         const struct place *place)
-{
-    /* relaxed: for the eye only. */
-    return atomic_load_explicit(&eki_words_of(engine, place->first)->phase,
-                                memory_order_relaxed);
-}
-
-/* Where another rank of the node stands, as this one sees it. */
-enum stand {
-    STANDS_AWAY, /* it keeps others waiting */
-    STANDS_HERE, /* it waits, too */
-    STANDS_AHEAD
-};
-
-typedef enum stand stand_fn(const struct eki_look *look,
-                            const struct place *place);
-
-static enum stand stand_in_phase(const struct eki_look *look,
-                                 const struct place *place)
-{
-    uint64_t phase = phase_of(look->engine, place);
-    if (phase == look->engine->phase)
-        return STANDS_HERE;
-    return phase < look->engine->phase ? STANDS_AWAY : STANDS_AHEAD;
-}
-
-/* All ranks of an iteration come together for its report, and all for a
- * destruction. */
-static enum stand stand_in_call(const struct eki_look *look,
-                                const struct place *place)
-{
-    uint64_t called = called_of(look->engine, place->index);
-    /* relaxed: for the eye only. */
-    int64_t iteration =
-        atomic_load_explicit(&look->engine->rank_words[place->index].iteration,
-                             memory_order_relaxed);
-    unsigned what = called & CALLED_WHAT;
-    bool runs = called & CALLED_INSIDE &&
-                (what == EKI_CALLED_PROCESS || what == EKI_CALLED_PULL);
-    if (what == look->called && called & CALLED_INSIDE &&
-        iteration == look->iteration)
-        return STANDS_HERE;
-    if (look->called == EKI_CALLED_DESTROY)
-        return STANDS_AWAY;
-    return look->called == EKI_CALLED_CLOSE && runs &&
-                   iteration == look->iteration
-               ? STANDS_AWAY
-               : STANDS_AHEAD;
-}
-
-/* Of the ranks of the node that wait, the lowest that is alive tells for whom.
- */
-static bool is_teller(const struct eki_look *look, uint64_t ms, stand_fn *stand)
-{
-    struct place place = {.index = -1};
-    uint64_t silent_ms;
-    while (next_place(look->engine->topology, &place) &&
-           place.index < look->engine->topology->node_index) {
-        if (stand(look, &place) == STANDS_HERE &&
-            !is_lifeless(look, place.index, ms, &silent_ms))
-            return false;
-    }
-    return true;
-}
-
 /* Name the ranks of the node for whom this one waits; false: there are none. */
 static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
-                         uint64_t waited, stand_fn *stand)
+                         uint64_t waited, eki_stand_fn *stand)
 {
     const struct eki_topology *topology = look->engine->topology;
-    struct place place = {.index = -1};
+    struct eki_place place = {.index = -1};
     int count = 0, last = -1;
     uint64_t silent_ms;
-    bool tells = is_teller(look, at->ms, stand);
-    while (next_place(topology, &place)) {
+    bool tells = eki_is_teller(look, at->ms, stand);
+    while (eki_next_place(topology, &place)) {
         if (place.index == topology->node_index ||
-            (stand(look, &place) != STANDS_AWAY &&
-             !is_lifeless(look, place.index, at->ms, &silent_ms)))
+            (stand(look, &place) != EKI_STANDS_AWAY &&
+             !eki_is_lifeless(look, place.index, at->ms, &silent_ms)))
             continue;
         last = place.rank;
         if (count++ == 0)
@@ -320,94 +160,20 @@ static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
     return count > 0;
 }
 
-/* The task that a worker runs, as far as others can see. */
-static bool see_task(const struct ek_worker *worker, struct eki_sighting *seen)
-{
-    const struct eki_local *local = &worker->local;
-    /* acquire: pairs with the release in eki_worker_take(): the header, where
-     * it is shown. */
-    const struct eki_slot *slot =
-        atomic_load_explicit(&worker->batch.current, memory_order_acquire);
-    seen->what = SEEN_TASK;
-    if (!slot) {
-        /* relaxed, all: two looks see the same, or it has moved. */
-        seen->function = atomic_load_explicit(&worker->piece.shown_function,
-                                              memory_order_relaxed);
-        seen->id = atomic_load_explicit(&worker->piece.shown_id,
-                                        memory_order_relaxed) +
-                   (uint64_t)atomic_load_explicit(&worker->piece.index,
-                                                  memory_order_relaxed) -
-                   1;
-        return seen->function >= 0;
-    }
-    /* A seed runs in its place, which stays; what else runs is shown. */
-    bool is_in_place = (const unsigned char *)slot >= local->seeds &&
-                       (const unsigned char *)slot < local->seed_limit;
-    if (is_in_place) {
-        seen->function = slot->function;
-        seen->id = slot->id;
-    } else {
-        eki_slot_look_head(worker->batch.scratch, &seen->function, &seen->id);
-    }
-    return true;
-}
-
-static struct eki_sighting see_worker(const struct ek_worker *worker)
-{
-    const struct eki_engine *engine = worker->engine;
-    struct eki_sighting seen = {.what = SEEN_BETWEEN};
-    if (engine->kind == EKI_PHASE_PROCESS && see_task(worker, &seen))
-        return seen;
-    seen.function = -1;
-    seen.id = 0;
-    /* relaxed, both: looks are compared. */
-    seen.executed =
-        atomic_load_explicit(&worker->words->executed, memory_order_relaxed);
-    if (eki_is_set(&worker->words->idle, engine->phase))
-        seen.what = SEEN_IDLE;
-    else if (engine->kind == EKI_PHASE_PROCESS &&
-             atomic_load_explicit(&worker->presence, memory_order_relaxed) !=
-                 EKI_PRESENT)
-        seen.what = SEEN_AWAY;
-    else
-        seen.what = SEEN_BETWEEN;
-    return seen;
-}
-
-/* For how long no worker of this rank has moved. */
-static uint64_t see_workers(struct eki_look *look, uint64_t now)
-{
-    const struct eki_engine *engine = look->engine;
-    uint64_t quiet = UINT64_MAX;
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        struct eki_sighting *last = &look->workers[here];
-        struct eki_sighting seen = see_worker(engine->workers[here]);
-        if (seen.what != last->what || seen.function != last->function ||
-            seen.id != last->id || seen.executed != last->executed) {
-            seen.since = now;
-            seen.told = last->told;
-            *last = seen;
-        }
-        uint64_t same = eki_ns_since(last->since, now);
-        quiet = same < quiet ? same : quiet;
-    }
-    return quiet;
-}
-
 static void tell_worker(const struct eki_look *look, int here, uint64_t waited)
 {
     const struct eki_engine *engine = look->engine;
     const struct eki_sighting *seen = &look->workers[here];
     char text[TEXT_BYTES] = "worker ";
     eki_append(text, sizeof text, "%d %s for ", engine->workers[here]->id,
-               seen->what == SEEN_AWAY   ? "has had no thread"
-               : seen->what != SEEN_TASK ? "has been between two tasks"
+               seen->what == EKI_SEEN_AWAY   ? "has had no thread"
+               : seen->what != EKI_SEEN_TASK ? "has been between two tasks"
                : look->called == EKI_CALLED_PULL
                    ? "has not come back to ek_next"
                    : "has been in one task");
     append_time(waited, text, sizeof text);
     append_where(look, text, sizeof text);
-    if (seen->what == SEEN_TASK && seen->function < engine->function_count)
+    if (seen->what == EKI_SEEN_TASK && seen->function < engine->function_count)
         eki_append(
             text, sizeof text, ": task %llu (home worker %d) of function '%s'",
             (unsigned long long)(seen->id & (EKI_NUMBERS - 1)),
@@ -424,8 +190,8 @@ static void tell_workers(struct eki_look *look, uint64_t now)
     for (int here = 0; here < topology->workers_here; here++) {
         struct eki_sighting *seen = &look->workers[here];
         uint64_t waited = eki_ns_since(seen->since, now);
-        if (seen->what != SEEN_IDLE && is_due(look, &seen->told, waited, now) &&
-            count++ < NAMED_MOST)
+        if (seen->what != EKI_SEEN_IDLE &&
+            is_due(look, &seen->told, waited, now) && count++ < NAMED_MOST)
             tell_worker(look, here, waited);
     }
     if (count > NAMED_MOST)
@@ -438,7 +204,7 @@ static const char *why_unserved(const struct eki_look *look, bool only_first)
 {
     int workers = look->engine->topology->workers_here;
     for (int here = 0; here < (only_first ? 1 : workers); here++) {
-        if (look->workers[here].what != SEEN_TASK)
+        if (look->workers[here].what != EKI_SEEN_TASK)
             return "no thread comes to it";
     }
     return only_first && workers > 1
@@ -527,102 +293,27 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
     say(look, text);
 }
 
-/* Sums of a node in which all wait; false: not all do. */
-static bool see_sums(const struct eki_engine *engine, uint64_t *executed,
-                     uint64_t *created)
-{
-    int workers = engine->topology->node_workers;
-    *executed = *created = 0;
-    for (int i = 0; i < workers; i++) {
-        const struct eki_worker_words *words = eki_words_of(engine, i);
-        /* acquire: pairs with the release in eki_engine_enter(). */
-        if (atomic_load_explicit(&words->phase, memory_order_acquire) !=
-                engine->phase ||
-            !eki_is_idle(words, engine->phase))
-            return false;
-        /* acquire: pairs with the release in eki_worker_store(). */
-        *executed +=
-            atomic_load_explicit(&words->executed, memory_order_acquire);
-    }
-    for (int i = 0; i < workers; i++)
-        /* relaxed: no older than what the acquires above have seen. */
-        *created += atomic_load_explicit(&eki_words_of(engine, i)->created,
-                                         memory_order_relaxed);
-    return eki_node_answers(engine);
-}
-
-/* A lone node whose workers all wait, and whose sums differ all the same. */
-static bool is_still(struct eki_look *look, uint64_t now)
-{
-    struct eki_engine *engine = look->engine;
-    uint64_t executed, created;
-    if (!engine->alone)
-        return eki_is_set(&engine->node->stalled, engine->phase);
-    if (!see_sums(engine, &executed, &created))
-        return false;
-    if (executed == look->executed && created == look->created &&
-        executed != created) {
-        look->rolls++;
-    } else {
-        look->rolls = 0;
-        look->unchanged_since = now;
-        look->executed = executed;
-        look->created = created;
-    }
-    eki_node_call_roll(engine);
-    return look->rolls >= SAME_ROLLS &&
-           eki_ns_since(look->unchanged_since, now) >= look->stall_ns;
-}
-
 static void tell_sums(struct eki_look *look, uint64_t now, uint64_t quiet)
 {
     char where[TEXT_BYTES] = "";
-    if (!is_still(look, now) || !is_due(look, &look->sums, quiet, now))
+    if (!eki_see_still(look, now) || !is_due(look, &look->sums, quiet, now))
         return;
     append_where(look, where, sizeof where);
     eki_engine_stall(look->engine, where, look->rank >= TELLERS_MOST);
 }
 
-/* What is seen for the first time, in this call or phase. */
-static void begin(struct eki_look *look, uint64_t now)
-{
-    int workers = look->engine ? look->engine->topology->workers_here : 0;
-    for (int here = 0; here < workers; here++)
-        look->workers[here] = (struct eki_sighting){.since = now};
-    look->is_new = false;
-    look->since = look->unchanged_since = now;
-    look->moved = look->rolls = 0;
-    look->absent = look->server = look->waits = look->sums =
-        (struct eki_told){0};
-    memset(look->neighbours, 0, sizeof look->neighbours);
-}
-
-/* In a restore the server is what moves. */
-static uint64_t see_server(struct eki_look *look, const struct eki_moment *at,
-                           uint64_t quiet)
-{
-    const struct eki_engine *engine = look->engine;
-    if (engine->kind == EKI_PHASE_PROCESS || !at->is_server)
-        return quiet;
-    if (engine->holds > 0 && engine->post.moved != look->moved)
-        look->since = at->now;
-    look->moved = engine->post.moved;
-    uint64_t same = eki_ns_since(look->since, at->now);
-    return same < quiet ? same : quiet;
-}
-
 void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
 {
     if (look->is_new || look->phase != look->engine->phase)
-        begin(look, at->now);
+        eki_see_anew(look, at->now);
     look->phase = look->engine->phase;
-    uint64_t quiet = see_server(look, at, see_workers(look, at->now));
+    uint64_t quiet = eki_see_server(look, at, eki_see_workers(look, at->now));
     if (quiet < look->stall_ns / 2)
         return;
     tell_sums(look, at->now, quiet);
     if (quiet < look->stall_ns)
         return;
-    tell_missing(look, at, quiet, stand_in_phase);
+    tell_missing(look, at, quiet, eki_stand_in_phase);
     tell_workers(look, at->now);
     tell_server(look, at);
     if (at->is_server) {
@@ -657,12 +348,12 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
 void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
 {
     if (look->is_new)
-        begin(look, at->now);
+        eki_see_anew(look, at->now);
     uint64_t waited = eki_ns_since(look->since, at->now);
     if (waited < look->stall_ns ||
-        (look->engine && tell_missing(look, at, waited, stand_in_call)))
+        (look->engine && tell_missing(look, at, waited, eki_stand_in_call)))
         return;
-    if (look->engine && !is_teller(look, at->ms, stand_in_call))
+    if (look->engine && !eki_is_teller(look, at->ms, eki_stand_in_call))
         return;
     if (is_due(look, &look->server, waited, at->now))
         tell_call(look, waited);

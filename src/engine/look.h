@@ -38,7 +38,7 @@ struct eki_told {
 
 /* What was seen of a worker, and since when it is the same. */
 struct eki_sighting {
-    int what; /* enum seen (look.c) */
+    int what; /* enum eki_seen (sight.h) */
     int function;
     uint64_t id;
     uint64_t executed;
@@ -48,9 +48,10 @@ struct eki_sighting {
 
 struct eki_look {
     /* Written when it is made, and when an option is set. */
-    const char *name;          /* of the collection */
-    int rank, size;            /* of its communicator; rank -1: not known */
-    struct eki_engine *engine; /* NULL: not made yet */
+    const char *name;             /* of the collection */
+    int rank, size;               /* of its communicator; rank -1: not known */
+    struct eki_engine *engine;    /* NULL: not made yet ... */
+    struct eki_rank_words *words; /* ... nor the words of this rank */
     uint64_t stall_ns;
     struct eki_sighting *workers; /* [workers_here] */
     /* What PROCESS does with another collection, " ...", appended to TEXT. */
@@ -84,11 +85,41 @@ struct eki_moment {
 ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine);
 void eki_look_close(struct eki_look *look);
 
-/* This rank is in that call from now on, for all of its node to see; is_inside:
- * until it says that it has left. */
-void eki_look_enter(struct eki_look *look, enum eki_called called,
-                    int64_t iteration, uint64_t ms);
-void eki_look_leave(struct eki_look *look, uint64_t ms);
+/*
+ * Word eki_rank_words.called: the moment by the clock of the process, without
+ * its last bits, which say what is called and whether the rank is inside.
+ */
+#define EKI_CALLED_WHAT UINT64_C(0x7f)
+#define EKI_CALLED_INSIDE UINT64_C(0x80)
+#define EKI_CALLED_BITS (EKI_CALLED_WHAT | EKI_CALLED_INSIDE)
+
+/* This rank is in that call from NOW on, for all of its node to see, until it
+ * says that it has left. */
+static inline void eki_look_enter(struct eki_look *look, enum eki_called called,
+                                  int64_t iteration, uint64_t now)
+{
+    look->called = called;
+    look->iteration = iteration;
+    look->is_new = true;
+    if (!look->words)
+        return;
+    /* relaxed, both: others read them for the eye only. */
+    atomic_store_explicit(&look->words->iteration, iteration,
+                          memory_order_relaxed);
+    atomic_store_explicit(&look->words->called,
+                          (now & ~EKI_CALLED_BITS) | EKI_CALLED_INSIDE |
+                              (uint64_t)called,
+                          memory_order_relaxed);
+}
+
+static inline void eki_look_leave(struct eki_look *look, uint64_t now)
+{
+    if (look->words)
+        /* relaxed: as above. */
+        atomic_store_explicit(&look->words->called,
+                              (now & ~EKI_CALLED_BITS) | (uint64_t)look->called,
+                              memory_order_relaxed);
+}
 
 /* In a phase, from entering to leaving it. */
 void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at);

@@ -101,10 +101,11 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     EKI_ASSERT(!scheme || scheme->detectors & 1 << EKI_DETECTOR_COUNTING);
     EKI_ASSERT_SLOW(scheme && scheme->unsuitable ? scheme->unsuitable(engine)
                                                  : NULL);
+    if (scheme != engine->scheme)
+        engine->elsewhere = scheme && scheme->elsewhere
+                                ? eki_engine_protocol(engine, scheme->elsewhere)
+                                : NULL;
     engine->scheme = scheme;
-    engine->elsewhere = scheme && scheme->elsewhere
-                            ? eki_engine_protocol(engine, scheme->elsewhere)
-                            : NULL;
     engine->has_thieves = victims && engine->topology->workers > 1;
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->search.victims = victims;
@@ -207,22 +208,23 @@ enum {
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
 {
     int spins = 0;
-    /* relaxed: the exchange below orders it. */
-    int expected =
-        atomic_load_explicit(&worker->presence, memory_order_relaxed);
+    /* What it probably is: a look would fetch the line once more. */
+    int expected = worker->search.victims ? EKI_ABSENT : EKI_AWAITED;
     /* acquire: pairs with the release in take_absent(): what was taken from
      * this worker is gone. */
     while (expected == EKI_BUSY ||
            !atomic_compare_exchange_weak_explicit(
                &worker->presence, &expected, EKI_PRESENT, memory_order_acquire,
                memory_order_relaxed)) {
+        if (expected != EKI_BUSY)
+            continue;
         if (spins < ARRIVE_SPINS) {
             spins++;
             eki_pause();
         } else {
             eki_yield();
         }
-        /* relaxed: as above. */
+        /* relaxed: the exchange orders it. */
         expected =
             atomic_load_explicit(&worker->presence, memory_order_relaxed);
     }
@@ -277,8 +279,10 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
         *error = engine->node->announced_error;
     } else if (eki_is_broken(engine)) {
         *error = engine->node->refusal;
-    } else {
+    } else if (eki_node_has_error(engine)) {
         eki_node_error(engine, error);
+    } else {
+        memset(error, 0, sizeof *error);
     }
 }
 
@@ -290,9 +294,6 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     engine->is_open = false;
     if (!engine->alone)
         eki_server_settle(engine);
-    /* Who has kept a worker is refused. */
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        engine->workers[here]->batch.function_limit = 0;
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);
     /* release: pairs with the acquire in eki_node_all_left(): no claimant of

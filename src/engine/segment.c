@@ -49,3 +49,27 @@ bool eki_node_all_left(const struct eki_engine *engine)
     }
     return true;
 }
+
+bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,
+                   uint64_t *created)
+{
+    int workers = engine->topology->node_workers;
+    *executed = *created = 0;
+    for (int i = 0; i < workers; i++) {
+        const struct eki_worker_words *words = eki_words_of(engine, i);
+        /* acquire: pairs with the release in enter_worker(): its seeds are
+         * counted. */
+        if (atomic_load_explicit(&words->phase, memory_order_acquire) !=
+                engine->phase ||
+            !eki_is_idle(words, engine->phase))
+            return false;
+        /* acquire: pairs with the release in eki_worker_store(). */
+        *executed +=
+            atomic_load_explicit(&words->executed, memory_order_acquire);
+    }
+    for (int i = 0; i < workers; i++)
+        /* relaxed: no older than what the acquires above have seen. */
+        *created += atomic_load_explicit(&eki_words_of(engine, i)->created,
+                                         memory_order_relaxed);
+    return true;
+}

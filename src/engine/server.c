@@ -10,13 +10,6 @@
  */
 #include "engine/internal.h"
 
-enum {
-    /* Messages that one step takes: a worker that polls between two tasks is
-     * soon back at them, and a burst does not keep the protocols from sending.
-     * As many as the MPI fabric has receives. */
-    DRAIN_MOST = 16
-};
-
 void eki_engine_break(struct eki_engine *engine, ek_status status)
 {
     int expected = EK_OK;
@@ -161,23 +154,24 @@ static void refuse_unknown(struct eki_engine *engine)
     engine->must_break = true;
 }
 
-static void drain(struct eki_engine *engine, uint64_t now)
+/* DROPS: nothing is taken any more. */
+static void drain(struct eki_engine *engine, bool drops, uint64_t now)
 {
     struct eki_post *post = &engine->post;
-    for (int i = 0; i < DRAIN_MOST; i++) {
+    for (int i = 0; i < EKI_DRAIN_MOST; i++) {
         struct eki_message *message =
             post->held ? post->held : eki_fabric_poll(engine->fabric);
         if (!message)
             break;
         post->held = message;
-        if (!receive(engine, message, now))
+        if (!drops && !receive(engine, message, now))
             break;
         post->held = NULL;
         eki_fabric_release(engine->fabric, message);
     }
-    if (engine->fabric->failed != EK_OK)
+    if (EKI_UNLIKELY(engine->fabric->failed != EK_OK))
         eki_engine_break(engine, engine->fabric->failed);
-    else if (engine->fabric->has_refused)
+    else if (EKI_UNLIKELY(engine->fabric->has_refused))
         refuse_unknown(engine);
 }
 
@@ -186,7 +180,7 @@ static void take_arrived(struct eki_engine *engine, uint64_t now)
 {
     uint64_t moved = engine->post.moved;
     if (EKI_PLANTED(TASKS_LAST) || take_early(engine, now))
-        drain(engine, now);
+        drain(engine, false, now);
     if (EKI_PLANTED(TASKS_LAST) && engine->post.moved == moved)
         take_early(engine, now);
 }
@@ -201,6 +195,15 @@ static void note_polled(struct eki_engine *engine)
                               memory_order_relaxed);
 }
 
+/* The phase is broken; true: its neighbours know.  Those can tell others only
+ * when what they have sent here has left their buffers. */
+static bool end_broken(struct eki_engine *engine, uint64_t now)
+{
+    if (engine->fabric)
+        drain(engine, true, now);
+    return eki_refusal_is_told(engine);
+}
+
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
@@ -208,18 +211,17 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         return true;
     if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
         eki_refusal_breaks(engine))
-        return eki_refusal_is_told(engine);
+        return end_broken(engine, now);
     if (engine->fabric) {
         note_polled(engine);
         take_arrived(engine, now);
     }
-    if (!eki_local_is_empty(&engine->post.brought.local))
+    /* What is brought lies on the stack. */
+    const struct eki_local *brought = &engine->post.brought.local;
+    if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
         eki_server_show(engine, false);
-    for (int i = 0; i < engine->protocol_count; i++) {
-        struct eki_protocol *protocol = engine->protocols[i];
-        if (protocol->ops->step)
-            protocol->ops->step(protocol, now);
-    }
+    for (int i = 0; i < engine->stepped_count; i++)
+        engine->stepped[i]->ops->step(engine->stepped[i], now);
     return (!engine->fabric || eki_fabric_drain(engine->fabric)) &&
            eki_waves_are_over(engine);
 }

@@ -6,6 +6,15 @@ enum {
     NAMED_MOST = 16 /* workers of a rank that are printed */
 };
 
+/* Of what the server brings to a worker. */
+static const char *box_word(const struct ek_worker *worker,
+                            const _Atomic(struct eki_chunk *) *box)
+{
+    /* relaxed: for the eye only. */
+    const void *first = atomic_load_explicit(box, memory_order_relaxed);
+    return !first ? "empty" : first == (const void *)worker ? "shut" : "filled";
+}
+
 static void print_worker(const struct eki_engine *engine,
                          const struct ek_worker *worker)
 {
@@ -14,7 +23,7 @@ static void print_worker(const struct eki_engine *engine,
     eki_log(
         EK_LEVEL_WARN, engine->topology->rank, engine->topology->size, "engine",
         "worker %d: phase %llu, created %llu, executed %llu, idle %llu, "
-        "deque word %llx done %llu %llu, inbox %s",
+        "deque word %llx done %llu %llu, inbox %s, answers %s",
         worker->id,
         (unsigned long long)atomic_load_explicit(&words->phase,
                                                  memory_order_relaxed),
@@ -30,8 +39,37 @@ static void print_worker(const struct eki_engine *engine,
                                                  memory_order_relaxed),
         (unsigned long long)atomic_load_explicit(&words->deque.done[1],
                                                  memory_order_relaxed),
-        atomic_load_explicit(&worker->inbox, memory_order_relaxed) ? "filled"
-                                                                   : "empty");
+        box_word(worker, &worker->inbox), box_word(worker, &worker->answers));
+}
+
+static int64_t visible_in(const struct eki_engine *engine,
+                          const struct eki_deque_shared *deque)
+{
+    return eki_deque_visible(engine->setup.deque, engine->capacity, deque);
+}
+
+/* What was brought for workers that had others by then. */
+static void print_server(const struct eki_engine *engine)
+{
+    if (engine->alone)
+        return;
+    const struct eki_deque_shared *deque =
+        eki_deque_of(engine, eki_server_deque(engine));
+    int64_t left = visible_in(engine, deque);
+    if (left == 0)
+        return;
+    /* relaxed, all: for the eye only. */
+    eki_log(EK_LEVEL_WARN, engine->topology->rank, engine->topology->size,
+            "engine",
+            "server of this rank: %lld brought tasks to claim, deque word %llx "
+            "done %llu %llu",
+            (long long)left,
+            (unsigned long long)atomic_load_explicit(&deque->word,
+                                                     memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&deque->done[0],
+                                                     memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&deque->done[1],
+                                                     memory_order_relaxed));
 }
 
 /* Whether tasks lie here that somebody should run. */
@@ -39,9 +77,7 @@ static bool holds_tasks(const struct ek_worker *worker)
 {
     /* relaxed: for the eye only. */
     return atomic_load_explicit(&worker->inbox, memory_order_relaxed) ||
-           eki_deque_visible(worker->engine->setup.deque,
-                             worker->engine->capacity,
-                             &worker->words->deque) > 0;
+           visible_in(worker->engine, &worker->words->deque) > 0;
 }
 
 void eki_engine_stall(const struct eki_engine *engine, const char *where,
@@ -64,4 +100,5 @@ void eki_engine_stall(const struct eki_engine *engine, const char *where,
     if (count > NAMED_MOST)
         eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "engine",
                 "... and %d more workers of this rank", count - NAMED_MOST);
+    print_server(engine);
 }

@@ -3,35 +3,29 @@
 #include "engine/decode.h"
 #include "engine/internal.h"
 
-/* Sums of this node; false: not all are in this phase, or not idle. */
-static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
+/* Signatures of workers that are in this phase. */
+static void add_signatures(const struct eki_engine *engine,
+                           struct eki_vote *vote)
 {
-    int workers = engine->topology->node_workers;
-    memset(vote, 0, sizeof *vote);
     vote->signature_low = UINT64_MAX;
-    /* Before the sums: they count what was before the answers. */
-    vote->is_still = eki_node_answers(engine);
-    for (int i = 0; i < workers; i++) {
-        const struct eki_worker_words *words = eki_words_of(engine, i);
-        /* acquire: pairs with the release in eki_engine_enter(): its seeds are
-         * counted. */
-        if (atomic_load_explicit(&words->phase, memory_order_acquire) !=
-                engine->phase ||
-            !eki_is_idle(words, engine->phase))
-            return false;
-        uint64_t signature = eki_signature_of(engine, words);
+    for (int i = 0; i < engine->topology->node_workers; i++) {
+        uint64_t signature = eki_signature_of(engine, eki_words_of(engine, i));
         if (signature < vote->signature_low)
             vote->signature_low = signature;
         if (signature > vote->signature_high)
             vote->signature_high = signature;
-        /* acquire: pairs with the release in eki_worker_store(). */
-        vote->executed +=
-            atomic_load_explicit(&words->executed, memory_order_acquire);
     }
-    for (int i = 0; i < workers; i++)
-        /* relaxed: no older than what the acquires above have seen. */
-        vote->created += atomic_load_explicit(&eki_words_of(engine, i)->created,
-                                              memory_order_relaxed);
+}
+
+/* Sums of this node; false: not all are in this phase, or not idle. */
+static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
+{
+    memset(vote, 0, sizeof *vote);
+    /* Before the sums: they count what was before the answers. */
+    vote->is_still = eki_node_answers(engine);
+    if (!eki_node_sums(engine, &vote->executed, &vote->created))
+        return false;
+    add_signatures(engine, vote);
     eki_node_error(engine, &vote->error);
     return true;
 }

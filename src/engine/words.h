@@ -74,11 +74,12 @@ struct eki_rank_words {
     struct eki_errors errors;
 
     /* What the rank does with the collection, for others to look at (look.h).
-     * Written by the thread that calls; the last one by the rank's lookout. */
-    _Alignas(EKI_LINE) _Atomic uint64_t called; /* when and what, see look.c */
+     * Written by the thread that calls; the last two by the rank's lookout. */
+    _Alignas(EKI_LINE) _Atomic uint64_t called; /* when and what, see look.h */
     _Atomic int64_t iteration;
     _Atomic uint64_t process;  /* a number that no other process has */
     _Atomic uint64_t alive_ms; /* when it looked last; system clock */
+    _Atomic uint64_t ahead_ns; /* by which that is ahead of its own clock */
 };
 
 /*

@@ -256,7 +256,7 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
         local->seed_top = (unsigned char *)slot;
     }
     batch->count++;
-    /* release: pairs with the acquire in eki_look_at_phase(): the header. */
+    /* release: pairs with the acquire in see_task(): the header. */
     atomic_store_explicit(&batch->current, slot, memory_order_release);
     return slot;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "protocol/numbers.h"
+#include "protocol/counter.h"
 
 #include "engine/decode.h"
-
-enum {
-    /* Of the seeds that come at once: so many for each worker of the job. */
-    DRAWN_MOST = 64
-};
+#include "protocol/copies.h"
+#include "protocol/numbers.h"
+#include "protocol/table.h"
 
 static struct eki_counter *of(struct eki_protocol *protocol)
 {
@@ -18,66 +16,14 @@ static bool is_same_node(const struct eki_engine *engine)
     return engine->topology->node == engine->topology->node_of_rank[0];
 }
 
-static bool is_ready(const struct eki_counter *counter)
-{
-    /* acquire: pairs with the release in set_ready(). */
-    return atomic_load_explicit(&counter->is_ready, memory_order_acquire);
-}
-
-static void set_ready(struct eki_counter *counter)
-{
-    /* release: pairs with the acquire in is_ready(): the table is filled. */
-    atomic_store_explicit(&counter->is_ready, true, memory_order_release);
-}
-
-static bool is_void(const struct eki_counter *counter)
-{
-    /* acquire: pairs with the release in set_void(): stopped. */
-    return atomic_load_explicit(&counter->is_void, memory_order_acquire);
-}
-
-/*
- * The counter does not open: ranks differ in their policy, or the phase was
- * stopped before.  Nobody has drawn or will; all cancel what they hold.
- */
-static void set_void(struct eki_counter *counter)
-{
-    if (is_void(counter))
-        return;
-    counter->tell = 1;
-    counter->tell_at = 0;
-    eki_set_stop(counter->protocol.engine);
-    /* release: pairs with the acquire in is_void(). */
-    atomic_store_explicit(&counter->is_void, true, memory_order_release);
-}
-
 /* Give a worker its seeds back, once, if nobody can draw them. */
 static void cancel(struct eki_protocol *protocol, struct ek_worker *worker)
 {
     struct eki_drawer *drawer = &of(protocol)->drawers[worker->here];
-    if (!is_void(of(protocol)) || drawer->first == drawer->last)
+    if (!eki_table_is_void(of(protocol)) || drawer->first == drawer->last)
         return;
     worker->local.seed_base -= drawer->last - drawer->first;
     drawer->first = drawer->last;
-}
-
-/* Rank 0: number the seeds once all ranks are known, and start the counter. */
-static void open_counter(struct eki_counter *counter)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    if (is_ready(counter))
-        return;
-    if (eki_is_stopped(engine)) {
-        set_void(counter);
-        return;
-    }
-    if (counter->known < engine->topology->size - 1 ||
-        !eki_node_all_left(engine))
-        return;
-    eki_numbers_assign(counter);
-    /* relaxed: ordered by the release that makes the table ready. */
-    atomic_store_explicit(&engine->node->draw, 0, memory_order_relaxed);
-    set_ready(counter);
 }
 
 static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
@@ -97,67 +43,12 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
         atomic_store_explicit(&counter->drawers[here].state, EKI_DRAW_FREE,
                               memory_order_relaxed);
     }
-    for (int r = 0; r <= topology->size; r++)
-        counter->table[r].function = EKI_SEEDS_UNKNOWN;
-    counter->table[topology->rank] = eki_numbers_gather(counter);
-    counter->seeds_sent = counter->has_own = false;
-    counter->known = counter->tell_at = 0;
-    counter->tell = 1;
     counter->count = 0;
     counter->cursor.at = NULL;
-    /* relaxed, both: handed on by the start of the team. */
+    /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->wants, 0, memory_order_relaxed);
-    atomic_store_explicit(&counter->is_ready, false, memory_order_relaxed);
-    if (topology->size == 1)
-        open_counter(counter);
+    eki_table_enter(counter);
     return true;
-}
-
-/* Rank 0: the table to all other ranks, as far as there are buffers. */
-static void tell_table(struct eki_counter *counter)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    int size = engine->topology->size;
-    int entries = is_void(counter) ? 0 : size + 1;
-    if (size == 1 || (entries != 0 && !is_ready(counter)))
-        return;
-    int most = (int)(eki_message_room(engine->fabric) /
-                     (int64_t)sizeof *counter->table);
-    while (counter->tell < size) {
-        struct eki_message *message =
-            eki_server_reserve(engine, EKI_KIND_TABLE);
-        if (!message)
-            return;
-        int left = entries - counter->tell_at;
-        int count = left < most ? left : most;
-        message->head.count = count;
-        message->head.first = counter->tell_at;
-        message->head.bytes = count * (int64_t)sizeof *counter->table;
-        memcpy(message->body, counter->table + counter->tell_at,
-               (size_t)message->head.bytes);
-        eki_fabric_post(engine->fabric, message, counter->tell);
-        counter->tell_at += count;
-        if (counter->tell_at == entries) {
-            counter->tell_at = 0;
-            counter->tell++;
-        }
-    }
-}
-
-static void tell_seeds(struct eki_counter *counter)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    if (counter->seeds_sent)
-        return;
-    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_SEEDS);
-    if (!message)
-        return;
-    message->head.count = 1;
-    message->head.bytes = sizeof *counter->table;
-    memcpy(message->body, &counter->table[engine->topology->rank],
-           sizeof *counter->table);
-    eki_fabric_post(engine->fabric, message, 0);
-    counter->seeds_sent = true;
 }
 
 static void set_state(struct eki_drawer *drawer, enum eki_draw state)
@@ -180,30 +71,20 @@ static void want(struct eki_counter *counter, struct eki_drawer *drawer,
                  enum eki_draw state)
 {
     set_state(drawer, state);
-    /* release: pairs with the acquire in send_wants(): the state is set. */
-    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_release);
+    /* relaxed: see send_wants(). */
+    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_relaxed);
 }
 
-static bool has_copy(const struct eki_drawer *drawer, int64_t number)
-{
-    return number >= drawer->copied_from &&
-           number - drawer->copied_from < drawer->copied;
-}
-
-/* Seed NUMBER, of RANK, which is here, to SLOT. */
+/* Seed NUMBER, of RANK, which is here or has a COPY here, to SLOT. */
 static void fill_slot(const struct eki_counter *counter,
                       struct eki_drawer *drawer, int rank, int64_t number,
-                      struct eki_slot *slot)
+                      const struct eki_slot *copy, struct eki_slot *slot)
 {
     int64_t j = number - counter->table[rank].first;
-    uint32_t slot_bytes = counter->protocol.engine->slot_bytes;
     if (counter->table[rank].function >= 0)
         eki_numbers_make(counter, rank, j, slot);
-    else if (has_copy(drawer, number))
-        memcpy(slot,
-               eki_slot_at(drawer->copies, number - drawer->copied_from,
-                           slot_bytes),
-               slot_bytes);
+    else if (copy)
+        memcpy(slot, copy, counter->protocol.engine->slot_bytes);
     else
         eki_numbers_copy(counter, j, &drawer->cursor, slot);
 }
@@ -221,8 +102,8 @@ static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
         return false;
     }
     int rank = eki_numbers_holder(counter, number);
-    if (table[rank].function < 0 && rank != topology->rank &&
-        !has_copy(drawer, number)) {
+    const struct eki_slot *copy = eki_copies_find(counter, drawer, number);
+    if (table[rank].function < 0 && rank != topology->rank && !copy) {
         /* relaxed: ordered by the release of the state. */
         atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
         want(counter, drawer, EKI_DRAW_FETCH);
@@ -235,7 +116,7 @@ static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
         eki_worker_no_memory(worker, "a task");
         return false;
     }
-    fill_slot(counter, drawer, rank, number, slot);
+    fill_slot(counter, drawer, rank, number, copy, slot);
     worker->counts.successful++;
     set_state(drawer, EKI_DRAW_FREE);
     return true;
@@ -250,7 +131,7 @@ static enum eki_sought seek(struct eki_protocol *protocol,
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t number;
     (void)node, (void)now;
-    if (!is_ready(counter))
+    if (!eki_table_is_ready(counter))
         return EKI_SOUGHT_NOTHING;
     /* acquire: pairs with the releases in set_state(). */
     int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
@@ -313,8 +194,8 @@ static bool send_want(struct eki_counter *counter,
 static void send_wants(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
-    /* acquire: pairs with the release in want(). */
-    int wants = atomic_load_explicit(&counter->wants, memory_order_acquire);
+    /* relaxed: a state that is not seen yet is found in a later step. */
+    int wants = atomic_load_explicit(&counter->wants, memory_order_relaxed);
     for (int here = 0; wants > 0 && here < engine->topology->workers_here;
          here++) {
         /* acquire: pairs with the releases in set_state(): `number`. */
@@ -328,22 +209,10 @@ static void send_wants(struct eki_counter *counter)
     }
 }
 
-/* Whether all numbers that others want are here: some may have heard the whole
- * table before this rank. */
-static bool are_held(const struct eki_counter *counter)
-{
-    for (int i = 0; i < counter->count; i++) {
-        if (counter->wishes[i].number >= 0 &&
-            !eki_numbers_are_held(counter, counter->wishes[i].number))
-            return false;
-    }
-    return true;
-}
-
 /* Rank 0 tells the table: nobody knows a number before. */
 static bool may_fetch(const struct eki_counter *counter, int64_t number)
 {
-    if (is_ready(counter))
+    if (eki_table_is_ready(counter))
         return eki_numbers_are_held(counter, number);
     return number >= 0 && counter->protocol.engine->topology->rank != 0;
 }
@@ -383,41 +252,6 @@ static enum eki_taken keep_wish(struct eki_counter *counter,
     return EKI_TAKEN;
 }
 
-/* How many seeds may answer a FETCH: so many that whoever asks draws several of
- * them.  Among many workers it would draw the first alone. */
-static int64_t seeds_at_once(const struct eki_engine *engine)
-{
-    int64_t workers = engine->topology->workers;
-    int64_t room = eki_message_slots(engine);
-    if (room < 2 * workers)
-        return 1;
-    return room < DRAWN_MOST * workers ? room : DRAWN_MOST * workers;
-}
-
-/* How many do: NUMBER, which RANK holds, and those behind it. */
-static int64_t seeds_behind(const struct eki_counter *counter, int rank,
-                            int64_t number)
-{
-    int64_t most = seeds_at_once(counter->protocol.engine);
-    int64_t rest = counter->table[rank + 1].first - number;
-    return rest < most ? rest : most;
-}
-
-/* Seed NUMBER, of this rank, and copies of those behind it. */
-static void fill_fetched(struct eki_counter *counter, int64_t number,
-                         struct eki_message *message)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    int rank = engine->topology->rank;
-    int64_t count = seeds_behind(counter, rank, number);
-    int64_t first = number - counter->table[rank].first;
-    for (int64_t i = 0; i < count; i++)
-        eki_numbers_copy(counter, first + i, &counter->cursor,
-                         eki_slot_at(message->body, i, engine->slot_bytes));
-    message->head.count = count;
-    message->head.bytes = count * (int64_t)engine->slot_bytes;
-}
-
 /* Answer one wish of another rank; false: no buffer. */
 static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
 {
@@ -433,7 +267,7 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
         message->head.first = (int64_t)atomic_fetch_add_explicit(
             &engine->node->draw, 1, memory_order_relaxed);
     else
-        fill_fetched(counter, wish->number, message);
+        eki_copies_fill(counter, wish->number, message);
     eki_fabric_post(engine->fabric, message, wish->rank);
     return true;
 }
@@ -441,7 +275,7 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
 static void grant_wishes(struct eki_counter *counter)
 {
     int granted = 0;
-    if (!is_ready(counter))
+    if (!eki_table_is_ready(counter))
         return;
     while (granted < counter->count &&
            grant(counter, &counter->wishes[granted]))
@@ -456,152 +290,12 @@ static void grant_wishes(struct eki_counter *counter)
 static void step(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_counter *counter = of(protocol);
-    struct eki_engine *engine = protocol->engine;
     (void)now;
-    if (!counter->is_used) {
-        if (is_void(counter))
-            tell_table(counter);
+    eki_table_step(counter);
+    if (!counter->is_used)
         return;
-    }
-    if (engine->topology->rank == 0) {
-        open_counter(counter);
-        tell_table(counter);
-    } else {
-        tell_seeds(counter);
-    }
     grant_wishes(counter);
     send_wants(counter);
-}
-
-/* What is told of a run of COUNT seeds, or of seeds that are none. */
-static bool fits_run(const struct eki_decode *decode,
-                     const struct eki_seeds *seeds, int64_t count)
-{
-    const struct eki_engine *engine = decode->engine;
-    int64_t numbers = (int64_t)EKI_NUMBERS;
-    return eki_fits(decode, "function", seeds->function, -1,
-                    engine->function_count - 1) &&
-           (seeds->function < 0 ||
-            (eki_fits(decode, "first index", seeds->index, 0,
-                      INT64_MAX - count) &&
-             eki_fits(decode, "number of the first index",
-                      (int64_t)seeds->number, 0, numbers - 1)));
-}
-
-/* On rank 0, which has not heard of the seeds of this rank yet. */
-static bool seeds_fit(const struct eki_counter *counter,
-                      const struct eki_message *message)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
-    struct eki_seeds seeds;
-    if (!eki_fits_one(&decode, "rank", engine->topology->rank, 0) ||
-        !eki_fits(&decode, "source", head->source, 1,
-                  engine->topology->size - 1) ||
-        !eki_fits_body(&decode, head, 1, sizeof seeds))
-        return false;
-    memcpy(&seeds, message->body, sizeof seeds);
-    return (!counter->is_used ||
-            eki_fits_one(&decode, "what was told before",
-                         counter->table[head->source].function,
-                         EKI_SEEDS_UNKNOWN)) &&
-           eki_fits(&decode, "seeds", seeds.first, 0,
-                    INT64_MAX / engine->topology->size) &&
-           (head->signature != engine->signature ||
-            fits_run(&decode, &seeds, seeds.first));
-}
-
-static enum eki_taken take_seeds(struct eki_counter *counter,
-                                 const struct eki_message *message)
-{
-    if (!seeds_fit(counter, message))
-        return EKI_REFUSED;
-    if (!counter->is_used) {
-        set_void(counter);
-        return EKI_TAKEN;
-    }
-    memcpy(&counter->table[message->head.source], message->body,
-           sizeof(struct eki_seeds));
-    counter->known++;
-    return EKI_TAKEN;
-}
-
-/* A piece of the table, from rank 0, which tells every entry once. */
-static bool table_fits(const struct eki_counter *counter,
-                       const struct eki_message *message)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
-    int rank = engine->topology->rank, entries = engine->topology->size + 1;
-    if (!eki_fits_one(&decode, "source", head->source, 0) ||
-        !eki_fits(&decode, "rank", rank, 1, entries - 2) ||
-        !eki_fits(&decode, "first", head->first, 0, entries) ||
-        !eki_fits(&decode, "count", head->count, 0, entries - head->first) ||
-        !eki_fits_body(&decode, head, head->count, sizeof *counter->table))
-        return false;
-    if (!counter->is_used)
-        return true;
-    if (head->count == 0)
-        return eki_fits_one(&decode, "entries before it", counter->known, 0);
-    for (int64_t i = 0; i < head->count; i++) {
-        const struct eki_seeds *known = &counter->table[head->first + i];
-        bool is_own = head->first + i == rank && !counter->has_own;
-        if (!is_own && !eki_fits_one(&decode, "what was told before",
-                                     known->function, EKI_SEEDS_UNKNOWN))
-            return false;
-    }
-    return eki_fits_one(&decode, "seeds told", counter->seeds_sent, true);
-}
-
-/* Whether the table that rank 0 told, all of it, can be: numbers follow each
- * other, and those of this rank are as many as its seeds. */
-static bool is_table_sound(const struct eki_counter *counter,
-                           const struct eki_decode *decode)
-{
-    const struct eki_topology *topology = decode->engine->topology;
-    const struct eki_seeds *table = counter->table;
-    if (!eki_fits_one(decode, "first number", table[0].first, 0))
-        return false;
-    for (int r = 0; r < topology->size; r++) {
-        int64_t next = table[r + 1].first;
-        if (!eki_fits(decode, "next number", next, table[r].first, INT64_MAX) ||
-            !fits_run(decode, &table[r], next - table[r].first))
-            return false;
-    }
-    int rank = topology->rank;
-    return eki_fits_one(decode, "seeds of this rank",
-                        table[rank + 1].first - table[rank].first,
-                        counter->starts[topology->workers_here]);
-}
-
-static enum eki_taken take_table(struct eki_counter *counter,
-                                 const struct eki_message *message)
-{
-    struct eki_engine *engine = counter->protocol.engine;
-    struct eki_decode decode = eki_decode_of(engine, &message->head);
-    int64_t first = message->head.first, count = message->head.count;
-    int rank = engine->topology->rank, entries = engine->topology->size + 1;
-    if (!table_fits(counter, message))
-        return EKI_REFUSED;
-    /* Told to all; who has another policy needs no table. */
-    if (!counter->is_used)
-        return EKI_TAKEN;
-    if (count == 0) {
-        set_void(counter);
-        return EKI_TAKEN;
-    }
-    counter->has_own |= first <= rank && rank < first + count;
-    memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
-    counter->known += (int)count;
-    if (counter->known < entries)
-        return EKI_TAKEN;
-    if (!is_table_sound(counter, &decode) ||
-        !eki_fits_one(&decode, "held numbers", are_held(counter), true))
-        return EKI_REFUSED;
-    set_ready(counter);
-    return EKI_TAKEN;
 }
 
 /* NUMBER or FETCHED, to a worker that waits for just that, from whom it has
@@ -635,31 +329,8 @@ static bool answer_fits(const struct eki_counter *counter,
            eki_fits_one(&decode, "source", head->source,
                         eki_numbers_holder(counter, number)) &&
            eki_fits(&decode, "count", head->count, 1,
-                    seeds_behind(counter, head->source, number)) &&
+                    eki_copies_behind(counter, head->source, number)) &&
            eki_fits_slots(&decode, message);
-}
-
-/* The seed that worker HERE waits for, with those behind it; false: no memory.
- */
-static bool keep_copies(struct eki_counter *counter, int here,
-                        const struct eki_message *message)
-{
-    const struct eki_engine *engine = counter->protocol.engine;
-    struct eki_drawer *drawer = &counter->drawers[here];
-    size_t bytes = (size_t)seeds_at_once(engine) * engine->slot_bytes;
-    if (!counter->copies)
-        counter->copies =
-            eki_alloc_untouched((size_t)engine->topology->workers_here * bytes);
-    if (!counter->copies)
-        return false;
-    drawer->copies = counter->copies + (size_t)here * bytes;
-    memcpy(drawer->copies, message->body, (size_t)message->head.bytes);
-    /* relaxed: written by the worker, which waits for this server. */
-    drawer->copied_from =
-        atomic_load_explicit(&drawer->number, memory_order_relaxed);
-    drawer->copied = message->head.count;
-    set_state(drawer, EKI_DRAW_NUMBER);
-    return true;
 }
 
 /* The answer to the wish of a worker here. */
@@ -668,15 +339,18 @@ static enum eki_taken take_answer(struct eki_counter *counter,
 {
     struct eki_engine *engine = counter->protocol.engine;
     const struct eki_topology *topology = engine->topology;
-    int here = message->head.worker - topology->first_worker[topology->rank];
     if (!answer_fits(counter, message))
         return EKI_REFUSED;
+    int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }
-    return keep_copies(counter, here, message) ? EKI_TAKEN : EKI_NO_MEMORY;
+    if (!eki_copies_keep(counter, here, message))
+        return EKI_NO_MEMORY;
+    set_state(drawer, EKI_DRAW_NUMBER);
+    return EKI_TAKEN;
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,
@@ -685,9 +359,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
     (void)now;
     switch (message->head.kind) {
     case EKI_KIND_SEEDS:
-        return take_seeds(of(protocol), message);
     case EKI_KIND_TABLE:
-        return take_table(of(protocol), message);
+        return eki_table_take(of(protocol), message);
     case EKI_KIND_DRAW:
     case EKI_KIND_FETCH:
         return keep_wish(of(protocol), &message->head);

@@ -4,9 +4,11 @@
 #include "engine/decode.h"
 
 enum {
-    /* Round trips, but from EKI_ASK_MOST_NS to EKI_OPEN_MOST_NS, after which a
-     * worker asks one more node. */
+    /* Round trips, but at least EKI_ASK_MOST_NS and at most the time that a
+     * request is open, after which a worker asks one more node. */
     PATIENCE_TRIPS = 20,
+    /* ... that a request is open. */
+    OPEN_TRIPS = 2,
     /* Nodes that are tried for one ask, where ranks owe the worker an answer.
      */
     NODES_TRIED = 16
@@ -307,13 +309,13 @@ static bool send_ask(struct eki_requests *requests, int here, int node,
 static void send_asks(struct eki_requests *requests, uint64_t now)
 {
     struct eki_engine *engine = requests->protocol.engine;
-    /* acquire: pairs with the release in ask(): which node.  One word for all
-     * workers, so that a step without asks looks at one. */
-    int asks = atomic_load_explicit(&requests->asks, memory_order_acquire);
+    /* One word for all workers, so that a step without asks looks at one.
+     * relaxed: an ask that is not seen yet is found in a later step. */
+    int asks = atomic_load_explicit(&requests->asks, memory_order_relaxed);
     for (int here = 0; asks > 0 && here < engine->topology->workers_here;
          here++) {
         struct eki_asker *asker = &requests->askers[here];
-        /* relaxed: ordered by the acquire above, or found in the next step. */
+        /* relaxed: the word is all that is asked. */
         int node = atomic_load_explicit(&asker->ask, memory_order_relaxed) - 1;
         if (node < 0)
             continue;
@@ -356,8 +358,8 @@ static void note_answer(struct eki_requests *requests,
         eki_server_answered(requests->protocol.engine, took);
     }
     note_contact(requests, head);
-    /* release: pairs with the acquire in note_answers(): the tasks are
-     * here.  One server at a time adds. */
+    /* release: pairs with the acquire in note_answers(): the request is
+     * forgotten.  One server at a time adds. */
     atomic_fetch_add_explicit(&asker->answers[answer], 1, memory_order_release);
 }
 
@@ -442,17 +444,34 @@ static void note_answers(struct eki_asker *asker, uint64_t now)
     asker->ask_after = now + asker->backoff;
 }
 
+static uint64_t last_trip_ns(const struct eki_asker *asker)
+{
+    /* relaxed: written by the server as a hint. */
+    return atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
+}
+
+/* For how long a request counts as open. */
+static uint64_t open_ns(const struct eki_asker *asker)
+{
+    uint64_t trip = last_trip_ns(asker);
+    if (trip <= EKI_OPEN_LEAST_NS / OPEN_TRIPS)
+        return EKI_OPEN_LEAST_NS;
+    return trip < EKI_OPEN_MOST_NS / OPEN_TRIPS ? OPEN_TRIPS * trip
+                                                : EKI_OPEN_MOST_NS;
+}
+
 /* Requests that are open at NOW, and when the OLDEST of them was sent. */
 static int open_requests(const struct eki_asker *asker, uint64_t now,
                          uint64_t *oldest)
 {
+    uint64_t open_for = open_ns(asker);
     int open = 0;
     *oldest = UINT64_MAX;
     for (int i = 0; i < EKI_ASK_MOST; i++) {
         /* relaxed: a hint. */
         uint64_t sent_at =
             atomic_load_explicit(&asker->sent_at[i], memory_order_relaxed);
-        if (sent_at == 0 || sent_at + EKI_OPEN_MOST_NS <= now)
+        if (sent_at == 0 || sent_at + open_for <= now)
             continue;
         open++;
         *oldest = sent_at < *oldest ? sent_at : *oldest;
@@ -463,13 +482,11 @@ static int open_requests(const struct eki_asker *asker, uint64_t now,
 /* When a worker with open requests may ask one more node. */
 static uint64_t patience_ends(const struct eki_asker *asker)
 {
-    /* relaxed, both: written by this worker and by the server as hints. */
+    /* relaxed: written by this worker and by the server as a hint. */
     uint64_t last =
         atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
-    uint64_t trip =
-        atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
-    uint64_t patience = EKI_OPEN_MOST_NS;
-    if (trip < EKI_OPEN_MOST_NS / PATIENCE_TRIPS)
+    uint64_t trip = last_trip_ns(asker), patience = open_ns(asker);
+    if (trip < patience / PATIENCE_TRIPS)
         patience = PATIENCE_TRIPS * trip;
     return last + (patience > EKI_ASK_MOST_NS ? patience : EKI_ASK_MOST_NS);
 }
@@ -482,9 +499,10 @@ static uint64_t ask_at(const struct eki_asker *asker, uint64_t now)
     if (open == 0)
         return asker->ask_after;
     uint64_t patient = patience_ends(asker);
-    if (open < EKI_ASK_MOST || patient > oldest + EKI_OPEN_MOST_NS)
+    uint64_t forgotten = oldest + open_ns(asker);
+    if (open < EKI_ASK_MOST || patient > forgotten)
         return patient;
-    return oldest + EKI_OPEN_MOST_NS;
+    return forgotten;
 }
 
 /* Ask another node; false: enough requests are open, or it is too early. */
@@ -505,10 +523,9 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
     worker->search.thief.failures++;
     /* relaxed: a hint. */
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
-    /* relaxed: ordered by the release below. */
+    /* relaxed, both: see send_asks(). */
     atomic_store_explicit(&asker->ask, node + 1, memory_order_relaxed);
-    /* release: pairs with the acquire in send_asks(). */
-    atomic_fetch_add_explicit(&requests->asks, 1, memory_order_release);
+    atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
     return true;
 }
 

@@ -30,8 +30,12 @@
 #define EKI_ASK_MOST_NS UINT64_C(1000000)
 /* A request counts as open for so long, and no longer does a worker wait before
  * it asks one more node: ranks that poll between tasks of some milliseconds
- * still answer in time, and one that does not costs the thief little. */
-#define EKI_OPEN_MOST_NS UINT64_C(10000000)
+ * still answer in time, and one that does not costs the thief little.  Where
+ * the last answer took longer than that, for twice its time: servers with more
+ * requests than they can answer are not sent more.  At most so long, because
+ * who answered so late may have been in the program's own code. */
+#define EKI_OPEN_LEAST_NS UINT64_C(10000000)
+#define EKI_OPEN_MOST_NS UINT64_C(160000000)
 
 enum {
     EKI_ASK_MOST = 4 /* requests of one worker that may be open at a time */

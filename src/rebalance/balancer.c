@@ -163,8 +163,11 @@ static enum eki_taken take(struct eki_protocol *protocol,
     struct eki_parcel *whole;
     (void)now;
     /* Where ranks differ in their calls, this one may rebalance nothing. */
-    if (!balancer || balancer->is_done ||
-        message->head.signature != engine->signature)
+    if (message->head.signature != engine->signature)
+        return EKI_TAKEN;
+    if (engine->kind != EKI_PHASE_RESTORE)
+        return EKI_REFUSED;
+    if (!balancer || balancer->is_done)
         return EKI_TAKEN;
     if (!fits(balancer, &message->head))
         return EKI_REFUSED;

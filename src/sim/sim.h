@@ -46,7 +46,8 @@ enum eki_sim_state {
     EKI_SIM_STEPS,    /* worker: is stepped */
     EKI_SIM_WAITS,    /* worker: has nothing to do */
     EKI_SIM_ENDS,     /* host: brings workers without thread to the end */
-    EKI_SIM_SERVES,   /* host: workers are done, the server not yet */
+    EKI_SIM_SERVES,   /* host: workers are done, the server not yet; worker:
+                         takes messages between two tasks */
     EKI_SIM_RAN,      /* host: has left the iteration */
     EKI_SIM_RESTORED, /* host: has restored without a restore phase */
     EKI_SIM_MOVES,    /* host: a restore phase */
@@ -110,6 +111,7 @@ struct eki_sim_rank {
     uint64_t word_free;   /* when the last atomic on that deque is over */
     uint64_t busy_until;  /* when the last server step is over */
     uint64_t next_poll;   /* workers between tasks step the server then */
+    int polled;           /* messages that the one that does has taken */
     uint64_t since;       /* when the host began to wait */
     uint64_t clock_ns;    /* by which its clock is ahead of virtual time */
     ek_status status;     /* of the restore */

@@ -343,6 +343,20 @@ static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
     step(sim, worker);
 }
 
+/* A step of the library takes several messages; here each is an event, so that
+ * it has its own time. */
+static void go_on_serving(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct eki_sim_rank *rank = worker->rank;
+    if (rank->polled++ < EKI_DRAIN_MOST && !is_held(sim, rank) &&
+        eki_sim_next_arrival(rank->port) <= sim->now) {
+        go_on(sim, worker, (double)eki_sim_serve(sim, rank));
+        return;
+    }
+    set_state(sim, worker, EKI_SIM_STEPS);
+    step(sim, worker);
+}
+
 /* A task goes on, or has ended, and with it the batch. */
 static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
@@ -350,10 +364,15 @@ static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
     uint64_t ns = poll_server(sim, worker->rank, false);
-    if (ns > 0 || sim->program->pace)
-        go_on(sim, worker, (double)ns);
-    else
+    if (ns == 0 && !sim->program->pace) {
         step(sim, worker);
+        return;
+    }
+    if (ns > 0 && !sim->program->pace) {
+        set_state(sim, worker, EKI_SIM_SERVES);
+        worker->rank->polled = 1;
+    }
+    go_on(sim, worker, (double)ns);
 }
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -364,6 +383,9 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
         break;
     case EKI_SIM_RUNS:
         go_on_running(sim, worker);
+        break;
+    case EKI_SIM_SERVES:
+        go_on_serving(sim, worker);
         break;
     default:
         step(sim, worker);

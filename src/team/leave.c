@@ -70,20 +70,24 @@ void eki_loops_prepare(void)
 }
 #endif
 
+/* The frame of who calls this, or one right below it. */
+#if defined(__GNUC__)
+#define HERE __builtin_frame_address(0)
+#else
+#define HERE NULL
+#endif
+
 /* Stacks grow down. */
 bool eki_team_was_left(const void *frame)
 {
-    return innermost && (uintptr_t)frame > (uintptr_t)innermost;
+    return innermost && (uintptr_t)frame > (uintptr_t)innermost->frame;
 }
 
 void eki_loop_open(struct eki_loop *loop, struct ek_worker *worker)
 {
-    *loop = (struct eki_loop){.worker = worker, .outer = innermost};
-    innermost = loop;
-}
-
-void eki_loop_close(struct eki_loop *loop)
-{
-    loop->has_ended = true;
-    innermost = loop->outer;
+    /* Found once: a call where the library is a shared one. */
+    const struct eki_loop **place = &innermost;
+    *loop = (struct eki_loop){
+        .worker = worker, .frame = HERE, .place = place, .outer = *place};
+    *place = loop;
 }

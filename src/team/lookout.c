@@ -14,9 +14,6 @@
 #define PERIOD_LEAST_NS UINT64_C(1000000)
 #define PERIOD_MOST_NS UINT64_C(250000000)
 
-/* A bit of eki_lookout.stage: somebody looks. */
-#define LOOKING 8
-
 /* The lookout of the process. */
 static struct {
     pthread_mutex_t life;  /* one thread at a time opens or closes */
@@ -26,7 +23,8 @@ static struct {
     uint64_t process; /* a number that no other process has */
     pthread_t thread;
     bool has_thread, is_ending;
-    bool has_hook, is_over; /* MPI_Finalize() is noticed; has begun */
+    bool has_hook;        /* MPI_Finalize() is noticed */
+    _Atomic bool is_over; /* ... and has begun; read without a mutex, too */
 } all = {.life = PTHREAD_MUTEX_INITIALIZER, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* Whether the calling thread may be told that it is looked at: then it waits at
@@ -39,8 +37,8 @@ static bool begin_look(struct eki_lookout *lookout, int *stage)
      * needs is there.  relaxed on failure: there is a next look. */
     return *stage != EKI_STAGE_OUTSIDE &&
            atomic_compare_exchange_strong_explicit(
-               &lookout->stage, stage, *stage | LOOKING, memory_order_acquire,
-               memory_order_relaxed);
+               &lookout->stage, stage, *stage | EKI_STAGE_LOOKING,
+               memory_order_acquire, memory_order_relaxed);
 }
 
 /* Nobody steps the server meanwhile; false: somebody does. */
@@ -68,16 +66,19 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
         atomic_store_explicit(&team->server_lock, 0, memory_order_release);
 }
 
-/* Others of the node see that this process was alive at MS; 0: that it does not
- * say. */
+/* Others of the node see that this process was alive at MS, unless it does not
+ * say, and what its clock showed. */
 static void show_life(const struct eki_lookout *lookout, uint64_t ms)
 {
-    const struct eki_engine *engine = lookout->look.engine;
-    if (engine)
-        /* relaxed: a hint. */
-        atomic_store_explicit(
-            &engine->rank_words[engine->topology->node_index].alive_ms,
-            lookout->look.stall_ns == 0 ? 0 : ms, memory_order_relaxed);
+    struct eki_rank_words *words = lookout->look.words;
+    if (!words)
+        return;
+    /* relaxed, both: hints. */
+    atomic_store_explicit(&words->ahead_ns, ms * 1000000 - eki_clock_ns(),
+                          memory_order_relaxed);
+    atomic_store_explicit(&words->alive_ms,
+                          lookout->look.stall_ns == 0 ? 0 : ms,
+                          memory_order_relaxed);
 }
 
 static void look(struct eki_lookout *lookout)
@@ -163,12 +164,25 @@ static void end_thread(void)
     pthread_cond_destroy(&all.wake);
 }
 
+bool eki_lookouts_are_over(void)
+{
+    /* relaxed: of interest to who calls MPI_Finalize() in order. */
+    return atomic_load_explicit(&all.is_over, memory_order_relaxed);
+}
+
+/* Under the mutex of lives. */
+static void set_over(void)
+{
+    /* relaxed: the mutex orders it. */
+    atomic_store_explicit(&all.is_over, true, memory_order_relaxed);
+}
+
 /* A thread where somebody wants one, under the mutex of lives. */
 static void adjust_thread(void)
 {
     bool is_wanted = false;
     for (const struct eki_lookout *one = all.first; one; one = one->next)
-        is_wanted |= one->look.stall_ns != 0 && !all.is_over;
+        is_wanted |= one->look.stall_ns != 0 && !eki_lookouts_are_over();
     if (is_wanted && !all.has_thread) {
         all.has_thread = start_thread();
         if (!all.has_thread)
@@ -202,7 +216,7 @@ static void end_all(void)
 {
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
-    all.is_over = true;
+    set_over();
     for (struct eki_lookout *one = all.first; one; one = one->next)
         eki_look_close(&one->look);
     pthread_mutex_unlock(&all.mutex);
@@ -219,10 +233,11 @@ static void hook_finalize(void)
     if (all.has_hook)
         return;
     all.has_hook = true;
-    all.is_over = eki_mpi_at_finalize(&hook) != EK_OK;
-    if (all.is_over)
-        eki_log(EK_LEVEL_WARN, -1, 0, "team", "%s: stall_ms reports nothing",
-                ek_error_message());
+    if (eki_mpi_at_finalize(&hook) == EK_OK)
+        return;
+    set_over();
+    eki_log(EK_LEVEL_WARN, -1, 0, "team", "%s: stall_ms reports nothing",
+            ek_error_message());
 }
 
 void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
@@ -244,15 +259,14 @@ void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
 
 ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team)
 {
-    const struct eki_engine *engine = team->setup.engine;
     pthread_mutex_lock(&all.mutex);
     ek_status status = eki_look_open(&lookout->look, team->setup.engine);
     lookout->team = team;
     show_life(lookout, eki_clock_moment_ms());
-    /* relaxed: for the eye of others. */
-    atomic_store_explicit(
-        &engine->rank_words[engine->topology->node_index].process, all.process,
-        memory_order_relaxed);
+    if (status == EK_OK)
+        /* relaxed: for the eye of others. */
+        atomic_store_explicit(&lookout->look.words->process, all.process,
+                              memory_order_relaxed);
     pthread_mutex_unlock(&all.mutex);
     return status;
 }
@@ -286,42 +300,15 @@ void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns)
     pthread_mutex_unlock(&all.life);
 }
 
-void eki_lookout_move(struct eki_lookout *lookout, enum eki_stage stage)
+void eki_lookout_await(struct eki_lookout *lookout, int old,
+                       enum eki_stage stage)
 {
-    /* relaxed: the exchange orders. */
-    int old =
-        atomic_load_explicit(&lookout->stage, memory_order_relaxed) & ~LOOKING;
-    int expected = old;
-    /* release: pairs with the acquire in begin_look().  acquire: pairs with the
-     * release at the end of a look, which is awaited. */
-    while (!atomic_compare_exchange_weak_explicit(
-        &lookout->stage, &expected, (int)stage, memory_order_acq_rel,
-        memory_order_relaxed)) {
+    int expected;
+    do {
         expected = old;
         eki_yield();
-    }
-}
-
-static void go_outside(struct eki_lookout *lookout)
-{
-    /* relaxed: outside nobody but this thread writes it. */
-    if (atomic_load_explicit(&lookout->stage, memory_order_relaxed) !=
-        EKI_STAGE_OUTSIDE)
-        eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
-}
-
-void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
-                       int64_t iteration)
-{
-    go_outside(lookout);
-    eki_look_enter(&lookout->look, called, iteration, eki_clock_moment_ms());
-    /* release: pairs with the acquire in begin_look(). */
-    atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
-                          memory_order_release);
-}
-
-void eki_lookout_leave(struct eki_lookout *lookout)
-{
-    go_outside(lookout);
-    eki_look_leave(&lookout->look, eki_clock_moment_ms());
+        /* As in eki_lookout_move(). */
+    } while (!atomic_compare_exchange_weak_explicit(
+        &lookout->stage, &expected, (int)stage, memory_order_acq_rel,
+        memory_order_relaxed));
 }

@@ -17,9 +17,10 @@ struct eki_team;
 
 /* Where the thread that calls stands. */
 enum eki_stage {
-    EKI_STAGE_OUTSIDE, /* nothing to look at */
-    EKI_STAGE_CALL,    /* in a call, not in a phase */
-    EKI_STAGE_PHASE    /* the engine is in a phase */
+    EKI_STAGE_OUTSIDE,    /* nothing to look at */
+    EKI_STAGE_CALL,       /* in a call, not in a phase */
+    EKI_STAGE_PHASE,      /* the engine is in a phase */
+    EKI_STAGE_LOOKING = 8 /* a bit beside these: somebody looks */
 };
 
 /* Of one collection. */
@@ -42,10 +43,52 @@ void eki_lookout_close(struct eki_lookout *lookout);
 /* Outside of calls. */
 void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns);
 
-void eki_lookout_enter(struct eki_lookout *lookout, enum eki_called called,
-                       int64_t iteration);
+/* Whether MPI_Finalize() has begun, as far as it is noticed: true where it is
+ * not. */
+bool eki_lookouts_are_over(void);
+
+/* Move from stage OLD, when nobody looks any more. */
+EKI_COLD void eki_lookout_await(struct eki_lookout *lookout, int old,
+                                enum eki_stage stage);
+
 /* Nothing that a look in the stage before needs has changed yet. */
-void eki_lookout_move(struct eki_lookout *lookout, enum eki_stage stage);
-void eki_lookout_leave(struct eki_lookout *lookout);
+static inline void eki_lookout_move(struct eki_lookout *lookout,
+                                    enum eki_stage stage)
+{
+    /* relaxed: the exchange orders. */
+    int old = atomic_load_explicit(&lookout->stage, memory_order_relaxed) &
+              ~EKI_STAGE_LOOKING;
+    int expected = old;
+    /* release: pairs with the acquire in begin_look().  acquire: pairs with the
+     * release at the end of a look, which is awaited. */
+    if (EKI_UNLIKELY(!atomic_compare_exchange_strong_explicit(
+            &lookout->stage, &expected, (int)stage, memory_order_acq_rel,
+            memory_order_relaxed)))
+        eki_lookout_await(lookout, old, stage);
+}
+
+static inline void eki_lookout_go_outside(struct eki_lookout *lookout)
+{
+    /* relaxed: outside nobody but this thread writes it. */
+    if (atomic_load_explicit(&lookout->stage, memory_order_relaxed) !=
+        EKI_STAGE_OUTSIDE)
+        eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
+}
+
+static inline void eki_lookout_enter(struct eki_lookout *lookout,
+                                     enum eki_called called, int64_t iteration)
+{
+    eki_lookout_go_outside(lookout);
+    eki_look_enter(&lookout->look, called, iteration, eki_clock_ns());
+    /* release: pairs with the acquire in begin_look(). */
+    atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
+                          memory_order_release);
+}
+
+static inline void eki_lookout_leave(struct eki_lookout *lookout, uint64_t now)
+{
+    eki_lookout_go_outside(lookout);
+    eki_look_leave(&lookout->look, now);
+}
 
 #endif

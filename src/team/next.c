@@ -14,11 +14,11 @@ void eki_team_arrive(struct eki_team *team, int here)
     if (seat->taken == setup->engine->phase)
         return;
     const void *thread = eki_thread_identity();
-    *seat = (struct eki_seat){.taken = setup->engine->phase,
-                              .thread = thread,
-                              .waited_ns = seat->waited_ns,
-                              .has_waited =
-                                  seat->has_waited && seat->thread == thread};
+    seat->taken = setup->engine->phase;
+    seat->has_waited &= seat->thread == thread;
+    seat->thread = thread;
+    seat->is_open = seat->is_running = false;
+    eki_wait_reset(&seat->waiter);
     if (setup->begin)
         setup->begin(worker->data, here, setup->begin_context);
     if (team->is_measured)

@@ -66,12 +66,21 @@ void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted);
 /* A loop that runs tasks: the frame that exceptions must not leave. */
 struct eki_loop {
     const struct ek_worker *worker;
-    const struct eki_loop *outer; /* of this thread */
+    const void *frame; /* calls that its tasks make are below; the loop itself
+                          need not lie on the stack (address sanitizer) */
+    const struct eki_loop **place; /* of this thread's innermost one */
+    const struct eki_loop *outer;  /* of this thread */
     bool has_ended;
 };
 
 void eki_loop_open(struct eki_loop *loop, struct ek_worker *worker);
-void eki_loop_close(struct eki_loop *loop);
+
+static inline void eki_loop_close(struct eki_loop *loop)
+{
+    loop->has_ended = true;
+    *loop->place = loop->outer;
+}
+
 _Noreturn void eki_loop_left(const struct eki_loop *loop);
 /* Before the first loop of this process. */
 void eki_loops_prepare(void);

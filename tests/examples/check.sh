@@ -74,8 +74,10 @@ check_cpp() {
         -eq 3 ] || fail "not three times the longest sequence"
     "$root/tools/mpirun" --timeout 100 -n "$ranks" "$program" 30 \
         >"$folder/thrown" 2>&1 && fail "an exception is no success"
-    grep -q '^rank [0-9]*: this block is bad$' "$folder/thrown" ||
+    grep -q '^rank [0-9]* has what its task threw$' "$folder/thrown" ||
         fail "nobody has the exception"
+    [ "$(grep -c 'this block is bad' "$folder/thrown")" -eq 1 ] ||
+        fail "said more than once"
 }
 
 "check_$what"

@@ -7,17 +7,16 @@ set -u
 policy=$1
 
 first=
-for ranks in 1 2 3 4; do
-    for workers in 1 2; do
-        # shellcheck disable=SC2046
-        run "$ranks" "$workers" $(molecule h2o '6-31g*') --tile 2 \
-            --policy "$policy" || fail "exit status $?"
-        found=$(energy)
-        first=${first:-$found}
-        is_near "$found" "$first" 1e-10 ||
-            fail "$ranks ranks x $workers workers: '$found', before $first"
-        grep -q " $((ranks * workers)) workers" "$folder/out" ||
-            fail "not $ranks x $workers workers"
-    done
+for shape in 1x1 1x2 2x2 3x1 4x2; do
+    ranks=${shape%x*} workers=${shape#*x}
+    # shellcheck disable=SC2046
+    run "$ranks" "$workers" $(molecule h2o '6-31g*') --tile 2 \
+        --policy "$policy" || fail "exit status $?"
+    found=$(energy)
+    first=${first:-$found}
+    is_near "$found" "$first" 1e-10 ||
+        fail "$shape ranks x workers: '$found', before $first"
+    grep -q " $((ranks * workers)) workers" "$folder/out" ||
+        fail "not $shape workers"
 done
 echo "$policy: $first"

@@ -24,9 +24,7 @@ int main(int argc, char **argv)
         status = ek_add_task(tasks, function, nullptr, 0, nullptr);
     if (status == EK_OK)
         status = ek_process(tasks, &report);
-    if (status != EK_OK)
-        std::fprintf(stderr, "%s\n", ek_error_message());
-    else if (rank == 0)
+    if (status == EK_OK && rank == 0)
         std::printf("%lld tasks ran\n", static_cast<long long>(report.tasks));
     ek_destroy(&tasks);
     MPI_Finalize();

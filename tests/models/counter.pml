@@ -2,11 +2,12 @@
 /*
  * counter: one word of a node hands out numbers, phase after phase.
  *
- * Models open_counter(), set_void(), tell_table() and tell_seeds(), and the draw
- * in seek(), of protocol/counter.c, with eki_node_all_left() of segment.c, for
- * ranks of the node of rank 0, which draw from the word itself.  Rank 0 puts it
- * back once all have told their seeds and have left the phase before (the first
- * implies the second); others draw when they have been told.
+ * Models open_counter(), set_void(), tell_table() and tell_seeds() of
+ * protocol/table.c, and the draw in seek() of protocol/counter.c, with
+ * eki_node_all_left() of segment.c, for ranks of the node of rank 0, which draw
+ * from the word itself.  Rank 0 puts it back once all have told their seeds and
+ * have left the phase before (the first implies the second); others draw when
+ * they have been told.
  * With STOPPABLE the phase may be stopped before: then nobody draws, and each
  * cancels what it holds.
  *

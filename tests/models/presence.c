@@ -5,6 +5,8 @@
  *
  * DEQUE: it has published before, so that a third of the tasks can be stolen
  * meanwhile.  STOPPED: the phase is stopped, so that who stands in cancels.
+ * AWAITED: its thread is on its way, and nobody stands in.  GIVEN_UP: then no
+ * thread comes, and all do.
  *
  * Checked: its local part, which is plain memory, is touched by one at a time,
  * and every task runs, or is cancelled, once.
@@ -33,6 +35,9 @@ static void prepare(void)
     static const struct eki_scheme scheme = {
         .victims = &victims, .detectors = 1 << EKI_DETECTOR_COUNTING};
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS};
+#if defined(AWAITED) || defined(GIVEN_UP)
+    phase.has_threads = true;
+#endif
     for (int i = 0; i < SEEDS; i++)
         world_seed(&world_workers[LATE]);
 #ifdef DEQUE
@@ -61,7 +66,14 @@ static void *come_late(void *unused)
 {
     struct ek_worker *late = &world_workers[LATE];
     (void)unused;
+#ifdef GIVEN_UP
+    eki_worker_give_up(late);
+    return NULL;
+#endif
     eki_worker_arrive(late, 0);
+#ifdef AWAITED
+    assert(eki_local_count(&late->local) == SEEDS);
+#endif
     use(late);
 #ifdef DEQUE
     while (take_own(late))
@@ -99,6 +111,8 @@ static void *help_or_steal(void *unused)
 static void check(void)
 {
     uint64_t executed = 0;
+    while (take_absent(&world_workers[0]))
+        use(&world_workers[0]);
     for (int i = 0; i < WORKERS; i++)
         executed += world_workers[i].executed;
     assert(executed == SEEDS);

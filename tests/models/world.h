@@ -108,13 +108,16 @@ void eki_free(void *memory)
 
 #include "engine/end.c"
 #include "engine/error.c"
-#include "engine/idle.c"
 #include "engine/phase.c"
 #include "engine/post.c"
 #include "engine/publish.c"
 #include "engine/segment.c"
-#include "engine/wave.c"
 #include "engine/worker.c"
+/* Of a protocol other functions have the names of theirs. */
+#ifndef WORLD_PROTOCOL
+#include "engine/idle.c"
+#include "engine/wave.c"
+#endif
 
 /* Nothing grows: there is room or not. */
 #define eki_local_reserve world_grow

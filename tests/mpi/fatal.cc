@@ -75,6 +75,21 @@ static void fail_together(evenkeel::collection &tasks)
     }
 }
 
+// An error of all ranks that is handled, and nothing is called after it.
+static void fail_by_hand(evenkeel::collection &tasks)
+{
+    auto fail =
+        tasks.add_function<int>("fail", [](evenkeel::worker worker, int) {
+            ek_fail(worker.handle(), 1, "by hand");
+        });
+    tasks.add(fail, 0);
+    try {
+        tasks.process();
+    } catch (const evenkeel::error &) {
+        return;
+    }
+}
+
 // Rank 1 leaves a collection by itself, while the others wait for it.
 static void unwind(int rank)
 {
@@ -83,6 +98,8 @@ static void unwind(int rank)
         tasks.add_function<int>("nothing", [](int) {});
         if (is("unwind later"))
             fail_together(tasks);
+        if (is("unwind next"))
+            fail_by_hand(tasks);
         if (rank == 1)
             throw std::runtime_error("of rank 1 alone");
         tasks.process();

@@ -35,5 +35,6 @@ ends abort "error: option steal: 'wrong' is not allowed" &
 ends 'abort together' 'error: report.struct_bytes is 1' &
 ends unwind 'evenkeel: an exception of this rank alone has left a collection' &
 ends 'unwind later' 'evenkeel: an exception of this rank alone has left a' &
+ends 'unwind next' 'evenkeel: an exception of this rank alone has left a' &
 wait
 [ ! -e "$folder/failed" ]

@@ -7,7 +7,14 @@
 set -u
 mpirun=$1 program=$2 ranks=$3
 shift 3
-[ $# -gt 0 ] || set -- swapped destroyed killed
+if [ $# -eq 0 ]; then
+    set -- swapped destroyed
+    # That of MPICH fails itself when a rank is killed.
+    case $("${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null) in
+    *'Open MPI'* | *OpenRTE*) set -- "$@" killed ;;
+    esac
+    [ "${EVENKEEL_RANKS_PER_NODE:-0}" = 0 ] || set -- lost "$@"
+fi
 said=0
 for name; do
     keep=

@@ -33,6 +33,10 @@ awk '/\\$/ { sub(/\\$/, ""); line = line $0; next } { print line $0; line = "" }
 # deque, too, must not give an order away.
 nowhere 'an atomic without _explicit' \
     '\batomic_(load|store|exchange|compare_exchange_(weak|strong)|fetch_[a-z]+|flag_(test_and_set|clear)) *\('
+# By name, those that are easily read as other fields are.
+nowhere 'an atomic without a call' \
+    '\b(batch(\.|->)current|piece(\.|->)index|words->(phase|idle|created|executed)|(worker|absent)->(inbox|answers|presence))\b' \
+    '&[a-z_]*((->|\.)[a-z_]+)*(->|\.)(current|index|phase|idle|created|executed|inbox|answers|presence)\b'
 nowhere 'an atomic of the compiler' '\b__(atomic|sync)_[a-z]'
 nowhere 'volatile or assembly' '\bvolatile\b|\b(__)?asm(__)?\b'
 nowhere 'random numbers come from the seed' '\b(s?rand|random|drand48) *\('

@@ -1,11 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# No status is dropped in the README's programs and in the examples; 77 where no
-# compiler tells.
+# No status is dropped in the README's programs and in the examples, and no
+# failure is said that Evenkeel has said; 77 where no compiler tells.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+if grep -rnE 'ek_error_message ?\(\)' README.md examples; then
+    echo 'Evenkeel has said it: a second time'
+    exit 1
+fi
 mpi=$(echo "${MPI_CFLAGS-$(pkg-config --cflags ompi-c)}" |
     sed 's/-I/-isystem /g')
 

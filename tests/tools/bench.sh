@@ -12,13 +12,14 @@ has() {
         fail "$1: fewer than $2 rows of '${3-}': $(cat out err)"
 }
 
-run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service
+run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service counter
 has tasks 5 '(seed|spawned|restore|null index)'
 for way in threads processes nodes; do
     has steal 3 "$way: task to task"
     has process 4 "$way: "
 done
 has service 4
+has counter 8 '(processes|nodes): (seeds|a range) of (10|100) us'
 grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
     fail 'something takes no time'
 

@@ -98,6 +98,14 @@ run 0 1 --record "$record" --scale 0.001 --workers 1 --iterations 1 --csv
 run 0 1 --record "$record" --scale 0.001 --workers 1 --iterations 1
 grep -q 'start: the ranks of the record$' out || fail "start: $(cat out)"
 
+# What the library says is not repeated.
+ln -s /dev/full full.ekr
+export EVENKEEL_RECORD=full.ekr
+run 1 2 --synthetic "$small" --workers 1 --iterations 1
+says 'No space left on device'
+says 'ek-emulate: emulate: failed'
+unset EVENKEEL_RECORD
+
 # Bad input.
 bad() {
     text=$1

@@ -92,6 +92,9 @@ printf 'like this\nnode_cores 8\nhandle 1 ms\nlatency 1 us\n' >poll.machine
 run 0 --machine poll.machine --cores 64 --start uneven:64:100 --iterations 2 \
     --synthetic constant:n=640,mean=2e-3 --csv
 column server | awk '{ exit !($1 <= 1) }' || fail "server: $(column server)"
+# Thieves that wait long for answers do not ask more and more.
+column makespan_s | awk '{ exit !($1 < 0.4) }' ||
+    fail "overload: $(column makespan_s)"
 run 0 --machine ib-edr --cores 240 --progress polling --policy original \
     --steal counter --synthetic lognormal:n=3,mean=1e-5,cv=10 \
     --start uneven:240:5 --seed 365 --csv
@@ -104,6 +107,13 @@ run 0 --machine ib-edr --cores 4 --node-cores 4 --ranks-per-node 4 \
     --synthetic constant:n=5000,mean=1e-4 --iterations 1 --csv
 column efficiency | awk '{ exit !($1 > 0.9) }' ||
     fail "fetches: $(column efficiency)"
+
+# A server that is stepped between tasks takes all that has come.
+run 0 --machine ib-edr --cores 32 --node-cores 8 --progress polling \
+    --policy original --steal counter --start block \
+    --synthetic lognormal:n=1600,mean=1e-3,cv=1 --iterations 1 --csv
+column efficiency | awk '{ exit !($1 > 0.7) }' ||
+    fail "polled between tasks: $(column efficiency)"
 
 # Nothing waits for the look that everybody has once in a second.
 for cores in 4 8; do
@@ -176,6 +186,15 @@ says '--compare has policies of its own'
 run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none \
     --machine hopper
 says 'hours that can be simulated'
+printf '%s\n' 'EKRECORD 1' 'name long' 'rank 0 workers 1' 'function 0 f' \
+    'iteration 0 wall_ns 1 status 0 restore none steal random order longest on_failure stop' \
+    'worker 0 executed 2 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0' \
+    'task 0 0 4611686018427387904 -' 'task 1 0 4611686018427387904 -' >long.txt
+"$(dirname "$tool")/../ek-record/ek-record" binary long.txt long.ekr 2>err ||
+    fail "long.txt: $(cat err)"
+run 2 --record long.ekr
+says 'all tasks take 9.24e+09 s together; allowed: 1e+09'
+[ ! -s out ] || fail "negative: $(cat out)"
 
 # Without a machine it is that of the test.
 run 0 --synthetic=constant:n=100,mean_us=100 --iterations=1

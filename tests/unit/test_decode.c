@@ -126,6 +126,14 @@ static void the_root_gets_no_verdict(void)
     refuse(&lone, "wave: neighbour is 0; allowed: 1 ... 1");
 }
 
+static void parcels_belong_to_restores(void)
+{
+    struct lone lone;
+    begin(&lone, EK_STEAL_RANDOM);
+    lone_message(&lone, EKI_KIND_PARCEL);
+    refuse(&lone, "a message from rank 1 (parcel) makes no sense");
+}
+
 static void a_rank_tells_its_seeds_once(void)
 {
     struct lone lone;
@@ -158,6 +166,42 @@ static void the_next_phase_hears_of_a_late_lie(void)
     lone_close(&lone);
 }
 
+/* In a phase that a lie has broken, without a buffer to say so. */
+static void begin_untold(struct lone *lone)
+{
+    begin(lone, EK_STEAL_RANDOM);
+    lone->buffers = 0;
+    lone_message(lone, EKI_KIND_REQUEST)->head.worker = 0;
+    lone_serve(lone);
+    CHECK(!lone_serve(lone));
+}
+
+/* Others may wait for their buffers, too. */
+static void what_arrives_after_a_lie_is_dropped(void)
+{
+    struct lone lone;
+    begin_untold(&lone);
+    lone_message(&lone, EKI_KIND_REQUEST);
+    CHECK(!lone_serve(&lone));
+    CHECK(!lone.has_got);
+    lone.buffers = 2;
+    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_BREAK), 2);
+    lone_close(&lone);
+}
+
+static void a_lie_is_not_told_where_no_message_moves(void)
+{
+    struct lone lone;
+    begin_untold(&lone);
+    lone.fabric.failed = EK_ERR_MPI;
+    snprintf(lone.fabric.failure, sizeof lone.fabric.failure, "no network");
+    struct eki_error error = lone_end(&lone);
+    CHECK_EQ_INT(error.status, EK_ERR_MPI);
+    CHECK_EQ_TEXT(error.text, "no network");
+    lone_close(&lone);
+}
+
 /* On one node, too, where no messages move while tasks run: servers are stepped
  * to say so, and nothing runs. */
 static void a_lone_node_hears_of_a_late_lie(void)
@@ -184,8 +228,11 @@ int main(void)
     RUN(phases_far_ahead_are_refused);
     RUN(votes_come_from_whom_they_name);
     RUN(the_root_gets_no_verdict);
+    RUN(parcels_belong_to_restores);
     RUN(a_rank_tells_its_seeds_once);
     RUN(the_next_phase_hears_of_a_late_lie);
+    RUN(what_arrives_after_a_lie_is_dropped);
+    RUN(a_lie_is_not_told_where_no_message_moves);
     RUN(a_lone_node_hears_of_a_late_lie);
     return check_result();
 }

@@ -61,6 +61,23 @@ static void failed_fabric_ends_the_phase(void)
     lone_close(&lone);
 }
 
+/* Another thread's, that reads a little less. */
+static void an_older_clock_makes_no_long_task(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone_seed(&lone, 1, 10);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    CHECK(eki_worker_take(lone_worker(&lone)) != NULL);
+    lone.now -= 500;
+    lone_step(&lone);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.tasks, 1);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.work_ns, 0);
+    lone_close(&lone);
+}
+
 /* Rank 1 sends a slot of PHASE that claims a function of that number. */
 static void send_slot(struct lone *lone, uint64_t phase, uint16_t function)
 {
@@ -101,6 +118,7 @@ int main(void)
     RUN(creation_without_memory_leaves_nothing);
     RUN(registration_without_memory_can_be_repeated);
     RUN(failed_fabric_ends_the_phase);
+    RUN(an_older_clock_makes_no_long_task);
     RUN(tasks_of_an_old_phase_are_an_error);
     RUN(tasks_of_unknown_functions_are_an_error);
     return check_result();

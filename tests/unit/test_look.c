@@ -3,6 +3,8 @@
 #include "engine/look.h"
 #include "lone.h"
 
+#define MS UINT64_C(1000000)
+
 enum {
     STALL_NS = 10000000
 };
@@ -57,7 +59,7 @@ static void begin(struct lone *lone, ek_steal_policy policy)
                               .size = lone->fabric.size,
                               .stall_ns = STALL_NS};
     CHECK_EQ_INT(eki_look_open(&looks, lone->engine), EK_OK);
-    eki_look_enter(&looks, EKI_CALLED_PROCESS, 3, 1000);
+    eki_look_enter(&looks, EKI_CALLED_PROCESS, 3, 1000 * MS);
     lone_enter(lone, EKI_PHASE_PROCESS, policy);
     look_at(lone, true);
 }
@@ -100,9 +102,10 @@ static void call(struct lone *lone, int i, enum eki_called called,
     topology.node_index = i;
     view.topology = &topology;
     other.engine = &view;
-    eki_look_enter(&other, called, 3, ms);
+    other.words = &view.rank_words[i];
+    eki_look_enter(&other, called, 3, ms * MS);
     if (!is_inside)
-        eki_look_leave(&other, ms);
+        eki_look_leave(&other, ms * MS);
 }
 
 static void absent_rank_is_named_at_intervals(void)
@@ -461,7 +464,7 @@ static void call_names_who_is_missing(void)
     begin(&lone, EK_STEAL_RANDOM);
     call(&lone, 1, EKI_CALLED_PROCESS, true, 1000);
     call(&lone, 2, EKI_CALLED_PROCESS, false, 1000);
-    eki_look_enter(&looks, EKI_CALLED_CLOSE, 3, 1000);
+    eki_look_enter(&looks, EKI_CALLED_CLOSE, 3, 1000 * MS);
     for (int i = 0; i < 3; i++) {
         struct eki_moment at = {.now = lone.now, .ms = 1010};
         eki_look_at_call(&looks, &at);

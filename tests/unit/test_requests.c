@@ -260,16 +260,41 @@ static void ask_for(struct lone *lone, uint64_t took)
     lone->now = eki_worker_due(lone_worker(lone));
 }
 
-static void patience_ends_after_ten_milliseconds(void)
+/* The last answer TOOK so long: after PATIENCE one more node is asked. */
+static void check_patience(uint64_t took, uint64_t patience)
 {
     struct lone lone;
     begin_with_nodes(&lone);
-    ask_for(&lone, 2000000 * US);
+    ask_for(&lone, took);
     CHECK(asks_at(&lone, lone.now));
     uint64_t sent = send_request(&lone);
-    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 10000 * US);
-    CHECK(!asks_at(&lone, sent + 10000 * US - 1));
-    CHECK(asks_at(&lone, sent + 10000 * US));
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + patience);
+    CHECK(!asks_at(&lone, sent + patience - 1));
+    CHECK(asks_at(&lone, sent + patience));
+    lone_close(&lone);
+}
+
+static void patience_ends_after_ten_milliseconds(void)
+{
+    check_patience(4000 * US, 10000 * US);
+}
+
+static void patience_grows_with_slow_answers(void)
+{
+    check_patience(30000 * US, 60000 * US);
+    check_patience(2000000 * US, 160000 * US);
+}
+
+/* ... and is the shortest again when one comes soon. */
+static void patience_falls_with_a_quick_answer(void)
+{
+    struct lone lone;
+    begin_with_nodes(&lone);
+    ask_for(&lone, 30000 * US);
+    ask_for(&lone, 20 * US);
+    CHECK(asks_at(&lone, lone.now));
+    uint64_t sent = send_request(&lone);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), sent + 1000 * US);
     lone_close(&lone);
 }
 
@@ -626,6 +651,30 @@ static void tasks_for_who_is_at_work_are_for_all(void)
     lone_close(&lone);
 }
 
+static void hear_of_the_server(ek_level level, const char *line, void *context)
+{
+    (void)level;
+    if (strstr(line, "server of this rank"))
+        snprintf(context, 200, "%s", line);
+}
+
+static void a_stall_tells_what_was_brought(void)
+{
+    struct lone lone;
+    char told[200] = "";
+    answer_who_is_at_work(&lone, 2);
+    ek_set_sink(hear_of_the_server, told, EK_LEVEL_WARN);
+    eki_engine_stall(lone.engine, "", true);
+    CHECK_HAS_TEXT(told, ": 2 brought tasks to claim, ");
+    other_runs(&lone);
+    other_runs(&lone);
+    told[0] = '\0';
+    eki_engine_stall(lone.engine, "", true);
+    CHECK_EQ_TEXT(told, "");
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    lone_close(&lone);
+}
+
 static void tasks_for_who_is_at_work_are_for_other_nodes(void)
 {
     struct lone lone;
@@ -731,6 +780,8 @@ int main(void)
     RUN(four_requests_at_most_are_open);
     RUN(requests_long_without_answer_count_no_more);
     RUN(patience_ends_after_ten_milliseconds);
+    RUN(patience_grows_with_slow_answers);
+    RUN(patience_falls_with_a_quick_answer);
     RUN(round_trips_are_of_this_phase);
     RUN(nobody_asks_after_a_stop);
     RUN(request_is_answered_with_half_of_what_shows);
@@ -746,6 +797,7 @@ int main(void)
     RUN(nodes_that_do_not_answer_are_passed_over);
     RUN(ranks_to_ask_are_of_this_phase);
     RUN(tasks_for_who_is_at_work_are_for_all);
+    RUN(a_stall_tells_what_was_brought);
     RUN(tasks_for_who_is_at_work_are_for_other_nodes);
     RUN(all_that_comes_is_shown_when_there_is_room);
     RUN(tasks_for_who_is_at_work_are_cancelled);

@@ -13,6 +13,9 @@
 
 #define TASKS_MAX 100000000
 
+/* Of all tasks; 9.2e9 are the nanoseconds of 63 bits. */
+#define SUM_S_MOST 1e9
+
 /* Above 0, at most 1. */
 static double draw_uniform(struct eki_random *random)
 {
@@ -268,6 +271,20 @@ static void make_changes(struct workload *workload,
     workload->drift = allocate(n, sizeof *workload->drift);
 }
 
+/* Sums of nanoseconds must fit 63 bits, with drift and noise, too. */
+static bool check_sum(const struct workload *workload, struct message *message)
+{
+    double sum_s = 0;
+    for (int64_t k = 0; k < workload->count; k++)
+        sum_s += (double)workload->base_s[k];
+    if (sum_s <= SUM_S_MOST)
+        return true;
+    return message_set(message,
+                       "'%s': all tasks take %.3g s together; allowed: %.0e; "
+                       "shorten them with --scale",
+                       workload->name, sum_s, SUM_S_MOST);
+}
+
 bool workload_make(const struct workload_source *source,
                    struct workload *workload, struct message *message)
 {
@@ -276,6 +293,7 @@ bool workload_make(const struct workload_source *source,
                                   : draw_tasks(source, workload, message);
     for (int64_t k = 0; is_good && k < workload->count; k++)
         workload->base_s[k] *= (float)source->scale;
+    is_good = is_good && check_sum(workload, message);
     if (is_good)
         make_changes(workload, source);
     return is_good;

@@ -148,7 +148,7 @@ double bench_message_round_trip(MPI_Comm both, int bytes);
 
 /* Options of all cases: the environment does not matter. */
 ek_options bench_options(const struct bench *bench, int workers);
-/* End the job if STATUS is a failure. */
+/* End the job if STATUS is a failure, which the call has said. */
 void bench_check(ek_status status);
 
 /* What matters of this machine in ten seconds, in words. */
@@ -159,6 +159,7 @@ void bench_steal(const struct bench *bench);
 void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
+void bench_counter(const struct bench *bench);
 void bench_service(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */

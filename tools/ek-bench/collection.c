@@ -2,8 +2,6 @@
 /* What all collections of the tool have in common. */
 #include "bench.h"
 
-#include <stdio.h>
-
 ek_options bench_options(const struct bench *bench, int workers)
 {
     ek_options options = EK_OPTIONS_INIT;
@@ -15,9 +13,6 @@ ek_options bench_options(const struct bench *bench, int workers)
 
 void bench_check(ek_status status)
 {
-    if (status == EK_OK)
-        return;
-    fprintf(stderr, "ek-bench: %s: %s\n", ek_status_string(status),
-            ek_error_message());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    if (status != EK_OK)
+        MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -27,6 +27,8 @@ static const struct bench_case {
      "an empty ek_process() back to back and after serial code"},
     {"service", bench_service, true, false, true,
      "how long a request waits for a node that runs long tasks"},
+    {"counter", bench_counter, false, false, true,
+     "a loop over the shared counter and over MPI's: a minute"},
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
     {"machine", bench_machine, false, true, true,

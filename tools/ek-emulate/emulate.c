@@ -236,7 +236,7 @@ static bool check_iteration(struct emulation *emulation, const struct row *row,
 static int report_failure(const struct mode *mode, ek_status status,
                           struct message *message)
 {
-    message_set(message, "%s: %s", mode->name, ek_error_message());
+    message_set(message, "%s: failed", mode->name);
     return status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of seeds: the answer to a FETCH has those behind the one that was
+ * drawn, so that whoever draws their numbers need not fetch them.  Which of
+ * them run, and where, the numbers alone decide.
+ */
+#include "protocol/copies.h"
+
+#include "engine/offers.h"
+#include "protocol/numbers.h"
+
+enum {
+    /* Of the seeds that come at once: so many for each worker of the job, but
+     * no more than 16 KiB of small ones.  Larger answers (1,020 seeds) cost a
+     * job of 64 cores a third of its speed in ek-sim, smaller ones (4 for each
+     * worker) one of 2 ranks a tenth. */
+    DRAWN_MOST = 64,
+    BROUGHT_MOST = 256
+};
+
+/* How many seeds may answer a FETCH: so many that whoever asks draws several of
+ * them.  Among many workers it would draw the first alone. */
+static int64_t seeds_at_once(const struct eki_engine *engine)
+{
+    int64_t workers = engine->topology->workers;
+    int64_t most = eki_message_slots(engine);
+    if (most > BROUGHT_MOST)
+        most = BROUGHT_MOST;
+    if (most < 2 * workers)
+        return 1;
+    return most < DRAWN_MOST * workers ? most : DRAWN_MOST * workers;
+}
+
+int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
+                          int64_t number)
+{
+    int64_t most = seeds_at_once(counter->protocol.engine);
+    int64_t rest = counter->table[rank + 1].first - number;
+    return rest < most ? rest : most;
+}
+
+void eki_copies_fill(struct eki_counter *counter, int64_t number,
+                     struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    int rank = engine->topology->rank;
+    int64_t count = eki_copies_behind(counter, rank, number);
+    int64_t first = number - counter->table[rank].first;
+    for (int64_t i = 0; i < count; i++)
+        eki_numbers_copy(counter, first + i, &counter->cursor,
+                         eki_slot_at(message->body, i, engine->slot_bytes));
+    message->head.count = count;
+    message->head.bytes = count * (int64_t)engine->slot_bytes;
+}
+
+const struct eki_slot *eki_copies_find(const struct eki_counter *counter,
+                                       const struct eki_drawer *drawer,
+                                       int64_t number)
+{
+    if (number < drawer->copied_from ||
+        number - drawer->copied_from >= drawer->copied)
+        return NULL;
+    return eki_slot_at(drawer->copies, number - drawer->copied_from,
+                       counter->protocol.engine->slot_bytes);
+}
+
+bool eki_copies_keep(struct eki_counter *counter, int here,
+                     const struct eki_message *message)
+{
+    const struct eki_engine *engine = counter->protocol.engine;
+    struct eki_drawer *drawer = &counter->drawers[here];
+    size_t bytes = (size_t)seeds_at_once(engine) * engine->slot_bytes;
+    if (!counter->copies)
+        counter->copies =
+            eki_alloc_untouched((size_t)engine->topology->workers_here * bytes);
+    if (!counter->copies)
+        return false;
+    drawer->copies = counter->copies + (size_t)here * bytes;
+    memcpy(drawer->copies, message->body, (size_t)message->head.bytes);
+    /* relaxed: written by the worker, which waits for this server. */
+    drawer->copied_from =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    drawer->copied = message->head.count;
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies: seeds of another rank that came with one that was drawn; for
+ * counter.c. */
+#ifndef EKI_PROTOCOL_COPIES_H
+#define EKI_PROTOCOL_COPIES_H
+
+#include "protocol/counter.h"
+
+/* How many seeds answer a FETCH: NUMBER, which RANK holds, and those behind it.
+ */
+int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
+                          int64_t number);
+/* Seed NUMBER, of this rank, and copies of those behind it as MESSAGE. */
+void eki_copies_fill(struct eki_counter *counter, int64_t number,
+                     struct eki_message *message);
+/* Keep them for worker HERE, who waits for the first one; false: no memory. */
+bool eki_copies_keep(struct eki_counter *counter, int here,
+                     const struct eki_message *message);
+/* The copy of seed NUMBER; NULL: there is none. */
+const struct eki_slot *eki_copies_find(const struct eki_counter *counter,
+                                       const struct eki_drawer *drawer,
+                                       int64_t number);
+
+#endif

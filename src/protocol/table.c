@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of the counter: what each rank holds is told to rank 0, which
+ * numbers it, starts the counter and tells all.
+ */
+#include "protocol/table.h"
+
+#include "engine/decode.h"
+#include "protocol/numbers.h"
+
+static void set_ready(struct eki_counter *counter)
+{
+    /* release: pairs with the acquire in eki_table_is_ready(): the table is
+     * filled. */
+    atomic_store_explicit(&counter->is_ready, true, memory_order_release);
+}
+
+/*
+ * The counter does not open: ranks differ in their policy, or the phase was
+ * stopped before.  Nobody has drawn or will; all cancel what they hold.
+ */
+static void set_void(struct eki_counter *counter)
+{
+    if (eki_table_is_void(counter))
+        return;
+    counter->tell = 1;
+    counter->tell_at = 0;
+    eki_set_stop(counter->protocol.engine);
+    /* relaxed: see eki_table_is_void(). */
+    atomic_store_explicit(&counter->is_void, true, memory_order_relaxed);
+}
+
+/* Rank 0: number the seeds once all ranks are known, and start the counter. */
+static void open_counter(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    if (eki_table_is_ready(counter))
+        return;
+    if (eki_is_stopped(engine)) {
+        set_void(counter);
+        return;
+    }
+    if (counter->known < engine->topology->size - 1 ||
+        !eki_node_all_left(engine))
+        return;
+    eki_numbers_assign(counter);
+    /* relaxed: ordered by the release that makes the table ready. */
+    atomic_store_explicit(&engine->node->draw, 0, memory_order_relaxed);
+    set_ready(counter);
+}
+
+void eki_table_enter(struct eki_counter *counter)
+{
+    const struct eki_topology *topology = counter->protocol.engine->topology;
+    for (int r = 0; r <= topology->size; r++)
+        counter->table[r].function = EKI_SEEDS_UNKNOWN;
+    counter->table[topology->rank] = eki_numbers_gather(counter);
+    counter->seeds_sent = counter->has_own = false;
+    counter->known = counter->tell_at = 0;
+    counter->tell = 1;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&counter->is_ready, false, memory_order_relaxed);
+    if (topology->size == 1)
+        open_counter(counter);
+}
+
+/* Rank 0: the table to all other ranks, as far as there are buffers. */
+static void tell_table(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    int size = engine->topology->size;
+    int entries = eki_table_is_void(counter) ? 0 : size + 1;
+    if (size == 1 || (entries != 0 && !eki_table_is_ready(counter)))
+        return;
+    int most = (int)(eki_message_room(engine->fabric) /
+                     (int64_t)sizeof *counter->table);
+    while (counter->tell < size) {
+        struct eki_message *message =
+            eki_server_reserve(engine, EKI_KIND_TABLE);
+        if (!message)
+            return;
+        int left = entries - counter->tell_at;
+        int count = left < most ? left : most;
+        message->head.count = count;
+        message->head.first = counter->tell_at;
+        message->head.bytes = count * (int64_t)sizeof *counter->table;
+        memcpy(message->body, counter->table + counter->tell_at,
+               (size_t)message->head.bytes);
+        eki_fabric_post(engine->fabric, message, counter->tell);
+        counter->tell_at += count;
+        if (counter->tell_at == entries) {
+            counter->tell_at = 0;
+            counter->tell++;
+        }
+    }
+}
+
+static void tell_seeds(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    if (counter->seeds_sent)
+        return;
+    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_SEEDS);
+    if (!message)
+        return;
+    message->head.count = 1;
+    message->head.bytes = sizeof *counter->table;
+    memcpy(message->body, &counter->table[engine->topology->rank],
+           sizeof *counter->table);
+    eki_fabric_post(engine->fabric, message, 0);
+    counter->seeds_sent = true;
+}
+
+void eki_table_step(struct eki_counter *counter)
+{
+    if (!counter->is_used) {
+        if (eki_table_is_void(counter))
+            tell_table(counter);
+    } else if (counter->protocol.engine->topology->rank == 0) {
+        open_counter(counter);
+        tell_table(counter);
+    } else {
+        tell_seeds(counter);
+    }
+}
+
+/* Whether all numbers that others want are here: some may have heard the whole
+ * table before this rank. */
+static bool are_held(const struct eki_counter *counter)
+{
+    for (int i = 0; i < counter->count; i++) {
+        if (counter->wishes[i].number >= 0 &&
+            !eki_numbers_are_held(counter, counter->wishes[i].number))
+            return false;
+    }
+    return true;
+}
+
+/* What is told of a run of COUNT seeds, or of seeds that are none. */
+static bool fits_run(const struct eki_decode *decode,
+                     const struct eki_seeds *seeds, int64_t count)
+{
+    const struct eki_engine *engine = decode->engine;
+    int64_t numbers = (int64_t)EKI_NUMBERS;
+    return eki_fits(decode, "function", seeds->function, -1,
+                    engine->function_count - 1) &&
+           (seeds->function < 0 ||
+            (eki_fits(decode, "first index", seeds->index, 0,
+                      INT64_MAX - count) &&
+             eki_fits(decode, "number of the first index",
+                      (int64_t)seeds->number, 0, numbers - 1)));
+}
+
+/* On rank 0, which has not heard of the seeds of this rank yet. */
+static bool seeds_fit(const struct eki_counter *counter,
+                      const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    struct eki_seeds seeds;
+    if (!eki_fits_one(&decode, "rank", engine->topology->rank, 0) ||
+        !eki_fits(&decode, "source", head->source, 1,
+                  engine->topology->size - 1) ||
+        !eki_fits_body(&decode, head, 1, sizeof seeds))
+        return false;
+    memcpy(&seeds, message->body, sizeof seeds);
+    return (!counter->is_used ||
+            eki_fits_one(&decode, "what was told before",
+                         counter->table[head->source].function,
+                         EKI_SEEDS_UNKNOWN)) &&
+           eki_fits(&decode, "seeds", seeds.first, 0,
+                    INT64_MAX / engine->topology->size) &&
+           (head->signature != engine->signature ||
+            fits_run(&decode, &seeds, seeds.first));
+}
+
+static enum eki_taken take_seeds(struct eki_counter *counter,
+                                 const struct eki_message *message)
+{
+    if (!seeds_fit(counter, message))
+        return EKI_REFUSED;
+    if (!counter->is_used) {
+        set_void(counter);
+        return EKI_TAKEN;
+    }
+    memcpy(&counter->table[message->head.source], message->body,
+           sizeof(struct eki_seeds));
+    counter->known++;
+    return EKI_TAKEN;
+}
+
+/* A piece of the table, from rank 0, which tells every entry once. */
+static bool table_fits(const struct eki_counter *counter,
+                       const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    if (!eki_fits_one(&decode, "source", head->source, 0) ||
+        !eki_fits(&decode, "rank", rank, 1, entries - 2) ||
+        !eki_fits(&decode, "first", head->first, 0, entries) ||
+        !eki_fits(&decode, "count", head->count, 0, entries - head->first) ||
+        !eki_fits_body(&decode, head, head->count, sizeof *counter->table))
+        return false;
+    if (!counter->is_used)
+        return true;
+    if (head->count == 0)
+        return eki_fits_one(&decode, "entries before it", counter->known, 0);
+    for (int64_t i = 0; i < head->count; i++) {
+        const struct eki_seeds *known = &counter->table[head->first + i];
+        bool is_own = head->first + i == rank && !counter->has_own;
+        if (!is_own && !eki_fits_one(&decode, "what was told before",
+                                     known->function, EKI_SEEDS_UNKNOWN))
+            return false;
+    }
+    return eki_fits_one(&decode, "seeds told", counter->seeds_sent, true);
+}
+
+/* Whether the table that rank 0 told, all of it, can be: numbers follow each
+ * other, and those of this rank are as many as its seeds. */
+static bool is_table_sound(const struct eki_counter *counter,
+                           const struct eki_decode *decode)
+{
+    const struct eki_topology *topology = decode->engine->topology;
+    const struct eki_seeds *table = counter->table;
+    if (!eki_fits_one(decode, "first number", table[0].first, 0))
+        return false;
+    for (int r = 0; r < topology->size; r++) {
+        int64_t next = table[r + 1].first;
+        if (!eki_fits(decode, "next number", next, table[r].first, INT64_MAX) ||
+            !fits_run(decode, &table[r], next - table[r].first))
+            return false;
+    }
+    int rank = topology->rank;
+    return eki_fits_one(decode, "seeds of this rank",
+                        table[rank + 1].first - table[rank].first,
+                        counter->starts[topology->workers_here]);
+}
+
+static enum eki_taken take_table(struct eki_counter *counter,
+                                 const struct eki_message *message)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
+    int64_t first = message->head.first, count = message->head.count;
+    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    if (!table_fits(counter, message))
+        return EKI_REFUSED;
+    /* Told to all; who has another policy needs no table. */
+    if (!counter->is_used)
+        return EKI_TAKEN;
+    if (count == 0) {
+        set_void(counter);
+        return EKI_TAKEN;
+    }
+    counter->has_own |= first <= rank && rank < first + count;
+    memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
+    counter->known += (int)count;
+    if (counter->known < entries)
+        return EKI_TAKEN;
+    if (!is_table_sound(counter, &decode) ||
+        !eki_fits_one(&decode, "held numbers", are_held(counter), true))
+        return EKI_REFUSED;
+    set_ready(counter);
+    return EKI_TAKEN;
+}
+
+enum eki_taken eki_table_take(struct eki_counter *counter,
+                              const struct eki_message *message)
+{
+    return message->head.kind == EKI_KIND_SEEDS ? take_seeds(counter, message)
+                                                : take_table(counter, message);
+}

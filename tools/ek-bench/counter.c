@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A loop over a shared counter on two ranks: tasks of a fixed length drawn by
+ * the library, as seeds and as indices of a range, against MPI_Fetch_and_op()
+ * on a window of rank 0.  Each rank adds half of them.
+ */
+#include "bench.h"
+
+enum {
+    LENGTHS = 2,
+    WAYS = 4,
+    TASKS_LESS = 10 /* than in other cases: they take their time */
+};
+
+static const int lengths_us[LENGTHS] = {10, 100};
+
+struct loop {
+    MPI_Comm comm;
+    int rank;
+    int64_t n;
+    double task_ns;
+    MPI_Win window;
+    int64_t *value; /* of rank 0's window */
+};
+
+/* The library's ways. */
+struct way {
+    const char *name;
+    bool is_range, is_apart;
+    ek_collection *tasks;
+    ek_function function;
+    struct bench_row *rows[LENGTHS];
+};
+
+static int run_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    const struct loop *loop = context;
+    (void)worker, (void)payload, (void)bytes;
+    bench_spin_ns(loop->task_ns);
+    return 0;
+}
+
+/* Nanoseconds per task from FIRST until the last rank's end, with which both
+ * ranks were busy. */
+static double per_task(const struct loop *loop, uint64_t first)
+{
+    double ns = bench_ns(bench_ticks() - first), longest;
+    MPI_Allreduce(&ns, &longest, 1, MPI_DOUBLE, MPI_MAX, loop->comm);
+    return 2 * longest / (double)loop->n;
+}
+
+static int64_t draw(const struct loop *loop)
+{
+    int64_t one = 1, number;
+    MPI_Fetch_and_op(&one, &number, MPI_INT64_T, 0, 0, MPI_SUM, loop->window);
+    MPI_Win_flush(0, loop->window);
+    return number;
+}
+
+static double run_window(const struct loop *loop)
+{
+    int64_t zero = 0, old;
+    if (loop->rank == 0) {
+        MPI_Fetch_and_op(&zero, &old, MPI_INT64_T, 0, 0, MPI_REPLACE,
+                         loop->window);
+        MPI_Win_flush(0, loop->window);
+    }
+    MPI_Barrier(loop->comm);
+    uint64_t first = bench_ticks();
+    while (draw(loop) < loop->n)
+        bench_spin_ns(loop->task_ns);
+    return per_task(loop, first);
+}
+
+static double run_way(const struct loop *loop, const struct way *way)
+{
+    int64_t half = loop->n / 2, begin = loop->rank == 0 ? 0 : half;
+    int64_t end = loop->rank == 0 ? half : loop->n;
+    if (way->is_range)
+        bench_check(ek_add_range(way->tasks, way->function, begin, end));
+    for (int64_t i = begin; !way->is_range && i < end; i++)
+        bench_check(ek_add_task(way->tasks, way->function, &i, sizeof i, NULL));
+    MPI_Barrier(loop->comm);
+    uint64_t first = bench_ticks();
+    bench_check(ek_process(way->tasks, NULL));
+    double ns = per_task(loop, first);
+    bench_check(ek_clear(way->tasks));
+    return ns;
+}
+
+static void open_way(const struct bench *bench, struct loop *loop,
+                     struct way *way)
+{
+    ek_options options = bench_options(bench, 1);
+    options.steal = EK_STEAL_COUNTER;
+    options.ranks_per_node = way->is_apart ? 1 : 0;
+    bench_check(ek_create(loop->comm, &options, &way->tasks));
+    bench_check(
+        ek_register(way->tasks, "task", run_task, loop, &way->function));
+    for (int l = 0; l < LENGTHS; l++)
+        way->rows[l] = bench_row_new("counter", "MPI_Fetch_and_op()",
+                                     "%s of %d us", way->name, lengths_us[l]);
+}
+
+static void run_loops(const struct bench *bench, MPI_Comm both)
+{
+    struct way ways[WAYS] = {
+        {.name = "processes: seeds"},
+        {.name = "processes: a range", .is_range = true},
+        {.name = "nodes: seeds", .is_apart = true},
+        {.name = "nodes: a range", .is_range = true, .is_apart = true}};
+    struct loop loop = {
+        .comm = both, .rank = bench->rank, .n = bench->tasks / TASKS_LESS};
+    MPI_Win_allocate(loop.rank == 0 ? sizeof(int64_t) : 0, sizeof(int64_t),
+                     MPI_INFO_NULL, both, &loop.value, &loop.window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, loop.window);
+    for (int w = 0; w < WAYS; w++)
+        open_way(bench, &loop, &ways[w]);
+    for (int i = 0; i < bench->repetitions * LENGTHS; i++) {
+        loop.task_ns = lengths_us[i % LENGTHS] * 1e3;
+        double baseline = run_window(&loop);
+        for (int w = 0; w < WAYS; w++)
+            bench_row_add(ways[w].rows[i % LENGTHS], run_way(&loop, &ways[w]),
+                          baseline);
+    }
+    for (int w = 0; w < WAYS; w++)
+        ek_destroy(&ways[w].tasks);
+    MPI_Win_unlock_all(loop.window);
+    MPI_Win_free(&loop.window);
+}
+
+void bench_counter(const struct bench *bench)
+{
+    MPI_Comm both = bench_both(bench);
+    if (both != MPI_COMM_NULL) {
+        run_loops(bench, both);
+        MPI_Comm_free(&both);
+    }
+    bench_barrier(MPI_COMM_WORLD);
+}
