@@ -26,9 +26,9 @@ rows() {
 rows efficiency | awk -F'\t' '
     { first[$4] = $5; last[$4] = $9 }
     END { exit !(last["StealRet l"] > 99 &&
-                 last["StealRet l"] > first["StealRet l"] + 0.8 &&
+                 last["StealRet l"] > first["StealRet l"] + 0.3 &&
                  last["StealRet l"] > last["StealRet e"] &&
-                 last["Steal l"] < 99.2 && last["static l"] == "-" &&
+                 last["StealRet l"] > last["Steal l"] && last["static l"] == "-" &&
                  last["centralized l"] > 99 && first["centralized l"] < 60) }' ||
     fail "$(cat "$out/efficiency.txt")"
 exit $status
