@@ -178,7 +178,9 @@ typedef enum ek_steal_policy {
     EK_STEAL_RANDOM = 0, /**< A random worker. */
     EK_STEAL_NEAR,       /**< The own node first, then a random node. */
     EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
-    EK_STEAL_COUNTER /**< No stealing: one shared counter hands out seeds. */
+    EK_STEAL_COUNTER     /**< No stealing: one shared counter hands out seeds.
+                              "counter:16" as text: 16 consecutive ones at a time,
+                              which a worker runs in order. */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */

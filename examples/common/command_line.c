@@ -40,18 +40,25 @@ static bool set_number(const struct option *option, const char *text,
     return true;
 }
 
+static bool is_listed(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = words; *at; at += strspn(at, ", ")) {
+        size_t word = strcspn(at, ", ");
+        if (word == length && strncmp(at, text, length) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
 static bool set_word(const struct option *option, const char *text,
                      const char **target, struct message *message)
 {
     const char *allowed = option->words();
-    size_t length = strlen(text);
-    for (const char *at = allowed; *at; at += strspn(at, ", ")) {
-        size_t word = strcspn(at, ", ");
-        if (word == length && strncmp(at, text, length) == 0) {
-            *target = text;
-            return true;
-        }
-        at += word;
+    if (option->is_word ? option->is_word(text) : is_listed(allowed, text)) {
+        *target = text;
+        return true;
     }
     return message_set(message, "%s is '%s'; allowed: %s", option->name, text,
                        allowed);

@@ -262,6 +262,33 @@ const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
                                        int value);
 const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
                                          const char *name, size_t bytes);
+
+/*
+ * A choice may come with a chunk, such as counter:16: behind the row of
+ * "counter" stands one of the same value whose name has a colon and what is
+ * allowed.  The value is then eki_chunked(); counter:1 is counter.
+ */
+#define EKI_CHUNK_MOST 1048576
+#define EKI_CHUNK_SHIFT 8
+static inline int eki_chunked(int value, int chunk)
+{
+    return value | (chunk - 1) << EKI_CHUNK_SHIFT;
+}
+static inline int eki_chunk_of(int value)
+{
+    return (value >> EKI_CHUNK_SHIFT) + 1;
+}
+static inline int eki_unchunked(int value)
+{
+    return value & ((1 << EKI_CHUNK_SHIFT) - 1);
+}
+
+/* The value of TEXT (BYTES long), a name or one with a chunk; false: none. */
+bool eki_choice_read(const struct eki_choice *choices, const char *text,
+                     size_t bytes, int *value);
+/* Append the text of a value that is allowed. */
+void eki_choice_text(const struct eki_choice *choices, int value, char *text,
+                     size_t bytes);
 /* Append "a, b, c" to TEXT. */
 void eki_choice_list(const struct eki_choice *choices, char *text,
                      size_t bytes);

@@ -72,11 +72,13 @@ static const struct eki_choice restore_choices[] = {
     {"auto", EK_RESTORE_AUTO},
     {NULL, 0}};
 
-static const struct eki_choice steal_choices[] = {{"random", EK_STEAL_RANDOM},
-                                                  {"near", EK_STEAL_NEAR},
-                                                  {"none", EK_STEAL_NONE},
-                                                  {"counter", EK_STEAL_COUNTER},
-                                                  {NULL, 0}};
+static const struct eki_choice steal_choices[] = {
+    {"random", EK_STEAL_RANDOM},
+    {"near", EK_STEAL_NEAR},
+    {"none", EK_STEAL_NONE},
+    {"counter", EK_STEAL_COUNTER},
+    {"counter:1...1048576", EK_STEAL_COUNTER},
+    {NULL, 0}};
 
 static const struct eki_choice order_choices[] = {
     {"longest", EK_ORDER_LONGEST}, {"executed", EK_ORDER_EXECUTED}, {NULL, 0}};
@@ -142,7 +144,8 @@ static const struct option table[] = {
              "list of [collection:]policy[@iterations]"},
     {FIELD(steal), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      CHOICE(steal_choices), SCHEDULE(steal),
-     .help = "whom a worker without work asks; in the environment a list of "
+     .help = "whom a worker without work asks; counter:N: N numbers at a "
+             "time; in the environment a list of "
              "[collection:]policy[@iterations]"},
     {FIELD(order), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      CHOICE(order_choices),
@@ -280,18 +283,18 @@ static bool value_is_allowed(const struct option *option,
 static void value_text(const struct option *option, const ek_options *options,
                        char *text, size_t bytes)
 {
-    const struct eki_choice *choice;
     const char *string;
+    int number;
     switch (option->type) {
     case OPTION_INTEGER:
         eki_append(text, bytes, "%" PRId64, integer_get(option, options));
         break;
     case OPTION_CHOICE:
-        choice = eki_choice_of(option->choices, choice_get(option, options));
-        if (choice != NULL)
-            eki_append(text, bytes, "%s", choice->name);
+        number = choice_get(option, options);
+        if (eki_choice_of(option->choices, number) != NULL)
+            eki_choice_text(option->choices, number, text, bytes);
         else
-            eki_append(text, bytes, "%d", choice_get(option, options));
+            eki_append(text, bytes, "%d", number);
         break;
     case OPTION_TEXT:
         string = text_get(option, options);
@@ -361,7 +364,7 @@ static bool value_read(const struct option *option, const char *text,
 {
     int64_t number;
     bool flag;
-    const struct eki_choice *choice;
+    int choice;
     switch (option->type) {
     case OPTION_INTEGER:
         if (!integer_read(text, &number) || !integer_is_allowed(option, number))
@@ -369,10 +372,9 @@ static bool value_read(const struct option *option, const char *text,
         value_put(option, &number, sizeof number, options);
         return true;
     case OPTION_CHOICE:
-        choice = eki_choice_find(option->choices, text, strlen(text));
-        if (choice == NULL)
+        if (!eki_choice_read(option->choices, text, strlen(text), &choice))
             return false;
-        value_put(option, &choice->value, sizeof choice->value, options);
+        value_put(option, &choice, sizeof choice, options);
         return true;
     case OPTION_TEXT:
         if (!text_is_allowed(option, text))
@@ -561,11 +563,7 @@ const char *eki_option_choice_name(const char *option, int value)
 
 bool eki_option_choice_value(const char *option, const char *name, int *value)
 {
-    const struct eki_choice *choice =
-        eki_choice_find(choices_of(option), name, strlen(name));
-    if (choice != NULL)
-        *value = choice->value;
-    return choice != NULL;
+    return eki_choice_read(choices_of(option), name, strlen(name), value);
 }
 
 void eki_option_choice_list(const char *option, char *text, size_t bytes)

@@ -12,11 +12,26 @@
 
 #define COLLECTION_NAME_MAX 63
 
+/* Bytes of the name with the colon; 0: it comes with no chunk. */
+static size_t stem_bytes(const struct eki_choice *choice)
+{
+    const char *colon = strchr(choice->name, ':');
+    return colon ? (size_t)(colon + 1 - choice->name) : 0;
+}
+
+static bool is_value_of(const struct eki_choice *choice, int value)
+{
+    if (stem_bytes(choice) == 0)
+        return choice->value == value;
+    return value >= 0 && eki_unchunked(value) == choice->value &&
+           eki_chunk_of(value) <= EKI_CHUNK_MOST;
+}
+
 const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
                                        int value)
 {
     for (; choices->name != NULL; choices++) {
-        if (choices->value == value)
+        if (is_value_of(choices, value))
             return choices;
     }
     return NULL;
@@ -26,11 +41,63 @@ const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
                                          const char *name, size_t bytes)
 {
     for (; choices->name != NULL; choices++) {
-        if (strlen(choices->name) == bytes &&
+        if (stem_bytes(choices) == 0 && strlen(choices->name) == bytes &&
             memcmp(choices->name, name, bytes) == 0)
             return choices;
     }
     return NULL;
+}
+
+/* Read a number at *TEXT, below END, and step over it. */
+static bool number_read(const char **text, const char *end, int64_t *number)
+{
+    const char *at = *text;
+    int64_t value = 0;
+    while (at < end && *at >= '0' && *at <= '9') {
+        int digit = *at++ - '0';
+        if (value > (INT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    *number = value;
+    return true;
+}
+
+bool eki_choice_read(const struct eki_choice *choices, const char *text,
+                     size_t bytes, int *value)
+{
+    const struct eki_choice *found = eki_choice_find(choices, text, bytes);
+    const char *end = text + bytes;
+    for (; !found && choices->name != NULL; choices++) {
+        size_t stem = stem_bytes(choices);
+        const char *at = text + stem;
+        int64_t chunk;
+        if (stem == 0 || bytes < stem ||
+            memcmp(choices->name, text, stem) != 0 ||
+            !number_read(&at, end, &chunk) || at != end || chunk < 1 ||
+            chunk > EKI_CHUNK_MOST)
+            continue;
+        *value = eki_chunked(choices->value, (int)chunk);
+        return true;
+    }
+    if (found)
+        *value = found->value;
+    return found != NULL;
+}
+
+void eki_choice_text(const struct eki_choice *choices, int value, char *text,
+                     size_t bytes)
+{
+    const struct eki_choice *choice = eki_choice_of(choices, value);
+    int stem = (int)stem_bytes(choice);
+    if (stem == 0)
+        eki_append(text, bytes, "%s", choice->name);
+    else
+        eki_append(text, bytes, "%.*s%d", stem, choice->name,
+                   eki_chunk_of(value));
 }
 
 void eki_choice_list(const struct eki_choice *choices, char *text, size_t bytes)
@@ -66,24 +133,6 @@ int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
             return entry->policy;
     }
     return fallback;
-}
-
-/* Read a number at *TEXT, below END, and step over it. */
-static bool number_read(const char **text, const char *end, int64_t *number)
-{
-    const char *at = *text;
-    int64_t value = 0;
-    while (at < end && *at >= '0' && *at <= '9') {
-        int digit = *at++ - '0';
-        if (value > (INT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    if (at == *text)
-        return false;
-    *text = at;
-    *number = value;
-    return true;
 }
 
 /* N, N-M or N-, up to END. */
@@ -136,19 +185,21 @@ static ek_status entry_read(const struct eki_schedule_source *source,
         policy_end = at;
         is_well_formed = iterations_read(at + 1, end, entry);
     }
-    if (colon != NULL && colon < policy_end) {
+    int value;
+    /* The colon of counter:16 is not that of a collection. */
+    if (colon != NULL && colon < policy_end &&
+        !eki_choice_read(source->choices, text, (size_t)(policy_end - text),
+                         &value)) {
         policy = colon + 1;
         size_t bytes = (size_t)(colon - text);
         is_well_formed = is_well_formed && eki_is_collection_name(text, bytes);
         *is_ours = strlen(source->collection) == bytes &&
                    memcmp(source->collection, text, bytes) == 0;
     }
-    const struct eki_choice *choice =
-        eki_choice_find(source->choices, policy, (size_t)(policy_end - policy));
-    if (is_well_formed && choice != NULL) {
-        entry->policy = choice->value;
+    if (is_well_formed &&
+        eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
+                        &entry->policy))
         return EK_OK;
-    }
 
     if (is_well_formed) {
         char names[256] = "";
@@ -209,7 +260,7 @@ void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
                              const struct eki_choice *choices, char *text,
                              size_t bytes)
 {
-    eki_append(text, bytes, "%s", eki_choice_of(choices, entry->policy)->name);
+    eki_choice_text(choices, entry->policy, text, bytes);
     if (entry->last == entry->first)
         eki_append(text, bytes, "@%" PRId64, entry->first);
     else if (entry->last < INT64_MAX)

@@ -74,11 +74,16 @@ void eki_collection_release(void)
     atomic_store_explicit(&busy, 0, memory_order_release);
 }
 
+/* The steal policy of this iteration, with its chunk. */
+static int steal_policy(const ek_collection *tasks)
+{
+    return eki_schedule_at(&tasks->settings.steal, tasks->iteration,
+                           (int)tasks->settings.options.steal);
+}
+
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
 {
-    return eki_scheme_of((ek_steal_policy)eki_schedule_at(
-        &tasks->settings.steal, tasks->iteration,
-        (int)tasks->settings.options.steal));
+    return eki_scheme_of((ek_steal_policy)steal_policy(tasks));
 }
 
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
@@ -86,6 +91,7 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
 {
     phase->signature = eki_collection_signature(tasks);
     phase->has_threads = !tasks->is_pulled;
+    phase->chunk = eki_chunk_of(steal_policy(tasks));
     phase->on_failure = tasks->settings.options.on_failure;
     eki_engine_enter(tasks->engine, phase, eki_clock_ns());
     if (prepared != EK_OK)

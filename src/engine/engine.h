@@ -157,6 +157,7 @@ struct eki_phase {
      * where nobody steals its tasks wait for it. */
     bool has_threads;
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
+    int chunk; /* numbers that one draw of the counter takes; 0: 1 */
     const struct eki_victim_policy *victims; /* instead of the scheme's, or
                                                 NULL */
     const struct eki_balance_wish *balance;  /* of a restore, or NULL */

@@ -32,20 +32,23 @@ static int64_t seeds_at_once(const struct eki_engine *engine)
 }
 
 int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
-                          int64_t number)
+                          int64_t number, int chunk)
 {
-    int64_t most = seeds_at_once(counter->protocol.engine);
+    const struct eki_engine *engine = counter->protocol.engine;
+    int64_t most = seeds_at_once(engine), room = eki_message_slots(engine);
+    if (most < chunk)
+        most = chunk < room ? chunk : room;
     int64_t rest = counter->table[rank + 1].first - number;
     return rest < most ? rest : most;
 }
 
-void eki_copies_fill(struct eki_counter *counter, int64_t number,
+void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
                      struct eki_message *message)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int rank = engine->topology->rank;
-    int64_t count = eki_copies_behind(counter, rank, number);
-    int64_t first = number - counter->table[rank].first;
+    int64_t count = eki_copies_behind(counter, rank, wish->number, wish->chunk);
+    int64_t first = wish->number - counter->table[rank].first;
     for (int64_t i = 0; i < count; i++)
         eki_numbers_copy(counter, first + i, &counter->cursor,
                          eki_slot_at(message->body, i, engine->slot_bytes));
@@ -69,7 +72,7 @@ bool eki_copies_keep(struct eki_counter *counter, int here,
 {
     const struct eki_engine *engine = counter->protocol.engine;
     struct eki_drawer *drawer = &counter->drawers[here];
-    size_t bytes = (size_t)seeds_at_once(engine) * engine->slot_bytes;
+    size_t bytes = (size_t)eki_message_slots(engine) * engine->slot_bytes;
     if (!counter->copies)
         counter->copies =
             eki_alloc_untouched((size_t)engine->topology->workers_here * bytes);

@@ -6,12 +6,12 @@
 
 #include "protocol/counter.h"
 
-/* How many seeds answer a FETCH: NUMBER, which RANK holds, and those behind it.
- */
+/* How many seeds answer a FETCH of CHUNK: NUMBER, which RANK holds, and those
+ * behind it; all of the chunk, if the message has room. */
 int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
-                          int64_t number);
-/* Seed NUMBER, of this rank, and copies of those behind it as MESSAGE. */
-void eki_copies_fill(struct eki_counter *counter, int64_t number,
+                          int64_t number, int chunk);
+/* What WISH fetches, of this rank, with copies of those behind it. */
+void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
                      struct eki_message *message);
 /* Keep them for worker HERE, who waits for the first one; false: no memory. */
 bool eki_copies_keep(struct eki_counter *counter, int here,

@@ -31,7 +31,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
 {
     struct eki_counter *counter = of(protocol);
     const struct eki_topology *topology = protocol->engine->topology;
-    (void)phase, (void)now;
+    (void)now;
+    counter->chunk = phase->chunk > 0 ? phase->chunk : 1;
     counter->is_used = protocol->engine->elsewhere == protocol;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->is_void, false, memory_order_relaxed);
@@ -89,34 +90,74 @@ static void fill_slot(const struct eki_counter *counter,
         eki_numbers_copy(counter, j, &drawer->cursor, slot);
 }
 
-/* Bring seed NUMBER to the stack, or let the server fetch it; true: it is
- * here. */
-static bool take_number(struct eki_counter *counter, struct ek_worker *worker,
+/* How many of the numbers that were drawn, from NUMBER of RANK on, are here or
+ * can be made; 0: the first must be fetched. */
+static int64_t are_here(const struct eki_counter *counter,
+                        const struct eki_drawer *drawer, int rank,
                         int64_t number)
+{
+    const struct eki_seeds *seeds = &counter->table[rank];
+    int64_t end = drawer->end < seeds[1].first ? drawer->end : seeds[1].first;
+    if (end - number > EKI_BATCH_MAX)
+        end = number + EKI_BATCH_MAX;
+    if (seeds->function >= 0 ||
+        rank == counter->protocol.engine->topology->rank)
+        return end - number;
+    int64_t i = number;
+    while (i < end && eki_copies_find(counter, drawer, i))
+        i++;
+    return i - number;
+}
+
+/* COUNT seeds of RANK, from NUMBER on, to the stack, the first one on top;
+ * there is room. */
+static void push_seeds(const struct eki_counter *counter,
+                       struct ek_worker *worker, int rank, int64_t number,
+                       int64_t count)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    struct eki_local *local = &worker->local;
+    for (int64_t i = 0; i < count; i++)
+        fill_slot(
+            counter, drawer, rank, number + i,
+            eki_copies_find(counter, drawer, number + i),
+            eki_slot_at(local->stack_top, count - 1 - i, local->slot_bytes));
+    local->stack_top += count * local->slot_bytes;
+}
+
+/* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
+ * are here, or let the server fetch; true: there are some. */
+static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
+                         int64_t number)
 {
     const struct eki_topology *topology = counter->protocol.engine->topology;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
-    const struct eki_seeds *table = counter->table;
-    if (number >= table[topology->size].first) {
+    int64_t all = counter->table[topology->size].first;
+    if (number >= all) {
         set_state(drawer, EKI_DRAW_OVER);
         return false;
     }
+    if (drawer->end > all)
+        drawer->end = all;
     int rank = eki_numbers_holder(counter, number);
-    const struct eki_slot *copy = eki_copies_find(counter, drawer, number);
-    if (table[rank].function < 0 && rank != topology->rank && !copy) {
+    int64_t count = are_here(counter, drawer, rank, number);
+    if (count == 0) {
         /* relaxed: ordered by the release of the state. */
         atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
         want(counter, drawer, EKI_DRAW_FETCH);
         return false;
     }
-    struct eki_slot *slot = eki_local_push(&worker->local);
-    if (!slot) {
-        /* It was drawn: it is taken when there is memory. */
+    if (!eki_local_reserve(&worker->local, count)) {
+        /* They were drawn: they are taken when there is memory. */
         set_number(drawer, number, EKI_DRAW_NUMBER);
         eki_worker_no_memory(worker, "a task");
         return false;
     }
-    fill_slot(counter, drawer, rank, number, copy, slot);
+    push_seeds(counter, worker, rank, number, count);
+    if (number + count < drawer->end) {
+        set_number(drawer, number + count, EKI_DRAW_NUMBER);
+        return true;
+    }
     worker->counts.successful++;
     set_state(drawer, EKI_DRAW_FREE);
     return true;
@@ -144,14 +185,16 @@ static enum eki_sought seek(struct eki_protocol *protocol,
             return EKI_SOUGHT_ASKED;
         }
         /* relaxed: only the number counts. */
-        number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw, 1,
+        number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw,
+                                                    (uint64_t)counter->chunk,
                                                     memory_order_relaxed);
+        drawer->end = number + counter->chunk;
     } else {
         /* relaxed: ordered by the acquire above. */
         number = atomic_load_explicit(&drawer->number, memory_order_relaxed);
     }
-    return take_number(counter, worker, number) ? EKI_SOUGHT_FOUND
-                                                : EKI_SOUGHT_NOTHING;
+    return take_numbers(counter, worker, number) ? EKI_SOUGHT_FOUND
+                                                 : EKI_SOUGHT_NOTHING;
 }
 
 /* Not all seeds are drawn yet, as far as the worker knows: the server is to
@@ -181,6 +224,8 @@ static bool send_want(struct eki_counter *counter,
         atomic_load_explicit(&drawer->number, memory_order_relaxed);
     message->head.worker = worker->id;
     message->head.first = number;
+    message->head.detail =
+        is_draw ? counter->chunk : (int)(drawer->end - number);
     eki_fabric_post(engine->fabric, message,
                     is_draw ? 0 : eki_numbers_holder(counter, number));
     /* relaxed: a count only. */
@@ -227,6 +272,7 @@ static bool wish_fits(const struct eki_counter *counter,
     return eki_fits_body(&decode, head, 0, 0) &&
            eki_fits_one(&decode, "counter in use", counter->is_used, true) &&
            eki_fits_worker(&decode, head->worker, head->source) &&
+           eki_fits(&decode, "chunk", head->detail, 1, EKI_CHUNK_MOST) &&
            (is_draw ? eki_fits_one(&decode, "rank", engine->topology->rank, 0)
                     : eki_fits_one(&decode, "held number",
                                    may_fetch(counter, head->first), true));
@@ -246,9 +292,9 @@ static enum eki_taken keep_wish(struct eki_counter *counter,
         counter->wishes = grown;
         counter->room = room;
     }
-    counter->wishes[counter->count++] =
-        (struct eki_wish){head->source, head->worker,
-                          head->kind == EKI_KIND_DRAW ? -1 : head->first};
+    counter->wishes[counter->count++] = (struct eki_wish){
+        head->source, head->worker,
+        head->kind == EKI_KIND_DRAW ? -1 : head->first, head->detail};
     return EKI_TAKEN;
 }
 
@@ -265,9 +311,9 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
     if (is_draw)
         /* relaxed: only the number counts. */
         message->head.first = (int64_t)atomic_fetch_add_explicit(
-            &engine->node->draw, 1, memory_order_relaxed);
+            &engine->node->draw, (uint64_t)wish->chunk, memory_order_relaxed);
     else
-        eki_copies_fill(counter, wish->number, message);
+        eki_copies_fill(counter, wish, message);
     eki_fabric_post(engine->fabric, message, wish->rank);
     return true;
 }
@@ -323,13 +369,15 @@ static bool answer_fits(const struct eki_counter *counter,
                eki_fits_one(&decode, "state of the worker", state,
                             EKI_DRAW_ASKED) &&
                eki_fits_one(&decode, "source", head->source, 0) &&
-               eki_fits(&decode, "number", head->first, 0, INT64_MAX);
+               eki_fits(&decode, "number", head->first, 0,
+                        INT64_MAX - EKI_CHUNK_MOST);
     return eki_fits_one(&decode, "state of the worker", state,
                         EKI_DRAW_FETCHED) &&
            eki_fits_one(&decode, "source", head->source,
                         eki_numbers_holder(counter, number)) &&
            eki_fits(&decode, "count", head->count, 1,
-                    eki_copies_behind(counter, head->source, number)) &&
+                    eki_copies_behind(counter, head->source, number,
+                                      (int)(drawer->end - number))) &&
            eki_fits_slots(&decode, message);
 }
 
@@ -344,6 +392,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
+        drawer->end = message->head.first + counter->chunk;
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }

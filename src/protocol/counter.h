@@ -7,10 +7,13 @@
  *     ranks -> rank 0     SEEDS    how many seeds, and whether they are one run
  *     rank 0 -> ranks     TABLE    where each rank's numbers begin, in pieces;
  *                                  empty: the counter does not open
- *     rank -> rank 0      DRAW     the next number, from other nodes
- *     rank 0 -> rank      NUMBER
+ *     rank -> rank 0      DRAW     the next numbers, from other nodes
+ *     rank 0 -> rank      NUMBER   the first of them
  *     rank -> holder      FETCH    the seed of a number
  *     holder -> rank      FETCHED  that seed, and copies of those behind it
+ *
+ * A draw takes a chunk of numbers, which its worker runs in order; DRAW and
+ * FETCH say of how many.
  *
  * Numbers are drawn from a word of the node of rank 0, from elsewhere by a
  * message.  Seeds of a rank that are one run of indices need not be fetched.
@@ -57,7 +60,8 @@ struct eki_drawer {
     /* Written by the worker and the server in turn: whose turn it is, the
      * state says. */
     _Alignas(EKI_LINE) _Atomic int state; /* enum eki_draw */
-    _Atomic int64_t number;      /* that was drawn, or is to be fetched */
+    _Atomic int64_t number;      /* that was drawn, or is to be fetched ... */
+    int64_t end;                 /* ... and the end of its chunk */
     unsigned char *copies;       /* of seeds ... */
     int64_t copied_from, copied; /* ... from this number on; so many */
     /* Written by the thread that enters; when the phase was stopped, by the
@@ -72,6 +76,7 @@ struct eki_drawer {
 struct eki_wish {
     int rank, worker;
     int64_t number; /* to fetch; -1: a draw */
+    int chunk;      /* seeds from there on */
 };
 
 /* One rank's view; written by the thread that enters, then by the server. */
@@ -81,6 +86,7 @@ struct eki_counter {
     int64_t *starts;            /* [workers_here + 1]: first seeds of workers */
     struct eki_drawer *drawers; /* [workers_here] */
     unsigned char *copies;      /* of theirs; NULL: nobody has fetched */
+    int chunk;                  /* numbers that one draw takes */
     bool is_used;               /* by this rank in this phase */
     bool seeds_sent;
     bool has_own;          /* rank 0 has told what it knows of this rank */

@@ -23,7 +23,7 @@ static const struct eki_scheme schemes[] = {
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        if (schemes[i].policy == policy)
+        if ((int)schemes[i].policy == eki_unchunked((int)policy))
             return &schemes[i];
     }
     return &schemes[0];

@@ -5,7 +5,8 @@
 
 #include "engine/engine.h"
 
-/* The scheme of a policy; one that does not exist steals from nobody. */
+/* The scheme of a policy, with a chunk or without; one that does not exist
+ * steals from nobody. */
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy);
 
 /* Add the protocols that any of the policies may need in this job.  After

@@ -53,6 +53,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .signature = 1,
         .has_threads = true,
         .scheme = eki_scheme_of(iteration->steal),
+        .chunk = eki_chunk_of((int)iteration->steal),
         .victims = sim->setup.is_sampled ? &eki_sim_victims : NULL,
         .on_failure = iteration->on_failure};
     if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)

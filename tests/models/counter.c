@@ -106,7 +106,7 @@ static void enter_counter(int rank)
     struct eki_counter *counter = &counters[rank];
     world_enter(&world_engines[rank], 1);
     world_engines[rank].elsewhere = &counter->protocol;
-    enter(&counter->protocol, NULL, 0);
+    enter(&counter->protocol, &(struct eki_phase){.chunk = 1}, 0);
 }
 
 /* A worker draws until all are drawn. */

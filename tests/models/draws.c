@@ -4,7 +4,8 @@
  * server, which asks for the numbers and fetches the seeds: seek() against
  * send_wants() and what take_answer() does (protocol/counter.c).
  *
- * NEAR: the worker is on the node of rank 0, and draws itself.
+ * NEAR: the worker is on the node of rank 0, and draws itself.  CHUNK: numbers
+ * of one draw.
  *
  * Checked: the table, a number or a seed is there before the worker uses it, a
  * wish before the server sends it; every wish is sent once, every seed runs
@@ -14,6 +15,9 @@
 #define WORKERS 1
 #ifndef NEAR
 #define NODES 2
+#endif
+#ifndef CHUNK
+#define CHUNK 1
 #endif
 #define WORLD_PROTOCOL
 #include "world.h"
@@ -79,7 +83,7 @@ static void prepare(void)
     engine->elsewhere = &counter.protocol;
     next = 0;
     has_sent = false;
-    enter(&counter.protocol, NULL, 0);
+    enter(&counter.protocol, &(struct eki_phase){.chunk = CHUNK}, 0);
 }
 
 /* What rank 0 tells when it has heard of all seeds. */
@@ -111,10 +115,13 @@ static void serve(void)
     if (!has_sent)
         return;
     has_sent = false;
-    if (sent.message.head.kind == EKI_KIND_DRAW)
-        set_number(&drawer, next++, EKI_DRAW_NUMBER);
-    else
+    if (sent.message.head.kind == EKI_KIND_DRAW) {
+        drawer.end = next + CHUNK;
+        set_number(&drawer, next, EKI_DRAW_NUMBER);
+        next += CHUNK;
+    } else {
         answer_fetch();
+    }
 }
 
 /* True: it has a task. */

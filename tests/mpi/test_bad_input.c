@@ -100,6 +100,8 @@ struct variable {
 static const struct variable bad_variables[] = {
     {"EVENKEEL_STEAL", "best", "random, near, none, counter"},
     {"EVENKEEL_STEAL", "none@x", "EVENKEEL_STEAL"},
+    {"EVENKEEL_STEAL", "counter:0", "counter:1...1048576"},
+    {"EVENKEEL_STEAL", "counter:1048577@3", "counter:1...1048576"},
     {"EVENKEEL_RESTORE", "shuffle", "original, retain"},
     {"EVENKEEL_ORDER", "", "longest, executed"},
     {"EVENKEEL_DEQUE", "Locked", "atomic, locked"},

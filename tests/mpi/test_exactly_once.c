@@ -307,7 +307,7 @@ static void run_collection(const ek_options *options)
         {"random", "longest", EK_RESTORE_RETAIN, false, true},
         {"counter", "longest", EK_RESTORE_DEFAULT, false, false},
         {"none", "longest", EK_RESTORE_ORIGINAL, false, false},
-        {"counter", "longest", EK_RESTORE_ORIGINAL, true, true},
+        {"counter:16", "longest", EK_RESTORE_ORIGINAL, true, true},
         {"random", "longest", EK_RESTORE_RETAIN, false, false}};
     enum {
         PLANS = sizeof plans / sizeof plans[0],

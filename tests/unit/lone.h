@@ -217,6 +217,8 @@ static inline struct eki_message *lone_message(struct lone *lone,
         kind == EKI_KIND_FETCH)
         message->head.worker =
             lone->topology->first_worker[message->head.source];
+    if (kind == EKI_KIND_DRAW || kind == EKI_KIND_FETCH)
+        message->head.detail = 1;
     if (kind == EKI_KIND_STOP || kind == EKI_KIND_PROBE ||
         kind == EKI_KIND_HERE)
         message->head.detail =

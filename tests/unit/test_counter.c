@@ -364,6 +364,126 @@ static void rank_1_draws_by_messages(void)
     lone_close(&lone);
 }
 
+static void enter_chunks(struct lone *lone, int chunk)
+{
+    lone_enter_phase(
+        lone, &(struct eki_phase){.kind = EKI_PHASE_PROCESS,
+                                  .signature = 1,
+                                  .scheme = eki_scheme_of(EK_STEAL_COUNTER),
+                                  .chunk = chunk});
+}
+
+/* Rank 1 as in begin_rank_1(), which draws numbers 1 ... 4 at once and has to
+ * fetch the first two. */
+static void draw_chunk(struct lone *lone)
+{
+    uint64_t ran[1];
+    make(lone, 1, 2, 10);
+    enter_chunks(lone, 4);
+    lone_serve(lone);
+    tell_counts(lone, 3, 2);
+    lone_forget(lone);
+    CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_sent_of(lone, EKI_KIND_DRAW)->head.detail, 4);
+    tell_number(lone, EKI_KIND_NUMBER, 1, 1);
+    CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
+    lone_serve(lone);
+    const struct eki_message *fetch = lone_sent_of(lone, EKI_KIND_FETCH);
+    CHECK_EQ_INT(fetch->head.first, 1);
+    CHECK_EQ_INT(fetch->head.detail, 4);
+}
+
+static void chunk_over_two_holders_runs_in_order(void)
+{
+    static const uint64_t expected[4] = {71, 72, 10, 11};
+    struct lone lone;
+    uint64_t ran[4];
+    draw_chunk(&lone);
+    struct ek_worker *worker = lone_worker(&lone);
+    fetched_some(&lone, 2, 71);
+    lone_serve(&lone);
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 4);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_INT(ran[i], expected[i]);
+    CHECK_EQ_INT(worker->counts.successful, 1);
+    CHECK_EQ_INT(worker->counts.attempted, 2);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_DRAW)->head.detail, 4);
+    lone_close(&lone);
+}
+
+/* The first answer brings a part of what was drawn there. */
+static void rest_of_a_chunk_is_fetched(void)
+{
+    struct lone lone;
+    uint64_t ran[4];
+    draw_chunk(&lone);
+    fetched_some(&lone, 1, 71);
+    lone_serve(&lone);
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 4), 1);
+    lone_serve(&lone);
+    const struct eki_message *fetch = lone_sent_of(&lone, EKI_KIND_FETCH);
+    CHECK_EQ_INT(fetch->head.first, 2);
+    CHECK_EQ_INT(fetch->head.detail, 3);
+    lone_close(&lone);
+}
+
+static void chunk_is_cancelled_when_the_phase_is_stopped(void)
+{
+    struct lone lone;
+    uint64_t ran[1];
+    draw_chunk(&lone);
+    eki_engine_stop(lone.engine);
+    fetched_some(&lone, 2, 71);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 1), 0);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 4);
+    CHECK_EQ_INT(lone_worker(&lone)->executed, 4);
+    lone_close(&lone);
+}
+
+/* Also where a message or a batch has room for fewer. */
+static void chunk_beyond_the_last_seed_ends_there(void)
+{
+    struct lone lone;
+    uint64_t ran[100];
+    make(&lone, 0, 100, 0);
+    enter_chunks(&lone, EKI_CHUNK_MOST);
+    tell_seeds(&lone, (struct eki_seeds){.function = -1});
+    CHECK_EQ_INT(lone_run(&lone, ran, 100), 100);
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ_INT(ran[i], i);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 1);
+    CHECK(!eki_worker_calls(lone_worker(&lone)));
+    lone_close(&lone);
+}
+
+/* Rank 0 gives away what the others ask for, whatever its own chunk is. */
+static void draws_of_others_say_how_many(void)
+{
+    static const int chunks[] = {5, 1, EKI_CHUNK_MOST, 1};
+    static const int64_t firsts[] = {0, 5, 6, 6 + EKI_CHUNK_MOST};
+    struct lone lone;
+    begin(&lone, 0, 3, 10);
+    tell_seeds(&lone, (struct eki_seeds){.first = 9, .function = -1});
+    lone_forget(&lone);
+    for (int i = 0; i < 4; i++) {
+        struct eki_message *draw = lone_message(&lone, EKI_KIND_DRAW);
+        draw->head.detail = chunks[i];
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_NUMBER)->head.first,
+                     firsts[i]);
+    }
+    lone_message(&lone, EKI_KIND_DRAW)->head.detail = 0;
+    struct eki_error error = lone_end(&lone);
+    CHECK_EQ_INT(error.status, EK_ERR_MPI);
+    CHECK_HAS_TEXT(error.text, "draw: chunk is 0; allowed: 1 ... 1048576");
+    lone_close(&lone);
+}
+
 static void number_beyond_the_last_seed_is_the_end(void)
 {
     struct lone lone;
@@ -680,6 +800,11 @@ int main(void)
     RUN(rank_tells_that_its_seeds_are_one_run);
     RUN(ranges_with_a_gap_are_no_run);
     RUN(rank_1_draws_by_messages);
+    RUN(chunk_over_two_holders_runs_in_order);
+    RUN(rest_of_a_chunk_is_fetched);
+    RUN(chunk_is_cancelled_when_the_phase_is_stopped);
+    RUN(chunk_beyond_the_last_seed_ends_there);
+    RUN(draws_of_others_say_how_many);
     RUN(number_beyond_the_last_seed_is_the_end);
     RUN(fetch_is_answered_with_that_seed_and_those_behind_it);
     RUN(fetch_among_many_workers_is_answered_with_one_seed);

@@ -187,7 +187,8 @@ static void program_choices_are_checked(void)
     ek_options options = EK_OPTIONS_INIT;
     options.steal = (ek_steal_policy)17;
     expect_program_refusal(&options, "option steal: 17 is not allowed; "
-                                     "allowed: random, near, none, counter");
+                                     "allowed: random, near, none, counter, "
+                                     "counter:1...1048576");
     options = defaults;
     options.restore = EK_RESTORE_DEFAULT;
     expect_program_refusal(&options, "option restore: 0 is not allowed; "
@@ -412,6 +413,47 @@ static void schedule_lists_iterations_and_the_last_match_wins(void)
     eki_settings_free(&settings);
 }
 
+static void counter_comes_with_a_chunk(void)
+{
+    static const char *const bad[] = {"counter:",
+                                      "counter:0",
+                                      "counter:-1",
+                                      "counter:1048577",
+                                      "counter:2x",
+                                      "counter:N",
+                                      "counter:1...1048576",
+                                      "counter:99999999999999999999",
+                                      "none:2"};
+    ek_options options = EK_OPTIONS_INIT;
+    struct eki_settings settings;
+    CHECK_EQ_INT(ek_options_set(&options, "steal", "counter:16"), EK_OK);
+    CHECK_EQ_INT(options.steal, eki_chunked(EK_STEAL_COUNTER, 16));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_EQ_INT(ek_options_set(&options, "steal", bad[i]), EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), "counter, counter:1...1048576");
+        CHECK_EQ_INT(options.steal, eki_chunked(EK_STEAL_COUNTER, 16));
+    }
+    CHECK_EQ_INT(ek_options_set(&options, "steal", "counter:1"), EK_OK);
+    CHECK_EQ_INT(options.steal, EK_STEAL_COUNTER);
+
+    resolve_with("EVENKEEL_STEAL",
+                 "counter:1048576,counter:2@1,fock:counter:3@2,t:none", "fock",
+                 &settings);
+    static const int chunks[] = {1048576, 2, 3};
+    char text[EKI_OPTION_BYTES] = "";
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ_INT(eki_schedule_at(&settings.steal, i, 0),
+                     eki_chunked(EK_STEAL_COUNTER, chunks[i]));
+    eki_schedule_entry_text(
+        &settings.steal.entries[2],
+        (const struct eki_choice[]){{"counter", EK_STEAL_COUNTER},
+                                    {"counter:N", EK_STEAL_COUNTER},
+                                    {NULL, 0}},
+        text, sizeof text);
+    CHECK_EQ_TEXT(text, "counter:3@2");
+    eki_settings_free(&settings);
+}
+
 static void schedule_entries_may_name_a_collection(void)
 {
     const char *list = "fock:near,t2:none@1,counter@7";
@@ -436,14 +478,16 @@ static void schedule_with_a_bad_entry_is_refused(void)
 {
     expect_refusal("EVENKEEL_STEAL", "loads",
                    "EVENKEEL_STEAL: 'loads' is not allowed; allowed: random, "
-                   "near, none, counter");
+                   "near, none, counter, "
+                   "counter:1...1048576");
     expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
                    "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
                    "original, retain, centralized, hierarchical, "
                    "centralized-hpdc12, hierarchical-hpdc12, auto");
     expect_refusal("EVENKEEL_STEAL", "other:loads",
                    "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
-                   "random, near, none, counter");
+                   "random, near, none, counter, "
+                   "counter:1...1048576");
     static const char *const bad[] = {
         "",         "near@",    "near@x",
         "near@1-x", "near@2-1", "near@-1",
@@ -558,7 +602,8 @@ static void set_refuses_the_rest(void)
     CHECK_HAS_TEXT(ek_error_message(), "'stael' cannot be set; allowed: ");
     CHECK_EQ_INT(eki_settings_set(&settings, "steal", "loads"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), "option steal: 'loads' is not allowed; "
-                                      "allowed: random, near, none, counter");
+                                      "allowed: random, near, none, counter, "
+                                      "counter:1...1048576");
     CHECK_EQ_INT(eki_settings_set(&settings, "steal", "near@1"), EK_ERR_ARG);
     CHECK_EQ_INT(eki_settings_set(&settings, "stall_ms", "-1"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), "option stall_ms: '-1' is not allowed; "
@@ -765,6 +810,7 @@ int main(void)
     RUN(some_fields_are_not_in_the_environment);
     RUN(schedule_of_one_policy_covers_everything);
     RUN(schedule_lists_iterations_and_the_last_match_wins);
+    RUN(counter_comes_with_a_chunk);
     RUN(schedule_entries_may_name_a_collection);
     RUN(schedule_with_a_bad_entry_is_refused);
     RUN(entries_of_a_schedule_are_parts);

@@ -26,6 +26,12 @@ const char *steal_words(void)
     return list_words("steal", text);
 }
 
+bool is_steal_word(const char *word)
+{
+    int value;
+    return eki_option_choice_value("steal", word, &value);
+}
+
 const char *order_words(void)
 {
     static char text[BYTES];

@@ -5,8 +5,12 @@
 #ifndef COMMON_POLICIES_H
 #define COMMON_POLICIES_H
 
+#include <stdbool.h>
+
 const char *restore_words(void);
 const char *steal_words(void);
+/* Also one with a chunk. */
+bool is_steal_word(const char *word);
 const char *order_words(void);
 const char *deque_words(void);
 

@@ -24,7 +24,7 @@ static const struct option options[] = {
      .help = "of durations and of Evenkeel (1)"},
     {"--policy", "NAME", AT(policy), OPTION_WORD(restore_words),
      .help = "of ek_restore() (retain)"},
-    {"--steal", "NAME", AT(steal), OPTION_WORD(steal_words),
+    {"--steal", "NAME", AT(steal), OPTION_WORD_OF(steal_words, is_steal_word),
      .help = "whom a worker without work asks (random)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes, one after the other"},

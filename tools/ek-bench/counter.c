@@ -2,17 +2,21 @@
 /*
  * A loop over a shared counter on two ranks: tasks of a fixed length drawn by
  * the library, as seeds and as indices of a range, against MPI_Fetch_and_op()
- * on a window of rank 0.  Each rank adds half of them.
+ * on a window of rank 0, one number at a time and 16.  Each rank adds half of
+ * them.
  */
 #include "bench.h"
 
 enum {
     LENGTHS = 2,
     WAYS = 4,
+    CHUNKS = 2,
     TASKS_LESS = 10 /* than in other cases: they take their time */
 };
 
 static const int lengths_us[LENGTHS] = {10, 100};
+static const int64_t chunks[CHUNKS] = {1, 16};
+static const char *const policies[CHUNKS] = {"counter", "counter:16"};
 
 struct loop {
     MPI_Comm comm;
@@ -29,7 +33,7 @@ struct way {
     bool is_range, is_apart;
     ek_collection *tasks;
     ek_function function;
-    struct bench_row *rows[LENGTHS];
+    struct bench_row *rows[LENGTHS][CHUNKS];
 };
 
 static int run_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -50,17 +54,17 @@ static double per_task(const struct loop *loop, uint64_t first)
     return 2 * longest / (double)loop->n;
 }
 
-static int64_t draw(const struct loop *loop)
+static int64_t draw(const struct loop *loop, int64_t chunk)
 {
-    int64_t one = 1, number;
-    MPI_Fetch_and_op(&one, &number, MPI_INT64_T, 0, 0, MPI_SUM, loop->window);
+    int64_t number;
+    MPI_Fetch_and_op(&chunk, &number, MPI_INT64_T, 0, 0, MPI_SUM, loop->window);
     MPI_Win_flush(0, loop->window);
     return number;
 }
 
-static double run_window(const struct loop *loop)
+static double run_window(const struct loop *loop, int64_t chunk)
 {
-    int64_t zero = 0, old;
+    int64_t zero = 0, old, number;
     if (loop->rank == 0) {
         MPI_Fetch_and_op(&zero, &old, MPI_INT64_T, 0, 0, MPI_REPLACE,
                          loop->window);
@@ -68,8 +72,11 @@ static double run_window(const struct loop *loop)
     }
     MPI_Barrier(loop->comm);
     uint64_t first = bench_ticks();
-    while (draw(loop) < loop->n)
-        bench_spin_ns(loop->task_ns);
+    while ((number = draw(loop, chunk)) < loop->n) {
+        int64_t rest = loop->n - number;
+        for (int64_t i = 0; i < chunk && i < rest; i++)
+            bench_spin_ns(loop->task_ns);
+    }
     return per_task(loop, first);
 }
 
@@ -93,14 +100,26 @@ static void open_way(const struct bench *bench, struct loop *loop,
                      struct way *way)
 {
     ek_options options = bench_options(bench, 1);
-    options.steal = EK_STEAL_COUNTER;
     options.ranks_per_node = way->is_apart ? 1 : 0;
     bench_check(ek_create(loop->comm, &options, &way->tasks));
     bench_check(
         ek_register(way->tasks, "task", run_task, loop, &way->function));
-    for (int l = 0; l < LENGTHS; l++)
-        way->rows[l] = bench_row_new("counter", "MPI_Fetch_and_op()",
-                                     "%s of %d us", way->name, lengths_us[l]);
+    for (int c = 0; c < CHUNKS; c++)
+        for (int l = 0; l < LENGTHS; l++)
+            way->rows[l][c] = bench_row_new(
+                "counter", "MPI_Fetch_and_op()", "%s of %d us%s", way->name,
+                lengths_us[l], c == 0 ? "" : ", 16 at a time");
+}
+
+/* All ways with tasks of LENGTHS_US[L], by chunks [C]. */
+static void run_turn(struct loop *loop, struct way *ways, int l, int c)
+{
+    loop->task_ns = lengths_us[l] * 1e3;
+    double baseline = run_window(loop, chunks[c]);
+    for (int w = 0; w < WAYS; w++) {
+        bench_check(ek_set(ways[w].tasks, "steal", policies[c]));
+        bench_row_add(ways[w].rows[l][c], run_way(loop, &ways[w]), baseline);
+    }
 }
 
 static void run_loops(const struct bench *bench, MPI_Comm both)
@@ -117,13 +136,8 @@ static void run_loops(const struct bench *bench, MPI_Comm both)
     MPI_Win_lock_all(MPI_MODE_NOCHECK, loop.window);
     for (int w = 0; w < WAYS; w++)
         open_way(bench, &loop, &ways[w]);
-    for (int i = 0; i < bench->repetitions * LENGTHS; i++) {
-        loop.task_ns = lengths_us[i % LENGTHS] * 1e3;
-        double baseline = run_window(&loop);
-        for (int w = 0; w < WAYS; w++)
-            bench_row_add(ways[w].rows[i % LENGTHS], run_way(&loop, &ways[w]),
-                          baseline);
-    }
+    for (int i = 0; i < bench->repetitions * LENGTHS * CHUNKS; i++)
+        run_turn(&loop, ways, i % LENGTHS, i / LENGTHS % CHUNKS);
     for (int w = 0; w < WAYS; w++)
         ek_destroy(&ways[w].tasks);
     MPI_Win_unlock_all(loop.window);
