@@ -70,24 +70,17 @@ void eki_loops_prepare(void)
 }
 #endif
 
-/* The frame of who calls this, or one right below it. */
-#if defined(__GNUC__)
-#define HERE __builtin_frame_address(0)
-#else
-#define HERE NULL
-#endif
-
 /* Stacks grow down. */
 bool eki_team_was_left(const void *frame)
 {
-    return innermost && (uintptr_t)frame > (uintptr_t)innermost->frame;
+    return innermost && (uintptr_t)frame > (uintptr_t)innermost;
 }
 
 void eki_loop_open(struct eki_loop *loop, struct ek_worker *worker)
 {
     /* Found once: a call where the library is a shared one. */
     const struct eki_loop **place = &innermost;
-    *loop = (struct eki_loop){
-        .worker = worker, .frame = HERE, .place = place, .outer = *place};
+    *loop =
+        (struct eki_loop){.worker = worker, .place = place, .outer = *place};
     *place = loop;
 }

@@ -66,8 +66,6 @@ void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted);
 /* A loop that runs tasks: the frame that exceptions must not leave. */
 struct eki_loop {
     const struct ek_worker *worker;
-    const void *frame; /* calls that its tasks make are below; the loop itself
-                          need not lie on the stack (address sanitizer) */
     const struct eki_loop **place; /* of this thread's innermost one */
     const struct eki_loop *outer;  /* of this thread */
     bool has_ended;
