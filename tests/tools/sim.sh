@@ -64,6 +64,30 @@ column efficiency | awk 'NR == 1 { first = $1 }
                          END { exit !($1 > 0.8 && first < 0.6) }' ||
     fail "a rebalance does not balance: $(column efficiency)"
 
+# Durations that change: the same for every policy, others in each iteration.
+for change in alternate renew hot-moves hot-comes hot-creeps; do
+    run 0 $small --change $change --iterations 6 --policy original --steal none --csv
+    column makespan_s >makespan
+    column bound_s >bound
+    run 0 $small --change $change --iterations 6 --csv
+    column bound_s | cmp -s - bound || fail "$change: bounds differ"
+    expected=6
+    case $change in
+    alternate) expected=2 ;;
+    hot-comes) expected=2 ;;
+    esac
+    [ "$(sort -u makespan | wc -l)" -eq $expected ] ||
+        fail "$change: $(cat makespan)"
+done
+
+# Nodes that are slow, ranks that are small: two tasks a worker take as long as
+# on the slowest, and what can be reached is known.
+run 0 --synthetic constant:n=48,mean=1 --machine hopper --cores 72 \
+    --rank-workers 10,4 --slowness 1,4,1 --steal none --iterations 1 --csv
+column ideal_s | grep -qx 2.28571 || fail "ideal: $(column ideal_s)"
+column makespan_s | awk '{ exit !($1 > 8 && $1 < 8.1) }' ||
+    fail "slow: $(column makespan_s)"
+
 # A machine file.
 printf 'like titan\nname mine\nhandle 5 us\n' >mine.machine
 run 0 $small --machine mine.machine --cores 32
@@ -179,6 +203,12 @@ run 2 --synthetic constant:mean=1e-3,n
 says 'allowed is lognormal'
 run 2 $small --node-cores 1048576 --cores 1048576
 says '1048575 workers on 1 ranks; allowed: together 1048575'
+run 2 $small --change often
+says "--change is 'often'; allowed: alternate, renew, hot-moves"
+run 2 $small --slowness 1,,2
+says "--slowness is '1,,2'; allowed: numbers from 0.01 to 100, separated by commas"
+run 2 $small --rank-workers 12,24
+says "--rank-workers is '12,24'; allowed: numbers from 1 to 23"
 run 2 $small --start record
 says 'there is none'
 run 2 $small --compare --policy retain

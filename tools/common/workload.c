@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Durations: from a record or drawn, then drift and noise. */
+/* Durations: from a record or drawn, then drift, noise and other changes. */
 #include "workload.h"
 
 #include "record/record.h"
@@ -10,6 +10,7 @@
 
 /* Streams of random numbers; iterations have 0, 1, 2, ... */
 #define STREAM_DRAW (UINT64_C(1) << 32)
+#define STREAM_CHANGE (UINT64_C(2) << 32)
 
 #define TASKS_MAX 100000000
 
@@ -259,16 +260,108 @@ static bool read_tasks(const struct workload_source *source,
     return is_good;
 }
 
+/* Durations change places. */
+static void shuffle(struct workload *workload, struct eki_random random)
+{
+    float *s = workload->now_s;
+    for (int64_t left = workload->count; left > 1; left--) {
+        uint64_t other = eki_random_below(&random, (uint64_t)left);
+        float last = s[left - 1];
+        s[left - 1] = s[other];
+        s[other] = last;
+    }
+}
+
+/* Consecutive tasks, from a random one and AT of all on, take longer. */
+static void heat(struct workload *workload, struct eki_random random, double at)
+{
+    enum {
+        TIMES = 5,
+        ONE_OF = 20 /* tasks */
+    };
+    int64_t n = workload->count;
+    int64_t first = (int64_t)((draw_uniform(&random) + at) * (double)n);
+    for (int64_t i = 0; i < n / ONE_OF; i++)
+        workload->now_s[(first + i) % n] *= TIMES;
+}
+
+static struct eki_random random_of(const struct workload_source *source, int i)
+{
+    struct eki_random random;
+    eki_random_seed(&random, (uint64_t)source->seed,
+                    STREAM_CHANGE + (uint64_t)i);
+    return random;
+}
+
+static void alternate(struct workload *workload,
+                      const struct workload_source *source, int iteration)
+{
+    if (iteration % 2 == 1)
+        shuffle(workload, random_of(source, 0));
+}
+
+static void renew(struct workload *workload,
+                  const struct workload_source *source, int iteration)
+{
+    if (iteration > 0)
+        shuffle(workload, random_of(source, iteration));
+}
+
+static void heat_elsewhere(struct workload *workload,
+                           const struct workload_source *source, int iteration)
+{
+    heat(workload, random_of(source, iteration), 0);
+}
+
+static void heat_later(struct workload *workload,
+                       const struct workload_source *source, int iteration)
+{
+    if (iteration >= 4)
+        heat(workload, random_of(source, 0), 0);
+}
+
+/* By half its width each time. */
+static void heat_next(struct workload *workload,
+                      const struct workload_source *source, int iteration)
+{
+    heat(workload, random_of(source, 0), 0.025 * iteration);
+}
+
+static const struct change {
+    const char *name;
+    void (*apply)(struct workload *workload,
+                  const struct workload_source *source, int iteration);
+} changes[] = {{"alternate", alternate},
+               {"renew", renew},
+               {"hot-moves", heat_elsewhere},
+               {"hot-comes", heat_later},
+               {"hot-creeps", heat_next}};
+
+const char *change_words(void)
+{
+    return "alternate, renew, hot-moves, hot-comes, hot-creeps";
+}
+
+static void change(struct workload *workload,
+                   const struct workload_source *source, int iteration)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        if (strcmp(changes[i].name, source->change) == 0)
+            changes[i].apply(workload, source, iteration);
+    }
+}
+
 /* Memory for durations that change; those that do not are the base's. */
 static void make_changes(struct workload *workload,
                          const struct workload_source *source)
 {
     size_t n = (size_t)workload->count;
     workload->now_s = workload->base_s;
-    if (source->drift == 0 && source->noise == 0)
+    if (source->drift == 0 && source->noise == 0 && !source->change)
         return;
     workload->now_s = allocate(n, sizeof *workload->now_s);
-    workload->drift = allocate(n, sizeof *workload->drift);
+    if (source->drift > 0 || source->noise > 0)
+        workload->drift = allocate(n, sizeof *workload->drift);
 }
 
 /* Sums of nanoseconds must fit 63 bits, with drift and noise, too. */
@@ -308,20 +401,33 @@ void workload_free(struct workload *workload)
     free(workload->drift);
 }
 
-void workload_step(struct workload *workload,
-                   const struct workload_source *source, int iteration)
+/* Each duration as it is by drift and noise. */
+static void drift(struct workload *workload,
+                  const struct workload_source *source, int iteration)
 {
     struct eki_random random;
     eki_random_seed(&random, (uint64_t)source->seed, (uint64_t)iteration);
+    for (int64_t k = 0; k < workload->count; k++) {
+        double drift = exp(source->drift * 1e-2 * draw_normal(&random));
+        double noise = exp(source->noise * 1e-2 * draw_normal(&random));
+        double factor = iteration > 0 ? workload->drift[k] * drift : 1;
+        workload->drift[k] = (float)factor;
+        workload->now_s[k] = (float)(workload->base_s[k] * factor * noise);
+    }
+}
+
+void workload_step(struct workload *workload,
+                   const struct workload_source *source, int iteration)
+{
+    if (workload->drift)
+        drift(workload, source, iteration);
+    else if (workload->now_s != workload->base_s)
+        memcpy(workload->now_s, workload->base_s,
+               (size_t)workload->count * sizeof *workload->now_s);
+    if (source->change)
+        change(workload, source, iteration);
     workload->sum_s = workload->longest_s = 0;
     for (int64_t k = 0; k < workload->count; k++) {
-        if (workload->drift) {
-            double drift = exp(source->drift * 1e-2 * draw_normal(&random));
-            double noise = exp(source->noise * 1e-2 * draw_normal(&random));
-            double factor = iteration > 0 ? workload->drift[k] * drift : 1;
-            workload->drift[k] = (float)factor;
-            workload->now_s[k] = (float)(workload->base_s[k] * factor * noise);
-        }
         workload->sum_s += workload->now_s[k];
         workload->longest_s = fmax(workload->longest_s, workload->now_s[k]);
     }

@@ -18,6 +18,7 @@ struct workload_source {
     int seed;
     double scale;
     double drift, noise; /* percent */
+    const char *change;  /* one of change_words(); NULL: none */
 };
 
 /* Tasks in the order of their ids, and how long each takes. */
@@ -40,5 +41,8 @@ void workload_free(struct workload *workload);
 /* Durations of iteration 0, 1, 2, ..., one after the other. */
 void workload_step(struct workload *workload,
                    const struct workload_source *source, int iteration);
+
+/* How durations change from iteration to iteration, "alternate, ...". */
+const char *change_words(void);
 
 #endif

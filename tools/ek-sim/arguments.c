@@ -25,6 +25,12 @@ static const struct option options[] = {
      .help = "of a node, instead of the machine's"},
     {"--ranks-per-node", "R", AT(ranks_per_node), OPTION_INTEGER(1, 1024),
      .help = "instead of the machine's"},
+    {"--rank-workers", "N,...", AT(rank_workers), OPTION_TEXT,
+     .help = "of the first rank, the second, ..., in turns; instead of all "
+             "that fit"},
+    {"--slowness", "X,...", AT(slowness), OPTION_TEXT,
+     .help = "tasks take X times as long on the first node, the second, ..., "
+             "in turns (1)"},
     {"--progress", "HOW", AT(progress), OPTION_WORD(progress_words),
      .help = "server or polling, instead of the machine's"},
     {"--order", "NAME", AT(order), OPTION_WORD(order_words),

@@ -10,6 +10,7 @@
 struct arguments {
     struct run_arguments shared;
     const char *machine, *start, *order, *mode, *deque;
+    const char *rank_workers, *slowness;   /* lists of numbers */
     int cores, node_cores, ranks_per_node; /* 0: as the machine says */
     const char *progress;
     int iterations, buffer_slots;
@@ -65,6 +66,8 @@ struct run {
     struct eki_machine machine;
     int nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
+    double *slowness;                 /* [nodes]; a task takes so much longer */
+    double speed; /* of all workers: tasks of 1 s in a second */
     enum start start;
     int buffer_slots;
     bool is_sampled;
@@ -76,6 +79,12 @@ struct run {
 int64_t task_ns(const struct workload *workload, int64_t k);
 /* Durations of iteration 0, 1, 2, ..., one after the other. */
 void step_workload(const struct run *run, int iteration);
+
+/* What no makespan is shorter than, without and with regard to the longest
+ * task.
+ */
+double ideal_s(const struct run *run);
+double bound_s(const struct run *run);
 
 /* Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
  * message is there unless it is 0. */

@@ -97,6 +97,63 @@ static bool choose_nodes(struct run *run, struct message *message)
     return true;
 }
 
+/* Numbers separated by commas. */
+struct list {
+    const char *option, *text;
+    double least, most;
+};
+
+/* Fill VALUES [count] from a list, in turns. */
+static bool read_list(const struct list *list, double *values, int count,
+                      struct message *message)
+{
+    const char *at = list->text;
+    int read = 0;
+    for (bool is_more = true; is_more && read < count; read++) {
+        char *end;
+        values[read] = strtod(at, &end);
+        if (end == at || (*end != ',' && *end != '\0') ||
+            !(values[read] >= list->least && values[read] <= list->most))
+            return message_set(message,
+                               "%s is '%s'; allowed: numbers from %g to %g, "
+                               "separated by commas",
+                               list->option, list->text, list->least,
+                               list->most);
+        is_more = *end == ',';
+        at = end + 1;
+    }
+    for (int i = read; i < count; i++)
+        values[i] = values[i - read];
+    return true;
+}
+
+/* Workers of each rank, and how slow their nodes are. */
+static bool place_workers(struct run *run, struct message *message)
+{
+    const struct arguments *arguments = run->arguments;
+    int most = eki_machine_workers(&run->machine);
+    struct list list = {"--rank-workers", arguments->rank_workers, 1, most};
+    double *values = allocate((size_t)run->ranks, sizeof *values);
+    for (int r = 0; r < run->ranks; r++)
+        values[r] = most;
+    bool is_good = !list.text || read_list(&list, values, run->ranks, message);
+    run->workers = 0;
+    for (int r = 0; r < run->ranks; r++) {
+        run->rank_workers[r] = (int)values[r];
+        run->workers += run->rank_workers[r];
+    }
+    free(values);
+    for (int node = 0; node < run->nodes; node++)
+        run->slowness[node] = 1;
+    list = (struct list){"--slowness", arguments->slowness, 0.01, 100};
+    is_good = is_good && (!list.text ||
+                          read_list(&list, run->slowness, run->nodes, message));
+    for (int r = 0; is_good && r < run->ranks; r++)
+        run->speed +=
+            run->rank_workers[r] / run->slowness[run->node_of_rank[r]];
+    return is_good;
+}
+
 static bool place_ranks(struct run *run, struct message *message)
 {
     const struct eki_machine *machine = &run->machine;
@@ -105,10 +162,11 @@ static bool place_ranks(struct run *run, struct message *message)
         return false;
     run->rank_workers = allocate((size_t)run->ranks, sizeof(int));
     run->node_of_rank = allocate((size_t)run->ranks, sizeof(int));
-    for (int r = 0; r < run->ranks; r++) {
-        run->rank_workers[r] = eki_machine_workers(machine);
+    run->slowness = allocate((size_t)run->nodes, sizeof(double));
+    for (int r = 0; r < run->ranks; r++)
         run->node_of_rank[r] = r / (int)machine->node_ranks;
-    }
+    if (!place_workers(run, message))
+        return false;
     run->is_sampled = strcmp(mode, "sampled") == 0 ||
                       (strcmp(mode, "auto") == 0 &&
                        run->nodes * machine->node_cores > EXACT_CORES_MOST);
@@ -247,6 +305,7 @@ static int run_arguments(const struct arguments *arguments,
     workload_free(&workload);
     free(run.rank_workers);
     free(run.node_of_rank);
+    free(run.slowness);
     return exit_status;
 }
 

@@ -64,6 +64,19 @@ void step_workload(const struct run *run, int iteration)
     workload->longest_s = (double)longest * 1e-9;
 }
 
+double ideal_s(const struct run *run)
+{
+    return run->workload->sum_s / run->speed;
+}
+
+double bound_s(const struct run *run)
+{
+    double least = run->slowness[0];
+    for (int node = 1; node < run->nodes; node++)
+        least = fmin(least, run->slowness[node]);
+    return fmax(ideal_s(run), run->workload->longest_s * least);
+}
+
 /* Where task K starts. */
 static int start_of(const struct run *run, int64_t k)
 {
@@ -112,6 +125,11 @@ static bool add_tasks(struct simulation *simulation)
     return true;
 }
 
+static int node_of(const struct eki_sim_worker *worker)
+{
+    return worker->rank->topology.node;
+}
+
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                          bool begins)
 {
@@ -123,8 +141,10 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
     memcpy(&payload, worker->worker->batch.current->payload, sizeof payload);
     simulation->started++;
     simulation->sum += eki_hash(0, (uint64_t)payload.index);
-    return (uint64_t)(workload->drift ? task_ns(workload, payload.index)
-                                      : payload.ns);
+    int64_t ns = workload->now_s == workload->base_s
+                     ? payload.ns
+                     : task_ns(workload, payload.index);
+    return (uint64_t)((double)ns * simulation->run->slowness[node_of(worker)]);
 }
 
 static void add_moment(struct moments *moments, double value)
@@ -167,8 +187,8 @@ static void fill_row(struct simulation *simulation)
     *row = (struct row){.mode = simulation->mode,
                         .iteration = simulation->iteration + 1};
     values[FIELD_MAKESPAN] = wall_s;
-    values[FIELD_IDEAL] = run->workload->sum_s / run->workers;
-    values[FIELD_BOUND] = fmax(values[FIELD_IDEAL], run->workload->longest_s);
+    values[FIELD_IDEAL] = ideal_s(run);
+    values[FIELD_BOUND] = bound_s(run);
     values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / wall_s;
     values[FIELD_EFFICIENCY_BOUND] = values[FIELD_BOUND] / wall_s;
     values[FIELD_EFFICIENCY_CORES] =

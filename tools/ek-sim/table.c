@@ -87,9 +87,7 @@ void print_head(const struct run *run)
            workload->name, arguments->shared.source.scale, workload->count,
            workload->sum_s, workload->longest_s, run->machine.name, run->nodes,
            (long long)run->machine.node_cores, run->ranks, run->workers,
-           (double)workload->count / run->workers,
-           workload->sum_s / run->workers,
-           fmax(workload->sum_s / run->workers, workload->longest_s),
+           (double)workload->count / run->workers, ideal_s(run), bound_s(run),
            run->is_sampled ? "failed steals are drawn" : "exact");
     fflush(stdout);
 }

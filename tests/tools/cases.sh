@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Which policy where: the default (retain, random) and auto against the best
+# fixed combination of restore and steal policies, in many cases, simulated.
+#
+#     tests/tools/cases.sh BUILD                            the test
+#     tests/tools/cases.sh BUILD --all [--seeds N] [CASE...]   all combinations
+#     tests/tools/cases.sh BUILD --modes A+B,... [...]         some: restore+steal
+#
+# A figure is the least time / the time of the iterations and their restores in
+# percent, from the third on; with seeds 1 ... N their mean.  A case is a line:
+# its name, the best fixed combination, the arguments of ek-sim.  With --all the
+# last columns say what is best now, and "CHANGE" where the table's best is not
+# within 1 % of that.
+#
+# Tasks of be49 and be21 are those of chains of so many atoms: 204 and 68 a
+# worker, with a mean of 0.7 ms.
+set -eu
+cases='
+base of 204 tasks      retain+random      large
+2 a worker             centralized+none   few 752
+4 a worker             centralized+none   few 1504
+10 a worker            centralized+random few 3760
+alternate              hierarchical+near  large --change alternate
+new each time          retain+random      large --change renew
+drift 10 %             retain+random      large --drift 10
+drift 30 %             retain+random      large --drift 30
+base of 68 tasks       centralized+random small
+heavy tail             retain+random      heavy
+noise 10 %             retain+near        small --noise 10
+noise 50 %             retain+random      small --noise 50
+hot spot moves         original+counter   small --change hot-moves
+hot spot comes         centralized+random small --change hot-comes
+hot spot creeps        original+counter   small --change hot-creeps
+tcp                    centralized+none   tcp
+tcp, short tasks       centralized+none   tcp --scale 0.1
+tasks of 10 us         centralized+none   small --scale 0.0147
+one slow node          centralized+random small --slowness 1,1,1,2
+two slow nodes         centralized+random small --slowness 1,1.3
+47 and 23 workers      centralized+random small --rank-workers 47,23
+a million of 1 us      retain+random      million
+equal tasks            original+none      equal
+one long task          centralized+none   long
+tiles of 40            centralized+random tiles
+uneven start           centralized+near   small --start uneven:4:4
+four ranks a node      retain+random      ranks
+'
+
+# arguments WORD ARGUMENT...: what ek-sim is told.
+arguments() {
+    word=$1
+    shift
+    edr='--machine ib-edr --cores 384'
+    case $word in
+    large) set -- $edr --record "$folder/be49.ekr" "$@" ;;
+    small) set -- --machine ib-edr --cores 192 --record "$folder/be21.ekr" "$@" ;;
+    tcp) set -- --machine tcp --cores 192 --record "$folder/be21.ekr" "$@" ;;
+    few) set -- $edr --synthetic "lognormal:n=$1,mean=0.01,cv=0.3" ;;
+    heavy) set -- --machine ib-edr --cores 192 \
+        --synthetic lognormal:n=12784,mean=7e-4,cv=6 ;;
+    million) set -- --machine ib-edr --node-cores 6 --cores 12 --iterations 6 \
+        --synthetic lognormal:n=1000000,mean=1e-6,cv=1 ;;
+    equal) set -- $edr --synthetic constant:n=37600,mean=7e-4 ;;
+    long) set -- --machine ib-edr --cores 192 \
+        --synthetic constant:n=12784,mean=7e-4,longest=0.04 ;;
+    tiles) set -- --machine hopper --cores 384 --scale 110 \
+        --record "$records/gascf_be256_twentieth.ekr" ;;
+    ranks) set -- --machine frontier --cores 112 \
+        --synthetic exponential:n=7072,mean=7e-4 ;;
+    esac
+    echo "--iterations 9 --csv $*"
+}
+
+# measure MODE ARGUMENT...: the figure of a mode.
+measure() {
+    policy=${1%+*} steal=${1#"${1%+*}"} # with its plus
+    shift
+    seed=0
+    while [ $((seed += 1)) -le "$seeds" ]; do
+        "$sim" "$@" --seed $seed --policy "$policy" ${steal:+--steal "${steal#+}"}
+    done | awk -F, '
+        $1 == "mode" { for (i = 1; i <= NF; i++) at[$i] = i
+                       if (least) { sum += least / time; n++ }
+                       least = time = 0
+                       next }
+        $at["iteration"] > 2 { least += $at["bound_s"]
+                               time += $at["makespan_s"] + $at["restore_s"] }
+        END { if (("auto" in value) && ("retain+random" in value))
+              printf "98 %% of the best: auto in %d, the default in %d of %d\n", \
+                  autos, defaults, NR
+          exit is_test && !(NR == 27 && autos >= 20 && defaults >= 15) }'
