@@ -85,7 +85,106 @@ measure() {
                        next }
         $at["iteration"] > 2 { least += $at["bound_s"]
                                time += $at["makespan_s"] + $at["restore_s"] }
-        END { if (("auto" in value) && ("retain+random" in value))
+        END { printf "%.2f", 100 * (sum + least / time) / (n + 1) }'
+}
+
+# make_record NAME: what its tasks take, counted.
+make_record() {
+    EVENKEEL_WORKERS=1 "$root/tools/mpirun" -n 1 "$build/examples/hf_be/hf_be" \
+        --count --atoms "${1#be}" --spacing 4 --tile 20 --integral-ns 44 \
+        --test-ns 0 --record "$folder/$1.ekr" >"$folder/log" 2>&1 ||
+        { cat "$folder/log"; exit 1; }
+}
+
+# rows: a line for each case that is asked for: its name, the best mode, and
+# "MODE FIGURE" for each mode; separated by tabs.
+rows() {
+    echo "$cases" | sed -n 's/  *\([a-z]*+[a-z]*\)  */\t\1\t/p' |
+        while IFS="$tab" read -r name best given; do
+            [ -z "$wanted" ] || echo "$wanted" | grep -qxF "$name" || continue
+            printf '%s\t%s' "$name" "$best"
+            for mode in $(echo "$modes" | tr , ' '); do
+                really=$mode
+                [ "$mode" != best ] || really=$best
+                printf '\t%s %s' "$mode" \
+                    "$(measure "$really" $(arguments $given))"
+            done
+            echo
+        done
+}
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+sim=$build/tools/ek-sim/ek-sim records=$root/tests/data/record
+tab=$(printf '\t')
+shift
+modes='best,retain+random,auto' seeds=1 wanted='' is_test=1
+while [ $# -gt 0 ]; do
+    case $1 in
+    --all)
+        is_test=
+        modes=auto
+        for restore in original retain centralized hierarchical; do
+            for steal in none random near counter; do
+                modes=$modes,$restore+$steal
+            done
+        done
+        ;;
+    --modes)
+        is_test=
+        modes=$2
+        shift
+        ;;
+    --seeds)
+        seeds=$2
+        shift
+        ;;
+    *) wanted="$wanted$1
+" ;;
+    esac
+    shift
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+make_record be49
+make_record be21
+rows | awk -F"$tab" -v is_test="$is_test" '
+    function print_heads(part, i, pair, words) {
+        printf "%-18s", ""
+        for (i = 3; i <= NF; i++) {
+            split($i, pair, " ")
+            split(pair[1], words, "+")
+            printf " %-6s", substr(words[part], 1, 6)
+        }
+        print ""
+    }
+    # Whether a mode comes near the best; says so if not.
+    function is_good(mode, name) {
+        if (!(mode in value) || value[mode] >= 0.98 * best)
+            return 1
+        said = said "; not " name
+        return 0
+    }
+    NR == 1 { print_heads(1); print_heads(2) }
+    { best = 0
+      said = ""
+      split("", value)
+      printf "%-18s", $1
+      for (i = 3; i <= NF; i++) {
+          split($i, pair, " ")
+          printf " %-6.1f", pair[2]
+          value[pair[1]] = pair[2]
+          if (pair[1] != "auto" && pair[2] > best) { best = pair[2]; mode = pair[1] }
+      }
+      if (mode == "best")
+          mode = $2
+      else if (!("best" in value) && !(value[$2] >= 0.99 * best))
+          said = said " CHANGE"
+      autos += is_good("auto", "auto")
+      defaults += is_good("retain+random", "default")
+      print " " mode said
+      fflush() }
+    END { if (("auto" in value) && ("retain+random" in value))
               printf "98 %% of the best: auto in %d, the default in %d of %d\n", \
                   autos, defaults, NR
           exit is_test && !(NR == 27 && autos >= 20 && defaults >= 15) }'
