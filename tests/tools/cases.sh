@@ -18,9 +18,9 @@
 set -eu
 cases='
 base of 204 tasks      retain+random      large
-2 a worker             centralized+none   few 752
-4 a worker             centralized+none   few 1504
-10 a worker            centralized+random few 3760
+2 a worker             centralized+none   few 752 0.3
+4 a worker             retain+near        few 1504 1
+10 a worker            retain+near        few 3760 1
 alternate              hierarchical+near  large --change alternate
 new each time          retain+random      large --change renew
 drift 10 %             retain+random      large --drift 10
@@ -55,7 +55,7 @@ arguments() {
     large) set -- $edr --record "$folder/be49.ekr" "$@" ;;
     small) set -- --machine ib-edr --cores 192 --record "$folder/be21.ekr" "$@" ;;
     tcp) set -- --machine tcp --cores 192 --record "$folder/be21.ekr" "$@" ;;
-    few) set -- $edr --synthetic "lognormal:n=$1,mean=0.01,cv=0.3" ;;
+    few) set -- $edr --synthetic "lognormal:n=$1,mean=0.01,cv=$2" ;;
     heavy) set -- --machine ib-edr --cores 192 \
         --synthetic lognormal:n=12784,mean=7e-4,cv=6 ;;
     million) set -- --machine ib-edr --node-cores 6 --cores 12 --iterations 6 \
@@ -139,8 +139,11 @@ while [ $# -gt 0 ]; do
         seeds=$2
         shift
         ;;
-    *) wanted="$wanted$1
-" ;;
+    *)
+        is_test=
+        wanted="$wanted$1
+"
+        ;;
     esac
     shift
 done
