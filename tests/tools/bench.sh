@@ -12,7 +12,7 @@ has() {
         fail "$1: fewer than $2 rows of '${3-}': $(cat out err)"
 }
 
-run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service counter
+run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service counter loops
 has tasks 5 '(seed|spawned|restore|null index)'
 for way in threads processes nodes; do
     has steal 3 "$way: task to task"
@@ -20,6 +20,10 @@ for way in threads processes nodes; do
 done
 has service 4
 has counter 8 '(processes|nodes): (seeds|a range) of (10|100) us'
+for us in 1 10 100; do
+    has loops 14 "threads, $us us: "
+    has loops 14 "processes, $us us: "
+done
 grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
     fail 'something takes no time'
 

@@ -81,11 +81,16 @@ static inline void bench_wait(int *looks)
 }
 /* Keep this core busy. */
 void bench_spin_ns(double ns);
+/* Work of so many steps: as much wherever and whenever it runs. */
+void bench_burn(int64_t steps);
+/* Nanoseconds of a step, on a core of its own. */
+double bench_step_ns(void);
 /* Give this core away. */
 void bench_sleep_ms(int ms);
 
 /* Of the values that are numbers; NaN: there is none.  All sort VALUES. */
 double bench_minimum(double *values, int count);
+double bench_maximum(double *values, int count);
 double bench_median(double *values, int count);
 /* Mean of the lower half: finer than the ticks of the clock. */
 double bench_low_mean(double *values, int count);
@@ -146,6 +151,20 @@ void bench_barrier(MPI_Comm comm);
 /* Nanoseconds of a message of BYTES to the other rank and back. */
 double bench_message_round_trip(MPI_Comm both, int bytes);
 
+/* A counter in a window of rank 0, for MPI_Fetch_and_op(). */
+struct bench_window {
+    MPI_Win window;
+    int rank;
+};
+
+/* Collective over COMM, both. */
+void bench_window_open(MPI_Comm comm, struct bench_window *window);
+void bench_window_close(struct bench_window *window);
+/* To 0, by rank 0; a barrier must follow. */
+void bench_window_reset(const struct bench_window *window);
+/* The next CHUNK numbers: the first of them. */
+int64_t bench_window_draw(const struct bench_window *window, int64_t chunk);
+
 /* Options of all cases: the environment does not matter. */
 ek_options bench_options(const struct bench *bench, int workers);
 /* End the job if STATUS is a failure, which the call has said. */
@@ -160,6 +179,7 @@ void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);
+void bench_loops(const struct bench *bench);
 void bench_service(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */

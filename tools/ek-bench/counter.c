@@ -23,8 +23,7 @@ struct loop {
     int rank;
     int64_t n;
     double task_ns;
-    MPI_Win window;
-    int64_t *value; /* of rank 0's window */
+    struct bench_window window;
 };
 
 /* The library's ways. */
@@ -54,25 +53,13 @@ static double per_task(const struct loop *loop, uint64_t first)
     return 2 * longest / (double)loop->n;
 }
 
-static int64_t draw(const struct loop *loop, int64_t chunk)
-{
-    int64_t number;
-    MPI_Fetch_and_op(&chunk, &number, MPI_INT64_T, 0, 0, MPI_SUM, loop->window);
-    MPI_Win_flush(0, loop->window);
-    return number;
-}
-
 static double run_window(const struct loop *loop, int64_t chunk)
 {
-    int64_t zero = 0, old, number;
-    if (loop->rank == 0) {
-        MPI_Fetch_and_op(&zero, &old, MPI_INT64_T, 0, 0, MPI_REPLACE,
-                         loop->window);
-        MPI_Win_flush(0, loop->window);
-    }
+    int64_t number;
+    bench_window_reset(&loop->window);
     MPI_Barrier(loop->comm);
     uint64_t first = bench_ticks();
-    while ((number = draw(loop, chunk)) < loop->n) {
+    while ((number = bench_window_draw(&loop->window, chunk)) < loop->n) {
         int64_t rest = loop->n - number;
         for (int64_t i = 0; i < chunk && i < rest; i++)
             bench_spin_ns(loop->task_ns);
@@ -131,17 +118,14 @@ static void run_loops(const struct bench *bench, MPI_Comm both)
         {.name = "nodes: a range", .is_range = true, .is_apart = true}};
     struct loop loop = {
         .comm = both, .rank = bench->rank, .n = bench->tasks / TASKS_LESS};
-    MPI_Win_allocate(loop.rank == 0 ? sizeof(int64_t) : 0, sizeof(int64_t),
-                     MPI_INFO_NULL, both, &loop.value, &loop.window);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, loop.window);
+    bench_window_open(both, &loop.window);
     for (int w = 0; w < WAYS; w++)
         open_way(bench, &loop, &ways[w]);
     for (int i = 0; i < bench->repetitions * LENGTHS * CHUNKS; i++)
         run_turn(&loop, ways, i % LENGTHS, i / LENGTHS % CHUNKS);
     for (int w = 0; w < WAYS; w++)
         ek_destroy(&ways[w].tasks);
-    MPI_Win_unlock_all(loop.window);
-    MPI_Win_free(&loop.window);
+    bench_window_close(&loop.window);
 }
 
 void bench_counter(const struct bench *bench)

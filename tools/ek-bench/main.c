@@ -29,6 +29,8 @@ static const struct bench_case {
      "how long a request waits for a node that runs long tasks"},
     {"counter", bench_counter, false, false, true,
      "a loop over the shared counter and over MPI's: a minute"},
+    {"loops", bench_loops, false, false, true,
+     "loops of uneven tasks, against OpenMP, TBB and MPI: minutes"},
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
     {"machine", bench_machine, false, true, true,
@@ -119,9 +121,9 @@ static void print_help(FILE *stream)
           "  mpirun --bind-to none -n 2 ek-bench all\n"
           "  mpirun --map-by node --bind-to none -n 2 ek-bench machine >FILE"
           "\n\n"
-          "Each row shows the minimum and the median of the repetitions, the\n"
-          "same of its base, measured in turns, the ratio of the minima and\n"
-          "the median of the ratios.\n" DOCUMENTS
+          "Each row shows minimum, median and maximum of the repetitions, the\n"
+          "first two of its base, measured in turns, the ratio of the minima\n"
+          "and the median of the ratios.\n" DOCUMENTS
           "/benchmarks.md\nsays what each case means.\n" EXIT_WORDS,
           stream);
 }

@@ -44,7 +44,7 @@ void bench_row_add(struct bench_row *row, double value, double baseline)
 
 /* Minima and medians; the ratio of the minima and the median of the ratios. */
 struct summary {
-    double value, value_median;
+    double value, value_median, value_max;
     double baseline, baseline_median;
     double ratio, ratio_median;
 };
@@ -58,6 +58,7 @@ static struct summary summarize(struct bench_row *row)
     sum.ratio_median = bench_median(ratios, row->count);
     sum.value = bench_minimum(row->values, row->count);
     sum.value_median = bench_median(row->values, row->count);
+    sum.value_max = bench_maximum(row->values, row->count);
     sum.baseline = bench_minimum(row->baselines, row->count);
     sum.baseline_median = bench_median(row->baselines, row->count);
     sum.ratio = row->against ? sum.value / sum.baseline : NAN;
@@ -82,6 +83,7 @@ static void print_json(struct bench_row *row)
     print_number("baseline", sum.baseline);
     print_number("ratio", sum.ratio);
     print_number("value_median", sum.value_median);
+    print_number("value_max", sum.value_max);
     print_number("baseline_median", sum.baseline_median);
     print_number("ratio_median", sum.ratio_median);
     if (row->against)
@@ -101,8 +103,8 @@ static void print_row(struct bench_row *row)
         snprintf(target, sizeof target, "<= %.3g x", row->target_ratio);
     else if (row->target_ns > 0)
         snprintf(target, sizeof target, "<= %.3g ns", row->target_ns);
-    printf("%-8s %-36s %9.2f %9.2f", row->bench, row->name, sum.value,
-           sum.value_median);
+    printf("%-8s %-36s %9.2f %9.2f %9.2f", row->bench, row->name, sum.value,
+           sum.value_median, sum.value_max);
     if (row->against)
         printf("  %9.2f %9.2f %6.2f %6.2f  %-10s  %s\n", sum.baseline,
                sum.baseline_median, sum.ratio, sum.ratio_median, target,
@@ -116,9 +118,9 @@ void bench_table_print(const struct bench *bench)
     static bool has_head;
     bool is_first = bench->rank == 0;
     if (is_first && !bench->json && !has_head && row_count > 0) {
-        printf("%-8s %-36s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
-               "case (ns)", "min", "median", "base min", "median", "ratio",
-               "median", "target", "base");
+        printf("%-8s %-36s %9s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
+               "case (ns)", "min", "median", "max", "base min", "median",
+               "ratio", "median", "target", "base");
         has_head = true;
     }
     for (int i = 0; i < row_count; i++) {

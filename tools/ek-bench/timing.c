@@ -57,6 +57,33 @@ void bench_spin_ns(double ns)
         bench_pause();
 }
 
+void bench_burn(int64_t steps)
+{
+    /* What it comes to must go somewhere, or there is no need to compute it. */
+    static _Thread_local _Atomic uint64_t result;
+    uint64_t value = 1;
+    for (int64_t i = 0; i < steps; i++)
+        value = value * 6364136223846793005u + 1442695040888963407u;
+    /* relaxed: nobody looks. */
+    atomic_store_explicit(&result, value, memory_order_relaxed);
+}
+
+double bench_step_ns(void)
+{
+    enum {
+        STEPS = 100000,
+        TIMES = 50
+    };
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t first = bench_ticks();
+        bench_burn(STEPS);
+        uint64_t ticks = bench_ticks_after() - first;
+        least = ticks < least ? ticks : least;
+    }
+    return bench_ns(least) / STEPS;
+}
+
 void bench_sleep_ms(int ms)
 {
     struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
@@ -88,6 +115,12 @@ double bench_minimum(double *values, int count)
 {
     int numbers = sort_numbers(values, count);
     return numbers > 0 ? values[0] : NAN;
+}
+
+double bench_maximum(double *values, int count)
+{
+    int numbers = sort_numbers(values, count);
+    return numbers > 0 ? values[numbers - 1] : NAN;
 }
 
 double bench_median(double *values, int count)
