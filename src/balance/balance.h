@@ -148,6 +148,11 @@ void eki_pool_reset(struct eki_pool *pool, int64_t from);
  * hole, or displaces shorter ones.  False: no memory, some have no place. */
 bool eki_pool_sweep(struct eki_pool *pool, int64_t from);
 
+/* Place all items anew, longest first: each stays on the worker that it is from
+ * if that then has at most MOST, else it goes to the least loaded.  False: no
+ * memory, nothing has changed. */
+bool eki_pool_longest_first(struct eki_pool *pool, eki_ns most);
+
 /* Whether a worker is above the target. */
 bool eki_pool_has_over(const struct eki_pool *pool);
 eki_ns eki_pool_largest_load(const struct eki_pool *pool);

@@ -4,9 +4,9 @@
  * first item on that fits into none, a sweep needs the tasks that are no
  * longer: workers open; where few items fit nowhere, only those with the
  * largest holes, which displace first.  Where even all of them end above the
- * target, tasks are few and of like length: then the rest opens, too, and items
- * that fit nowhere are forced and repaired by swaps.  The better of both
- * counts.
+ * target, tasks are few and of like length: then the rest opens, too; items
+ * that fit nowhere are forced and repaired by swaps, or all are placed longest
+ * first.  The best counts.
  */
 #include "balance/balance.h"
 
@@ -17,6 +17,13 @@
  * further ones change nothing there. */
 enum {
     REPAIRS = 3
+};
+
+/* What another way must gain, as a part of what the load is above the target.
+ * Without it 19,200 workers in groups of 64 move 1.54 x the fewest of a million
+ * tasks, not 1.27 x, to end 0.24 % over the bound, not 0.26 %. */
+enum {
+    WORTH = 8
 };
 
 /* Workers that open for each item that fits nowhere, and in any case: with
@@ -139,23 +146,26 @@ static bool add_opened(struct eki_pool *pool, struct eki_item *items,
     return done;
 }
 
-/* Where the items of a pool lie, its largest load, and how many moved. */
+/* Where the items of a pool lie, its largest load, if that is above the target,
+ * and how many moved. */
 struct outcome {
     int32_t *places;
     eki_ns largest;
     int64_t moved;
 };
 
-static bool note_outcome(const struct eki_pool *pool, struct outcome *outcome)
+static eki_ns largest_over(const struct eki_pool *pool)
 {
-    outcome->places = eki_alloc((size_t)pool->count, sizeof *outcome->places);
-    if (!outcome->places)
-        return false;
+    eki_ns largest = eki_pool_largest_load(pool);
+    return largest > pool->target ? largest : pool->target;
+}
+
+static void note_outcome(const struct eki_pool *pool, struct outcome *outcome)
+{
     memcpy(outcome->places, pool->places,
            (size_t)pool->count * sizeof *outcome->places);
-    outcome->largest = eki_pool_largest_load(pool);
+    outcome->largest = largest_over(pool);
     outcome->moved = eki_pool_moved(pool);
-    return true;
 }
 
 static void put_back(struct eki_pool *pool, const struct outcome *outcome)
@@ -167,23 +177,53 @@ static void put_back(struct eki_pool *pool, const struct outcome *outcome)
     }
 }
 
-/* Force and repair from the start; what was there stays if it is better. */
-static bool try_swaps(struct eki_pool *pool)
+/* What the pool has is noted if it is better than BEST, else undone. */
+static void keep_better(struct eki_pool *pool, struct outcome *best)
 {
-    struct outcome swept;
-    if (!note_outcome(pool, &swept))
-        return false;
+    eki_ns largest = largest_over(pool);
+    eki_ns gain = best->largest - largest, over = best->largest - pool->target;
+    if ((gain > 0 && gain >= over / WORTH) ||
+        (gain == 0 && eki_pool_moved(pool) < best->moved))
+        note_outcome(pool, best);
+    else
+        put_back(pool, best);
+}
+
+/* Force, and repair. */
+static bool try_swaps(struct eki_pool *pool, struct outcome *best)
+{
     eki_pool_reset(pool, 0);
     bool done = eki_pool_place(pool, EKI_MISFIT_FORCED);
     for (int i = 0; done && i < REPAIRS; i++)
         done = eki_pool_repair(pool);
-    if (done) {
-        eki_ns largest = eki_pool_largest_load(pool);
-        if (largest > swept.largest ||
-            (largest == swept.largest && eki_pool_moved(pool) >= swept.moved))
-            put_back(pool, &swept);
-    }
-    eki_free(swept.places);
+    if (done)
+        keep_better(pool, best);
+    return done;
+}
+
+static bool try_longest_first(struct eki_pool *pool, eki_ns most,
+                              struct outcome *best)
+{
+    bool done = eki_pool_longest_first(pool, most);
+    if (done)
+        keep_better(pool, best);
+    return done;
+}
+
+/* Place all items in other ways, too; the best counts. */
+static bool try_others(struct eki_pool *pool)
+{
+    struct outcome best = {
+        .places = eki_alloc((size_t)pool->count, sizeof *best.places)};
+    bool done = best.places != NULL;
+    if (done)
+        note_outcome(pool, &best);
+    /* Where the target is out of reach, more stays that fits what was reached.
+     */
+    done = done && try_swaps(pool, &best) &&
+           try_longest_first(pool, pool->target, &best) &&
+           try_longest_first(pool, best.largest, &best);
+    eki_free(best.places);
     return done;
 }
 
@@ -196,7 +236,7 @@ enum eki_settle_next eki_settle_opened(struct eki_settle *settle,
     if (!add_opened(pool, items, count))
         return EKI_SETTLE_NO_MEMORY;
     if (settle->stage == EKI_SETTLE_ALL)
-        return try_swaps(pool) ? EKI_SETTLE_DONE : EKI_SETTLE_NO_MEMORY;
+        return try_others(pool) ? EKI_SETTLE_DONE : EKI_SETTLE_NO_MEMORY;
     if (!eki_pool_sweep(pool, settle->from))
         return EKI_SETTLE_NO_MEMORY;
     return eki_pool_has_over(pool) ? want_more(settle) : EKI_SETTLE_DONE;

@@ -17,7 +17,7 @@
  * Paper: LPT is from Graham, SIAM J. Appl. Math. 17 (1969).
  */
 #include "balance/holes.h"
-#include "balance/index_heap.h"
+#include "balance/least.h"
 #include "balance/nodes.h"
 
 enum {
@@ -31,29 +31,20 @@ struct sweep {
     eki_ns *above; /* [workers] */
     /* Items that a worker was added with and that the sweep has not met, as
      * lists, longest first. */
-    int64_t *heads; /* [workers] */
-    int64_t *next;  /* [count] */
-    /* Workers by what was above when the heap looked last: never more. */
-    struct eki_index_heap least;
-    eki_ns *seen; /* [workers] */
+    int64_t *heads;         /* [workers] */
+    int64_t *next;          /* [count] */
+    struct eki_least least; /* by what is above */
 };
-
-static bool has_less(const void *context, int32_t a, int32_t b)
-{
-    const eki_ns *loads = context;
-    return loads[a] != loads[b] ? loads[a] < loads[b] : a < b;
-}
 
 static bool open_sweep(struct sweep *sweep, struct eki_pool *pool)
 {
     size_t workers = (size_t)pool->workers;
     sweep->pool = pool;
     sweep->above = eki_alloc(workers, sizeof *sweep->above);
-    sweep->seen = eki_alloc(workers, sizeof *sweep->seen);
     sweep->heads = eki_alloc(workers, sizeof *sweep->heads);
     sweep->next = eki_alloc((size_t)pool->count, sizeof *sweep->next);
-    return sweep->above && sweep->seen && sweep->heads && sweep->next &&
-           eki_index_heap_init(&sweep->least, pool->workers) &&
+    return sweep->above && sweep->heads && sweep->next &&
+           eki_least_init(&sweep->least, pool->workers) &&
            eki_holes_init(&sweep->holes, pool) &&
            eki_nodes_init(&sweep->nodes, &sweep->holes);
 }
@@ -61,10 +52,9 @@ static bool open_sweep(struct sweep *sweep, struct eki_pool *pool)
 static void close_sweep(struct sweep *sweep)
 {
     eki_free(sweep->above);
-    eki_free(sweep->seen);
     eki_free(sweep->heads);
     eki_free(sweep->next);
-    eki_index_heap_free(&sweep->least);
+    eki_least_free(&sweep->least);
     eki_holes_free(&sweep->holes);
     eki_nodes_free(&sweep->nodes);
     eki_free(sweep);
@@ -87,19 +77,7 @@ static void fill(struct sweep *sweep, int64_t from)
         sweep->next[i] = sweep->heads[worker];
         sweep->heads[worker] = i;
     }
-    for (int32_t w = 0; w < pool->workers; w++)
-        sweep->seen[w] = sweep->above[w];
-    eki_index_heap_fill(&sweep->least, pool->workers, has_less, sweep->seen);
-}
-
-static int32_t least_above(struct sweep *sweep)
-{
-    const int32_t *top = &sweep->least.items[0];
-    while (sweep->seen[*top] != sweep->above[*top]) {
-        sweep->seen[*top] = sweep->above[*top];
-        eki_index_heap_sink(&sweep->least, 0, has_less, sweep->seen);
-    }
-    return *top;
+    eki_least_fill(&sweep->least, sweep->above, pool->workers);
 }
 
 /* Whether the target leaves room for NS beside what is above. */
@@ -123,10 +101,10 @@ static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
             if (may_displace(sweep, w, ns))
                 return w;
             if (++looks == LOOKS)
-                return least_above(sweep);
+                return eki_least_of(&sweep->least);
         }
     }
-    return least_above(sweep);
+    return eki_least_of(&sweep->least);
 }
 
 static int32_t choose(struct sweep *sweep, const struct eki_item *item)

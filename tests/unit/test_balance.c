@@ -350,6 +350,60 @@ static void decisions_are_as_good_as_longest_first(void)
     free(problem);
 }
 
+/* Few tasks of lengths of like size, of which a worker has more or fewer: most
+ * targets are out of reach. */
+static void draw_misfits(struct problem *problem)
+{
+    int32_t workers = 4 + (int32_t)below(WORKERS_MOST - 4);
+    int64_t most = 2 + below(20), at = 0;
+    bool is_uneven = below(2), has_two = below(2);
+    for (int32_t w = 0; w < workers; w++) {
+        problem->first[w] = at;
+        for (int64_t i = is_uneven ? below(2 * most) : most; i > 0; i--)
+            problem->ns[at++] = below(4)  ? 1000
+                                : has_two ? 2001
+                                          : 333 + below(700);
+        qsort(problem->ns + problem->first[w], (size_t)(at - problem->first[w]),
+              sizeof *problem->ns, descending);
+    }
+    problem->first[workers] = at;
+    problem->input = (struct eki_balance_input){
+        .workers = workers, .first = problem->first, .ns = problem->ns};
+    struct eki_totals totals = {.workers = workers, .tasks = at};
+    problem->input.eps = eki_balance_tolerance(&totals, 0);
+}
+
+/* Where the target is out of reach, about as close to it as LPT in place, by
+ * fewer moves. */
+static void decisions_out_of_reach_are_as_good(void)
+{
+    struct problem *problem = calloc(1, sizeof *problem);
+    int64_t all[2] = {0, 0};
+    int missed = 0;
+    eki_random_seed(&random_state, 19, 0);
+    for (int run = 0; run < 300 && check_failed() == 0; run++) {
+        struct eki_decision decision;
+        int64_t moved;
+        draw_misfits(problem);
+        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        check_decision(problem, &decision);
+        eki_ns mine = largest_load(problem, false), target = decision.target;
+        if (mine <= target)
+            continue;
+        missed++;
+        eki_ns theirs = longest_first(problem, target, &moved);
+        CHECK((mine - target) * 6 <= (theirs - target) * 7);
+        if (longest_first(problem, mine, &moved) > mine)
+            continue;
+        all[0] += decision.moved;
+        all[1] += moved;
+        CHECK(decision.moved * 4 <= moved * 5);
+    }
+    CHECK(missed > 100);
+    CHECK(all[0] * 10 < all[1] * 9);
+    free(problem);
+}
+
 /* Tasks that change their node, of so many workers each. */
 static int64_t moved_across(const struct problem *problem, int32_t node)
 {
@@ -633,6 +687,7 @@ int main(void)
     RUN(hard_loads_reach_the_bound);
     RUN(decisions_keep_and_help);
     RUN(decisions_are_as_good_as_longest_first);
+    RUN(decisions_out_of_reach_are_as_good);
     RUN(tasks_stay_on_their_node);
     RUN(few_workers_open_for_few_misfits);
     RUN(crowded_workers_bound_the_load);
