@@ -74,4 +74,9 @@ awk 'NR == 1 { good = $1 < 40 }
      NR > 1 { good = good && $1 > 99 }
      END { exit !(NR == 3 && good) }' "$out/iterations" ||
     fail "centralized: $(cat "$out/iterations")"
+
+# What retention alone cannot mend the automatic choice does.
+iterations 9600 3 auto random
+awk 'NR == 3 { exit !($1 > 99) }' "$out/iterations" ||
+    fail "auto: $(cat "$out/iterations")"
 exit $status
