@@ -52,9 +52,9 @@ arguments() {
     shift
     edr='--machine ib-edr --cores 384'
     case $word in
-    large) set -- $edr --record "$folder/be49.ekr" "$@" ;;
-    small) set -- --machine ib-edr --cores 192 --record "$folder/be21.ekr" "$@" ;;
-    tcp) set -- --machine tcp --cores 192 --record "$folder/be21.ekr" "$@" ;;
+    large) set -- $edr --record be49.ekr "$@" ;;
+    small) set -- --machine ib-edr --cores 192 --record be21.ekr "$@" ;;
+    tcp) set -- --machine tcp --cores 192 --record be21.ekr "$@" ;;
     few) set -- $edr --synthetic "lognormal:n=$1,mean=0.01,cv=$2" ;;
     heavy) set -- --machine ib-edr --cores 192 \
         --synthetic lognormal:n=12784,mean=7e-4,cv=6 ;;
@@ -64,7 +64,7 @@ arguments() {
     long) set -- --machine ib-edr --cores 192 \
         --synthetic constant:n=12784,mean=7e-4,longest=0.04 ;;
     tiles) set -- --machine hopper --cores 384 --scale 110 \
-        --record "$records/gascf_be256_twentieth.ekr" ;;
+        --record records/gascf_be256_twentieth.ekr ;;
     ranks) set -- --machine frontier --cores 112 \
         --synthetic exponential:n=7072,mean=7e-4 ;;
     esac
@@ -92,8 +92,8 @@ measure() {
 make_record() {
     EVENKEEL_WORKERS=1 "$root/tools/mpirun" -n 1 "$build/examples/hf_be/hf_be" \
         --count --atoms "${1#be}" --spacing 4 --tile 20 --integral-ns 44 \
-        --test-ns 0 --record "$folder/$1.ekr" >"$folder/log" 2>&1 ||
-        { cat "$folder/log"; exit 1; }
+        --test-ns 0 --record "$1.ekr" >log 2>&1 ||
+        { cat log; exit 1; }
 }
 
 # rows: a line for each case that is asked for: its name, the best mode, and
@@ -115,7 +115,7 @@ rows() {
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
-sim=$build/tools/ek-sim/ek-sim records=$root/tests/data/record
+sim=$build/tools/ek-sim/ek-sim
 tab=$(printf '\t')
 shift
 modes='best,retain+random,auto' seeds=1 wanted='' is_test=1
@@ -149,6 +149,8 @@ while [ $# -gt 0 ]; do
 done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+ln -s "$root/tests/data/record" records
 make_record be49
 make_record be21
 rows | awk -F"$tab" -v is_test="$is_test" '

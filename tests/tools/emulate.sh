@@ -62,7 +62,7 @@ awk -F, 'NR > 1 && $1 ~ /^Steal/ && $8 > 0 { tried = 1 } END { exit !tried }' \
 
 # As several nodes, with drift and noise.
 EVENKEEL_RANKS_PER_NODE=1 run 0 2 --synthetic "$small" --workers 4 \
-    --policy hierarchical --drift 10 --noise 5 --seed 3 --json
+    --policy hierarchical --drift 10 --noise 5 --change alternate --seed 3 --json
 [ "$(grep -c '^{"mode": "emulate", "iteration": [1-8], .*}$' out)" -eq 8 ] ||
     fail "json: $(cat out)"
 if command -v python3 >/dev/null; then

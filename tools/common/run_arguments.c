@@ -21,9 +21,8 @@ static const struct option options[] = {
     {"--noise", "P", AT(source.noise), OPTION_NUMBER(0, 100),
      .help = "durations vary by P percent around that (0)"},
     {"--change", "HOW", AT(source.change), OPTION_WORD(change_words),
-     .help = "besides: durations alternate between two orders, have another "
-             "each time, or 5 % of consecutive tasks take 5 x as long: "
-             "elsewhere each time, from the fifth iteration on, or creeping"},
+     .help = "other changes: alternate, renew, hot-moves, hot-comes or "
+             "hot-creeps (none)"},
     {"--seed", "S", AT(source.seed), OPTION_INTEGER(0, 2147483647),
      .help = "of durations and of Evenkeel (1)"},
     {"--policy", "NAME", AT(policy), OPTION_WORD(restore_words),
