@@ -170,7 +170,8 @@ struct eki_leader {
     int first_rank, ranks;
     const struct eki_section **heard; /* [ranks], while a parcel is taken */
     enum eki_leader_stage stage;
-    eki_ns sum;     /* of all that it was told: below EKI_NS_MOST */
+    eki_ns sum;     /* of the loads and tasks that it was told ... */
+    eki_ns opened;  /* ... and of those tasks that were in the loads */
     eki_ns *loads;  /* [workers], lent to the pool */
     int32_t *nodes; /* [workers], likewise */
     int32_t node_count;

@@ -437,7 +437,7 @@ static bool opened_fits(const struct eki_decode *decode,
     int64_t item = (int64_t)sizeof(struct eki_item);
     return eki_fits_one(decode, "bytes too many", section->bytes % item, 0) &&
            eki_fits_items(decode, (const struct eki_item *)(section + 1),
-                          section->bytes / item, first, last, &leader->sum);
+                          section->bytes / item, first, last, &leader->opened);
 }
 
 /* What each rank of the group tells, once, in the stage that the leader is in.

@@ -627,6 +627,36 @@ static bool is_balanced_with(struct lone *lone, int length)
     return target.is_balanced;
 }
 
+/* Rank 1 has three tasks, with which loads are as long as they may be in all:
+ * it keeps one, which the leader wants when two fit nowhere. */
+static void opened_tasks_count_once(void)
+{
+    const eki_ns ns = EKI_NS_MOST / 10 * 3;
+    struct {
+        struct eki_section section;
+        struct eki_offer_told told;
+        eki_ns load;
+        struct eki_item items[2];
+    } offer = {{1, sizeof offer - sizeof offer.section},
+               {.workers = 1, .items = 2, .largest = 3 * ns},
+               ns,
+               {{ns, 1, 0}, {ns, 1, 1}}};
+    struct {
+        struct eki_section section;
+        struct eki_item item;
+    } opened = {{1, sizeof opened.item}, {ns, 1, 2}};
+    struct eki_section nothing = {1, 0};
+    struct lone lone;
+    begin(&lone, 0);
+    lone_serve(&lone);
+    tell_totals_of(&lone, 3, ns);
+    tell(&lone, EKI_PARCEL_OFFER, &offer, sizeof offer);
+    tell(&lone, EKI_PARCEL_OPENED, &opened, sizeof opened);
+    tell(&lone, EKI_PARCEL_OPENED, &nothing, sizeof nothing);
+    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1. / 3, 1e-3);
+    lone_close(&lone);
+}
+
 static void what_was_reached_is_remembered(void)
 {
     for (int length = 5; length <= 10; length += 5) {
@@ -913,6 +943,7 @@ int main(void)
     RUN(tasks_stay_after_a_stop);
     RUN(root_tells_that_all_is_balanced);
     RUN(root_tells_a_target_where_loads_differ);
+    RUN(opened_tasks_count_once);
     RUN(what_was_reached_is_remembered);
     RUN(parcel_waits_for_a_buffer);
     RUN(parcel_that_lies_is_an_error);
