@@ -22,7 +22,8 @@
     X(OLD_REQUESTS, "old-requests")       \
     X(RESET_COUNTERS, "reset-counters")   \
     X(TASKS_LAST, "tasks-last")           \
-    X(PUBLISH_FIRST, "publish-first")
+    X(PUBLISH_FIRST, "publish-first")     \
+    X(HANDED_STAYS, "handed-stays")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -79,6 +79,7 @@ struct ek_collection {
     int64_t iteration; /* of the next ek_process() */
     double restore_s;  /* of the last ek_restore() */
     double rebalance_ns;        /* took the last one that moved tasks */
+    bool is_retained;           /* tasks lie where they ran last */
     ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;           /* when ek_process() was left; 0: never */
 };

@@ -96,6 +96,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                              .is_retained = tasks->is_retained,
                               .scheme = eki_collection_scheme(tasks)};
     if (status == EK_OK)
         status = prepare(tasks, phase.scheme, call == EKI_CALL_BEGIN);

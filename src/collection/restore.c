@@ -268,6 +268,7 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
+    tasks->is_retained = is_alone && status == EK_OK;
     if (status == EK_OK)
         tasks->restored = policy;
     whole->policy = policy;

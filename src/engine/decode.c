@@ -97,6 +97,16 @@ static bool fits_error(const struct eki_decode *decode,
            eki_fits_one(decode, "end of the text", end != NULL, true);
 }
 
+static bool fits_load(const struct eki_decode *decode,
+                      const struct eki_load *load)
+{
+    return eki_fits(decode, "work", (int64_t)load->work_ns, 0, INT64_MAX) &&
+           eki_fits(decode, "work of a worker", (int64_t)load->most_ns, 0,
+                    (int64_t)load->work_ns) &&
+           eki_fits(decode, "longest task", (int64_t)load->task_ns, 0,
+                    (int64_t)load->most_ns);
+}
+
 /* From the server that speaks for a neighbour in the tree, to the one that
  * speaks for this node. */
 static bool fits_neighbour(const struct eki_decode *decode,
@@ -134,7 +144,7 @@ static bool vote_fits(const struct eki_decode *decode,
     return eki_fits_one(decode, "wave", head->first, wave) &&
            eki_fits_one(decode, "votes before it", waves->has_vote[at], 0) &&
            eki_fits(decode, "stillness", (int64_t)vote.is_still, 0, 1) &&
-           fits_error(decode, &vote.error);
+           fits_load(decode, &vote.load) && fits_error(decode, &vote.error);
 }
 
 static bool verdict_fits(const struct eki_decode *decode,
@@ -153,6 +163,7 @@ static bool verdict_fits(const struct eki_decode *decode,
                     -1) &&
            eki_fits(decode, "verdict", verdict.wave, EKI_WAVE_AGAIN,
                     EKI_WAVE_DONE) &&
+           fits_load(decode, &verdict.load) &&
            fits_error(decode, &verdict.error);
 }
 

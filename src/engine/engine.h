@@ -86,6 +86,8 @@ struct eki_setup {
     bool is_checked;  /* options.check: calls of tasks are looked at */
     bool has_counter; /* EK_STEAL_COUNTER may come: 32 bytes for each rank */
     int check_words;  /* of others, that one step may look at for the end */
+    uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as
+                         is good for time */
 };
 
 struct eki_engine {
@@ -120,14 +122,15 @@ struct eki_engine {
     ek_on_failure on_failure;
     bool has_thieves; /* somebody may steal in this phase */
     uint64_t entered_ns;
+    uint64_t held_until; /* workers, as far as that is known */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic bool messages; /* the server must be stepped in this phase */
     _Atomic int absent;    /* workers without a thread */
     _Atomic int broken;    /* ek_status: no message moves any more */
+    _Atomic int holds;     /* protocols for which workers begin nothing */
 
     /* Written by the server, and by the thread that enters. */
-    int holds; /* protocols for which workers wait in a restore */
     struct eki_post post;
     struct eki_moves moves;
     struct eki_waves waves;
@@ -156,6 +159,7 @@ struct eki_phase {
     /* Each worker gets a thread, unless eki_worker_give_up() says otherwise:
      * where nobody steals its tasks wait for it. */
     bool has_threads;
+    bool is_retained;                /* tasks lie where they ran last */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
     int chunk; /* numbers that one draw of the counter takes; 0: 1 */
     const struct eki_victim_policy *victims; /* instead of the scheme's, or

@@ -340,6 +340,8 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
 uint64_t eki_worker_due(const struct ek_worker *worker)
 {
     const struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    if (eki_is_held(worker->engine))
+        return worker->engine->held_until;
     if (!elsewhere || !elsewhere->ops->due || eki_is_stopped(worker->engine))
         return UINT64_MAX;
     return elsewhere->ops->due(elsewhere, worker);
@@ -355,6 +357,7 @@ bool eki_worker_calls(const struct ek_worker *worker)
 bool eki_worker_awaits(const struct ek_worker *worker)
 {
     const struct eki_protocol *elsewhere = worker->engine->elsewhere;
-    return elsewhere && elsewhere->ops->awaits &&
-           elsewhere->ops->awaits(elsewhere, worker);
+    return eki_is_held(worker->engine) ||
+           (elsewhere && elsewhere->ops->awaits &&
+            elsewhere->ops->awaits(elsewhere, worker));
 }

@@ -19,7 +19,10 @@ static const struct eki_kind_traits kinds[EKI_KINDS] = {
     [EKI_KIND_PARCEL] = {"parcel", EKI_CONCERNS_SERVER, false, true, true},
     [EKI_KIND_BREAK] = {"break", EKI_CONCERNS_ALL, false, false, true},
     [EKI_KIND_PROBE] = {"probe", EKI_CONCERNS_SERVER, false, false, false},
-    [EKI_KIND_HERE] = {"here", EKI_CONCERNS_SERVER, false, false, false}};
+    [EKI_KIND_HERE] = {"here", EKI_CONCERNS_SERVER, false, false, false},
+    [EKI_KIND_OFFER] = {"offer", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_TAKE] = {"take", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_HAND] = {"hand", EKI_CONCERNS_SERVER, true, true, true}};
 
 const struct eki_kind_traits *eki_kind_traits_of(int kind)
 {

@@ -26,6 +26,9 @@ enum eki_kind {
                          eki_error */
     EKI_KIND_PROBE,   /* to a neighbour in the tree: are you there? */
     EKI_KIND_HERE,    /* to who asked: yes; first: wave, count: has voted */
+    EKI_KIND_OFFER,   /* hands: to any rank; struct eki_offer of a task */
+    EKI_KIND_TAKE,    /* hands: to who has it; first: id of the task */
+    EKI_KIND_HAND,    /* hands: to who takes it; slot */
     EKI_KINDS
 };
 

@@ -68,6 +68,20 @@ static inline bool eki_is_broken(const struct eki_engine *engine)
            eki_refused(engine) == EKI_BREAKS;
 }
 
+/*
+ * Protocols hold the workers of a rank on entering; until all have let go they
+ * begin nothing, and the seeds are the server's.
+ */
+void eki_engine_hold(struct eki_engine *engine, uint64_t until);
+void eki_engine_let_go(struct eki_engine *engine);
+static inline bool eki_is_held(const struct eki_engine *engine)
+{
+    /* acquire: pairs with the release in eki_engine_let_go(): the seeds. */
+    return EKI_UNLIKELY(atomic_load_explicit(&engine->holds,
+                                             memory_order_acquire) > 0) &&
+           !eki_is_broken(engine);
+}
+
 /* Signature of a worker that was seen in this phase: it may be in the next by
  * now, which tells nothing. */
 static inline uint64_t eki_signature_of(const struct eki_engine *engine,
@@ -133,6 +147,9 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
 /* Give the tasks of a message to just this worker; false: no memory. */
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message);
+/* ... or to whoever claims them. */
+bool eki_server_share(struct eki_engine *engine,
+                      const struct eki_message *message);
 /* The rank of this node whose server was stepped last. */
 static inline int eki_server_last_polled(const struct eki_engine *engine)
 {

@@ -81,9 +81,11 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
 static void enter_worker(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    /* relaxed: ordered by the release of phase. */
+    /* relaxed, all: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->signature[engine->phase & 1],
                           engine->signature, memory_order_relaxed);
+    atomic_store_explicit(&worker->words->work_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&worker->words->task_ns, 0, memory_order_relaxed);
     /* release: pairs with the acquire of whoever sums: the seeds count. */
     atomic_store_explicit(&worker->words->phase, engine->phase,
                           memory_order_release);
@@ -126,7 +128,8 @@ static bool enter_protocols(struct eki_engine *engine,
 
 static void open_server(struct eki_engine *engine)
 {
-    engine->holds = 0;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
     if (engine->answered.has_any)
         memset(&engine->answered, 0, sizeof engine->answered);
 }
@@ -148,6 +151,33 @@ static bool holds_strange(struct eki_engine *engine)
     }
     engine->has_strange = false;
     return false;
+}
+
+/* A worker finds one task when its thread comes; the only one is shown. */
+static void show_seeds(struct eki_engine *engine)
+{
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        eki_worker_publish(engine->workers[here],
+                           eki_local_count(&engine->workers[here]->local) == 1);
+}
+
+void eki_engine_hold(struct eki_engine *engine, uint64_t until)
+{
+    /* So that a worker that waits writes nothing to what is shown then. */
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        eki_local_reset_stack(&engine->workers[here]->local);
+    engine->held_until = until;
+    /* relaxed: handed on by the start of the team. */
+    atomic_fetch_add_explicit(&engine->holds, 1, memory_order_relaxed);
+}
+
+void eki_engine_let_go(struct eki_engine *engine)
+{
+    if (engine->kind == EKI_PHASE_PROCESS)
+        show_seeds(engine);
+    engine->post.moved++;
+    /* release: pairs with the acquire in eki_is_held(): the seeds. */
+    atomic_fetch_sub_explicit(&engine->holds, 1, memory_order_release);
 }
 
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
@@ -187,11 +217,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         enter_worker(engine->workers[here]);
-    /* A worker finds one task when its thread comes; the only one is shown. */
-    for (int here = 0; phase->kind == EKI_PHASE_PROCESS && here < workers;
-         here++)
-        eki_worker_publish(engine->workers[here],
-                           eki_local_count(&engine->workers[here]->local) == 1);
+    if (phase->kind == EKI_PHASE_PROCESS && !eki_is_held(engine))
+        show_seeds(engine);
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 

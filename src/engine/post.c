@@ -74,9 +74,8 @@ bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
     return chunk && push_chunk(worker, &worker->inbox, chunk);
 }
 
-/* Show the tasks of a message to all; false: no memory. */
-static bool show_all(struct eki_engine *engine,
-                     const struct eki_message *message)
+bool eki_server_share(struct eki_engine *engine,
+                      const struct eki_message *message)
 {
     struct eki_local *local = &engine->post.brought.local;
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
@@ -94,14 +93,14 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
     /* relaxed: a look, that saves a chunk. */
     if (atomic_load_explicit(&worker->answers, memory_order_relaxed) ==
         eki_shut(worker))
-        return show_all(engine, message);
+        return eki_server_share(engine, message);
     struct eki_chunk *chunk = make_chunk(engine, message);
     if (!chunk)
         return false;
     if (push_chunk(worker, &worker->answers, chunk))
         return true;
     eki_free(chunk);
-    return show_all(engine, message);
+    return eki_server_share(engine, message);
 }
 
 void eki_server_answered(struct eki_engine *engine, uint64_t ns)

@@ -29,6 +29,7 @@ struct eki_protocol;
 enum eki_service {
     EKI_SERVE_REBALANCE,
     EKI_SERVE_MOVES,
+    EKI_SERVE_HANDS,
     EKI_SERVE_COUNTER,
     EKI_SERVE_END,
     EKI_SERVE_REQUESTS

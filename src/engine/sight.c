@@ -200,7 +200,7 @@ uint64_t eki_see_server(struct eki_look *look, const struct eki_moment *at,
     const struct eki_engine *engine = look->engine;
     if (engine->kind == EKI_PHASE_PROCESS || !at->is_server)
         return quiet;
-    if (engine->holds > 0 && engine->post.moved != look->moved)
+    if (eki_is_held(engine) && engine->post.moved != look->moved)
         look->since = at->now;
     look->moved = engine->post.moved;
     uint64_t same = eki_ns_since(look->since, at->now);

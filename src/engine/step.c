@@ -54,15 +54,23 @@ static enum eki_step start(struct ek_worker *worker, uint64_t now)
     return EKI_STEP_RUN;
 }
 
+/* Its seeds are not its own yet. */
+static enum eki_step hold(struct ek_worker *worker, uint64_t now)
+{
+    if (!worker->search.is_idle)
+        eki_worker_become_idle(worker, now);
+    return EKI_STEP_WAIT;
+}
+
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
 {
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
+    if (EKI_UNLIKELY(eki_is_held(worker->engine)))
+        return hold(worker, now);
     EKI_ASSERT_SLOW(eki_worker_check(worker));
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
-        return worker->engine->holds > 0 && !eki_is_broken(worker->engine)
-                   ? EKI_STEP_WAIT
-                   : eki_worker_wait(worker, now);
+        return eki_worker_wait(worker, now);
     eki_worker_close(worker, now);
     if (EKI_UNLIKELY(worker->piece.first >= 0)) {
         if (!eki_worker_put_back(worker))

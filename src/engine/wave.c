@@ -17,6 +17,32 @@ static void add_signatures(const struct eki_engine *engine,
     }
 }
 
+/* What the tasks of a subtree took, with those of another. */
+static void add_load(struct eki_load *sum, const struct eki_load *load)
+{
+    sum->work_ns += load->work_ns;
+    if (load->most_ns > sum->most_ns)
+        sum->most_ns = load->most_ns;
+    if (load->task_ns > sum->task_ns)
+        sum->task_ns = load->task_ns;
+}
+
+static void add_loads(const struct eki_engine *engine, struct eki_vote *vote)
+{
+    for (int i = 0; i < engine->topology->node_workers; i++) {
+        const struct eki_worker_words *words = eki_words_of(engine, i);
+        /* relaxed, both: stored before `executed`. */
+        uint64_t work_ns =
+            atomic_load_explicit(&words->work_ns, memory_order_relaxed);
+        uint64_t task_ns =
+            atomic_load_explicit(&words->task_ns, memory_order_relaxed);
+        /* The worker may have stored one of them anew. */
+        struct eki_load load = {work_ns, work_ns,
+                                task_ns < work_ns ? task_ns : work_ns};
+        add_load(&vote->load, &load);
+    }
+}
+
 /* Sums of this node; false: not all are in this phase, or not idle. */
 static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
 {
@@ -26,6 +52,7 @@ static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
     if (!eki_node_sums(engine, &vote->executed, &vote->created))
         return false;
     add_signatures(engine, vote);
+    add_loads(engine, vote);
     eki_node_error(engine, &vote->error);
     return true;
 }
@@ -35,6 +62,7 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
     sum->created += vote->created;
     sum->executed += vote->executed;
     sum->is_still &= vote->is_still;
+    add_load(&sum->load, &vote->load);
     if (vote->signature_low < sum->signature_low)
         sum->signature_low = vote->signature_low;
     if (vote->signature_high > sum->signature_high)
@@ -96,6 +124,8 @@ static void apply_verdict(struct eki_engine *engine)
         return;
     waves->forwarded = true;
     engine->node->announced_error = waves->verdict.error;
+    if (engine->kind == EKI_PHASE_PROCESS)
+        engine->node->load = waves->verdict.load;
     /* release: pairs with the acquires of workers and servers of the node. */
     atomic_store_explicit(&engine->node->announced, engine->phase,
                           memory_order_release);
@@ -162,7 +192,8 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
                    uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
-    struct eki_verdict verdict = {.wave = EKI_WAVE_AGAIN, .error = sum->error};
+    struct eki_verdict verdict = {
+        .wave = EKI_WAVE_AGAIN, .load = sum->load, .error = sum->error};
     if (is_stalled(engine, sum, now))
         verdict.wave = EKI_WAVE_STALLED;
     if (sum->created == sum->executed && is_second_wave(waves, sum))

@@ -26,6 +26,7 @@ struct eki_vote {
     uint64_t signature_low, signature_high;
     /* Whether every worker has answered the roll (internal.h) anew. */
     uint64_t is_still;
+    struct eki_load load;
     struct eki_error error;
 };
 
@@ -37,6 +38,7 @@ enum eki_wave {
 
 struct eki_verdict {
     int64_t wave; /* enum eki_wave */
+    struct eki_load load;
     struct eki_error error;
 };
 

@@ -33,10 +33,18 @@ enum eki_refused {
     EKI_BREAKS    /* phases are over at once */
 };
 
+/* What the tasks of a process took. */
+struct eki_load {
+    uint64_t work_ns; /* all of them */
+    uint64_t most_ns; /* those of the worker that ran most */
+    uint64_t task_ns; /* the longest */
+};
+
 struct eki_node_words {
     /* Written by the server of the lowest rank. */
     _Alignas(EKI_LINE) _Atomic uint64_t announced;
-    struct eki_error announced_error; /* before announced */
+    struct eki_error announced_error; /* before announced, both ... */
+    struct eki_load load;             /* ... of the last process */
 
     /* Written by any worker or server of the node, rarely. */
     _Alignas(EKI_LINE) _Atomic uint64_t stop[2]; /* start no task */
@@ -95,6 +103,9 @@ struct eki_worker_words {
     _Atomic uint64_t roll;              /* that it has answered */
     struct eki_deque_shared deque;
     struct eki_errors errors;
+    /* What its tasks took in this phase, all and the longest, when it is idle.
+     */
+    _Atomic uint64_t work_ns, task_ns;
 };
 
 /* A word that is set to the phase it speaks of. */

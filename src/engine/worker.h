@@ -310,8 +310,10 @@ void eki_worker_publish_now(struct ek_worker *worker);
 /* Broken invariant of a worker as text, or NULL; by its thread. */
 const char *eki_worker_check(const struct ek_worker *worker);
 
-/* Of a worker that waits: when it gets on by time alone, UINT64_MAX: never;
- * whether it wants the server; whether an answer for it is on its way. */
+/* Of a worker that waits, or is held: when it gets on by time alone,
+ * UINT64_MAX: never; whether it wants the server; whether an answer for it is
+ * on its way.
+ */
 uint64_t eki_worker_due(const struct ek_worker *worker);
 bool eki_worker_calls(const struct ek_worker *worker);
 bool eki_worker_awaits(const struct ek_worker *worker);

@@ -2,6 +2,7 @@
 #include "protocol/schemes.h"
 
 #include "protocol/counter.h"
+#include "protocol/hands.h"
 #include "protocol/requests.h"
 
 #define COUNTING (1u << EKI_DETECTOR_COUNTING)
@@ -33,5 +34,8 @@ ek_status eki_schemes_add(struct eki_engine *engine)
 {
     if (engine->setup.has_counter)
         EKI_TRY(eki_counter_add(engine));
-    return engine->alone ? EK_OK : eki_requests_add(engine);
+    if (engine->alone)
+        return EK_OK;
+    EKI_TRY(eki_hands_add(engine));
+    return eki_requests_add(engine);
 }

@@ -97,7 +97,7 @@ static void end(struct eki_balancer *balancer)
 {
     free_parts(balancer);
     balancer->is_done = true;
-    balancer->engine->holds--;
+    eki_engine_let_go(balancer->engine);
 }
 
 static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
@@ -118,7 +118,7 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     balancer->is_done = false;
     balancer->report = (struct eki_balance_report){0};
     balancer->sent = 0;
-    protocol->engine->holds++;
+    eki_engine_hold(protocol->engine, UINT64_MAX);
     if (!open_parts(balancer))
         give_up(balancer);
     return false;

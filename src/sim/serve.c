@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One step of a server: how long it takes, and whom it wakes. */
+#include "engine/offers.h"
 #include "sim/parts.h"
 
 #include <time.h>
@@ -42,6 +43,14 @@ static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
     }
 }
 
+/* The workers of RANK may begin, and what they have is seen. */
+static void let_go(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        eki_sim_note_visible(sim, &rank->workers[w]);
+    rank->port->told = -1;
+}
+
 static uint64_t real_ns(void)
 {
     struct timespec now;
@@ -70,6 +79,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     port->budget = draw_budget(sim);
     port->told = EKI_SIM_NOBODY;
     port->is_starved = port->is_answering = false;
+    bool was_held = eki_is_held(engine);
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
     if (is_timed)
         rank->decision_ns += real_ns() - start;
@@ -79,6 +89,8 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (sim->messages != sent)
         note_claims(sim, rank);
     eki_sim_note_brought(sim, rank);
+    if (was_held && !eki_is_held(engine))
+        let_go(sim, rank);
     wake_told(sim, rank, ns);
     if (engine->waves.forwarded && !rank->is_forwarded) {
         rank->is_forwarded = true;

@@ -194,6 +194,7 @@ struct eki_sim_setup {
     int functions; /* 0 ... functions - 1 */
     uint64_t seed;
     int check_words;
+    uint64_t hold_ns;
     bool has_counter;
     bool is_sampled;   /* failing steals between nodes are drawn */
     bool is_together;  /* ranks wait for each other between calls */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of a worker: its tasks, its steps, and its next look. */
+#include "engine/offers.h"
 #include "sim/parts.h"
 
 /* Steps of one event end when the worker is so far ahead of all others. */
@@ -157,6 +158,15 @@ static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
     return engine->alone && node->waiting == rank->topology.node_workers;
 }
 
+/* When the server of RANK lets its workers begin, if that is to come. */
+static uint64_t held_until(const struct eki_sim *sim,
+                           const struct eki_sim_rank *rank)
+{
+    uint64_t until = rank->engine->held_until;
+    uint64_t clock = eki_sim_clock(sim, rank);
+    return sim->now + (until > clock ? until - clock : 0);
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -189,8 +199,11 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
                              uint64_t busy, bool held)
 {
     const struct eki_sim_rank *rank = worker->rank;
-    uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_ask(sim, worker));
-    if (must_look(sim, worker))
+    bool is_held = eki_is_held(rank->engine);
+    uint64_t look =
+        earlier(sim->now + EKI_SIM_LOOK_NS,
+                is_held ? held_until(sim, rank) : next_ask(sim, worker));
+    if (!is_held && must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
     else if (!rank->engine->has_thieves && eki_worker_calls(worker->worker))
         /* It waits for nothing but the answer of its own server. */
@@ -222,6 +235,8 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (eki_worker_calls(worker->worker) &&
         (sim->program->pace || !is_polling || held))
         eki_sim_call_server(sim, rank, sim->now);
+    if (eki_is_held(rank->engine))
+        eki_sim_call_server(sim, rank, held_until(sim, rank));
     if (is_new)
         tell_idle(sim, rank);
 }

@@ -48,7 +48,8 @@ static ek_status create_rank(struct eki_sim *sim, int r)
                               .payload_bytes = given->payload_bytes,
                               .seed = given->seed,
                               .has_counter = given->has_counter,
-                              .check_words = given->check_words};
+                              .check_words = given->check_words,
+                              .hold_ns = given->hold_ns};
     setup.segment = segment_of(sim, &setup, rank->topology.node);
     if (!setup.segment)
         return eki_error(EK_ERR_NOMEM, "no memory for node %d",

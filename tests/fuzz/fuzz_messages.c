@@ -11,6 +11,7 @@
 #include "engine/offers.h"
 #include "fuzz.h"
 #include "protocol/counter.h"
+#include "protocol/hands.h"
 #include "protocol/schemes.h"
 #include "rebalance/balancer.h"
 
@@ -202,6 +203,7 @@ static void open_rank(struct job *job, int r, const int *nodes)
                               .payload_bytes = SLOT_BYTES - EKI_SLOT_HEADER,
                               .seed = 1,
                               .check_words = 16,
+                              .hold_ns = 100000,
                               .has_counter = true};
     if (!job->segments[nodes[r]])
         job->segments[nodes[r]] =
@@ -324,6 +326,7 @@ static void set_size(struct eki_head *head, const struct eki_engine *engine)
     case EKI_KIND_TASKS:
     case EKI_KIND_MOVE:
     case EKI_KIND_FETCHED:
+    case EKI_KIND_HAND:
         bytes = engine->slot_bytes;
         break;
     case EKI_KIND_VOTE:
@@ -338,6 +341,9 @@ static void set_size(struct eki_head *head, const struct eki_engine *engine)
         break;
     case EKI_KIND_BREAK:
         bytes = sizeof(struct eki_error);
+        break;
+    case EKI_KIND_OFFER:
+        bytes = sizeof(struct eki_offer);
         break;
     default:
         break;
@@ -594,6 +600,7 @@ static void run_phases(struct job *job, uint64_t how)
         phase.scheme =
             i % 2 ? NULL : eki_scheme_of((ek_steal_policy)(how >> 2 & 3));
         phase.balance = i % 2 ? &wish : NULL;
+        phase.has_threads = phase.is_retained = i > 0;
         if (i % 2)
             restore(job, EKI_ORDER_LONGEST);
         run_phase(job, &phase, true);

@@ -107,6 +107,7 @@ struct explore_scenario {
     X(drawn, "drawn from the counter")       \
     X(moved, "moved home")                   \
     X(balanced, "moved to balance")          \
+    X(handed, "handed over")                 \
     X(absent, "workers without thread")      \
     X(late_ranks, "ranks that enter late")   \
     X(no_buffer, "waits for a send buffer")  \

@@ -141,6 +141,7 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
         explore->setup.late_bytes != 0 && bytes > explore->setup.late_bytes;
     explore_seen.waves += head->kind == EKI_KIND_WAVE;
     explore_seen.moved += head->kind == EKI_KIND_MOVE ? head->count : 0;
+    explore_seen.handed += head->kind == EKI_KIND_HAND;
     if (explore->broken && explore->broken->sent && !explore->has_broken)
         explore->has_broken = explore->broken->sent(message);
     if (head->kind == EKI_KIND_MOVE)

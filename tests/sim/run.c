@@ -258,6 +258,8 @@ static void set_up(struct explore *explore,
         .functions = EXPLORE_FUNCTIONS,
         .seed = scenario->seed,
         .check_words = scenario->check_words,
+        /* For some messages to travel in. */
+        .hold_ns = 10 * (scenario->law.message + scenario->law.server),
         .has_counter = true,
         .is_reordered = true,
         .late_bytes = scenario->late_bytes,

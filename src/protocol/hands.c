@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "protocol/hands.h"
+
+#include "engine/decode.h"
+
+enum {
+    /* Seeds of a worker that are looked at, from the top: where the longest
+     * come first, all long ones of five times the mean. */
+    LOOKED_AT = 256,
+    DRAWS = 16 /* to find a rank of another node */
+};
+
+static struct eki_hands *of(struct eki_protocol *protocol)
+{
+    return (struct eki_hands *)protocol;
+}
+
+static bool is_open(const struct eki_hands *hands)
+{
+    return hands->takes_to != 0;
+}
+
+/* A longer array, or NULL, and its ROOM. */
+static void *grow(void *array, int *room, size_t bytes)
+{
+    int longer = *room ? 2 * *room : 64;
+    void *grown = eki_realloc(array, (size_t)longer, bytes);
+    if (grown)
+        *room = longer;
+    return grown;
+}
+
+static bool has_room_for_task(struct eki_hands *hands)
+{
+    if (hands->count < hands->room)
+        return true;
+    struct eki_hand *tasks = grow(hands->tasks, &hands->room, sizeof *tasks);
+    if (tasks)
+        hands->tasks = tasks;
+    return tasks != NULL;
+}
+
+/* Note a task, for which there is room, behind those that are as long. */
+static void note_task(struct eki_hands *hands, struct eki_hand task)
+{
+    int at = hands->count++;
+    for (; at > 0 && hands->tasks[at - 1].ns < task.ns; at--)
+        hands->tasks[at] = hands->tasks[at - 1];
+    hands->tasks[at] = task;
+}
+
+/* The task of this id in this state; NULL: there is none. */
+static struct eki_hand *find_task(struct eki_hands *hands, uint64_t id,
+                                  enum eki_hand_state state)
+{
+    for (int i = 0; i < hands->count; i++) {
+        if (hands->tasks[i].id == id && hands->tasks[i].state == state)
+            return &hands->tasks[i];
+    }
+    return NULL;
+}
+
+static void forget_task(struct eki_hands *hands, const struct eki_hand *task)
+{
+    int at = (int)(task - hands->tasks);
+    hands->count--;
+    memmove(hands->tasks + at, hands->tasks + at + 1,
+            (size_t)(hands->count - at) * sizeof *hands->tasks);
+}
+
+/* A message to be sent; where there is no memory the task stays. */
+static bool post_note(struct eki_hands *hands, enum eki_kind kind, int to,
+                      struct eki_offer offer)
+{
+    if (hands->note_count == hands->note_room) {
+        struct eki_hand_note *notes =
+            grow(hands->notes, &hands->note_room, sizeof *notes);
+        if (!notes)
+            return false;
+        hands->notes = notes;
+    }
+    hands->notes[hands->note_count++] = (struct eki_hand_note){kind, to, offer};
+    return true;
+}
+
+/* The slot of a task that lies here. */
+static struct eki_slot *slot_of(const struct eki_hands *hands,
+                                const struct eki_hand *task)
+{
+    struct eki_local *local =
+        &hands->protocol.engine->workers[task->here]->local;
+    unsigned char *at = local->seed_top;
+    struct eki_slot *slot;
+    do {
+        at -= local->slot_bytes;
+        slot = (struct eki_slot *)at;
+        EKI_ASSERT(at >= local->seed_base);
+    } while (slot->id != task->id);
+    return slot;
+}
+
+/* Put a task among a worker's seeds, below longer ones; false: no memory. */
+static bool insert(struct eki_local *local, const struct eki_slot *slot)
+{
+    uint32_t bytes = local->slot_bytes;
+    unsigned char *at = (unsigned char *)eki_local_add_seed(local);
+    if (!at)
+        return false;
+    for (; at != local->seed_base; at -= bytes) {
+        const struct eki_slot *below = (const struct eki_slot *)(at - bytes);
+        if (eki_bin_ns(below->bin) <= eki_bin_ns(slot->bin))
+            break;
+        memcpy(at, below, bytes);
+    }
+    memcpy(at, slot, bytes);
+    return true;
+}
+
+static void take_out(struct eki_local *local, struct eki_slot *slot)
+{
+    unsigned char *at = (unsigned char *)slot;
+    local->seed_top -= local->slot_bytes;
+    local->seed_end = local->seed_top;
+    memmove(at, at + local->slot_bytes, (size_t)(local->seed_top - at));
+}
+
+/* The worker of the rank that has least of long tasks. */
+static int least(const struct eki_hands *hands)
+{
+    int workers = hands->protocol.engine->topology->workers_here, found = 0;
+    for (int here = 1; here < workers; here++) {
+        if (hands->load_ns[here] < hands->load_ns[found])
+            found = here;
+    }
+    return found;
+}
+
+/* Whether a long task of NS fits a worker; the first one always does. */
+static bool fits(const struct eki_hands *hands, int here, uint64_t ns)
+{
+    uint64_t load = hands->load_ns[here];
+    return load == 0 || load + ns <= hands->most_ns;
+}
+
+/* Whether a long task of NS cannot displace TASK. */
+static bool stays(const struct eki_hand *task, uint64_t ns)
+{
+    return task->state == EKI_HAND_AWAITED ||
+           (task->state == EKI_HAND_HERE && task->ns >= ns);
+}
+
+/* The worker that has least, of those that have room for NS if it displaces
+ * shorter tasks; -1: none. */
+static int least_above(struct eki_hands *hands, uint64_t ns)
+{
+    int workers = hands->protocol.engine->topology->workers_here, found = -1;
+    memset(hands->above_ns, 0, (size_t)workers * sizeof *hands->above_ns);
+    for (int i = 0; i < hands->count; i++) {
+        if (stays(&hands->tasks[i], ns))
+            hands->above_ns[hands->tasks[i].here] += hands->tasks[i].ns;
+    }
+    for (int here = 0; here < workers; here++) {
+        if (hands->above_ns[here] + ns <= hands->most_ns &&
+            (found < 0 || hands->load_ns[here] < hands->load_ns[found]))
+            found = here;
+    }
+    return found;
+}
+
+/* A worker that can take a long task of NS; -1: none can. */
+static int find_worker(struct eki_hands *hands, uint64_t ns)
+{
+    int here = least(hands);
+    return fits(hands, here, ns) ? here : least_above(hands, ns);
+}
+
+/* Of the tasks that are shorter than NS a worker keeps what fits, the longest
+ * first. */
+static void displace(struct eki_hands *hands, int here, uint64_t ns)
+{
+    uint64_t load = 0;
+    if (hands->load_ns[here] <= hands->most_ns)
+        return;
+    for (int i = 0; i < hands->count; i++) {
+        if (hands->tasks[i].here == here && stays(&hands->tasks[i], ns))
+            load += hands->tasks[i].ns;
+    }
+    for (int i = 0; i < hands->count; i++) {
+        struct eki_hand *task = &hands->tasks[i];
+        if (task->here != here || task->state != EKI_HAND_HERE ||
+            task->ns >= ns)
+            continue;
+        if (load + task->ns <= hands->most_ns)
+            load += task->ns;
+        else
+            task->state = EKI_HAND_SHED;
+    }
+    hands->load_ns[here] = load;
+}
+
+/* A rank at random, by workers, that is neither of this node nor of that of
+ * FROM; -1: there is none, or it was not found. */
+static int draw_rank(struct eki_hands *hands, int from)
+{
+    const struct eki_topology *topology = hands->protocol.engine->topology;
+    for (int draws = 0; draws < DRAWS; draws++) {
+        int rank = eki_topology_rank(
+            topology,
+            (int)eki_random_below(&hands->random, (uint64_t)topology->workers));
+        int node = topology->node_of_rank[rank];
+        if (node != topology->node && node != topology->node_of_rank[from])
+            return rank;
+    }
+    return -1;
+}
+
+/* Offer a task to another rank; false: it stays where it is. */
+static bool pass(struct eki_hands *hands, struct eki_offer offer)
+{
+    int to = draw_rank(hands, offer.rank);
+    return to >= 0 && post_note(hands, EKI_KIND_OFFER, to, offer);
+}
+
+/* Move a task that was shed to another worker of the rank; false: no memory. */
+static bool move(struct eki_hands *hands, struct eki_hand *task, int to)
+{
+    struct ek_worker **workers = hands->protocol.engine->workers;
+    struct eki_slot *slot = slot_of(hands, task);
+    if (to != task->here) {
+        if (!insert(&workers[to]->local, slot))
+            return false;
+        take_out(&workers[task->here]->local, slot);
+    }
+    task->here = to;
+    task->state = EKI_HAND_HERE;
+    hands->load_ns[to] += task->ns;
+    displace(hands, to, task->ns);
+    return true;
+}
+
+/* A place on this rank for what was shed, the longest first, or an offer. */
+static void settle(struct eki_hands *hands)
+{
+    for (int i = 0; i < hands->count; i++) {
+        struct eki_hand *task = &hands->tasks[i];
+        if (task->state != EKI_HAND_SHED)
+            continue;
+        int to = find_worker(hands, task->ns);
+        if (to >= 0 && move(hands, task, to))
+            continue;
+        task->state = EKI_HAND_OFFERED;
+        pass(hands, (struct eki_offer){
+                        .id = task->id,
+                        .ns = task->ns,
+                        .rank = hands->protocol.engine->topology->rank});
+    }
+}
+
+/* Note the long seeds of a worker; false: no memory. */
+static bool look_at_seeds(struct eki_hands *hands, int here)
+{
+    const struct eki_local *local =
+        &hands->protocol.engine->workers[here]->local;
+    const unsigned char *at = local->seed_top;
+    for (int looked = 0; looked < LOOKED_AT && at != local->seed_base;
+         looked++) {
+        at -= local->slot_bytes;
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        uint64_t ns = eki_bin_ns(slot->bin);
+        /* What a task has set need not be time. */
+        if (ns <= hands->minor_ns || slot->flags & EKI_SLOT_SET)
+            continue;
+        if (!has_room_for_task(hands))
+            return false;
+        note_task(hands, (struct eki_hand){.ns = ns,
+                                           .id = slot->id,
+                                           .here = here,
+                                           .state = EKI_HAND_HERE});
+    }
+    return true;
+}
+
+/* Each worker keeps what fits, the longest first. */
+static void shed(struct eki_hands *hands)
+{
+    for (int i = 0; i < hands->count; i++) {
+        struct eki_hand *task = &hands->tasks[i];
+        if (fits(hands, task->here, task->ns))
+            hands->load_ns[task->here] += task->ns;
+        else
+            task->state = EKI_HAND_SHED;
+    }
+    settle(hands);
+}
+
+static void set_limits(struct eki_hands *hands)
+{
+    const struct eki_engine *engine = hands->protocol.engine;
+    uint64_t mean =
+        engine->node->load.work_ns / (uint64_t)engine->topology->workers;
+    hands->most_ns = mean + mean / EKI_HAND_TOLERANCE;
+    hands->minor_ns = mean / EKI_HAND_MINOR;
+    hands->hold_ns = engine->setup.hold_ns;
+    if (hands->hold_ns != 0)
+        return;
+    if (hands->minor_ns < EKI_HAND_LEAST_NS)
+        hands->minor_ns = EKI_HAND_LEAST_NS;
+    hands->hold_ns = mean / EKI_HAND_PART;
+    if (hands->hold_ns > EKI_HAND_HOLD_NS)
+        hands->hold_ns = EKI_HAND_HOLD_NS;
+}
+
+/* Whether tasks may be too long for stealing, as all ranks know alike. */
+static bool is_due(const struct eki_hands *hands, const struct eki_phase *phase)
+{
+    const struct eki_engine *engine = hands->protocol.engine;
+    const struct eki_load *load = &engine->node->load;
+    return phase->kind == EKI_PHASE_PROCESS && phase->is_retained &&
+           phase->has_threads && engine->has_thieves &&
+           load->most_ns > hands->most_ns && load->task_ns > hands->minor_ns;
+}
+
+static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now)
+{
+    struct eki_hands *hands = of(protocol);
+    struct eki_engine *engine = protocol->engine;
+    int workers = engine->topology->workers_here;
+    hands->count = hands->note_count = hands->next_note = 0;
+    hands->until = hands->takes_to = 0;
+    set_limits(hands);
+    if (!is_due(hands, phase))
+        return false;
+    memset(hands->load_ns, 0, (size_t)workers * sizeof *hands->load_ns);
+    for (int here = 0; here < workers; here++) {
+        /* Without memory nothing moves. */
+        if (!look_at_seeds(hands, here))
+            return false;
+    }
+    hands->until = now + hands->hold_ns;
+    hands->takes_to = hands->until - hands->hold_ns / 4;
+    shed(hands);
+    eki_engine_hold(engine, hands->until);
+    return true;
+}
+
+/* Book a task that was offered to a worker of this rank; false: it does not
+ * fit. */
+static bool book(struct eki_hands *hands, const struct eki_offer *offer)
+{
+    int here = find_worker(hands, offer->ns);
+    if (here < 0 || !has_room_for_task(hands) ||
+        !post_note(hands, EKI_KIND_TAKE, offer->rank, *offer))
+        return false;
+    note_task(hands, (struct eki_hand){.ns = offer->ns,
+                                       .id = offer->id,
+                                       .here = here,
+                                       .state = EKI_HAND_AWAITED});
+    hands->load_ns[here] += offer->ns;
+    displace(hands, here, offer->ns);
+    settle(hands);
+    return true;
+}
+
+static void take_offer(struct eki_hands *hands, struct eki_offer offer,
+                       uint64_t now)
+{
+    if (now >= hands->takes_to || eki_is_stopped(hands->protocol.engine) ||
+        book(hands, &offer))
+        return;
+    if (++offer.times < EKI_HANDS_MOST)
+        pass(hands, offer);
+}
+
+/* SOURCE takes a task that was offered; where it is too late the task stays. */
+static void take_take(struct eki_hands *hands, uint64_t id, int source)
+{
+    struct eki_hand *task = find_task(hands, id, EKI_HAND_OFFERED);
+    if (is_open(hands) && task &&
+        post_note(hands, EKI_KIND_HAND, source, (struct eki_offer){.id = id}))
+        task->state = EKI_HAND_PROMISED;
+}
+
+static enum eki_taken take_hand(struct eki_hands *hands,
+                                const struct eki_message *message)
+{
+    struct eki_engine *engine = hands->protocol.engine;
+    const struct eki_slot *slot = (const struct eki_slot *)message->body;
+    struct eki_hand *task = find_task(hands, slot->id, EKI_HAND_AWAITED);
+    if (!is_open(hands) || !task)
+        return eki_server_share(engine, message) ? EKI_TAKEN : EKI_NO_MEMORY;
+    if (!insert(&engine->workers[task->here]->local, slot))
+        return EKI_NO_MEMORY;
+    task->state = EKI_HAND_HERE;
+    return EKI_TAKEN;
+}
+
+static bool offer_fits(const struct eki_decode *decode,
+                       const struct eki_message *message)
+{
+    const struct eki_topology *topology = decode->engine->topology;
+    struct eki_offer offer;
+    if (!eki_fits_body(decode, &message->head, 1, sizeof offer))
+        return false;
+    memcpy(&offer, message->body, sizeof offer);
+    return eki_fits(decode, "home of a task", eki_id_home(offer.id), 0,
+                    topology->workers - 1) &&
+           eki_fits(decode, "duration", (int64_t)offer.ns, 1, INT64_MAX) &&
+           eki_fits(decode, "rank", offer.rank, 0, topology->size - 1) &&
+           eki_fits(decode, "times passed on", offer.times, 0,
+                    EKI_HANDS_MOST - 1);
+}
+
+static bool message_fits(struct eki_engine *engine,
+                         const struct eki_message *message)
+{
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    if (!eki_fits_one(&decode, "kind of phase", engine->kind,
+                      EKI_PHASE_PROCESS))
+        return false;
+    if (head->kind == EKI_KIND_OFFER)
+        return offer_fits(&decode, message);
+    if (head->kind == EKI_KIND_TAKE)
+        return eki_fits_body(&decode, head, 0, 0);
+    return eki_fits_slots(&decode, message) &&
+           eki_fits_one(&decode, "count", head->count, 1);
+}
+
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    struct eki_hands *hands = of(protocol);
+    const struct eki_head *head = &message->head;
+    struct eki_offer offer;
+    if (!message_fits(protocol->engine, message))
+        return EKI_REFUSED;
+    if (head->kind == EKI_KIND_HAND)
+        return take_hand(hands, message);
+    if (head->kind == EKI_KIND_TAKE) {
+        take_take(hands, (uint64_t)head->first, head->source);
+    } else {
+        memcpy(&offer, message->body, sizeof offer);
+        take_offer(hands, offer, now);
+    }
+    return EKI_TAKEN;
+}
+
+/* Fill a message; a task that is handed over is not here any more. */
+static void fill(struct eki_hands *hands, struct eki_message *message,
+                 const struct eki_hand_note *note)
+{
+    struct eki_engine *engine = hands->protocol.engine;
+    message->head.first = (int64_t)note->offer.id;
+    if (note->kind == EKI_KIND_TAKE)
+        return;
+    message->head.count = 1;
+    message->head.bytes = sizeof note->offer;
+    if (note->kind == EKI_KIND_OFFER) {
+        memcpy(message->body, &note->offer, sizeof note->offer);
+        return;
+    }
+    struct eki_hand *task = find_task(hands, note->offer.id, EKI_HAND_PROMISED);
+    struct eki_slot *slot = slot_of(hands, task);
+    message->head.bytes = engine->slot_bytes;
+    memcpy(message->body, slot, engine->slot_bytes);
+    if (!EKI_PLANTED(HANDED_STAYS))
+        take_out(&engine->workers[task->here]->local, slot);
+    forget_task(hands, task);
+}
+
+static void send(struct eki_hands *hands)
+{
+    struct eki_engine *engine = hands->protocol.engine;
+    for (; hands->next_note < hands->note_count; hands->next_note++) {
+        const struct eki_hand_note *note = &hands->notes[hands->next_note];
+        struct eki_message *message = eki_server_reserve(engine, note->kind);
+        if (!message)
+            return;
+        fill(hands, message, note);
+        eki_fabric_post(engine->fabric, message, note->to);
+    }
+    hands->next_note = hands->note_count = 0;
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    struct eki_hands *hands = of(protocol);
+    struct eki_engine *engine = protocol->engine;
+    if (EKI_LIKELY(!is_open(hands)))
+        return;
+    if (now < hands->until && !eki_is_stopped(engine)) {
+        send(hands);
+        return;
+    }
+    hands->takes_to = 0;
+    eki_engine_let_go(engine);
+}
+
+static void destroy(struct eki_protocol *protocol)
+{
+    struct eki_hands *hands = of(protocol);
+    eki_free(hands->load_ns);
+    eki_free(hands->above_ns);
+    eki_free(hands->tasks);
+    eki_free(hands->notes);
+    eki_free(hands);
+}
+
+const struct eki_protocol_ops eki_hands_ops = {
+    .name = "hands",
+    .service = EKI_SERVE_HANDS,
+    .kinds = 1u << EKI_KIND_OFFER | 1u << EKI_KIND_TAKE | 1u << EKI_KIND_HAND,
+    .destroy = destroy,
+    .enter = enter,
+    .take = take,
+    .step = step};
+
+ek_status eki_hands_add(struct eki_engine *engine)
+{
+    const struct eki_topology *topology = engine->topology;
+    size_t workers = (size_t)topology->workers_here;
+    struct eki_hands *hands = eki_alloc(1, sizeof *hands);
+    if (hands) {
+        hands->protocol.ops = &eki_hands_ops;
+        hands->load_ns = eki_alloc(workers, sizeof *hands->load_ns);
+        hands->above_ns = eki_alloc(workers, sizeof *hands->above_ns);
+        eki_random_seed(&hands->random, engine->setup.seed,
+                        (uint64_t)(topology->workers + topology->rank));
+        if (hands->load_ns && hands->above_ns) {
+            eki_engine_add(engine, &hands->protocol);
+            return EK_OK;
+        }
+        destroy(&hands->protocol);
+    }
+    return eki_error(EK_ERR_NOMEM, "no memory for handing tasks over");
+}

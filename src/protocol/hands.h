@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hands: long tasks that a worker cannot finish in time are handed to others
+ * before anybody begins.
+ *
+ *     rank -> a rank of another node   OFFER   a task: its id, what it takes,
+ *                                              who has it, how often it was
+ *                                              passed on
+ *     who has room -> who has it       TAKE
+ *     who has it -> who has room       HAND    the task
+ *
+ * Where tasks lie where they ran last, stealing mends what is uneven at the
+ * end: too late for a worker whose own tasks are all long.  But each rank knows
+ * what its tasks took, and the waves of the last process have told the mean
+ * load.  So, if some worker had more than the mean and a task was long, all
+ * ranks hold their workers for a moment after they have entered.  A worker
+ * keeps of its long tasks, the longest first, what fits the mean.  Each of the
+ * others goes to the worker of the rank that has least, if it fits there, or to
+ * one where it fits above the tasks that are as long: shorter ones that do not
+ * fit any more are displaced, and look for a place in turn.  What finds none is
+ * offered to a rank of a random other node, which takes it likewise, or passes
+ * the offer on.
+ *
+ * Until it is handed over a task lies where it is.  So an offer may get lost,
+ * at a rank that is late or that has no buffer, and what nobody has taken in
+ * time stays.  Tasks count where they were added, and are executed where they
+ * run, as stolen ones are.
+ */
+#ifndef EKI_PROTOCOL_HANDS_H
+#define EKI_PROTOCOL_HANDS_H
+
+#include "engine/engine.h"
+
+enum {
+    EKI_HANDS_MOST = 16,      /* ranks that are offered a task */
+    EKI_HAND_TOLERANCE = 100, /* what fits: the mean and this part of it */
+    EKI_HAND_MINOR = 50,      /* long is more than this part of the mean ... */
+    EKI_HAND_LEAST_NS = 1000000, /* ... and than this */
+    /* Workers are held for this part of the mean, or so long at most: as long
+     * as a task may wait unseen.  A message takes some 10 us. */
+    EKI_HAND_PART = 500,
+    EKI_HAND_HOLD_NS = 1000000
+};
+
+/* Of a task that was offered. */
+struct eki_offer {
+    uint64_t id, ns;
+    int32_t rank, times; /* who has it; how often it was passed on */
+};
+
+enum eki_hand_state {
+    EKI_HAND_HERE,     /* among the seeds of its worker */
+    EKI_HAND_SHED,     /* likewise, but it is to go */
+    EKI_HAND_OFFERED,  /* likewise, and others know */
+    EKI_HAND_PROMISED, /* likewise, and one has taken it */
+    EKI_HAND_AWAITED   /* its worker has room for it */
+};
+
+/* A long task. */
+struct eki_hand {
+    uint64_t ns, id;
+    int here; /* its worker */
+    enum eki_hand_state state;
+};
+
+/* A message that waits for a buffer. */
+struct eki_hand_note {
+    enum eki_kind kind;
+    int to;
+    struct eki_offer offer;
+};
+
+/* Written by the thread that enters, then by the server. */
+struct eki_hands {
+    struct eki_protocol protocol;
+    struct eki_random random;
+    uint64_t hold_ns;   /* workers are held for so long ... */
+    uint64_t until;     /* ... to this moment, and take tasks ... */
+    uint64_t takes_to;  /* ... as long as those can come; 0: nobody is held */
+    uint64_t most_ns;   /* of long tasks that a worker may have */
+    uint64_t minor_ns;  /* what takes longer is long */
+    uint64_t *load_ns;  /* [workers_here] long tasks that each has or awaits */
+    uint64_t *above_ns; /* [workers_here] those that cannot be displaced */
+    struct eki_hand *tasks; /* [count] the longest first */
+    int count, room;
+    struct eki_hand_note *notes; /* [note_count] sent before next_note */
+    int next_note, note_count, note_room;
+};
+
+extern const struct eki_protocol_ops eki_hands_ops;
+
+/* For a job of several nodes. */
+ek_status eki_hands_add(struct eki_engine *engine);
+
+#endif

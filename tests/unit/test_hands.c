@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hands: long tasks that are handed to others before anybody begins. */
+#include "lone.h"
+
+#include "protocol/hands.h"
+
+enum {
+    MS = 1000000,
+    MEAN_MS = 100,       /* what a worker had in the phase before */
+    HOLD_NS = 100 * 2000 /* a part of 500 of that */
+};
+
+/* Rank 0 with workers 0, 1; worker 2 is on rank 1, worker 3 on rank 2, each of
+ * another node.  In the last process a worker had more than the mean. */
+static void make(struct lone *lone)
+{
+    static const int workers[3] = {2, 1, 1}, nodes[3] = {0, 1, 2};
+    lone_open_job(lone, 0, 3, workers, nodes);
+    lone_make(lone);
+    lone->engine->node->load =
+        (struct eki_load){.work_ns = UINT64_C(4) * MEAN_MS * MS,
+                          .most_ns = UINT64_C(150) * MS,
+                          .task_ns = UINT64_C(60) * MS};
+}
+
+/* COUNT seeds of worker HERE, the longest last; the number of each is what it
+ * takes. */
+static void seed(struct lone *lone, int here, int count, const int *ms)
+{
+    for (int i = 0; i < count; i++)
+        lone_seed_at(lone, here, (uint64_t)ms[i])->bin =
+            eki_bin_of((uint64_t)ms[i] * MS);
+}
+#define SEED(lone, here, ...)                                     \
+    seed((lone), (here),                                          \
+         (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), \
+         (const int[]){__VA_ARGS__})
+
+static void enter_with(struct lone *lone, ek_steal_policy steal,
+                       bool is_retained, bool has_threads)
+{
+    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                              .signature = 1,
+                              .has_threads = has_threads,
+                              .is_retained = is_retained,
+                              .scheme = eki_scheme_of(steal)};
+    lone_enter_phase(lone, &phase);
+    lone_serve(lone);
+}
+
+static void enter(struct lone *lone)
+{
+    enter_with(lone, EK_STEAL_RANDOM, true, true);
+}
+
+/* What a worker has, published or not, from the bottom on. */
+static void check_seeds(const struct lone *lone, int here, int count,
+                        const int *ms)
+{
+    struct eki_local *local = &lone->engine->workers[here]->local;
+    if (!CHECK_EQ_INT(eki_local_slots(local, local->seeds, local->seed_end),
+                      count))
+        return;
+    for (int i = 0; i < count; i++)
+        CHECK_EQ_INT(lone_number(eki_slot_at(local->seeds, i, LONE_SLOT)),
+                     ms[i]);
+}
+#define CHECK_SEEDS(lone, here, ...)                                     \
+    check_seeds((lone), (here),                                          \
+                (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), \
+                (const int[]){__VA_ARGS__})
+
+static uint32_t visible(const struct lone *lone, int deque)
+{
+    const struct eki_engine *engine = lone->engine;
+    return eki_deque_visible(engine->setup.deque, engine->capacity,
+                             eki_deque_of(engine, deque));
+}
+
+/* The offer of a task of MS milliseconds, which is the I-th message. */
+static void check_offer(const struct lone *lone, int i, int ms, int rank,
+                        int times)
+{
+    struct eki_offer offer;
+    CHECK(lone->to[i] == 1 || lone->to[i] == 2);
+    const struct eki_message *message =
+        lone_sent_to(lone, i, EKI_KIND_OFFER, lone->to[i]);
+    CHECK_EQ_INT(message->head.count, 1);
+    CHECK_EQ_INT(message->head.bytes, sizeof offer);
+    memcpy(&offer, message->body, sizeof offer);
+    CHECK_EQ_INT(offer.id, ms);
+    CHECK_EQ_INT(eki_bin_of(offer.ns), eki_bin_of((uint64_t)ms * MS));
+    CHECK_EQ_INT(offer.rank, rank);
+    CHECK_EQ_INT(offer.times, times);
+}
+
+/* Rank 1 offers a task that it has, passed on TIMES before. */
+static struct eki_message *make_offer(struct lone *lone, int ms, int times)
+{
+    struct eki_offer offer = {
+        .id = (uint64_t)ms, .ns = (uint64_t)ms * MS, .rank = 1, .times = times};
+    struct eki_message *message = lone_message(lone, EKI_KIND_OFFER);
+    message->head.count = 1;
+    message->head.bytes = sizeof offer;
+    memcpy(message->body, &offer, sizeof offer);
+    return message;
+}
+
+static void offer(struct lone *lone, int ms, int times)
+{
+    make_offer(lone, ms, times);
+    lone_serve(lone);
+}
+
+/* Rank 1 takes a task. */
+static void take(struct lone *lone, int ms)
+{
+    lone_message(lone, EKI_KIND_TAKE)->head.first = ms;
+    lone_serve(lone);
+}
+
+/* Rank 1 hands over a task. */
+static struct eki_message *make_hand(struct lone *lone, int ms)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_HAND);
+    lone_fill(lone, message, 1, (uint64_t)ms);
+    ((struct eki_slot *)message->body)->bin = eki_bin_of((uint64_t)ms * MS);
+    return message;
+}
+
+static void check_held(struct lone *lone, bool is_held)
+{
+    for (int here = 0; here < 2; here++)
+        CHECK_EQ_INT(eki_worker_step(lone->engine->workers[here], lone->now) ==
+                         EKI_STEP_WAIT,
+                     is_held);
+}
+
+static void what_does_not_fit_is_offered_and_handed_over(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 1, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    check_offer(&lone, 0, 50, 0, 0);
+    CHECK_SEEDS(&lone, 0, 1, 40, 50, 60);
+    lone_forget(&lone);
+    take(&lone, 50);
+    const struct eki_message *hand = lone_sent_to(&lone, 0, EKI_KIND_HAND, 1);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    CHECK_EQ_INT(hand->head.count, 1);
+    CHECK_EQ_INT(hand->head.bytes, LONE_SLOT);
+    CHECK_EQ_INT(lone_number_in(hand, 0), 50);
+    CHECK_SEEDS(&lone, 0, 1, 40, 60);
+    CHECK_SEEDS(&lone, 1, 80);
+    /* It is gone. */
+    take(&lone, 50);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    lone_close(&lone);
+}
+
+static void workers_begin_when_that_is_over(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    uint64_t until = lone.engine->held_until;
+    CHECK_EQ_INT(until, lone.engine->entered_ns + HOLD_NS);
+    check_held(&lone, true);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), until);
+    CHECK(eki_worker_awaits(lone_worker(&lone)));
+    CHECK_EQ_INT(visible(&lone, 0), 0);
+    lone.now = until - 100;
+    lone_serve(&lone);
+    CHECK_EQ_INT(visible(&lone, 0), 2);
+    check_held(&lone, false);
+    /* The wait is none of the task. */
+    lone.now += 1000;
+    CHECK(eki_worker_take(lone_worker(&lone)) != NULL);
+    eki_worker_step(lone_worker(&lone), lone.now);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.work_ns, 1000);
+    lone_forget(&lone);
+    take(&lone, 50);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_close(&lone);
+}
+
+static void what_fits_a_worker_of_the_rank_goes_there(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 1, 40, 50, 60);
+    SEED(&lone, 1, 2, 30);
+    enter(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_SEEDS(&lone, 0, 1, 40, 60);
+    CHECK_SEEDS(&lone, 1, 2, 30, 50);
+    lone_close(&lone);
+}
+
+static void a_longer_task_displaces_shorter_ones(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 1, 60, 70);
+    SEED(&lone, 1, 32, 30, 35);
+    enter(&lone);
+    /* 60 goes to worker 1, which keeps 35; 32 goes to worker 0 instead. */
+    CHECK_SEEDS(&lone, 0, 1, 30, 70);
+    CHECK_SEEDS(&lone, 1, 32, 35, 60);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    lone_close(&lone);
+}
+
+static void short_tasks_and_the_first_long_one_stay(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 1, 1, 1, 1, 300);
+    SEED(&lone, 1, 1, 1, 99);
+    enter(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_SEEDS(&lone, 0, 1, 1, 1, 1, 300);
+    CHECK_SEEDS(&lone, 1, 1, 1, 99);
+    lone_close(&lone);
+}
+
+static void what_a_task_has_set_is_no_time(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 90, 95, 99);
+    for (int i = 0; i < 3; i++)
+        eki_slot_at(lone_worker(&lone)->local.seeds, i, LONE_SLOT)->flags |=
+            EKI_SLOT_SET;
+    enter(&lone);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    CHECK_SEEDS(&lone, 0, 90, 95, 99);
+    lone_close(&lone);
+}
+
+/* Nothing is offered, and the workers begin at once. */
+static void check_nothing(ek_steal_policy steal, bool is_retained,
+                          bool has_threads, struct eki_load load)
+{
+    struct lone lone;
+    make(&lone);
+    lone.engine->node->load = load;
+    SEED(&lone, 0, 80, 80, 80);
+    SEED(&lone, 1, 80, 80);
+    enter_with(&lone, steal, is_retained, has_threads);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 0);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_SEEDS(&lone, 0, 80, 80, 80);
+    lone_close(&lone);
+}
+
+static void nobody_is_held_where_nothing_is_to_be_gained(void)
+{
+    struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
+                            .most_ns = UINT64_C(150) * MS,
+                            .task_ns = UINT64_C(60) * MS};
+    check_nothing(EK_STEAL_NONE, true, true, load);
+    check_nothing(EK_STEAL_COUNTER, true, true, load);
+    check_nothing(EK_STEAL_RANDOM, false, true, load);
+    check_nothing(EK_STEAL_RANDOM, true, false, load);
+    struct eki_load even = load, fine = load, unknown = {0};
+    even.most_ns = UINT64_C(101) * MS;
+    fine.task_ns = UINT64_C(2) * MS;
+    check_nothing(EK_STEAL_RANDOM, true, true, even);
+    check_nothing(EK_STEAL_RANDOM, true, true, fine);
+    check_nothing(EK_STEAL_RANDOM, true, true, unknown);
+    /* Below a millisecond no task is long, whatever the mean is. */
+    for (int i = 0; i < 2; i++) {
+        struct eki_load little = {.work_ns = 4 * 5 * MS,
+                                  .most_ns = 10 * MS,
+                                  .task_ns = MS + (uint64_t)i};
+        struct lone lone;
+        make(&lone);
+        lone.engine->node->load = little;
+        enter(&lone);
+        CHECK_EQ_INT(lone.engine->holds, i);
+        lone_close(&lone);
+    }
+}
+
+static void who_has_room_takes_and_others_pass_on(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 60);
+    SEED(&lone, 1, 30);
+    enter(&lone);
+    offer(&lone, 70, 3);
+    const struct eki_message *taken = lone_sent_to(&lone, 0, EKI_KIND_TAKE, 1);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    CHECK_EQ_INT(taken->head.first, 70);
+    CHECK_EQ_INT(taken->head.count, 0);
+    lone_forget(&lone);
+    /* What is awaited counts, and is not displaced. */
+    offer(&lone, 50, 3);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    check_offer(&lone, 0, 50, 1, 4);
+    CHECK_EQ_INT(lone.to[0], 2);
+    lone_forget(&lone);
+    offer(&lone, 50, EKI_HANDS_MOST - 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    make_hand(&lone, 70);
+    lone_serve(&lone);
+    CHECK_SEEDS(&lone, 0, 60);
+    CHECK_SEEDS(&lone, 1, 30, 70);
+    lone_close(&lone);
+}
+
+static void an_offer_displaces_and_what_is_displaced_is_offered(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 35, 60);
+    SEED(&lone, 1, 90);
+    enter(&lone);
+    offer(&lone, 40, 0);
+    CHECK_EQ_INT(lone.sent_count, 2);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 1);
+    check_offer(&lone, 1, 35, 0, 0);
+    lone_close(&lone);
+}
+
+static void who_is_late_neither_gives_nor_takes(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    lone_forget(&lone);
+    offer(&lone, 20, 0);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 1);
+    lone_forget(&lone);
+    /* Too late for a task to come, but not for one that is on its way. */
+    lone.now = lone.engine->held_until - HOLD_NS / 4;
+    offer(&lone, 21, 0);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 0);
+    lone.now += HOLD_NS;
+    lone_serve(&lone);
+    lone_forget(&lone);
+    offer(&lone, 22, 0);
+    take(&lone, 50);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    /* Anybody can claim what comes now. */
+    make_hand(&lone, 20);
+    lone_serve(&lone);
+    CHECK_EQ_INT(visible(&lone, eki_server_deque(lone.engine)), 1);
+    CHECK_SEEDS(&lone, 0, 40, 50, 60);
+    lone_close(&lone);
+}
+
+static void nobody_is_held_in_a_phase_that_is_stopped(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    lone_forget(&lone);
+    eki_engine_stop(lone.engine);
+    offer(&lone, 20, 0);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 0);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    take(&lone, 50);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 0);
+    for (int here = 0; here < 2; here++) {
+        struct ek_worker *worker = lone.engine->workers[here];
+        eki_worker_step(worker, lone.now);
+        CHECK_EQ_INT(worker->counts.cancelled, here == 0 ? 3 : 1);
+    }
+    lone_close(&lone);
+}
+
+static void what_finds_no_buffer_stays(void)
+{
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    lone.buffers = 1;
+    enter(&lone);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    take(&lone, 50);
+    CHECK_EQ_INT(lone.sent_count, 1);
+    CHECK_SEEDS(&lone, 0, 40, 50, 60);
+    lone.now += HOLD_NS;
+    lone_serve(&lone);
+    lone.buffers = 4;
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 0);
+    CHECK_SEEDS(&lone, 0, 40, 50, 60);
+    lone_close(&lone);
+}
+
+/* Each allocation fails in turn; the tasks are there, and seen. */
+static void without_memory_tasks_stay(void)
+{
+    for (int64_t n = 1; n <= 6; n++) {
+        struct lone lone;
+        make(&lone);
+        SEED(&lone, 0, 40, 50, 60);
+        SEED(&lone, 1, 10, 80);
+        eki_memory_fail(n);
+        enter(&lone);
+        offer(&lone, 15, 0);
+        eki_memory_fail(0);
+        lone.now += HOLD_NS;
+        lone_serve(&lone);
+        const struct eki_local *local = &lone_worker(&lone)->local;
+        CHECK(eki_local_slots(local, local->seeds, local->seed_end) >= 2);
+        check_held(&lone, false);
+        lone_close(&lone);
+    }
+}
+
+enum field {
+    FIELD_COUNT,
+    FIELD_ID,
+    FIELD_NS,
+    FIELD_RANK,
+    FIELD_TIMES
+};
+
+static bool is_refused(struct lone *lone)
+{
+    lone_serve(lone);
+    return atomic_load_explicit(&lone->engine->node->refused,
+                                memory_order_relaxed) != EKI_FITS;
+}
+
+/* Whether an offer whose FIELD has this value is refused. */
+static bool refuses_offer(enum field field, int64_t value)
+{
+    struct lone lone;
+    struct eki_offer offer;
+    make(&lone);
+    enter(&lone);
+    struct eki_message *message = make_offer(&lone, 50, 0);
+    memcpy(&offer, message->body, sizeof offer);
+    if (field == FIELD_COUNT)
+        message->head.count = value;
+    else if (field == FIELD_ID)
+        offer.id = (uint64_t)value;
+    else if (field == FIELD_NS)
+        offer.ns = (uint64_t)value;
+    else if (field == FIELD_RANK)
+        offer.rank = (int32_t)value;
+    else
+        offer.times = (int32_t)value;
+    memcpy(message->body, &offer, sizeof offer);
+    bool is = is_refused(&lone);
+    lone_close(&lone);
+    return is;
+}
+
+static void offers_that_make_no_sense_are_refused(void)
+{
+    CHECK(!refuses_offer(FIELD_COUNT, 1));
+    CHECK(refuses_offer(FIELD_COUNT, 0));
+    CHECK(refuses_offer(FIELD_COUNT, 2));
+    CHECK(!refuses_offer(FIELD_ID, (int64_t)eki_id(3, 7)));
+    CHECK(refuses_offer(FIELD_ID, (int64_t)eki_id(4, 0)));
+    CHECK(!refuses_offer(FIELD_NS, 1));
+    CHECK(!refuses_offer(FIELD_NS, INT64_MAX));
+    CHECK(refuses_offer(FIELD_NS, 0));
+    CHECK(refuses_offer(FIELD_NS, -1));
+    CHECK(!refuses_offer(FIELD_RANK, 2));
+    CHECK(refuses_offer(FIELD_RANK, -1));
+    CHECK(refuses_offer(FIELD_RANK, 3));
+    CHECK(!refuses_offer(FIELD_TIMES, EKI_HANDS_MOST - 1));
+    CHECK(refuses_offer(FIELD_TIMES, -1));
+    CHECK(refuses_offer(FIELD_TIMES, EKI_HANDS_MOST));
+}
+
+/* A TAKE with a body, or a HAND of so many tasks, in this kind of phase. */
+static bool refuses(enum eki_kind kind, int count, enum eki_phase_kind phase)
+{
+    struct lone lone;
+    make(&lone);
+    lone_enter(&lone, phase, EK_STEAL_RANDOM);
+    lone_fill(&lone, lone_message(&lone, kind), count, 1);
+    bool is = is_refused(&lone);
+    lone_close(&lone);
+    return is;
+}
+
+static void answers_that_make_no_sense_are_refused(void)
+{
+    CHECK(!refuses(EKI_KIND_TAKE, 0, EKI_PHASE_PROCESS));
+    CHECK(refuses(EKI_KIND_TAKE, 1, EKI_PHASE_PROCESS));
+    CHECK(refuses(EKI_KIND_TAKE, 0, EKI_PHASE_RESTORE));
+    CHECK(!refuses(EKI_KIND_HAND, 1, EKI_PHASE_PROCESS));
+    CHECK(refuses(EKI_KIND_HAND, 0, EKI_PHASE_PROCESS));
+    CHECK(refuses(EKI_KIND_HAND, 2, EKI_PHASE_PROCESS));
+    CHECK(refuses(EKI_KIND_HAND, 1, EKI_PHASE_RESTORE));
+}
+
+/* Of processes, not of restores. */
+static void votes_tell_the_load(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    for (int restore = 0; restore < 2; restore++) {
+        lone_enter(&lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
+                   EK_STEAL_RANDOM);
+        CHECK_EQ_INT(eki_worker_step(lone_worker(&lone), lone.now),
+                     EKI_STEP_WAIT);
+        lone_vote(&lone, 1, 0, 0)->load = restore
+                                              ? (struct eki_load){9, 9, 9}
+                                              : (struct eki_load){500, 300, 70};
+        for (int i = 0; i < 3; i++)
+            lone_serve(&lone);
+        CHECK(lone.engine->waves.forwarded);
+        CHECK_EQ_INT(lone.engine->node->load.work_ns, 500);
+        CHECK_EQ_INT(lone.engine->node->load.most_ns, 300);
+        CHECK_EQ_INT(lone.engine->node->load.task_ns, 70);
+        struct eki_error error;
+        eki_worker_step(lone_worker(&lone), lone.now);
+        eki_engine_leave(lone.engine, &error);
+        lone_forget(&lone);
+    }
+    lone_close(&lone);
+}
+
+static bool refuses_load(struct eki_load load)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    lone_vote(&lone, 1, 0, 0)->load = load;
+    bool is = is_refused(&lone);
+    lone_close(&lone);
+    return is;
+}
+
+static void loads_that_make_no_sense_are_refused(void)
+{
+    CHECK(!refuses_load((struct eki_load){5, 5, 5}));
+    CHECK(refuses_load((struct eki_load){5, 6, 5}));
+    CHECK(refuses_load((struct eki_load){5, 4, 5}));
+    CHECK(refuses_load((struct eki_load){UINT64_MAX, 4, 4}));
+    CHECK(refuses_load((struct eki_load){5, UINT64_MAX, 4}));
+}
+
+int main(void)
+{
+    RUN(what_does_not_fit_is_offered_and_handed_over);
+    RUN(workers_begin_when_that_is_over);
+    RUN(what_fits_a_worker_of_the_rank_goes_there);
+    RUN(a_longer_task_displaces_shorter_ones);
+    RUN(short_tasks_and_the_first_long_one_stay);
+    RUN(what_a_task_has_set_is_no_time);
+    RUN(nobody_is_held_where_nothing_is_to_be_gained);
+    RUN(who_has_room_takes_and_others_pass_on);
+    RUN(an_offer_displaces_and_what_is_displaced_is_offered);
+    RUN(who_is_late_neither_gives_nor_takes);
+    RUN(nobody_is_held_in_a_phase_that_is_stopped);
+    RUN(what_finds_no_buffer_stays);
+    RUN(without_memory_tasks_stay);
+    RUN(offers_that_make_no_sense_are_refused);
+    RUN(answers_that_make_no_sense_are_refused);
+    RUN(votes_tell_the_load);
+    RUN(loads_that_make_no_sense_are_refused);
+    return check_result();
+}
