@@ -362,13 +362,21 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
 }
 
+/* The least part of the work that counts as having had cores.  What waits for a
+ * core between tasks may seem longer than all of them, and with 0 the stretch
+ * would be 0 for ever. */
+#define SHARE_LEAST 1e-3
+
 /* Durations are by the clock: what they hold of waiting for a core is taken
- * out, now and then.  What was not measured both times counts as unchanged. */
+ * out, now and then.  What was not measured both times counts as unchanged; so
+ * does everything where nothing ran. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
                            struct eki_report *report,
                            ek_process_report *figures)
 {
-    double share = fmax(1 - ratio(figures->starved_s, figures->work_s, 0), 0);
+    double share = fmax(
+        1 - ratio(figures->starved_s, figures->work_s, 1 - report->last_share),
+        SHARE_LEAST);
     double rest_ns = fmax(figures->work_s / NS - changes->now_ns, 0) * share;
     report->inflation *= ratio(changes->now_ns, changes->before_ns, 1);
     report->stretch *=

@@ -582,6 +582,26 @@ static void speed_is_work_at_first_durations(void)
     eki_report_destroy(&report);
 }
 
+/* What waited for cores, and what handed tasks out, was longer than tasks. */
+static void speed_survives_an_iteration_without_cores(void)
+{
+    struct eki_report *report = report_of(0, "tasks");
+    CHECK_NEAR(speed_of(report, 0, 2, 0), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 2, 3, 3), 0, 0);
+    CHECK_NEAR(speed_of(report, 3, 2, 0), 0.5, 1e-12);
+    eki_report_destroy(&report);
+}
+
+/* Between two iterations whose tasks wait for cores, as long as they run. */
+static void speed_survives_an_iteration_without_tasks(void)
+{
+    struct eki_report *report = report_of(0, "tasks");
+    CHECK_NEAR(speed_of(report, 0, 4, 2), 0.5, 1e-12);
+    CHECK_NEAR(speed_of(report, 0, 0, 0), 0, 0);
+    CHECK_NEAR(speed_of(report, 4, 4, 2), 0.5, 1e-12);
+    eki_report_destroy(&report);
+}
+
 /* One task took 1 s longer at first; the others are short, and all wait for
  * cores now. */
 static void speed_takes_short_tasks_as_unchanged(void)
@@ -678,6 +698,8 @@ int main(void)
     RUN(quantiles_hold_at_the_ends);
     RUN(handing_out_is_no_work);
     RUN(speed_is_work_at_first_durations);
+    RUN(speed_survives_an_iteration_without_cores);
+    RUN(speed_survives_an_iteration_without_tasks);
     RUN(speed_takes_short_tasks_as_unchanged);
     RUN(the_end_says_what_the_iterations_were);
     RUN(the_end_comes_without_iterations_too);
