@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Characters of the longest name. */
-static int name_width(void)
+static int name_width(const struct comparison *comparison)
 {
     size_t width = 0;
-    for (int i = 0; i < compared_count; i++) {
-        size_t length = strlen(compared_modes[i].name);
+    for (int i = 0; i < comparison->modes->count; i++) {
+        size_t length = strlen(comparison->modes->modes[i].name);
         width = length > width ? length : width;
     }
     return (int)width;
@@ -24,11 +24,11 @@ void trial_begin(struct trial *trial, const struct job *job)
         return;
     printf("%lld tasks, %d workers\n\n", (long long)job->total,
            job_workers(job));
-    printf(titles, name_width(), "", "it 1", "it >= 2", "least-most", "faster",
-           "", "cpu per", "tasks", "steals it 1", "steals last",
-           trial->comparison->quantity);
-    printf(titles, name_width(), "mode", "s", "median s", "s", "x static",
-           "speed", "worker s", "last it", "tried/successful",
+    printf(titles, name_width(trial->comparison), "", "it 1", "it >= 2",
+           "least-most", "faster", "", "cpu per", "tasks", "steals it 1",
+           "steals last", trial->comparison->quantity);
+    printf(titles, name_width(trial->comparison), "mode", "s", "median s", "s",
+           "x first", "speed", "worker s", "last it", "tried/successful",
            "tried/successful", trial->comparison->unit);
 }
 
@@ -83,8 +83,8 @@ static void print_row(const struct trial *trial, struct samples *base)
                  samples->later_s[later - 1]);
     printf("%-*s %8.4f %8.4f %15s %7.2f %6.1f%% %8.4f %9lld %9.1f/%7.1f "
            "%9.1f/%7.1f  %.*f\n",
-           name_width(), trial->mode->name, first_s, later_s, spread,
-           median(base->later_s, base->later) / later_s,
+           name_width(trial->comparison), trial->mode->name, first_s, later_s,
+           spread, median(base->later_s, base->later) / later_s,
            100 * samples->speed / later, samples->cpu_s / later,
            (long long)last->tasks, first->attempted_mean,
            first->successful_mean, last->attempted_mean, last->successful_mean,
@@ -130,9 +130,9 @@ static bool run_round(const struct comparison *comparison, int round,
                       struct samples *samples, struct trial *base,
                       struct message *message)
 {
-    for (int i = 0; i < compared_count; i++) {
+    for (int i = 0; i < comparison->modes->count; i++) {
         struct trial trial = {.comparison = comparison,
-                              .mode = &compared_modes[i],
+                              .mode = &comparison->modes->modes[i],
                               .round = round,
                               .is_first = round == 0 && i == 0,
                               .iterations = base->iterations,
@@ -157,8 +157,9 @@ bool comparison_run(const struct comparison *comparison,
     struct trial base = {.iterations = comparison->iterations};
     size_t rounds = (size_t)comparison->rounds;
     size_t later = rounds * (size_t)comparison->iterations;
-    struct samples *samples = allocate((size_t)compared_count, sizeof *samples);
-    for (int i = 0; i < compared_count; i++) {
+    int modes = comparison->modes->count;
+    struct samples *samples = allocate((size_t)modes, sizeof *samples);
+    for (int i = 0; i < modes; i++) {
         samples[i].first_s = allocate(rounds, sizeof(double));
         samples[i].later_s = allocate(later, sizeof(double));
     }
@@ -167,7 +168,7 @@ bool comparison_run(const struct comparison *comparison,
         is_good = run_round(comparison, round, samples, &base, message);
     if (is_good)
         print_end(&base);
-    for (int i = 0; i < compared_count; i++) {
+    for (int i = 0; i < modes; i++) {
         free(samples[i].first_s);
         free(samples[i].later_s);
     }

@@ -33,6 +33,7 @@ struct comparison {
     const char *work;            /* whose seconds are shown: "Fock builds" */
     int iterations;              /* at most */
     int rounds;                  /* each with all modes */
+    const struct mode_list *modes;
     trial_fn *run;
     const void *context; /* of @p run */
 };

@@ -14,11 +14,37 @@ static ek_status add_share(struct job *job, void *context)
     return ek_add_range(job->tasks, job->function, first, last);
 }
 
+/* What a mode says. */
+static ek_status set_mode(const struct mode *mode, ek_collection *tasks)
+{
+    ek_status status = EK_OK;
+    if (mode->restore)
+        status = ek_set(tasks, "restore", mode->restore);
+    if (status == EK_OK && mode->steal)
+        status = ek_set(tasks, "steal", mode->steal);
+    return status;
+}
+
+bool job_knows(const struct mode *mode)
+{
+    int is_known = true;
+    if (is_first_rank()) {
+        ek_collection *tasks;
+        ek_options options = EK_OPTIONS_INIT;
+        options.workers = 1;
+        options.ignore_environment = true;
+        is_known = ek_create(MPI_COMM_SELF, &options, &tasks) == EK_OK &&
+                   set_mode(mode, tasks) == EK_OK;
+        ek_destroy(&tasks);
+    }
+    MPI_Bcast(&is_known, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return is_known;
+}
+
 ek_status job_open(const struct job_setup *setup,
                    const struct job_options *options, ek_options collection,
                    struct job *job)
 {
-    const struct mode *mode = &setup->mode;
     *job = (struct job){.setup = *setup,
                         .total = options->total,
                         .add = options->add ? options->add : add_share,
@@ -27,10 +53,8 @@ ek_status job_open(const struct job_setup *setup,
     collection.payload_bytes = 16; /* a number; ranges need 16 */
     collection.ignore_environment = setup->ignore_environment;
     ek_status status = ek_create(setup->comm, &collection, &job->tasks);
-    if (status == EK_OK && mode->restore)
-        status = ek_set(job->tasks, "restore", mode->restore);
-    if (status == EK_OK && mode->steal)
-        status = ek_set(job->tasks, "steal", mode->steal);
+    if (status == EK_OK)
+        status = set_mode(&setup->mode, job->tasks);
     if (status == EK_OK)
         status = ek_register(job->tasks, options->function, options->task,
                              options->context, &job->function);

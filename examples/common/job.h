@@ -45,6 +45,13 @@ struct job_options {
 };
 
 /**
+ * Whether the library knows the policies of @p mode; it says what it allows.
+ *
+ * Call: Collective over MPI_COMM_WORLD.
+ */
+bool job_knows(const struct mode *mode);
+
+/**
  * Make a job.
  *
  * @param[in]  collection  Hooks and the like; what the others say is set here.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/mode_arguments.h"
 
+#include "common/job.h"
+
 #define AT(field) offsetof(struct mode_arguments, field)
 
 static const struct option options[] = {
@@ -12,11 +14,23 @@ static const struct option options[] = {
      .help = "iterations at most (50)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes and print one table"},
+    {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
      .help = "with --compare: rounds, each with all modes (1)"},
 };
 
 const struct command_line mode_command_line = {OPTION_ROWS(options)};
+
+/* The library knows the words. */
+static bool check_mode(const struct mode *mode, struct message *message)
+{
+    if (mode->is_anew || job_knows(mode))
+        return true;
+    return message_set(message,
+                       "--modes has '%s'; allowed: %s, RESTORE, or "
+                       "RESTORE+STEAL",
+                       mode->name, mode_names());
+}
 
 bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message)
@@ -26,6 +40,7 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
     shared->rounds = 0;
     if (!command_line_parse(line, argv, arguments, message))
         return false;
+    shared->has_compare |= shared->modes != NULL;
     if (shared->has_compare && (shared->policy || shared->steal))
         return message_set(message, MODES_OWN_POLICIES);
     if (shared->rounds > 0 && !shared->has_compare)
@@ -37,7 +52,12 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
     if (shared->has_compare && shared->iterations < 2)
         return message_set(message,
                            "--iterations is 1; --compare needs at least 2");
-    return true;
+    return modes_read(shared->modes, check_mode, &shared->compared, message);
+}
+
+void mode_arguments_free(struct mode_arguments *arguments)
+{
+    modes_free(&arguments->compared);
 }
 
 void mode_arguments_help(const struct command_line *line, FILE *stream)

@@ -12,7 +12,9 @@
 struct mode_arguments {
     const char *policy, *steal; /* mode, by name; NULL: not said */
     struct mode mode;
-    int iterations; /* at most */
+    const char *modes;         /* of a comparison; NULL: not said */
+    struct mode_list compared; /* what that comes to */
+    int iterations;            /* at most */
     bool has_compare;
     int rounds; /* of a comparison */
 };
@@ -25,10 +27,12 @@ extern const struct command_line mode_command_line;
  *
  * @param[in]     line       Shares mode_command_line.
  * @param[in,out] arguments  Begins with a struct mode_arguments, whose defaults
- *                           are set here.
+ *                           are set here; to be freed, also on failure.
  */
 bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message);
+
+void mode_arguments_free(struct mode_arguments *arguments);
 
 /** Say what is allowed, after what a program says of itself. */
 void mode_arguments_help(const struct command_line *line, FILE *stream);

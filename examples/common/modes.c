@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/modes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-const struct mode compared_modes[] = {
+static const struct mode compared_modes[] = {
     {"static", "original", "none", false, false},
     {"counter", "original", "counter", true, false},
     {"StealAll", "original", "random", true, true},
@@ -16,12 +17,14 @@ const struct mode compared_modes[] = {
     {"auto", "auto", "random", false, false},
 };
 
-const int compared_count = sizeof compared_modes / sizeof *compared_modes;
+enum {
+    COMPARED = sizeof compared_modes / sizeof *compared_modes
+};
 
 struct mode mode_find(const char *name, const char *steal)
 {
     struct mode mode = {.name = name, .restore = name};
-    for (int i = 0; i < compared_count; i++) {
+    for (int i = 0; i < COMPARED; i++) {
         if (strcmp(name, compared_modes[i].name) == 0)
             mode = compared_modes[i];
     }
@@ -30,11 +33,71 @@ struct mode mode_find(const char *name, const char *steal)
     return mode;
 }
 
+/* The mode that WORD, which is cut, names. */
+static struct mode mode_read(char *word)
+{
+    char *name = word, *plus = strchr(word, '+');
+    struct mode mode = mode_find(word, NULL);
+    if (!plus)
+        return mode;
+    /* The name stays whole. */
+    char *restore = name + strlen(name) + 1;
+    memcpy(restore, word, (size_t)(plus - word));
+    restore[plus - word] = '\0';
+    return (struct mode){.name = name, .restore = restore, .steal = plus + 1};
+}
+
+bool modes_read(const char *text, mode_check_fn *check, struct mode_list *list,
+                struct message *message)
+{
+    *list = (struct mode_list){0};
+    if (!text) {
+        list->modes = allocate(COMPARED, sizeof *list->modes);
+        list->count = COMPARED;
+        memcpy(list->modes, compared_modes, sizeof compared_modes);
+        return true;
+    }
+    /* Each word, and again its first part. */
+    size_t bytes = strlen(text) + 1;
+    list->words = allocate(2, bytes + 1);
+    list->modes = allocate(bytes, sizeof *list->modes);
+    char *to = list->words;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        struct mode *mode = &list->modes[list->count++];
+        memcpy(to, at, length);
+        *mode = mode_read(to);
+        if (!check(mode, message))
+            return false;
+        to += 2 * (length + 1);
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+void modes_free(struct mode_list *list)
+{
+    free(list->modes);
+    free(list->words);
+    *list = (struct mode_list){0};
+}
+
+const char *mode_names(void)
+{
+    static char names[200];
+    size_t bytes = 0;
+    for (int i = 0; i < COMPARED && bytes < sizeof names; i++)
+        bytes += (size_t)snprintf(names + bytes, sizeof names - bytes, "%s%s",
+                                  i > 0 ? ", " : "", compared_modes[i].name);
+    return names;
+}
+
 void modes_help(FILE *stream, bool has_nulls)
 {
     fprintf(stream, "\nModes of --compare, and their restore and steal "
                     "policies:\n");
-    for (int i = 0; i < compared_count; i++) {
+    for (int i = 0; i < COMPARED; i++) {
         const struct mode *mode = &compared_modes[i];
         if (has_nulls || !mode->has_nulls)
             fprintf(stream, "  %-14s %s, %s%s\n", mode->name, mode->restore,

@@ -5,7 +5,8 @@
 #ifndef COMMON_MODES_H
 #define COMMON_MODES_H
 
-#include <stdbool.h>
+#include "common/message.h"
+
 #include <stdio.h>
 
 /** A way to balance. */
@@ -18,14 +19,33 @@ struct mode {
     bool has_nulls; /* also null tasks that are known as such from the start */
 };
 
-/** What --compare says to --policy and --steal. */
-#define MODES_OWN_POLICIES                         \
-    "--compare has policies of its own: --policy " \
-    "and --steal do not go with it"
+/** What --compare and --modes say to --policy and --steal. */
+#define MODES_OWN_POLICIES                                        \
+    "--compare and --modes have policies of their own: --policy " \
+    "and --steal do not go with them"
 
-/** The modes that are compared; the first is the one to be faster than. */
-extern const struct mode compared_modes[];
-extern const int compared_count;
+/** Modes that are compared; the first is the one to be faster than. */
+struct mode_list {
+    struct mode *modes; /* [count] */
+    int count;
+    char *words; /* owned, of these modes */
+};
+
+/** Help of the option that chooses them. */
+#define MODES_HELP "these: names below, or RESTORE, or RESTORE+STEAL"
+
+/** Whether the policies of a mode are known; or else a message. */
+typedef bool mode_check_fn(const struct mode *mode, struct message *message);
+
+/**
+ * Read a list such as "static,retain+random,auto".
+ *
+ * @param[in]  text  NULL: all modes that have names.
+ * @param[out] list  To be freed, also on failure.
+ */
+bool modes_read(const char *text, mode_check_fn *check, struct mode_list *list,
+                struct message *message);
+void modes_free(struct mode_list *list);
 
 /**
  * A compared mode by its name, or else the restore policy of that name.
@@ -33,6 +53,9 @@ extern const int compared_count;
  * @param[in] steal  Instead of the mode's; NULL: the mode's.
  */
 struct mode mode_find(const char *name, const char *steal);
+
+/** The names of the compared modes. */
+const char *mode_names(void);
 
 /** A line for each compared mode; those with null tasks only if asked for. */
 void modes_help(FILE *stream, bool has_nulls);

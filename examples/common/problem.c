@@ -85,6 +85,7 @@ static int compare(const struct problem *problem,
                                           .work = "Fock builds",
                                           .iterations = arguments->iterations,
                                           .rounds = arguments->rounds,
+                                          .modes = &arguments->compared,
                                           .run = run_trial,
                                           .context = problem};
     if (!comparison_run(&comparison, &message))

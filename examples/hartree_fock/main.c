@@ -88,6 +88,7 @@ int main(int argc, char **argv)
         status = complain(&message, EXIT_BAD_INPUT);
     else
         status = run(&arguments);
+    mode_arguments_free(&arguments.shared);
     integrals_stop();
     MPI_Finalize();
     return status;

@@ -124,6 +124,7 @@ int main(int argc, char **argv)
         status = complain(&message, EXIT_BAD_INPUT);
     else
         status = run(&arguments);
+    mode_arguments_free(&arguments.shared);
     MPI_Finalize();
     return status;
 }

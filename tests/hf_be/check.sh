@@ -145,8 +145,10 @@ check_bad_input() {
     expect '--compare and --count do not go together' --compare --count
     expect '--record needs --count' --record be4.ekr
     expect "--test-ns is '-1'; allowed is a number from 0 to" --test-ns -1
-    expect '--compare has policies of its own' --compare --policy auto
-    expect '--compare has policies of its own' --compare --steal none
+    expect '--compare and --modes have policies of their own' --compare --policy auto
+    expect '--compare and --modes have policies of their own' --compare --steal none
+    expect "--modes has 'best'; allowed: static, counter" --modes retain,best
+    expect "steal: 'best' is not allowed; allowed: random" --modes retain+best
     expect '--compare needs at least 2' --compare --iterations 1
     expect '--repeat needs --compare' --repeat 2
     export EVENKEEL_STEAL=everything

@@ -122,7 +122,9 @@ bad "--workers is '65'" --synthetic "$small" --workers 65
 bad "--scale is '0'" --synthetic "$small" --scale 0
 bad '--csv and --json' --synthetic "$small" --csv --json
 bad '--repeat needs --compare' --synthetic "$small" --repeat 2
-bad '--compare has policies' --synthetic "$small" --compare --policy retain
+bad "--modes has 'retain+all'; allowed behind the +: random, near" --synthetic "$small" \
+    --modes retain+all
+bad '--compare and --modes have policies' --synthetic "$small" --compare --policy retain
 bad "--start is 'record'; allowed: block, dealt" --synthetic "$small" \
     --start record
 bad "unknown option '--fast'" --synthetic "$small" --fast

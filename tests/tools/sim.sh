@@ -38,6 +38,9 @@ for machine in hopper titan intrepid edison frontier ib-edr ib-hdr ib-ndr tcp \
     [ "$(grep -c '^[a-zA-Z]' out)" -ge 9 ] || fail "$machine: $(cat out)"
 done
 run 0 $small --compare --progress polling --deque locked --order executed
+run 0 $small --iterations 2 --csv --modes static,original+counter:16,retain,auto
+[ "$(cut -d, -f1 out | uniq | tr '\n' ' ')" = \
+    'mode static original+counter:16 retain auto ' ] || fail "--modes: $(cat out)"
 run 0 $small --json
 [ "$(grep -c '^{"mode": "retain+random", "iteration": [123], .*}$' out)" -eq 3 ] ||
     fail "json: $(cat out)"
@@ -211,8 +214,14 @@ run 2 $small --rank-workers 12,24
 says "--rank-workers is '12,24'; allowed: numbers from 1 to 23"
 run 2 $small --start record
 says 'there is none'
+run 2 $small --modes retain+best
+says "--modes has 'retain+best'; allowed behind the +: random, near, none"
+run 2 $small --modes static,best+none
+says "--modes has 'best+none'; allowed: static, counter, StealAll"
+run 2 $small --modes ''
+says "--modes has ''; allowed: static"
 run 2 $small --compare --policy retain
-says '--compare has policies of its own'
+says '--compare and --modes have policies of their own'
 run 2 --synthetic constant:n=10,mean=1000 --scale 100 --cores 24 --steal none \
     --machine hopper
 says 'hours that can be simulated'

@@ -20,6 +20,12 @@ const char *restore_words(void)
     return list_words("restore", text);
 }
 
+bool is_restore_word(const char *word)
+{
+    int value;
+    return eki_option_choice_value("restore", word, &value);
+}
+
 const char *steal_words(void)
 {
     static char text[BYTES];

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 const char *restore_words(void);
+bool is_restore_word(const char *word);
 const char *steal_words(void);
 /* Also one with a chunk. */
 bool is_steal_word(const char *word);

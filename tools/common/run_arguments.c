@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run_arguments.h"
 
-#include "common/modes.h"
 #include "policies.h"
 
 #define AT(field) offsetof(struct run_arguments, field)
@@ -31,6 +30,7 @@ static const struct option options[] = {
      .help = "whom a worker without work asks (random)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes, one after the other"},
+    {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
     {"--csv", NULL, AT(has_csv), OPTION_FLAG,
      .help = "a line per mode and iteration"},
     {"--json", NULL, AT(has_json), OPTION_FLAG,
@@ -52,13 +52,35 @@ static bool check_together(const struct run_arguments *arguments,
     return true;
 }
 
+static bool check_mode(const struct mode *mode, struct message *message)
+{
+    if (!is_restore_word(mode->restore))
+        return message_set(message,
+                           "--modes has '%s'; allowed: %s, or RESTORE or "
+                           "RESTORE+STEAL, where RESTORE is one of %s",
+                           mode->name, mode_names(), restore_words());
+    if (mode->steal && !is_steal_word(mode->steal))
+        return message_set(message,
+                           "--modes has '%s'; allowed behind the +: %s",
+                           mode->name, steal_words());
+    return true;
+}
+
 bool run_arguments_parse(const struct command_line *line, char **argv,
                          void *arguments, struct message *message)
 {
     struct run_arguments *shared = arguments;
     shared->source = (struct workload_source){.seed = 1, .scale = 1};
-    return command_line_parse(line, argv, arguments, message) &&
-           check_together(shared, message);
+    if (!command_line_parse(line, argv, arguments, message))
+        return false;
+    shared->has_compare |= shared->modes != NULL;
+    return check_together(shared, message) &&
+           modes_read(shared->modes, check_mode, &shared->compared, message);
+}
+
+void run_arguments_free(struct run_arguments *arguments)
+{
+    modes_free(&arguments->compared);
 }
 
 void run_arguments_help(const struct command_line *line, FILE *stream,

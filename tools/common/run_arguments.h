@@ -8,11 +8,14 @@
 #include "workload.h"
 
 #include "common/command_line.h"
+#include "common/modes.h"
 
 /* First member of what a tool's own options fill. */
 struct run_arguments {
     struct workload_source source;
     const char *policy, *steal; /* NULL: the library's choice */
+    const char *modes;          /* likewise, of --compare */
+    struct mode_list compared;  /* what that comes to */
     bool has_compare, has_csv, has_json;
 };
 
@@ -21,10 +24,12 @@ extern const struct command_line run_command_line;
 
 /*
  * Read a command line that shares run_command_line into ARGUMENTS, which begins
- * with a struct run_arguments; its defaults are set here.
+ * with a struct run_arguments; its defaults are set here.  To be freed, also on
+ * failure.
  */
 bool run_arguments_parse(const struct command_line *line, char **argv,
                          void *arguments, struct message *message);
+void run_arguments_free(struct run_arguments *arguments);
 /* The options, then the modes; those with null tasks only if asked for. */
 void run_arguments_help(const struct command_line *line, FILE *stream,
                         bool has_nulls);

@@ -62,27 +62,31 @@ static int run_chosen(const struct run *run, struct message *message)
 static int run_round(const struct run *run, int round, struct row *rows,
                      struct message *message)
 {
+    const struct mode_list *compared = &run->arguments->shared.compared;
     int iterations = run->arguments->iterations;
     int rounds = run->arguments->rounds;
     int exit_status = EXIT_GOOD;
-    for (int i = 0; exit_status == EXIT_GOOD && i < compared_count; i++) {
-        const struct mode *mode = &compared_modes[i];
+    bool is_first = true;
+    for (int i = 0; exit_status == EXIT_GOOD && i < compared->count; i++) {
+        const struct mode *mode = &compared->modes[i];
         struct row *all = rows + (ptrdiff_t)i * rounds * iterations;
         /* Without null tasks it would be another mode again. */
         if (mode->has_nulls && run->workload->nulls == 0)
             continue;
         exit_status =
             run_mode(run, mode, round, all + (ptrdiff_t)round * iterations,
-                     round == 0 && i == 0, message);
+                     round == 0 && is_first, message);
         if (exit_status == EXIT_GOOD && run->rank == 0 && round == rounds - 1)
-            print_compared(run, all, i == 0);
+            print_compared(run, all, is_first);
+        is_first = false;
     }
     return exit_status;
 }
 
 static int run_compared(const struct run *run, struct message *message)
 {
-    size_t count = (size_t)compared_count * (size_t)run->arguments->rounds *
+    size_t count = (size_t)run->arguments->shared.compared.count *
+                   (size_t)run->arguments->rounds *
                    (size_t)run->arguments->iterations;
     struct row *rows = allocate(count, sizeof *rows);
     int exit_status = EXIT_GOOD;
@@ -170,6 +174,7 @@ int main(int argc, char **argv)
         exit_status = EXIT_BAD_INPUT;
     else
         exit_status = run_arguments(&arguments, &message);
+    run_arguments_free(&arguments.shared);
     if (exit_status != EXIT_GOOD)
         complain_once(&message);
     MPI_Finalize();

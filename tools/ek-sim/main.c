@@ -195,6 +195,7 @@ static int run_modes(struct run *run, const struct mode *first, int count,
 static int run_chosen(struct run *run, struct message *message)
 {
     const struct run_arguments *shared = &run->arguments->shared;
+    const struct mode_list *compared = &shared->compared;
     char name[64];
     const struct mode mode = {
         .name = name,
@@ -203,7 +204,7 @@ static int run_chosen(struct run *run, struct message *message)
     snprintf(name, sizeof name, "%s+%s", mode.restore, mode.steal);
     print_head(run);
     return shared->has_compare
-               ? run_modes(run, compared_modes, compared_count, message)
+               ? run_modes(run, compared->modes, compared->count, message)
                : run_modes(run, &mode, 1, message);
 }
 
@@ -321,6 +322,7 @@ int main(int argc, char **argv)
         exit_status = EXIT_BAD_INPUT;
     else
         exit_status = run_arguments(&arguments, &message);
+    run_arguments_free(&arguments.shared);
     if (exit_status != EXIT_GOOD)
         fprintf(stderr, "%s: %s\n", program_name, message.text);
     return exit_status;
