@@ -170,7 +170,7 @@ typedef enum ek_restore_policy {
     EK_RESTORE_HIERARCHICAL, /**< ... by groups of workers, then rank 0. */
     EK_RESTORE_CENTRALIZED_HPDC12,  /**< Algorithm 1 of HPDC 2012 as printed. */
     EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2, decided on rank 0. */
-    EK_RESTORE_AUTO /**< Retained, and rebalanced where that pays. */
+    EK_RESTORE_AUTO /**< Retained, rebalanced where that pays; stealing, too. */
 } ek_restore_policy;
 
 /** Whom a worker without work asks. */
@@ -702,12 +702,15 @@ typedef struct ek_restore_report {
  * mean duration of its function, or of all functions where its own never ran.
  * Ranges that have not run stay where they are.
  *
- * EK_RESTORE_AUTO retains after the first iteration, which warms up.  Then it
- * rebalances if the largest load is above the target by more than noise, and
- * if the gain over the iterations to come (options.iterations_expected) is more
- * than the last rebalance took.  It is centralized up to 1,024 workers and
- * hierarchical beyond.  With EVENKEEL_REPORT=1 it says in a sentence what it
- * did and why.
+ * EK_RESTORE_AUTO chooses what the next iteration is run with.  It rebalances
+ * if the gain over the iterations to come (options.iterations_expected), but
+ * no longer than the last rebalance lasted, is more than that took; after the
+ * first iteration, which warms up, if the largest load is 20 % above the mean;
+ * and not for 2, 4, 8, ... iterations after rebalances that gained nothing.
+ * It is centralized up to 1,024 workers and hierarchical beyond.  Where
+ * options.steal lets workers steal, nobody does in an iteration that promises
+ * to take 3 % less without; policies that do not steal stay.  With
+ * EVENKEEL_REPORT=1 it says in a sentence what it chose and why.
  *
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.
@@ -728,7 +731,8 @@ typedef struct ek_restore_report {
  *                       repeated.  Retain returns it on this rank alone.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
- * Call:    Collective; retain does not synchronize, the others do.
+ * Call:    Collective; retain does not synchronize, auto may not, the others
+ *          do.
  * Threads: One per rank, outside parallel regions.
  * Cost:    Retain takes O(n) for n local tasks and sends nothing; original
  *          sends each task that ran on another rank than its home.  A rebalance

@@ -78,6 +78,15 @@ struct eki_totals {
 eki_ns eki_balance_bound(const struct eki_totals *totals);
 /* The bound and a tolerance EPS beyond it. */
 eki_ns eki_balance_target(const struct eki_totals *totals, double eps);
+/* How far the loads of workers stray, as standard deviations. */
+struct eki_noise {
+    eki_ns largest, sum; /* of all workers */
+};
+
+/* How far the largest load strays from the mean by that alone, as a part of it:
+ * as the worker does that strays most, or as the largest of so many. */
+double eki_balance_noise(const struct eki_noise *noise,
+                         const struct eki_totals *totals);
 /* A tolerance that is worth asking for: at least 0.3 %, a tenth of the mean
  * task over the mean load, and the noise of the durations up to 5 %: what
  * varies more is not noise alone. */

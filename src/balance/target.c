@@ -2,6 +2,8 @@
 /* What to aim at, and what donors shed. */
 #include "balance/balance.h"
 
+#include <math.h>
+
 /* The tolerance where tasks are short and durations steady.  With it no case of
  * ek-bench balance moves more than 1.03 x the fewest tasks (docs/balancing.md).
  */
@@ -38,6 +40,17 @@ eki_ns eki_balance_target(const struct eki_totals *totals, double eps)
 {
     eki_ns bound = eki_balance_bound(totals);
     return bound + (eki_ns)((double)bound * eps);
+}
+
+double eki_balance_noise(const struct eki_noise *noise,
+                         const struct eki_totals *totals)
+{
+    if (totals->total <= 0 || totals->workers < 2)
+        return 0;
+    double workers = (double)totals->workers;
+    double largest = (double)noise->largest * workers;
+    double all = (double)noise->sum * sqrt(2 * log(workers));
+    return (largest > all ? largest : all) / (double)totals->total;
 }
 
 double eki_balance_tolerance(const struct eki_totals *totals, double noise)

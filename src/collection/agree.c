@@ -111,7 +111,7 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
 {
     /* Each is a hash by itself. */
     return eki_hash(tasks->functions ^ tasks->options ^ tasks->history,
-                    tasks->engine->phase);
+                    tasks->engine->phase ^ (uint64_t)tasks->is_quiet << 63);
 }
 
 void eki_collection_note(ek_collection *tasks, enum eki_call call,
@@ -183,6 +183,8 @@ static ek_status forget_calls(ek_collection *tasks)
     tasks->iteration = (int64_t)most[0];
     tasks->is_behind = is_restore && most[1] > 0;
     tasks->history = 0;
+    tasks->is_quiet = false;
+    tasks->pause = 0;
     return EK_OK;
 }
 

@@ -77,8 +77,12 @@ struct ek_collection {
     bool is_behind;    /* others have failed in an iteration that this rank has
                           not called for yet, because its restore failed */
     int64_t iteration; /* of the next ek_process() */
-    double restore_s;  /* of the last ek_restore() */
-    double rebalance_ns;        /* took the last one that moved tasks */
+    bool is_quiet;     /* in it nobody steals, whatever the policy says */
+    int64_t pause;     /* restores of auto that retain and ask nobody */
+    bool has_talked;  /* the last restore was a rebalance, or could have been */
+    double restore_s; /* of the last ek_restore() */
+    double rebalance_ns;        /* took the last one that moved tasks ... */
+    double talk_ns;             /* ... and the talk of the last that did not */
     bool is_retained;           /* tasks lie where they ran last */
     ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
     uint64_t left_ns;           /* when ek_process() was left; 0: never */
@@ -169,7 +173,11 @@ void eki_collection_number(ek_collection *tasks);
  * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);
 
-/* How workers without work get some in this iteration. */
+/* The steal policy of the next or the open iteration, with its chunk, as the
+ * options say, and as it is. */
+int eki_collection_steal_set(const ek_collection *tasks);
+int eki_collection_steal(const ek_collection *tasks);
+/* How workers without work get some in it. */
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
 /* Enter a phase, of which the caller says kind, scheme and balance.  An error
  * PREPARED that only this rank knows makes it an error of all ranks. */

@@ -74,16 +74,20 @@ void eki_collection_release(void)
     atomic_store_explicit(&busy, 0, memory_order_release);
 }
 
-/* The steal policy of this iteration, with its chunk. */
-static int steal_policy(const ek_collection *tasks)
+int eki_collection_steal_set(const ek_collection *tasks)
 {
     return eki_schedule_at(&tasks->settings.steal, tasks->iteration,
                            (int)tasks->settings.options.steal);
 }
 
+int eki_collection_steal(const ek_collection *tasks)
+{
+    return tasks->is_quiet ? EK_STEAL_NONE : eki_collection_steal_set(tasks);
+}
+
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
 {
-    return eki_scheme_of((ek_steal_policy)steal_policy(tasks));
+    return eki_scheme_of((ek_steal_policy)eki_collection_steal(tasks));
 }
 
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
@@ -91,7 +95,7 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
 {
     phase->signature = eki_collection_signature(tasks);
     phase->has_threads = !tasks->is_pulled;
-    phase->chunk = eki_chunk_of(steal_policy(tasks));
+    phase->chunk = eki_chunk_of(eki_collection_steal(tasks));
     phase->on_failure = tasks->settings.options.on_failure;
     eki_engine_enter(tasks->engine, phase, eki_clock_ns());
     if (prepared != EK_OK)

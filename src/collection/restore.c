@@ -142,12 +142,34 @@ static double iterations_left(const ek_collection *tasks)
                                        : 0;
 }
 
+/* Whether workers steal by the policy of the next iteration. */
+static bool may_steal(const ek_collection *tasks)
+{
+    int policy = eki_collection_steal_set(tasks);
+    return eki_scheme_of((ek_steal_policy)policy)->victims != NULL;
+}
+
+static const char *const stays_because[] = {
+    [EKI_RESTORE_GAINS] = "no better places were found",
+    [EKI_RESTORE_EVEN] = "not worth moving a task",
+    [EKI_RESTORE_WARMS] = "that is little after the first iteration",
+    [EKI_RESTORE_COSTS] = "moving tasks would cost more than it gains",
+    [EKI_RESTORE_FAILED] = "tasks stay, as the last rebalance gained nothing"};
+
+static const char *const steals_because[] = {
+    [EKI_STEAL_SET] = NULL,
+    [EKI_STEAL_LEARNS] = NULL,
+    [EKI_STEAL_GAINS] = "workers steal",
+    [EKI_STEAL_SPAWNS] = "workers steal, as tasks spawn others",
+    [EKI_STEAL_FAILED] = "workers steal, as without that it has taken longer",
+    [EKI_STEAL_COSTS] = "nobody steals: looking for work costs more"};
+
 /* Rank 0 says in plain words what was chosen and why. */
 static void say_choice(const ek_collection *tasks)
 {
     const struct eki_balance_report *report =
         eki_rebalance_report(tasks->engine);
-    char text[200] = "";
+    char text[300] = "";
     if (strcmp(tasks->settings.report, "0") == 0 || tasks->fabric->rank != 0)
         return;
     if (report->moved > 0)
@@ -158,9 +180,11 @@ static void say_choice(const ek_collection *tasks)
             (long long)report->moved, (long long)report->fewest,
             100 * report->after, 100 * report->before);
     else
-        snprintf(text, sizeof text,
-                 "imbalance %.1f %%: not worth moving a task",
-                 100 * report->before);
+        snprintf(text, sizeof text, "imbalance %.1f %%: %s",
+                 100 * report->before, stays_because[report->why_restore]);
+    if (steals_because[report->why_steal])
+        eki_append(text, sizeof text, "; %s",
+                   steals_because[report->why_steal]);
     if (report->bound > 0.005)
         eki_append(text, sizeof text,
                    "; some worker must have %.2f x the mean load: no balancer "
@@ -174,37 +198,47 @@ static void say_choice(const ek_collection *tasks)
 static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
                            ek_status status, int64_t *discarded, int64_t *moved)
 {
-    bool is_auto = policy == EK_RESTORE_AUTO;
     const ek_options *options = &tasks->settings.options;
     struct eki_balance_wish wish =
         eki_balance_wish_of(policy, tasks->topology->workers,
                             options->balance_group, options->balance_ppm);
     uint64_t start = eki_clock_ns();
-    if (is_auto) {
+    if (wish.is_chosen) {
+        wish.may_steal = may_steal(tasks);
+        wish.done = tasks->iteration;
         wish.iterations = iterations_left(tasks);
         wish.cost_ns = tasks->rebalance_ns;
+        wish.talk_ns = tasks->talk_ns;
     }
     ek_status retained = retain(tasks, discarded);
     if (status == EK_OK)
         status = retained;
     if (status == EK_OK)
         status = eki_rebalance_prepare(tasks->engine);
+    uint64_t talk = eki_clock_ns();
     status = run_phase(tasks, &wish, status);
+    talk = eki_clock_ns() - talk;
+    if (status == EK_OK) {
+        tasks->is_quiet = eki_rebalance_report(tasks->engine)->is_quiet;
+        tasks->pause = eki_rebalance_report(tasks->engine)->pause;
+    }
     *moved = eki_rebalance_sent(tasks->engine);
     ek_status ended = settle(tasks, order_of(tasks));
     if (eki_rebalance_report(tasks->engine)->moved > 0)
         tasks->rebalance_ns = (double)(eki_clock_ns() - start);
-    if (is_auto && status == EK_OK)
+    else
+        tasks->talk_ns = (double)talk;
+    if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
     return status == EK_OK ? ended : status;
 }
 
-/* Whether every task stays where it ran, which auto does after the warm-up,
- * too. Then ranks do not talk, and no other rank hears of an error. */
+/* Whether every task stays where it ran, as auto may have chosen for some
+ * restores. Then ranks do not talk, and no other rank hears of an error. */
 static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
-           (policy == EK_RESTORE_AUTO && tasks->iteration < 2);
+           (policy == EK_RESTORE_AUTO && tasks->pause > 0);
 }
 
 /* Do what POLICY says, unless STATUS is an error already. */
@@ -213,6 +247,8 @@ static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
 {
     if (is_local(tasks, policy))
         return status == EK_OK ? retain(tasks, discarded) : status;
+    tasks->is_quiet = false;
+    tasks->pause = 0;
     if (is_rebalance(policy))
         return rebalance(tasks, policy, status, discarded, moved);
     return original(tasks, status, discarded, moved);
@@ -232,7 +268,7 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     const struct eki_balance_report *balance =
         eki_rebalance_report(tasks->engine);
     whole->tasks = eki_collection_held(tasks);
-    if (!is_rebalance(whole->policy) || is_local(tasks, whole->policy))
+    if (!tasks->has_talked)
         return;
     whole->imbalance_before = balance->before;
     whole->imbalance_after = balance->after;
@@ -242,6 +278,18 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     whole->decision = balance->hash;
     whole->across = balance->across;
     whole->fewest_across = balance->fewest_across;
+}
+
+/* A restore in which ranks did not talk has succeeded here. */
+static void note_alone(ek_collection *tasks, ek_restore_policy policy)
+{
+    if (policy == EK_RESTORE_RETAIN) {
+        tasks->is_quiet = false;
+        tasks->pause = 0;
+        return;
+    }
+    tasks->pause--;
+    eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
 }
 
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
@@ -262,9 +310,10 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
         eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    tasks->has_talked = !is_alone && is_rebalance(policy);
     status = restore(tasks, policy, status, &whole->discarded, &whole->moved);
-    if (is_alone && status == EK_OK && policy != EK_RESTORE_RETAIN)
-        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    if (is_alone && status == EK_OK)
+        note_alone(tasks, policy);
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;

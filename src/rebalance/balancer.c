@@ -33,7 +33,8 @@ struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
 {
     bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
     double eps = (double)ppm * 1e-6;
-    struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1};
+    struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1,
+                                    .is_chosen = policy == EK_RESTORE_AUTO};
     if (policy == EK_RESTORE_HIERARCHICAL ||
         (policy == EK_RESTORE_AUTO && workers > MANY))
         wish.group = group > 0 ? (int32_t)group : GROUP;
@@ -334,12 +335,36 @@ static struct rebalance *rebalance_of(const struct eki_engine *engine)
     return (struct rebalance *)eki_engine_protocol(engine, &eki_rebalance_ops);
 }
 
+/* What the iteration came to on this rank; after a restore, nothing. */
+static void note_lap(struct eki_balancer *balancer)
+{
+    const struct eki_engine *engine = balancer->engine;
+    const struct eki_scheme *scheme = engine->scheme;
+    struct eki_lap_told *lap = &balancer->lap;
+    uint64_t done = engine->entered_ns;
+    *lap = (struct eki_lap_told){0};
+    if (engine->kind != EKI_PHASE_PROCESS || !scheme)
+        return;
+    balancer->was_quiet = !scheme->victims && !scheme->elsewhere;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct eki_counts *counts = &engine->workers[here]->counts;
+        done = counts->done_ns > done ? counts->done_ns : done;
+        lap->work += (eki_ns)counts->work_ns;
+        lap->spawned += counts->spawned;
+        lap->cancelled += counts->cancelled;
+    }
+    lap->wall = (eki_ns)(done - engine->entered_ns);
+}
+
 ek_status eki_rebalance_prepare(struct eki_engine *engine)
 {
     struct rebalance *rebalance = rebalance_of(engine);
-    if (rebalance->balancer)
+    struct eki_balancer *balancer = rebalance->balancer;
+    if (balancer) {
+        note_lap(balancer);
         return EK_OK;
-    struct eki_balancer *balancer = eki_alloc(1, sizeof *balancer);
+    }
+    balancer = eki_alloc(1, sizeof *balancer);
     if (!balancer)
         return eki_error(EK_ERR_NOMEM, "no memory to rebalance");
     balancer->engine = engine;
@@ -347,6 +372,7 @@ ek_status eki_rebalance_prepare(struct eki_engine *engine)
     balancer->arrived_end = &balancer->arrived;
     balancer->is_done = true;
     rebalance->balancer = balancer;
+    note_lap(balancer);
     return EK_OK;
 }
 

@@ -71,7 +71,11 @@ struct eki_known {
  * measured tasks by size, where they are few. */
 struct eki_totals_told {
     struct eki_totals totals; /* of measured tasks, but TASKS is of all */
-    double variance;          /* the largest of a worker's load, ns^2 */
+    struct eki_noise noise;
+    struct eki_lap_told {
+        eki_ns wall, work;          /* the longest stay; of all tasks */
+        int64_t spawned, cancelled; /* tasks */
+    } lap;
 };
 
 /* Tasks of one class of struct eki_sizes. */
@@ -127,6 +131,8 @@ struct eki_result_told {
     int64_t moved, fewest;
     int64_t across, fewest_across; /* between nodes */
     uint64_t hash;
+    /* Of an OVER: what was chosen. */
+    int64_t is_quiet, pause, why_restore, why_steal;
 };
 
 /* The tasks of this rank that may move, longest first for each worker: those of
@@ -186,7 +192,10 @@ struct eki_root {
     unsigned totals, results;        /* a bit for each child that was heard */
     eki_ns sum;                      /* of tasks that were left */
     struct eki_totals sums;
-    double variance;
+    struct eki_noise noise;
+    struct eki_lap_told lap;
+    struct eki_outlook outlook;
+    bool has_unmeasured;     /* tasks */
     struct eki_known *known; /* [functions] */
     struct eki_sizes *sizes;
     struct eki_result_told result;
@@ -219,7 +228,10 @@ struct eki_balancer {
     int first_group, relay_count;
     int leading; /* children under which a group is led */
     struct eki_root root;
-    struct eki_reached reached; /* rank 0; outlives the rebalance */
+    struct eki_reached reached; /* rank 0; outlives the rebalance ... */
+    struct eki_chooser chooser; /* ... likewise */
+    struct eki_lap_told lap;    /* of this rank */
+    bool was_quiet;             /* nobody stole in it */
     bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
     int64_t sent; /* tasks that have left this rank */

@@ -3,6 +3,8 @@
  * much and moves its tasks where their leaders say. */
 #include "rebalance/balancer.h"
 
+#include <math.h>
+
 /* A range that has not run may not move: nobody knows what it costs.  Nor does
  * a task of a function that this rank has not registered, where ranks differed.
  */
@@ -53,11 +55,13 @@ static eki_ns add_known(const struct eki_donor *donor,
 }
 
 /* How much a duration varies from iteration to iteration, relative to itself,
- * for each value of the byte in which a slot keeps that. */
+ * for each value of the byte in which a slot keeps that.  It may become less by
+ * that factor: at most by all of it.  One that was timed in a batch of shorter
+ * ones has not become many times as long. */
 static void fill_variations(double *variations)
 {
     for (int i = 0; i < 256; i++)
-        variations[i] = eki_deviation_relative((uint8_t)i);
+        variations[i] = 1 - 1 / (1 + eki_deviation_relative((uint8_t)i));
 }
 
 static double variance_of(const struct eki_slot *slot, eki_ns ns,
@@ -95,8 +99,10 @@ static void add_worker(const struct eki_donor *donor,
     totals->workers++;
     if (load > totals->largest_load)
         totals->largest_load = load;
-    if (variance > told->variance)
-        told->variance = variance;
+    eki_ns deviation = counted(donor, (uint64_t)sqrt(variance));
+    if (deviation > told->noise.largest)
+        told->noise.largest = deviation;
+    told->noise.sum += deviation;
 }
 
 static void add_workers(const struct eki_balancer *balancer,
@@ -128,6 +134,9 @@ static void fill_totals(struct eki_balancer *balancer,
         memset(sizes, 0, sizeof *sizes);
         add_workers(balancer, told, sizes);
     }
+    told->lap = balancer->lap;
+    if (told->lap.work > share)
+        told->lap.work = share;
     int64_t n = 0;
     if (told->totals.tasks <= EKI_CROWD * told->totals.workers)
         n = eki_sizes_tell(sizes,
@@ -603,7 +612,13 @@ static bool over_fits(const struct eki_balancer *balancer,
            eki_fits(&decode, "tasks across nodes", told->across, 0,
                     told->moved) &&
            eki_fits(&decode, "fewest across nodes", told->fewest_across, 0,
-                    INT64_MAX);
+                    INT64_MAX) &&
+           eki_fits(&decode, "quiet", told->is_quiet, 0, 1) &&
+           eki_fits(&decode, "pause", told->pause, 0, INT32_MAX) &&
+           eki_fits(&decode, "reason to restore", told->why_restore, 0,
+                    EKI_RESTORE_FAILED) &&
+           eki_fits(&decode, "reason to steal", told->why_steal, 0,
+                    EKI_STEAL_COSTS);
 }
 
 static void take_over(struct eki_balancer *balancer,
@@ -630,6 +645,10 @@ static void take_over(struct eki_balancer *balancer,
         report->before = report->after;
     report->fewest = told->fewest;
     report->fewest_across = told->fewest_across;
+    report->is_quiet = told->is_quiet != 0;
+    report->pause = told->pause;
+    report->why_restore = (enum eki_why_restore)told->why_restore;
+    report->why_steal = (enum eki_why_steal)told->why_steal;
     balancer->donor.is_over = true;
     /* Where long tasks fit nowhere the result may be no better than what was:
      * then all tasks stay. */

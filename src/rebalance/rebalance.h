@@ -7,15 +7,19 @@
 #define EKI_REBALANCE_H
 
 #include "balance/balance.h"
+#include "balance/choose.h"
 #include "engine/engine.h"
 
 /* What a rebalance aims at. */
 struct eki_balance_wish {
     int32_t group; /* workers of a group; 0: all, centralized */
     double eps;    /* tolerance; < 0: as balance/ chooses */
-    /* All stays as it is where the gain over so many iterations is below the
-     * cost. */
-    double iterations, cost_ns;
+    /* It is chosen whether to rebalance, and whether to steal then, from what
+     * was done and how much is to come (struct eki_outlook). */
+    bool is_chosen;
+    bool may_steal;
+    int64_t done;
+    double iterations, cost_ns, talk_ns;
     bool is_printed; /* decide as in HPDC'12, with these constants */
     struct eki_hpdc12 printed;
 };
@@ -35,6 +39,11 @@ struct eki_balance_report {
     int64_t moved, fewest;         /* tasks */
     int64_t across, fewest_across; /* of these, between nodes */
     uint64_t hash;                 /* of all moves */
+    /* Where that was chosen: nobody steals in the next iteration, and why. */
+    bool is_quiet;
+    int64_t pause; /* so many restores need not ask */
+    enum eki_why_restore why_restore;
+    enum eki_why_steal why_steal;
 };
 
 extern const struct eki_protocol_ops eki_rebalance_ops;
@@ -45,7 +54,7 @@ ek_status eki_rebalance_add(struct eki_engine *engine);
 /*
  * Get ready on this rank, after the workers were restored: then a phase of kind
  * EKI_PHASE_RESTORE with a wish moves tasks, and eki_engine_restore_end()
- * orders them.
+ * orders them.  Notes what the iteration has come to.
  */
 ek_status eki_rebalance_prepare(struct eki_engine *engine);
 /* Tasks that have left this rank in the last rebalance, and what came of it. */

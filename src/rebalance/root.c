@@ -3,7 +3,9 @@
  * the target; and so is what groups have come to. */
 #include "rebalance/balancer.h"
 
-#include <math.h>
+/* Where tasks spawned more than this part of the work, nobody knows which
+ * worker will have how much. */
+#define SPAWNED 0.1
 
 bool eki_root_open(struct eki_balancer *balancer)
 {
@@ -66,8 +68,14 @@ static void add_totals(struct eki_balancer *balancer,
         (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
     struct eki_totals *sum = &root->sums;
-    if (told->variance > root->variance)
-        root->variance = told->variance;
+    if (told->noise.largest > root->noise.largest)
+        root->noise.largest = told->noise.largest;
+    root->noise.sum += told->noise.sum;
+    if (told->lap.wall > root->lap.wall)
+        root->lap.wall = told->lap.wall;
+    root->lap.work += told->lap.work;
+    root->lap.spawned += told->lap.spawned;
+    root->lap.cancelled += told->lap.cancelled;
     sum->total += told->totals.total;
     sum->workers += told->totals.workers;
     sum->tasks += told->totals.tasks;
@@ -140,17 +148,6 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
     return has_unmeasured;
 }
 
-/* How far the largest load of so many workers strays from the mean by noise
- * alone: its deviation times sqrt(2 ln P). */
-static double noise_of(const struct eki_root *root)
-{
-    double workers = (double)root->sums.workers;
-    double mean = (double)root->sums.total / workers;
-    if (!(mean > 0) || root->sums.workers < 2)
-        return 0;
-    return sqrt(root->variance) / mean * sqrt(2 * log(workers));
-}
-
 static eki_ns target_of(const struct eki_balancer *balancer)
 {
     const struct eki_totals *totals = &balancer->root.sums;
@@ -158,8 +155,12 @@ static eki_ns target_of(const struct eki_balancer *balancer)
     if (balancer->wish.is_printed)
         return (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
                         (double)totals->workers);
+    /* What is chosen learns from what it came to whether that is noise. */
     if (eps < 0)
-        eps = eki_balance_tolerance(totals, noise_of(&balancer->root));
+        eps = eki_balance_tolerance(
+            totals, balancer->wish.is_chosen
+                        ? 0
+                        : eki_balance_noise(&balancer->root.noise, totals));
     return eki_balance_target(totals, eps);
 }
 
@@ -188,25 +189,66 @@ static void note_reached(struct eki_balancer *balancer)
         .group = balancer->wish.group};
 }
 
+/* What the iteration came to, as all ranks have told. */
+static void learn(struct eki_balancer *balancer)
+{
+    const struct eki_lap_told *told = &balancer->root.lap;
+    const struct eki_totals *totals = &balancer->root.sums;
+    double seeds = (double)totals->total, work = (double)told->work;
+    struct eki_lap lap = {
+        .wall_ns = told->cancelled > 0 ? 0 : (double)told->wall,
+        .work_ns = work / (double)totals->workers,
+        .cost_ns = balancer->wish.cost_ns,
+        .has_spawned = told->spawned > 0 && work - seeds > SPAWNED * work,
+        .was_quiet = balancer->was_quiet};
+    eki_choose_learn(&balancer->chooser, &lap);
+}
+
+static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
+                                     eki_ns target)
+{
+    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_balance_wish *wish = &balancer->wish;
+    return (struct eki_outlook){
+        .mean_ns = (double)totals->total / (double)totals->workers,
+        .largest_ns = (double)totals->largest_load,
+        .target_ns = (double)target,
+        .noise = eki_balance_noise(&balancer->root.noise, totals),
+        .iterations = wish->iterations,
+        .cost_ns = wish->cost_ns,
+        .talk_ns = wish->talk_ns,
+        .done = wish->done,
+        .may_steal = wish->may_steal};
+}
+
+/* Whether all stays where it is.  What was never measured may hide a gain. */
+static bool is_to_stay(struct eki_balancer *balancer, eki_ns target,
+                       bool has_unmeasured)
+{
+    balancer->root.has_unmeasured = has_unmeasured;
+    bool gains = balancer->root.sums.largest_load > target &&
+                 (balancer->wish.is_printed || !is_reached(balancer, target));
+    if (balancer->wish.is_chosen) {
+        struct eki_outlook *outlook = &balancer->root.outlook;
+        *outlook = outlook_of(balancer, target);
+        if (!gains)
+            outlook->target_ns = outlook->largest_ns;
+        gains = eki_choose_restore(&balancer->chooser, outlook);
+    }
+    return !gains && !has_unmeasured;
+}
+
 static void choose_target(struct eki_balancer *balancer,
                           struct eki_target_told *told, bool has_unmeasured)
 {
     const struct eki_totals *totals = &balancer->root.sums;
-    eki_ns gain;
     told->target = target_of(balancer);
     if (told->target > EKI_NS_MOST / totals->workers)
         told->target = EKI_NS_MOST / totals->workers;
     told->slack = eki_balance_has_slack(totals);
     told->totals = *totals;
     told->is_whole = !balancer->wish.is_printed && eki_balance_is_few(totals);
-    gain = totals->largest_load - told->target;
-    /* All stays where there is nothing to gain, or less than it costs.  What
-     * was never measured may hide a gain. */
-    told->is_balanced =
-        !has_unmeasured &&
-        (gain <= 0 ||
-         (!balancer->wish.is_printed && is_reached(balancer, told->target)) ||
-         (double)gain * balancer->wish.iterations < balancer->wish.cost_ns);
+    told->is_balanced = is_to_stay(balancer, told->target, has_unmeasured);
 }
 
 /* Send a copy of DATA to every rank: this one passes it on. */
@@ -216,12 +258,30 @@ static bool send_to_all(struct eki_balancer *balancer, int what,
     return eki_mail_send_copy(&balancer->mail, 0, what, 0, data, bytes);
 }
 
+/* Tell what came of it, and what was chosen. */
+static bool send_over(struct eki_balancer *balancer,
+                      struct eki_result_told *result)
+{
+    struct eki_chooser *chooser = &balancer->chooser;
+    if (balancer->wish.is_chosen) {
+        bool is_better = result->after < result->before;
+        eki_choose_steal(chooser, &balancer->root.outlook,
+                         (double)(is_better ? result->after : result->before),
+                         is_better);
+        result->is_quiet = chooser->is_quiet;
+        result->pause = balancer->root.has_unmeasured ? 0 : chooser->pause;
+        result->why_restore = chooser->why_restore;
+        result->why_steal = chooser->why_steal;
+    }
+    return send_to_all(balancer, EKI_PARCEL_OVER, result, sizeof *result);
+}
+
 /* All stays as it is. */
 static bool send_balanced(struct eki_balancer *balancer)
 {
     eki_ns largest = balancer->root.sums.largest_load;
     struct eki_result_told result = {.before = largest, .after = largest};
-    return send_to_all(balancer, EKI_PARCEL_OVER, &result, sizeof result);
+    return send_over(balancer, &result);
 }
 
 static bool send_target(struct eki_balancer *balancer)
@@ -234,6 +294,8 @@ static bool send_target(struct eki_balancer *balancer)
         return false;
     balancer->root.sums.crowd =
         eki_sizes_bound(balancer->root.sizes, balancer->root.sums.workers);
+    if (balancer->wish.is_chosen)
+        learn(balancer);
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
     choose_target(balancer, told, has_unmeasured);
     bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
@@ -255,7 +317,7 @@ static bool send_totals(struct eki_balancer *balancer)
     if (!parcel)
         return false;
     struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
-    *told = (struct eki_totals_told){root->sums, root->variance};
+    *told = (struct eki_totals_told){root->sums, root->noise, root->lap};
     if (known)
         memcpy(told + 1, root->known, known);
     int64_t n = eki_sizes_tell(root->sizes,
@@ -301,8 +363,7 @@ static bool take_result(struct eki_balancer *balancer,
             &balancer->mail, eki_relay_above(balancer, &balancer->all),
             EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
     note_reached(balancer);
-    return send_to_all(balancer, EKI_PARCEL_OVER, &root->result,
-                       sizeof root->result);
+    return send_over(balancer, &root->result);
 }
 
 /* Add VALUE to what a field of all ranks comes to, if that fits. */
@@ -374,7 +435,6 @@ static bool totals_fit(struct eki_balancer *balancer,
                          (size_t)((const unsigned char *)sizes - parcel->data),
                          sizeof *sizes))
         return false;
-    bool is_variance = told->variance >= 0 && told->variance <= 1e300;
     for (int f = 0; f < balancer->engine->function_count; f++) {
         if (!known_fits(&decode, &known[f], &root->known[f]))
             return false;
@@ -387,7 +447,15 @@ static bool totals_fit(struct eki_balancer *balancer,
                     EKI_NS_MOST) &&
            eki_fits(&decode, "largest task", totals->largest_task, 0,
                     EKI_NS_MOST) &&
-           eki_fits_one(&decode, "finite variance", is_variance, true) &&
+           eki_fits(&decode, "noise", told->noise.largest, 0, EKI_NS_MOST) &&
+           fits_sum(&decode, "sum of noise", told->noise.sum,
+                    root->noise.sum) &&
+           eki_fits(&decode, "wall time", told->lap.wall, 0, EKI_NS_MOST) &&
+           fits_sum(&decode, "work", told->lap.work, root->lap.work) &&
+           fits_sum(&decode, "spawned tasks", told->lap.spawned,
+                    root->lap.spawned) &&
+           fits_sum(&decode, "cancelled tasks", told->lap.cancelled,
+                    root->lap.cancelled) &&
            sizes_fit(&decode, sizes, size_count) &&
            comes_from_below(balancer, &decode, &root->totals);
 }

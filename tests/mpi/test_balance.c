@@ -375,7 +375,7 @@ static void hear(ek_level level, const char *line, void *context)
         CHECK_HAS_TEXT(line, "tasks: ");
 }
 
-/* Not after the first iteration, once, and not for noise. */
+/* After the first iteration, because one rank has all, and not for noise. */
 static void automatic_choice_moves_once(void)
 {
     ek_options options = job_options();
@@ -401,9 +401,8 @@ static void automatic_choice_moves_once(void)
     noise = 0;
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     ek_destroy(&tasks);
-    CHECK_EQ_INT(heard, job_rank == 0 ? 7 : 0);
-    CHECK_EQ_INT(moved[0], 0);
-    CHECK(job_size == 1 || moved[1] > 0);
+    CHECK(job_rank == 0 ? heard > 0 && heard <= 8 : heard == 0);
+    CHECK(job_size == 1 || moved[0] > 0);
     for (int iteration = 4; job_workers == 1 && iteration < 8; iteration++)
         CHECK(moved[iteration] <= n / 200);
 }
@@ -469,7 +468,7 @@ static void decision_is_the_same(void)
     static const uint64_t expected[2][4] = {
         {UINT64_C(5881773405744038991), UINT64_C(1875542641157293223),
          UINT64_C(652982753692302698), UINT64_C(6744655567183331610)},
-        {UINT64_C(1899207167931035529), UINT64_C(10768244864543039140),
+        {UINT64_C(1899207167931035529), UINT64_C(17484973351903765317),
          UINT64_C(652982753692302698), UINT64_C(6744655567183331610)}};
     bool is_apart = getenv("EVENKEEL_RANKS_PER_NODE") != NULL;
     if (job_size * job_workers != WORKERS_SAME)

@@ -87,6 +87,8 @@ static struct eki_balance_wish draw_wish(struct eki_random *random)
     if (draw(random, 3) == 0) {
         wish.iterations = PICK(random, 0, 1, 100);
         wish.cost_ns = PICK(random, 0, 1000, 1000000);
+        wish.may_steal = true;
+        wish.done = 2;
     }
     return wish;
 }

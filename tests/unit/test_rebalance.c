@@ -214,7 +214,8 @@ static void where_nothing_is_to_gain_nothing_moves(void)
 static void gain_below_its_cost_moves_nothing(void)
 {
     struct lone lone;
-    struct eki_balance_wish wish = centralized();
+    struct eki_balance_wish wish =
+        eki_balance_wish_of(EK_RESTORE_AUTO, 2, 0, 0);
     make_uneven(&lone);
     /* About two tasks could be gained in each iteration. */
     wish.iterations = 10;

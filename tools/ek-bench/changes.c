@@ -120,21 +120,25 @@ static double realized(const struct series *series)
     return largest / (total / SERIES_WORKERS) - 1;
 }
 
-/* As the engine does: deviation of the noisiest load times sqrt(2 ln P). */
 static double noise_of(const struct series *series)
 {
     static double variances[SERIES_WORKERS];
-    double largest = 0, total = 0;
+    struct eki_noise noise = {0};
+    double total = 0;
     memset(variances, 0, sizeof variances);
     for (int64_t i = 0; i < series->count; i++) {
         double deviation = series->now[i] * series->deviation[i];
         variances[series->place[i]] += deviation * deviation;
         total += series->now[i];
     }
-    for (int w = 0; w < SERIES_WORKERS; w++)
-        largest = fmax(largest, variances[w]);
-    return sqrt(largest) / (total / SERIES_WORKERS) *
-           sqrt(2 * log(SERIES_WORKERS));
+    for (int w = 0; w < SERIES_WORKERS; w++) {
+        eki_ns deviation = (eki_ns)(1e9 * sqrt(variances[w]));
+        noise.sum += deviation;
+        noise.largest = deviation > noise.largest ? deviation : noise.largest;
+    }
+    const struct eki_totals totals = {.total = (eki_ns)(1e9 * total),
+                                      .workers = SERIES_WORKERS};
+    return eki_balance_noise(&noise, &totals);
 }
 
 /* Rebalance by what was measured last; returns the tasks that move. */

@@ -25,6 +25,8 @@ struct simulation {
     struct eki_sim *sim;
     struct eki_sim_iteration plan;
     ek_restore_policy policy;
+    ek_steal_policy steal; /* that is set */
+    int64_t pause;         /* restores that need not ask */
     struct row *rows;
     int iteration;   /* that runs, from 0 */
     int64_t started; /* tasks, in this iteration ... */
@@ -36,7 +38,7 @@ struct simulation {
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
-    double rebalance_ns;
+    double rebalance_ns, talk_ns;
     bool is_memory_out;
 };
 
@@ -235,13 +237,6 @@ static void left(void *context, struct eki_sim_rank *rank,
     fill_row(simulation);
 }
 
-static bool is_local(const struct simulation *simulation)
-{
-    return simulation->policy == EK_RESTORE_RETAIN ||
-           (simulation->policy == EK_RESTORE_AUTO &&
-            simulation->iteration + 1 < 2);
-}
-
 static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
 {
     struct simulation *simulation = context;
@@ -262,7 +257,14 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
         values[FIELD_IMBALANCE] = report->before;
         if (report->moved > 0)
             simulation->rebalance_ns = ns;
+        else
+            simulation->talk_ns = ns;
+        simulation->plan.steal =
+            report->is_quiet ? EK_STEAL_NONE : simulation->steal;
+        simulation->pause = report->pause + 1;
     }
+    if (simulation->pause > 0)
+        simulation->pause--;
     simulation->inside = simulation->left = simulation->restored = 0;
     simulation->tried = simulation->successful = (struct moments){0};
     simulation->stolen = simulation->working_ns = 0;
@@ -277,8 +279,9 @@ static void plan_restore(struct simulation *simulation)
     const struct arguments *arguments = simulation->run->arguments;
     struct eki_sim_iteration *plan = &simulation->plan;
     int done = simulation->iteration + 1;
-    plan->is_balanced =
-        simulation->policy != EK_RESTORE_ORIGINAL && !is_local(simulation);
+    plan->is_balanced = simulation->policy != EK_RESTORE_ORIGINAL &&
+                        simulation->policy != EK_RESTORE_RETAIN &&
+                        simulation->pause == 0;
     if (!plan->is_balanced)
         return;
     plan->balance =
@@ -287,9 +290,12 @@ static void plan_restore(struct simulation *simulation)
     if (simulation->policy != EK_RESTORE_AUTO)
         return;
     int expected = arguments->iterations_expected;
+    plan->balance.may_steal = eki_scheme_of(simulation->steal)->victims != NULL;
+    plan->balance.done = done;
     plan->balance.iterations =
         expected == 0 ? done : fmax((double)expected - done, 0);
     plan->balance.cost_ns = simulation->rebalance_ns;
+    plan->balance.talk_ns = simulation->talk_ns;
 }
 
 static const struct eki_sim_iteration *iteration(void *context, int i)
@@ -406,7 +412,9 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
         .run = run,
         .mode = mode,
         .rows = rows,
-        .policy = (ek_restore_policy)word_value("restore", mode->restore)};
+        .policy = (ek_restore_policy)word_value("restore", mode->restore),
+        .steal = (ek_steal_policy)word_value("steal", mode->steal ? mode->steal
+                                                                  : "random")};
     struct eki_sim_program program = {.context = &simulation,
                                       .iteration = iteration,
                                       .enter = enter,
@@ -414,7 +422,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
                                       .left = left,
                                       .restored = restored};
     simulation.plan = (struct eki_sim_iteration){
-        .steal = (ek_steal_policy)word_value("steal", mode->steal),
+        .steal = simulation.steal,
         .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
                                                          : EKI_ORDER_LONGEST};
     if (simulation.policy == EK_RESTORE_ORIGINAL)
