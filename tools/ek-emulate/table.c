@@ -66,6 +66,7 @@ static void print_rows(const struct run *run, const struct row *rows)
 struct sample {
     double *values; /* [count], in order */
     int count;
+    double median; /* NaN: there are none */
 };
 
 /* Take a field of iterations FIRST ... LAST, from 1, of all rounds. */
@@ -73,7 +74,7 @@ static struct sample sample_take(const struct run *run, const struct row *rows,
                                  int first, int last, enum field field)
 {
     const struct arguments *arguments = run->arguments;
-    struct sample sample = {0};
+    struct sample sample = {.median = NAN};
     sample.values = allocate(
         (size_t)(arguments->rounds * arguments->iterations), sizeof(double));
     for (int round = 0; round < arguments->rounds; round++) {
@@ -81,20 +82,19 @@ static struct sample sample_take(const struct run *run, const struct row *rows,
             sample.values[sample.count++] =
                 rows[round * arguments->iterations + i - 1].values[field];
     }
-    if (sample.count > 0)
-        eki_verdict_median(sample.values, sample.count);
+    if (sample.count > 0) {
+        sample.median = eki_verdict_median(sample.values, sample.count);
+        sample.median = (sample.median + sample.values[sample.count / 2]) / 2;
+    }
     return sample;
 }
 
-/* NaN: none. */
 static double median_of(const struct run *run, const struct row *rows,
                         int first, int last, enum field field)
 {
     struct sample sample = sample_take(run, rows, first, last, field);
-    double median =
-        sample.count > 0 ? sample.values[(sample.count - 1) / 2] : NAN;
     free(sample.values);
-    return median;
+    return sample.median;
 }
 
 /* Of a mode: iteration 1, 2, the last, and those that have settled. */
