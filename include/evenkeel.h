@@ -185,8 +185,10 @@ typedef enum ek_steal_policy {
 
 /** Order in which a retained worker starts its tasks. */
 typedef enum ek_order {
-    EK_ORDER_LONGEST = 0, /**< Longest last duration first. */
-    EK_ORDER_EXECUTED     /**< As executed in the last iteration. */
+    /** Longest last duration first; below 131 us, and where a worker has many
+     * tasks, those within a factor of two as they lie. */
+    EK_ORDER_LONGEST = 0,
+    EK_ORDER_EXECUTED /**< As executed in the last iteration. */
 } ek_order;
 
 /** Kind of the shared part of a worker's deque. */

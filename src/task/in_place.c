@@ -2,7 +2,7 @@
 /*
  * Restores in place: what lies in two arrays, the seeds and the log, is
  * gathered in the one that holds more, and each slot changes places with one
- * that lies in its bin.
+ * that lies in its class; those that lie there already keep their order.
  *
  * Paper: McIlroy, Bostic, McIlroy, Computing Systems 1993 (American flag sort);
  * that several slots change places together is ours.
@@ -158,7 +158,7 @@ EKI_INLINE void exchange(uint32_t bytes, unsigned char *a, unsigned char *b)
 }
 
 /* Put the slots in hand where they belong, each in exchange for what is there;
- * those of the bin at PLACE go there.  Returns how many are in hand then. */
+ * those of the class at PLACE go there.  Returns how many are in hand then. */
 EKI_INLINE int64_t put_hand(struct eki_sort *sort, uint32_t bytes, int64_t held,
                             struct eki_place *place)
 {
@@ -166,7 +166,7 @@ EKI_INLINE int64_t put_hand(struct eki_sort *sort, uint32_t bytes, int64_t held,
         unsigned char *slot = sort->hand + i * bytes;
         renew((struct eki_slot *)slot);
         struct eki_place *to =
-            &sort->places[eki_sort_bin(sort, (struct eki_slot *)slot) -
+            &sort->places[eki_sort_class(sort, (struct eki_slot *)slot) -
                           sort->low];
         unsigned char *at = to->next;
         to->next += bytes;
@@ -184,16 +184,17 @@ EKI_INLINE int64_t put_hand(struct eki_sort *sort, uint32_t bytes, int64_t held,
     return held;
 }
 
-/* Fill a bin whose slots up to NEXT are there. */
-EKI_INLINE void fill_bin(struct eki_sort *sort, uint32_t bytes, unsigned bin)
+/* Fill a class whose slots up to NEXT are there. */
+EKI_INLINE void fill_class(struct eki_sort *sort, uint32_t bytes,
+                           unsigned class)
 {
-    struct eki_place *place = &sort->places[bin - sort->low];
+    struct eki_place *place = &sort->places[class - sort->low];
     unsigned char *read = place->next;
     int64_t held = 0;
     while (read != place->end || held > 0) {
         for (; held < HELD && read != place->end; read += bytes) {
             struct eki_slot *slot = (struct eki_slot *)read;
-            if (held == 0 && eki_sort_bin(sort, slot) == bin) {
+            if (held == 0 && eki_sort_class(sort, slot) == class) {
                 renew(slot);
                 place->next = read + bytes;
             } else {
@@ -204,24 +205,25 @@ EKI_INLINE void fill_bin(struct eki_sort *sort, uint32_t bytes, unsigned bin)
     }
 }
 
-/* The slots from the first of the array on move to the bins they belong to. */
+/* The slots from the first of the array on move to the classes they belong to.
+ */
 static void sort_in_place(const struct eki_sort *given)
 {
     /* A copy that nobody else points to stays in registers. */
     struct eki_sort own = *given, *sort = &own;
-    unsigned bins = sort->high - sort->low + 1;
+    unsigned classes = sort->high - sort->low + 1;
     unsigned char *at = sort->local->seeds;
-    for (unsigned i = 0; i < bins; i++) {
+    for (unsigned i = 0; i < classes; i++) {
         int64_t n = sort->starts[sort->low + i - sort->first];
         sort->places[i].next = at;
         at += n * sort->local->slot_bytes;
         sort->places[i].end = at;
     }
-    for (unsigned bin = sort->low; bin <= sort->high; bin++) {
+    for (unsigned class = sort->low; class <= sort->high; class ++) {
         if (EKI_LIKELY(sort->local->slot_bytes == 64))
-            fill_bin(sort, 64, bin);
+            fill_class(sort, 64, class);
         else
-            fill_bin(sort, sort->local->slot_bytes, bin);
+            fill_class(sort, sort->local->slot_bytes, class);
     }
 }
 

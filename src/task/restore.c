@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of the next iteration: a counting sort over duration bins.  Few
- * slots go to a spare array, which stays for the next time.  Many are sorted in
- * place (in_place.c), so that a task takes one slot.
+ * The order of the next iteration: a counting sort over classes of durations,
+ * which keeps the order within each.  Few slots go to a spare array, which
+ * stays for the next time.  Many are sorted in place (in_place.c), so that a
+ * task takes one slot.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 4 (retention);
  * the order, longest first, is ours.
  */
 #include "task/sort.h"
+
+#include <limits.h>
 
 typedef void visit_fn(struct eki_sort *sort, const struct eki_slot *slot);
 
@@ -31,35 +34,49 @@ EKI_INLINE void for_each(struct eki_sort *sort, visit_fn *visit)
         visit(sort, (const struct eki_slot *)at);
 }
 
-EKI_INLINE unsigned measured_bin(const struct eki_slot *slot)
-{
-    return slot->bin == EKI_BIN_RANGE ? EKI_BIN_COUNT - 1 : slot->bin;
-}
-
+/* By bin, of which classes follow. */
 EKI_INLINE void bound_slot(struct eki_sort *sort, const struct eki_slot *slot)
 {
-    unsigned bin = measured_bin(slot);
+    unsigned bin = slot->bin;
     if (eki_slot_is_gone(slot))
         return;
     sort->low = bin < sort->low ? bin : sort->low;
     sort->high = bin > sort->high ? bin : sort->high;
 }
 
-/* How many bins to count.  For few slots those seen: a look at each costs less
- * than to clear all bins.  Never measured tasks may fall into any. */
-static size_t count_bins(struct eki_sort *sort)
+static bool is_large(const struct eki_sort *sort)
+{
+    return sort->slots * sort->local->slot_bytes > sort->local->spare_most;
+}
+
+/* Many tasks are told apart by octaves alone: each is little of their sum. */
+static void set_classes(struct eki_sort *sort)
+{
+    sort->classes.fine = EKI_CLASS_FINE - EKI_BIN_FINE;
+    sort->classes.range = EKI_CLASS_FINE + EKI_BIN_COUNT - EKI_BIN_FINE;
+    if (!is_large(sort))
+        return;
+    sort->classes.fine = -EKI_BIN_RANGE;
+    sort->classes.range = EKI_CLASSES_COARSE;
+}
+
+/* How many classes to count.  For few slots those seen: a look at each costs
+ * less than to clear all.  Never measured tasks may fall into any. */
+static size_t count_classes(struct eki_sort *sort)
 {
     enum {
         FEW = 4096
     };
     if (sort->slots > FEW)
-        return EKI_BIN_COUNT;
+        return (size_t)sort->classes.range + 1;
     for_each(sort, bound_slot);
-    /* Nothing stays: no bin is looked at. */
+    /* Nothing stays: no class is looked at. */
     if (sort->low > sort->high)
         return 1;
-    if (sort->low == EKI_BIN_NEVER)
-        return EKI_BIN_COUNT;
+    sort->low = eki_class_of(&sort->classes, (int)sort->low);
+    sort->high = eki_class_of(&sort->classes, (int)sort->high);
+    if (sort->low == EKI_CLASS_NEVER)
+        return (size_t)sort->classes.range + 1;
     sort->first = sort->low;
     return sort->high - sort->low + 1;
 }
@@ -71,10 +88,10 @@ EKI_INLINE void count_slot(struct eki_sort *sort, const struct eki_slot *slot)
         sort->discarded += (slot->flags & EKI_SLOT_DISCARDED) != 0;
         return;
     }
-    unsigned bin = measured_bin(slot);
-    sort->starts[bin - sort->first]++;
-    sort->low = bin < sort->low ? bin : sort->low;
-    sort->high = bin > sort->high ? bin : sort->high;
+    unsigned class = eki_class_of(&sort->classes, slot->bin);
+    sort->starts[class - sort->first]++;
+    sort->low = class < sort->low ? class : sort->low;
+    sort->high = class > sort->high ? class : sort->high;
 }
 
 /* In a copy that nobody else points to, so that the compiler keeps it in
@@ -108,15 +125,15 @@ static void estimate_slot(struct eki_sort *sort, const struct eki_slot *slot)
     }
 }
 
-/* Never measured tasks leave bin 0 for where they are expected. */
+/* Never measured tasks leave their class for where they are expected. */
 static void recount_slot(struct eki_sort *sort, const struct eki_slot *slot)
 {
     if (eki_slot_is_gone(slot) || slot->bin != EKI_BIN_NEVER)
         return;
-    unsigned bin = eki_estimate_bin(sort->estimates, slot);
-    sort->starts[bin]++;
-    sort->low = bin < sort->low ? bin : sort->low;
-    sort->high = bin > sort->high ? bin : sort->high;
+    unsigned class = eki_sort_class(sort, slot);
+    sort->starts[class]++;
+    sort->low = class < sort->low ? class : sort->low;
+    sort->high = class > sort->high ? class : sort->high;
 }
 
 static bool estimate_unmeasured(struct eki_sort *sort)
@@ -126,7 +143,7 @@ static bool estimate_unmeasured(struct eki_sort *sort)
     if (!sort->estimates)
         return false;
     for_each(sort, estimate_slot);
-    sort->starts[EKI_BIN_NEVER] = 0;
+    sort->starts[EKI_CLASS_NEVER] = 0;
     for_each(sort, recount_slot);
     return true;
 }
@@ -136,7 +153,7 @@ EKI_INLINE void scatter_slot(struct eki_sort *sort, const struct eki_slot *slot)
     struct eki_local *local = sort->local;
     if (eki_slot_is_gone(slot))
         return;
-    int64_t at = sort->starts[eki_sort_bin(sort, slot) - sort->first]++;
+    int64_t at = sort->starts[eki_sort_class(sort, slot) - sort->first]++;
     struct eki_slot *to = eki_slot_at(local->spare, at, local->slot_bytes);
     if (EKI_LIKELY(local->slot_bytes == 64))
         memcpy(to, slot, 64);
@@ -150,9 +167,9 @@ static void sort_into_spare(struct eki_sort *given)
     struct eki_sort own = *given, *sort = &own; /* see count_slots() */
     struct eki_local *local = sort->local;
     int64_t at = 0;
-    for (unsigned bin = sort->low; bin <= sort->high; bin++) {
-        int64_t n = sort->starts[bin - sort->first];
-        sort->starts[bin - sort->first] = at;
+    for (unsigned class = sort->low; class <= sort->high; class ++) {
+        int64_t n = sort->starts[class - sort->first];
+        sort->starts[class - sort->first] = at;
         at += n;
     }
     for_each(sort, scatter_slot);
@@ -178,11 +195,10 @@ static void keep_seeds(struct eki_local *local, int64_t kept)
 static bool restore_sorted(struct eki_sort *sort, enum eki_order order)
 {
     struct eki_local *local = sort->local;
-    int64_t bytes = sort->kept * local->slot_bytes;
-    if (order == EKI_ORDER_LONGEST && sort->low == EKI_BIN_NEVER &&
+    if (order == EKI_ORDER_LONGEST && sort->low == EKI_CLASS_NEVER &&
         !estimate_unmeasured(sort))
         return false;
-    if (order == EKI_ORDER_LONGEST && bytes <= local->spare_most) {
+    if (order == EKI_ORDER_LONGEST && !is_large(sort)) {
         if (!eki_local_spare_reserve(local, sort->kept))
             return false;
         sort_into_spare(sort);
@@ -190,7 +206,7 @@ static bool restore_sorted(struct eki_sort *sort, enum eki_order order)
         return false;
     }
     keep_seeds(local, sort->kept);
-    local->has_ranges = sort->high == EKI_BIN_COUNT - 1;
+    local->has_ranges = sort->high == (unsigned)sort->classes.range;
     return true;
 }
 
@@ -198,9 +214,10 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
                        int64_t *discarded)
 {
     struct eki_sort sort = {
-        .local = local, .low = EKI_BIN_COUNT, .discarded = local->gone};
+        .local = local, .low = UINT_MAX, .discarded = local->gone};
     eki_sort_find(&sort);
-    sort.starts = eki_alloc(count_bins(&sort), sizeof *sort.starts);
+    set_classes(&sort);
+    sort.starts = eki_alloc(count_classes(&sort), sizeof *sort.starts);
     if (!sort.starts)
         return false;
     count_slots(&sort);
