@@ -4,7 +4,7 @@
  * last task that ends began while all worked, and no iteration takes longer
  * than what is ideal and the longest task (Graham, 1966), but for a millisecond
  * and what messages cost.  Random machines, whose servers have a core of their
- * own, and random loads.  Prints the worst excess.
+ * own, and random loads.
  */
 #include "../unit/check.h"
 #include "timed.h"
