@@ -91,6 +91,13 @@ column ideal_s | grep -qx 2.28571 || fail "ideal: $(column ideal_s)"
 column makespan_s | awk '{ exit !($1 > 8 && $1 < 8.1) }' ||
     fail "slow: $(column makespan_s)"
 
+# Over trees 4,800 ranks learn in two milliseconds that nothing is to move; one
+# rank would talk to all of them for fifty.
+run 0 --synthetic constant:n=9600,mean=1e-2 --machine hopper --cores 9600 \
+    --ranks-per-node 12 --policy centralized --steal none --iterations 2 --csv
+column restore_s | awk '{ exit !($1 > 0 && $1 < 2e-3) }' ||
+    fail "restore: $(column restore_s)"
+
 # A machine file.
 printf 'like titan\nname mine\nhandle 5 us\n' >mine.machine
 run 0 $small --machine mine.machine --cores 32
