@@ -238,15 +238,15 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
 static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
-           (policy == EK_RESTORE_AUTO && tasks->pause > 0);
+           (policy == EK_RESTORE_AUTO && tasks->pause > 0 &&
+            eki_rebalance_is_calm(tasks->engine));
 }
 
-/* Do what POLICY says, unless STATUS is an error already. */
+/* Do what POLICY says with the other ranks, which hear of a STATUS that is an
+ * error. */
 static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
                          ek_status status, int64_t *discarded, int64_t *moved)
 {
-    if (is_local(tasks, policy))
-        return status == EK_OK ? retain(tasks, discarded) : status;
     tasks->is_quiet = false;
     tasks->pause = 0;
     if (is_rebalance(policy))
@@ -311,7 +311,11 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     if (!is_alone)
         eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
     tasks->has_talked = !is_alone && is_rebalance(policy);
-    status = restore(tasks, policy, status, &whole->discarded, &whole->moved);
+    if (!is_alone)
+        status =
+            restore(tasks, policy, status, &whole->discarded, &whole->moved);
+    else if (status == EK_OK)
+        status = retain(tasks, &whole->discarded);
     if (is_alone && status == EK_OK)
         note_alone(tasks, policy);
     if (tasks->state == EKI_STATE_RAN &&

@@ -13,6 +13,8 @@
  * as can be (ek-bench balance), but on the modelled network of hopper it needs
  * three times as long as groups do (docs/simulation.md).
  *
+ * UNREST: beyond this imbalance more than before something has changed.
+ *
  * BRANCHING: of the tree of Algorithm 2, as in the paper.
  */
 enum {
@@ -25,6 +27,7 @@ enum {
  * with that Algorithm 1 always ends 0.3 % over the mean load: the 0.03 % in the
  * paper's table 3 comes of 1.0003. */
 #define PRINTED_TREE 0.003
+#define UNREST 0.1
 #define PRINTED_CENTRAL 0.0003
 
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
@@ -335,6 +338,24 @@ static struct rebalance *rebalance_of(const struct eki_engine *engine)
     return (struct rebalance *)eki_engine_protocol(engine, &eki_rebalance_ops);
 }
 
+/* Largest load / mean load - 1 in the last iteration, as its end has told. */
+static double imbalance_of(const struct eki_engine *engine)
+{
+    const struct eki_load *load = &engine->node->load;
+    return load->work_ns == 0
+               ? 0
+               : (double)load->most_ns * engine->topology->workers /
+                         (double)load->work_ns -
+                     1;
+}
+
+bool eki_rebalance_is_calm(const struct eki_engine *engine)
+{
+    const struct eki_balancer *balancer = rebalance_of(engine)->balancer;
+    return !engine->alone && balancer &&
+           imbalance_of(engine) < balancer->imbalance + UNREST;
+}
+
 /* What the iteration came to on this rank; after a restore, nothing. */
 static void note_lap(struct eki_balancer *balancer)
 {
@@ -343,6 +364,7 @@ static void note_lap(struct eki_balancer *balancer)
     struct eki_lap_told *lap = &balancer->lap;
     uint64_t done = engine->entered_ns;
     *lap = (struct eki_lap_told){0};
+    balancer->imbalance = imbalance_of(engine);
     if (engine->kind != EKI_PHASE_PROCESS || !scheme)
         return;
     balancer->was_quiet = !scheme->victims && !scheme->elsewhere;

@@ -232,6 +232,7 @@ struct eki_balancer {
     struct eki_chooser chooser; /* ... likewise */
     struct eki_lap_told lap;    /* of this rank */
     bool was_quiet;             /* nobody stole in it */
+    double imbalance;           /* of what ran in it, on all ranks */
     bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
     int64_t sent; /* tasks that have left this rank */

@@ -41,7 +41,7 @@ struct eki_balance_report {
     uint64_t hash;                 /* of all moves */
     /* Where that was chosen: nobody steals in the next iteration, and why. */
     bool is_quiet;
-    int64_t pause; /* so many restores need not ask */
+    int64_t pause; /* so many restores need not ask, while all is calm */
     enum eki_why_restore why_restore;
     enum eki_why_steal why_steal;
 };
@@ -57,6 +57,9 @@ ek_status eki_rebalance_add(struct eki_engine *engine);
  * orders them.  Notes what the iteration has come to.
  */
 ek_status eki_rebalance_prepare(struct eki_engine *engine);
+/* Whether the last iteration was as even as the one before the last rebalance,
+ * or almost: the same on all ranks.  On one node that is not known: false. */
+bool eki_rebalance_is_calm(const struct eki_engine *engine);
 /* Tasks that have left this rank in the last rebalance, and what came of it. */
 int64_t eki_rebalance_sent(const struct eki_engine *engine);
 const struct eki_balance_report *

@@ -23,7 +23,8 @@ struct simulation {
     struct run *run;
     const struct mode *mode;
     struct eki_sim *sim;
-    struct eki_sim_iteration plan;
+    struct eki_sim_iteration plan;     /* but for the restore */
+    struct eki_sim_iteration plans[2]; /* of this iteration and the last one */
     ek_restore_policy policy;
     ek_steal_policy steal; /* that is set */
     int64_t pause;         /* restores that need not ask */
@@ -231,6 +232,8 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < simulation->run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
+    if (!eki_rebalance_is_calm(rank->engine))
+        simulation->pause = 0;
     simulation->is_wrong |=
         simulation->started != simulation->run->workload->count ||
         simulation->sum != simulation->expected;
@@ -252,7 +255,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;
     values[FIELD_IMBALANCE] = NAN;
-    if (simulation->plan.is_balanced) {
+    if (simulation->plans[simulation->iteration % 2].is_balanced) {
         values[FIELD_MOVED] = (double)report->moved;
         values[FIELD_IMBALANCE] = report->before;
         if (report->moved > 0)
@@ -274,10 +277,10 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
 }
 
 /* The restore after the iteration that runs. */
-static void plan_restore(struct simulation *simulation)
+static void plan_restore(const struct simulation *simulation,
+                         struct eki_sim_iteration *plan)
 {
     const struct arguments *arguments = simulation->run->arguments;
-    struct eki_sim_iteration *plan = &simulation->plan;
     int done = simulation->iteration + 1;
     plan->is_balanced = simulation->policy != EK_RESTORE_ORIGINAL &&
                         simulation->policy != EK_RESTORE_RETAIN &&
@@ -303,9 +306,12 @@ static const struct eki_sim_iteration *iteration(void *context, int i)
     struct simulation *simulation = context;
     if (i >= simulation->run->arguments->iterations)
         return NULL;
-    if (i == simulation->iteration)
-        plan_restore(simulation);
-    return &simulation->plan;
+    struct eki_sim_iteration *plan = &simulation->plans[i % 2];
+    if (i == simulation->iteration) {
+        *plan = simulation->plan;
+        plan_restore(simulation, plan);
+    }
+    return plan;
 }
 
 static double real_s(void)
