@@ -545,13 +545,17 @@ typedef struct ek_process_report {
     double speed;      /**< Efficiency at first measured durations. */
     int cores;         /**< That the workers may use, in the whole job. */
     int latest_rank;   /**< Rank that entered last. */
+    ek_restore_policy restore; /**< How tasks were restored before, also where
+                                    EK_RESTORE_AUTO chose; 0: they were not. */
+    ek_steal_policy steal;     /**< Likewise whom workers stole from. */
 } ek_process_report;
 
 /** An empty ek_process_report. */
-#define EK_PROCESS_REPORT_INIT                                               \
-    {                                                                        \
-        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define EK_PROCESS_REPORT_INIT                                                \
+    {                                                                         \
+        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM                               \
     }
 
 /**
@@ -662,28 +666,31 @@ EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 /** One ek_restore() on this rank. */
 typedef struct ek_restore_report {
     size_t struct_bytes;      /**< Set by EK_RESTORE_REPORT_INIT. */
-    ek_restore_policy policy; /**< What was done. */
+    ek_restore_policy policy; /**< What was asked for. */
     int64_t tasks;     /**< Held by this rank afterwards; a range is 1. */
     int64_t discarded; /**< Gone for good on this rank. */
     int64_t moved;     /**< Tasks this rank sent to others. */
     double seconds;    /**< On this rank. */
     /* Of a rebalance, over the whole job and the same on all ranks. */
-    double imbalance_before; /**< Largest load of a worker / mean - 1 ... */
-    double imbalance_after;  /**< ... as expected from the last durations. */
-    double imbalance_bound;  /**< What no rebalance can be better than. */
-    int64_t migrations;      /**< Tasks that changed their worker. */
-    int64_t fewest;          /**< Fewer could not reach the target. */
-    uint64_t decision;       /**< A hash: equal for equal decisions. */
-    int64_t across;          /**< Of the migrations, between nodes. */
-    int64_t fewest_across;   /**< Fewer of these could not reach the target.
-                                  Nodes of several ranks count as none. */
+    double imbalance_before;  /**< Largest load of a worker / mean - 1 ... */
+    double imbalance_after;   /**< ... as expected from the last durations. */
+    double imbalance_bound;   /**< What no rebalance can be better than. */
+    int64_t migrations;       /**< Tasks that changed their worker. */
+    int64_t fewest;           /**< Fewer could not reach the target. */
+    uint64_t decision;        /**< A hash: equal for equal decisions. */
+    int64_t across;           /**< Of the migrations, between nodes. */
+    int64_t fewest_across;    /**< Fewer of these could not reach the target.
+                                   Nodes of several ranks count as none. */
+    ek_restore_policy chosen; /**< What was done: EK_RESTORE_AUTO has retained,
+                                   or rebalanced in one of two ways. */
+    ek_steal_policy steal;    /**< Whom workers steal from next. */
 } ek_restore_report;
 
 /** An empty ek_restore_report. */
 #define EK_RESTORE_REPORT_INIT                                                 \
     {                                                                          \
         sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0                                                         \
+            0, 0, 0, 0, EK_RESTORE_DEFAULT, EK_STEAL_RANDOM                    \
     }
 
 /**

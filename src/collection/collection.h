@@ -85,6 +85,7 @@ struct ek_collection {
     double talk_ns;             /* ... and the talk of the last that did not */
     bool is_retained;           /* tasks lie where they ran last */
     ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
+    ek_restore_policy chosen;   /* ... and what was done where it was auto */
     uint64_t left_ns;           /* when ek_process() was left; 0: never */
 };
 

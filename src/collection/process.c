@@ -146,7 +146,8 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .nodes = tasks->topology->nodes,
         .handling = eki_team_handling(),
         .steal = eki_collection_scheme(tasks)->policy,
-        .restored = tasks->restored};
+        .restored = tasks->restored,
+        .chosen = tasks->chosen};
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
     eki_report_print(tasks->report);

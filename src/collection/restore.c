@@ -268,6 +268,8 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     const struct eki_balance_report *balance =
         eki_rebalance_report(tasks->engine);
     whole->tasks = eki_collection_held(tasks);
+    whole->chosen = tasks->chosen;
+    whole->steal = eki_collection_scheme(tasks)->policy;
     if (!tasks->has_talked)
         return;
     whole->imbalance_before = balance->before;
@@ -290,6 +292,20 @@ static void note_alone(ek_collection *tasks, ek_restore_policy policy)
     }
     tasks->pause--;
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+}
+
+/* What auto did. */
+static ek_restore_policy chosen(const ek_collection *tasks,
+                                ek_restore_policy policy)
+{
+    const struct eki_balance_report *report =
+        eki_rebalance_report(tasks->engine);
+    if (policy != EK_RESTORE_AUTO)
+        return policy;
+    if (!tasks->has_talked || report->moved == 0)
+        return EK_RESTORE_RETAIN;
+    return report->is_grouped ? EK_RESTORE_HIERARCHICAL
+                              : EK_RESTORE_CENTRALIZED;
 }
 
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
@@ -322,8 +338,10 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
     tasks->is_retained = is_alone && status == EK_OK;
-    if (status == EK_OK)
+    if (status == EK_OK) {
         tasks->restored = policy;
+        tasks->chosen = chosen(tasks, policy);
+    }
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restore_s += whole->seconds;

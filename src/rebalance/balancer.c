@@ -120,7 +120,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     balancer->groups =
         (workers + balancer->group_size - 1) / balancer->group_size;
     balancer->is_done = false;
-    balancer->report = (struct eki_balance_report){0};
+    balancer->report =
+        (struct eki_balance_report){.is_grouped = wish->group > 0};
     balancer->sent = 0;
     eki_engine_hold(protocol->engine, UINT64_MAX);
     if (!open_parts(balancer))

@@ -39,6 +39,7 @@ struct eki_balance_report {
     int64_t moved, fewest;         /* tasks */
     int64_t across, fewest_across; /* of these, between nodes */
     uint64_t hash;                 /* of all moves */
+    bool is_grouped;               /* groups were to settle among themselves */
     /* Where that was chosen: nobody steals in the next iteration, and why. */
     bool is_quiet;
     int64_t pause; /* so many restores need not ask, while all is calm */

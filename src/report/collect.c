@@ -426,6 +426,8 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
     figures.cores = input->cores;
+    figures.restore = input->chosen;
+    figures.steal = input->steal;
     fill_counts(sums, &squares, &figures);
     fill_times(sums, &largest, &figures);
     fill_balance(sums, &largest, &task, &figures);

@@ -75,6 +75,9 @@ static const struct eki_report_field table[] = {
      "that the workers may use, in the whole job"},
     {FIELD(latest_rank), EKI_REPORT_NUMBER, "1", "latest",
      "rank that entered last"},
+    {FIELD(restore), EKI_REPORT_POLICY, "1", "restored",
+     "how tasks were restored before"},
+    {FIELD(steal), EKI_REPORT_POLICY, "1", "steal", "whom workers stole from"},
 };
 
 #undef FIELD
@@ -161,6 +164,7 @@ size_t eki_report_field_bytes(const struct eki_report_field *field)
     case EKI_REPORT_ID:
         return sizeof(uint64_t);
     case EKI_REPORT_NUMBER:
+    case EKI_REPORT_POLICY:
         return sizeof(int);
     case EKI_REPORT_TEXT:
         return sizeof(((struct eki_report_function *)0)->name);
@@ -180,6 +184,7 @@ double eki_report_field_value(const struct eki_report_field *field,
     case EKI_REPORT_ID:
         return (double)*(const uint64_t *)at;
     case EKI_REPORT_NUMBER:
+    case EKI_REPORT_POLICY:
         return *(const int *)at;
     case EKI_REPORT_TEXT:
         return (double)NAN;
@@ -194,6 +199,7 @@ void eki_report_append_value(const struct eki_report_field *field,
                              size_t bytes)
 {
     const void *at = (const unsigned char *)figures + field->offset;
+    const char *name;
     switch (field->type) {
     case EKI_REPORT_INTEGER:
         eki_append(text, bytes, "%" PRId64, *(const int64_t *)at);
@@ -203,6 +209,10 @@ void eki_report_append_value(const struct eki_report_field *field,
         break;
     case EKI_REPORT_NUMBER:
         eki_append(text, bytes, "%d", *(const int *)at);
+        break;
+    case EKI_REPORT_POLICY:
+        name = eki_option_choice_name(field->name, *(const int *)at);
+        eki_append(text, bytes, "%s", name ? name : "none");
         break;
     case EKI_REPORT_TEXT:
         eki_append(text, bytes, "%s", (const char *)at);

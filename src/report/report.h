@@ -20,6 +20,7 @@ enum eki_report_type {
     EKI_REPORT_ID,      /* uint64_t */
     EKI_REPORT_NUMBER,  /* int */
     EKI_REPORT_REAL,    /* double */
+    EKI_REPORT_POLICY,  /* int: a choice of the option of the field's name */
     EKI_REPORT_TEXT     /* char[64] */
 };
 
@@ -148,7 +149,8 @@ struct eki_report_input {
     int nodes;
     const struct eki_handling *handling; /* what is no work of work_ns */
     ek_steal_policy steal;
-    ek_restore_policy restored; /* before it; EK_RESTORE_DEFAULT: none */
+    /* Before it; EK_RESTORE_DEFAULT: none.  Asked for, and done. */
+    ek_restore_policy restored, chosen;
 };
 
 /*

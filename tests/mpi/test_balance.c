@@ -407,6 +407,64 @@ static void automatic_choice_moves_once(void)
         CHECK(moved[iteration] <= n / 200);
 }
 
+/* So much in each task that none takes in truth, that looking for work seems to
+ * cost many times as much as it gains. */
+static ek_collection *make_even(ek_function *function)
+{
+    ek_options options = job_options();
+    options.restore = EK_RESTORE_AUTO;
+    ek_collection *tasks = make(&options, function);
+    for (int64_t i = 0; i < (int64_t)EACH * job_workers; i++)
+        add(tasks, *function, i % EACH, NULL);
+    return tasks;
+}
+
+/* Where auto chooses so nobody steals, on any rank, and reports say so. */
+static void automatic_choice_stops_stealing(void)
+{
+    ek_function function;
+    ek_collection *tasks = make_even(&function);
+    int quiet = 0;
+    for (int iteration = 0; iteration < 8; iteration++) {
+        ek_process_report process = EK_PROCESS_REPORT_INIT;
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        if (iteration > 0)
+            JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, &report), EK_OK);
+        JOB_STATUS(ek_process(tasks, &process), EK_OK);
+        CHECK_EQ_INT(process.steal, report.steal);
+        CHECK_EQ_INT(process.restore, report.chosen);
+        CHECK_EQ_INT(report.policy, iteration > 0 ? EK_RESTORE_AUTO : 0);
+        CHECK_EQ_INT(report.chosen, iteration == 0 ? EK_RESTORE_DEFAULT
+                                    : report.migrations > 0
+                                        ? EK_RESTORE_CENTRALIZED
+                                        : EK_RESTORE_RETAIN);
+        CHECK_EQ_INT(job_sum(report.steal), job_size * report.steal);
+        CHECK(report.steal == EK_STEAL_NONE || report.steal == EK_STEAL_RANDOM);
+        CHECK(report.steal == EK_STEAL_RANDOM || process.attempted_mean == 0);
+        quiet += report.steal == EK_STEAL_NONE;
+    }
+    CHECK(quiet > 0);
+    ek_destroy(&tasks);
+}
+
+/* A rank that has changed its mind steals where others do not. */
+static void ranks_must_agree_on_stealing(void)
+{
+    ek_function function;
+    ek_collection *tasks = make_even(&function);
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    for (int i = 0; i < 20 && report.steal != EK_STEAL_NONE; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, &report), EK_OK);
+    }
+    CHECK_EQ_INT(report.steal, EK_STEAL_NONE);
+    if (job_rank == 1)
+        CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), job_size > 1 ? EK_ERR_ARG : EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+}
+
 /* One worker here, three there. */
 static void ranks_may_be_unequal(void)
 {
@@ -510,6 +568,8 @@ int main(int argc, char **argv)
     JOB_RUN(worse_is_undone);
     JOB_RUN(new_functions_are_like_others);
     JOB_RUN(automatic_choice_moves_once);
+    JOB_RUN(automatic_choice_stops_stealing);
+    JOB_RUN(ranks_must_agree_on_stealing);
     JOB_RUN(decision_is_the_same);
     return job_result();
 }

@@ -17,6 +17,8 @@ static struct eki_report *report_of(int rank, const char *collection)
             *(double *)at = i + 0.5;
         else if (field->type == EKI_REPORT_NUMBER)
             *(int *)at = i;
+        else if (field->type == EKI_REPORT_POLICY)
+            *(int *)at = EK_STEAL_NONE; /* and EK_RESTORE_RETAIN */
         else
             *(int64_t *)at = i;
     }
@@ -95,7 +97,11 @@ static void every_field_is_found_by_name(void)
         const struct eki_report_field *field = eki_report_field_at(i);
         double value = -1;
         CHECK_EQ_INT(eki_report_get(report, field->name, &value), EK_OK);
-        CHECK_NEAR(value, field->type == EKI_REPORT_REAL ? i + 0.5 : i, 0);
+        CHECK_NEAR(value,
+                   field->type == EKI_REPORT_REAL     ? i + 0.5
+                   : field->type == EKI_REPORT_POLICY ? EK_STEAL_NONE
+                                                      : i,
+                   0);
     }
     eki_report_destroy(&report);
     CHECK(report == NULL);
@@ -295,12 +301,12 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     CHECK_EQ_INT(count_of(text, '\n'), 1);
     CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\tworkers[1]\t");
     CHECK_HAS_TEXT(text, "\twall_s[s]\twork_s[s]\t");
-    CHECK_HAS_TEXT(text, "\tlatest_rank[1]\n");
+    CHECK_HAS_TEXT(text, "\trestore[1]\tsteal[1]\n");
 
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
     CHECK_HAS_TEXT(text, "\ntasks\t0\t1\t2\t");
-    CHECK_HAS_TEXT(text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\n");
+    CHECK_HAS_TEXT(text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\n");
     /* Opened again: goes on. */
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
     report->figures.wall_s = 0.123456789;
@@ -421,7 +427,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "latest_rank[1]\nfock\t");
+    CHECK_HAS_TEXT(text, "\tsteal[1]\nfock\t");
+    CHECK_HAS_TEXT(text, "\tretain\tnone\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     remove(file_name);
 }
