@@ -15,7 +15,8 @@ struct eki_waiter {
     int yields;
 };
 
-/* Spin about this long, then yield so often, then sleep from ... to ...: a
+/* Spin about this long, then yield so often, then sleep from ... to ..., or a
+ * hundredth of the last iteration where every thread has a core: a
  * timer wake-up costs 25-60 us of a core, a yield less than one. */
 #define EKI_SPIN_NS 2000
 #define EKI_YIELDS 40
@@ -28,10 +29,10 @@ static inline void eki_wait_reset(struct eki_waiter *waiter)
     waiter->yields = 0;
 }
 
-/* Wait a little; CROWDED: somebody else needs the core; an ANSWER is due: do
- * not sleep long. */
+/* Wait a little; CROWDED: somebody else needs the core; do not sleep longer
+ * than MOST_NS. */
 static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
-                            bool answer, uint64_t now)
+                            uint64_t most_ns, uint64_t now)
 {
     if (waiter->since == 0)
         waiter->since = now;
@@ -46,9 +47,8 @@ static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
     }
     waiter->sleep_ns =
         waiter->sleep_ns == 0 ? EKI_SLEEP_FIRST_NS : 2 * waiter->sleep_ns;
-    uint64_t most = answer && !crowded ? EKI_SLEEP_FIRST_NS : EKI_SLEEP_MOST_NS;
-    if (waiter->sleep_ns > most)
-        waiter->sleep_ns = most;
+    if (waiter->sleep_ns > most_ns)
+        waiter->sleep_ns = most_ns;
     eki_sleep_ns(waiter->sleep_ns);
 }
 

@@ -123,6 +123,9 @@ struct eki_engine {
     bool has_thieves; /* somebody may steal in this phase */
     uint64_t entered_ns;
     uint64_t held_until; /* workers, as far as that is known */
+    uint64_t process_ns; /* the last process took; 0: there was none */
+    uint64_t pause_ns;   /* who has nothing to do looks again, or asks, after so
+                            long at most */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic bool messages; /* the server must be stepped in this phase */

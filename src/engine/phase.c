@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life cycle of a phase: entering, the arrival of threads, leaving. */
+#include "base/wait.h"
 #include "engine/internal.h"
 
 /* What the worker's own thread does on arriving; in a restore, which it does
@@ -126,6 +127,17 @@ static bool enter_protocols(struct eki_engine *engine,
     return wants_servers;
 }
 
+/* A hundredth of what the last process took. */
+static void set_pause(struct eki_engine *engine)
+{
+    uint64_t ns = engine->process_ns / 100;
+    if (ns < EKI_SLEEP_FIRST_NS)
+        ns = EKI_SLEEP_FIRST_NS;
+    engine->pause_ns = engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS
+                           ? EKI_SLEEP_MOST_NS
+                           : ns;
+}
+
 static void open_server(struct eki_engine *engine)
 {
     /* relaxed: handed on by the start of the team. */
@@ -191,6 +203,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->entered_ns = now;
     engine->is_open = true;
     set_scheme(engine, phase);
+    set_pause(engine);
     open_server(engine);
     /* A message of the phase before did not fit: this one runs nothing, and the
      * servers make it an error. */
@@ -313,10 +326,25 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
     }
 }
 
+/* How long the process took, by the worker that has ended last. */
+static void note_time(struct eki_engine *engine)
+{
+    if (engine->kind != EKI_PHASE_PROCESS)
+        return;
+    engine->process_ns = 0;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        uint64_t ns = eki_ns_since(engine->entered_ns,
+                                   engine->workers[here]->counts.done_ns);
+        if (ns > engine->process_ns)
+            engine->process_ns = ns;
+    }
+}
+
 void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
 {
     EKI_ASSERT_SLOW(eki_node_check(engine));
     phase_error(engine, error);
+    note_time(engine);
     engine->moves.count = 0;
     engine->is_open = false;
     if (!engine->alone)

@@ -7,6 +7,8 @@ enum {
     /* Round trips, but at least EKI_ASK_MOST_NS and at most the time that a
      * request is open, after which a worker asks one more node. */
     PATIENCE_TRIPS = 20,
+    /* ... that a back-off may take, however short iterations are. */
+    BACKOFF_TRIPS = 4,
     /* ... that a request is open. */
     OPEN_TRIPS = 2,
     /* Nodes that are tried for one ask, where ranks owe the worker an answer.
@@ -427,9 +429,26 @@ static bool may_vote(const struct eki_protocol *protocol)
     return rest->sent == rest->count;
 }
 
+static uint64_t last_trip_ns(const struct eki_asker *asker)
+{
+    /* relaxed: written by the server as a hint. */
+    return atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
+}
+
+/* The longest back-off, and not less than some round trips: servers that take
+ * long to answer are not asked more. */
+static uint64_t longest_backoff(const struct eki_engine *engine,
+                                const struct eki_asker *asker)
+{
+    uint64_t trips = BACKOFF_TRIPS * last_trip_ns(asker);
+    uint64_t most = trips > engine->pause_ns ? trips : engine->pause_ns;
+    return most < EKI_ASK_MOST_NS ? most : EKI_ASK_MOST_NS;
+}
+
 /* See what has become of the requests; who was denied waits longer each time.
  */
-static void note_answers(struct eki_asker *asker, uint64_t now)
+static void note_answers(const struct eki_engine *engine,
+                         struct eki_asker *asker, uint64_t now)
 {
     /* acquire: pairs with the release in note_answer(). */
     uint64_t denied =
@@ -439,15 +458,10 @@ static void note_answers(struct eki_asker *asker, uint64_t now)
     asker->denied_seen = denied;
     asker->backoff =
         asker->backoff == 0 ? EKI_ASK_FIRST_NS : 2 * asker->backoff;
-    if (asker->backoff > EKI_ASK_MOST_NS)
-        asker->backoff = EKI_ASK_MOST_NS;
+    uint64_t most = longest_backoff(engine, asker);
+    if (asker->backoff > most)
+        asker->backoff = most;
     asker->ask_after = now + asker->backoff;
-}
-
-static uint64_t last_trip_ns(const struct eki_asker *asker)
-{
-    /* relaxed: written by the server as a hint. */
-    return atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
 }
 
 /* For how long a request counts as open. */
@@ -515,7 +529,7 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
     if (asker->search != worker->search.number)
         asker->backoff = 0;
     asker->search = worker->search.number;
-    note_answers(asker, now);
+    note_answers(worker->engine, asker, now);
     if (now < ask_at(asker, now))
         return false;
     asker->asked++;

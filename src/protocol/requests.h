@@ -25,7 +25,8 @@
 #include "engine/engine.h"
 
 /* Back-off after another node had nothing: from ... to ..., doubling.  A
- * millisecond takes most of the traffic and no efficiency. */
+ * millisecond takes most of the traffic and no efficiency, where that is not
+ * more than a hundredth of an iteration. */
 #define EKI_ASK_FIRST_NS UINT64_C(20000)
 #define EKI_ASK_MOST_NS UINT64_C(1000000)
 /* A request counts as open for so long, and no longer does a worker wait before

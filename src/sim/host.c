@@ -224,7 +224,7 @@ static uint64_t next_move(const struct eki_sim *sim,
     /* A rank that is alone on its node, among others, hears of everything by
      * messages; all others have to look. */
     if (has_moved || rank->topology.node_ranks > 1 || rank->engine->alone)
-        look = eki_sim_next_look(sim, rank->since, false, least);
+        look = eki_sim_next_look(sim, rank->since, EKI_SLEEP_MOST_NS, least);
     look = next < look ? next : look;
     return look > least ? look : least;
 }

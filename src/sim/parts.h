@@ -117,9 +117,9 @@ void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* ... or what the server of RANK was brought. */
 void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank);
 /* The first time at NS or later at which a thread looks that waits since SINCE,
- * for an answer or not. */
+ * and sleeps for MOST at most. */
 uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
-                           bool has_answer, uint64_t ns);
+                           uint64_t most, uint64_t ns);
 
 void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank);
 /* When the server of RANK has something to do next, as far as it is known now.

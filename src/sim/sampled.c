@@ -15,7 +15,6 @@
 
 /* Back-off of a thief, as the engine has it. */
 #define BACKOFF_FIRST_NS ((double)EKI_ASK_FIRST_NS)
-#define BACKOFF_MOST_NS ((double)EKI_ASK_MOST_NS)
 /* Mean time until a thief that sleeps 50 us sees its answer. */
 #define ANSWER_LOOK_NS 25000.0
 
@@ -36,6 +35,12 @@ void eki_sim_sample_close(struct eki_sim *sim)
     eki_free(sim->sample.open);
 }
 
+/* Ranks know it each for itself, and about the same. */
+static double backoff_most_ns(const struct eki_sim *sim)
+{
+    return (double)sim->ranks[0].engine->pause_ns;
+}
+
 /* How long an attempt takes without its back-off.  Requests of all thieves
  * queue at the servers of the nodes, which handle two messages for each; the
  * longer that takes the fewer come, so the queue is found by iteration. */
@@ -49,7 +54,7 @@ static double round_trip_ns(const struct eki_sim *sim)
         2 * (machine->latency + service) + machine->send + ANSWER_LOOK_NS;
     double trip = bare;
     for (int i = 0; i < 3; i++) {
-        double load = 2 * thieves * service / (trip + BACKOFF_MOST_NS);
+        double load = 2 * thieves * service / (trip + backoff_most_ns(sim));
         load = load < 0.95 ? load : 0.95;
         trip = bare + 2 * service * load / (1 - load);
     }
@@ -72,7 +77,7 @@ static void redraw(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
     double rate = (double)sample->thief_count * chance_of(sim);
-    sample->period_ns = BACKOFF_MOST_NS + round_trip_ns(sim);
+    sample->period_ns = backoff_most_ns(sim) + round_trip_ns(sim);
     if (rate == 0) {
         eki_heap_remove(&sim->heap, sample->actor);
         return;
@@ -168,7 +173,7 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
     double chance = chance_of(sim);
     double trip = round_trip_ns(sim);
     uint64_t at = later(sim->now, ask_after(worker));
-    while (backoff_ns(worker->tries) < BACKOFF_MOST_NS) {
+    while (backoff_ns(worker->tries) < backoff_most_ns(sim)) {
         double backoff = backoff_ns(worker->tries++);
         if (chance > 0 && draw_uniform(sim) < chance) {
             worker->tries_at = at;

@@ -57,11 +57,9 @@ static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
 }
 
 uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
-                           bool has_answer, uint64_t ns)
+                           uint64_t most, uint64_t ns)
 {
     uint64_t awake = since + YIELDS_NS;
-    uint64_t most = has_answer && !sim->machine.is_crowded ? EKI_SLEEP_FIRST_NS
-                                                           : EKI_SLEEP_MOST_NS;
     if (!sim->machine.is_crowded)
         awake += EKI_SPIN_NS;
     if (ns <= awake)
@@ -77,8 +75,12 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns)
 {
-    bool has_answer = eki_worker_awaits(worker->worker);
-    return eki_sim_next_look(sim, worker->since, has_answer,
+    uint64_t most = EKI_SLEEP_MOST_NS;
+    if (!sim->machine.is_crowded)
+        most = eki_worker_awaits(worker->worker)
+                   ? EKI_SLEEP_FIRST_NS
+                   : worker->rank->engine->pause_ns;
+    return eki_sim_next_look(sim, worker->since, most,
                              ns > sim->now ? ns : sim->now);
 }
 

@@ -54,6 +54,17 @@ bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
     return true;
 }
 
+/* Who has a core of its own does not sleep long for an answer, nor in short
+ * iterations. */
+static uint64_t longest_sleep(const struct eki_team *team, int here)
+{
+    const struct eki_engine *engine = team->setup.engine;
+    if (team->is_crowded)
+        return EKI_SLEEP_MOST_NS;
+    return eki_worker_awaits(engine->workers[here]) ? EKI_SLEEP_FIRST_NS
+                                                    : engine->pause_ns;
+}
+
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now)
 {
@@ -61,8 +72,7 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_team_step_server(team, now) == EKI_SERVED_MOVED)
         eki_wait_reset(waiter);
     else
-        eki_wait(waiter, team->is_crowded,
-                 eki_worker_awaits(team->setup.engine->workers[here]), now);
+        eki_wait(waiter, team->is_crowded, longest_sleep(team, here), now);
 }
 
 void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)

@@ -139,7 +139,7 @@ static void run_server(struct eki_team *team)
         if (served == EKI_SERVED_MOVED)
             eki_wait_reset(&waiter);
         else if (team->is_crowded)
-            eki_wait(&waiter, true, false, now);
+            eki_wait(&waiter, true, EKI_SLEEP_MOST_NS, now);
         else
             eki_pause();
         now = eki_clock_ns();
@@ -218,7 +218,7 @@ void eki_team_run_restore(struct eki_team *team)
         if (eki_team_step_server(team, now) == EKI_SERVED_MOVED)
             eki_wait_reset(&waiter);
         else
-            eki_wait(&waiter, team->is_crowded, false, now);
+            eki_wait(&waiter, team->is_crowded, EKI_SLEEP_MOST_NS, now);
     }
 }
 

@@ -85,7 +85,7 @@ static void *want(void *context)
     struct eki_asker *asker = &askers[worker->here];
     assert(ask_node_of(worker) == EKI_SOUGHT_ASKED);
 #ifdef ANSWERED
-    note_answers(asker, NOW);
+    note_answers(&engine, asker, NOW);
     assert(asker->denied_seen == 0 || !awaits(&requests.protocol, worker));
 #else
     assert(ask_node_of(worker) == EKI_SOUGHT_NOTHING);

@@ -102,12 +102,14 @@ static void ask_waits_for_a_buffer(void)
     lone_close(&lone);
 }
 
-/* Ask, be denied and look again; how long the worker then backs off. */
-static uint64_t back_off(struct lone *lone)
+/* Ask, be denied after TRIP and look again; how long the worker then backs off.
+ */
+static uint64_t back_off_after(struct lone *lone, uint64_t trip)
 {
     struct ek_worker *worker = lone_worker(lone);
     CHECK(asks_at(lone, lone->now));
     send_request(lone);
+    lone->now += trip;
     deny(lone);
     CHECK(!eki_worker_awaits(worker));
     /* It has to look before it knows. */
@@ -119,6 +121,11 @@ static uint64_t back_off(struct lone *lone)
     return due - since;
 }
 
+static uint64_t back_off(struct lone *lone)
+{
+    return back_off_after(lone, 0);
+}
+
 static void who_is_denied_waits_twice_as_long_each_time(void)
 {
     static const uint64_t us[] = {20, 40, 80, 160, 320, 640, 1000, 1000};
@@ -126,6 +133,47 @@ static void who_is_denied_waits_twice_as_long_each_time(void)
     begin(&lone);
     for (size_t i = 0; i < sizeof us / sizeof *us; i++)
         CHECK_EQ_INT(back_off(&lone), us[i] * US);
+    lone_close(&lone);
+}
+
+/* Where the last process took so long, and answers take TRIP. */
+static uint64_t longest_back_off(uint64_t process_ns, uint64_t trip)
+{
+    uint64_t ns = 0;
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone.engine->process_ns = process_ns;
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    for (int i = 0; i < 8; i++)
+        ns = back_off_after(&lone, trip);
+    lone_close(&lone);
+    return ns;
+}
+
+static void back_off_is_a_hundredth_of_the_last_process(void)
+{
+    CHECK_EQ_INT(longest_back_off(55000 * US, 0), 550 * US);
+    CHECK_EQ_INT(longest_back_off(1000 * US, 0), 50 * US);
+    CHECK_EQ_INT(longest_back_off(1000000 * US, 0), 1000 * US);
+    /* ... but four round trips, where these are longer. */
+    CHECK_EQ_INT(longest_back_off(1000 * US, 100 * US) / US, 400);
+    CHECK_EQ_INT(longest_back_off(1000 * US, 5000 * US), 1000 * US);
+}
+
+static void processes_are_timed_and_restores_are_not(void)
+{
+    struct lone lone;
+    begin(&lone);
+    lone.now += 20000 * US;
+    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    uint64_t ns = lone.engine->process_ns;
+    CHECK_EQ_INT(ns / US, 20000);
+    lone_forget(&lone);
+    lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_RANDOM);
+    lone.now += 40000 * US;
+    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    CHECK_EQ_INT(lone.engine->process_ns, ns);
     lone_close(&lone);
 }
 
@@ -773,6 +821,8 @@ int main(void)
     RUN(worker_without_work_asks_the_other_node);
     RUN(ask_waits_for_a_buffer);
     RUN(who_is_denied_waits_twice_as_long_each_time);
+    RUN(back_off_is_a_hundredth_of_the_last_process);
+    RUN(processes_are_timed_and_restores_are_not);
     RUN(work_in_between_ends_the_back_off);
     RUN(answer_in_pieces_is_one_steal);
     RUN(second_node_is_asked_after_a_millisecond);
