@@ -143,10 +143,7 @@ static int64_t pause_of(const struct eki_chooser *chooser,
                         const struct eki_outlook *outlook)
 {
     double most = outlook->talk_ns / larger(TALK_MOST * chooser->wall_ns, 1);
-    int64_t longer = 2 * chooser->pause + 1;
-    if (most > PAUSE_MOST)
-        most = PAUSE_MOST;
-    return (double)longer < most ? longer : (int64_t)most;
+    return most < PAUSE_MOST ? (int64_t)most : PAUSE_MOST;
 }
 
 void eki_choose_steal(struct eki_chooser *chooser,

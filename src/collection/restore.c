@@ -294,6 +294,13 @@ static void note_alone(ek_collection *tasks, ek_restore_policy policy)
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
 }
 
+/* Whether all tasks lie where they ran. */
+static bool has_retained(const ek_collection *tasks, bool is_alone)
+{
+    return is_alone || (tasks->has_talked &&
+                        eki_rebalance_report(tasks->engine)->moved == 0);
+}
+
 /* What auto did. */
 static ek_restore_policy chosen(const ek_collection *tasks,
                                 ek_restore_policy policy)
@@ -337,7 +344,7 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
-    tasks->is_retained = is_alone && status == EK_OK;
+    tasks->is_retained = status == EK_OK && has_retained(tasks, is_alone);
     if (status == EK_OK) {
         tasks->restored = policy;
         tasks->chosen = chosen(tasks, policy);

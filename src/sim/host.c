@@ -43,11 +43,14 @@ static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
 }
 
 /* Whether the tasks of an iteration lie where they ran in the last one. */
-static bool is_retained(struct eki_sim *sim, int iteration)
+static bool is_retained(struct eki_sim *sim, const struct eki_sim_rank *rank)
 {
     const struct eki_sim_iteration *last =
-        iteration > 0 ? eki_sim_iteration_of(sim, iteration - 1) : NULL;
-    return last && last->order != EKI_ORDER_ORIGINAL && !last->is_balanced;
+        rank->iteration > 0 ? eki_sim_iteration_of(sim, rank->iteration - 1)
+                            : NULL;
+    return last && last->order != EKI_ORDER_ORIGINAL &&
+           (!last->is_balanced ||
+            eki_rebalance_report(rank->engine)->moved == 0);
 }
 
 static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
@@ -60,7 +63,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .kind = kind,
         .signature = 1,
         .has_threads = true,
-        .is_retained = is_retained(sim, rank->iteration),
+        .is_retained = is_retained(sim, rank),
         .scheme = eki_scheme_of(iteration->steal),
         .chunk = eki_chunk_of((int)iteration->steal),
         .victims = sim->setup.is_sampled ? &eki_sim_victims : NULL,
