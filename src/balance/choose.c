@@ -6,7 +6,7 @@
 #define IMBALANCE_AT_ONCE 0.2
 /* A quiet lap must promise to lose less than one that steals by this part: what
  * nobody foresaw costs it more. */
-#define QUIET_GAIN 0.03
+#define QUIET_GAIN 0.02
 /* The weight of the last lap in what laps lose. */
 #define WEIGHT 0.5
 /* What stealing lost is forgotten by this part in each quiet lap. */

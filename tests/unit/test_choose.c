@@ -173,8 +173,8 @@ static void little_is_not_worth_the_risk(void)
 {
     struct course course = begin();
     course.outlook.noise = 0;
-    lap(&course, 102.9);
-    lap(&course, 102.9);
+    lap(&course, 101.9);
+    lap(&course, 101.9);
     expect(&course, EKI_RESTORE_EVEN, EKI_STEAL_GAINS);
 }
 
