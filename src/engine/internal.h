@@ -20,9 +20,10 @@ void eki_engine_break(struct eki_engine *engine, ek_status status);
 /*
  * If the shared part is exhausted, or shows little while what lasts longer than
  * EKI_HIDDEN_NS is hidden: publish half of what is here, or all but what lasts
- * that long; without the next task, unless another runs already.
+ * that long; without the next task, unless another runs already.  Whether that
+ * took time.  Of a worker that is held, the server does it.
  */
-void eki_worker_publish(struct ek_worker *worker, bool is_running);
+bool eki_worker_publish(struct ek_worker *worker, bool is_running);
 /* Show what was brought and is not shown yet; AGAIN: together with what is. */
 void eki_server_show(struct eki_engine *engine, bool again);
 /* Nothing brought is shown any more: nothing is left of it. */

@@ -12,8 +12,8 @@
  * Each cause is told once per phase, and again at intervals that double.
  *
  * Threads.  One at a time looks.  Between eki_look_enter() of a phase and its
- * end the engine's own fields, its functions and the seeds of its workers stay
- * as they are; whoever looks keeps the phase open meanwhile.
+ * end the engine's own fields, its functions and the seeds of workers that have
+ * begun stay as they are; whoever looks keeps the phase open meanwhile.
  */
 #ifndef EKI_ENGINE_LOOK_H
 #define EKI_ENGINE_LOOK_H

@@ -53,17 +53,18 @@ static int64_t fill(struct eki_local *local, struct eki_share *share,
     return n;
 }
 
-static void publish(struct ek_worker *worker, int64_t n)
+/* Whether there was room. */
+static bool publish(struct ek_worker *worker, int64_t n)
 {
     n = fill(&worker->local, &worker->share, &worker->words->deque, n);
     if (n == 0)
-        return;
+        return false;
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
                           memory_order_relaxed);
     eki_deque_publish(&worker->share.deque, &worker->words->deque, (uint32_t)n);
-    worker->batch.restamp = true;
+    return true;
 }
 
 /* How many tasks may stay hidden, by what tasks took lately and by what the
@@ -102,36 +103,37 @@ static bool replace(struct ek_worker *worker, int64_t waiting)
     return true;
 }
 
-void eki_worker_publish(struct ek_worker *worker, bool is_running)
+bool eki_worker_publish(struct ek_worker *worker, bool is_running)
 {
     struct eki_local *local = &worker->local;
     if (!worker->engine->has_thieves || eki_local_is_empty(local))
-        return;
+        return false;
     /* All but one, which runs or is about to. */
     int64_t waiting = eki_local_count(local) - !is_running;
     if (eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
         eki_local_published(local);
     else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
              !replace(worker, waiting))
-        return;
+        return false;
     int64_t n = count_to_show(worker, eki_local_count(local) - !is_running);
-    if (n > 0 && may_publish(worker->engine, &worker->share))
-        publish(worker, n);
+    return n > 0 && may_publish(worker->engine, &worker->share) &&
+           publish(worker, n);
 }
 
-/* Replace a publication that shows little by all that was spawned since. */
-static void republish(struct ek_worker *worker)
+/* Replace a publication that shows little by all that was spawned since; false:
+ * nothing is published. */
+static bool republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_deque_shared *shared = &worker->words->deque;
     if (!may_publish(worker->engine, &worker->share))
-        return;
+        return false;
     if (!eki_deque_exhausted(&worker->share.deque, shared)) {
         if (eki_deque_visible(worker->share.deque.kind,
                               worker->engine->capacity,
                               shared) >= VISIBLE_ENOUGH ||
             !eki_deque_other_room(&worker->share.deque, shared))
-            return;
+            return false;
         eki_local_take_back(local,
                             eki_deque_acquire(&worker->share.deque, shared));
     } else {
@@ -139,7 +141,7 @@ static void republish(struct ek_worker *worker)
     }
     int64_t spawned =
         eki_local_slots(local, local->stack_bottom, local->stack_top);
-    publish(worker, spawned > 0 ? spawned : eki_local_count(local));
+    return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
 
 /* Long tasks publish at every spawn, short ones now and then. */
@@ -157,10 +159,10 @@ void eki_worker_publish_now(struct ek_worker *worker)
     eki_worker_set_mark(worker);
     if (!worker->engine->has_thieves || eki_local_is_empty(&worker->local))
         return;
-    if (worker->local.stack_top != worker->local.stack_bottom)
-        republish(worker);
-    else
-        eki_worker_publish(worker, true);
+    if (worker->local.stack_top != worker->local.stack_bottom
+            ? republish(worker)
+            : eki_worker_publish(worker, true))
+        worker->batch.restamp = true;
 }
 
 void eki_server_show(struct eki_engine *engine, bool again)

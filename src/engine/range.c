@@ -107,7 +107,8 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
                           memory_order_relaxed);
     worker->piece.last = split(worker, range.first, range.last);
     worker->piece.nulls = 0;
-    eki_worker_publish(worker, true);
+    if (eki_worker_publish(worker, true))
+        worker->batch.restamp = true;
     return EKI_STEP_RANGE;
 }
 

@@ -33,7 +33,8 @@ static bool has_log_room(struct ek_worker *worker, int32_t n)
  * is left to run. */
 static inline bool show(struct ek_worker *worker)
 {
-    eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST));
+    if (eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST)))
+        worker->batch.restamp = true;
     return !EKI_PLANTED(PUBLISH_FIRST) || !eki_local_is_empty(&worker->local);
 }
 
