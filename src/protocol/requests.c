@@ -7,8 +7,6 @@ enum {
     /* Round trips, but at least EKI_ASK_MOST_NS and at most the time that a
      * request is open, after which a worker asks one more node. */
     PATIENCE_TRIPS = 20,
-    /* ... that a back-off may take, however short iterations are. */
-    BACKOFF_TRIPS = 4,
     /* ... that a request is open. */
     OPEN_TRIPS = 2,
     /* Nodes that are tried for one ask, where ranks owe the worker an answer.
@@ -435,14 +433,18 @@ static uint64_t last_trip_ns(const struct eki_asker *asker)
     return atomic_load_explicit(&asker->round_trip_ns, memory_order_relaxed);
 }
 
-/* The longest back-off, and not less than some round trips: servers that take
+/* The back-off after BEFORE (0: none), which doubles, but servers that take
  * long to answer are not asked more. */
-static uint64_t longest_backoff(const struct eki_engine *engine,
-                                const struct eki_asker *asker)
+static uint64_t next_backoff(const struct eki_engine *engine,
+                             const struct eki_asker *asker, uint64_t before)
 {
-    uint64_t trips = BACKOFF_TRIPS * last_trip_ns(asker);
-    uint64_t most = trips > engine->pause_ns ? trips : engine->pause_ns;
-    return most < EKI_ASK_MOST_NS ? most : EKI_ASK_MOST_NS;
+    uint64_t trips = EKI_ASK_TRIPS * last_trip_ns(asker);
+    uint64_t next = before == 0 ? EKI_ASK_FIRST_NS : 2 * before;
+    if (next > engine->pause_ns)
+        next = engine->pause_ns;
+    if (next < trips)
+        next = trips;
+    return next < EKI_ASK_MOST_NS ? next : EKI_ASK_MOST_NS;
 }
 
 /* See what has become of the requests; who was denied waits longer each time.
@@ -456,11 +458,7 @@ static void note_answers(const struct eki_engine *engine,
     if (denied == asker->denied_seen)
         return;
     asker->denied_seen = denied;
-    asker->backoff =
-        asker->backoff == 0 ? EKI_ASK_FIRST_NS : 2 * asker->backoff;
-    uint64_t most = longest_backoff(engine, asker);
-    if (asker->backoff > most)
-        asker->backoff = most;
+    asker->backoff = next_backoff(engine, asker, asker->backoff);
     asker->ask_after = now + asker->backoff;
 }
 

@@ -26,7 +26,9 @@
 
 /* Back-off after another node had nothing: from ... to ..., doubling.  A
  * millisecond takes most of the traffic and no efficiency, where that is not
- * more than a hundredth of an iteration. */
+ * more than a hundredth of an iteration.  At least so many round trips: where
+ * messages are slow, servers had no time for the end among the requests of
+ * those who waited for it. */
 #define EKI_ASK_FIRST_NS UINT64_C(20000)
 #define EKI_ASK_MOST_NS UINT64_C(1000000)
 /* A request counts as open for so long, and no longer does a worker wait before
@@ -39,6 +41,7 @@
 #define EKI_OPEN_MOST_NS UINT64_C(160000000)
 
 enum {
+    EKI_ASK_TRIPS = 4,
     EKI_ASK_MOST = 4 /* requests of one worker that may be open at a time */
 };
 

@@ -160,10 +160,10 @@ static uint64_t ask_after(const struct eki_sim_worker *worker)
     return after > offset ? after - offset : 0;
 }
 
-/* The back-off after TRIES attempts in vain. */
-static double backoff_ns(int32_t tries)
+/* The back-off after TRIES attempts in vain that took TRIP each. */
+static double backoff_ns(int32_t tries, double trip)
 {
-    return BACKOFF_FIRST_NS * (double)(1 << tries);
+    return fmax(BACKOFF_FIRST_NS, EKI_ASK_TRIPS * trip) * (double)(1 << tries);
 }
 
 /* Draw the attempts of a worker while its back-off grows.  Returns when it
@@ -173,8 +173,8 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
     double chance = chance_of(sim);
     double trip = round_trip_ns(sim);
     uint64_t at = later(sim->now, ask_after(worker));
-    while (backoff_ns(worker->tries) < backoff_most_ns(sim)) {
-        double backoff = backoff_ns(worker->tries++);
+    while (backoff_ns(worker->tries, trip) < backoff_most_ns(sim)) {
+        double backoff = backoff_ns(worker->tries++, trip);
         if (chance > 0 && draw_uniform(sim) < chance) {
             worker->tries_at = at;
             return at;

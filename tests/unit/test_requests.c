@@ -161,6 +161,19 @@ static void back_off_is_a_hundredth_of_the_last_process(void)
     CHECK_EQ_INT(longest_back_off(1000 * US, 5000 * US), 1000 * US);
 }
 
+static void back_off_is_four_round_trips_at_least(void)
+{
+    struct lone lone;
+    begin(&lone);
+    CHECK_EQ_INT(back_off_after(&lone, 100 * US) / US, 400);
+    CHECK_EQ_INT(back_off_after(&lone, 100 * US) / US, 800);
+    CHECK_EQ_INT(back_off_after(&lone, 100 * US), 1000 * US);
+    lone_close(&lone);
+    begin(&lone);
+    CHECK_EQ_INT(back_off_after(&lone, 5000 * US), 1000 * US);
+    lone_close(&lone);
+}
+
 static void processes_are_timed_and_restores_are_not(void)
 {
     struct lone lone;
@@ -822,6 +835,7 @@ int main(void)
     RUN(ask_waits_for_a_buffer);
     RUN(who_is_denied_waits_twice_as_long_each_time);
     RUN(back_off_is_a_hundredth_of_the_last_process);
+    RUN(back_off_is_four_round_trips_at_least);
     RUN(processes_are_timed_and_restores_are_not);
     RUN(work_in_between_ends_the_back_off);
     RUN(answer_in_pieces_is_one_steal);
