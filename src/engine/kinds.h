@@ -20,7 +20,7 @@ enum eki_kind {
     EKI_KIND_DRAW,   /* counter: rank -> rank 0: the next number */
     EKI_KIND_NUMBER, /* counter: rank 0 -> rank */
     EKI_KIND_FETCH,  /* counter: rank -> holder of a seed */
-    EKI_KIND_FETCHED, /* counter: holder -> rank; slots */
+    EKI_KIND_FETCHED, /* counter: holder -> rank; slots, which are copies */
     EKI_KIND_PARCEL,  /* rebalance: a piece of something larger */
     EKI_KIND_BREAK,   /* to the neighbours: a message did not fit; struct
                          eki_error */

@@ -20,6 +20,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
     batch->payload_limit = (size_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
+    batch->wants_server = false;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;

@@ -84,7 +84,8 @@ struct eki_batch {
     /* Of a task from the stack the header, of a spawned one all of it. */
     struct eki_slot *scratch;
     uint64_t cost_ns;
-    bool restamp; /* the step took time: read the clock again */
+    bool restamp;      /* the step took time: read the clock again */
+    bool wants_server; /* something is to be sent before the next batch */
 };
 
 /* What others may steal; of a worker, or of a server. */

@@ -57,6 +57,15 @@ void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
     message->head.bytes = count * (int64_t)engine->slot_bytes;
 }
 
+/* One of the two buffers of worker HERE. */
+static unsigned char *buffer_of(const struct eki_counter *counter, int64_t here,
+                                int buffer)
+{
+    const struct eki_engine *engine = counter->protocol.engine;
+    return counter->copies +
+           (2 * here + buffer) * eki_message_slots(engine) * engine->slot_bytes;
+}
+
 const struct eki_slot *eki_copies_find(const struct eki_counter *counter,
                                        const struct eki_drawer *drawer,
                                        int64_t number)
@@ -64,8 +73,9 @@ const struct eki_slot *eki_copies_find(const struct eki_counter *counter,
     if (number < drawer->copied_from ||
         number - drawer->copied_from >= drawer->copied)
         return NULL;
-    return eki_slot_at(drawer->copies, number - drawer->copied_from,
-                       counter->protocol.engine->slot_bytes);
+    return eki_slot_at(
+        buffer_of(counter, drawer - counter->drawers, drawer->buffer),
+        number - drawer->copied_from, counter->protocol.engine->slot_bytes);
 }
 
 bool eki_copies_keep(struct eki_counter *counter, int here,
@@ -73,17 +83,21 @@ bool eki_copies_keep(struct eki_counter *counter, int here,
 {
     const struct eki_engine *engine = counter->protocol.engine;
     struct eki_drawer *drawer = &counter->drawers[here];
-    size_t bytes = (size_t)eki_message_slots(engine) * engine->slot_bytes;
     if (!counter->copies)
-        counter->copies =
-            eki_alloc_untouched((size_t)engine->topology->workers_here * bytes);
+        counter->copies = eki_alloc_untouched(
+            2 * (size_t)engine->topology->workers_here *
+            (size_t)eki_message_slots(engine) * engine->slot_bytes);
     if (!counter->copies)
         return false;
-    drawer->copies = counter->copies + (size_t)here * bytes;
-    memcpy(drawer->copies, message->body, (size_t)message->head.bytes);
-    /* relaxed: written by the worker, which waits for this server. */
-    drawer->copied_from =
-        atomic_load_explicit(&drawer->number, memory_order_relaxed);
-    drawer->copied = message->head.count;
+    memcpy(buffer_of(counter, here, !drawer->buffer), message->body,
+           (size_t)message->head.bytes);
+    drawer->brought = message->head.count;
     return true;
+}
+
+void eki_copies_turn(struct eki_drawer *drawer)
+{
+    drawer->buffer = !drawer->buffer;
+    drawer->copied_from = drawer->wanted_from;
+    drawer->copied = drawer->brought;
 }

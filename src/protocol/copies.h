@@ -13,9 +13,12 @@ int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
 /* What WISH fetches, of this rank, with copies of those behind it. */
 void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
                      struct eki_message *message);
-/* Keep them for worker HERE, who waits for the first one; false: no memory. */
+/* Keep them for worker HERE, in the buffer that it does not use; false: no
+ * memory. */
 bool eki_copies_keep(struct eki_counter *counter, int here,
                      const struct eki_message *message);
+/* What was brought takes the place of the copies there were. */
+void eki_copies_turn(struct eki_drawer *drawer);
 /* The copy of seed NUMBER; NULL: there is none. */
 const struct eki_slot *eki_copies_find(const struct eki_counter *counter,
                                        const struct eki_drawer *drawer,

@@ -12,8 +12,12 @@
  *     rank -> holder      FETCH    the seed of a number
  *     holder -> rank      FETCHED  that seed, and copies of those behind it
  *
+ * A worker that runs copies fetches those behind them meanwhile.  An answer
+ * that comes when the phase is over is dropped: it has copies alone.
+ *
  * A draw takes a chunk of numbers, which its worker runs in order; DRAW and
- * FETCH say of how many.
+ * FETCH say of how many.  Who has short tasks draws several from another node,
+ * and the next ones before it runs the last.
  *
  * Numbers are drawn from a word of the node of rank 0, from elsewhere by a
  * message.  Seeds of a rank that are one run of indices need not be fetched.
@@ -27,13 +31,19 @@
 
 /* Where a worker stands in drawing a seed. */
 enum eki_draw {
-    EKI_DRAW_FREE,    /* may draw */
-    EKI_DRAW_ASK,     /* the server shall ask for a number */
-    EKI_DRAW_ASKED,   /* ... has */
-    EKI_DRAW_NUMBER,  /* `number` is there */
-    EKI_DRAW_FETCH,   /* the server shall fetch `number` */
-    EKI_DRAW_FETCHED, /* ... does; then it is among the copies */
-    EKI_DRAW_OVER     /* all seeds are drawn */
+    EKI_DRAW_FREE,   /* may draw */
+    EKI_DRAW_ASK,    /* the server shall ask for a number */
+    EKI_DRAW_ASKED,  /* ... has */
+    EKI_DRAW_NUMBER, /* `number` is there */
+    EKI_DRAW_OVER    /* all seeds are drawn */
+};
+
+/* What becomes of the seeds that a worker wants copies of. */
+enum eki_fetch {
+    EKI_FETCH_FREE, /* it may want some */
+    EKI_FETCH_WANT, /* the server shall fetch `wanted_from` */
+    EKI_FETCH_SENT, /* ... has */
+    EKI_FETCH_HERE  /* they are in the other buffer */
 };
 
 #define EKI_SEEDS_UNKNOWN -2
@@ -60,15 +70,21 @@ struct eki_drawer {
     /* Written by the worker and the server in turn: whose turn it is, the
      * state says. */
     _Alignas(EKI_LINE) _Atomic int state; /* enum eki_draw */
-    _Atomic int64_t number;      /* that was drawn, or is to be fetched ... */
-    int64_t end;                 /* ... and the end of its chunk */
-    unsigned char *copies;       /* of seeds ... */
-    int64_t copied_from, copied; /* ... from this number on; so many */
+    _Atomic int64_t number;               /* that was drawn ... */
+    int64_t end;                          /* ... and the end of its chunk ... */
+    int chunk;                            /* of so many */
+    /* Likewise, by the state of the fetch. */
+    _Atomic int fetch;   /* enum eki_fetch */
+    int wanted;          /* so many at least, if there is room ... */
+    int64_t wanted_from; /* ... from this number on */
+    int64_t brought;     /* so many came */
     /* Written by the thread that enters; when the phase was stopped, by the
      * worker or whoever stands in for it. */
     const unsigned char *first, *last; /* seeds it holds */
     bool has_ranges;                   /* with ranges among them */
     /* Written by the worker; reset by the thread that enters. */
+    int buffer;                  /* which of two has the copies ... */
+    int64_t copied_from, copied; /* ... from this number on; so many */
     struct eki_cursor cursor;
 };
 
@@ -85,7 +101,7 @@ struct eki_counter {
     struct eki_seeds *table;    /* [size + 1] */
     int64_t *starts;            /* [workers_here + 1]: first seeds of workers */
     struct eki_drawer *drawers; /* [workers_here] */
-    unsigned char *copies;      /* of theirs; NULL: nobody has fetched */
+    unsigned char *copies;      /* two of each; NULL: nobody has fetched */
     int chunk;                  /* numbers that one draw takes */
     bool is_used;               /* by this rank in this phase */
     bool seeds_sent;
@@ -105,7 +121,7 @@ struct eki_counter {
 
 extern const struct eki_protocol_ops eki_counter_ops;
 
-/* 32 bytes for each rank, 128 for each worker here; as much as a message for
+/* 32 bytes for each rank, 128 for each worker here; as much as two messages for
  * each once one has fetched. */
 ek_status eki_counter_add(struct eki_engine *engine);
 

@@ -312,6 +312,14 @@ static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
     node->has_stopped = has_stopped;
 }
 
+/* Step the server between two tasks for what the worker wants. */
+static double send_wants(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    worker->worker->batch.wants_server = false;
+    worker->worker->batch.restamp = true;
+    return (double)poll_server(sim, worker->rank, true);
+}
+
 /* Step the worker until something takes time.  Steps that follow each other are
  * one event, unless the program has a pace of its own. */
 static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -329,6 +337,8 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
             break;
         set_state(sim, worker, EKI_SIM_STEPS);
         ahead += step_ns(sim, worker, steal_from);
+        if (inner->batch.wants_server)
+            ahead += send_wants(sim, worker);
     } while (!sim->program->pace && ahead < AHEAD_MOST_NS);
     tell_stop(sim, rank);
     switch (step) {

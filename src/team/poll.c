@@ -46,10 +46,13 @@ bool eki_team_may_poll(const struct eki_team *team, int here)
 
 bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
 {
+    struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
     if (!eki_team_may_poll(team, here) || !eki_team_has_messages(team) ||
-        /* relaxed: a hint. */
-        now < atomic_load_explicit(&team->next_poll, memory_order_relaxed))
+        (!batch->wants_server &&
+         /* relaxed: a hint. */
+         now < atomic_load_explicit(&team->next_poll, memory_order_relaxed)))
         return false;
+    batch->wants_server = false;
     eki_team_step_server(team, now);
     return true;
 }

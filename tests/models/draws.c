@@ -106,7 +106,7 @@ static void answer_fetch(void)
         answer.slots[i].id = (uint64_t)(first + i);
     bool kept = eki_copies_keep(&counter, 0, &answer.message);
     assert(kept);
-    set_state(&drawer, EKI_DRAW_NUMBER);
+    set_fetch(&drawer, EKI_FETCH_HERE);
 }
 
 static void serve(void)

@@ -143,8 +143,7 @@ static void find_worker(struct explore *explore, struct ek_worker *worker)
 static void find_message(struct explore *explore,
                          const struct eki_message *message, uint32_t slot_bytes)
 {
-    /* Seeds of the counter are copied: see find_hidden(). */
-    if (explore_is_tasks(message) && message->head.kind != EKI_KIND_FETCHED)
+    if (explore_is_tasks(message))
         find_slots(explore, message->body, message->head.count, slot_bytes,
                    "message");
 }

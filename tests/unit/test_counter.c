@@ -223,6 +223,30 @@ static void copies_are_run_by_who_draws_their_numbers(void)
     lone_close(&lone);
 }
 
+/* When the first of them is drawn. */
+static void seeds_behind_copies_are_fetched_ahead(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    begin(&lone, 0, 0, 0);
+    tell_seeds(&lone, (struct eki_seeds){.first = 5, .function = -1});
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 0);
+    lone_serve(&lone);
+    for (int i = 0; i < 2; i++) {
+        fetched_some(&lone, 2, (uint64_t)(70 + 2 * i));
+        lone_serve(&lone);
+        lone_forget(&lone);
+        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+        lone_serve(&lone);
+        CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_FETCH)->head.first,
+                     2 + 2 * i);
+        CHECK_EQ_INT(lone_run(&lone, ran, 8), 2);
+        CHECK_EQ_INT(ran[0], 70 + 2 * i);
+        CHECK_EQ_INT(ran[1], 71 + 2 * i);
+    }
+    lone_close(&lone);
+}
+
 static void run_of_another_rank_is_not_fetched(void)
 {
     struct lone lone;
@@ -392,6 +416,29 @@ static void draw_chunk(struct lone *lone)
     const struct eki_message *fetch = lone_sent_of(lone, EKI_KIND_FETCH);
     CHECK_EQ_INT(fetch->head.first, 1);
     CHECK_EQ_INT(fetch->head.detail, 4);
+}
+
+static void short_tasks_are_drawn_ahead(void)
+{
+    struct lone lone;
+    uint64_t ran[8];
+    make(&lone, 1, 2, 10);
+    lone_worker(&lone)->batch.task_ns = 100000;
+    enter_chunks(&lone, 1);
+    lone_serve(&lone);
+    tell_counts(&lone, 3, 2);
+    lone_forget(&lone);
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 0);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_DRAW)->head.detail, 4);
+    lone_forget(&lone);
+    tell_number(&lone, EKI_KIND_NUMBER, 1, 3);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    CHECK(lone_worker(&lone)->batch.wants_server);
+    lone_serve(&lone);
+    CHECK_EQ_INT(lone_sent_of(&lone, EKI_KIND_DRAW)->head.detail, 4);
+    CHECK_EQ_INT(lone_run(&lone, ran, 8), 2);
+    lone_close(&lone);
 }
 
 static void chunk_over_two_holders_runs_in_order(void)
@@ -793,6 +840,8 @@ int main(void)
     RUN(own_seeds_are_drawn_in_their_order);
     RUN(seed_of_another_rank_is_fetched);
     RUN(copies_are_run_by_who_draws_their_numbers);
+    RUN(seeds_behind_copies_are_fetched_ahead);
+    RUN(short_tasks_are_drawn_ahead);
     RUN(run_of_another_rank_is_not_fetched);
     RUN(draw_is_answered_with_the_next_number);
     RUN(wish_without_memory_is_taken_later);
