@@ -718,7 +718,7 @@ typedef struct ek_restore_report {
  * and not for 2, 4, 8, ... iterations after rebalances that gained nothing.
  * It is centralized up to 1,024 workers and hierarchical beyond.  Where
  * options.steal lets workers steal, nobody does in an iteration that promises
- * to take 2 % less without; policies that do not steal stay.  With
+ * to take 5 % less without; policies that do not steal stay.  With
  * EVENKEEL_REPORT=1 it says in a sentence what it chose and why.
  *
  * @param[in]  policy  The same on all ranks.

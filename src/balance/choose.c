@@ -4,12 +4,13 @@
 
 /* After the first lap, which warms up, only a larger imbalance is mended. */
 #define IMBALANCE_AT_ONCE 0.2
-/* A quiet lap must promise to lose less than one that steals by this part: what
- * nobody foresaw costs it more. */
-#define QUIET_GAIN 0.02
+/* A quiet lap must promise to take less time than one that steals by this part:
+ * what nobody foresaw costs it more. */
+#define QUIET_GAIN 0.05
 /* The weight of the last lap in what laps lose. */
 #define WEIGHT 0.5
-/* What stealing lost is forgotten by this part in each quiet lap. */
+/* What stealing lost beyond the imbalance is forgotten by this part in each
+ * quiet lap. */
 #define FORGOTTEN 0.05
 #define PATIENCE_MOST 64
 /* Asking all ranks takes at most this part of the laps, while nothing changes,
@@ -55,7 +56,8 @@ static void judge_quiet(struct eki_chooser *chooser, double loss)
         fail(&chooser->quiet);
     else
         chooser->quiet.last = 0;
-    chooser->stealing *= 1 - FORGOTTEN;
+    chooser->stealing -=
+        FORGOTTEN * larger(chooser->stealing - chooser->expected, 0);
 }
 
 void eki_choose_learn(struct eki_chooser *chooser, const struct eki_lap *lap)
@@ -134,7 +136,7 @@ static enum eki_why_steal why_steal(const struct eki_chooser *chooser,
     if (chooser->quiet.left > 0)
         return EKI_STEAL_FAILED;
     if (!chooser->is_quiet)
-        quiet += QUIET_GAIN;
+        quiet += QUIET_GAIN * (1 + chooser->stealing);
     return quiet < chooser->stealing ? EKI_STEAL_COSTS : EKI_STEAL_GAINS;
 }
 

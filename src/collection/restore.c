@@ -239,7 +239,7 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO && tasks->pause > 0 &&
-            eki_rebalance_is_calm(tasks->engine));
+            (!tasks->is_quiet || eki_rebalance_is_calm(tasks->engine)));
 }
 
 /* Do what POLICY says with the other ranks, which hear of a STATUS that is an

@@ -67,6 +67,16 @@ column efficiency | awk 'NR == 1 { first = $1 }
                          END { exit !($1 > 0.8 && first < 0.6) }' ||
     fail "a rebalance does not balance: $(column efficiency)"
 
+# One node of four is half as fast: two iterations tell auto enough.  And where
+# looking for work takes a third of an iteration, nobody does from the third on.
+auto="--machine ib-edr --node-cores 24 --cores 96 --policy auto --csv"
+run 0 $auto --synthetic lognormal:n=4700,mean=2e-3,cv=1 --slowness 1,1,1,2
+column efficiency_bound | awk 'NR > 2 && $1 < 0.985 { exit 1 }' ||
+    fail "slow node: $(column efficiency_bound)"
+run 0 $auto --synthetic lognormal:n=4700,mean=2e-5,cv=1
+[ "$(column tried | sed 's/^0$/none/; s/^[0-9.]*$/some/' | tr '\n' ' ')" = \
+    'some some none none none ' ] || fail "stealing goes on: $(column tried)"
+
 # Durations that change: the same for every policy, others in each iteration.
 for change in alternate renew hot-moves hot-comes hot-creeps; do
     run 0 $small --change $change --iterations 6 --policy original --steal none --csv

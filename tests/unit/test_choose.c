@@ -173,18 +173,18 @@ static void little_is_not_worth_the_risk(void)
 {
     struct course course = begin();
     course.outlook.noise = 0;
-    lap(&course, 101.9);
-    lap(&course, 101.9);
+    lap(&course, 104.9);
+    lap(&course, 104.9);
     expect(&course, EKI_RESTORE_EVEN, EKI_STEAL_GAINS);
 }
 
 static void noise_is_left_to_stealing(void)
 {
     struct course course = begin_costly();
-    course.outlook.noise = 0.18;
+    course.outlook.noise = 0.15;
     lap(&course, 120);
     expect(&course, EKI_RESTORE_EVEN, EKI_STEAL_GAINS);
-    course.outlook.noise = 0.16;
+    course.outlook.noise = 0.13;
     lap(&course, 120);
     expect(&course, EKI_RESTORE_EVEN, EKI_STEAL_COSTS);
 }

@@ -521,8 +521,9 @@ static void tasks_stay_after_a_stop(void)
     lone_close(&lone);
 }
 
-/* What rank 1 has: COUNT tasks of a duration. */
-static void tell_totals_of(struct lone *lone, int count, eki_ns ns)
+/* What rank 1 has, COUNT tasks of a duration, and what LAP it has seen. */
+static void tell_all(struct lone *lone, int count, eki_ns ns,
+                     const struct eki_lap_told *lap)
 {
     struct {
         struct eki_totals_told told;
@@ -531,9 +532,21 @@ static void tell_totals_of(struct lone *lone, int count, eki_ns ns)
                                     .largest_load = count * ns,
                                     .largest_task = ns,
                                     .workers = 1,
-                                    .tasks = count}},
+                                    .tasks = count},
+                         .lap = *lap},
                 .known = {{count, count * ns, 0, 0, 0}}};
     tell(lone, EKI_PARCEL_TOTALS, &totals, sizeof totals);
+}
+
+static void tell_totals_of(struct lone *lone, int count, eki_ns ns)
+{
+    tell_all(lone, count, ns, &(struct eki_lap_told){0});
+}
+
+/* As many tasks as rank 0 has. */
+static void tell_lap(struct lone *lone, const struct eki_lap_told *lap)
+{
+    tell_all(lone, 3, task_ns(), lap);
 }
 
 static void tell_totals(struct lone *lone, int count)
@@ -626,6 +639,48 @@ static bool is_balanced_with(struct lone *lone, int length)
     tell_totals_of(lone, 2, length * task_ns());
     memcpy(&target, lone_sent(lone, 0, EKI_KIND_PARCEL)->body, sizeof target);
     return target.is_balanced;
+}
+
+/* After three iterations, in which rank 1 tells that they took twice as long as
+ * the work and that tasks spawned SPAWNED others: does nobody steal in the
+ * next, and why? */
+static bool is_quiet_after(int64_t spawned, eki_ns work,
+                           enum eki_why_steal *why)
+{
+    struct eki_balance_wish wish =
+        eki_balance_wish_of(EK_RESTORE_AUTO, 2, 0, 0);
+    struct eki_result_told over;
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    seed(&lone, 0, 3, 10);
+    wish.may_steal = true;
+    for (wish.done = 1; wish.done <= 3; wish.done++) {
+        CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+        enter(&lone, &wish);
+        lone_serve(&lone);
+        lone_forget(&lone);
+        tell_lap(&lone, &(struct eki_lap_told){
+                            .wall = work, .work = work, .spawned = spawned});
+        memcpy(&over, lone_sent(&lone, 1, EKI_KIND_PARCEL)->body, sizeof over);
+        *why = (enum eki_why_steal)over.why_steal;
+        CHECK_EQ_INT(eki_rebalance_report(lone.engine)->is_quiet,
+                     over.is_quiet);
+    }
+    lone_close(&lone);
+    return over.is_quiet;
+}
+
+static void nobody_steals_where_it_costs(void)
+{
+    enum eki_why_steal why;
+    CHECK(is_quiet_after(0, 6 * task_ns(), &why));
+    CHECK_EQ_INT(why, EKI_STEAL_COSTS);
+    /* A seventh of the work was spawned, or a fourteenth. */
+    CHECK(!is_quiet_after(1, 7 * task_ns(), &why));
+    CHECK_EQ_INT(why, EKI_STEAL_SPAWNS);
+    CHECK(is_quiet_after(1, 6 * task_ns() * 14 / 13, &why));
+    CHECK(is_quiet_after(0, 7 * task_ns(), &why));
 }
 
 /* Rank 1 has three tasks, with which loads are as long as they may be in all:
@@ -945,6 +1000,7 @@ int main(void)
     RUN(root_tells_that_all_is_balanced);
     RUN(root_tells_a_target_where_loads_differ);
     RUN(opened_tasks_count_once);
+    RUN(nobody_steals_where_it_costs);
     RUN(what_was_reached_is_remembered);
     RUN(parcel_waits_for_a_buffer);
     RUN(parcel_that_lies_is_an_error);

@@ -232,7 +232,8 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < simulation->run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
-    if (!eki_rebalance_is_calm(rank->engine))
+    if (simulation->plan.steal != simulation->steal &&
+        !eki_rebalance_is_calm(rank->engine))
         simulation->pause = 0;
     simulation->is_wrong |=
         simulation->started != simulation->run->workload->count ||
