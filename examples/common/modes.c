@@ -38,6 +38,8 @@ static struct mode mode_read(char *word)
 {
     char *name = word, *plus = strchr(word, '+');
     struct mode mode = mode_find(word, NULL);
+    if (!mode.steal)
+        mode.steal = "random"; /* the library's default */
     if (!plus)
         return mode;
     /* The name stays whole. */

@@ -49,6 +49,10 @@ awk '$6 ~ /^[0-9.]+-[0-9.]+$/ {
      END { exit bad }' out || fail "no spread around the median: $(cat out)"
 grep -q '^8 workers on 2 ranks and ' out || fail "head: $(cat out)"
 export EVENKEEL_RESTORE=original EVENKEEL_STEAL=none EVENKEEL_WORKERS=3
+printf '%s\n' retain centralized+none original+counter:16 >three
+run 0 2 --synthetic "$small" --workers 4 --iterations 5 \
+    --modes "$(tr '\n' , <three | sed 's/,$//')"
+compared three
 run 0 2 --synthetic "$small" --workers 4 --iterations 2 --compare --csv
 unset EVENKEEL_RESTORE EVENKEEL_STEAL EVENKEEL_WORKERS
 quiet

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -103,14 +104,25 @@ static ek_status add_tasks(struct job *job, void *context)
     return is_good ? EK_OK : EK_ERR_NOMEM;
 }
 
+/* A name for the collection: that of the mode, with points for what names may
+ * not have. */
+static void name_collection(const struct mode *mode, char *name, size_t bytes)
+{
+    snprintf(name, bytes, "%s", mode->name);
+    for (char *at = name; (at = strpbrk(at, "+:")) != NULL;)
+        *at = '.';
+}
+
 /* Null tasks are between the others in one range. */
 static ek_status open_job(struct emulation *emulation)
 {
     const struct arguments *arguments = emulation->run->arguments;
     const struct mode *mode = emulation->mode;
     const struct job_setup setup = {MPI_COMM_WORLD, *mode, false};
+    char name[64];
+    name_collection(mode, name, sizeof name);
     const struct job_options job = {
-        .name = mode->name,
+        .name = name,
         .function = mode->has_nulls ? "position" : "task",
         .total = emulation->positions,
         .task = mode->has_nulls ? run_position : run_task,

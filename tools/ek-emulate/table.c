@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --compare takes the iterations from this one on together. */
 #define SETTLED 5
@@ -138,11 +139,24 @@ static void print_course_titles(enum field field)
            width, ">= 5");
 }
 
-static void print_titles(void)
+/* Of the names of modes. */
+static int name_width(const struct run *run)
 {
-    printf("\n%-12s %39s %*s %27s %25s %23s\n%-12s", "", "makespan, s",
+    const struct mode_list *list = &run->arguments->shared.compared;
+    int width = 12;
+    for (int i = 0; i < list->count; i++) {
+        int length = (int)strlen(list->modes[i].name);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void print_titles(const struct run *run)
+{
+    int width = name_width(run);
+    printf("\n%-*s %39s %*s %27s %25s %23s\n%-*s", width, "", "makespan, s",
            SPREAD_WIDTH, ">= 5", "% of the best possible", "last: steals",
-           "last: tasks", "mode");
+           "last: tasks", width, "mode");
     print_course_titles(FIELD_MAKESPAN);
     printf(" %*s", SPREAD_WIDTH, "least-most");
     print_course_titles(FIELD_EFFICIENCY_BEST);
@@ -156,7 +170,7 @@ static void print_titles(void)
 static void print_summary(const struct run *run, const struct row *rows)
 {
     int last = run->arguments->iterations;
-    printf("%-12s", rows->mode->name);
+    printf("%-*s", name_width(run), rows->mode->name);
     print_course(run, rows, FIELD_MAKESPAN);
     print_spread(run, rows);
     print_course(run, rows, FIELD_EFFICIENCY_BEST);
@@ -249,7 +263,7 @@ void print_compared(const struct run *run, const struct row *rows,
     if (shared->has_csv || shared->has_json)
         return;
     if (is_first)
-        print_titles();
+        print_titles(run);
     print_summary(run, rows);
     compare_mode(run, rows);
     fflush(stdout);
