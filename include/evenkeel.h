@@ -180,7 +180,8 @@ typedef enum ek_steal_policy {
     EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
     EK_STEAL_COUNTER     /**< No stealing: one shared counter hands out seeds.
                               "counter:16" as text: 16 consecutive ones at a time,
-                              which a worker runs in order. */
+                              which a worker runs in order.  From another node
+                              a worker draws 0.4 ms of short tasks at once. */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */
