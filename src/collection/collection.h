@@ -77,7 +77,8 @@ struct ek_collection {
     bool is_behind;    /* others have failed in an iteration that this rank has
                           not called for yet, because its restore failed */
     int64_t iteration; /* of the next ek_process() */
-    bool is_quiet;     /* in it nobody steals, whatever the policy says */
+    bool is_quiet;     /* in it nobody steals, whatever the policy says ... */
+    bool stays_quiet;  /* ... and likewise after each restore of a pause */
     int64_t pause;     /* restores of auto that retain and ask nobody */
     bool has_talked;  /* the last restore was a rebalance, or could have been */
     double restore_s; /* of the last ek_restore() */

@@ -227,6 +227,7 @@ static ek_status close_iteration(ek_collection *tasks,
         shared = recorded == EK_OK ? shared : recorded;
     }
     tasks->iteration++;
+    tasks->is_quiet = false;
     /* This call comes last, because it sets the message of the status. */
     ek_status status = EK_OK;
     if (error.status != EK_OK) {

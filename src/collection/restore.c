@@ -220,6 +220,7 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     talk = eki_clock_ns() - talk;
     if (status == EK_OK) {
         tasks->is_quiet = eki_rebalance_report(tasks->engine)->is_quiet;
+        tasks->stays_quiet = tasks->is_quiet;
         tasks->pause = eki_rebalance_report(tasks->engine)->pause;
     }
     *moved = eki_rebalance_sent(tasks->engine);
@@ -239,7 +240,7 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO && tasks->pause > 0 &&
-            (!tasks->is_quiet || eki_rebalance_is_calm(tasks->engine)));
+            (!tasks->stays_quiet || eki_rebalance_is_calm(tasks->engine)));
 }
 
 /* Do what POLICY says with the other ranks, which hear of a STATUS that is an
@@ -291,6 +292,7 @@ static void note_alone(ek_collection *tasks, ek_restore_policy policy)
         return;
     }
     tasks->pause--;
+    tasks->is_quiet = tasks->stays_quiet;
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
 }
 
