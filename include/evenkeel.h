@@ -333,9 +333,10 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
  *
  * Call:    Collective over @p comm; synchronizing.
  * Threads: One per rank, outside parallel regions.
- * Cost:    About 33 KiB of shared memory per worker with default options.
- *          With several ranks 80 buffers per rank, of 4 KiB on one host, of 64
- *          KiB over several: only what was in use of them takes memory.
+ * Cost:    About 33 KiB of shared memory per worker with default options, and
+ *          with several ranks as much per rank and 80 buffers, of 4 KiB on one
+ *          host, of 64 KiB over several: only what was in use of them takes
+ *          memory.
  */
 EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
                            ek_collection **tasks);
@@ -587,11 +588,12 @@ typedef struct ek_process_report {
  * Call:    Collective; returns on a rank when the last task of the job has
  *          ended.  Ranks may enter at any time.
  * Threads: One per rank, outside parallel regions.
- * Cost:    No messages on one node.  On several, thieves send requests, and a
- *          few waves over a tree of nodes find the end.  Where tasks lie where
- *          they ran, and a worker had more than the mean, tasks longer than 2 %
- *          of that, and a millisecond, are handed over before workers begin,
- *          for which these wait for 0.2 % of the mean, a millisecond at most.
+ * Cost:    On several nodes thieves send requests, and a few waves over a tree
+ *          of nodes find the end.  Where tasks lie where they ran, and a worker
+ *          had more than the mean, tasks longer than 2 % of that, and a
+ *          millisecond, are handed over before workers begin, between ranks by
+ *          messages, for which workers wait for a millisecond at most, and for
+ *          no more than 1.6 % of what that worker had too much.
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012; Cartier, Dinan,
  *          Larkins, ICPP 2021, for the shared part of the deques.
  */

@@ -170,11 +170,8 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
                                                 memory_order_relaxed);
     worker->batch.size = worker->piece.size = 1;
     eki_local_reset_stack(&worker->local);
-    /* relaxed, both: ordered by the release of `executed`. */
-    atomic_store_explicit(&worker->words->work_ns, worker->counts.work_ns,
-                          memory_order_relaxed);
-    atomic_store_explicit(&worker->words->task_ns, worker->counts.largest_ns,
-                          memory_order_relaxed);
+    eki_worker_store_load(worker, worker->counts.work_ns,
+                          worker->counts.largest_ns);
     eki_worker_store(worker);
     restart_check(worker);
 }

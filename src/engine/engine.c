@@ -85,7 +85,7 @@ static bool open_brought(struct eki_engine *engine)
     const struct eki_topology *topology = engine->topology;
     struct eki_share *share = &engine->post.brought.share;
     int node = topology->node, index = 0, local = 0;
-    if (engine->alone)
+    if (topology->size == 1)
         return true;
     eki_local_init(&engine->post.brought.local, engine->slot_bytes);
     eki_deque_init(&share->deque, engine->setup.deque, engine->capacity);

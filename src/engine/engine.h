@@ -120,7 +120,8 @@ struct eki_engine {
     const struct eki_scheme *scheme; /* NULL: nobody looks for work */
     struct eki_protocol *elsewhere;  /* of the scheme */
     ek_on_failure on_failure;
-    bool has_thieves; /* somebody may steal in this phase */
+    bool has_thieves;   /* somebody may steal in this phase */
+    uint64_t processes; /* phases that were one, with this */
     uint64_t entered_ns;
     uint64_t held_until; /* workers, as far as that is known */
     uint64_t process_ns; /* the last process took; 0: there was none */

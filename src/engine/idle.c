@@ -264,7 +264,7 @@ static bool claim_brought(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
     const struct eki_topology *topology = engine->topology;
-    if (engine->alone)
+    if (topology->size == 1)
         return false;
     int deque = eki_server_deque(engine);
     if (shows_tasks(worker, deque)) {

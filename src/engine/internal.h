@@ -61,6 +61,9 @@ void eki_node_call_roll(struct eki_engine *engine);
  * in this phase, or not idle. */
 bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,
                    uint64_t *created);
+/* What tasks took here in this phase. */
+void eki_worker_store_load(struct ek_worker *worker, uint64_t work_ns,
+                           uint64_t task_ns);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

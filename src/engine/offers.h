@@ -15,12 +15,13 @@ eki_words_of(const struct eki_engine *engine, int local)
 
 /*
  * Deques of the node: those of its workers, by their local numbers, then, in a
- * job of several nodes, those of the servers of its ranks.
+ * job of several ranks, those of their servers.
  */
 static inline int eki_deque_count(const struct eki_engine *engine)
 {
     const struct eki_topology *topology = engine->topology;
-    return topology->node_workers + (engine->alone ? 0 : topology->node_ranks);
+    return topology->node_workers +
+           (topology->size == 1 ? 0 : topology->node_ranks);
 }
 
 static inline struct eki_deque_shared *
@@ -124,6 +125,13 @@ void eki_set_rank_error(struct eki_engine *engine, ek_status status,
  * EK_ERR_MPI on all ranks; by the server. */
 EKI_COLD void eki_engine_refuse(struct eki_engine *engine, const char *format,
                                 ...) EKI_PRINTF(2, 3);
+
+/* What tasks took, with what others did. */
+void eki_load_add(struct eki_load *sum, const struct eki_load *load);
+/* What those of the node took in this process, or in the last one: their
+ * number. */
+struct eki_load eki_node_load(const struct eki_engine *engine,
+                              uint64_t process);
 
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);

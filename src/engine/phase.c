@@ -83,11 +83,10 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
 static void enter_worker(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    /* relaxed, all: ordered by the release of phase. */
+    eki_worker_store_load(worker, 0, 0);
+    /* relaxed: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->signature[engine->phase & 1],
                           engine->signature, memory_order_relaxed);
-    atomic_store_explicit(&worker->words->work_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&worker->words->task_ns, 0, memory_order_relaxed);
     /* release: pairs with the acquire of whoever sums: the seeds count. */
     atomic_store_explicit(&worker->words->phase, engine->phase,
                           memory_order_release);
@@ -199,6 +198,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     int workers = engine->topology->workers_here;
     engine->phase++;
     engine->kind = phase->kind;
+    engine->processes += phase->kind == EKI_PHASE_PROCESS;
     engine->signature = phase->signature;
     engine->on_failure = phase->on_failure;
     engine->entered_ns = now;
@@ -348,7 +348,7 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     note_time(engine);
     engine->moves.count = 0;
     engine->is_open = false;
-    if (!engine->alone)
+    if (engine->topology->size > 1)
         eki_server_settle(engine);
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);

@@ -25,7 +25,7 @@ static size_t shared_bytes(uint32_t capacity, uint32_t slot_bytes)
 size_t eki_engine_segment_bytes(const struct eki_setup *setup)
 {
     const struct eki_topology *topology = setup->topology;
-    int servers = topology->nodes == 1 ? 0 : topology->node_ranks;
+    int servers = topology->size == 1 ? 0 : topology->node_ranks;
     return words_bytes(topology) +
            (size_t)(topology->node_workers + servers) *
                shared_bytes((uint32_t)setup->buffer_slots,
@@ -48,6 +48,47 @@ bool eki_node_all_left(const struct eki_engine *engine)
             return false;
     }
     return true;
+}
+
+void eki_worker_store_load(struct ek_worker *worker, uint64_t work_ns,
+                           uint64_t task_ns)
+{
+    const struct eki_engine *engine = worker->engine;
+    uint64_t parity = engine->processes & 1;
+    if (engine->kind != EKI_PHASE_PROCESS)
+        return;
+    /* relaxed, both: ordered by the release of phase, or of `executed`. */
+    atomic_store_explicit(&worker->words->work_ns[parity], work_ns,
+                          memory_order_relaxed);
+    atomic_store_explicit(&worker->words->task_ns[parity], task_ns,
+                          memory_order_relaxed);
+}
+
+void eki_load_add(struct eki_load *sum, const struct eki_load *load)
+{
+    sum->work_ns += load->work_ns;
+    if (load->most_ns > sum->most_ns)
+        sum->most_ns = load->most_ns;
+    if (load->task_ns > sum->task_ns)
+        sum->task_ns = load->task_ns;
+}
+
+struct eki_load eki_node_load(const struct eki_engine *engine, uint64_t process)
+{
+    struct eki_load sum = {0};
+    for (int i = 0; i < engine->topology->node_workers; i++) {
+        const struct eki_worker_words *words = eki_words_of(engine, i);
+        /* relaxed, both: stored before `executed`. */
+        uint64_t work_ns = atomic_load_explicit(&words->work_ns[process & 1],
+                                                memory_order_relaxed);
+        uint64_t task_ns = atomic_load_explicit(&words->task_ns[process & 1],
+                                                memory_order_relaxed);
+        /* The worker may have stored one of them anew. */
+        struct eki_load load = {work_ns, work_ns,
+                                task_ns < work_ns ? task_ns : work_ns};
+        eki_load_add(&sum, &load);
+    }
+    return sum;
 }
 
 bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,

@@ -51,7 +51,7 @@ static int64_t visible_in(const struct eki_engine *engine,
 /* What was brought for workers that had others by then. */
 static void print_server(const struct eki_engine *engine)
 {
-    if (engine->alone)
+    if (engine->topology->size == 1)
         return;
     const struct eki_deque_shared *deque =
         eki_deque_of(engine, eki_server_deque(engine));

@@ -17,32 +17,6 @@ static void add_signatures(const struct eki_engine *engine,
     }
 }
 
-/* What the tasks of a subtree took, with those of another. */
-static void add_load(struct eki_load *sum, const struct eki_load *load)
-{
-    sum->work_ns += load->work_ns;
-    if (load->most_ns > sum->most_ns)
-        sum->most_ns = load->most_ns;
-    if (load->task_ns > sum->task_ns)
-        sum->task_ns = load->task_ns;
-}
-
-static void add_loads(const struct eki_engine *engine, struct eki_vote *vote)
-{
-    for (int i = 0; i < engine->topology->node_workers; i++) {
-        const struct eki_worker_words *words = eki_words_of(engine, i);
-        /* relaxed, both: stored before `executed`. */
-        uint64_t work_ns =
-            atomic_load_explicit(&words->work_ns, memory_order_relaxed);
-        uint64_t task_ns =
-            atomic_load_explicit(&words->task_ns, memory_order_relaxed);
-        /* The worker may have stored one of them anew. */
-        struct eki_load load = {work_ns, work_ns,
-                                task_ns < work_ns ? task_ns : work_ns};
-        add_load(&vote->load, &load);
-    }
-}
-
 /* Sums of this node; false: not all are in this phase, or not idle. */
 static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
 {
@@ -52,7 +26,7 @@ static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
     if (!eki_node_sums(engine, &vote->executed, &vote->created))
         return false;
     add_signatures(engine, vote);
-    add_loads(engine, vote);
+    vote->load = eki_node_load(engine, engine->processes);
     eki_node_error(engine, &vote->error);
     return true;
 }
@@ -62,7 +36,7 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
     sum->created += vote->created;
     sum->executed += vote->executed;
     sum->is_still &= vote->is_still;
-    add_load(&sum->load, &vote->load);
+    eki_load_add(&sum->load, &vote->load);
     if (vote->signature_low < sum->signature_low)
         sum->signature_low = vote->signature_low;
     if (vote->signature_high > sum->signature_high)

@@ -103,9 +103,9 @@ struct eki_worker_words {
     _Atomic uint64_t roll;              /* that it has answered */
     struct eki_deque_shared deque;
     struct eki_errors errors;
-    /* What its tasks took in this phase, all and the longest, when it is idle.
-     */
-    _Atomic uint64_t work_ns, task_ns;
+    /* What its tasks took in processes, by parity, all and the longest, when it
+     * is idle. */
+    _Atomic uint64_t work_ns[2], task_ns[2];
 };
 
 /* A word that is set to the phase it speaks of. */

@@ -3,11 +3,13 @@
 
 #include "engine/decode.h"
 
+#include <math.h>
+
 enum {
     /* Seeds of a worker that are looked at, from the top: where the longest
      * come first, all long ones of five times the mean. */
     LOOKED_AT = 256,
-    DRAWS = 16 /* to find a rank of another node */
+    DRAWS = 16 /* to find another rank */
 };
 
 static struct eki_hands *of(struct eki_protocol *protocol)
@@ -198,17 +200,16 @@ static void displace(struct eki_hands *hands, int here, uint64_t ns)
     hands->load_ns[here] = load;
 }
 
-/* A rank at random, by workers, that is neither of this node nor of that of
- * FROM; -1: there is none, or it was not found. */
+/* A rank at random, by workers, that is neither this one nor FROM; -1: there is
+ * none, or it was not found. */
 static int draw_rank(struct eki_hands *hands, int from)
 {
     const struct eki_topology *topology = hands->protocol.engine->topology;
-    for (int draws = 0; draws < DRAWS; draws++) {
+    for (int draws = 0; topology->size > 1 && draws < DRAWS; draws++) {
         int rank = eki_topology_rank(
             topology,
             (int)eki_random_below(&hands->random, (uint64_t)topology->workers));
-        int node = topology->node_of_rank[rank];
-        if (node != topology->node && node != topology->node_of_rank[from])
+        if (rank != topology->rank && rank != from)
             return rank;
     }
     return -1;
@@ -293,31 +294,49 @@ static void shed(struct eki_hands *hands)
     settle(hands);
 }
 
-static void set_limits(struct eki_hands *hands)
+/* What fits.  Where handing over has not helped, as the largest load REACHED
+ * tells, the mean is out of reach: half way to it may not be. */
+static void set_target(struct eki_hands *hands, double reached)
+{
+    if (!hands->has_tried && reached > EKI_HAND_FAR * hands->target)
+        hands->target = EKI_HAND_TARGET;
+    else if (hands->has_tried && reached > hands->target &&
+             reached > EKI_HAND_HELPED * hands->reached)
+        hands->target = (hands->target + reached) / 2;
+    hands->reached = reached;
+}
+
+static void set_limits(struct eki_hands *hands, const struct eki_load *load)
 {
     const struct eki_engine *engine = hands->protocol.engine;
-    uint64_t mean =
-        engine->node->load.work_ns / (uint64_t)engine->topology->workers;
-    hands->most_ns = mean + mean / EKI_HAND_TOLERANCE;
-    hands->minor_ns = mean / EKI_HAND_MINOR;
+    uint64_t mean_ns = load->work_ns / (uint64_t)engine->topology->workers;
+    uint64_t least_ns = load->task_ns > mean_ns ? load->task_ns : mean_ns;
+    double least = fmax((double)least_ns, 1);
+    set_target(hands, (double)load->most_ns / least);
+    hands->most_ns = (uint64_t)(least * hands->target);
+    hands->minor_ns = mean_ns / EKI_HAND_MINOR;
     hands->hold_ns = engine->setup.hold_ns;
-    if (hands->hold_ns != 0)
+    if (hands->hold_ns != 0 || load->most_ns < hands->most_ns)
         return;
     if (hands->minor_ns < EKI_HAND_LEAST_NS)
         hands->minor_ns = EKI_HAND_LEAST_NS;
-    hands->hold_ns = mean / EKI_HAND_PART;
+    hands->hold_ns = (load->most_ns - hands->most_ns) / EKI_HAND_PART;
     if (hands->hold_ns > EKI_HAND_HOLD_NS)
         hands->hold_ns = EKI_HAND_HOLD_NS;
 }
 
 /* Whether tasks may be too long for stealing, as all ranks know alike. */
-static bool is_due(const struct eki_hands *hands, const struct eki_phase *phase)
+static bool is_due(struct eki_hands *hands, const struct eki_phase *phase)
 {
     const struct eki_engine *engine = hands->protocol.engine;
-    const struct eki_load *load = &engine->node->load;
-    return phase->kind == EKI_PHASE_PROCESS && phase->is_retained &&
-           phase->has_threads && engine->has_thieves &&
-           load->most_ns > hands->most_ns && load->task_ns > hands->minor_ns;
+    if (!phase->is_retained || !phase->has_threads || !engine->has_thieves)
+        return false;
+    /* One node alone hears of no verdict. */
+    struct eki_load load = engine->alone
+                               ? eki_node_load(engine, engine->processes - 1)
+                               : engine->node->load;
+    set_limits(hands, &load);
+    return load.most_ns > hands->most_ns && load.task_ns > hands->minor_ns;
 }
 
 static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
@@ -328,8 +347,10 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     int workers = engine->topology->workers_here;
     hands->count = hands->note_count = hands->next_note = 0;
     hands->until = hands->takes_to = 0;
-    set_limits(hands);
-    if (!is_due(hands, phase))
+    if (phase->kind != EKI_PHASE_PROCESS)
+        return false;
+    hands->has_tried = is_due(hands, phase);
+    if (!hands->has_tried)
         return false;
     memset(hands->load_ns, 0, (size_t)workers * sizeof *hands->load_ns);
     for (int here = 0; here < workers; here++) {
@@ -337,9 +358,12 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
         if (!look_at_seeds(hands, here))
             return false;
     }
+    shed(hands);
+    /* Nobody else takes a task. */
+    if (engine->topology->size == 1)
+        return false;
     hands->until = now + hands->hold_ns;
     hands->takes_to = hands->until - hands->hold_ns / 4;
-    shed(hands);
     eki_engine_hold(engine, hands->until);
     return true;
 }

@@ -32,15 +32,23 @@
 #include "engine/engine.h"
 
 enum {
-    EKI_HANDS_MOST = 16,      /* ranks that are offered a task */
-    EKI_HAND_TOLERANCE = 100, /* what fits: the mean and this part of it */
-    EKI_HAND_MINOR = 50,      /* long is more than this part of the mean ... */
+    EKI_HANDS_MOST = 16, /* ranks that are offered a task */
+    EKI_HAND_MINOR = 50, /* long is more than this part of the mean ... */
     EKI_HAND_LEAST_NS = 1000000, /* ... and than this */
-    /* Workers are held for this part of the mean, or so long at most: as long
-     * as a task may wait unseen.  A message takes some 10 us. */
-    EKI_HAND_PART = 500,
+    /* Workers are held for this part of what may be gained, or so long at most:
+     * as long as a task may wait unseen.  A message takes some 10 us. */
+    EKI_HAND_PART = 64,
     EKI_HAND_HOLD_NS = 1000000
 };
+
+/* What fits a worker at first, in means, or longest tasks if that is more ...
+ */
+#define EKI_HAND_TARGET 1.01
+/* ... and again where the largest load has come to be so far from what fitted.
+ */
+#define EKI_HAND_FAR 1.125
+/* A hand-over has helped where the largest load fell to this part. */
+#define EKI_HAND_HELPED 0.95
 
 /* Of a task that was offered. */
 struct eki_offer {
@@ -77,7 +85,10 @@ struct eki_hands {
     uint64_t hold_ns;   /* workers are held for so long ... */
     uint64_t until;     /* ... to this moment, and take tasks ... */
     uint64_t takes_to;  /* ... as long as those can come; 0: nobody is held */
-    uint64_t most_ns;   /* of long tasks that a worker may have */
+    bool has_tried;     /* in the last process */
+    double reached;     /* largest load then, in means, and ... */
+    double target;      /* ... what fits a worker now, likewise */
+    uint64_t most_ns;   /* that is: of long tasks that a worker may have */
     uint64_t minor_ns;  /* what takes longer is long */
     uint64_t *load_ns;  /* [workers_here] long tasks that each has or awaits */
     uint64_t *above_ns; /* [workers_here] those that cannot be displaced */

@@ -34,8 +34,7 @@ ek_status eki_schemes_add(struct eki_engine *engine)
 {
     if (engine->setup.has_counter)
         EKI_TRY(eki_counter_add(engine));
-    if (engine->alone)
-        return EK_OK;
-    EKI_TRY(eki_hands_add(engine));
-    return eki_requests_add(engine);
+    if (engine->topology->workers > 1)
+        EKI_TRY(eki_hands_add(engine));
+    return engine->alone ? EK_OK : eki_requests_add(engine);
 }

@@ -176,7 +176,7 @@ void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
-    if (!rank->engine->alone)
+    if (rank->topology.size > 1)
         note_deque(sim, rank->engine, eki_server_deque(rank->engine),
                    &rank->is_visible);
 }

@@ -219,7 +219,7 @@ static void check_brought(struct explore *explore,
                           const struct eki_engine *engine)
 {
     const struct eki_brought *brought = &engine->post.brought;
-    if (engine->alone)
+    if (engine->topology->size == 1)
         return;
     explore_seen.brought += brought->share.deque.open != 0;
     if (EKI_UNLIKELY(
@@ -437,7 +437,7 @@ void explore_check_end(struct explore *explore)
     for (int r = 0; r < sim->setup.ranks; r++) {
         struct eki_engine *engine = sim->ranks[r].engine;
         check_port(explore, &sim->ports[r]);
-        if (!engine->alone &&
+        if (engine->topology->size > 1 &&
             !is_settled(&engine->post.brought.share.deque,
                         eki_deque_of(engine, eki_server_deque(engine))))
             ledger_fail(&explore->ledger,

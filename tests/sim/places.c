@@ -163,7 +163,7 @@ static void find_server(struct explore *explore,
     const struct eki_sim_port *port = rank->port;
     const struct eki_brought *brought = &engine->post.brought;
     uint32_t slot_bytes = engine->slot_bytes;
-    if (!engine->alone) {
+    if (engine->topology->size > 1) {
         find_between(explore, &brought->local, brought->local.stack_bottom,
                      brought->local.stack_top, "brought");
         find_published(explore, engine, &brought->share,

@@ -6,8 +6,10 @@
 
 enum {
     MS = 1000000,
-    MEAN_MS = 100,       /* what a worker had in the phase before */
-    HOLD_NS = 100 * 2000 /* a part of 500 of that */
+    MEAN_MS = 100, /* what a worker had in the phase before */
+    MOST_MS = 150, /* ... at most */
+    /* A part of 64 of what is above 1.01 x the mean. */
+    HOLD_NS = (MOST_MS - 101) * MS / 64
 };
 
 /* Rank 0 with workers 0, 1; worker 2 is on rank 1, worker 3 on rank 2, each of
@@ -19,8 +21,24 @@ static void make(struct lone *lone)
     lone_make(lone);
     lone->engine->node->load =
         (struct eki_load){.work_ns = UINT64_C(4) * MEAN_MS * MS,
-                          .most_ns = UINT64_C(150) * MS,
+                          .most_ns = UINT64_C(1) * MOST_MS * MS,
                           .task_ns = UINT64_C(60) * MS};
+}
+
+/* One node of so many ranks, this one with workers 0, 1, and what its workers
+ * ran in the last process. */
+static void make_node(struct lone *lone, int ranks)
+{
+    static const int workers[3] = {2, 1, 1}, nodes[3] = {0, 0, 0};
+    static const uint64_t ms[4] = {MOST_MS, 2 * MEAN_MS - MOST_MS, MEAN_MS,
+                                   MEAN_MS};
+    lone_open_job(lone, 0, ranks, workers, nodes);
+    lone_make(lone);
+    for (int i = 0; i < lone->topology->workers; i++) {
+        struct eki_worker_words *words = eki_words_of(lone->engine, i);
+        atomic_store(&words->work_ns[lone->engine->processes & 1], ms[i] * MS);
+        atomic_store(&words->task_ns[lone->engine->processes & 1], 50 * MS);
+    }
 }
 
 /* COUNT seeds of worker HERE, the longest last; the number of each is what it
@@ -161,6 +179,63 @@ static void what_does_not_fit_is_offered_and_handed_over(void)
     lone_close(&lone);
 }
 
+static void ranks_of_one_node_hand_over_likewise(void)
+{
+    struct lone lone;
+    make_node(&lone, 3);
+    SEED(&lone, 0, 1, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    check_held(&lone, true);
+    CHECK_EQ_INT(lone.engine->held_until, lone.engine->entered_ns + HOLD_NS);
+    check_offer(&lone, 0, 50, 0, 0);
+    take(&lone, 50);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 1);
+    CHECK_SEEDS(&lone, 0, 1, 40, 60);
+    /* What comes too late is for any worker of the node. */
+    offer(&lone, 15, 0);
+    lone.now += HOLD_NS;
+    lone_serve(&lone);
+    make_hand(&lone, 15);
+    lone_serve(&lone);
+    CHECK_EQ_INT(visible(&lone, eki_server_deque(lone.engine)), 1);
+    lone_close(&lone);
+}
+
+static void workers_of_one_rank_wait_for_nobody(void)
+{
+    struct lone lone;
+    make_node(&lone, 1);
+    SEED(&lone, 0, 1, 40, 50, 60);
+    SEED(&lone, 1, 2, 30);
+    enter(&lone);
+    check_held(&lone, false);
+    struct eki_local *local = &lone.engine->workers[1]->local;
+    CHECK_EQ_INT(eki_local_slots(local, local->seeds, local->seed_end), 3);
+    lone_close(&lone);
+}
+
+/* Twice the same load: the second time what fits is half way to the largest. */
+static void what_does_not_help_is_tried_with_more_room(void)
+{
+    struct lone lone;
+    make(&lone);
+    enter(&lone);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    SEED(&lone, 0, 1, 40, 50, 60);
+    SEED(&lone, 1, 80);
+    enter(&lone);
+    CHECK_SEEDS(&lone, 0, 1, 50, 60);
+    CHECK_SEEDS(&lone, 1, 40, 80);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    /* Far from what fitted then, when nobody had tried. */
+    enter_with(&lone, EK_STEAL_NONE, true, true);
+    lone.engine->node->load.most_ns = UINT64_C(190) * MS;
+    enter(&lone);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 1);
+    lone_close(&lone);
+}
+
 static void workers_begin_when_that_is_over(void)
 {
     struct lone lone;
@@ -262,7 +337,7 @@ static void check_nothing(ek_steal_policy steal, bool is_retained,
 static void nobody_is_held_where_nothing_is_to_be_gained(void)
 {
     struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
-                            .most_ns = UINT64_C(150) * MS,
+                            .most_ns = UINT64_C(1) * MOST_MS * MS,
                             .task_ns = UINT64_C(60) * MS};
     check_nothing(EK_STEAL_NONE, true, true, load);
     check_nothing(EK_STEAL_COUNTER, true, true, load);
@@ -557,6 +632,9 @@ static void loads_that_make_no_sense_are_refused(void)
 int main(void)
 {
     RUN(what_does_not_fit_is_offered_and_handed_over);
+    RUN(ranks_of_one_node_hand_over_likewise);
+    RUN(workers_of_one_rank_wait_for_nobody);
+    RUN(what_does_not_help_is_tried_with_more_room);
     RUN(workers_begin_when_that_is_over);
     RUN(what_fits_a_worker_of_the_rank_goes_there);
     RUN(a_longer_task_displaces_shorter_ones);
