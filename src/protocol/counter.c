@@ -203,13 +203,13 @@ static void ask(struct eki_counter *counter, struct ek_worker *worker)
     count_want(counter, worker);
 }
 
-/* Whether to ask while the numbers drawn last are run: where nobody misses
- * those that come meanwhile. */
+/* Whether to ask while the numbers drawn last are run: where they are so short
+ * that nobody misses those that come meanwhile. */
 static bool asks_ahead(const struct eki_counter *counter,
                        const struct ek_worker *worker)
 {
     return !is_same_node(worker->engine) &&
-           worker->batch.task_ns * (uint64_t)counter->chunk < EKI_HIDDEN_NS;
+           worker->batch.task_ns * (uint64_t)counter->chunk < DRAWN_NS;
 }
 
 /* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
