@@ -21,15 +21,10 @@ static const struct option options[] = {
 
 const struct command_line mode_command_line = {OPTION_ROWS(options)};
 
-/* The library knows the words. */
+/* The library knows the words, and says which. */
 static bool check_mode(const struct mode *mode, struct message *message)
 {
-    if (mode->is_anew || job_knows(mode))
-        return true;
-    return message_set(message,
-                       "--modes has '%s'; allowed: %s, RESTORE, or "
-                       "RESTORE+STEAL",
-                       mode->name, mode_names());
+    return mode->is_anew || job_knows(mode) || message_leave(message);
 }
 
 bool mode_arguments_parse(const struct command_line *line, char **argv,

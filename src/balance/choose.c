@@ -2,7 +2,8 @@
 /* Restore and stealing of the next iteration, from those that were run. */
 #include "balance/choose.h"
 
-/* After the first lap, which warms up, only a larger imbalance is mended. */
+/* After the first lap, which warms up, only a larger imbalance is mended, and
+ * only where nobody steals: long tasks are handed over else. */
 #define IMBALANCE_AT_ONCE 0.2
 /* A quiet lap must promise to take less time than one that steals by this part:
  * what nobody foresaw costs it more. */
@@ -97,7 +98,8 @@ static enum eki_why_restore why_restore(struct eki_chooser *chooser,
     bool is_first = outlook->done < 2;
     if (!(gain > 0))
         return EKI_RESTORE_EVEN;
-    if (is_first && imbalance <= IMBALANCE_AT_ONCE * outlook->mean_ns)
+    if (is_first && (outlook->may_steal ||
+                     imbalance <= IMBALANCE_AT_ONCE * outlook->mean_ns))
         return EKI_RESTORE_WARMS;
     if (chooser->rebalance.left > 0)
         return EKI_RESTORE_FAILED;

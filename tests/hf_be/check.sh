@@ -147,7 +147,7 @@ check_bad_input() {
     expect "--test-ns is '-1'; allowed is a number from 0 to" --test-ns -1
     expect '--compare and --modes have policies of their own' --compare --policy auto
     expect '--compare and --modes have policies of their own' --compare --steal none
-    expect "--modes has 'best'; allowed: static, counter" --modes retain,best
+    expect "restore: 'best' is not allowed; allowed: original" --modes retain,best
     expect "steal: 'best' is not allowed; allowed: random" --modes retain+best
     expect '--compare needs at least 2' --compare --iterations 1
     expect '--repeat needs --compare' --repeat 2
