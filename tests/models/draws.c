@@ -22,8 +22,9 @@
 #define WORLD_PROTOCOL
 #include "world.h"
 
-static struct eki_slot copies[2];
-#define eki_alloc_untouched(bytes) ((void)(bytes), (void *)copies)
+static struct eki_slot copies[2][2]; /* two buffers of a message */
+#define eki_alloc_untouched(bytes) \
+    (assert((bytes) == sizeof copies), (void *)copies)
 #include "protocol/copies.c"
 #include "protocol/counter.c"
 #include "protocol/numbers.c"

@@ -222,7 +222,8 @@ static void world_open(void)
         struct eki_topology *topology = &world_topology[rank];
         struct eki_engine *engine = &world_engines[rank];
         topology->rank = topology->node_index = rank;
-        topology->size = topology->node_ranks = RANKS;
+        topology->size = RANKS * NODES;
+        topology->node_ranks = RANKS;
         topology->nodes = NODES;
         topology->workers = topology->node_workers = WORKERS;
         topology->node_first = local;

@@ -405,6 +405,15 @@ static inline struct eki_verdict *lone_verdict(struct lone *lone,
     return (struct eki_verdict *)message->body;
 }
 
+/* The phase is over on all nodes, and this rank has left it. */
+static inline void lone_skip(struct lone *lone)
+{
+    const struct eki_engine *engine = lone->engine;
+    atomic_store(&engine->node->announced, engine->phase);
+    for (int i = 0; i < lone->topology->node_ranks; i++)
+        atomic_store(&engine->rank_words[i].left, engine->phase);
+}
+
 /* Step all until they are done; what leaving returns. */
 static inline struct eki_error lone_end(struct lone *lone)
 {

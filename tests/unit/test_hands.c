@@ -222,14 +222,17 @@ static void what_does_not_help_is_tried_with_more_room(void)
     make(&lone);
     enter(&lone);
     CHECK_EQ_INT(lone.engine->holds, 1);
+    lone_skip(&lone);
     SEED(&lone, 0, 1, 40, 50, 60);
     SEED(&lone, 1, 80);
     enter(&lone);
     CHECK_SEEDS(&lone, 0, 1, 50, 60);
     CHECK_SEEDS(&lone, 1, 40, 80);
     CHECK_EQ_INT(lone.sent_count, 0);
+    lone_skip(&lone);
     /* Far from what fitted then, when nobody had tried. */
     enter_with(&lone, EK_STEAL_NONE, true, true);
+    lone_skip(&lone);
     lone.engine->node->load.most_ns = UINT64_C(190) * MS;
     enter(&lone);
     CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 1);

@@ -666,6 +666,7 @@ static bool is_quiet_after(int64_t spawned, eki_ns work,
         *why = (enum eki_why_steal)over.why_steal;
         CHECK_EQ_INT(eki_rebalance_report(lone.engine)->is_quiet,
                      over.is_quiet);
+        lone_skip(&lone);
     }
     lone_close(&lone);
     return over.is_quiet;
