@@ -3,7 +3,7 @@
  * hands: long tasks that a worker cannot finish in time are handed to others
  * before anybody begins.
  *
- *     rank -> a rank of another node   OFFER   a task: its id, what it takes,
+ *     rank -> any other rank           OFFER   a task: its id, what it takes,
  *                                              who has it, how often it was
  *                                              passed on
  *     who has room -> who has it       TAKE
@@ -11,15 +11,15 @@
  *
  * Where tasks lie where they ran last, stealing mends what is uneven at the
  * end: too late for a worker whose own tasks are all long.  But each rank knows
- * what its tasks took, and the waves of the last process have told the mean
- * load.  So, if some worker had more than the mean and a task was long, all
- * ranks hold their workers for a moment after they have entered.  A worker
- * keeps of its long tasks, the longest first, what fits the mean.  Each of the
- * others goes to the worker of the rank that has least, if it fits there, or to
- * one where it fits above the tasks that are as long: shorter ones that do not
- * fit any more are displaced, and look for a place in turn.  What finds none is
- * offered to a rank of a random other node, which takes it likewise, or passes
- * the offer on.
+ * what its tasks took, and the waves of the last process, or the words of the
+ * only node, have told the mean load.  So, if some worker had more than the
+ * mean and a task was long, all ranks hold their workers for a moment after
+ * they have entered.  A worker keeps of its long tasks, the longest first, what
+ * fits the mean.  Each of the others goes to the worker of the rank that has
+ * least, if it fits there, or to one where it fits above the tasks that are as
+ * long: shorter ones that do not fit any more are displaced, and look for a
+ * place in turn.  What finds none is offered to a random other rank, which
+ * takes it likewise, or passes the offer on.
  *
  * Until it is handed over a task lies where it is.  So an offer may get lost,
  * at a rank that is late or that has no buffer, and what nobody has taken in
