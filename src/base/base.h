@@ -318,7 +318,8 @@ int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
 struct eki_schedule_source {
     const char *variable;
     const char *list;
-    const char *collection; /* entries of others are checked and dropped */
+    /* Entries of others are checked and dropped; NULL: none may be named. */
+    const char *collection;
     const struct eki_choice *choices;
 };
 
@@ -432,6 +433,10 @@ const char *eki_option_choice_name(const char *option, int value);
 bool eki_option_choice_value(const char *option, const char *name, int *value);
 /* Append the policies of OPTION, "a, b, c", to TEXT. */
 void eki_option_choice_list(const char *option, char *text, size_t bytes);
+/* Read a schedule of the policies of OPTION, which names no collection;
+ * messages name ARGUMENT. */
+ek_status eki_option_schedule(const char *option, const char *argument,
+                              const char *list, struct eki_schedule *schedule);
 /* The README's table, in Markdown. */
 void eki_option_table(FILE *file);
 

@@ -571,6 +571,14 @@ void eki_option_choice_list(const char *option, char *text, size_t bytes)
     eki_choice_list(choices_of(option), text, bytes);
 }
 
+ek_status eki_option_schedule(const char *option, const char *argument,
+                              const char *list, struct eki_schedule *schedule)
+{
+    struct eki_schedule_source source = {
+        .variable = argument, .list = list, .choices = choices_of(option)};
+    return eki_schedule_parse(&source, schedule);
+}
+
 void eki_option_table(FILE *file)
 {
     static const ek_options defaults = EK_OPTIONS_INIT;

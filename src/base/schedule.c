@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define COLLECTION_NAME_MAX 63
+#define FORM "..., where iterations is N, N-M or N-"
 
 /* Bytes of the name with the colon; 0: it comes with no chunk. */
 static size_t stem_bytes(const struct eki_choice *choice)
@@ -192,8 +193,9 @@ static ek_status entry_read(const struct eki_schedule_source *source,
                          &value)) {
         policy = colon + 1;
         size_t bytes = (size_t)(colon - text);
-        is_well_formed = is_well_formed && eki_is_collection_name(text, bytes);
-        *is_ours = strlen(source->collection) == bytes &&
+        is_well_formed = is_well_formed && source->collection &&
+                         eki_is_collection_name(text, bytes);
+        *is_ours = is_well_formed && strlen(source->collection) == bytes &&
                    memcmp(source->collection, text, bytes) == 0;
     }
     if (is_well_formed &&
@@ -207,8 +209,9 @@ static ek_status entry_read(const struct eki_schedule_source *source,
         return entry_refuse(source, text, end, names);
     }
     return entry_refuse(source, text, end,
-                        "[collection:]policy[@iterations], ..., where "
-                        "iterations is N, N-M or N-");
+                        source->collection
+                            ? "[collection:]policy[@iterations], " FORM
+                            : "policy[@iterations], " FORM);
 }
 
 static int entries_count(const char *list)

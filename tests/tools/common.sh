@@ -41,6 +41,13 @@ says() {
     [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
 }
 
+# column NAME: of the rows of a CSV in out, one per line.
+column() {
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
+                                        if ($i == name) at = i }
+                          NR > 1 { print $at }' out
+}
+
 # answers: --help and --version, as every tool does, before and behind options.
 answers() {
     name=$(basename "$tool")

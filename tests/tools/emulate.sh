@@ -76,6 +76,20 @@ if command -v python3 >/dev/null; then
 for line in sys.stdin: json.loads(line)' <out || fail "json: $(cat out)"
 fi
 
+# Schedules, as the library's variables have them: an option, then a mode.
+# stolen_until N: some steals are tried in the first N iterations, none later.
+stolen_until() {
+    column tried | awk -v n="$1" '(NR <= n) != ($1 > 0) { exit 1 }' ||
+        fail "tried: $(column tried)"
+}
+schedule="--synthetic $small --workers 2 --iterations 4 --csv"
+run 0 2 $schedule --steal random@0-1,none@2-
+stolen_until 2
+run 0 2 $schedule --modes retain@0/original@1-+random@0/none@1-
+stolen_until 1
+EVENKEEL_STEAL=none@1-3 run 0 2 $schedule --steal random
+stolen_until 1
+
 # The same seed draws the same tasks.
 for kind in lognormal exponential uniform constant; do
     for seed in 1 1 2; do
@@ -135,8 +149,10 @@ bad "--start is 'record'; allowed: block, dealt" --synthetic "$small" \
     --start record
 bad "unknown option '--fast'" --synthetic "$small" --fast
 bad '--record needs a value' --record
-bad "--policy is 'best'; allowed: original, retain" --synthetic "$small" --policy best
-bad "--steal is 'best'; allowed: random, near" --synthetic "$small" --steal best
+bad "--policy: 'best' is not allowed; allowed: original, retain" \
+    --synthetic "$small" --policy best
+bad "--steal: 'best@1' is not allowed; allowed: random, near" \
+    --synthetic "$small" --steal none,best@1
 for spec in '' normal:n=1,mean_us=1 lognormal lognormal: \
     lognormal:n=0,mean_us=1 lognormal:n=9 lognormal:n=9,mean_us=x \
     lognormal:n=9,mean_us=1,cv=-1 lognormal:n=9,mean_us=1,sigma=1 \

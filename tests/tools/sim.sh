@@ -6,13 +6,6 @@ set -u
 mpirun='' tool=$1 record=$2/be032_half.ekr slowdown=$3
 . "$(dirname "$0")/common.sh"
 
-# column NAME: of the rows of a CSV in out, one per line.
-column() {
-    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
-                                        if ($i == name) at = i }
-                          NR > 1 { print $at }' out
-}
-
 small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 3
     --machine hopper'
 
@@ -220,7 +213,7 @@ run 2 $small --ranks-per-node 5
 says "24 cores of a node are to be divided among 5 ranks, a core of each its \
 server's; allowed: 1, 2, 3, 4, 6, 8, 12"
 run 2 $small --policy best
-says "--policy is 'best'; allowed: original, retain"
+says "--policy: 'best' is not allowed; allowed: original, retain"
 run 2 $small --mode fast
 says "--mode is 'fast'; allowed: exact, sampled, auto"
 run 2 $small --start here

@@ -413,6 +413,23 @@ static void schedule_lists_iterations_and_the_last_match_wins(void)
     eki_settings_free(&settings);
 }
 
+static void schedule_of_an_argument_names_no_collection(void)
+{
+    struct eki_schedule schedule;
+    CHECK_EQ_INT(eki_option_schedule("steal", "--steal", "near@1,counter:2@2-",
+                                     &schedule),
+                 EK_OK);
+    CHECK_EQ_INT(schedule.count, 2);
+    CHECK_EQ_INT(eki_schedule_at(&schedule, 9, EK_STEAL_RANDOM),
+                 eki_chunked(EK_STEAL_COUNTER, 2));
+    eki_schedule_free(&schedule);
+    CHECK_EQ_INT(
+        eki_option_schedule("steal", "--steal", "none,fock:near", &schedule),
+        EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "--steal: 'fock:near' is not allowed; "
+                                       "allowed: policy[@iterations], ...");
+}
+
 static void counter_comes_with_a_chunk(void)
 {
     static const char *const bad[] = {"counter:",
@@ -810,6 +827,7 @@ int main(void)
     RUN(some_fields_are_not_in_the_environment);
     RUN(schedule_of_one_policy_covers_everything);
     RUN(schedule_lists_iterations_and_the_last_match_wins);
+    RUN(schedule_of_an_argument_names_no_collection);
     RUN(counter_comes_with_a_chunk);
     RUN(schedule_entries_may_name_a_collection);
     RUN(schedule_with_a_bad_entry_is_refused);

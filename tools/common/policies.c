@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policies.h"
 
-#include "base/base.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     BYTES = 256
@@ -20,22 +22,10 @@ const char *restore_words(void)
     return list_words("restore", text);
 }
 
-bool is_restore_word(const char *word)
-{
-    int value;
-    return eki_option_choice_value("restore", word, &value);
-}
-
 const char *steal_words(void)
 {
     static char text[BYTES];
     return list_words("steal", text);
-}
-
-bool is_steal_word(const char *word)
-{
-    int value;
-    return eki_option_choice_value("steal", word, &value);
 }
 
 const char *order_words(void)
@@ -55,4 +45,41 @@ int word_value(const char *option, const char *word)
     int value = 0;
     eki_option_choice_value(option, word, &value);
     return value;
+}
+
+bool is_schedule(const char *text)
+{
+    return strpbrk(text, "@,/") != NULL;
+}
+
+char *schedule_text(const char *text, char separator)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = allocate(bytes, 1);
+    memcpy(copy, text, bytes);
+    for (char *at = copy; (at = strpbrk(at, ",/")) != NULL;)
+        *at++ = separator;
+    return copy;
+}
+
+char *mode_name(const char *restore, const char *steal)
+{
+    size_t bytes = strlen(restore) + strlen(steal) + 2;
+    char *both = allocate(bytes, 1);
+    snprintf(both, bytes, "%s+%s", restore, steal);
+    char *name = schedule_text(both, '/');
+    free(both);
+    return name;
+}
+
+bool schedule_read(const char *option, const char *argument, const char *text,
+                   struct eki_schedule *schedule, struct message *message)
+{
+    *schedule = (struct eki_schedule){NULL, 0, 0};
+    if (!text)
+        return true;
+    char *list = schedule_text(text, ',');
+    ek_status status = eki_option_schedule(option, argument, list, schedule);
+    free(list);
+    return status == EK_OK || message_set(message, "%s", ek_error_message());
 }

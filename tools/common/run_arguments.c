@@ -24,10 +24,10 @@ static const struct option options[] = {
              "hot-creeps (none)"},
     {"--seed", "S", AT(source.seed), OPTION_INTEGER(0, 2147483647),
      .help = "of durations and of Evenkeel (1)"},
-    {"--policy", "NAME", AT(policy), OPTION_WORD(restore_words),
-     .help = "of ek_restore() (retain)"},
-    {"--steal", "NAME", AT(steal), OPTION_WORD_OF(steal_words, is_steal_word),
-     .help = "whom a worker without work asks (random)"},
+    {"--policy", "NAME", AT(policy), OPTION_TEXT,
+     .help = "of ek_restore() (retain), or a schedule: NAME@0-2,NAME@3-"},
+    {"--steal", "NAME", AT(steal), OPTION_TEXT,
+     .help = "whom a worker without work asks (random), or a schedule"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes, one after the other"},
     {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
@@ -52,15 +52,27 @@ static bool check_together(const struct run_arguments *arguments,
     return true;
 }
 
+/* Whether TEXT is a schedule of OPTION. */
+static bool check_schedule(const char *option, const char *argument,
+                           const char *text, struct message *message)
+{
+    struct eki_schedule schedule;
+    bool is_good = schedule_read(option, argument, text, &schedule, message);
+    eki_schedule_free(&schedule);
+    return is_good;
+}
+
 static bool check_mode(const struct mode *mode, struct message *message)
 {
-    if (!is_restore_word(mode->restore))
-        return message_set(message,
+    if (!check_schedule("restore", "--modes", mode->restore, message))
+        return !is_schedule(mode->restore) &&
+               message_set(message,
                            "--modes has '%s'; allowed: %s, or RESTORE or "
                            "RESTORE+STEAL, where RESTORE is one of %s",
                            mode->name, mode_names(), restore_words());
-    if (mode->steal && !is_steal_word(mode->steal))
-        return message_set(message,
+    if (!check_schedule("steal", "--modes", mode->steal, message))
+        return !is_schedule(mode->steal) &&
+               message_set(message,
                            "--modes has '%s'; allowed behind the +: %s",
                            mode->name, steal_words());
     return true;
@@ -75,6 +87,8 @@ bool run_arguments_parse(const struct command_line *line, char **argv,
         return false;
     shared->has_compare |= shared->modes != NULL;
     return check_together(shared, message) &&
+           check_schedule("restore", "--policy", shared->policy, message) &&
+           check_schedule("steal", "--steal", shared->steal, message) &&
            modes_read(shared->modes, check_mode, &shared->compared, message);
 }
 

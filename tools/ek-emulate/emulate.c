@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "emulate.h"
 
+#include "policies.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -109,8 +111,22 @@ static ek_status add_tasks(struct job *job, void *context)
 static void name_collection(const struct mode *mode, char *name, size_t bytes)
 {
     snprintf(name, bytes, "%s", mode->name);
-    for (char *at = name; (at = strpbrk(at, "+:")) != NULL;)
+    for (char *at = name; (at = strpbrk(at, "+:@/")) != NULL;)
         *at = '.';
+}
+
+/* Say a schedule by VARIABLE, which the library reads, unless the user has set
+ * it; TEXT is then NULL.  Returns whether it is to be unset. */
+static bool set_schedule(const char *variable, const char **text)
+{
+    if (!*text || !is_schedule(*text))
+        return false;
+    char *list = schedule_text(*text, ',');
+    bool is_ours = !getenv(variable);
+    setenv(variable, list, 0);
+    free(list);
+    *text = NULL;
+    return is_ours;
 }
 
 /* Null tasks are between the others in one range. */
@@ -118,7 +134,7 @@ static ek_status open_job(struct emulation *emulation)
 {
     const struct arguments *arguments = emulation->run->arguments;
     const struct mode *mode = emulation->mode;
-    const struct job_setup setup = {MPI_COMM_WORLD, *mode, false};
+    struct job_setup setup = {MPI_COMM_WORLD, *mode, false};
     char name[64];
     name_collection(mode, name, sizeof name);
     const struct job_options job = {
@@ -131,7 +147,14 @@ static ek_status open_job(struct emulation *emulation)
     ek_options collection = EK_OPTIONS_INIT;
     collection.workers = arguments->workers;
     collection.seed = arguments->shared.source.seed + emulation->round;
-    return job_open(&setup, &job, collection, &emulation->job);
+    bool has_restore = set_schedule("EVENKEEL_RESTORE", &setup.mode.restore);
+    bool has_steal = set_schedule("EVENKEEL_STEAL", &setup.mode.steal);
+    ek_status status = job_open(&setup, &job, collection, &emulation->job);
+    if (has_restore)
+        unsetenv("EVENKEEL_RESTORE");
+    if (has_steal)
+        unsetenv("EVENKEEL_STEAL");
+    return status;
 }
 
 /* Where one rank has failed, none enters the iteration. */

@@ -2,6 +2,7 @@
 /* The machine, the ranks on it, and the modes to run. */
 #include "ek_sim.h"
 
+#include "policies.h"
 #include "team/team.h"
 
 #include <stdlib.h>
@@ -196,16 +197,16 @@ static int run_chosen(struct run *run, struct message *message)
 {
     const struct run_arguments *shared = &run->arguments->shared;
     const struct mode_list *compared = &shared->compared;
-    char name[64];
-    const struct mode mode = {
-        .name = name,
-        .restore = shared->policy ? shared->policy : "retain",
-        .steal = shared->steal ? shared->steal : "random"};
-    snprintf(name, sizeof name, "%s+%s", mode.restore, mode.steal);
+    const char *restore = shared->policy ? shared->policy : "retain";
+    const char *steal = shared->steal ? shared->steal : "random";
     print_head(run);
-    return shared->has_compare
-               ? run_modes(run, compared->modes, compared->count, message)
-               : run_modes(run, &mode, 1, message);
+    if (shared->has_compare)
+        return run_modes(run, compared->modes, compared->count, message);
+    char *name = mode_name(restore, steal);
+    const struct mode mode = {.name = name, .restore = restore, .steal = steal};
+    int exit_status = run_modes(run, &mode, 1, message);
+    free(name);
+    return exit_status;
 }
 
 struct dealt {

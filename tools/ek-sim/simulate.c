@@ -23,11 +23,10 @@ struct simulation {
     struct run *run;
     const struct mode *mode;
     struct eki_sim *sim;
-    struct eki_sim_iteration plan;     /* but for the restore */
+    struct eki_schedule restore, steal;
     struct eki_sim_iteration plans[2]; /* of this iteration and the last one */
-    ek_restore_policy policy;
-    ek_steal_policy steal; /* that is set */
-    int64_t pause;         /* restores that need not ask */
+    bool is_quiet; /* auto has chosen that nobody steals in this iteration */
+    int64_t pause; /* restores of auto that need not ask */
     struct row *rows;
     int iteration;   /* that runs, from 0 */
     int64_t started; /* tasks, in this iteration ... */
@@ -232,13 +231,27 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < simulation->run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
-    if (simulation->plan.steal != simulation->steal &&
-        !eki_rebalance_is_calm(rank->engine))
+    if (simulation->is_quiet && !eki_rebalance_is_calm(rank->engine))
         simulation->pause = 0;
     simulation->is_wrong |=
         simulation->started != simulation->run->workload->count ||
         simulation->sum != simulation->expected;
     fill_row(simulation);
+}
+
+static ek_steal_policy steal_set(const struct simulation *simulation,
+                                 int iteration)
+{
+    return (ek_steal_policy)eki_schedule_at(&simulation->steal, iteration,
+                                            EK_STEAL_RANDOM);
+}
+
+/* Of the restore after the iteration that runs, which counts under the number
+ * of the next. */
+static ek_restore_policy policy_of(const struct simulation *simulation)
+{
+    return (ek_restore_policy)eki_schedule_at(
+        &simulation->restore, simulation->iteration + 1, EK_RESTORE_RETAIN);
 }
 
 static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
@@ -263,12 +276,14 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
             simulation->rebalance_ns = ns;
         else
             simulation->talk_ns = ns;
-        simulation->plan.steal =
-            report->is_quiet ? EK_STEAL_NONE : simulation->steal;
-        simulation->pause = report->pause + 1;
-    }
-    if (simulation->pause > 0)
+        simulation->is_quiet = report->is_quiet;
+        simulation->pause = report->pause;
+    } else if (policy_of(simulation) == EK_RESTORE_AUTO) {
         simulation->pause--;
+    } else {
+        simulation->is_quiet = false;
+        simulation->pause = 0;
+    }
     simulation->inside = simulation->left = simulation->restored = 0;
     simulation->tried = simulation->successful = (struct moments){0};
     simulation->stolen = simulation->working_ns = 0;
@@ -277,29 +292,45 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     simulation->iteration++;
 }
 
-/* The restore after the iteration that runs. */
-static void plan_restore(const struct simulation *simulation,
-                         struct eki_sim_iteration *plan)
+/* What auto is to know of the run. */
+static void wish_choice(const struct simulation *simulation,
+                        struct eki_balance_wish *wish)
+{
+    int expected = simulation->run->arguments->iterations_expected;
+    int done = simulation->iteration + 1;
+    ek_steal_policy steal = steal_set(simulation, done);
+    wish->may_steal = eki_scheme_of(steal)->victims != NULL;
+    wish->done = done;
+    wish->iterations = expected == 0 ? done : fmax((double)expected - done, 0);
+    wish->cost_ns = simulation->rebalance_ns;
+    wish->talk_ns = simulation->talk_ns;
+}
+
+/* The iteration that runs, and the restore after it. */
+static void plan_iteration(const struct simulation *simulation,
+                           struct eki_sim_iteration *plan)
 {
     const struct arguments *arguments = simulation->run->arguments;
-    int done = simulation->iteration + 1;
-    plan->is_balanced = simulation->policy != EK_RESTORE_ORIGINAL &&
-                        simulation->policy != EK_RESTORE_RETAIN &&
-                        simulation->pause == 0;
+    const char *order = arguments->order;
+    ek_restore_policy policy = policy_of(simulation);
+    *plan = (struct eki_sim_iteration){
+        .steal = simulation->is_quiet
+                     ? EK_STEAL_NONE
+                     : steal_set(simulation, simulation->iteration),
+        .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
+                                                         : EKI_ORDER_LONGEST};
+    if (policy == EK_RESTORE_ORIGINAL)
+        plan->order = EKI_ORDER_ORIGINAL;
+    plan->is_balanced = policy != EK_RESTORE_ORIGINAL &&
+                        policy != EK_RESTORE_RETAIN &&
+                        (policy != EK_RESTORE_AUTO || simulation->pause == 0);
     if (!plan->is_balanced)
         return;
     plan->balance =
-        eki_balance_wish_of(simulation->policy, simulation->run->workers,
+        eki_balance_wish_of(policy, simulation->run->workers,
                             arguments->balance_group, arguments->balance_ppm);
-    if (simulation->policy != EK_RESTORE_AUTO)
-        return;
-    int expected = arguments->iterations_expected;
-    plan->balance.may_steal = eki_scheme_of(simulation->steal)->victims != NULL;
-    plan->balance.done = done;
-    plan->balance.iterations =
-        expected == 0 ? done : fmax((double)expected - done, 0);
-    plan->balance.cost_ns = simulation->rebalance_ns;
-    plan->balance.talk_ns = simulation->talk_ns;
+    if (policy == EK_RESTORE_AUTO)
+        wish_choice(simulation, &plan->balance);
 }
 
 static const struct eki_sim_iteration *iteration(void *context, int i)
@@ -308,10 +339,8 @@ static const struct eki_sim_iteration *iteration(void *context, int i)
     if (i >= simulation->run->arguments->iterations)
         return NULL;
     struct eki_sim_iteration *plan = &simulation->plans[i % 2];
-    if (i == simulation->iteration) {
-        *plan = simulation->plan;
-        plan_restore(simulation, plan);
-    }
+    if (i == simulation->iteration)
+        plan_iteration(simulation, plan);
     return plan;
 }
 
@@ -380,6 +409,16 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
     return EXIT_FAILED;
 }
 
+static bool has_counter(const struct simulation *simulation)
+{
+    for (int i = 0; i < simulation->steal.count; i++) {
+        if (eki_unchunked(simulation->steal.entries[i].policy) ==
+            EK_STEAL_COUNTER)
+            return true;
+    }
+    return false;
+}
+
 static ek_status open_sim(struct simulation *simulation,
                           const struct eki_sim_program *program)
 {
@@ -399,8 +438,7 @@ static ek_status open_sim(struct simulation *simulation,
         .functions = 1,
         .seed = (uint64_t)arguments->shared.source.seed,
         .check_words = 4096,
-        .has_counter =
-            eki_unchunked((int)simulation->plan.steal) == EK_STEAL_COUNTER,
+        .has_counter = has_counter(simulation),
         .is_sampled = run->is_sampled,
         .is_together = true,
         .send_buffers = 16,
@@ -411,39 +449,41 @@ static ek_status open_sim(struct simulation *simulation,
                : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
 }
 
-int simulate(struct run *run, const struct mode *mode, struct row *rows,
-             struct message *message)
+/* Run the iterations; returns an exit status. */
+static int run_program(struct simulation *simulation, struct message *message)
 {
-    const char *order = run->arguments->order;
-    struct simulation simulation = {
-        .run = run,
-        .mode = mode,
-        .rows = rows,
-        .policy = (ek_restore_policy)word_value("restore", mode->restore),
-        .steal = (ek_steal_policy)word_value("steal", mode->steal ? mode->steal
-                                                                  : "random")};
-    struct eki_sim_program program = {.context = &simulation,
+    struct run *run = simulation->run;
+    struct eki_sim_program program = {.context = simulation,
                                       .iteration = iteration,
                                       .enter = enter,
                                       .task = run_task,
                                       .left = left,
                                       .restored = restored};
-    simulation.plan = (struct eki_sim_iteration){
-        .steal = simulation.steal,
-        .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
-                                                         : EKI_ORDER_LONGEST};
-    if (simulation.policy == EK_RESTORE_ORIGINAL)
-        simulation.plan.order = EKI_ORDER_ORIGINAL;
     int exit_status = EXIT_FAILED;
-    if (open_sim(&simulation, &program) != EK_OK) {
+    if (open_sim(simulation, &program) != EK_OK) {
         message_set(message, "%s", ek_error_message());
     } else {
         double start_s = real_s();
-        enum eki_sim_end end = run_events(&simulation);
+        enum eki_sim_end end = run_events(simulation);
         run->real_s += real_s() - start_s;
-        exit_status = report_end(&simulation, end, message);
-        run->events += simulation.sim->events;
+        exit_status = report_end(simulation, end, message);
+        run->events += simulation->sim->events;
     }
-    eki_sim_destroy(&simulation.sim);
+    eki_sim_destroy(&simulation->sim);
+    return exit_status;
+}
+
+int simulate(struct run *run, const struct mode *mode, struct row *rows,
+             struct message *message)
+{
+    struct simulation simulation = {.run = run, .mode = mode, .rows = rows};
+    int exit_status = EXIT_BAD_INPUT;
+    if (schedule_read("restore", "--policy", mode->restore, &simulation.restore,
+                      message) &&
+        schedule_read("steal", "--steal", mode->steal, &simulation.steal,
+                      message))
+        exit_status = run_program(&simulation, message);
+    eki_schedule_free(&simulation.restore);
+    eki_schedule_free(&simulation.steal);
     return exit_status;
 }

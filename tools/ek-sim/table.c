@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct column column[FIELDS] = {
     [FIELD_MAKESPAN] = {"makespan_s", "makespan", "s", 10, 4, 1},
@@ -41,6 +42,19 @@ static bool is_shown(const struct run *run, int iteration)
            iteration == 5 || iteration == run->arguments->iterations;
 }
 
+/* The name of a mode; a long one has a line of its own. */
+static void print_name(const char *name)
+{
+    enum {
+        WIDTH = 14
+    };
+    if (strlen(name) > WIDTH) {
+        printf("%s\n", name);
+        name = "";
+    }
+    printf("%-*s", WIDTH, name);
+}
+
 static void print_table(const struct run *run, const struct row *rows,
                         int count)
 {
@@ -52,8 +66,8 @@ static void print_table(const struct run *run, const struct row *rows,
         const struct row *row = &rows[i];
         if (!is_shown(run, row->iteration))
             continue;
-        printf("%-14s %3d", row->iteration == 1 ? row->mode->name : "",
-               row->iteration);
+        print_name(row->iteration == 1 ? row->mode->name : "");
+        printf(" %3d", row->iteration);
         columns_print(&columns, row->values);
     }
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# sim_iterations.sh EK_SIM: what a run of ek-sim does in each iteration.
+set -u
+mpirun='' tool=$1
+. "$(dirname "$0")/common.sh"
+
+small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 5
+    --machine hopper --start uneven:4:4'
+
+# HPDC 2012, figure 6: stealing, then the same places without it, then a
+# rebalance before each iteration.
+run 0 $small --csv --policy retain@0-1,hierarchical@2- --steal random@0,none@1-
+[ "$(column mode | uniq)" = 'retain@0-1/hierarchical@2-+random@0/none@1-' ] ||
+    fail "name: $(column mode)"
+column tried >tried
+column moved | paste tried - | tr '\t\n' '  ' |
+    grep -qE '^[1-9][0-9.]* 0 0 [1-9][0-9]* 0 0 0 0 0 0 $' ||
+    fail "tried, moved: $(column moved | paste tried -)"
+column makespan_s | awk 'NR == 1 { first = $1 }
+    NR == 2 && ($1 < first * 0.99 || $1 > first * 1.01) { bad = 1 }
+    NR > 2 && $1 > first * 0.95 { bad = 1 }
+    END { exit bad }' || fail "figure 6: $(column makespan_s)"
+column makespan_s | sed -n 1p >first
+run 0 $small --csv
+column makespan_s | sed -n 1p | cmp -s - first || fail 'another first iteration'
+
+# A restore counts under the number of the iteration that comes after it, and
+# what no entry covers takes the default: home again before number 2, and kept.
+run 0 $small --csv --policy original --steal none
+column makespan_s | sed -n 1p >static
+run 0 $small --csv --policy original@2 --steal random@0,none@1-
+column makespan_s | sed -n '3,5p' | sort -u | cmp -s - static ||
+    fail "original@2: $(column makespan_s), not $(cat static)"
+column makespan_s | sed -n 2p | cmp -s - static && fail 'original@2 in number 1'
+run 0 $small --csv --policy centralized@1,original@2,auto@3 --steal counter:16@1,none@3
+column moved | tr '\n' ' ' | grep -qE '^[1-9][0-9]* 0 [1-9][0-9]* 0 0 $' ||
+    fail "centralized, original, auto: $(column moved)"
+column tried | awk '(NR == 4) != ($1 == 0) { exit 1 }' ||
+    fail "steals, a counter, steals, none, steals: $(column tried)"
+
+# As modes.
+run 0 $small --csv --modes 'retain@0-1/hierarchical@2-+random@0/none@1-,retain'
+column tried | sed -n '1,5p' | cmp -s - tried || fail "mode: $(cat out)"
+
+run 2 $small --policy retain,auto@x
+says "--policy: 'auto@x' is not allowed; allowed: policy[@iterations], ..., where"
+run 2 $small --steal random@0,fock:near
+says "--steal: 'fock:near' is not allowed; allowed: policy[@iterations]"
+run 2 $small --modes static,retain+none@1/best@2
+says "--modes: 'best@2' is not allowed; allowed: random, near, none"
+
+exit $status
