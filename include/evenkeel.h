@@ -169,7 +169,7 @@ typedef enum ek_restore_policy {
     EK_RESTORE_CENTRALIZED,  /**< Retained, then rebalanced by rank 0. */
     EK_RESTORE_HIERARCHICAL, /**< ... by groups of workers, then rank 0. */
     EK_RESTORE_CENTRALIZED_HPDC12,  /**< Algorithm 1 of HPDC 2012 as printed. */
-    EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2, decided on rank 0. */
+    EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2, by a tree over workers. */
     EK_RESTORE_AUTO /**< Retained, rebalanced where that pays; stealing, too. */
 } ek_restore_policy;
 

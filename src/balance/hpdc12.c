@@ -9,9 +9,10 @@
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
  */
-#include "balance/index_heap.h"
 #include "balance/plan.h"
+#include "balance/tree.h"
 
+#include <math.h>
 #include <string.h>
 
 int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
@@ -37,251 +38,200 @@ static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
     }
 }
 
-/* Least load first. */
-static bool is_less(const void *context, int32_t a, int32_t b)
-{
-    const eki_ns *loads = context;
-    return loads[a] != loads[b] ? loads[a] < loads[b] : a < b;
-}
-
 bool eki_pool_greedy(struct eki_pool *pool)
 {
-    struct eki_index_heap heap;
-    if (!eki_index_heap_init(&heap, pool->workers))
+    const struct eki_children workers = {pool->workers, pool->loads, NULL};
+    if (eki_children_fill(&workers, pool->items, pool->count, INFINITY,
+                          pool->places) < 0)
         return false;
-    eki_index_heap_fill(&heap, pool->workers, is_less, pool->loads);
-    for (int64_t i = 0; i < pool->count; i++) {
-        pool->places[i] = heap.items[0];
-        pool->loads[heap.items[0]] += pool->items[i].ns;
-        eki_index_heap_sink(&heap, 0, is_less, pool->loads);
-    }
-    eki_index_heap_free(&heap);
     EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
 
 enum {
-    LEVELS_MOST = 40,
     NONE = -1
 };
 
-/* Vertices of one level of the tree; level 0: the workers. */
-struct level {
-    int32_t count;
-    eki_ns *loads;   /* of the subtree */
-    int32_t *leaves; /* workers of the subtree */
-    int64_t *heads;  /* items that come down to the vertex */
-};
-
-struct tree {
+/* All vertices at once: loads and lists by their number, items by theirs. */
+struct forest {
+    struct eki_tree tree;
     struct eki_pool *pool;
     double fill; /* D x mean load */
-    int32_t branching;
     struct eki_decision *decision;
-    struct level levels[LEVELS_MOST];
-    int top;
-    int64_t *next;           /* [count], of the lists */
-    struct eki_item *sorted; /* [count], of one vertex; index: of the item */
-    int64_t *up, *first;     /* items that go up, by vertex */
+    eki_ns *loads;           /* of all workers below each vertex */
+    int32_t *leaves;         /* how many these are */
+    int64_t *heads, *tails;  /* of the items that a vertex was given */
+    int64_t *next;           /* [items], of the lists */
+    int64_t *up, *first;     /* items that go up, by vertex of a level */
+    struct eki_item *sorted; /* of one vertex; index: of the item */
+    int32_t *given;          /* likewise, to which child */
 };
 
-static bool open_level(struct level *level, int32_t count)
+static bool open_forest(struct forest *forest)
 {
-    level->count = count;
-    level->loads = eki_alloc((size_t)count, sizeof *level->loads);
-    level->leaves = eki_alloc((size_t)count, sizeof *level->leaves);
-    level->heads = eki_alloc((size_t)count, sizeof *level->heads);
-    if (!level->loads || !level->leaves || !level->heads)
-        return false;
-    memset(level->heads, NONE, (size_t)count * sizeof *level->heads);
-    return true;
-}
-
-static bool open_tree(struct tree *tree)
-{
-    const struct eki_pool *pool = tree->pool;
-    int32_t workers = pool->workers;
+    const struct eki_pool *pool = forest->pool;
+    size_t vertices = (size_t)eki_tree_count(&forest->tree);
     size_t count = (size_t)pool->count;
-    tree->next = eki_alloc(count, sizeof *tree->next);
-    tree->sorted = eki_alloc(count, sizeof *tree->sorted);
-    tree->up = eki_alloc(count, sizeof *tree->up);
-    tree->first = eki_alloc((size_t)workers + 1, sizeof *tree->first);
-    if (!tree->next || !tree->sorted || !tree->up || !tree->first ||
-        !open_level(&tree->levels[0], workers))
+    forest->loads = eki_alloc(vertices, sizeof *forest->loads);
+    forest->leaves = eki_alloc(vertices, sizeof *forest->leaves);
+    forest->heads = eki_alloc(vertices, sizeof *forest->heads);
+    forest->tails = eki_alloc(vertices, sizeof *forest->tails);
+    forest->next = eki_alloc(count, sizeof *forest->next);
+    forest->up = eki_alloc(count, sizeof *forest->up);
+    forest->first = eki_alloc((size_t)pool->workers + 1, sizeof *forest->first);
+    forest->sorted = eki_alloc(count, sizeof *forest->sorted);
+    forest->given = eki_alloc(count, sizeof *forest->given);
+    if (!forest->loads || !forest->leaves || !forest->heads || !forest->tails ||
+        !forest->next || !forest->up || !forest->first || !forest->sorted ||
+        !forest->given)
         return false;
-    for (int32_t w = 0; w < workers; w++) {
-        tree->levels[0].loads[w] = pool->loads[w];
-        tree->levels[0].leaves[w] = 1;
-    }
-    for (int32_t n = workers; n > 1;) {
-        n = (n + tree->branching - 1) / tree->branching;
-        if (!open_level(&tree->levels[++tree->top], n))
-            return false;
+    memset(forest->heads, NONE, vertices * sizeof *forest->heads);
+    for (int32_t w = 0; w < pool->workers; w++) {
+        forest->loads[w] = pool->loads[w];
+        forest->leaves[w] = 1;
     }
     return true;
 }
 
-static void close_tree(struct tree *tree)
+static void close_forest(struct forest *forest)
 {
-    for (int l = 0; l <= tree->top; l++) {
-        eki_free(tree->levels[l].loads);
-        eki_free(tree->levels[l].leaves);
-        eki_free(tree->levels[l].heads);
-    }
-    eki_free(tree->next);
-    eki_free(tree->sorted);
-    eki_free(tree->up);
-    eki_free(tree->first);
+    eki_free(forest->loads);
+    eki_free(forest->leaves);
+    eki_free(forest->heads);
+    eki_free(forest->tails);
+    eki_free(forest->next);
+    eki_free(forest->up);
+    eki_free(forest->first);
+    eki_free(forest->sorted);
+    eki_free(forest->given);
 }
 
-/* The children of a vertex: [*FIRST, end). */
-static int32_t children(const struct tree *tree, int l, int32_t vertex,
-                        int32_t *first)
+/* Add an item to those that VERTEX was given. */
+static void give(struct forest *forest, int32_t vertex, int64_t item)
 {
-    int32_t k = tree->branching, below = tree->levels[l - 1].count;
-    *first = vertex * k;
-    return *first + k < below ? *first + k : below;
+    if (forest->heads[vertex] == NONE)
+        forest->heads[vertex] = item;
+    else
+        forest->next[forest->tails[vertex]] = item;
+    forest->tails[vertex] = item;
+    forest->next[item] = NONE;
 }
 
-static double average(const struct level *level, int32_t vertex)
+/* Give the children of a vertex COUNT items, while they have less than MOST;
+ * how many they take, the first of forest->sorted; -1: no memory. */
+static int64_t fill_children(struct forest *forest, int32_t vertex,
+                             const int64_t *items, int64_t count, double most)
 {
-    return (double)level->loads[vertex] / (double)level->leaves[vertex];
-}
-
-/* The child with the least average load. */
-static int32_t least_child(const struct tree *tree, int l, int32_t vertex)
-{
-    int32_t first, end = children(tree, l, vertex, &first), least = first;
-    const struct level *below = &tree->levels[l - 1];
-    for (int32_t child = first + 1; child < end; child++) {
-        if (average(below, child) < average(below, least))
-            least = child;
-    }
-    return least;
-}
-
-static void give(struct tree *tree, int l, int32_t child, int64_t item)
-{
-    struct level *level = &tree->levels[l];
-    level->loads[child] += tree->pool->items[item].ns;
-    tree->next[item] = level->heads[child];
-    level->heads[child] = item;
-}
-
-/* On the way up a vertex gives its children what they may take.  Items that
- * they may not take go into REST; returns how many. */
-static int64_t fill_children(struct tree *tree, int l, int32_t vertex,
-                             int64_t count, int64_t *rest)
-{
-    int64_t left = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int32_t child = least_child(tree, l, vertex);
-        int64_t item = tree->sorted[i].index;
-        if (l == tree->top || average(&tree->levels[l - 1], child) < tree->fill)
-            give(tree, l - 1, child, item);
-        else
-            rest[left++] = item;
-    }
-    return left;
-}
-
-/* Put the items into tree->sorted, longest first. */
-static bool sort_some(struct tree *tree, const int64_t *items, int64_t count)
-{
+    int32_t first, n = eki_tree_children(&forest->tree, vertex, &first);
+    const struct eki_children children = {n, forest->loads + first,
+                                          forest->leaves + first};
     for (int64_t i = 0; i < count; i++)
-        tree->sorted[i] = (struct eki_item){tree->pool->items[items[i]].ns, 0,
-                                            (int32_t)items[i]};
-    return eki_items_sort(tree->sorted, count);
+        forest->sorted[i] = (struct eki_item){forest->pool->items[items[i]].ns,
+                                              0, (int32_t)items[i]};
+    if (!eki_items_sort(forest->sorted, count))
+        return -1;
+    int64_t taken = eki_children_fill(&children, forest->sorted, count, most,
+                                      forest->given);
+    for (int64_t i = 0; i < taken; i++)
+        give(forest, first + forest->given[i], forest->sorted[i].index);
+    return taken;
 }
 
-/* One level up: every vertex sorts the items of its children, gives them what
- * they may take, and passes on the rest.  All vertices of a level work side by
- * side, so that the slowest of them counts. */
-static bool go_up(struct tree *tree, int l)
+/* What is below a vertex. */
+static void sum_children(struct forest *forest, int32_t vertex)
 {
-    struct level *level = &tree->levels[l], *below = &tree->levels[l - 1];
+    int32_t first, n = eki_tree_children(&forest->tree, vertex, &first);
+    for (int32_t child = first; child < first + n; child++) {
+        forest->loads[vertex] += forest->loads[child];
+        forest->leaves[vertex] += forest->leaves[child];
+    }
+}
+
+/* One level up: every vertex gives its children what they may take, and passes
+ * on the rest.  All vertices of a level work side by side, so that the slowest
+ * of them counts. */
+static bool go_up(struct forest *forest, int level)
+{
+    const struct eki_tree *tree = &forest->tree;
+    bool is_top = level == tree->top;
     int64_t left = 0;
     uint64_t slowest = 0;
-    for (int32_t v = 0; v < level->count; v++) {
+    for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
         uint64_t start = eki_cpu_ns();
-        int32_t first, end = children(tree, l, v, &first);
-        int64_t from = tree->first[first], count = tree->first[end] - from;
-        if (!sort_some(tree, tree->up + from, count))
+        int32_t begin, n = eki_tree_children(tree, v, &begin);
+        begin -= tree->first[level - 1];
+        int64_t from = forest->first[begin];
+        int64_t count = forest->first[begin + n] - from;
+        int64_t taken = fill_children(forest, v, forest->up + from, count,
+                                      is_top ? INFINITY : forest->fill);
+        if (taken < 0)
             return false;
-        tree->first[v] = left;
-        left += fill_children(tree, l, v, count, tree->up + left);
-        for (int32_t child = first; child < end; child++) {
-            level->loads[v] += below->loads[child];
-            level->leaves[v] += below->leaves[child];
-        }
-        if (count > tree->decision->descriptors)
-            tree->decision->descriptors = count;
+        forest->first[v - tree->first[level]] = left;
+        for (int64_t i = taken; i < count; i++)
+            forest->up[left++] = forest->sorted[i].index;
+        sum_children(forest, v);
+        if (count > forest->decision->descriptors)
+            forest->decision->descriptors = count;
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
-    tree->first[level->count] = left;
-    tree->decision->critical_ns += slowest;
+    forest->first[tree->first[level + 1] - tree->first[level]] = left;
+    forest->decision->critical_ns += slowest;
     return true;
 }
 
-/* One level down: every vertex gives all that has come to it to its children.
- */
-static bool go_down(struct tree *tree, int l)
+/* One level down: every vertex gives all that it was given to its children. */
+static bool go_down(struct forest *forest, int level)
 {
-    const struct level *level = &tree->levels[l];
+    const struct eki_tree *tree = &forest->tree;
     uint64_t slowest = 0;
-    for (int32_t v = 0; v < level->count; v++) {
+    for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
         uint64_t start = eki_cpu_ns();
         int64_t count = 0;
-        for (int64_t i = level->heads[v]; i != NONE; i = tree->next[i])
-            tree->up[count++] = i;
-        if (!sort_some(tree, tree->up, count))
+        for (int64_t i = forest->heads[v]; i != NONE; i = forest->next[i])
+            forest->up[count++] = i;
+        if (fill_children(forest, v, forest->up, count, INFINITY) < 0)
             return false;
-        for (int64_t i = 0; i < count; i++)
-            give(tree, l - 1, least_child(tree, l, v), tree->sorted[i].index);
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
-    tree->decision->critical_ns += slowest;
+    forest->decision->critical_ns += slowest;
     return true;
 }
 
 /* List the items that go up by the worker that they come from. */
-static void list_leaves(struct tree *tree)
+static void list_leaves(struct forest *forest)
 {
-    const struct eki_pool *pool = tree->pool;
+    const struct eki_pool *pool = forest->pool;
+    int64_t *first = forest->first;
     for (int64_t i = 0; i < pool->count; i++)
-        tree->first[pool->items[i].from + 1]++;
+        first[pool->items[i].from + 1]++;
     for (int32_t w = 0; w < pool->workers; w++)
-        tree->first[w + 1] += tree->first[w];
+        first[w + 1] += first[w];
     for (int64_t i = 0; i < pool->count; i++)
-        tree->up[tree->first[pool->items[i].from]++] = i;
+        forest->up[first[pool->items[i].from]++] = i;
     /* Each first has moved on to that of the next worker. */
-    memmove(tree->first + 1, tree->first,
-            (size_t)pool->workers * sizeof *tree->first);
-    tree->first[0] = 0;
+    memmove(first + 1, first, (size_t)pool->workers * sizeof *first);
+    first[0] = 0;
 }
 
-static bool climb(struct tree *tree)
+static bool climb(struct forest *forest)
 {
-    struct eki_pool *pool = tree->pool;
-    list_leaves(tree);
-    for (int l = 1; l <= tree->top; l++) {
-        if (!go_up(tree, l))
+    struct eki_pool *pool = forest->pool;
+    list_leaves(forest);
+    for (int level = 1; level <= forest->tree.top; level++) {
+        if (!go_up(forest, level))
             return false;
     }
-    for (int l = tree->top - 1; l >= 1; l--) {
-        if (!go_down(tree, l))
+    for (int level = forest->tree.top - 1; level >= 1; level--) {
+        if (!go_down(forest, level))
             return false;
     }
     for (int32_t w = 0; w < pool->workers; w++) {
-        pool->loads[w] = tree->levels[0].loads[w];
-        for (int64_t i = tree->levels[0].heads[w]; i != NONE; i = tree->next[i])
+        pool->loads[w] = forest->loads[w];
+        for (int64_t i = forest->heads[w]; i != NONE; i = forest->next[i])
             pool->places[i] = w;
     }
-    /* A tree of one worker has no level from which items could come down. */
-    for (int64_t i = 0; i < pool->count; i++)
-        pool->places[i] = pool->places[i] < 0 ? 0 : pool->places[i];
     EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
@@ -290,16 +240,11 @@ bool eki_pool_tree(struct eki_pool *pool, double mean,
                    const struct eki_hpdc12 *constants,
                    struct eki_decision *decision)
 {
-    struct tree *tree = eki_alloc(1, sizeof *tree);
-    if (!tree)
-        return false;
-    tree->pool = pool;
-    tree->fill = constants->fill * mean;
-    tree->branching = constants->branching;
-    tree->decision = decision;
-    bool done = open_tree(tree) && climb(tree);
-    close_tree(tree);
-    eki_free(tree);
+    struct forest forest = {
+        .pool = pool, .fill = constants->fill * mean, .decision = decision};
+    eki_tree_open(&forest.tree, pool->workers, constants->branching);
+    bool done = open_forest(&forest) && climb(&forest);
+    close_forest(&forest);
     return done;
 }
 

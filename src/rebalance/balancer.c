@@ -80,6 +80,7 @@ static void free_parts(struct eki_balancer *balancer)
     eki_relay_close(balancer);
     eki_donor_free(&balancer->donor);
     eki_leader_close(balancer);
+    eki_vertices_close(&balancer->vertices);
     eki_root_free(balancer);
 }
 
@@ -119,6 +120,9 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
         wish->group > 0 && wish->group < workers ? wish->group : workers;
     balancer->groups =
         (workers + balancer->group_size - 1) / balancer->group_size;
+    if (eki_is_tree(balancer))
+        eki_tree_open(&balancer->vertices.tree, workers,
+                      wish->printed.branching);
     balancer->is_done = false;
     balancer->report =
         (struct eki_balance_report){.is_grouped = wish->group > 0};
@@ -145,6 +149,27 @@ static int64_t bytes_of(const struct eki_balancer *balancer, int what)
     }
 }
 
+/* How many groups, vertices or workers the group of a parcel is one of; 0: the
+ * algorithm has no such parcels. */
+static int groups_of(const struct eki_balancer *balancer, int what)
+{
+    switch (what) {
+    case EKI_PARCEL_TOTALS:
+    case EKI_PARCEL_TARGET:
+    case EKI_PARCEL_RESULT:
+    case EKI_PARCEL_OVER:
+        return balancer->groups;
+    case EKI_PARCEL_UP:
+    case EKI_PARCEL_DOWN:
+        return eki_is_tree(balancer) ? eki_tree_count(&balancer->vertices.tree)
+                                     : 0;
+    case EKI_PARCEL_FETCH:
+        return eki_is_tree(balancer) ? balancer->engine->topology->workers : 0;
+    default:
+        return eki_is_tree(balancer) ? 0 : balancer->groups;
+    }
+}
+
 /* What all parcels have; what is in them is for who takes them. */
 static bool fits(const struct eki_balancer *balancer,
                  const struct eki_head *head)
@@ -152,7 +177,7 @@ static bool fits(const struct eki_balancer *balancer,
     struct eki_decode decode = eki_decode_of(balancer->engine, head);
     int what = head->detail, group = head->worker;
     if (!eki_fits(&decode, "what", what, EKI_PARCEL_TOTALS, EKI_PARCEL_OVER) ||
-        !eki_fits(&decode, "group", group, 0, balancer->groups - 1))
+        !eki_fits(&decode, "group", group, 0, groups_of(balancer, what) - 1))
         return false;
     int64_t bytes = bytes_of(balancer, what);
     decode.kind = eki_parcel_name(what);
@@ -224,7 +249,8 @@ static bool take_mine(struct eki_balancer *balancer,
     }
 }
 
-/* What goes over a tree; *KEPT: it is owned from now on. */
+/* What goes over a tree, or straight to this rank; *KEPT: it is owned from now
+ * on. */
 static bool take_relayed(struct eki_balancer *balancer,
                          struct eki_parcel *parcel, bool *kept)
 {
@@ -239,6 +265,11 @@ static bool take_relayed(struct eki_balancer *balancer,
     case EKI_PARCEL_PLAN:
     case EKI_PARCEL_GIVEN:
         return eki_relay_split(balancer, parcel);
+    case EKI_PARCEL_UP:
+    case EKI_PARCEL_DOWN:
+        return eki_vertices_take(balancer, parcel, kept);
+    case EKI_PARCEL_FETCH:
+        return eki_donor_take(balancer, parcel);
     default:
         return eki_relay_gather(balancer, parcel, kept);
     }
@@ -249,7 +280,8 @@ static bool take_parcel(struct eki_balancer *balancer,
                         struct eki_parcel *parcel)
 {
     bool had_target = balancer->donor.has_target, kept = false;
-    if (parcel->what == EKI_PARCEL_OFFER && !had_target) {
+    if (!had_target &&
+        (parcel->what == EKI_PARCEL_OFFER || parcel->what == EKI_PARCEL_UP)) {
         parcel->next = balancer->early;
         balancer->early = parcel;
         return true;
@@ -280,7 +312,8 @@ static struct eki_parcel *next_parcel(struct eki_balancer *balancer)
 static bool is_decided(const struct eki_balancer *balancer)
 {
     return balancer->donor.is_over && balancer->donor.open == 0 &&
-           eki_relay_is_done(balancer) && !balancer->mail.out;
+           balancer->vertices.untold == 0 && eki_relay_is_done(balancer) &&
+           !balancer->mail.out;
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)

@@ -21,10 +21,19 @@
  * there.  Then tasks move straight from donor to receiver.  A rank that runs
  * out of memory stops the phase: whoever has not moved its tasks yet keeps
  * them.
+ *
+ * Algorithm 2 of HPDC'12 is printed as a tree of vertices over the workers,
+ * which are on ranks all over the job (vertices.c, balance/tree.h).  Between
+ * TARGET and RESULT, which every rank then sends, it has instead:
+ *
+ *     worker, vertex -> the vertex above   UP     its load, what is left to
+ * give vertex -> those below it             DOWN   what each of them gets
+ *     worker -> donors                     FETCH  the tasks that it gets
  */
 #ifndef EKI_REBALANCE_BALANCER_H
 #define EKI_REBALANCE_BALANCER_H
 
+#include "balance/tree.h"
 #include "engine/decode.h"
 #include "rebalance/parcel.h"
 #include "rebalance/rebalance.h"
@@ -38,6 +47,9 @@ enum eki_parcel_kind {
     EKI_PARCEL_OPEN,
     EKI_PARCEL_OPENED,
     EKI_PARCEL_PLAN,
+    EKI_PARCEL_UP,
+    EKI_PARCEL_DOWN,
+    EKI_PARCEL_FETCH,
     EKI_PARCEL_RESULT,
     EKI_PARCEL_OVER
 };
@@ -125,7 +137,19 @@ struct eki_plan_told {
     int32_t from, index, to, reserved;
 };
 
-/* A RESULT of one group, or an OVER of all. */
+/* The head of an UP, whose group is the vertex that tells it: the load of all
+ * workers below.  The items follow that go up.  A DOWN has those that come
+ * down, and its group is the vertex that they come to. */
+struct eki_up_told {
+    eki_ns load;
+};
+
+/* An entry of a FETCH, whose group is the worker to which it goes. */
+struct eki_fetch_told {
+    int32_t from, index;
+};
+
+/* A RESULT of one group or rank, or an OVER of all. */
 struct eki_result_told {
     eki_ns before, after; /* the largest loads */
     int64_t moved, fewest;
@@ -186,6 +210,30 @@ struct eki_leader {
     eki_ns largest; /* the largest load before anything was shed */
 };
 
+/* An inner vertex of the printed tree that is on this rank. */
+struct eki_vertex {
+    int32_t number, first;        /* its own, and that of its first child */
+    struct eki_children children; /* owned */
+    struct eki_parcel **parts;    /* [children.count] that have come; owned */
+    int awaited;                  /* children that have told nothing */
+    eki_ns sum;                   /* of loads and items that it was told */
+    /* What its children get: in the order in which they were given it. */
+    struct eki_item *items; /* [count] */
+    int32_t *given;         /* [count], to which child */
+    int64_t count;
+    bool is_settled; /* its children have been told */
+};
+
+/* What this rank does in the printed tree. */
+struct eki_vertices {
+    struct eki_tree tree;
+    struct eki_vertex *list; /* [count], by their number */
+    int count, unsettled;
+    bool *is_told; /* [workers_here], workers that know what they get */
+    int untold;
+    struct eki_result_told result; /* of this rank */
+};
+
 /* What this rank and those that hang on it have told in this phase. */
 struct eki_root {
     int totals_heard, results_heard; /* parcels */
@@ -223,6 +271,7 @@ struct eki_balancer {
     struct eki_donor donor;
     struct eki_leader *leaders; /* [leader_count] */
     int leader_count;
+    struct eki_vertices vertices;
     struct eki_relay all;     /* the tree of all ranks ... */
     struct eki_relay *relays; /* ... and of the groups that it has workers of */
     int first_group, relay_count;
@@ -238,6 +287,12 @@ struct eki_balancer {
     int64_t sent; /* tasks that have left this rank */
 };
 
+/* Whether workers tell a tree of vertices what they shed, and not a leader. */
+static inline bool eki_is_tree(const struct eki_balancer *balancer)
+{
+    return balancer->wish.is_printed && balancer->wish.printed.is_hierarchical;
+}
+
 /* The rank that leads GROUP. */
 static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
 {
@@ -248,10 +303,27 @@ static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
 static inline const char *eki_parcel_name(int what)
 {
     static const char *const names[] = {
-        "parcel",      "parcel totals", "parcel target", "parcel offer",
-        "parcel left", "parcel given",  "parcel open",   "parcel opened",
-        "parcel plan", "parcel result", "parcel over"};
+        "parcel",        "parcel totals", "parcel target", "parcel offer",
+        "parcel left",   "parcel given",  "parcel open",   "parcel opened",
+        "parcel plan",   "parcel up",     "parcel down",   "parcel fetch",
+        "parcel result", "parcel over"};
     return names[what];
+}
+
+/* Add where an item goes to what came of all. */
+static inline void eki_result_add(const struct eki_balancer *balancer,
+                                  const struct eki_item *item, int32_t to,
+                                  struct eki_result_told *result)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    const int *nodes = topology->node_of_rank;
+    if (to == item->from)
+        return;
+    result->moved++;
+    result->across += nodes[eki_topology_rank(topology, item->from)] !=
+                      nodes[eki_topology_rank(topology, to)];
+    result->hash += eki_hash(
+        eki_hash((uint64_t)item->from, (uint64_t)item->index), (uint64_t)to);
 }
 
 /* Whose parcel is decoded. */
@@ -322,6 +394,15 @@ bool eki_leader_open(struct eki_balancer *balancer);
 bool eki_leader_take(struct eki_balancer *balancer,
                      const struct eki_parcel *parcel);
 void eki_leader_close(struct eki_balancer *balancer);
+
+/* The vertices of this rank; what follows when its workers have told theirs
+ * what they shed; an UP, which is owned from now on where *KEPT is set, or a
+ * DOWN. */
+bool eki_vertices_open(struct eki_balancer *balancer);
+bool eki_vertices_begin(struct eki_balancer *balancer);
+bool eki_vertices_take(struct eki_balancer *balancer, struct eki_parcel *parcel,
+                       bool *kept);
+void eki_vertices_close(struct eki_vertices *vertices);
 
 bool eki_root_open(struct eki_balancer *balancer);
 bool eki_root_take(struct eki_balancer *balancer,

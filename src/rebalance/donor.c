@@ -335,36 +335,91 @@ static bool count_away(const struct eki_balancer *balancer, int64_t *fewest)
     return done;
 }
 
+static bool open_scratch(struct offer *offer, int64_t most)
+{
+    offer->chosen = eki_alloc((size_t)most, sizeof *offer->chosen);
+    offer->ns = eki_alloc((size_t)most, sizeof *offer->ns);
+    return offer->chosen && offer->ns;
+}
+
+static void free_scratch(struct offer *offer)
+{
+    eki_free(offer->chosen);
+    eki_free(offer->ns);
+}
+
 /* Offer what workers [HERE, END) of one group have too much. */
 static bool send_offer(struct eki_balancer *balancer, int here, int end)
 {
     const struct eki_donor *donor = &balancer->donor;
     int64_t most = donor->first[end] - donor->first[here];
     struct eki_parcel *parcel = make_offer(balancer, here, end, most);
-    int32_t *chosen = eki_alloc((size_t)most, sizeof *chosen);
-    eki_ns *ns = eki_alloc((size_t)most, sizeof *ns);
-    bool done = false;
-    if (!parcel || !chosen || !ns) {
+    struct offer offer = {0};
+    bool done = parcel && open_scratch(&offer, most);
+    if (done) {
+        struct eki_section *section = (struct eki_section *)parcel->data;
+        offer.told = (struct eki_offer_told *)(section + 1);
+        fill_offer(balancer, here, end, &offer);
+        /* The first offer tells it of all workers. */
+        if (here == 0)
+            offer.told->fewest_across = balancer->donor.away;
+        parcel->bytes = (unsigned char *)offer.item - parcel->data;
+        section->of = balancer->engine->topology->rank;
+        section->bytes = parcel->bytes - (int64_t)sizeof *section;
+        eki_mail_send(&balancer->mail, parcel);
+    } else {
         eki_free(parcel);
-        goto free_scratch;
     }
-    struct eki_section *section = (struct eki_section *)parcel->data;
-    struct offer offer = {.told = (struct eki_offer_told *)(section + 1),
-                          .ns = ns,
-                          .chosen = chosen};
-    fill_offer(balancer, here, end, &offer);
-    /* The first offer tells it of all workers. */
-    if (here == 0)
-        offer.told->fewest_across = balancer->donor.away;
-    parcel->bytes = (unsigned char *)offer.item - parcel->data;
-    section->of = balancer->engine->topology->rank;
-    section->bytes = parcel->bytes - (int64_t)sizeof *section;
-    eki_mail_send(&balancer->mail, parcel);
-    done = true;
-free_scratch:
-    eki_free(chosen);
-    eki_free(ns);
+    free_scratch(&offer);
     return done;
+}
+
+/* Tell the vertex above a worker what that has too much; SUM: of this rank. */
+static bool send_up(struct eki_balancer *balancer, int here,
+                    struct eki_offer_told *sum)
+{
+    const struct eki_donor *donor = &balancer->donor;
+    const struct eki_tree *tree = &balancer->vertices.tree;
+    int32_t worker = balancer->engine->workers[here]->id;
+    int32_t host = eki_tree_host(tree, eki_tree_parent(tree, worker));
+    int64_t most = donor->first[here + 1] - donor->first[here];
+    struct eki_parcel *parcel =
+        eki_mail_make(eki_topology_rank(balancer->engine->topology, host),
+                      EKI_PARCEL_UP, worker,
+                      (int64_t)sizeof(struct eki_up_told) +
+                          most * (int64_t)sizeof(struct eki_item));
+    struct offer offer = {.told = sum};
+    bool done = parcel && open_scratch(&offer, most);
+    if (done) {
+        struct eki_up_told *told = (struct eki_up_told *)parcel->data;
+        offer.load = &told->load;
+        offer.item = (struct eki_item *)(told + 1);
+        shed(balancer, here, &offer);
+        parcel->bytes = (unsigned char *)offer.item - parcel->data;
+        eki_mail_send(&balancer->mail, parcel);
+    } else {
+        eki_free(parcel);
+    }
+    free_scratch(&offer);
+    return done;
+}
+
+/* Every worker tells the vertex above it. */
+static bool send_ups(struct eki_balancer *balancer)
+{
+    struct eki_offer_told sum = {0};
+    if (!eki_vertices_open(balancer))
+        return false;
+    for (int here = 0; here < balancer->engine->topology->workers_here;
+         here++) {
+        if (!send_up(balancer, here, &sum))
+            return false;
+    }
+    balancer->vertices.result =
+        (struct eki_result_told){.before = sum.largest,
+                                 .fewest = sum.fewest,
+                                 .fewest_across = balancer->donor.away};
+    return eki_vertices_begin(balancer);
 }
 
 static bool list_workers(struct eki_balancer *balancer, const double *hint_ns)
@@ -386,6 +441,20 @@ static int end_of_group(const struct eki_balancer *balancer, int here)
            group_of(balancer, workers[end]->id) == group)
         end++;
     return end;
+}
+
+/* Every group is offered what its workers here have too much. */
+static bool send_offers(struct eki_balancer *balancer)
+{
+    int workers = balancer->engine->topology->workers_here;
+    if (!eki_leader_open(balancer) || !eki_relay_open_groups(balancer))
+        return false;
+    for (int here = 0, end; here < workers; here = end) {
+        end = end_of_group(balancer, here);
+        if (!send_offer(balancer, here, end))
+            return false;
+    }
+    return true;
 }
 
 static bool target_fits(const struct eki_balancer *balancer,
@@ -421,7 +490,6 @@ static bool target_fits(const struct eki_balancer *balancer,
 static bool take_target(struct eki_balancer *balancer,
                         const struct eki_parcel *parcel)
 {
-    int workers = balancer->engine->topology->workers_here;
     const struct eki_target_told *told =
         (const struct eki_target_told *)parcel->data;
     const double *hint_ns = (const double *)(told + 1);
@@ -437,16 +505,10 @@ static bool take_target(struct eki_balancer *balancer,
         balancer->group_size = balancer->engine->topology->workers;
         balancer->groups = 1;
     }
-    if (!eki_leader_open(balancer) || !eki_relay_open_groups(balancer) ||
-        !open_items(balancer) || !list_workers(balancer, hint_ns) ||
+    if (!open_items(balancer) || !list_workers(balancer, hint_ns) ||
         !count_away(balancer, &balancer->donor.away))
         return false;
-    for (int here = 0, end; here < workers; here = end) {
-        end = end_of_group(balancer, here);
-        if (!send_offer(balancer, here, end))
-            return false;
-    }
-    return true;
+    return eki_is_tree(balancer) ? send_ups(balancer) : send_offers(balancer);
 }
 
 /* The workers that an OPEN lists, *COUNT of them. */
@@ -550,48 +612,81 @@ static bool take_open(struct eki_balancer *balancer,
     return true;
 }
 
-/* One task of this rank that is not decided yet, to a worker of the group. */
+/* A task of this rank that is not decided yet. */
+static bool undecided_fits(const struct eki_balancer *balancer,
+                           const struct eki_decode *decode, int32_t from,
+                           int32_t index)
+{
+    const struct eki_topology *topology = balancer->engine->topology;
+    const struct eki_donor *donor = &balancer->donor;
+    if (!eki_fits_worker(decode, from, topology->rank))
+        return false;
+    const int64_t *first =
+        &donor->first[from - topology->first_worker[topology->rank]];
+    return eki_fits(decode, "index of a task", index, 0,
+                    first[1] - first[0] - 1) &&
+           eki_fits_one(decode, "place so far", donor->to[first[0] + index],
+                        -1);
+}
+
+/* ... to a worker of the group. */
 static bool plan_fits(const struct eki_balancer *balancer,
                       const struct eki_decode *decode,
                       const struct eki_plan_told *plan, int group)
 {
-    const struct eki_topology *topology = balancer->engine->topology;
-    const struct eki_donor *donor = &balancer->donor;
     int begin = group * balancer->group_size;
-    int rest = topology->workers - begin;
-    if (!eki_fits_worker(decode, plan->from, topology->rank))
-        return false;
-    const int64_t *first =
-        &donor->first[plan->from - topology->first_worker[topology->rank]];
-    return eki_fits(decode, "index of a task", plan->index, 0,
-                    first[1] - first[0] - 1) &&
-           eki_fits_one(decode, "place so far",
-                        donor->to[first[0] + plan->index], -1) &&
-           eki_fits(
-               decode, "place", plan->to, begin,
-               begin - 1 +
-                   (rest < balancer->group_size ? rest : balancer->group_size));
+    int rest = balancer->engine->topology->workers - begin;
+    int size = rest < balancer->group_size ? rest : balancer->group_size;
+    return undecided_fits(balancer, decode, plan->from, plan->index) &&
+           eki_fits(decode, "place", plan->to, begin, begin + size - 1);
+}
+
+static void decide(struct eki_balancer *balancer, int32_t from, int32_t index,
+                   int32_t to)
+{
+    struct eki_donor *donor = &balancer->donor;
+    int here = from - balancer->engine->workers[0]->id;
+    donor->to[donor->first[here] + index] = to;
+    donor->gives[here] |= to != from;
+    donor->open--;
 }
 
 static void take_plan(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel,
                       const struct eki_section *section)
 {
-    struct eki_donor *donor = &balancer->donor;
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_plan_told *plan =
         (const struct eki_plan_told *)(section + 1);
     int64_t entry = (int64_t)sizeof *plan, count = section->bytes / entry;
     if (!eki_fits_one(&decode, "bytes too many", section->bytes % entry, 0) ||
-        !eki_fits_one(&decode, "tasks are listed", donor->first != NULL, true))
+        !eki_fits_one(&decode, "tasks are listed",
+                      balancer->donor.first != NULL, true))
         return;
     for (int64_t i = 0; i < count; i++) {
-        int here = plan[i].from - balancer->engine->workers[0]->id;
         if (!plan_fits(balancer, &decode, &plan[i], parcel->group))
             return;
-        donor->to[donor->first[here] + plan[i].index] = plan[i].to;
-        donor->gives[here] |= plan[i].to != plan[i].from;
-        donor->open--;
+        decide(balancer, plan[i].from, plan[i].index, plan[i].to);
+    }
+}
+
+/* A worker gets tasks of this rank. */
+static void take_fetch(struct eki_balancer *balancer,
+                       const struct eki_parcel *parcel)
+{
+    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
+    const struct eki_fetch_told *fetch =
+        (const struct eki_fetch_told *)parcel->data;
+    int64_t count = parcel->bytes / (int64_t)sizeof *fetch;
+    if (!eki_fits_parcel(&decode, parcel, 0, sizeof *fetch) ||
+        !eki_fits_worker(&decode, parcel->group, parcel->rank) ||
+        !eki_fits_one(&decode, "tasks are listed",
+                      balancer->donor.first != NULL, true))
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        if (!undecided_fits(balancer, &decode, fetch[i].from, fetch[i].index))
+            return;
+        decide(balancer, fetch[i].from, fetch[i].index, parcel->group);
     }
 }
 
@@ -677,6 +772,9 @@ bool eki_donor_take(struct eki_balancer *balancer,
             take_plan(balancer, parcel, at);
         return true;
     }
+    case EKI_PARCEL_FETCH:
+        take_fetch(balancer, parcel);
+        return true;
     default:
         take_over(balancer, parcel);
         return true;

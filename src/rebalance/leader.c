@@ -90,12 +90,6 @@ void eki_leader_close(struct eki_balancer *balancer)
     balancer->leader_count = 0;
 }
 
-static int node_of(const struct eki_balancer *balancer, int worker)
-{
-    const struct eki_topology *topology = balancer->engine->topology;
-    return topology->node_of_rank[eki_topology_rank(topology, worker)];
-}
-
 static void add_result(const struct eki_balancer *balancer,
                        const struct eki_leader *leader,
                        struct eki_result_told *result)
@@ -105,18 +99,9 @@ static void add_result(const struct eki_balancer *balancer,
     result->fewest_across = leader->fewest_across;
     result->before = leader->largest;
     result->after = eki_pool_largest_load(pool);
-    result->moved = eki_pool_moved(pool);
-    for (int64_t i = 0; i < pool->count; i++) {
-        const struct eki_item *item = &pool->items[i];
-        int32_t to = leader->first + pool->places[i];
-        if (to == item->from)
-            continue;
-        result->across +=
-            node_of(balancer, item->from) != node_of(balancer, to);
-        result->hash +=
-            eki_hash(eki_hash((uint64_t)item->from, (uint64_t)item->index),
-                     (uint64_t)to);
-    }
+    for (int64_t i = 0; i < pool->count; i++)
+        eki_result_add(balancer, &pool->items[i],
+                       leader->first + pool->places[i], result);
 }
 
 /* Items of the pool by the rank whose workers shed them, COUNTS [ranks]. */
@@ -245,19 +230,6 @@ static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
     return true;
 }
 
-static bool settle_as_printed(struct eki_balancer *balancer,
-                              struct eki_leader *leader)
-{
-    struct eki_decision decision = {0};
-    const struct eki_totals *totals = &balancer->totals;
-    double mean = (double)totals->total / (double)totals->workers;
-    bool done = balancer->wish.printed.is_hierarchical
-                    ? eki_pool_tree(&leader->settle.pool, mean,
-                                    &balancer->wish.printed, &decision)
-                    : eki_pool_greedy(&leader->settle.pool);
-    return done && finish(balancer, leader);
-}
-
 /* Do what comes next; false: no memory. */
 static bool go_on(struct eki_balancer *balancer, struct eki_leader *leader,
                   enum eki_settle_next next)
@@ -276,7 +248,8 @@ static bool go_on(struct eki_balancer *balancer, struct eki_leader *leader,
 static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     if (balancer->wish.is_printed)
-        return settle_as_printed(balancer, leader);
+        return eki_pool_greedy(&leader->settle.pool) &&
+               finish(balancer, leader);
     return go_on(balancer, leader, eki_settle_begin(&leader->settle));
 }
 

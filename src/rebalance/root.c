@@ -351,12 +351,20 @@ static void add_result(struct eki_result_told *sum,
     sum->hash += told->hash;
 }
 
+/* What groups and the children above them have come to, or all ranks. */
+static int results_awaited(const struct eki_balancer *balancer)
+{
+    return eki_is_tree(balancer)
+               ? 1 + eki_relay_children(balancer, &balancer->all)
+               : balancer->leader_count + balancer->leading;
+}
+
 static bool take_result(struct eki_balancer *balancer,
                         const struct eki_result_told *told)
 {
     struct eki_root *root = &balancer->root;
     add_result(&root->result, told);
-    if (++root->results_heard < balancer->leader_count + balancer->leading)
+    if (++root->results_heard < results_awaited(balancer))
         return true;
     if (!is_root(balancer))
         return eki_mail_send_copy(
