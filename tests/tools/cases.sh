@@ -79,10 +79,10 @@ measure() {
     while [ $((seed += 1)) -le "$seeds" ]; do
         "$sim" "$@" --seed $seed --policy "$policy" ${steal:+--steal "${steal#+}"}
     done | awk -F, '
-        $1 == "mode" { for (i = 1; i <= NF; i++) at[$i] = i
-                       if (least) { sum += least / time; n++ }
-                       least = time = 0
-                       next }
+        $1 == "workload" { for (i = 1; i <= NF; i++) at[$i] = i
+                           if (least) { sum += least / time; n++ }
+                           least = time = 0
+                           next }
         $at["iteration"] > 2 { least += $at["bound_s"]
                                time += $at["makespan_s"] + $at["restore_s"] }
         END { printf "%.2f", 100 * (sum + least / time) / (n + 1) }'

@@ -32,12 +32,12 @@ for machine in hopper titan intrepid edison frontier ib-edr ib-hdr ib-ndr tcp \
 done
 run 0 $small --compare --progress polling --deque locked --order executed
 run 0 $small --iterations 2 --csv --modes static,original+counter:16,retain,auto
-[ "$(cut -d, -f1 out | uniq | tr '\n' ' ')" = \
-    'mode static original+counter:16 retain auto ' ] || fail "--modes: $(cat out)"
+[ "$(column mode | uniq | tr '\n' ' ')" = \
+    'static original+counter:16 retain auto ' ] || fail "--modes: $(cat out)"
 run 0 $small --iterations 2 --modes retain,centralized+none
 grep -q '^retain  *1 ' out || fail "--modes: $(cat out)"
 run 0 $small --json
-[ "$(grep -c '^{"mode": "retain+random", "iteration": [123], .*}$' out)" -eq 3 ] ||
+[ "$(grep -c '^{.*"seed": 1, "mode": "retain+random", "iteration": [123], .*}$' out)" -eq 3 ] ||
     fail "json: $(cat out)"
 run 0 $small --drift 5 --noise 5 --policy auto --steal near --expected 10
 run 0 $small --start dealt --policy hierarchical --balance-group 8

@@ -2,6 +2,7 @@
 #include "columns.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 void column_print(const struct column *column, double value)
@@ -40,27 +41,70 @@ void columns_print(const struct columns *columns, const double *values)
     printf("\n");
 }
 
-void columns_csv_head(const struct columns *columns)
+/* As CSV and JSON have it without a second quoting. */
+static void print_text(const char *text, FILE *stream)
 {
-    printf("mode,iteration");
+    for (; *text; text++) {
+        bool is_control = (unsigned char)*text < ' ';
+        char plain = *text == ','    ? ';'
+                     : *text == '"'  ? '\''
+                     : *text == '\\' ? '/'
+                     : is_control    ? ' '
+                                     : *text;
+        fputc(plain, stream);
+    }
+}
+
+static void print_label(const struct label *label, FILE *stream)
+{
+    if (label->text)
+        print_text(label->text, stream);
+    else
+        fprintf(stream, "%lld", label->number);
+}
+
+void labels_csv_head(const struct labels *labels, FILE *stream)
+{
+    for (int i = 0; i < labels->count; i++)
+        fprintf(stream, "%s%s", i > 0 ? "," : "", labels->label[i].key);
+}
+
+void labels_csv(const struct labels *labels, FILE *stream)
+{
+    for (int i = 0; i < labels->count; i++) {
+        if (i > 0)
+            fputc(',', stream);
+        print_label(&labels->label[i], stream);
+    }
+}
+
+void columns_csv_head(const struct columns *columns,
+                      const struct labels *labels)
+{
+    labels_csv_head(labels, stdout);
     for (int f = 0; f < columns->count; f++)
         printf(",%s", columns->column[f].key);
     printf("\n");
 }
 
-void columns_csv(const struct columns *columns, const char *mode, int iteration,
+void columns_csv(const struct columns *columns, const struct labels *labels,
                  const double *values)
 {
-    printf("%s,%d", mode, iteration);
+    labels_csv(labels, stdout);
     for (int f = 0; f < columns->count; f++)
         printf(",%.6g", values[f]);
     printf("\n");
 }
 
-void columns_json(const struct columns *columns, const char *mode,
-                  int iteration, const double *values)
+void columns_json(const struct columns *columns, const struct labels *labels,
+                  const double *values)
 {
-    printf("{\"mode\": \"%s\", \"iteration\": %d", mode, iteration);
+    for (int i = 0; i < labels->count; i++) {
+        const char *quote = labels->label[i].text ? "\"" : "";
+        printf("%s\"%s\": %s", i > 0 ? ", " : "{", labels->label[i].key, quote);
+        print_label(&labels->label[i], stdout);
+        printf("%s", quote);
+    }
     for (int f = 0; f < columns->count; f++) {
         if (!isnan(values[f]))
             printf(", \"%s\": %.6g", columns->column[f].key, values[f]);

@@ -6,6 +6,8 @@
 #ifndef COMMON_COLUMNS_H
 #define COMMON_COLUMNS_H
 
+#include <stdio.h>
+
 struct column {
     const char *key;         /* in CSV and JSON, with the unit */
     const char *top, *title; /* above the rows; NULL: not there */
@@ -26,11 +28,28 @@ void columns_print_titles(const struct columns *columns);
 /* Values [columns->count] of a row, likewise. */
 void columns_print(const struct columns *columns, const double *values);
 
-void columns_csv_head(const struct columns *columns);
-void columns_csv(const struct columns *columns, const char *mode, int iteration,
+/* What tells a row of CSV or JSON from others, before its values. */
+struct label {
+    const char *key;
+    const char *text; /* NULL: the number */
+    long long number;
+};
+
+struct labels {
+    const struct label *label; /* [count] */
+    int count;
+};
+
+/* Texts have neither commas nor quotes: there they have ; and '. */
+void labels_csv_head(const struct labels *labels, FILE *stream);
+void labels_csv(const struct labels *labels, FILE *stream);
+
+void columns_csv_head(const struct columns *columns,
+                      const struct labels *labels);
+void columns_csv(const struct columns *columns, const struct labels *labels,
                  const double *values);
 /* Values that are NaN are left out. */
-void columns_json(const struct columns *columns, const char *mode,
-                  int iteration, const double *values);
+void columns_json(const struct columns *columns, const struct labels *labels,
+                  const double *values);
 
 #endif

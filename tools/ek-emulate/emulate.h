@@ -90,8 +90,10 @@ int emulate(const struct run *run, const struct mode *mode, int round,
 
 /* What is run, before the first row. */
 void print_head(const struct run *run);
-/* The rows [iterations] of a mode that has run; IS_FIRST: with titles. */
-void print_mode(const struct run *run, const struct row *rows, bool is_first);
+/* The rows [iterations] of a mode that has run in ROUND, from 0; IS_FIRST: with
+ * titles. */
+void print_mode(const struct run *run, const struct row *rows, int round,
+                bool is_first);
 /* A mode that has run in all rounds: ROWS [rounds][iterations]. */
 void print_compared(const struct run *run, const struct row *rows,
                     bool is_first);

@@ -42,7 +42,7 @@ static int run_mode(const struct run *run, const struct mode *mode, int round,
 {
     int exit_status = emulate(run, mode, round, rows, message);
     if (exit_status == EXIT_GOOD && run->rank == 0)
-        print_mode(run, rows, is_first);
+        print_mode(run, rows, round, is_first);
     return exit_status;
 }
 

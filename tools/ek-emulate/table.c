@@ -181,21 +181,24 @@ static void print_summary(const struct run *run, const struct row *rows)
     printf("\n");
 }
 
-static void print_csv(const struct run *run, const struct row *rows,
-                      bool is_first)
+/* As CSV or JSON. */
+static void print_values(const struct run *run, const struct row *rows,
+                         int round, bool is_first)
 {
-    if (is_first)
-        columns_csv_head(&columns);
-    for (int i = 0; i < run->arguments->iterations; i++)
-        columns_csv(&columns, rows[i].mode->name, rows[i].iteration,
-                    rows[i].values);
-}
-
-static void print_json(const struct run *run, const struct row *rows)
-{
-    for (int i = 0; i < run->arguments->iterations; i++)
-        columns_json(&columns, rows[i].mode->name, rows[i].iteration,
-                     rows[i].values);
+    bool has_csv = run->arguments->shared.has_csv;
+    for (int i = 0; i < run->arguments->iterations; i++) {
+        const struct label label[] = {
+            {.key = "round", .number = round + 1},
+            {.key = "mode", .text = rows[i].mode->name},
+            {.key = "iteration", .number = rows[i].iteration}};
+        struct labels labels = {label, sizeof label / sizeof *label};
+        if (has_csv && is_first && i == 0)
+            columns_csv_head(&columns, &labels);
+        if (has_csv)
+            columns_csv(&columns, &labels, rows[i].values);
+        else
+            columns_json(&columns, &labels, rows[i].values);
+    }
 }
 
 void print_head(const struct run *run)
@@ -245,13 +248,13 @@ void print_verdict(const struct run *run)
     compared_end(run->compared);
 }
 
-void print_mode(const struct run *run, const struct row *rows, bool is_first)
+void print_mode(const struct run *run, const struct row *rows, int round,
+                bool is_first)
 {
-    if (run->arguments->shared.has_csv)
-        print_csv(run, rows, is_first);
-    else if (run->arguments->shared.has_json)
-        print_json(run, rows);
-    else if (!run->arguments->shared.has_compare)
+    const struct run_arguments *shared = &run->arguments->shared;
+    if (shared->has_csv || shared->has_json)
+        print_values(run, rows, round, is_first);
+    else if (!shared->has_compare)
         print_rows(run, rows);
     fflush(stdout);
 }

@@ -19,8 +19,8 @@ static const char *mode_words(void)
 static const struct option options[] = {
     {"--machine", "NAME", AT(machine), OPTION_TEXT,
      .help = "a preset or a machine file (this)"},
-    {"--cores", "P", AT(cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
-     .help = "of the job (one node)"},
+    {"--cores", "P,...", AT(cores), OPTION_TEXT,
+     .help = "of the job, of the next one, ... (one node)"},
     {"--node-cores", "N", AT(node_cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
      .help = "of a node, instead of the machine's"},
     {"--ranks-per-node", "R", AT(ranks_per_node), OPTION_INTEGER(1, 1024),

@@ -10,8 +10,9 @@
 struct arguments {
     struct run_arguments shared;
     const char *machine, *start, *order, *mode, *deque;
-    const char *rank_workers, *slowness;   /* lists of numbers */
-    int cores, node_cores, ranks_per_node; /* 0: as the machine says */
+    const char *cores;                   /* a list; NULL: one node */
+    const char *rank_workers, *slowness; /* likewise; NULL: all, equally fast */
+    int node_cores, ranks_per_node;      /* 0: as the machine says */
     const char *progress;
     int iterations, buffer_slots;
     int balance_group, balance_ppm, iterations_expected;
@@ -59,21 +60,38 @@ enum start {
     START_RECORD
 };
 
-/* What all modes of a run have in common. */
+/* What all modes of a run on so many cores have in common. */
 struct run {
     const struct arguments *arguments;
     struct workload *workload;
+    const struct workload_source *source;
     struct eki_machine machine;
-    int nodes, ranks, workers;
+    int cores, nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
     double *slowness;                 /* [nodes]; a task takes so much longer */
     double speed; /* of all workers: tasks of 1 s in a second */
     enum start start;
     int buffer_slots;
     bool is_sampled;
+    bool is_first; /* of the sweep */
     int64_t events;
     double real_s; /* that they took */
 };
+
+/* A run for each entry of --cores. */
+struct sweep {
+    struct run *runs; /* [count] */
+    int count;
+};
+
+/* Place every job of --cores on the machine; to be freed, also on failure. */
+bool sweep_place(const struct arguments *arguments, struct sweep *sweep,
+                 struct message *message);
+void sweep_free(struct sweep *sweep);
+
+/* Choose where the tasks start; IS_LAST: the last that needs to know where they
+ * ran. */
+bool choose_start(struct run *run, bool is_last, struct message *message);
 
 /* Nanoseconds of task K in this iteration; sums are those of whole ones. */
 int64_t task_ns(const struct workload *workload, int64_t k);

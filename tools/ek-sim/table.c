@@ -2,7 +2,7 @@
 /* Rows as a table, as CSV and as JSON. */
 #include "ek_sim.h"
 
-#include "columns.h"
+#include "labels.h"
 #include "verdicts.h"
 
 #include <inttypes.h>
@@ -55,6 +55,11 @@ static void print_name(const char *name)
     printf("%-*s", WIDTH, name);
 }
 
+static bool is_for_programs(const struct run *run)
+{
+    return run->arguments->shared.has_csv || run->arguments->shared.has_json;
+}
+
 static void print_table(const struct run *run, const struct row *rows,
                         int count)
 {
@@ -73,35 +78,41 @@ static void print_table(const struct run *run, const struct row *rows,
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
 
-static void print_csv(const struct row *rows, int count)
+/* As CSV or JSON. */
+static void print_values(const struct run *run, const struct row *row)
 {
-    columns_csv_head(&columns);
-    for (int i = 0; i < count; i++)
-        columns_csv(&columns, rows[i].mode->name, rows[i].iteration,
-                    rows[i].values);
+    struct label label[LABELS];
+    struct labels labels =
+        fill_labels(label, run, row->mode->name, row->iteration);
+    if (run->arguments->shared.has_csv)
+        columns_csv(&columns, &labels, row->values);
+    else
+        columns_json(&columns, &labels, row->values);
 }
 
-static void print_json(const struct row *rows, int count)
+static void print_titles(const struct run *run)
 {
-    for (int i = 0; i < count; i++)
-        columns_json(&columns, rows[i].mode->name, rows[i].iteration,
-                     rows[i].values);
+    struct label label[LABELS];
+    struct labels labels = fill_labels(label, run, "", 0);
+    if (run->is_first && run->arguments->shared.has_csv)
+        columns_csv_head(&columns, &labels);
 }
 
 void print_head(const struct run *run)
 {
     const struct workload *workload = run->workload;
-    const struct arguments *arguments = run->arguments;
-    if (arguments->shared.has_csv || arguments->shared.has_json)
+    print_titles(run);
+    if (is_for_programs(run))
         return;
     step_workload(run, 0);
-    printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
+    printf("%s%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
            "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
            "worker; ideal %.5g s, bound %.5g s; %s\n",
-           workload->name, arguments->shared.source.scale, workload->count,
-           workload->sum_s, workload->longest_s, run->machine.name, run->nodes,
-           (long long)run->machine.node_cores, run->ranks, run->workers,
-           (double)workload->count / run->workers, ideal_s(run), bound_s(run),
+           run->is_first ? "" : "\n", workload->name, run->source->scale,
+           workload->count, workload->sum_s, workload->longest_s,
+           run->machine.name, run->nodes, (long long)run->machine.node_cores,
+           run->ranks, run->workers, (double)workload->count / run->workers,
+           ideal_s(run), bound_s(run),
            run->is_sampled ? "failed steals are drawn" : "exact");
     fflush(stdout);
 }
@@ -155,13 +166,13 @@ void print_modes(const struct run *run, struct row *rows, int modes)
 {
     int count = modes * run->arguments->iterations;
     compare_modes(run, rows, modes);
-    if (run->arguments->shared.has_csv)
-        print_csv(rows, count);
-    else if (run->arguments->shared.has_json)
-        print_json(rows, count);
-    else {
+    if (is_for_programs(run)) {
+        for (int i = 0; i < count; i++)
+            print_values(run, &rows[i]);
+    } else {
         print_table(run, rows, count);
         if (run->arguments->shared.has_compare)
             print_verdict(run, rows, modes);
     }
+    fflush(stdout);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "labels.h"
+
+#include <string.h>
+
+struct labels fill_labels(struct label *label, const struct run *run,
+                          const char *mode, int iteration)
+{
+    const struct label all[LABELS] = {
+        {.key = "workload", .text = run->workload->name},
+        {.key = "machine", .text = run->machine.name},
+        {.key = "cores", .number = run->cores},
+        {.key = "seed", .number = run->source->seed},
+        {.key = "mode", .text = mode},
+        {.key = "iteration", .number = iteration}};
+    memcpy(label, all, sizeof all);
+    return (struct labels){label, LABELS};
+}
