@@ -40,6 +40,50 @@ head -n 2 out | cut -d, -f1-6 | tr '\n' ' ' | grep -qxF \
 run 0 ${small% --csv} --cores 24,48
 [ "$(grep -c '^hopper: [12] nodes of 24 cores' out)" -eq 2 ] ||
     fail "heads: $(cat out)"
+# Seeds are runs one after the other, too, also where tasks are drawn and dealt.
+for given in "$small --modes static,retain" "$small --start uneven:4:4" \
+    "--record $record --noise 20 --iterations 2 --csv --machine hopper"; do
+    for seed in 3 4 5; do
+        run 0 $given --cores 72 --seed $seed
+        without decision_s
+    done | awk 'NR == 1 || !/^workload,/' >each
+    run 0 $given --cores 48,72 --seed 3 --seeds 3
+    without decision_s | awk -F, 'NR == 1 || ($3 == 72 && $7 == "run")' |
+        cmp -s each - || fail "seeds: $(cat out)"
+done
+
+# What they come to, with Student's t of 2 and of 11 degrees.
+while read -r seeds t; do
+    run 0 $small --cores 48 --seeds $seeds
+    awk -F, -v n="$seeds" -v t="$t" '
+        function differ(a, b) { return a < b * 0.9999 || a > b * 1.0001 }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { i = $at["iteration"]; value = $at["makespan_s"] }
+        $at["statistic"] == "run" { runs++; sum[i] += value
+                                    squares[i] += value ^ 2; next }
+        $at["seed"] != "" { bad = 1 }
+        { is[i, $at["statistic"]] = value; others++ }
+        END { for (i = 1; i <= 2; i++) {
+                  mean = sum[i] / n
+                  deviation = sqrt((squares[i] - n * mean ^ 2) / (n - 1))
+                  if (differ(is[i, "mean"], mean) ||
+                      differ(is[i, "deviation"] * 10 + mean, deviation * 10 + mean) ||
+                      differ(is[i, "ci95"], t * is[i, "deviation"] / sqrt(n)))
+                      bad = 1
+              }
+              exit bad || runs != 2 * n || others != 6 }' out ||
+        fail "$seeds seeds: $(cat out)"
+done <<END
+3 4.302653
+12 2.200985
+END
+run 0 ${small% --csv} --cores 48 --seeds 3
+[ "$(grep -cE '^ +[+]- +[0-9.]+ ' out)" -eq 2 ] || fail "intervals: $(cat out)"
+run 0 ${small% --csv} --cores 48 --seeds 2 --json
+[ "$(grep -c '"cores": 48, "mode": .*"statistic": "ci95"' out)" -eq 2 ] ||
+    fail "json: $(cat out)"
+run 2 $small --cores 48 --seed 2147483646 --seeds 3
+says 'the last seed is to be at most 2147483647'
 run 2 $small --cores 24,x,48
 says "--cores has 'x'; allowed are integers from 1 to 1048576"
 run 2 $small --cores 24,

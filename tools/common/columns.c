@@ -2,7 +2,6 @@
 #include "columns.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 void column_print(const struct column *column, double value)
@@ -59,7 +58,7 @@ static void print_label(const struct label *label, FILE *stream)
 {
     if (label->text)
         print_text(label->text, stream);
-    else
+    else if (!label->is_absent)
         fprintf(stream, "%lld", label->number);
 }
 
@@ -99,9 +98,13 @@ void columns_csv(const struct columns *columns, const struct labels *labels,
 void columns_json(const struct columns *columns, const struct labels *labels,
                   const double *values)
 {
+    const char *before = "{";
     for (int i = 0; i < labels->count; i++) {
+        if (labels->label[i].is_absent)
+            continue;
         const char *quote = labels->label[i].text ? "\"" : "";
-        printf("%s\"%s\": %s", i > 0 ? ", " : "{", labels->label[i].key, quote);
+        printf("%s\"%s\": %s", before, labels->label[i].key, quote);
+        before = ", ";
         print_label(&labels->label[i], stdout);
         printf("%s", quote);
     }

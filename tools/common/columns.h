@@ -6,6 +6,7 @@
 #ifndef COMMON_COLUMNS_H
 #define COMMON_COLUMNS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct column {
@@ -33,6 +34,7 @@ struct label {
     const char *key;
     const char *text; /* NULL: the number */
     long long number;
+    bool is_absent; /* empty in CSV, left out in JSON */
 };
 
 struct labels {

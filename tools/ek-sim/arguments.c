@@ -4,6 +4,8 @@
 
 #include "policies.h"
 
+#include <limits.h>
+
 #define AT(field) offsetof(struct arguments, field)
 
 static const char *progress_words(void)
@@ -40,6 +42,9 @@ static const struct option options[] = {
              "block)"},
     {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
      .help = "of each mode (5)"},
+    {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
+     .help =
+         "runs of each mode, with --seed and those after it; prints means (1)"},
     {"--mode", "HOW", AT(mode), OPTION_WORD(mode_words),
      .help = "exact, sampled: steals that fail are drawn, or auto (auto)"},
     {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
@@ -82,7 +87,14 @@ bool arguments_answer(char **argv)
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
-    *arguments =
-        (struct arguments){.machine = "this", .mode = "auto", .iterations = 5};
-    return run_arguments_parse(&line, argv, arguments, message);
+    *arguments = (struct arguments){
+        .machine = "this", .mode = "auto", .iterations = 5, .seeds = 1};
+    if (!run_arguments_parse(&line, argv, arguments, message))
+        return false;
+    if (arguments->seeds - 1 <= INT_MAX - arguments->shared.source.seed)
+        return true;
+    return message_set(
+        message,
+        "--seed is %d, --seeds is %d; the last seed is to be at most %d",
+        arguments->shared.source.seed, arguments->seeds, INT_MAX);
 }

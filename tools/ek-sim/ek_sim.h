@@ -14,7 +14,7 @@ struct arguments {
     const char *rank_workers, *slowness; /* likewise; NULL: all, equally fast */
     int node_cores, ranks_per_node;      /* 0: as the machine says */
     const char *progress;
-    int iterations, buffer_slots;
+    int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
 };
 
@@ -54,6 +54,18 @@ struct row {
     double values[FIELDS];
 };
 
+/* Of rows of several seeds. */
+enum statistic {
+    STATISTIC_MEAN,
+    STATISTIC_DEVIATION,
+    STATISTIC_CI95, /* half the width of the mean's 95 % confidence interval */
+    STATISTICS
+};
+
+/* From ROWS [seeds][count] fill SUMMARY [STATISTICS][count]. */
+void summarize(const struct row *rows, int seeds, int count,
+               struct row *summary);
+
 enum start {
     START_BLOCK,
     START_DEALT,
@@ -64,7 +76,7 @@ enum start {
 struct run {
     const struct arguments *arguments;
     struct workload *workload;
-    const struct workload_source *source;
+    struct workload_source *source; /* with the seed of now */
     struct eki_machine machine;
     int cores, nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
@@ -73,7 +85,7 @@ struct run {
     enum start start;
     int buffer_slots;
     bool is_sampled;
-    bool is_first; /* of the sweep */
+    bool is_first, is_last; /* of the sweep */
     int64_t events;
     double real_s; /* that they took */
 };
@@ -89,9 +101,8 @@ bool sweep_place(const struct arguments *arguments, struct sweep *sweep,
                  struct message *message);
 void sweep_free(struct sweep *sweep);
 
-/* Choose where the tasks start; IS_LAST: the last that needs to know where they
- * ran. */
-bool choose_start(struct run *run, bool is_last, struct message *message);
+/* Choose where the tasks start; the last run forgets where they ran. */
+bool choose_start(struct run *run, struct message *message);
 
 /* Nanoseconds of task K in this iteration; sums are those of whole ones. */
 int64_t task_ns(const struct workload *workload, int64_t k);
@@ -111,7 +122,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
 
 /* What is run, before the first row. */
 void print_head(const struct run *run);
-/* The rows of COUNT modes; fills in what compares them. */
-void print_modes(const struct run *run, struct row *rows, int count);
+/* Rows [seeds][modes][iterations]; fills in what compares modes. */
+void print_modes(const struct run *run, struct row *rows, int modes);
 
 #endif

@@ -3,16 +3,15 @@
 
 #include <string.h>
 
-struct labels fill_labels(struct label *label, const struct run *run,
-                          const char *mode, int iteration)
+void fill_labels(struct label *label, const struct run *run, int seed,
+                 const char *mode, int iteration)
 {
     const struct label all[LABELS] = {
         {.key = "workload", .text = run->workload->name},
         {.key = "machine", .text = run->machine.name},
         {.key = "cores", .number = run->cores},
-        {.key = "seed", .number = run->source->seed},
+        {.key = "seed", .number = seed, .is_absent = seed < 0},
         {.key = "mode", .text = mode},
         {.key = "iteration", .number = iteration}};
     memcpy(label, all, sizeof all);
-    return (struct labels){label, LABELS};
 }

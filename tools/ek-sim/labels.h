@@ -10,8 +10,9 @@ enum {
     LABELS = 6
 };
 
-/* Fill LABEL [LABELS]: what is run, and in which iteration (from 1). */
-struct labels fill_labels(struct label *label, const struct run *run,
-                          const char *mode, int iteration);
+/* Fill LABEL [LABELS]: what is run, and in which iteration (from 1);
+ * SEED < 0: of several. */
+void fill_labels(struct label *label, const struct run *run, int seed,
+                 const char *mode, int iteration);
 
 #endif

@@ -8,34 +8,72 @@
 
 const char program_name[] = "ek-sim";
 
-/* One mode after the other, from FIRST on. */
-static int run_modes(struct run *run, const struct mode *first, int count,
-                     struct message *message)
+/* Durations of another seed, where they are drawn. */
+static bool take_seed(struct run *run, int seed, struct message *message)
+{
+    bool is_drawn = run->source->synthetic && run->source->seed != seed;
+    run->source->seed = seed;
+    if (!is_drawn)
+        return true;
+    workload_free(run->workload);
+    return workload_make(run->source, run->workload, message) &&
+           choose_start(run, message);
+}
+
+/* One mode after the other: ROWS [count][iterations]. */
+static int run_seed(struct run *run, const struct mode *modes, int count,
+                    struct row *rows, struct message *message)
 {
     int iterations = run->arguments->iterations, exit_status = EXIT_GOOD;
-    struct row *rows = allocate((size_t)(count * iterations), sizeof *rows);
-    struct row *end = rows;
-    for (int i = 0; exit_status == EXIT_GOOD && i < count; i++) {
-        if (first[i].has_nulls)
-            continue; /* null tasks take no time here */
-        exit_status = simulate(run, &first[i], end, message);
-        end += iterations;
+    for (int i = 0; exit_status == EXIT_GOOD && i < count; i++)
+        exit_status =
+            simulate(run, &modes[i], rows + (ptrdiff_t)i * iterations, message);
+    return exit_status;
+}
+
+static int run_modes(struct run *run, const struct mode *modes, int count,
+                     struct message *message)
+{
+    const struct arguments *arguments = run->arguments;
+    int of_seed = count * arguments->iterations, exit_status = EXIT_GOOD;
+    int first = arguments->shared.source.seed;
+    struct row *rows =
+        allocate((size_t)arguments->seeds * (size_t)of_seed, sizeof *rows);
+    for (int i = 0; exit_status == EXIT_GOOD && i < arguments->seeds; i++) {
+        exit_status = EXIT_BAD_INPUT;
+        if (take_seed(run, first + i, message))
+            exit_status = run_seed(run, modes, count,
+                                   rows + (ptrdiff_t)i * of_seed, message);
     }
     if (exit_status == EXIT_GOOD)
-        print_modes(run, rows, (int)(end - rows) / iterations);
+        print_modes(run, rows, count);
     free(rows);
+    return exit_status;
+}
+
+/* Those of --compare without null tasks, which take no time here. */
+static int run_compared(struct run *run, struct message *message)
+{
+    const struct mode_list *compared = &run->arguments->shared.compared;
+    struct mode *modes = allocate((size_t)compared->count, sizeof *modes);
+    int count = 0;
+    for (int i = 0; i < compared->count; i++) {
+        if (!compared->modes[i].has_nulls)
+            modes[count++] = compared->modes[i];
+    }
+    int exit_status = run_modes(run, modes, count, message);
+    free(modes);
     return exit_status;
 }
 
 static int run_chosen(struct run *run, struct message *message)
 {
     const struct run_arguments *shared = &run->arguments->shared;
-    const struct mode_list *compared = &shared->compared;
     const char *restore = shared->policy ? shared->policy : "retain";
     const char *steal = shared->steal ? shared->steal : "random";
     print_head(run);
     if (shared->has_compare)
-        return run_modes(run, compared->modes, compared->count, message);
+        return run_compared(run, message);
     char *name = mode_name(restore, steal);
     const struct mode mode = {.name = name, .restore = restore, .steal = steal};
     int exit_status = run_modes(run, &mode, 1, message);
@@ -60,28 +98,30 @@ static int choose_slots(const struct run *run)
     return slots;
 }
 
-static int run_size(struct run *run, bool is_last, struct message *message)
+static int run_size(struct run *run, struct message *message)
 {
-    if (!choose_start(run, is_last, message))
+    if (!take_seed(run, run->arguments->shared.source.seed, message) ||
+        !choose_start(run, message))
         return EXIT_BAD_INPUT;
     run->buffer_slots = choose_slots(run);
     return run_chosen(run, message);
 }
 
 /* The tasks are the same for all sizes. */
-static int run_sweep(struct sweep *sweep, const struct workload_source *source,
+static int run_sweep(struct sweep *sweep, struct workload_source source,
                      struct message *message)
 {
     struct workload workload;
     int exit_status = EXIT_BAD_INPUT;
-    if (workload_make(source, &workload, message))
+    if (workload_make(&source, &workload, message))
         exit_status = EXIT_GOOD;
     for (int i = 0; exit_status == EXIT_GOOD && i < sweep->count; i++) {
         struct run *run = &sweep->runs[i];
         run->workload = &workload;
-        run->source = source;
+        run->source = &source;
         run->is_first = i == 0;
-        exit_status = run_size(run, i == sweep->count - 1, message);
+        run->is_last = i == sweep->count - 1;
+        exit_status = run_size(run, message);
     }
     workload_free(&workload);
     return exit_status;
@@ -91,10 +131,9 @@ static int run_arguments(const struct arguments *arguments,
                          struct message *message)
 {
     struct sweep sweep = {0};
-    int exit_status =
-        sweep_place(arguments, &sweep, message)
-            ? run_sweep(&sweep, &arguments->shared.source, message)
-            : EXIT_BAD_INPUT;
+    int exit_status = sweep_place(arguments, &sweep, message)
+                          ? run_sweep(&sweep, arguments->shared.source, message)
+                          : EXIT_BAD_INPUT;
     sweep_free(&sweep);
     return exit_status;
 }

@@ -38,7 +38,7 @@ static void deal_unevenly(struct run *run, int every, int more)
     free(dealt);
 }
 
-bool choose_start(struct run *run, bool is_last, struct message *message)
+bool choose_start(struct run *run, struct message *message)
 {
     const char *start = run->arguments->start;
     struct workload *workload = run->workload;
@@ -63,7 +63,7 @@ bool choose_start(struct run *run, bool is_last, struct message *message)
         return message_set(message, "--start is 'record', but there is none; "
                                     "allowed: block, dealt, uneven:N:M");
     /* Large jobs need the memory. */
-    if (is_last && run->start != START_RECORD) {
+    if (run->is_last && run->start != START_RECORD) {
         free(workload->ran_on);
         workload->ran_on = NULL;
     }

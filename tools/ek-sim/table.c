@@ -60,8 +60,9 @@ static bool is_for_programs(const struct run *run)
     return run->arguments->shared.has_csv || run->arguments->shared.has_json;
 }
 
+/* SUMMARY: of several seeds; NULL: there is one. */
 static void print_table(const struct run *run, const struct row *rows,
-                        int count)
+                        const struct row *summary, int count)
 {
     printf("\n%-14s %3s", "", "");
     columns_print_tops(&columns);
@@ -74,28 +75,51 @@ static void print_table(const struct run *run, const struct row *rows,
         print_name(row->iteration == 1 ? row->mode->name : "");
         printf(" %3d", row->iteration);
         columns_print(&columns, row->values);
+        if (summary) {
+            printf("%-14s %3s", "", "+-");
+            columns_print(&columns, summary[STATISTIC_CI95 * count + i].values);
+        }
     }
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
 
-/* As CSV or JSON. */
-static void print_values(const struct run *run, const struct row *row)
+/* As CSV or JSON; SEED < 0: STATISTIC is of all. */
+static void print_values(const struct run *run, const struct row *row, int seed,
+                         const char *statistic)
 {
-    struct label label[LABELS];
-    struct labels labels =
-        fill_labels(label, run, row->mode->name, row->iteration);
+    struct label label[LABELS + 1];
+    struct labels labels = {label, LABELS + 1};
+    fill_labels(label, run, seed, row->mode->name, row->iteration);
+    label[LABELS] = (struct label){.key = "statistic", .text = statistic};
     if (run->arguments->shared.has_csv)
         columns_csv(&columns, &labels, row->values);
     else
         columns_json(&columns, &labels, row->values);
 }
 
+static void print_all(const struct run *run, const struct row *rows,
+                      const struct row *summary, int count)
+{
+    static const char *const words[STATISTICS] = {"mean", "deviation", "ci95"};
+    const struct arguments *arguments = run->arguments;
+    for (int seed = 0; seed < arguments->seeds; seed++) {
+        for (int i = 0; i < count; i++)
+            print_values(run, &rows[seed * count + i],
+                         arguments->shared.source.seed + seed, "run");
+    }
+    for (int i = 0; summary && i < count; i++) {
+        for (int s = 0; s < STATISTICS; s++)
+            print_values(run, &summary[s * count + i], -1, words[s]);
+    }
+}
+
 static void print_titles(const struct run *run)
 {
-    struct label label[LABELS];
-    struct labels labels = fill_labels(label, run, "", 0);
+    struct label label[LABELS + 1];
+    fill_labels(label, run, 0, "", 0);
+    label[LABELS] = (struct label){.key = "statistic"};
     if (run->is_first && run->arguments->shared.has_csv)
-        columns_csv_head(&columns, &labels);
+        columns_csv_head(&columns, &(struct labels){label, LABELS + 1});
 }
 
 void print_head(const struct run *run)
@@ -114,6 +138,11 @@ void print_head(const struct run *run)
            run->ranks, run->workers, (double)workload->count / run->workers,
            ideal_s(run), bound_s(run),
            run->is_sampled ? "failed steals are drawn" : "exact");
+    if (run->arguments->seeds > 1)
+        printf("seeds %d ... %d: means, and half the widths of their 95 %% "
+               "confidence intervals\n",
+               run->source->seed,
+               run->source->seed + run->arguments->seeds - 1);
     fflush(stdout);
 }
 
@@ -165,14 +194,22 @@ static void print_verdict(const struct run *run, const struct row *rows,
 void print_modes(const struct run *run, struct row *rows, int modes)
 {
     int count = modes * run->arguments->iterations;
-    compare_modes(run, rows, modes);
+    int seeds = run->arguments->seeds;
+    struct row *summary = NULL;
+    for (int seed = 0; seed < seeds; seed++)
+        compare_modes(run, rows + (ptrdiff_t)seed * count, modes);
+    if (seeds > 1) {
+        summary = allocate((size_t)count * STATISTICS, sizeof *summary);
+        summarize(rows, seeds, count, summary);
+    }
     if (is_for_programs(run)) {
-        for (int i = 0; i < count; i++)
-            print_values(run, &rows[i]);
+        print_all(run, rows, summary, count);
     } else {
-        print_table(run, rows, count);
+        const struct row *shown = summary ? summary : rows; /* the means */
+        print_table(run, shown, summary, count);
         if (run->arguments->shared.has_compare)
-            print_verdict(run, rows, modes);
+            print_verdict(run, shown, modes);
     }
     fflush(stdout);
+    free(summary);
 }
