@@ -169,7 +169,7 @@ typedef enum ek_restore_policy {
     EK_RESTORE_CENTRALIZED,  /**< Retained, then rebalanced by rank 0. */
     EK_RESTORE_HIERARCHICAL, /**< ... by groups of workers, then rank 0. */
     EK_RESTORE_CENTRALIZED_HPDC12,  /**< Algorithm 1 of HPDC 2012 as printed. */
-    EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2, by a tree over workers. */
+    EK_RESTORE_HIERARCHICAL_HPDC12, /**< Algorithm 2 of it, likewise. */
     EK_RESTORE_AUTO /**< Retained, rebalanced where that pays; stealing, too. */
 } ek_restore_policy;
 
@@ -210,6 +210,12 @@ typedef enum ek_on_error {
     EK_ON_ERROR_RETURN = 0, /**< It returns its status. */
     EK_ON_ERROR_ABORT       /**< It ends all ranks by MPI_Abort(). */
 } ek_on_error;
+
+/** What EK_RESTORE_CENTRALIZED_HPDC12 gathers, and sends back. */
+typedef enum ek_gather {
+    EK_GATHER_NODE = 0, /**< A message of each rank, joined on its way. */
+    EK_GATHER_CORE      /**< A message of each worker, to one rank. */
+} ek_gather;
 
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure {
@@ -264,6 +270,13 @@ typedef struct ek_options {
                              the collection's name. */
     ek_on_error on_error; /**< What a call does that fails. */
     int64_t check;        /**< Look for wrong use; -1: in debug builds. */
+
+    double balance_c; /**< C of HPDC 2012: who has more than that many mean
+                           loads sheds tasks. */
+    double balance_d; /**< D of it: who has less is given some on their way up
+                           the tree. */
+    int64_t balance_branching; /**< Children of a vertex of that tree. */
+    ek_gather balance_gather;  /**< How Algorithm 1 of it gathers. */
 } ek_options;
 
 /** Defaults of ek_options. */
@@ -273,7 +286,7 @@ typedef struct ek_options {
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
             0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0",             \
-            EK_ON_ERROR_RETURN, -1                                           \
+            EK_ON_ERROR_RETURN, -1, 1.003, 1.003, 3, EK_GATHER_NODE          \
     }
 
 /**
@@ -492,7 +505,9 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  *
  * @param[in] option  "steal", "restore", "order", "on_failure",
  *                    "poll_period_us", "stall_ms", "balance_group",
- *                    "balance_ppm", "iterations_expected" or "report".
+ *                    "balance_ppm", "balance_c", "balance_d",
+ *                    "balance_branching", "balance_gather",
+ *                    "iterations_expected" or "report".
  * @param[in] value   As in the environment, but one policy, no list.
  *
  * @retval EK_ERR_ARG    Unknown option, fixed option, or bad value.
@@ -713,6 +728,14 @@ typedef struct ek_restore_report {
  * last duration.  A task that was never measured counts as its hint times the
  * mean duration of its function, or of all functions where its own never ran.
  * Ranges that have not run stay where they are.
+ *
+ * EK_RESTORE_CENTRALIZED_HPDC12 and EK_RESTORE_HIERARCHICAL_HPDC12 are there to
+ * compare with: workers above options.balance_c mean loads shed their shortest
+ * tasks, and the longest of these goes to the least loaded worker.  The first
+ * decides all of it on one rank, which options.balance_gather tells; the second
+ * in a tree over the workers with options.balance_branching children to a
+ * vertex: a vertex gives its children tasks while they have less than
+ * options.balance_d mean loads, and passes on the rest.
  *
  * EK_RESTORE_AUTO chooses what the next iteration is run with.  It rebalances
  * if the gain over the iterations to come (options.iterations_expected), but

@@ -22,6 +22,7 @@
 
 enum option_type {
     OPTION_INTEGER,
+    OPTION_REAL,
     OPTION_CHOICE,
     OPTION_TEXT,
     OPTION_FLAG
@@ -42,6 +43,8 @@ struct option {
     int64_t min, max; /* integers */
     const char *unit;
 
+    double real_min, real_max;
+
     const struct eki_choice *choices;
     size_t schedule; /* offset in eki_settings; 0: has none */
 
@@ -61,6 +64,7 @@ _Static_assert(sizeof(ek_deque_kind) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_progress) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
 
 static const struct eki_choice restore_choices[] = {
     {"original", EK_RESTORE_ORIGINAL},
@@ -100,6 +104,9 @@ static const struct eki_choice on_failure_choices[] = {
 static const struct eki_choice on_error_choices[] = {
     {"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}, {NULL, 0}};
 
+static const struct eki_choice gather_choices[] = {
+    {"node", EK_GATHER_NODE}, {"core", EK_GATHER_CORE}, {NULL, 0}};
+
 static bool is_name(const char *text)
 {
     return eki_is_collection_name(text, strlen(text));
@@ -123,6 +130,8 @@ static bool is_record(const char *text)
 #define FIELD(field) .name = #field, .offset = offsetof(ek_options, field)
 #define INTEGER(least, most, unit_) \
     .type = OPTION_INTEGER, .min = (least), .max = (most), .unit = (unit_)
+#define REAL(least, most) \
+    .type = OPTION_REAL, .real_min = (least), .real_max = (most)
 #define CHOICE(choices_) .type = OPTION_CHOICE, .choices = (choices_)
 #define SCHEDULE(field) .schedule = offsetof(struct eki_settings, field)
 #define TEXT(field, check, words)                                   \
@@ -175,14 +184,27 @@ static const struct option table[] = {
      INTEGER(INT64_MIN, INT64_MAX, ""), .help = "of all random numbers"},
     {FIELD(balance_group), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, 1048576, "workers"),
-     .help =
-         "workers of a group of a hierarchical rebalance, 0: 256; branching "
-         "of hierarchical-hpdc12 from 2 on, else 3"},
+     .help = "workers of a group of a hierarchical rebalance; 0: 256"},
     {FIELD(balance_ppm), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, 1000000, "ppm"),
+     .help = "load beyond the best possible that a rebalance leaves alone; 0: "
+             "automatic"},
+    {FIELD(balance_c), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     REAL(0.1, 10),
+     .help = "C of HPDC 2012: in its algorithms who has more mean loads sheds "
+             "tasks"},
+    {FIELD(balance_d), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     REAL(0.1, 10),
+     .help = "D of HPDC 2012: hierarchical-hpdc12 gives tasks on their way up "
+             "to who has fewer mean loads"},
+    {FIELD(balance_branching), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     INTEGER(2, 1048576, "children"),
+     .help = "of a vertex of the tree of hierarchical-hpdc12"},
+    {FIELD(balance_gather), .traits = HAS_VARIABLE | AGREES | SETTABLE,
+     CHOICE(gather_choices),
      .help =
-         "load beyond the best possible that a rebalance leaves alone (C and "
-         "D of HPDC 2012 are 1 more); 0: automatic"},
+         "what the rank that decides centralized-hpdc12 is told, and tells: "
+         "messages of ranks, joined on their way, or one of each worker"},
     {FIELD(iterations_expected), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      INTEGER(0, INT64_MAX, "iterations"),
      .help = "iterations in all, for restore=auto; 0: as many more as were "
@@ -213,6 +235,13 @@ static int64_t integer_get(const struct option *option,
                            const ek_options *options)
 {
     int64_t value;
+    memcpy(&value, (const char *)options + option->offset, sizeof value);
+    return value;
+}
+
+static double real_get(const struct option *option, const ek_options *options)
+{
+    double value;
     memcpy(&value, (const char *)options + option->offset, sizeof value);
     return value;
 }
@@ -262,12 +291,20 @@ static bool integer_is_allowed(const struct option *option, int64_t value)
     return option->min <= value && value <= option->max;
 }
 
+/* What is not a number is not allowed. */
+static bool real_is_allowed(const struct option *option, double value)
+{
+    return option->real_min <= value && value <= option->real_max;
+}
+
 static bool value_is_allowed(const struct option *option,
                              const ek_options *options)
 {
     switch (option->type) {
     case OPTION_INTEGER:
         return integer_is_allowed(option, integer_get(option, options));
+    case OPTION_REAL:
+        return real_is_allowed(option, real_get(option, options));
     case OPTION_CHOICE:
         return eki_choice_of(option->choices, choice_get(option, options)) !=
                NULL;
@@ -279,6 +316,17 @@ static bool value_is_allowed(const struct option *option,
     return true;
 }
 
+/* Append VALUE with a point, whatever the locale has. */
+static void real_text(double value, char *text, size_t bytes)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%.15g", value);
+    char *comma = strchr(number, ',');
+    if (comma != NULL)
+        *comma = '.';
+    eki_append(text, bytes, "%s", number);
+}
+
 /* Append what the program said, a wrong choice as its number. */
 static void value_text(const struct option *option, const ek_options *options,
                        char *text, size_t bytes)
@@ -288,6 +336,9 @@ static void value_text(const struct option *option, const ek_options *options,
     switch (option->type) {
     case OPTION_INTEGER:
         eki_append(text, bytes, "%" PRId64, integer_get(option, options));
+        break;
+    case OPTION_REAL:
+        real_text(real_get(option, options), text, bytes);
         break;
     case OPTION_CHOICE:
         number = choice_get(option, options);
@@ -315,6 +366,11 @@ static void allowed_text(const struct option *option, char *text, size_t bytes)
         eki_append(text, bytes, "%" PRId64 " ... %" PRId64 "%s%s", option->min,
                    option->max, option->unit[0] != '\0' ? " " : "",
                    option->unit);
+        break;
+    case OPTION_REAL:
+        real_text(option->real_min, text, bytes);
+        eki_append(text, bytes, " ... ");
+        real_text(option->real_max, text, bytes);
         break;
     case OPTION_CHOICE:
         eki_choice_list(option->choices, text, bytes);
@@ -352,6 +408,32 @@ static bool integer_read(const char *text, int64_t *value)
     return *end == '\0' && errno == 0;
 }
 
+/* The whole of TEXT as digits with a point, whatever the locale has.  With the
+ * first fifteen that is the nearest number; others behind the point are not
+ * looked at. */
+static bool real_read(const char *text, double *value)
+{
+    int digits = 0, after = -1;
+    double power = 1;
+    *value = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && after < 0) {
+            after = 0;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || (++digits > 15 && after < 0))
+            return false;
+        if (digits > 15)
+            continue;
+        *value = 10 * *value + (*text - '0');
+        after += after >= 0;
+    }
+    for (; after > 0; after--)
+        power *= 10;
+    *value /= power;
+    return digits > 0;
+}
+
 static bool flag_read(const char *text, bool *value)
 {
     *value = strcmp(text, "true") == 0;
@@ -363,6 +445,7 @@ static bool value_read(const struct option *option, const char *text,
                        ek_options *options)
 {
     int64_t number;
+    double real;
     bool flag;
     int choice;
     switch (option->type) {
@@ -370,6 +453,11 @@ static bool value_read(const struct option *option, const char *text,
         if (!integer_read(text, &number) || !integer_is_allowed(option, number))
             return false;
         value_put(option, &number, sizeof number, options);
+        return true;
+    case OPTION_REAL:
+        if (!real_read(text, &real) || !real_is_allowed(option, real))
+            return false;
+        value_put(option, &real, sizeof real, options);
         return true;
     case OPTION_CHOICE:
         if (!eki_choice_read(option->choices, text, strlen(text), &choice))
@@ -459,6 +547,7 @@ int eki_option_count(void)
 size_t eki_option_end(int option)
 {
     static const size_t sizes[] = {[OPTION_INTEGER] = sizeof(int64_t),
+                                   [OPTION_REAL] = sizeof(double),
                                    [OPTION_CHOICE] = sizeof(int),
                                    [OPTION_TEXT] = sizeof(char *),
                                    [OPTION_FLAG] = sizeof(bool)};

@@ -200,8 +200,7 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
 {
     const ek_options *options = &tasks->settings.options;
     struct eki_balance_wish wish =
-        eki_balance_wish_of(policy, tasks->topology->workers,
-                            options->balance_group, options->balance_ppm);
+        eki_balance_wish_of(policy, tasks->topology->workers, options);
     uint64_t start = eki_clock_ns();
     if (wish.is_chosen) {
         wish.may_steal = may_steal(tasks);

@@ -14,40 +14,45 @@
  * three times as long as groups do (docs/simulation.md).
  *
  * UNREST: beyond this imbalance more than before something has changed.
- *
- * BRANCHING: of the tree of Algorithm 2, as in the paper.
  */
 enum {
     GROUP = 256,
-    MANY = 1024,
-    BRANCHING = 3
+    MANY = 1024
 };
 
-/* By how much the paper's constants C and D exceed 1.  Its text says 1.003, but
- * with that Algorithm 1 always ends 0.3 % over the mean load: the 0.03 % in the
- * paper's table 3 comes of 1.0003. */
-#define PRINTED_TREE 0.003
 #define UNREST 0.1
-#define PRINTED_CENTRAL 0.0003
 
-struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
-                                            int workers, int64_t group,
-                                            int64_t ppm)
+/* Algorithm 1 where every worker tells one rank by itself is Algorithm 2 in a
+ * tree of one vertex above all workers. */
+static struct eki_hpdc12 printed_of(ek_restore_policy policy, int workers,
+                                    const ek_options *options)
 {
     bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
-    double eps = (double)ppm * 1e-6;
-    struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1,
-                                    .is_chosen = policy == EK_RESTORE_AUTO};
+    int64_t branching = is_tree       ? options->balance_branching
+                        : workers > 2 ? workers
+                                      : 2;
+    return (struct eki_hpdc12){
+        options->balance_c, options->balance_d, (int32_t)branching,
+        is_tree || options->balance_gather == EK_GATHER_CORE};
+}
+
+struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
+                                            int workers,
+                                            const ek_options *options)
+{
+    double eps = (double)options->balance_ppm * 1e-6;
+    struct eki_balance_wish wish = {
+        .eps = eps > 0 ? eps : -1,
+        .is_chosen = policy == EK_RESTORE_AUTO,
+        .is_printed = policy == EK_RESTORE_CENTRALIZED_HPDC12 ||
+                      policy == EK_RESTORE_HIERARCHICAL_HPDC12};
     if (policy == EK_RESTORE_HIERARCHICAL ||
         (policy == EK_RESTORE_AUTO && workers > MANY))
-        wish.group = group > 0 ? (int32_t)group : GROUP;
-    if (!is_tree && policy != EK_RESTORE_CENTRALIZED_HPDC12)
-        return wish;
-    if (!(eps > 0))
-        eps = is_tree ? PRINTED_TREE : PRINTED_CENTRAL;
-    wish.is_printed = true;
-    wish.printed = (struct eki_hpdc12){
-        1 + eps, 1 + eps, group > 1 ? (int32_t)group : BRANCHING, is_tree};
+        wish.group = options->balance_group > 0
+                         ? (int32_t)options->balance_group
+                         : GROUP;
+    if (wish.is_printed)
+        wish.printed = printed_of(policy, workers, options);
     return wish;
 }
 

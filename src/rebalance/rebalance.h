@@ -25,13 +25,12 @@ struct eki_balance_wish {
 };
 
 /*
- * The wish of a restore policy that rebalances WORKERS; EK_RESTORE_AUTO: two
- * levels where one rank would decide for too many.  GROUP and PPM are the
- * options balance_group and balance_ppm.
+ * The wish of a restore policy that rebalances WORKERS, as options.balance_...
+ * say; EK_RESTORE_AUTO: two levels where one rank would decide for too many.
  */
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
-                                            int workers, int64_t group,
-                                            int64_t ppm);
+                                            int workers,
+                                            const ek_options *options);
 
 /* What came of a rebalance; the same on all ranks. */
 struct eki_balance_report {

@@ -590,8 +590,11 @@ static void run_phases(struct job *job, uint64_t how)
     static const ek_restore_policy policies[] = {
         EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
         EK_RESTORE_CENTRALIZED_HPDC12, EK_RESTORE_HIERARCHICAL_HPDC12};
+    ek_options options = EK_OPTIONS_INIT;
+    options.balance_group = options.balance_branching = 2;
+    options.balance_gather = (ek_gather)(how >> 6 & 1);
     struct eki_balance_wish wish =
-        eki_balance_wish_of(policies[how >> 4 & 3], 6, 2, 0);
+        eki_balance_wish_of(policies[how >> 4 & 3], 6, &options);
     wish.iterations = 1;
     int left = RANKS;
     struct eki_phase phase = {.signature = 1};

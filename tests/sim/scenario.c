@@ -81,9 +81,12 @@ static struct eki_balance_wish draw_wish(struct eki_random *random)
         random, EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
         EK_RESTORE_HIERARCHICAL, EK_RESTORE_CENTRALIZED_HPDC12,
         EK_RESTORE_HIERARCHICAL_HPDC12, EK_RESTORE_AUTO);
-    int group = draw(random, 4);
-    struct eki_balance_wish wish =
-        eki_balance_wish_of(policy, 4, group, PICK(random, 0, 3000, 100000));
+    ek_options options = EK_OPTIONS_INIT;
+    options.balance_group = draw(random, 4);
+    options.balance_ppm = PICK(random, 0, 3000, 100000);
+    options.balance_branching = 2 + draw(random, 3);
+    options.balance_gather = (ek_gather)draw(random, 2);
+    struct eki_balance_wish wish = eki_balance_wish_of(policy, 4, &options);
     if (draw(random, 3) == 0) {
         wish.iterations = PICK(random, 0, 1, 100);
         wish.cost_ns = PICK(random, 0, 1000, 1000000);

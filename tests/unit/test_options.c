@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "check.h"
 
+#include <math.h>
 #include <string.h>
 
 static const ek_options defaults = EK_OPTIONS_INIT;
@@ -253,6 +254,57 @@ static void program_texts_are_checked(void)
     CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
     options.report = "3";
     CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+}
+
+static void program_reals_are_checked(void)
+{
+    struct eki_settings settings;
+    ek_options options = EK_OPTIONS_INIT;
+    options.balance_c = 0.1;
+    options.balance_d = 10;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK(settings.options.balance_c == 0.1 &&
+          settings.options.balance_d == 10);
+    options.balance_d = 10.5;
+    expect_program_refusal(
+        &options, "option balance_d: 10.5 is not allowed; allowed: 0.1 ... 10");
+    options.balance_d = 1;
+    options.balance_c = NAN;
+    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "nan is not allowed");
+}
+
+/* In any locale: with a point, and to the nearest number. */
+static void reals_are_read_to_the_digit(void)
+{
+    struct eki_settings settings;
+    static const char *const bad[] = {
+        "",    ".",   "1,003", "1.0.3", "+1",    " 1",
+        "1e0", "nan", "0.09",  "10.01", "0x1p0", "1000000000000000"};
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {{"1.003", 1.003}, {"1.0003", 1.0003},
+                {"2", 2},         {".5", 0.5},
+                {"0.1", 0.1},     {"1.0030000000000000", 1.003}};
+    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK(settings.options.balance_c == 1.003);
+    CHECK(settings.options.balance_d == 1.003);
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        CHECK_EQ_INT(eki_settings_set(&settings, "balance_c", good[i].text),
+                     EK_OK);
+        CHECK(settings.options.balance_c == good[i].value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_EQ_INT(eki_settings_set(&settings, "balance_c", bad[i]),
+                     EK_ERR_ARG);
+    CHECK(settings.options.balance_c == 1.003);
+    expect_refusal("EVENKEEL_BALANCE_D", "1,003",
+                   "EVENKEEL_BALANCE_D: '1,003' is not allowed; allowed: 0.1 "
+                   "... 10");
+    expect_refusal("EVENKEEL_BALANCE_GATHER", "rank",
+                   "EVENKEEL_BALANCE_GATHER: 'rank' is not allowed; allowed: "
+                   "node, core");
 }
 
 static void struct_of_an_older_program_is_understood(void)
@@ -611,8 +663,9 @@ static void set_refuses_the_rest(void)
     CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, order, on_failure, poll_period_us, stall_ms, "
-                          "balance_group, balance_ppm, iterations_expected, "
-                          "report, on_error";
+                          "balance_group, balance_ppm, balance_c, balance_d, "
+                          "balance_branching, balance_gather, "
+                          "iterations_expected, report, on_error";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -765,6 +818,10 @@ static void table_knows_every_field_and_its_traits(void)
         {"seed", true, true, false},
         {"balance_group", true, true, true},
         {"balance_ppm", true, true, true},
+        {"balance_c", true, true, true},
+        {"balance_d", true, true, true},
+        {"balance_branching", true, true, true},
+        {"balance_gather", true, true, true},
         {"iterations_expected", true, true, true},
         {"report", true, true, true},
         {"ignore_environment", false, false, false},
@@ -818,6 +875,8 @@ int main(void)
     RUN(program_numbers_are_checked);
     RUN(program_choices_are_checked);
     RUN(program_texts_are_checked);
+    RUN(program_reals_are_checked);
+    RUN(reals_are_read_to_the_digit);
     RUN(struct_of_an_older_program_is_understood);
     RUN(struct_of_a_newer_program_is_cut);
     RUN(struct_without_its_size_is_refused);

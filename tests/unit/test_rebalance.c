@@ -46,9 +46,17 @@ static void enter(struct lone *lone, const struct eki_balance_wish *wish)
     lone_enter_phase(lone, &phase);
 }
 
+/* Of two workers. */
+static struct eki_balance_wish wish_of(ek_restore_policy policy, int64_t group)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    options.balance_group = group;
+    return eki_balance_wish_of(policy, 2, &options);
+}
+
 static struct eki_balance_wish centralized(void)
 {
-    return eki_balance_wish_of(EK_RESTORE_CENTRALIZED, 2, 0, 0);
+    return wish_of(EK_RESTORE_CENTRALIZED, 0);
 }
 
 static int64_t tasks_of(const struct lone *lone, int here)
@@ -148,8 +156,7 @@ static void every_algorithm_evens_workers_out(void)
         EK_RESTORE_AUTO};
     for (int i = 0; i < 5; i++) {
         struct lone lone;
-        struct eki_balance_wish wish =
-            eki_balance_wish_of(policies[i], 2, 1, 0);
+        struct eki_balance_wish wish = wish_of(policies[i], 1);
         make_uneven(&lone);
         enter(&lone, &wish);
         CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
@@ -214,8 +221,7 @@ static void where_nothing_is_to_gain_nothing_moves(void)
 static void gain_below_its_cost_moves_nothing(void)
 {
     struct lone lone;
-    struct eki_balance_wish wish =
-        eki_balance_wish_of(EK_RESTORE_AUTO, 2, 0, 0);
+    struct eki_balance_wish wish = wish_of(EK_RESTORE_AUTO, 0);
     make_uneven(&lone);
     /* About two tasks could be gained in each iteration. */
     wish.iterations = 10;
@@ -647,8 +653,7 @@ static bool is_balanced_with(struct lone *lone, int length)
 static bool is_quiet_after(int64_t spawned, eki_ns work,
                            enum eki_why_steal *why)
 {
-    struct eki_balance_wish wish =
-        eki_balance_wish_of(EK_RESTORE_AUTO, 2, 0, 0);
+    struct eki_balance_wish wish = wish_of(EK_RESTORE_AUTO, 0);
     struct eki_result_told over;
     struct lone lone;
     lone_open(&lone, 0);

@@ -40,6 +40,12 @@ const char *deque_words(void)
     return list_words("deque", text);
 }
 
+const char *gather_words(void)
+{
+    static char text[BYTES];
+    return list_words("balance_gather", text);
+}
+
 int word_value(const char *option, const char *word)
 {
     int value = 0;

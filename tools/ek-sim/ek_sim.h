@@ -16,6 +16,9 @@ struct arguments {
     const char *progress;
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
+    double balance_c, balance_d; /* 0: as the library has them */
+    int balance_branching;       /* likewise */
+    const char *gather;          /* likewise: NULL */
 };
 
 /* As command_line_answer(). */

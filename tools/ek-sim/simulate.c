@@ -306,6 +306,25 @@ static void wish_choice(const struct simulation *simulation,
     wish->talk_ns = simulation->talk_ns;
 }
 
+static struct eki_balance_wish wish_of(const struct run *run,
+                                       ek_restore_policy policy)
+{
+    const struct arguments *arguments = run->arguments;
+    ek_options options = EK_OPTIONS_INIT;
+    options.balance_group = arguments->balance_group;
+    options.balance_ppm = arguments->balance_ppm;
+    if (arguments->balance_c > 0)
+        options.balance_c = arguments->balance_c;
+    if (arguments->balance_d > 0)
+        options.balance_d = arguments->balance_d;
+    if (arguments->balance_branching > 0)
+        options.balance_branching = arguments->balance_branching;
+    if (arguments->gather)
+        options.balance_gather =
+            (ek_gather)word_value("balance_gather", arguments->gather);
+    return eki_balance_wish_of(policy, run->workers, &options);
+}
+
 /* The iteration that runs, and the restore after it. */
 static void plan_iteration(const struct simulation *simulation,
                            struct eki_sim_iteration *plan)
@@ -326,9 +345,7 @@ static void plan_iteration(const struct simulation *simulation,
                         (policy != EK_RESTORE_AUTO || simulation->pause == 0);
     if (!plan->is_balanced)
         return;
-    plan->balance =
-        eki_balance_wish_of(policy, simulation->run->workers,
-                            arguments->balance_group, arguments->balance_ppm);
+    plan->balance = wish_of(simulation->run, policy);
     if (policy == EK_RESTORE_AUTO)
         wish_choice(simulation, &plan->balance);
 }
