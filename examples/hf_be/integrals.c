@@ -13,6 +13,26 @@
 /* A pair this small is not worth a sum over all nuclei. */
 #define OVERLAP_MIN 1e-18
 
+/*
+ * exp(x) of an x that is not positive.  That of libm is not the same to the
+ * last bit on every machine, and which pairs matter must be.
+ */
+static double decay(double x)
+{
+    /* Products of the first and whole numbers below 2^20 are exact. */
+    const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+    const double per_ln2 = 0x1.71547652b82fep+0;
+    const double least = -746;
+    double sum = 1;
+    if (x < least)
+        return 0;
+    int k = (int)(x * per_ln2 - 0.5);
+    double rest = x - k * ln2_high - k * ln2_low;
+    for (int n = 14; n > 0; n--)
+        sum = 1 + rest * (1.0 / n) * sum;
+    return ldexp(sum, k);
+}
+
 struct pair pair_make(const struct gaussian *a, const struct gaussian *b)
 {
     struct pair made;
@@ -22,7 +42,7 @@ struct pair pair_make(const struct gaussian *a, const struct gaussian *b)
     made.exponent = sum;
     /* The same to the last bit when a and b change places. */
     made.factor =
-        ROOT_FACTOR / sum * (a->norm * b->norm) * exp(-reduced * squared);
+        ROOT_FACTOR / sum * (a->norm * b->norm) * decay(-reduced * squared);
     for (int x = 0; x < 3; x++)
         made.center[x] =
             (a->exponent * a->center[x] + b->exponent * b->center[x]) / sum;

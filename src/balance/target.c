@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What to aim at, and what donors shed. */
 #include "balance/balance.h"
+#include "base/exact.h"
 
 #include <math.h>
 
@@ -49,7 +50,7 @@ double eki_balance_noise(const struct eki_noise *noise,
         return 0;
     double workers = (double)totals->workers;
     double largest = (double)noise->largest * workers;
-    double all = (double)noise->sum * sqrt(2 * log(workers));
+    double all = (double)noise->sum * sqrt(2 * eki_exact_log(workers));
     return (largest > all ? largest : all) / (double)totals->total;
 }
 

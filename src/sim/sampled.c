@@ -8,6 +8,7 @@
  * which the next to find something is an exponential time away.  Then it asks a
  * node that has visible tasks, through the engine as ever.
  */
+#include "base/exact.h"
 #include "protocol/requests.h"
 #include "sim/parts.h"
 
@@ -82,7 +83,7 @@ static void redraw(struct eki_sim *sim)
         eki_heap_remove(&sim->heap, sample->actor);
         return;
     }
-    double ns = -log(draw_uniform(sim)) * sample->period_ns / rate;
+    double ns = -eki_exact_log(draw_uniform(sim)) * sample->period_ns / rate;
     eki_heap_set(&sim->heap, sample->actor,
                  sim->now + 1 + (uint64_t)(ns < 1e12 ? ns : 1e12));
 }

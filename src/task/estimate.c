@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deviations, hints, and what they tell of tasks that were never measured. */
+#include "base/exact.h"
 #include "task/sort.h"
-
-#include <math.h>
 
 double eki_deviation_relative(uint8_t deviation)
 {
-    return exp2(deviation / 64.0) - 1.0;
+    return eki_exact_exp2(deviation / 64.0) - 1.0;
 }
 
 uint8_t eki_hint_byte(double cost)
 {
-    double byte = 128.0 + 8.0 * log2(cost);
+    double byte = 128.0 + 8.0 * eki_exact_log2(cost);
     return (uint8_t)(byte < 0 ? 0 : byte > 255 ? 255 : byte + 0.5);
 }
 
 double eki_hint_cost(uint8_t byte)
 {
-    return exp2((byte - 128) / 8.0);
+    return eki_exact_exp2((byte - 128) / 8.0);
 }
 
 /* Mean of the function x hint / mean hint; a hint's scale where none ran. */

@@ -2,6 +2,7 @@
 /* Durations: from a record or drawn, then drift, noise and other changes. */
 #include "workload.h"
 
+#include "base/exact.h"
 #include "record/record.h"
 
 #include <math.h>
@@ -25,21 +26,21 @@ static double draw_uniform(struct eki_random *random)
 
 static double draw_normal(struct eki_random *random)
 {
-    double radius = sqrt(-2 * log(draw_uniform(random)));
-    return radius * cos(2 * acos(-1) * draw_uniform(random));
+    double radius = sqrt(-2 * eki_exact_log(draw_uniform(random)));
+    return radius * eki_exact_cos_turns(draw_uniform(random));
 }
 
 /* Each kind has mean 1. */
 static double draw_lognormal(struct eki_random *random, double cv)
 {
-    double variance = log(1 + cv * cv);
-    return exp(sqrt(variance) * draw_normal(random) - variance / 2);
+    double variance = eki_exact_log(1 + cv * cv);
+    return eki_exact_exp(sqrt(variance) * draw_normal(random) - variance / 2);
 }
 
 static double draw_exponential(struct eki_random *random, double cv)
 {
     (void)cv;
-    return -log(draw_uniform(random));
+    return -eki_exact_log(draw_uniform(random));
 }
 
 static double draw_even(struct eki_random *random, double cv)
@@ -182,10 +183,16 @@ static bool is_null(const struct eki_record_task *task)
            task->duration_ns == 0;
 }
 
+/* Ids of other programs need not be unique. */
 static int compare_ids(const void *a, const void *b)
 {
     const struct eki_record_task *first = a, *second = b;
-    return (first->id > second->id) - (first->id < second->id);
+    if (first->id != second->id)
+        return first->id < second->id ? -1 : 1;
+    if (first->worker != second->worker)
+        return first->worker < second->worker ? -1 : 1;
+    return (first->duration_ns > second->duration_ns) -
+           (first->duration_ns < second->duration_ns);
 }
 
 /* Those of one worker often are sorted. */
@@ -408,8 +415,10 @@ static void drift(struct workload *workload,
     struct eki_random random;
     eki_random_seed(&random, (uint64_t)source->seed, (uint64_t)iteration);
     for (int64_t k = 0; k < workload->count; k++) {
-        double drift = exp(source->drift * 1e-2 * draw_normal(&random));
-        double noise = exp(source->noise * 1e-2 * draw_normal(&random));
+        double drift =
+            eki_exact_exp(source->drift * 1e-2 * draw_normal(&random));
+        double noise =
+            eki_exact_exp(source->noise * 1e-2 * draw_normal(&random));
         double factor = iteration > 0 ? workload->drift[k] * drift : 1;
         workload->drift[k] = (float)factor;
         workload->now_s[k] = (float)(workload->base_s[k] * factor * noise);
