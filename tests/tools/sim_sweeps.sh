@@ -84,6 +84,59 @@ run 0 ${small% --csv} --cores 48 --seeds 2 --json
     fail "json: $(cat out)"
 run 2 $small --cores 48 --seed 2147483646 --seeds 3
 says 'the last seed is to be at most 2147483647'
+# The area under the workers in tasks is the efficiency, however long they are,
+# whatever the durations do, and on nodes of different speeds; loads are those
+# of all tasks on all workers.
+while read -r given; do
+    run 0 --machine hopper --iterations 3 --csv --utilization curves --loads loads $given
+    grep -vE ',(mean|deviation|ci95),' out >runs
+    mv runs out
+    awk -F, -v efficiency="$(column efficiency | tr '\n' ' ')" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { key = $1 "," $2 "," $3 "," $4 "," $5 "," $6 }
+        key != last { last = key; n++; end = 0 }
+        { value = $at["utilization"]; time = $at["time_s"] }
+        value < 0 || value > 1.00001 { bad = 1 }
+        # Bins follow each other.
+        time > end * 1.00001 || time < end * 0.99999 { bad = 1 }
+        { end = time + $at["width_s"]; bins[n]++
+          area[n] += value * $at["width_s"]; length_s[n] = end }
+        END { rows = split(efficiency, wanted, " ")
+              for (i = 1; i <= n; i++) {
+                  off = area[i] / length_s[i] - wanted[i]
+                  if (bins[i] != 200 || off < -1e-5 || off > 1e-5) bad = 1
+              }
+              exit bad || n != rows || n == 0 }' curves ||
+        fail "$given: areas are not $(column efficiency)"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { key = $3 "," $4 "," $5 "," $6 "," $at["tasks"]; cores[key] = $3
+          workers[key] += $at["workers"]
+          sum[key] += $at["load"] * $at["workers"] }
+        END { for (key in sum) {
+                  n++
+                  mean = sum[key] / workers[key]
+                  if (workers[key] != cores[key] * 23 / 24 ||
+                      mean < 0.995 || mean > 1.005) bad = 1
+              }
+              exit bad || n == 0 }' loads || fail "$given: $(cat loads)"
+done <<END
+--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48,72 --seeds 2 --modes static,retain
+--synthetic lognormal:n=3000,mean=2e-5,cv=1 --cores 48 --noise 20 --policy centralized
+--synthetic lognormal:n=500,mean=100,cv=1 --cores 72 --slowness 1,2 --policy original --steal counter
+--record $record --cores 240 --mode sampled
+END
+# What nobody balances stays: one load starts and runs; blocks of two, each of
+# four tasks, and one worker of two.
+run 0 --synthetic constant:n=90,mean=1 --machine hopper --cores 24 --start block \
+    --steal none --policy original --iterations 2 --csv --loads loads
+cut -d, -f6- loads | tr '\n' ' ' | grep -qxF \
+    'iteration,tasks,load,workers 1,start,0.77,2 1,start,1.02,21 1,ran,0.77,2 1,ran,1.02,21 2,start,0.77,2 2,start,1.02,21 2,ran,0.77,2 2,ran,1.02,21 ' ||
+    fail "loads: $(cat loads)"
+run 2 $small --utilization nowhere/curves
+says "cannot write 'nowhere/curves'"
+run 1 $small --cores 24 --loads /dev/full
+says 'could not write all of --loads'
+
 run 2 $small --cores 24,x,48
 says "--cores has 'x'; allowed are integers from 1 to 1048576"
 run 2 $small --cores 24,

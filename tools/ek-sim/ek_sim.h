@@ -14,6 +14,7 @@ struct arguments {
     const char *rank_workers, *slowness; /* likewise; NULL: all, equally fast */
     int node_cores, ranks_per_node;      /* 0: as the machine says */
     const char *progress;
+    const char *utilization, *loads; /* files; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
     double balance_c, balance_d; /* 0: as the library has them */
@@ -75,11 +76,18 @@ enum start {
     START_RECORD
 };
 
+/* NULL: not asked for. */
+struct observer {
+    struct curve *curve;
+    struct loads *loads;
+};
+
 /* What all modes of a run on so many cores have in common. */
 struct run {
     const struct arguments *arguments;
     struct workload *workload;
     struct workload_source *source; /* with the seed of now */
+    struct observer *observer;
     struct eki_machine machine;
     int cores, nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
@@ -107,8 +115,6 @@ void sweep_free(struct sweep *sweep);
 /* Choose where the tasks start; the last run forgets where they ran. */
 bool choose_start(struct run *run, struct message *message);
 
-/* Nanoseconds of task K in this iteration; sums are those of whole ones. */
-int64_t task_ns(const struct workload *workload, int64_t k);
 /* Durations of iteration 0, 1, 2, ..., one after the other. */
 void step_workload(const struct run *run, int iteration);
 

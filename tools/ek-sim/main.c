@@ -2,6 +2,7 @@
 /* The jobs to run, and each mode on each of them. */
 #include "ek_sim.h"
 
+#include "observe.h"
 #include "policies.h"
 
 #include <stdlib.h>
@@ -127,12 +128,26 @@ static int run_sweep(struct sweep *sweep, struct workload_source source,
     return exit_status;
 }
 
+static int run_observed(struct sweep *sweep, const struct arguments *arguments,
+                        struct message *message)
+{
+    struct observer observer = {0};
+    int exit_status = EXIT_BAD_INPUT;
+    for (int i = 0; i < sweep->count; i++)
+        sweep->runs[i].observer = &observer;
+    if (observer_open(arguments, &observer, message))
+        exit_status = run_sweep(sweep, arguments->shared.source, message);
+    if (!observer_close(&observer, message) && exit_status == EXIT_GOOD)
+        exit_status = EXIT_FAILED;
+    return exit_status;
+}
+
 static int run_arguments(const struct arguments *arguments,
                          struct message *message)
 {
     struct sweep sweep = {0};
     int exit_status = sweep_place(arguments, &sweep, message)
-                          ? run_sweep(&sweep, arguments->shared.source, message)
+                          ? run_observed(&sweep, arguments, message)
                           : EXIT_BAD_INPUT;
     sweep_free(&sweep);
     return exit_status;

@@ -5,6 +5,8 @@
  */
 #include "ek_sim.h"
 
+#include "observe.h"
+#include "payload.h"
 #include "policies.h"
 
 #include <inttypes.h>
@@ -41,16 +43,6 @@ struct simulation {
     double rebalance_ns, talk_ns;
     bool is_memory_out;
 };
-
-/* What a slot carries; the duration as long as it does not change. */
-struct payload {
-    int64_t index, ns;
-};
-
-int64_t task_ns(const struct workload *workload, int64_t k)
-{
-    return (int64_t)(workload->now_s[k] * 1e9 + 0.5);
-}
 
 void step_workload(const struct run *run, int iteration)
 {
@@ -139,14 +131,16 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
     if (!begins)
         return EKI_SIM_ENDS_NOW;
     const struct workload *workload = simulation->run->workload;
-    struct payload payload;
-    memcpy(&payload, worker->worker->batch.current->payload, sizeof payload);
+    struct payload payload = payload_of(worker->worker->batch.current);
     simulation->started++;
     simulation->sum += eki_hash(0, (uint64_t)payload.index);
-    int64_t ns = workload->now_s == workload->base_s
-                     ? payload.ns
-                     : task_ns(workload, payload.index);
-    return (uint64_t)((double)ns * simulation->run->slowness[node_of(worker)]);
+    int64_t ns = payload_ns(workload, &payload);
+    uint64_t took =
+        (uint64_t)((double)ns * simulation->run->slowness[node_of(worker)]);
+    observe_task(simulation->run, worker - simulation->sim->workers,
+                 simulation->sim->now - simulation->entered_ns, took,
+                 (double)ns);
+    return took;
 }
 
 static void add_moment(struct moments *moments, double value)
@@ -176,6 +170,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
     simulation->started = 0;
     simulation->sum = 0;
     step_workload(simulation->run, simulation->iteration);
+    observe_begin(simulation->run, simulation->sim);
 }
 
 static void fill_row(struct simulation *simulation)
@@ -237,6 +232,8 @@ static void left(void *context, struct eki_sim_rank *rank,
         simulation->started != simulation->run->workload->count ||
         simulation->sum != simulation->expected;
     fill_row(simulation);
+    observe_end(simulation->run, simulation->mode, simulation->iteration + 1,
+                simulation->left_ns - simulation->entered_ns);
 }
 
 static ek_steal_policy steal_set(const struct simulation *simulation,

@@ -116,7 +116,7 @@ static void print_all(const struct run *run, const struct row *rows,
 static void print_titles(const struct run *run)
 {
     struct label label[LABELS + 1];
-    fill_labels(label, run, 0, "", 0);
+    fill_titles(label);
     label[LABELS] = (struct label){.key = "statistic"};
     if (run->is_first && run->arguments->shared.has_csv)
         columns_csv_head(&columns, &(struct labels){label, LABELS + 1});
