@@ -152,9 +152,9 @@ static eki_ns target_of(const struct eki_balancer *balancer)
 {
     const struct eki_totals *totals = &balancer->root.sums;
     double eps = balancer->wish.eps;
+    double mean = (double)totals->total / (double)totals->workers;
     if (balancer->wish.is_printed)
-        return (eki_ns)(balancer->wish.printed.shed * (double)totals->total /
-                        (double)totals->workers);
+        return (eki_ns)(balancer->wish.printed.shed * mean);
     /* What is chosen learns from what it came to whether that is noise. */
     if (eps < 0)
         eps = eki_balance_tolerance(

@@ -235,8 +235,7 @@ static bool climb(struct eki_balancer *balancer, struct eki_vertex *vertex)
 {
     const struct eki_totals *totals = &balancer->totals;
     bool is_top = is_root(&balancer->vertices, vertex);
-    double most = balancer->wish.printed.fill * (double)totals->total /
-                  (double)totals->workers;
+    double mean = (double)totals->total / (double)totals->workers;
     int64_t count = 0;
     for (int32_t i = 0; i < vertex->children.count; i++)
         count += items_in(vertex->parts[i]);
@@ -253,7 +252,8 @@ static bool climb(struct eki_balancer *balancer, struct eki_vertex *vertex)
         items += n;
     }
     free_parts(vertex);
-    int64_t left = fill(vertex, count, is_top ? INFINITY : most);
+    int64_t left = fill(vertex, count,
+                        is_top ? INFINITY : balancer->wish.printed.fill * mean);
     if (left < 0)
         return false;
     return is_top ? settle(balancer, vertex) : send_up(balancer, vertex, left);

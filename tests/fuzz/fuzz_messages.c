@@ -353,7 +353,7 @@ static void set_size(struct eki_head *head, const struct eki_engine *engine)
 }
 
 /* A parcel of one piece; where it has sections, one of its sender's, or of
- * group 0. */
+ * group 0; in a tree of any vertex. */
 static void set_parcel(struct job *job, struct eki_message *message)
 {
     struct eki_head *head = &message->head;
@@ -369,10 +369,18 @@ static void set_parcel(struct job *job, struct eki_message *message)
         sizeof(struct eki_open_told),
         sizeof(struct eki_section) + sizeof(struct eki_item),
         sizeof(struct eki_section) + sizeof(struct eki_plan_told),
+        sizeof(struct eki_up_told) + 2 * sizeof(struct eki_item),
+        2 * sizeof(struct eki_item),
+        sizeof(struct eki_fetch_told),
         sizeof(struct eki_result_told),
         sizeof(struct eki_result_told)};
-    head->detail = (int32_t)(next(&job->plan, 1) % 11);
-    head->worker = 0;
+    head->detail =
+        (int32_t)(next(&job->plan, 1) % (sizeof sizes / sizeof *sizes));
+    head->worker = head->detail == EKI_PARCEL_UP ||
+                           head->detail == EKI_PARCEL_DOWN ||
+                           head->detail == EKI_PARCEL_FETCH
+                       ? (int32_t)(next(&job->plan, 1) % 12)
+                       : 0;
     head->count = head->bytes = (int64_t)sizes[head->detail];
     const struct eki_section section = {head->detail == EKI_PARCEL_LEFT ||
                                                 head->detail == EKI_PARCEL_GIVEN

@@ -263,24 +263,28 @@ static void no_memory_on_entering_is_an_error(void)
 /* Wherever it fails, every task is somewhere. */
 static void no_memory_later_is_an_error(void)
 {
-    int n = 1;
-    for (bool failed = true; failed && n < 100; n++) {
-        struct lone lone;
-        struct eki_balance_wish wish = centralized();
-        make_uneven(&lone);
-        enter(&lone, &wish);
-        eki_memory_fail(n);
-        lone_serve(&lone);
-        eki_memory_fail(0);
-        failed = eki_is_stopped(lone.engine);
-        CHECK_EQ_INT(lone.engine->holds, 0);
-        CHECK_EQ_INT(lone_end(&lone).status, failed ? EK_ERR_NOMEM : EK_OK);
-        CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
-                     EK_OK);
-        check_all_are_here(&lone);
-        lone_close(&lone);
+    static const ek_restore_policy policies[] = {
+        EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL_HPDC12};
+    for (int p = 0; p < 2; p++) {
+        int n = 1;
+        for (bool failed = true; failed && n < 100; n++) {
+            struct lone lone;
+            struct eki_balance_wish wish = wish_of(policies[p], 0);
+            make_uneven(&lone);
+            enter(&lone, &wish);
+            eki_memory_fail(n);
+            lone_serve(&lone);
+            eki_memory_fail(0);
+            failed = eki_is_stopped(lone.engine);
+            CHECK_EQ_INT(lone.engine->holds, 0);
+            CHECK_EQ_INT(lone_end(&lone).status, failed ? EK_ERR_NOMEM : EK_OK);
+            CHECK_EQ_INT(
+                eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED), EK_OK);
+            check_all_are_here(&lone);
+            lone_close(&lone);
+        }
+        CHECK(n > 15 && n < 100);
     }
-    CHECK(n > 15 && n < 100);
 }
 
 /* Rank of two with a worker each, which has three tasks. */
@@ -736,6 +740,147 @@ static void what_was_reached_is_remembered(void)
     }
 }
 
+/* Rank of two of Algorithm 2: the vertex above both workers is on rank 1.  Rank
+ * 0 has three tasks, of which it sheds one, rank 1 has told nothing yet. */
+static void begin_tree(struct lone *lone, int rank)
+{
+    struct eki_balance_wish wish = wish_of(EK_RESTORE_HIERARCHICAL_HPDC12, 0);
+    lone_open(lone, rank);
+    lone_make(lone);
+    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    seed(lone, 0, rank == 0 ? 3 : 1, 10);
+    enter(lone, &wish);
+    lone_serve(lone);
+    lone_forget(lone);
+    if (rank == 0)
+        tell_totals(lone, 1);
+    else
+        tell_target(lone, 2, false);
+}
+
+/* A parcel of one piece of the vertex or worker GROUP. */
+static void tell_of(struct lone *lone, enum eki_parcel_kind what, int group,
+                    const void *data, size_t bytes)
+{
+    struct eki_message *message = lone_message(lone, EKI_KIND_PARCEL);
+    message->head.detail = (int32_t)what;
+    message->head.worker = group;
+    message->head.count = message->head.bytes = (int64_t)bytes;
+    if (bytes)
+        memcpy(message->body, data, bytes);
+    lone_serve(lone);
+}
+
+struct up {
+    struct eki_up_told told;
+    struct eki_item item;
+};
+
+static struct up up_of(int32_t from)
+{
+    return (struct up){{2 * task_ns()}, {task_ns(), from, 2}};
+}
+
+static void vertex_gives_what_comes_up(void)
+{
+    struct lone lone;
+    struct up up = up_of(0);
+    begin_tree(&lone, 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    tell_of(&lone, EKI_PARCEL_UP, 0, &up, sizeof up);
+    /* Worker 0 gets nothing, worker 1 fetches its task, rank 0 hears of it. */
+    CHECK_EQ_INT(lone.sent_count, 3);
+    const struct eki_head *down = lone_sent_head(&lone, 0);
+    CHECK_EQ_INT(down->detail, EKI_PARCEL_DOWN);
+    CHECK_EQ_INT(down->worker, 0);
+    CHECK_EQ_INT(down->bytes, 0);
+    bool has_fetched = false, has_told = false;
+    for (int i = 1; i < 3; i++) {
+        const struct eki_message *sent =
+            (const struct eki_message *)lone.sent[i].bytes;
+        struct eki_fetch_told fetch;
+        struct eki_result_told result;
+        if (sent->head.detail == EKI_PARCEL_FETCH) {
+            memcpy(&fetch, sent->body, sizeof fetch);
+            has_fetched =
+                sent->head.worker == 1 && fetch.from == 0 && fetch.index == 2;
+        } else {
+            memcpy(&result, sent->body, sizeof result);
+            has_told = result.moved == 1 && result.across == 1 &&
+                       result.after == 2 * task_ns();
+        }
+    }
+    CHECK(has_fetched && has_told);
+    lone_close(&lone);
+}
+
+/* Rank 0 sheds a task, and hears that worker 1 fetches it. */
+static void worker_gives_what_is_fetched(void)
+{
+    struct lone lone;
+    struct eki_fetch_told fetch = {0, 2};
+    begin_tree(&lone, 0);
+    const struct eki_head *sent = lone_sent_head(&lone, lone.sent_count - 1);
+    CHECK_EQ_INT(sent->detail, EKI_PARCEL_UP);
+    CHECK_EQ_INT(sent->worker, 0);
+    CHECK_EQ_INT(sent->bytes, sizeof(struct up));
+    tell_of(&lone, EKI_PARCEL_FETCH, 1, &fetch, sizeof fetch);
+    tell_of(&lone, EKI_PARCEL_DOWN, 0, NULL, 0);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    struct eki_result_told result = {
+        .after = 2 * task_ns(), .moved = 1, .fewest = 0};
+    tell(&lone, EKI_PARCEL_RESULT, &result, sizeof result);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(tasks_of(&lone, 0), 2);
+    lone_close(&lone);
+}
+
+/* What rank RANK is told must end its phase as an error that names FIELD. */
+static void check_refused(int rank, enum eki_parcel_kind what, int group,
+                          const void *data, size_t bytes, const char *field)
+{
+    struct lone lone;
+    begin_tree(&lone, rank);
+    tell_of(&lone, what, group, data, bytes);
+    struct eki_error error = lone_end(&lone);
+    CHECK_EQ_INT(error.status, EK_ERR_MPI);
+    CHECK_HAS_TEXT(error.text, field);
+    lone_close(&lone);
+}
+
+static void lies_about_the_tree_are_refused(void)
+{
+    struct up up = up_of(0), other = up_of(1);
+    struct eki_fetch_told fetch = {0, 2}, kept = {0, 1}, none = {0, 3},
+                          theirs = {1, 0};
+    struct eki_item item = {task_ns(), 2, 0};
+    size_t bytes = sizeof up;
+    check_refused(1, EKI_PARCEL_UP, 1, &up, bytes, "right sender");
+    check_refused(1, EKI_PARCEL_UP, 2, &up, bytes, "vertex of this rank");
+    check_refused(0, EKI_PARCEL_UP, 1, &other, bytes, "vertex of this rank");
+    check_refused(1, EKI_PARCEL_UP, 3, &up, bytes, "group");
+    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes - 8, "bytes too many");
+    check_refused(1, EKI_PARCEL_UP, 0, &up, 4, "bytes");
+    check_refused(1, EKI_PARCEL_UP, 0, &other, bytes, "worker of a task");
+    up.told.load = -1;
+    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes, "load");
+    up.told.load = EKI_NS_MOST;
+    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes, "load");
+    check_refused(1, EKI_PARCEL_DOWN, 0, &item, 0, "worker");
+    check_refused(1, EKI_PARCEL_DOWN, 1, &item, 0, "right sender");
+    check_refused(1, EKI_PARCEL_DOWN, 2, &item, 0, "children to come");
+    check_refused(0, EKI_PARCEL_DOWN, 0, &item, sizeof item,
+                  "worker of a task");
+    check_refused(0, EKI_PARCEL_DOWN, 0, &item, 8, "bytes too many");
+    check_refused(0, EKI_PARCEL_FETCH, 0, &fetch, sizeof fetch, "worker");
+    check_refused(0, EKI_PARCEL_FETCH, 1, &theirs, sizeof theirs, "worker");
+    check_refused(0, EKI_PARCEL_FETCH, 1, &none, sizeof none,
+                  "index of a task");
+    check_refused(0, EKI_PARCEL_FETCH, 1, &kept, sizeof kept, "place so far");
+    check_refused(0, EKI_PARCEL_FETCH, 1, &fetch, 4, "bytes too many");
+    check_refused(0, EKI_PARCEL_OFFER, 0, &fetch, 0, "group");
+}
+
 static void parcel_waits_for_a_buffer(void)
 {
     struct lone lone;
@@ -1008,6 +1153,9 @@ int main(void)
     RUN(opened_tasks_count_once);
     RUN(nobody_steals_where_it_costs);
     RUN(what_was_reached_is_remembered);
+    RUN(vertex_gives_what_comes_up);
+    RUN(worker_gives_what_is_fetched);
+    RUN(lies_about_the_tree_are_refused);
     RUN(parcel_waits_for_a_buffer);
     RUN(parcel_that_lies_is_an_error);
     RUN(parcel_without_memory_is_taken_later);
