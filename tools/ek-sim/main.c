@@ -40,6 +40,7 @@ static int run_modes(struct run *run, const struct mode *modes, int count,
     int first = arguments->shared.source.seed;
     struct row *rows =
         allocate((size_t)arguments->seeds * (size_t)of_seed, sizeof *rows);
+    print_head(run);
     for (int i = 0; exit_status == EXIT_GOOD && i < arguments->seeds; i++) {
         exit_status = EXIT_BAD_INPUT;
         if (take_seed(run, first + i, message))
@@ -62,7 +63,12 @@ static int run_compared(struct run *run, struct message *message)
         if (!compared->modes[i].has_nulls)
             modes[count++] = compared->modes[i];
     }
-    int exit_status = run_modes(run, modes, count, message);
+    int exit_status = EXIT_BAD_INPUT;
+    if (count == 0)
+        message_set(message, "--modes has none without null tasks, which take "
+                             "no time here");
+    else
+        exit_status = run_modes(run, modes, count, message);
     free(modes);
     return exit_status;
 }
@@ -72,7 +78,6 @@ static int run_chosen(struct run *run, struct message *message)
     const struct run_arguments *shared = &run->arguments->shared;
     const char *restore = shared->policy ? shared->policy : "retain";
     const char *steal = shared->steal ? shared->steal : "random";
-    print_head(run);
     if (shared->has_compare)
         return run_compared(run, message);
     char *name = mode_name(restore, steal);
