@@ -88,6 +88,10 @@ struct eki_setup {
     int check_words;  /* of others, that one step may look at for the end */
     uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as
                          is good for time */
+    /* Whoever has nothing to do pauses for PAUSE_NS at most; else: as is good
+     * for time. */
+    bool has_pause;
+    uint64_t pause_ns;
 };
 
 struct eki_engine {

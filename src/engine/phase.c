@@ -130,12 +130,15 @@ static bool enter_protocols(struct eki_engine *engine,
 /* A hundredth of what the last process took. */
 static void set_pause(struct eki_engine *engine)
 {
+    const struct eki_setup *setup = &engine->setup;
     uint64_t ns = engine->process_ns / 100;
     if (ns < EKI_SLEEP_FIRST_NS)
         ns = EKI_SLEEP_FIRST_NS;
     engine->pause_ns = engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS
                            ? EKI_SLEEP_MOST_NS
                            : ns;
+    if (setup->has_pause && setup->pause_ns < engine->pause_ns)
+        engine->pause_ns = setup->pause_ns;
 }
 
 static void open_server(struct eki_engine *engine)

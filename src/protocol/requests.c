@@ -434,17 +434,19 @@ static uint64_t last_trip_ns(const struct eki_asker *asker)
 }
 
 /* The back-off after BEFORE (0: none), which doubles, but servers that take
- * long to answer are not asked more. */
+ * long to answer are not asked more, unless thieves pause for so long only. */
 static uint64_t next_backoff(const struct eki_engine *engine,
                              const struct eki_asker *asker, uint64_t before)
 {
     uint64_t trips = EKI_ASK_TRIPS * last_trip_ns(asker);
     uint64_t next = before == 0 ? EKI_ASK_FIRST_NS : 2 * before;
+    uint64_t most =
+        engine->setup.has_pause ? engine->pause_ns : EKI_ASK_MOST_NS;
     if (next > engine->pause_ns)
         next = engine->pause_ns;
     if (next < trips)
         next = trips;
-    return next < EKI_ASK_MOST_NS ? next : EKI_ASK_MOST_NS;
+    return next < most ? next : most;
 }
 
 /* See what has become of the requests; who was denied waits longer each time.

@@ -16,8 +16,6 @@
 
 /* Back-off of a thief, as the engine has it. */
 #define BACKOFF_FIRST_NS ((double)EKI_ASK_FIRST_NS)
-/* Mean time until a thief that sleeps 50 us sees its answer. */
-#define ANSWER_LOOK_NS 25000.0
 
 bool eki_sim_sample_open(struct eki_sim *sim)
 {
@@ -42,24 +40,36 @@ static double backoff_most_ns(const struct eki_sim *sim)
     return (double)sim->ranks[0].engine->pause_ns;
 }
 
-/* How long an attempt takes without its back-off.  Requests of all thieves
- * queue at the servers of the nodes, which handle two messages for each; the
- * longer that takes the fewer come, so the queue is found by iteration. */
+/* Mean time until a thief that sleeps for an answer sees it. */
+static double look_ns(const struct eki_sim *sim)
+{
+    return sim->setup.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
+}
+
+/*
+ * How long an attempt takes without its back-off, where the servers of the
+ * nodes handle the request and the answer.
+ *
+ * The thieves T of a node are customers of a closed network: each is away for
+ * Z, then wants D of the servers' time.  Whoever comes to a server finds what
+ * the others have brought there, of which the first is half done, because all
+ * take equally long: with X attempts in a unit of time a visit takes R = D (1 +
+ * X R - X D / 2), and T = X (Z + R).  Mean value analysis after Reiser and
+ * Lavenberg, JACM 1980, for many servers.
+ */
 static double round_trip_ns(const struct eki_sim *sim)
 {
     const struct eki_machine *machine = &sim->machine;
     double thieves =
         (double)sim->sample.thief_count / (double)sim->topology->nodes;
-    double service = machine->handle;
-    double bare =
-        2 * (machine->latency + service) + machine->send + ANSWER_LOOK_NS;
-    double trip = bare;
-    for (int i = 0; i < 3; i++) {
-        double load = 2 * thieves * service / (trip + backoff_most_ns(sim));
-        load = load < 0.95 ? load : 0.95;
-        trip = bare + 2 * service * load / (1 - load);
-    }
-    return trip;
+    double away = 2 * machine->latency + look_ns(sim);
+    double wanted = 2 * (machine->handle + machine->poll) + machine->send;
+    double z = away + backoff_most_ns(sim);
+    double a = wanted * (z + wanted / 2);
+    double b = z + wanted + wanted * thieves;
+    /* X is the lesser root of a X^2 - b X + T; so written T may be small. */
+    double rate_per_thief = 2 / (b + sqrt(b * b - 4 * a * thieves));
+    return 1 / rate_per_thief - backoff_most_ns(sim);
 }
 
 /* The probability that an attempt at this moment finds something. */
@@ -73,11 +83,24 @@ static double draw_uniform(struct eki_sim *sim)
     return (double)((eki_random_next(&sim->random) >> 11) + 1) * 0x1p-53;
 }
 
+/* Count the attempts of the thieves so far. */
+static void count_attempts(struct eki_sim *sim)
+{
+    struct eki_sim_sample *sample = &sim->sample;
+    /* Who sees an answer and has to wait looks at its own node meanwhile. */
+    int looks = sim->setup.has_pause && sim->setup.pause_ns > 0;
+    if (sample->period_ns > 0)
+        sample->attempts += (1 + looks) * (double)(sim->now - sample->since) /
+                            sample->period_ns;
+    sample->since = sim->now;
+}
+
 /* Draw anew when one of the thieves finds something. */
 static void redraw(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
     double rate = (double)sample->thief_count * chance_of(sim);
+    count_attempts(sim);
     sample->period_ns = backoff_most_ns(sim) + round_trip_ns(sim);
     if (rate == 0) {
         eki_heap_remove(&sim->heap, sample->actor);
@@ -108,9 +131,9 @@ static void join(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_sample *sample = &sim->sample;
     worker->pool_at = sample->thief_count;
-    worker->joined = sim->now;
     sample->thieves[sample->thief_count++] = worker;
     redraw(sim);
+    worker->joined = sample->attempts;
 }
 
 /* Take a worker out of the pool of thieves, and count the attempts that it has
@@ -124,9 +147,8 @@ static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
     sample->thieves[worker->pool_at] = last;
     last->pool_at = worker->pool_at;
     worker->pool_at = -1;
-    worker->drawn +=
-        (int64_t)((double)(sim->now - worker->joined) / sample->period_ns);
     redraw(sim);
+    worker->drawn += (int64_t)(sample->attempts - worker->joined);
 }
 
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -174,14 +196,15 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
     double chance = chance_of(sim);
     double trip = round_trip_ns(sim);
     uint64_t at = later(sim->now, ask_after(worker));
-    while (backoff_ns(worker->tries, trip) < backoff_most_ns(sim)) {
-        double backoff = backoff_ns(worker->tries++, trip);
+    double backoff = 0;
+    while (worker->tries == 0 || backoff < backoff_most_ns(sim)) {
+        backoff = backoff_ns(worker->tries++, trip);
         if (chance > 0 && draw_uniform(sim) < chance) {
             worker->tries_at = at;
             return at;
         }
         worker->drawn++;
-        at += (uint64_t)(trip + backoff);
+        at += (uint64_t)(trip + fmin(backoff, backoff_most_ns(sim)));
     }
     worker->join_at = at;
     return at;
@@ -227,6 +250,23 @@ static bool may_ask(const struct eki_sim *sim,
            eki_sim_clock(sim, worker->rank) >= eki_worker_due(inner);
 }
 
+/* Draw the first attempt of a search that will find tasks on the own node: an
+ * open request does not keep a thief from them.  -1: none, or it fails. */
+static int draw_first(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    const struct ek_worker *inner = worker->worker;
+    const struct eki_topology *topology = &worker->rank->topology;
+    if (worker->search == inner->search.number || !may_ask(sim, worker))
+        return -1;
+    worker->search = inner->search.number;
+    if (eki_random_below(&sim->random, (uint64_t)topology->workers - 1) <
+        (uint64_t)topology->node_workers - 1)
+        return -1;
+    int node = draw_uniform(sim) < chance_of(sim) ? draw_node(sim, worker) : -1;
+    worker->drawn += node < 0;
+    return node;
+}
+
 /* Name the node that the simulator has drawn, or a worker of the own node if
  * somebody there has tasks. */
 static struct eki_victim choose(struct eki_thief *thief)
@@ -243,7 +283,9 @@ static struct eki_victim choose(struct eki_thief *thief)
         victim.node = worker->wish.node;
         worker->wish.node = -1;
     } else if (sim->nodes[rank->topology.node].visible > worker->is_visible) {
-        victim.local = eki_victim_in_node(thief);
+        victim.node = draw_first(sim, worker);
+        if (victim.node < 0)
+            victim.local = eki_victim_in_node(thief);
     }
     return victim;
 }

@@ -81,10 +81,11 @@ struct eki_sim_worker {
     struct eki_victim wish; /* the node to ask now; -1: none */
     int64_t drawn;          /* attempts in vain that were drawn */
     int32_t pool_at;        /* its place among the thieves; -1: none */
-    uint64_t joined;        /* when it joined them */
+    double joined;          /* attempts of each of them before it joined */
     uint64_t join_at;       /* when it will join them; 0: not known */
     uint64_t tries_at; /* when an attempt before that succeeds; 0: none does */
     int32_t tries;     /* attempts drawn while the back-off grew */
+    uint64_t search;   /* number of the last whose first attempt was drawn */
 };
 
 struct eki_sim_node {
@@ -194,7 +195,8 @@ struct eki_sim_setup {
     int functions; /* 0 ... functions - 1 */
     uint64_t seed;
     int check_words;
-    uint64_t hold_ns;
+    uint64_t hold_ns, pause_ns;
+    bool has_pause;
     bool has_counter;
     bool is_sampled;   /* failing steals between nodes are drawn */
     bool is_together;  /* ranks wait for each other between calls */
@@ -212,7 +214,9 @@ struct eki_sim_sample {
     int32_t *open;                   /* [nodes], open_count of them */
     int32_t thief_count, open_count;
     int32_t actor;    /* its event: a thief finds something */
-    double period_ns; /* between two attempts of a thief */
+    double period_ns; /* between two attempts of a thief ... */
+    double attempts;  /* ... and how many each would have made by SINCE */
+    uint64_t since;
 };
 
 struct eki_sim {

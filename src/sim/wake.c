@@ -62,7 +62,7 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
     uint64_t awake = since + YIELDS_NS;
     if (!sim->machine.is_crowded)
         awake += EKI_SPIN_NS;
-    if (ns <= awake)
+    if (ns <= awake || most == 0)
         return ns;
     uint64_t sleep = EKI_SLEEP_FIRST_NS;
     for (; awake < ns && sleep < most; sleep *= 2)
@@ -72,15 +72,23 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
     return awake;
 }
 
+/* As longest_sleep() of the team; thieves that are told how long they pause do
+ * not sleep besides. */
+static uint64_t longest_sleep(const struct eki_sim *sim,
+                              const struct eki_sim_worker *worker)
+{
+    if (sim->setup.has_pause)
+        return 0;
+    if (sim->machine.is_crowded)
+        return EKI_SLEEP_MOST_NS;
+    return eki_worker_awaits(worker->worker) ? EKI_SLEEP_FIRST_NS
+                                             : worker->rank->engine->pause_ns;
+}
+
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns)
 {
-    uint64_t most = EKI_SLEEP_MOST_NS;
-    if (!sim->machine.is_crowded)
-        most = eki_worker_awaits(worker->worker)
-                   ? EKI_SLEEP_FIRST_NS
-                   : worker->rank->engine->pause_ns;
-    return eki_sim_next_look(sim, worker->since, most,
+    return eki_sim_next_look(sim, worker->since, longest_sleep(sim, worker),
                              ns > sim->now ? ns : sim->now);
 }
 

@@ -131,6 +131,16 @@ static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     return eki_sim_serve(sim, rank);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* When the worker gets on by time alone, because it may ask another node. */
 static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
@@ -143,6 +153,9 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (sim->setup.is_sampled)
         return eki_worker_awaits(inner) ? UINT64_MAX
                                         : eki_sim_sample_wait(sim, worker);
+    /* Its patience begins when the server's next step sends what it asks. */
+    if (eki_worker_calls(inner) && !eki_sim_is_polling(sim, worker->rank))
+        return later(sim->now, worker->rank->busy_until) + EKI_ASK_MOST_NS;
     return due > offset ? due - offset : 0;
 }
 
@@ -165,11 +178,6 @@ static uint64_t held_until(const struct eki_sim *sim,
     uint64_t until = rank->engine->held_until;
     uint64_t clock = eki_sim_clock(sim, rank);
     return sim->now + (until > clock ? until - clock : 0);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* A worker of RANK has become idle: wake whoever waits for that. */

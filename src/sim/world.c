@@ -49,7 +49,9 @@ static ek_status create_rank(struct eki_sim *sim, int r)
                               .seed = given->seed,
                               .has_counter = given->has_counter,
                               .check_words = given->check_words,
-                              .hold_ns = given->hold_ns};
+                              .hold_ns = given->hold_ns,
+                              .has_pause = given->has_pause,
+                              .pause_ns = given->pause_ns};
     setup.segment = segment_of(sim, &setup, rank->topology.node);
     if (!setup.segment)
         return eki_error(EK_ERR_NOMEM, "no memory for node %d",

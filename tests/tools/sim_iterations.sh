@@ -50,4 +50,26 @@ says "--steal: 'fock:near' is not allowed; allowed: policy[@iterations]"
 run 2 $small --modes static,retain+none@1/best@2
 says "--modes: 'best@2' is not allowed; allowed: random, near, none"
 
+# Thieves that ask again at once.  Failed attempts are drawn as they come: those
+# of a thief within a fifth, what they find within a tenth.
+thieves='--synthetic lognormal:n=4800,mean=0.03,cv=1 --machine hopper --cores 240
+    --start uneven:4:4 --iterations 1 --csv'
+run 0 $thieves --mode exact
+column tried >library
+for backoff in 0 100000; do
+    for mode in exact sampled; do
+        run 0 $thieves --mode $mode --backoff-ns $backoff
+        for name in tried successful makespan_s; do
+            column $name
+        done | paste -s - >$mode
+    done
+    paste library exact sampled | awk -v backoff=$backoff '
+        function near(x, y, part) { return x > y * (1 - part) && x < y * (1 + part) }
+        { exit !($2 > 2 * $1 && near($5, $2, 0.2) && near($6, $3, 0.1) &&
+                 near($7, $4, 0.02)) }' ||
+        fail "back-off $backoff: $(cat library exact sampled)"
+done
+run 2 $thieves --backoff-ns -1
+says "--backoff-ns is '-1'; allowed is an integer from 0 to 1000000000"
+
 exit $status

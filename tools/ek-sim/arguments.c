@@ -53,6 +53,9 @@ static const struct option options[] = {
      .help = "write the part of the workers in tasks over time, as CSV"},
     {"--loads", "FILE", AT(loads), OPTION_TEXT,
      .help = "write how many workers start with, and run, how much, as CSV"},
+    {"--backoff-ns", "N", AT(backoff_ns), OPTION_INTEGER(0, 1000000000),
+     .help = "thieves pause for so long at most before they ask another node "
+             "again; 0: not at all (as the library does, up to 1 ms)"},
     {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
      .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),
@@ -99,8 +102,11 @@ bool arguments_answer(char **argv)
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
-    *arguments = (struct arguments){
-        .machine = "this", .mode = "auto", .iterations = 5, .seeds = 1};
+    *arguments = (struct arguments){.machine = "this",
+                                    .mode = "auto",
+                                    .iterations = 5,
+                                    .seeds = 1,
+                                    .backoff_ns = -1};
     if (!run_arguments_parse(&line, argv, arguments, message))
         return false;
     if (arguments->seeds - 1 <= INT_MAX - arguments->shared.source.seed)

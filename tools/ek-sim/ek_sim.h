@@ -20,6 +20,7 @@ struct arguments {
     double balance_c, balance_d; /* 0: as the library has them */
     int balance_branching;       /* likewise */
     const char *gather;          /* likewise: NULL */
+    int backoff_ns;              /* -1: the library's */
 };
 
 /* As command_line_answer(). */

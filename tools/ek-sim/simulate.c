@@ -440,23 +440,25 @@ static ek_status open_sim(struct simulation *simulation,
     const struct arguments *arguments = run->arguments;
     bool is_locked =
         arguments->deque && strcmp(arguments->deque, "locked") == 0;
-    struct eki_sim_setup setup = {.machine = &run->machine,
-                                  .program = program,
-                                  .ranks = run->ranks,
-                                  .workers = run->rank_workers,
-                                  .nodes = run->node_of_rank,
-                                  .deque = is_locked ? EKI_DEQUE_LOCKED
-                                                     : EKI_DEQUE_ATOMIC,
-                                  .buffer_slots = run->buffer_slots,
-                                  .payload_bytes = 16,
-                                  .functions = 1,
-                                  .seed = (uint64_t)run->source->seed,
-                                  .check_words = 4096,
-                                  .has_counter = has_counter(simulation),
-                                  .is_sampled = run->is_sampled,
-                                  .is_together = true,
-                                  .send_buffers = 16,
-                                  .message_bytes = 65536};
+    struct eki_sim_setup setup = {
+        .machine = &run->machine,
+        .program = program,
+        .ranks = run->ranks,
+        .workers = run->rank_workers,
+        .nodes = run->node_of_rank,
+        .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
+        .buffer_slots = run->buffer_slots,
+        .payload_bytes = 16,
+        .functions = 1,
+        .seed = (uint64_t)run->source->seed,
+        .check_words = 4096,
+        .has_pause = arguments->backoff_ns >= 0,
+        .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0),
+        .has_counter = has_counter(simulation),
+        .is_sampled = run->is_sampled,
+        .is_together = true,
+        .send_buffers = 16,
+        .message_bytes = 65536};
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     return add_tasks(simulation)
                ? EK_OK
