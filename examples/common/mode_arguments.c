@@ -58,7 +58,7 @@ void mode_arguments_free(struct mode_arguments *arguments)
 void mode_arguments_help(const struct command_line *line, FILE *stream)
 {
     command_line_help(line, stream);
-    modes_help(stream, true);
+    modes_help(stream);
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
             "win over --policy\nand --steal.\n");

@@ -95,15 +95,14 @@ const char *mode_names(void)
     return names;
 }
 
-void modes_help(FILE *stream, bool has_nulls)
+void modes_help(FILE *stream)
 {
     fprintf(stream, "\nModes of --compare, and their restore and steal "
                     "policies:\n");
     for (int i = 0; i < COMPARED; i++) {
         const struct mode *mode = &compared_modes[i];
-        if (has_nulls || !mode->has_nulls)
-            fprintf(stream, "  %-14s %s, %s%s\n", mode->name, mode->restore,
-                    mode->steal,
-                    mode->is_anew ? "; all tasks anew in each iteration" : "");
+        fprintf(stream, "  %-14s %s, %s%s\n", mode->name, mode->restore,
+                mode->steal,
+                mode->is_anew ? "; all tasks anew in each iteration" : "");
     }
 }

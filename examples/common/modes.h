@@ -57,7 +57,7 @@ struct mode mode_find(const char *name, const char *steal);
 /** The names of the compared modes. */
 const char *mode_names(void);
 
-/** A line for each compared mode; those with null tasks only if asked for. */
-void modes_help(FILE *stream, bool has_nulls);
+/** A line for each compared mode. */
+void modes_help(FILE *stream);
 
 #endif

@@ -33,8 +33,6 @@ void eki_worker_set_mark(struct ek_worker *worker);
 /* Close the batch that ended at NOW. */
 void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
-/* End the piece early: the rest lies on the stack; false: no memory. */
-bool eki_worker_put_back(struct ek_worker *worker);
 /* Cancel what this worker has; others do the same with theirs.  Counted by
  * COUNTS. */
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);

@@ -305,6 +305,8 @@ void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
 void eki_worker_mark(struct ek_worker *worker, int code);
 /* The same for an index; every index that is not discarded ends here. */
 void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now);
+/* End the piece early: the rest lies on the stack; false: no memory. */
+bool eki_worker_put_back(struct ek_worker *worker);
 /* Publish what a running task spawned, or what is left: long tasks. */
 void eki_worker_publish_now(struct ek_worker *worker);
 

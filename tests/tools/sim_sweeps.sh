@@ -140,7 +140,7 @@ says 'could not write all of --loads'
 run 2 $small --cores 24,x,48
 says "--cores has 'x'; allowed are integers from 1 to 1048576"
 run 2 $small --modes StealAll
-says '--modes has none without null tasks'
+says 'StealAll needs null tasks: --nulls'
 run 2 $small --cores 24,
 says "--cores has ''; allowed"
 run 2 $small --cores 24,48,50

@@ -86,10 +86,14 @@ bool run_arguments_parse(const struct command_line *line, char **argv,
     if (!command_line_parse(line, argv, arguments, message))
         return false;
     shared->has_compare |= shared->modes != NULL;
-    return check_together(shared, message) &&
-           check_schedule("restore", "--policy", shared->policy, message) &&
-           check_schedule("steal", "--steal", shared->steal, message) &&
-           modes_read(shared->modes, check_mode, &shared->compared, message);
+    if (!check_together(shared, message) ||
+        !check_schedule("restore", "--policy", shared->policy, message) ||
+        !check_schedule("steal", "--steal", shared->steal, message) ||
+        !modes_read(shared->modes, check_mode, &shared->compared, message))
+        return false;
+    for (int i = 0; shared->has_compare && i < shared->compared.count; i++)
+        shared->source.has_nulls |= shared->compared.modes[i].has_nulls;
+    return true;
 }
 
 void run_arguments_free(struct run_arguments *arguments)
@@ -97,11 +101,10 @@ void run_arguments_free(struct run_arguments *arguments)
     modes_free(&arguments->compared);
 }
 
-void run_arguments_help(const struct command_line *line, FILE *stream,
-                        bool has_nulls)
+void run_arguments_help(const struct command_line *line, FILE *stream)
 {
     command_line_help(line, stream);
     fprintf(stream, "\nKinds of --synthetic: lognormal (cv: deviation / mean), "
                     "exponential, uniform,\nconstant.\n");
-    modes_help(stream, has_nulls);
+    modes_help(stream);
 }

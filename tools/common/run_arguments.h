@@ -30,8 +30,7 @@ extern const struct command_line run_command_line;
 bool run_arguments_parse(const struct command_line *line, char **argv,
                          void *arguments, struct message *message);
 void run_arguments_free(struct run_arguments *arguments);
-/* The options, then the modes; those with null tasks only if asked for. */
-void run_arguments_help(const struct command_line *line, FILE *stream,
-                        bool has_nulls);
+/* The options, then the modes. */
+void run_arguments_help(const struct command_line *line, FILE *stream);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/exact.h"
 #include "record/record.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -230,6 +231,28 @@ static void take_tasks(struct eki_record_iteration *iteration, int workers,
         workload->nulls += iteration->workers[i].nulls;
 }
 
+/* Numbers of the tasks that take_tasks() has taken, if all tasks are numbered
+ * 0, 1, 2, ...: those of one range on one rank, whose parts have several
+ * workers, and of an import. */
+static void take_ids(const struct eki_record_iteration *iteration,
+                     struct workload *workload)
+{
+    int64_t total = workload->count + workload->nulls, last = -1, count = 0;
+    workload->ids = allocate((size_t)workload->count, sizeof *workload->ids);
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        const struct eki_record_task *task = &iteration->tasks[k];
+        int64_t number = (int64_t)(task->id % EKI_NUMBERS);
+        if (is_null(task))
+            continue;
+        if (number <= last || number >= total) {
+            free(workload->ids);
+            workload->ids = NULL;
+            return;
+        }
+        workload->ids[count++] = last = number;
+    }
+}
+
 static bool load_tasks(struct eki_record *record,
                        const struct workload_source *source,
                        struct workload *workload, struct message *message)
@@ -244,6 +267,8 @@ static bool load_tasks(struct eki_record *record,
     if (eki_record_load(record, source->iteration, &iteration) != EK_OK)
         return message_set(message, "%s", ek_error_message());
     take_tasks(&iteration, record->shape.workers, workload);
+    if (source->has_nulls)
+        take_ids(&iteration, workload);
     eki_record_unload(&iteration);
     const char *slash = strrchr(source->record, '/');
     snprintf(workload->name, sizeof workload->name, "%.100s, iteration %d",
@@ -402,6 +427,7 @@ bool workload_make(const struct workload_source *source,
 void workload_free(struct workload *workload)
 {
     free(workload->ran_on);
+    free(workload->ids);
     if (workload->now_s != workload->base_s)
         free(workload->now_s);
     free(workload->base_s);

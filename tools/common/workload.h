@@ -19,6 +19,7 @@ struct workload_source {
     double scale;
     double drift, noise; /* percent */
     const char *change;  /* one of change_words(); NULL: none */
+    bool has_nulls;      /* null tasks are run, too: ids are of interest */
 };
 
 /* Tasks in the order of their ids, and how long each takes. */
@@ -28,6 +29,8 @@ struct workload {
     int64_t nulls;           /* others */
     int workers;             /* of the record; 0: there is none */
     int *ran_on;             /* [count] worker of the record; NULL: none */
+    int64_t *ids;            /* [count] among all, null ones too; NULL: those
+                                of the record are not 0, 1, 2, ... */
     float *base_s;           /* [count] as recorded, scaled */
     float *drift;            /* [count] factor by now; NULL: none */
     float *now_s;            /* [count] in this iteration ... */

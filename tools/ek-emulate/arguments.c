@@ -24,7 +24,7 @@ static void print_help(FILE *stream)
                     "instead of computing.\n\n"
                     "  ek-emulate --record FILE | --synthetic SPEC [options]\n"
                     "  mpirun -n R ek-emulate ...     R x W workers\n\n");
-    run_arguments_help(&line, stream, true);
+    run_arguments_help(&line, stream);
     fprintf(stream,
             "\nOnly StealAll runs null tasks, too. EVENKEEL_* variables hold, "
             "but not\nEVENKEEL_WORKERS, and with --compare not "

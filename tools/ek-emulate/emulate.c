@@ -7,6 +7,7 @@
 #include "emulate.h"
 
 #include "policies.h"
+#include "positions.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +23,7 @@ struct emulation {
     int round;
     struct job job;
     struct place place;
-    int64_t positions; /* tasks and null tasks, spread evenly */
+    struct positions positions; /* of tasks among null ones */
     /* In this iteration: */
     double *overshoot_s; /* [workers of the rank] sum of what was too long */
     _Atomic int *runs;   /* [workload->count] how often each task ran */
@@ -65,29 +66,17 @@ static int run_task(ek_worker *worker, const void *payload, size_t bytes,
     return wait_task(context, worker, *(const int64_t *)payload);
 }
 
-/* Where task K is among the null tasks. */
-static int64_t position_of(const struct emulation *emulation, int64_t k)
-{
-    double step =
-        (double)emulation->positions / (double)emulation->run->workload->count;
-    return (int64_t)((double)k * step);
-}
-
 /* A task, or one of the null tasks between two. */
 static int run_position(ek_worker *worker, const void *payload, size_t bytes,
                         void *context)
 {
     (void)bytes;
     struct emulation *emulation = context;
-    const struct workload *workload = emulation->run->workload;
+    const struct positions *positions = &emulation->positions;
     int64_t position = *(const int64_t *)payload;
-    int64_t near = (int64_t)((double)position * (double)workload->count /
-                             (double)emulation->positions);
-    /* Rounding may hide it by one. */
-    for (int64_t k = near; k <= near + 1 && k < workload->count; k++) {
-        if (position_of(emulation, k) == position)
-            return wait_task(emulation, worker, k);
-    }
+    int64_t k = positions_find(positions, position);
+    if (k < positions->count && positions_of(positions, k) == position)
+        return wait_task(emulation, worker, k);
     ek_discard(worker);
     return 0;
 }
@@ -140,7 +129,7 @@ static ek_status open_job(struct emulation *emulation)
     const struct job_options job = {
         .name = name,
         .function = mode->has_nulls ? "position" : "task",
-        .total = emulation->positions,
+        .total = emulation->positions.total,
         .task = mode->has_nulls ? run_position : run_task,
         .add = mode->has_nulls ? NULL : add_tasks,
         .context = emulation};
@@ -301,7 +290,7 @@ int emulate(const struct run *run, const struct mode *mode, int round,
         .mode = mode,
         .round = round,
         .place = {workload, run->rank * workers, workers, run->ranks * workers},
-        .positions = workload->count + workload->nulls,
+        .positions = positions_make(workload, workload->nulls),
         .overshoot_s = allocate((size_t)workers, sizeof(double)),
         .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
     int exit_status = run_iterations(&emulation, rows, message);

@@ -45,6 +45,10 @@ static const struct option options[] = {
     {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
      .help =
          "runs of each mode, with --seed and those after it; prints means (1)"},
+    {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e13),
+     .help = "null tasks of StealAll, instead of the workload's"},
+    {"--null-ns", "X", AT(null_ns), OPTION_NUMBER(0, 1e9),
+     .help = "that each of them takes (a round trip of the machine)"},
     {"--mode", "HOW", AT(mode), OPTION_WORD(mode_words),
      .help = "exact, sampled: steals that fail are drawn, or auto (auto)"},
     {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
@@ -85,7 +89,7 @@ static void print_help(FILE *stream)
             "time.\n\n"
             "ek-sim --record FILE | --synthetic SPEC [--machine NAME|FILE] "
             "[--cores P] ...\n\n");
-    run_arguments_help(&line, stream, false);
+    run_arguments_help(&line, stream);
     fprintf(stream,
             "\nMachines: %s.\n`this` has nodes of as many cores as are at "
             "hand, and costs measured on one machine;\n`ek-bench machine` "
@@ -106,7 +110,10 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                     .mode = "auto",
                                     .iterations = 5,
                                     .seeds = 1,
-                                    .backoff_ns = -1};
+                                    .backoff_ns = -1,
+
+                                    .nulls = -1,
+                                    .null_ns = -1};
     if (!run_arguments_parse(&line, argv, arguments, message))
         return false;
     if (arguments->seeds - 1 <= INT_MAX - arguments->shared.source.seed)

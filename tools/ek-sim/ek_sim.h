@@ -4,6 +4,7 @@
 #define EK_SIM_H
 
 #include "common/modes.h"
+#include "positions.h"
 #include "run_arguments.h"
 #include "sim/sim.h"
 
@@ -21,6 +22,8 @@ struct arguments {
     int balance_branching;       /* likewise */
     const char *gather;          /* likewise: NULL */
     int backoff_ns;              /* -1: the library's */
+    int64_t nulls;               /* -1: as the workload has */
+    double null_ns;              /* below 0: as the machine says */
 };
 
 /* As command_line_answer(). */
@@ -124,6 +127,34 @@ void step_workload(const struct run *run, int iteration);
  */
 double ideal_s(const struct run *run);
 double bound_s(const struct run *run);
+
+/* Null tasks of a mode that has them, and what ran of them. */
+struct nulls {
+    struct positions positions;
+    double ns;         /* of one */
+    uint64_t expected; /* sum of their positions */
+    int64_t executed;  /* null tasks, in this iteration ... */
+    uint64_t sum;      /* ... and the sum of their positions */
+};
+
+/* How many there are in modes that have them, and how long each takes. */
+int64_t null_count(const struct run *run);
+double null_ns(const struct run *run);
+struct nulls nulls_make(const struct run *run);
+/* Add a range to each worker; false: no memory. */
+bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim);
+/* How long all in the range of SLOT takes. */
+double range_ns(const struct run *run, const struct eki_slot *slot);
+enum null_step {
+    NULLS_TASK, /* there is a task of the workload */
+    NULLS_RUN,  /* there are null ones, which take a time together */
+    NULLS_AGAIN /* the worker steps again: nothing has begun */
+};
+/* Begin what is at the worker's index. */
+enum null_step nulls_begin(struct nulls *nulls, struct eki_sim_worker *worker,
+                           int64_t *task, double *ns);
+/* Whether each ran once in this iteration. */
+bool nulls_are_done(const struct nulls *nulls);
 
 /* Run all iterations of a mode: ROWS [iterations].  Returns an exit status; the
  * message is there unless it is 0. */

@@ -29,8 +29,11 @@ static double time_of(const struct run *run, const struct eki_local *local,
 {
     double ns = 0;
     for (; first < last; first += local->slot_bytes) {
-        struct payload payload = payload_of((const struct eki_slot *)first);
-        ns += (double)payload_ns(run->workload, &payload);
+        const struct eki_slot *slot = (const struct eki_slot *)first;
+        struct payload payload = payload_of(slot);
+        ns += slot->flags & EKI_SLOT_RANGE
+                  ? range_ns(run, slot)
+                  : (double)payload_ns(run->workload, &payload);
     }
     return ns;
 }

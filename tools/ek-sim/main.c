@@ -53,22 +53,23 @@ static int run_modes(struct run *run, const struct mode *modes, int count,
     return exit_status;
 }
 
-/* Those of --compare without null tasks, which take no time here. */
+/* Those of --compare, where there are no null tasks without those that need
+ * them. */
 static int run_compared(struct run *run, struct message *message)
 {
     const struct mode_list *compared = &run->arguments->shared.compared;
     struct mode *modes = allocate((size_t)compared->count, sizeof *modes);
     int count = 0;
     for (int i = 0; i < compared->count; i++) {
-        if (!compared->modes[i].has_nulls)
+        if (!compared->modes[i].has_nulls || null_count(run) > 0)
             modes[count++] = compared->modes[i];
     }
     int exit_status = EXIT_BAD_INPUT;
-    if (count == 0)
-        message_set(message, "--modes has none without null tasks, which take "
-                             "no time here");
-    else
+    if (count > 0)
         exit_status = run_modes(run, modes, count, message);
+    else
+        message_set(message, "%s needs null tasks: --nulls",
+                    compared->modes[0].name);
     free(modes);
     return exit_status;
 }

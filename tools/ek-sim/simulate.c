@@ -34,7 +34,8 @@ struct simulation {
     int64_t started; /* tasks, in this iteration ... */
     uint64_t sum;    /* ... and the sum of their hashes */
     uint64_t expected;
-    bool is_wrong; /* tasks did not run once each */
+    struct nulls nulls; /* if the mode has them */
+    bool is_wrong;      /* tasks did not run once each */
     /* In this iteration: */
     int inside, left, restored; /* ranks */
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
@@ -104,6 +105,10 @@ static bool reserve_tasks(struct simulation *simulation)
 static bool add_tasks(struct simulation *simulation)
 {
     const struct workload *workload = simulation->run->workload;
+    for (int64_t k = 0; k < workload->count; k++)
+        simulation->expected += eki_hash(0, (uint64_t)k);
+    if (simulation->mode->has_nulls)
+        return true; /* ranges, whenever a rank enters */
     if (!reserve_tasks(simulation))
         return false;
     for (int64_t k = 0; k < workload->count; k++) {
@@ -114,7 +119,6 @@ static bool add_tasks(struct simulation *simulation)
         eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
                       eki_id(w, (uint64_t)k));
         memcpy(slot->payload, &payload, sizeof payload);
-        simulation->expected += eki_hash(0, (uint64_t)k);
     }
     return true;
 }
@@ -124,22 +128,50 @@ static int node_of(const struct eki_sim_worker *worker)
     return worker->rank->topology.node;
 }
 
+/* Task K of the workload begins. */
+static void count_task(struct simulation *simulation, int64_t k)
+{
+    simulation->started++;
+    simulation->sum += eki_hash(0, (uint64_t)k);
+}
+
+/* How long the task at an index of a range takes, and WORK of it; or null ones.
+ * Below 0: nothing begins. */
+static double begin_index(struct simulation *simulation,
+                          struct eki_sim_worker *worker, double *work)
+{
+    double ns = -1;
+    int64_t k;
+    if (nulls_begin(&simulation->nulls, worker, &k, &ns) != NULLS_TASK)
+        return ns;
+    count_task(simulation, k);
+    *work = (double)task_ns(simulation->run->workload, k);
+    return *work;
+}
+
+static double begin_task(struct simulation *simulation,
+                         const struct eki_sim_worker *worker, double *work)
+{
+    struct payload payload = payload_of(worker->worker->batch.current);
+    count_task(simulation, payload.index);
+    *work = (double)payload_ns(simulation->run->workload, &payload);
+    return *work;
+}
+
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                          bool begins)
 {
     struct simulation *simulation = context;
     if (!begins)
         return EKI_SIM_ENDS_NOW;
-    const struct workload *workload = simulation->run->workload;
-    struct payload payload = payload_of(worker->worker->batch.current);
-    simulation->started++;
-    simulation->sum += eki_hash(0, (uint64_t)payload.index);
-    int64_t ns = payload_ns(workload, &payload);
-    uint64_t took =
-        (uint64_t)((double)ns * simulation->run->slowness[node_of(worker)]);
+    double work = 0;
+    double ns = worker->is_index ? begin_index(simulation, worker, &work)
+                                 : begin_task(simulation, worker, &work);
+    if (ns < 0)
+        return EKI_SIM_ENDS_NOW;
+    uint64_t took = (uint64_t)(ns * simulation->run->slowness[node_of(worker)]);
     observe_task(simulation->run, worker - simulation->sim->workers,
-                 simulation->sim->now - simulation->entered_ns, took,
-                 (double)ns);
+                 simulation->sim->now - simulation->entered_ns, took, work);
     return took;
 }
 
@@ -166,9 +198,14 @@ static void enter(void *context, struct eki_sim_rank *rank)
     (void)rank;
     if (simulation->inside++ > 0)
         return;
+    if (simulation->mode->has_nulls)
+        simulation->is_memory_out |=
+            !nulls_add(&simulation->nulls, simulation->sim);
     simulation->entered_ns = simulation->sim->now;
     simulation->started = 0;
     simulation->sum = 0;
+    simulation->nulls.executed = 0;
+    simulation->nulls.sum = 0;
     step_workload(simulation->run, simulation->iteration);
     observe_begin(simulation->run, simulation->sim);
 }
@@ -230,10 +267,19 @@ static void left(void *context, struct eki_sim_rank *rank,
         simulation->pause = 0;
     simulation->is_wrong |=
         simulation->started != simulation->run->workload->count ||
-        simulation->sum != simulation->expected;
+        simulation->sum != simulation->expected ||
+        (simulation->mode->has_nulls && !nulls_are_done(&simulation->nulls));
     fill_row(simulation);
     observe_end(simulation->run, simulation->mode, simulation->iteration + 1,
                 simulation->left_ns - simulation->entered_ns);
+}
+
+/* Ranges are added anew. */
+static void clear(void *context, struct eki_sim_rank *rank)
+{
+    (void)context;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        eki_local_clear(&rank->workers[w].worker->local);
 }
 
 static ek_steal_policy steal_set(const struct simulation *simulation,
@@ -335,7 +381,8 @@ static void plan_iteration(const struct simulation *simulation,
                      : steal_set(simulation, simulation->iteration),
         .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
                                                          : EKI_ORDER_LONGEST};
-    if (policy == EK_RESTORE_ORIGINAL)
+    /* Ranges are not restored. */
+    if (policy == EK_RESTORE_ORIGINAL && !simulation->mode->has_nulls)
         plan->order = EKI_ORDER_ORIGINAL;
     plan->is_balanced = policy != EK_RESTORE_ORIGINAL &&
                         policy != EK_RESTORE_RETAIN &&
@@ -475,6 +522,10 @@ static int run_program(struct simulation *simulation, struct message *message)
                                       .task = run_task,
                                       .left = left,
                                       .restored = restored};
+    if (simulation->mode->has_nulls) {
+        program.restore = clear;
+        simulation->nulls = nulls_make(run);
+    }
     int exit_status = EXIT_FAILED;
     if (open_sim(simulation, &program) != EK_OK) {
         message_set(message, "%s", ek_error_message());

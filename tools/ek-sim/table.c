@@ -143,6 +143,9 @@ void print_head(const struct run *run)
                "confidence intervals\n",
                run->source->seed,
                run->source->seed + run->arguments->seeds - 1);
+    if (run->source->has_nulls && null_count(run) > 0)
+        printf("%" PRId64 " null tasks of %.4g us\n", null_count(run),
+               null_ns(run) * 1e-3);
     fflush(stdout);
 }
 
