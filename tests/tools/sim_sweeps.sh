@@ -37,6 +37,11 @@ run 0 $small --cores 24,48 --seed 3
 head -n 2 out | cut -d, -f1-6 | tr '\n' ' ' | grep -qxF \
     'workload,machine,cores,seed,mode,iteration lognormal:n=2000;mean=0.01;cv=1,hopper,24,3,retain+random,1 ' ||
     fail "rows: $(cat out)"
+# Every column has its words.
+for name in $(head -n 1 out | tr ',' '\n' | sed 's/_deviation$//'); do
+    sed -n '/^## CSV/,/^## U/p' "$docs/simulation.md" | grep -qF "\`$name\`" ||
+        fail "simulation.md does not say what $name is"
+done
 run 0 ${small% --csv} --cores 24,48
 [ "$(grep -c '^hopper: [12] nodes of 24 cores' out)" -eq 2 ] ||
     fail "heads: $(cat out)"
