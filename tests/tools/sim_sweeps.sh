@@ -129,6 +129,7 @@ done <<END
 --synthetic lognormal:n=3000,mean=2e-5,cv=1 --cores 48 --noise 20 --policy centralized
 --synthetic lognormal:n=500,mean=100,cv=1 --cores 72 --slowness 1,2 --policy original --steal counter
 --record $record --cores 240 --mode sampled
+--synthetic lognormal:n=2000,mean=1e-3,nulls=30000 --cores 48 --modes StealAll
 END
 # What nobody balances stays: one load starts and runs; blocks of two, each of
 # four tasks, and one worker of two.
