@@ -97,14 +97,35 @@ static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
     ((struct eki_sim_port *)fabric)->sim->is_reserved = false;
 }
 
-/* When a message to RANK arrives that leaves at DEPARTS. */
+/* How long the bytes of a message to RANK take, with those that travel with its
+ * tasks, which are copied within a node; these are counted. */
+static double bytes_ns(struct eki_sim_port *port,
+                       const struct eki_message *message, size_t bytes,
+                       int rank)
+{
+    struct eki_sim *sim = port->sim;
+    const struct eki_machine *machine = &sim->machine;
+    const struct eki_head *head = &message->head;
+    double ns = machine->byte * (double)bytes;
+    if (!eki_kind_traits_of(head->kind)->has_slots || rank == head->source)
+        return ns;
+    bool is_here = sim->topology->node_of_rank[rank] ==
+                   sim->topology->node_of_rank[head->source];
+    int64_t carried = head->count * sim->setup.task_bytes;
+    sim->carried += carried;
+    return ns +
+           (is_here ? machine->copy_byte : machine->byte) * (double)carried;
+}
+
+/* When a message to RANK arrives that leaves at DEPARTS and whose bytes take
+ * BYTES_NS. */
 static uint64_t arrival(struct eki_sim_port *port, uint64_t departs,
-                        size_t bytes, int rank)
+                        double bytes_ns, int rank)
 {
     struct eki_sim *sim = port->sim;
     const struct eki_machine *machine = &sim->machine;
     struct eki_sim_port *to = &sim->ports[rank];
-    double ns = machine->latency + machine->byte * (double)bytes;
+    double ns = machine->latency + bytes_ns;
     if (rank == port->fabric.rank)
         ns = machine->probe;
     uint64_t arrives =
@@ -153,10 +174,10 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     uint64_t departs = sim->now + (uint64_t)port->step_ns;
     if (departs < port->free_at)
         departs = port->free_at;
-    double gap = machine->byte * (double)bytes;
-    gap = gap > machine->gap ? gap : machine->gap;
+    double wire_ns = bytes_ns(port, message, bytes, rank);
+    double gap = wire_ns > machine->gap ? wire_ns : machine->gap;
     port->free_at = departs + (uint64_t)gap;
-    letter->arrives = arrival(port, departs, bytes, rank);
+    letter->arrives = arrival(port, departs, wire_ns, rank);
     letter->number = ++sim->messages;
     letter->sender = port;
     letter->buffer = free_buffer(port);

@@ -192,7 +192,8 @@ struct eki_sim_setup {
     const int *workers, *nodes; /* [ranks], as eki_topology_create() has them */
     enum eki_deque_kind deque;
     int64_t buffer_slots, payload_bytes;
-    int functions; /* 0 ... functions - 1 */
+    int64_t task_bytes; /* travel with a task to another rank, besides */
+    int functions;      /* 0 ... functions - 1 */
     uint64_t seed;
     int check_words;
     uint64_t hold_ns, pause_ns;
@@ -239,6 +240,7 @@ struct eki_sim {
     int over;                   /* ranks that are through */
     int assembled;         /* ranks that wait for the others, if is_together */
     int64_t messages;      /* sent so far */
+    int64_t carried;       /* bytes that have travelled with tasks so far */
     uint64_t last_task_ns; /* when a task ended last */
     uint64_t read_ahead;   /* a sum without meaning, so that the reads happen */
 };

@@ -96,6 +96,31 @@ static double claim_ns(struct eki_sim *sim, const struct eki_sim_rank *rank,
     return atomic_ns(sim, &other->word_free);
 }
 
+/* The rank of the node of RANK whose deque that is. */
+static const struct eki_sim_rank *
+owner_of(struct eki_sim *sim, const struct eki_sim_rank *rank, int deque)
+{
+    int index = deque - rank->topology.node_workers;
+    return index < 0 ? local_worker(sim, rank, deque)->rank
+                     : local_rank(sim, rank, index);
+}
+
+/* What a block of tasks that WORKER has stolen from DEQUE takes to copy, with
+ * what travels with them from another rank, which is counted. */
+static double copy_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      int deque)
+{
+    const struct ek_worker *inner = worker->worker;
+    int64_t count = inner->search.block.count;
+    int64_t bytes = count * inner->engine->slot_bytes;
+    if (sim->setup.task_bytes > 0 &&
+        owner_of(sim, worker->rank, deque) != worker->rank) {
+        sim->carried += count * sim->setup.task_bytes;
+        bytes += count * sim->setup.task_bytes;
+    }
+    return sim->machine.copy_byte * (double)bytes;
+}
+
 /* How long a step took that moved something; STEAL_FROM is whose block the
  * worker had claimed before. */
 static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
@@ -107,8 +132,7 @@ static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
         return sim->machine.probe;
     double ns = sim->machine.probe + claim_ns(sim, worker->rank, from);
     if (steal_from >= 0)
-        ns += sim->machine.copy_byte * (double)inner->search.block.count *
-              inner->engine->slot_bytes;
+        ns += copy_ns(sim, worker, steal_from);
     return ns;
 }
 

@@ -72,4 +72,34 @@ done
 run 2 $thieves --backoff-ns -1
 says "--backoff-ns is '-1'; allowed is an integer from 0 to 1000000000"
 
+# Data of tasks: 40 of 1 MB go to another node at 5 GB/s, to another rank of the
+# node at 2 GB/s, to workers of the rank at once.
+data='--synthetic constant:n=100,mean=0.01 --machine hopper --cores 4 --csv
+    --start uneven:2:9 --iterations 2'
+moves='--policy centralized --steal none'
+# first NAME: of the first iteration.
+first() {
+    column "$1" | sed -n 1p
+}
+for job in '2 1 40 0.008' '4 2 40 0.02' '4 1 0 0'; do
+    set -- $job
+    nodes="--node-cores $1 --ranks-per-node $2"
+    run 0 $data $nodes $moves
+    before=$(first restore_s)
+    run 0 $data $nodes $moves --task-bytes 1000000
+    echo "$before $(first restore_s) $(first moved_mb) $(first stolen_mb)" |
+        awk -v mb="$3" -v s="$4" '{ more = $2 - $1
+            exit !($3 == mb && $4 == 0 && more >= s * 0.99 && more <= s * 1.1) }' ||
+        fail "$job: $before, $(first restore_s), $(first moved_mb)"
+    run 0 $data $nodes --policy retain
+    before=$(first makespan_s)
+    run 0 $data $nodes --policy retain --task-bytes 1000000
+    echo "$before $(first makespan_s) $(first stolen_mb) $(first moved_mb)" |
+        awk -v mb="$3" -v s="$4" '{ exit !($3 >= mb * 0.9 && ($3 == 0) == (mb == 0) &&
+            $4 == 0 && (mb == 0 || $2 - $1 > s / 10) && (mb > 0 || $1 == $2)) }' ||
+        fail "$job: $before, $(first makespan_s), $(first stolen_mb)"
+done
+run 2 $data --task-bytes -1
+says "--task-bytes is '-1'; allowed is an integer from 0 to 1000000000"
+
 exit $status

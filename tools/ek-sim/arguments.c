@@ -60,6 +60,8 @@ static const struct option options[] = {
     {"--backoff-ns", "N", AT(backoff_ns), OPTION_INTEGER(0, 1000000000),
      .help = "thieves pause for so long at most before they ask another node "
              "again; 0: not at all (as the library does, up to 1 ms)"},
+    {"--task-bytes", "B", AT(task_bytes), OPTION_LONG(0, 1000000000),
+     .help = "data that travels with each task to another rank (0)"},
     {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
      .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),

@@ -22,8 +22,9 @@ struct arguments {
     int balance_branching;       /* likewise */
     const char *gather;          /* likewise: NULL */
     int backoff_ns;              /* -1: the library's */
-    int64_t nulls;               /* -1: as the workload has */
-    double null_ns;              /* below 0: as the machine says */
+    int64_t task_bytes;
+    int64_t nulls;  /* -1: as the workload has */
+    double null_ns; /* below 0: as the machine says */
 };
 
 /* As command_line_answer(). */
@@ -53,6 +54,8 @@ enum field {
     FIELD_RESTORE,
     FIELD_DECISION,
     FIELD_IMBALANCE,
+    FIELD_STOLEN_BYTES,
+    FIELD_MOVED_BYTES,
     FIELDS
 };
 

@@ -42,6 +42,7 @@ struct simulation {
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
     double rebalance_ns, talk_ns;
+    int64_t carried; /* bytes that have travelled with tasks, before */
     bool is_memory_out;
 };
 
@@ -210,6 +211,14 @@ static void enter(void *context, struct eki_sim_rank *rank)
     observe_begin(simulation->run, simulation->sim);
 }
 
+/* Bytes that have travelled with tasks since the last call, in MB. */
+static double take_carried(struct simulation *simulation)
+{
+    int64_t before = simulation->carried;
+    simulation->carried = simulation->sim->carried;
+    return (double)(simulation->carried - before) * 1e-6;
+}
+
 static void fill_row(struct simulation *simulation)
 {
     const struct run *run = simulation->run;
@@ -241,6 +250,7 @@ static void fill_row(struct simulation *simulation)
         (double)simulation->server_ns / (wall_ns * run->ranks);
     values[FIELD_TERMINATION] =
         (double)(simulation->left_ns - sim->last_task_ns) * 1e-9;
+    values[FIELD_STOLEN_BYTES] = take_carried(simulation);
 }
 
 static void left(void *context, struct eki_sim_rank *rank,
@@ -312,6 +322,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;
     values[FIELD_IMBALANCE] = NAN;
+    values[FIELD_MOVED_BYTES] = take_carried(simulation);
     if (simulation->plans[simulation->iteration % 2].is_balanced) {
         values[FIELD_MOVED] = (double)report->moved;
         values[FIELD_IMBALANCE] = report->before;
@@ -496,6 +507,7 @@ static ek_status open_sim(struct simulation *simulation,
         .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
         .buffer_slots = run->buffer_slots,
         .payload_bytes = 16,
+        .task_bytes = arguments->task_bytes,
         .functions = 1,
         .seed = (uint64_t)run->source->seed,
         .check_words = 4096,

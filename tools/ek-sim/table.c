@@ -31,7 +31,9 @@ static const struct column column[FIELDS] = {
     [FIELD_TERMINATION] = {"termination_s", "detect", "ms", 8, 3, 1e3},
     [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 3, 1e3},
     [FIELD_DECISION] = {"decision_s", "really", "ms", 8, 2, 1e3},
-    [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1}};
+    [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1},
+    [FIELD_STOLEN_BYTES] = {"stolen_mb", NULL, NULL, 0, 0, 1},
+    [FIELD_MOVED_BYTES] = {"moved_mb", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
 
