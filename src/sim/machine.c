@@ -26,7 +26,8 @@ enum key_kind {
     KEY_CHOICE,
     KEY_COUNT,
     KEY_TIME, /* nanoseconds */
-    KEY_RATE  /* nanoseconds per byte; in files bytes per time */
+    KEY_RATE, /* nanoseconds per byte; in files bytes per time */
+    KEY_SHARE /* percent */
 };
 
 struct key {
@@ -81,13 +82,18 @@ static const struct key table[] = {
      .help = "of a task that stays where it is"},
     {"balance", KEY_TIME, FIELD(balance), 0, SECOND,
      .help = "of a rebalancer, for one task descriptor"},
+    {"pause_share", KEY_SHARE, FIELD(pause_share), 0, 90,
+     .help = "of the time in which a core does other things"},
+    {"pause", KEY_TIME, FIELD(pause), 0, 10 * SECOND,
+     .help = "how long it does so at once, on average"},
 };
 
 enum {
     KEYS = sizeof table / sizeof *table
 };
 
-/* Times: nanoseconds of one.  Rates: gigabytes per second of one. */
+/* Times: nanoseconds of one.  Rates: gigabytes per second of one.  Shares:
+ * percent. */
 struct unit {
     const char *name;
     double scale;
@@ -97,11 +103,14 @@ static const struct unit time_units[] = {
     {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 static const struct unit rate_units[] = {
     {"MB/s", 1e-3}, {"GB/s", 1}, {NULL, 0}};
+static const struct unit share_units[] = {{"%", 1}, {NULL, 0}};
 
 static const struct unit *units_of(const struct key *key)
 {
     if (key->kind == KEY_TIME)
         return time_units;
+    if (key->kind == KEY_SHARE)
+        return share_units;
     return key->kind == KEY_RATE ? rate_units : NULL;
 }
 
@@ -227,6 +236,7 @@ static void allowed_text(const struct key *key, char *text, size_t bytes)
         break;
     case KEY_TIME:
     case KEY_RATE:
+    case KEY_SHARE:
         append_measure(key, key->min, text, bytes);
         eki_append(text, bytes, " ... ");
         append_measure(key, key->max, text, bytes);
@@ -372,6 +382,7 @@ static ek_status take_key(struct reader *reader, int k)
         return take_count(reader, key);
     case KEY_TIME:
     case KEY_RATE:
+    case KEY_SHARE:
         break;
     }
     return take_measure(reader, key);
@@ -468,6 +479,7 @@ static void append_value(const struct key *key,
         eki_append(text, bytes, "%" PRId64, number);
         break;
     case KEY_TIME:
+    case KEY_SHARE:
         memcpy(&value, field, sizeof value);
         append_measure(key, value, text, bytes);
         break;

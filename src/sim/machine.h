@@ -31,6 +31,9 @@ struct eki_machine {
     double task;    /* to take and to log a task */
     double restore; /* of a task that stays */
     double balance; /* a rebalancer: one descriptor */
+    /* A core does other things: percent of the time, and how long at once, mean
+     * of an exponential law. */
+    double pause_share, pause;
 };
 
 /* Fill MACHINE with what is known by NAME; false: there is no such preset. */

@@ -14,7 +14,7 @@ keys() {
 for ranks in 1 2; do
     run 0 $ranks machine --repetitions 3
     mv out mine.machine
-    [ "$(keys mine.machine | wc -l)" -eq 18 ] ||
+    [ "$(keys mine.machine | wc -l)" -eq 20 ] ||
         fail "$ranks ranks: $(cat mine.machine)"
     run 0 1 machine --check mine.machine
     keys mine.machine >first

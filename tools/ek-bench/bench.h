@@ -136,6 +136,8 @@ bool bench_pair_threads(const struct bench *bench, size_t bytes,
 bool bench_pair_processes(const struct bench *bench, MPI_Comm both,
                           size_t bytes, struct bench_pair *pair);
 void bench_pair_free(struct bench_pair *pair);
+/* Run FN on the CPU of a side: the n-th that this process may use. */
+void bench_run_pinned(int side, bench_side_fn *fn, void *arena, void *argument);
 /* Run both sides to their ends, each on a CPU of its own where it may; each
  * process of the pair calls it. */
 void bench_pair_run(const struct bench_pair *pair, bench_side_fn *fn,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A machine file of where it runs: messages (messages.c), what two cores have
- * in common (memory.c), and what the library computes.
+ * in common (memory.c), what else they do (pauses.c), and what the library
+ * computes.
  */
 #include "machine.h"
 
@@ -125,6 +126,7 @@ void bench_machine(const struct bench *bench)
     if (bench->rank == 0) {
         bench_memory(bench, &measured);
         measure_compute(bench, &measured);
+        bench_pauses(bench, &measured);
         print_file(bench, &measured);
     }
     bench_barrier(MPI_COMM_WORLD);

@@ -28,6 +28,8 @@ bool bench_machine_is_possible(const struct eki_machine *machine,
 
 /* Two threads of rank 0. */
 void bench_memory(const struct bench *bench, struct measured *measured);
+/* A thread of rank 0 on each core. */
+void bench_pauses(const struct bench *bench, struct measured *measured);
 /* Messages of rank 0, and the server of rank 1; collective over both. */
 void bench_messages(const struct bench *bench, MPI_Comm both,
                     struct measured *measured);

@@ -30,6 +30,8 @@ static const struct possible {
     {"task", FIELD(task), 0.2, 1e6, false},
     {"restore", FIELD(restore), 0.2, 1e6, false},
     {"balance", FIELD(balance), 0.2, 1e6, false},
+    {"pause_share", FIELD(pause_share), 0, 90, false},
+    {"pause", FIELD(pause), 0, 1e10, false},
 #undef FIELD
 };
 

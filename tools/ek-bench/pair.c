@@ -80,15 +80,14 @@ static void pin(int side, const cpu_set_t *mask)
     sched_setaffinity(0, sizeof mine, &mine);
 }
 
-static void run_pinned(const struct bench_pair *pair, int side,
-                       bench_side_fn *fn, void *argument)
+void bench_run_pinned(int side, bench_side_fn *fn, void *arena, void *argument)
 {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     bool is_known = sched_getaffinity(0, sizeof mask, &mask) == 0;
     if (is_known)
         pin(side, &mask);
-    fn(pair->arena, side, argument);
+    fn(arena, side, argument);
     if (is_known)
         sched_setaffinity(0, sizeof mask, &mask);
 }
@@ -98,14 +97,14 @@ void bench_pair_run(const struct bench_pair *pair, bench_side_fn *fn,
 {
     if (pair->comm != MPI_COMM_NULL) {
         MPI_Barrier(pair->comm);
-        run_pinned(pair, pair->side, fn, argument);
+        bench_run_pinned(pair->side, fn, pair->arena, argument);
         MPI_Barrier(pair->comm);
         return;
     }
     /* The team that Evenkeel has: threads of another kind would meet it while
      * it waits for its next region. */
 #pragma omp parallel num_threads(2) default(none) shared(pair, fn, argument)
-    run_pinned(pair, omp_get_thread_num(), fn, argument);
+    bench_run_pinned(omp_get_thread_num(), fn, pair->arena, argument);
 }
 
 enum {

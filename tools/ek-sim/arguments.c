@@ -45,6 +45,9 @@ static const struct option options[] = {
     {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
      .help =
          "runs of each mode, with --seed and those after it; prints means (1)"},
+    {"--jitter", "P[:MS]", AT(jitter), OPTION_TEXT,
+     .help = "each worker pauses P percent of the time, for MS on average (1); "
+             "instead of the machine's"},
     {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e13),
      .help = "null tasks of StealAll, instead of the workload's"},
     {"--null-ns", "X", AT(null_ns), OPTION_NUMBER(0, 1e9),

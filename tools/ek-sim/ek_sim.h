@@ -23,8 +23,9 @@ struct arguments {
     const char *gather;          /* likewise: NULL */
     int backoff_ns;              /* -1: the library's */
     int64_t task_bytes;
-    int64_t nulls;  /* -1: as the workload has */
-    double null_ns; /* below 0: as the machine says */
+    const char *jitter; /* NULL: that of the machine */
+    int64_t nulls;      /* -1: as the workload has */
+    double null_ns;     /* below 0: as the machine says */
 };
 
 /* As command_line_answer(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine, and the job on it: nodes, ranks, workers. */
-#include "ek_sim.h"
+#include "jitter.h"
 
 #include "team/team.h"
 
@@ -39,7 +39,8 @@ static bool find_machine(const struct arguments *arguments,
         machine->node_ranks = arguments->ranks_per_node;
     if (arguments->progress)
         machine->has_server = strcmp(arguments->progress, "server") == 0;
-    return true;
+    return !arguments->jitter ||
+           jitter_read(arguments->jitter, machine, message);
 }
 
 /* Say how many ranks a node may have. */

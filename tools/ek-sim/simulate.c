@@ -5,6 +5,7 @@
  */
 #include "ek_sim.h"
 
+#include "jitter.h"
 #include "observe.h"
 #include "payload.h"
 #include "policies.h"
@@ -35,7 +36,8 @@ struct simulation {
     uint64_t sum;    /* ... and the sum of their hashes */
     uint64_t expected;
     struct nulls nulls; /* if the mode has them */
-    bool is_wrong;      /* tasks did not run once each */
+    struct jitter *jitter;
+    bool is_wrong; /* tasks did not run once each */
     /* In this iteration: */
     int inside, left, restored; /* ranks */
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
@@ -170,9 +172,13 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                                  : begin_task(simulation, worker, &work);
     if (ns < 0)
         return EKI_SIM_ENDS_NOW;
-    uint64_t took = (uint64_t)(ns * simulation->run->slowness[node_of(worker)]);
-    observe_task(simulation->run, worker - simulation->sim->workers,
-                 simulation->sim->now - simulation->entered_ns, took, work);
+    const struct eki_sim *sim = simulation->sim;
+    ptrdiff_t number = worker - sim->workers;
+    uint64_t took =
+        jitter_ns(simulation->jitter, number, sim->now,
+                  (uint64_t)(ns * simulation->run->slowness[node_of(worker)]));
+    observe_task(simulation->run, number, sim->now - simulation->entered_ns,
+                 took, work);
     return took;
 }
 
@@ -538,6 +544,7 @@ static int run_program(struct simulation *simulation, struct message *message)
         program.restore = clear;
         simulation->nulls = nulls_make(run);
     }
+    simulation->jitter = jitter_open(run);
     int exit_status = EXIT_FAILED;
     if (open_sim(simulation, &program) != EK_OK) {
         message_set(message, "%s", ek_error_message());
@@ -549,6 +556,7 @@ static int run_program(struct simulation *simulation, struct message *message)
         run->events += simulation->sim->events;
     }
     eki_sim_destroy(&simulation->sim);
+    jitter_close(simulation->jitter);
     return exit_status;
 }
 
