@@ -280,6 +280,16 @@ static bool take_relayed(struct eki_balancer *balancer,
     }
 }
 
+/* What this rank tells itself.  A parcel of joined parts was counted as they
+ * came, one that is to be split as the items that it places. */
+static bool is_own(const struct eki_balancer *balancer,
+                   const struct eki_parcel *parcel)
+{
+    return parcel->rank == balancer->engine->topology->rank &&
+           !parcel->is_mine && parcel->what != EKI_PARCEL_PLAN &&
+           parcel->what != EKI_PARCEL_GIVEN;
+}
+
 /* False: no memory. */
 static bool take_parcel(struct eki_balancer *balancer,
                         struct eki_parcel *parcel)
@@ -291,6 +301,8 @@ static bool take_parcel(struct eki_balancer *balancer,
         balancer->early = parcel;
         return true;
     }
+    if (is_own(balancer, parcel))
+        balancer->own.bytes += parcel->bytes;
     bool done = parcel->is_mine ? take_mine(balancer, parcel)
                                 : take_relayed(balancer, parcel, &kept);
     if (!kept)
@@ -441,6 +453,13 @@ int64_t eki_rebalance_sent(const struct eki_engine *engine)
 {
     const struct rebalance *rebalance = rebalance_of(engine);
     return rebalance->balancer ? rebalance->balancer->sent : 0;
+}
+
+struct eki_rebalance_own eki_rebalance_own(const struct eki_engine *engine)
+{
+    const struct rebalance *rebalance = rebalance_of(engine);
+    return rebalance->balancer ? rebalance->balancer->own
+                               : (struct eki_rebalance_own){0};
 }
 
 const struct eki_balance_report *

@@ -285,6 +285,7 @@ struct eki_balancer {
     bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
     int64_t sent; /* tasks that have left this rank */
+    struct eki_rebalance_own own;
 };
 
 /* Whether workers tell a tree of vertices what they shed, and not a leader. */

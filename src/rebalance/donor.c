@@ -429,6 +429,8 @@ static bool list_workers(struct eki_balancer *balancer, const double *hint_ns)
         if (!list_worker(balancer, here, hint_ns))
             return false;
     }
+    balancer->own.tasks +=
+        balancer->donor.first[balancer->engine->topology->workers_here];
     return true;
 }
 

@@ -62,6 +62,13 @@ ek_status eki_rebalance_prepare(struct eki_engine *engine);
 bool eki_rebalance_is_calm(const struct eki_engine *engine);
 /* Tasks that have left this rank in the last rebalance, and what came of it. */
 int64_t eki_rebalance_sent(const struct eki_engine *engine);
+/* What rebalances of this rank have handled so far that came in no message. */
+struct eki_rebalance_own {
+    int64_t bytes; /* of parcels to itself */
+    int64_t tasks; /* that it has sorted */
+};
+
+struct eki_rebalance_own eki_rebalance_own(const struct eki_engine *engine);
 const struct eki_balance_report *
 eki_rebalance_report(const struct eki_engine *engine);
 

@@ -146,6 +146,23 @@ static void lose(struct eki_sim_port *port)
              "no memory for a simulated message");
 }
 
+/* Time of a rebalancer for BYTES of descriptors. */
+static double balance_ns(const struct eki_machine *machine, int64_t bytes)
+{
+    return machine->balance * (double)bytes / sizeof(struct eki_item);
+}
+
+void eki_sim_charge_own(struct eki_sim_port *port)
+{
+    if (port->rank->engine->kind != EKI_PHASE_RESTORE)
+        return;
+    const struct eki_machine *machine = &port->sim->machine;
+    struct eki_rebalance_own own = eki_rebalance_own(port->rank->engine);
+    port->step_ns += balance_ns(machine, own.bytes - port->own.bytes) +
+                     machine->restore * (double)(own.tasks - port->own.tasks);
+    port->own = own;
+}
+
 static void post(struct eki_fabric *fabric, struct eki_message *message,
                  int rank)
 {
@@ -166,6 +183,7 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
         return;
     }
     memcpy(&letter->message, message, bytes);
+    eki_sim_charge_own(port);
     /* The first message after one that was taken counts as its answer, which
      * `handle` includes. */
     if (!port->is_answering)
@@ -232,8 +250,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     port->step_ns += machine->handle;
     port->is_answering = true;
     if (head->kind == EKI_KIND_PARCEL)
-        port->step_ns +=
-            machine->balance * (double)head->bytes / sizeof(struct eki_item);
+        port->step_ns += balance_ns(machine, head->bytes);
     int32_t told = addressee(head);
     port->told = port->told == EKI_SIM_NOBODY ? told : -1;
     if (sim->program->received)

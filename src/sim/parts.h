@@ -25,11 +25,12 @@ struct eki_sim_port {
     struct eki_fabric fabric;
     struct eki_sim *sim;
     struct eki_sim_rank *rank;
-    uint64_t *busy;    /* [send_buffers]: when each comes free; UINT64_MAX: when
-                          its message is received */
-    uint64_t free_at;  /* when the next message may leave */
-    double step_ns;    /* time that the open server step has taken so far */
-    int budget;        /* messages that the step may still take */
+    uint64_t *busy;   /* [send_buffers]: when each comes free; UINT64_MAX: when
+                         its message is received */
+    uint64_t free_at; /* when the next message may leave */
+    double step_ns;   /* time that the open server step has taken so far */
+    int budget;       /* messages that the step may still take */
+    struct eki_rebalance_own own; /* that has taken its time */
     bool is_answering; /* the step took a message and has sent none since */
     bool is_starved;   /* the last step wanted a buffer, and none was free */
     int32_t told;      /* the worker that the messages of the step concern; -1:
@@ -48,6 +49,9 @@ void eki_sim_close_port(struct eki_sim_port *port);
 /* The rank of PORT is over: MPI completes what was sent to it, though nobody
  * takes it. */
 void eki_sim_end_port(const struct eki_sim_port *port);
+/* What the open step has handled of a rebalance without a message takes time.
+ */
+void eki_sim_charge_own(struct eki_sim_port *port);
 /* When the next message to PORT arrives; UINT64_MAX: none is on its way. */
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port);
 /* When the next send buffer of PORT comes free; UINT64_MAX: all are free, or

@@ -83,6 +83,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
     if (is_timed)
         rank->decision_ns += real_ns() - start;
+    eki_sim_charge_own(port);
     uint64_t ns = (uint64_t)port->step_ns;
     rank->busy_until = sim->now + ns;
     rank->server_ns += ns;

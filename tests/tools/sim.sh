@@ -103,6 +103,52 @@ run 0 --synthetic constant:n=9600,mean=1e-2 --machine hopper --cores 9600 \
 column restore_s | awk '{ exit !($1 > 0 && $1 < 2e-3) }' ||
     fail "restore: $(column restore_s)"
 
+# What a rebalance handles without a message takes its time, too: every rank
+# sorts its tasks.
+printf 'like hopper\nname dear\nrestore 10 us\n' >dear.machine
+for policy in centralized hierarchical-hpdc12; do
+    run 0 --synthetic lognormal:n=2300,mean=1e-2,cv=1 --machine dear.machine \
+        --cores 24 --policy $policy --steal none --iterations 2 --csv
+    column restore_s | awk 'NR == 1 { exit !($1 > 0.023) }' ||
+        fail "$policy: dear tasks: $(column restore_s)"
+done
+printf 'like hopper\nname dear\nbalance 1 ms\n' >dear.machine
+run 0 --synthetic lognormal:n=2300,mean=1e-2,cv=1 --machine dear.machine \
+    --cores 24 --start uneven:4:4 --policy hierarchical-hpdc12 --steal none \
+    --iterations 2 --csv
+column moved | head -1 >moved
+column restore_s | paste - moved |
+    awk 'NR == 1 { exit !($2 > 300 && $1 > 2e-3 * $2) }' ||
+    fail "dear items: $(column restore_s), $(cat moved) moved"
+
+# Algorithm 1 decides the same for whatever messages; one of each worker takes
+# its rank 10 us.  C says what is too much.
+uneven='--synthetic lognormal:n=23000,mean=1e-2,cv=1 --machine hopper
+    --cores 1200 --start uneven:4:4 --policy centralized-hpdc12 --steal none
+    --iterations 2 --csv'
+run 0 $uneven --gather node
+column moved >node
+column restore_s | head -1 >node_s
+run 0 $uneven --gather core
+column moved | cmp -s - node || fail "--gather core: $(column moved)"
+column restore_s | head -1 | paste - node_s |
+    awk '{ exit !($1 > 0.0115 && $1 > $2) }' ||
+    fail "--gather core: $(column restore_s), node: $(cat node_s)"
+run 0 $uneven --balance-c 2
+column moved | head -1 | paste - node |
+    awk 'NR == 1 { exit !($1 > 0 && $1 < $2 / 2) }' ||
+    fail "--balance-c 2: $(column moved)"
+for tree in '--balance-branching 2' '--balance-d 0.5'; do
+    run 0 $uneven --policy hierarchical-hpdc12
+    column makespan_s >three
+    run 0 $uneven --policy hierarchical-hpdc12 $tree
+    column makespan_s | cmp -s - three && fail "$tree makes no difference"
+done
+run 2 $small --gather rank
+says "--gather is 'rank'; allowed: node, core"
+run 2 $small --balance-c 0
+says "--balance-c is '0'; allowed is a number from 0.1 to 10"
+
 # A machine file.
 printf 'like titan\nname mine\nhandle 5 us\n' >mine.machine
 run 0 $small --machine mine.machine --cores 32
