@@ -237,8 +237,10 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
                 is_held ? held_until(sim, rank) : next_ask(sim, worker));
     if (!is_held && must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
-    else if (!rank->engine->has_thieves && eki_worker_calls(worker->worker))
-        /* It waits for nothing but the answer of its own server. */
+    else if (eki_sim_is_polling(sim, rank) && !rank->engine->has_thieves &&
+             eki_worker_calls(worker->worker))
+        /* It waits for nothing but the answer, and steps the server itself;
+         * where the server is stepped, its step wakes the worker. */
         look = sim->now + EKI_SLEEP_FIRST_NS;
     look = earlier(look, next_poll(sim, rank));
     if (held)
@@ -344,11 +346,15 @@ static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
     node->has_stopped = has_stopped;
 }
 
-/* Step the server between two tasks for what the worker wants. */
-static double send_wants(struct eki_sim *sim, struct eki_sim_worker *worker)
+/* Let the server send what the worker wants, AHEAD nanoseconds from now: where
+ * workers step it, between two tasks. */
+static double send_wants(struct eki_sim *sim, struct eki_sim_worker *worker,
+                         double ahead)
 {
     worker->worker->batch.wants_server = false;
     worker->worker->batch.restamp = true;
+    if (sim->machine.has_server)
+        eki_sim_call_server(sim, worker->rank, sim->now + (uint64_t)ahead);
     return (double)poll_server(sim, worker->rank, true);
 }
 
@@ -370,7 +376,7 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
         set_state(sim, worker, EKI_SIM_STEPS);
         ahead += step_ns(sim, worker, steal_from);
         if (inner->batch.wants_server)
-            ahead += send_wants(sim, worker);
+            ahead += send_wants(sim, worker, ahead);
     } while (!sim->program->pace && ahead < AHEAD_MOST_NS);
     tell_stop(sim, rank);
     switch (step) {
