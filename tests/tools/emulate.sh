@@ -141,7 +141,7 @@ bad 'one of --record and --synthetic is needed' --workers 2
 bad 'one of --record and --synthetic' --record "$record" --synthetic "$small"
 bad "cannot read 'nowhere.ekr'" --record nowhere.ekr
 bad 'this is no record' --record "$tool"
-bad "--iteration is 1; '" --record "$record" --iteration 1
+bad "--iteration is '1'; '" --record "$record" --iteration 1
 bad "--workers is '65'" --synthetic "$small" --workers 65
 bad "--scale is '0'" --synthetic "$small" --scale 0
 bad '--csv and --json' --synthetic "$small" --csv --json

@@ -102,4 +102,49 @@ done
 run 2 $data --task-bytes -1
 says "--task-bytes is '-1'; allowed is an integer from 0 to 1000000000"
 
+# Iterations of a record in turn.  Tasks are told apart by their ids, and start
+# where they ran first; one that is missing, or null, takes no time.
+{
+    printf '%s\n' 'EKRECORD 1' 'name three' 'rank 0 workers 2' 'function 0 f'
+    for i in 0 1 2; do
+        echo "iteration $i wall_ns 1 status 0 restore retain steal random order longest on_failure stop"
+        w='executed 2 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0'
+        case $i in
+        0) printf '%s\n' "worker 0 $w" 'task 0 0 1000000000 -' \
+            'task 2 0 2000000000 -' "worker 1 $w" 'task 3 0 3000000000 -' \
+            'task 4 0 - d' ;;
+        1) printf '%s\n' "worker 0 $w" 'task 3 0 100000000 -' \
+            'task 4 0 200000000 -' "worker 1 $w" 'task 2 0 400000000 -' \
+            'task 0 0 500000000 -' ;;
+        2) printf '%s\n' "worker 0 $w" 'task 1 0 50000000 -' "worker 1 $w" ;;
+        esac
+    done
+} >three.txt
+"$(dirname "$tool")/../ek-record/ek-record" binary three.txt three.ekr 2>err ||
+    fail "three.txt: $(cat err)"
+three='--record three.ekr --machine hopper --cores 3 --node-cores 3 --csv
+    --policy original --steal none --iterations 4 --start record'
+# took ARGUMENT...: seconds of each iteration, then of its longest worker.
+took() {
+    run 0 $three "$@"
+    column ideal_s >ideal
+    column makespan_s | paste ideal - |
+        awk '{ printf "%.2f/%.1f ", 2 * $1, $2 }' | sed 's/ $//'
+}
+[ "$(took)" = '6.00/3.0 6.00/3.0 6.00/3.0 6.00/3.0' ] ||
+    fail "iteration 0: $(took)"
+[ "$(took --iteration 0-1)" = '6.00/3.0 1.20/1.1 6.00/3.0 1.20/1.1' ] ||
+    fail "0-1: $(took --iteration 0-1)"
+[ "$(took --iteration 1-)" = '1.20/0.9 0.05/0.1 1.20/0.9 0.05/0.1' ] ||
+    fail "1-: $(took --iteration 1-)"
+[ "$(took --iteration 2,0,1-2)" = '0.05/0.1 6.00/3.0 1.20/1.1 0.05/0.1' ] ||
+    fail "2,0,1-2: $(took --iteration 2,0,1-2)"
+run 0 $three --iteration 0,1-2 --scale 2 --noise 1
+grep -q '^three.ekr; iterations 0;1-2,.*,4,run,' out ||
+    fail "names: $(cat out)"
+for list in 3 0-3 1-0 , 0, 0,,1 -1 x 0-x ''; do
+    run 2 $three --iteration "$list"
+    says "--iteration is '$list'; 'three.ekr' has 3, numbered from 0; allowed: K, K-M, K-"
+done
+
 exit $status

@@ -2,19 +2,18 @@
 /* Durations: from a record or drawn, then drift, noise and other changes. */
 #include "workload.h"
 
+#include "base/base.h"
 #include "base/exact.h"
-#include "record/record.h"
-#include "task/task.h"
+#include "recorded.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Streams of random numbers; iterations have 0, 1, 2, ... */
 #define STREAM_DRAW (UINT64_C(1) << 32)
 #define STREAM_CHANGE (UINT64_C(2) << 32)
-
-#define TASKS_MAX 100000000
 
 /* Of all tasks; 9.2e9 are the nanoseconds of 63 bits. */
 #define SUM_S_MOST 1e9
@@ -75,7 +74,7 @@ static const struct key {
     size_t offset;
     double least, most;
 } keys[] = {
-    {"n", offsetof(struct synthetic, n), 1, TASKS_MAX},
+    {"n", offsetof(struct synthetic, n), 1, WORKLOAD_TASKS_MOST},
     {"mean_us", offsetof(struct synthetic, mean_us), 1e-3, 1e9},
     {"mean", offsetof(struct synthetic, mean_s), 1e-9, 1e3},
     {"longest", offsetof(struct synthetic, longest_s), 1e-9, 1e6},
@@ -136,6 +135,7 @@ static void make_room(struct workload *workload, int64_t count)
 {
     size_t n = (size_t)count;
     workload->count = count;
+    workload->iterations = 1;
     workload->base_s = allocate(n, sizeof *workload->base_s);
 }
 
@@ -164,7 +164,7 @@ static bool draw_tasks(const struct workload_source *source,
             "exponential, uniform or constant, a colon and "
             "n=1...%d, mean=1e-9...1e3 (s) or mean_us=0.001...1e9"
             "[,cv=0...100][,longest=1e-9...1e6][,nulls=0...1e9]",
-            source->synthetic, TASKS_MAX);
+            source->synthetic, WORKLOAD_TASKS_MOST);
     snprintf(workload->name, sizeof workload->name, "%s", source->synthetic);
     workload->nulls = (int64_t)synthetic.nulls;
     make_room(workload, (int64_t)synthetic.n);
@@ -176,120 +176,6 @@ static bool draw_tasks(const struct workload_source *source,
     if (synthetic.longest_s > 0)
         limit_tasks(workload, synthetic.longest_s);
     return true;
-}
-
-static bool is_null(const struct eki_record_task *task)
-{
-    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
-           task->duration_ns == 0;
-}
-
-/* Ids of other programs need not be unique. */
-static int compare_ids(const void *a, const void *b)
-{
-    const struct eki_record_task *first = a, *second = b;
-    if (first->id != second->id)
-        return first->id < second->id ? -1 : 1;
-    if (first->worker != second->worker)
-        return first->worker < second->worker ? -1 : 1;
-    return (first->duration_ns > second->duration_ns) -
-           (first->duration_ns < second->duration_ns);
-}
-
-/* Those of one worker often are sorted. */
-static void sort_tasks(struct eki_record_iteration *iteration)
-{
-    const struct eki_record_task *tasks = iteration->tasks;
-    bool is_sorted = true;
-    for (int64_t k = 1; k < iteration->task_count; k++)
-        is_sorted &= tasks[k - 1].id <= tasks[k].id;
-    if (!is_sorted)
-        qsort(iteration->tasks, (size_t)iteration->task_count,
-              sizeof *iteration->tasks, compare_ids);
-}
-
-/* Tasks with a duration, in the order of their ids; the others are null. */
-static void take_tasks(struct eki_record_iteration *iteration, int workers,
-                       struct workload *workload)
-{
-    int64_t count = 0;
-    sort_tasks(iteration);
-    make_room(workload, iteration->task_count);
-    workload->ran_on =
-        allocate((size_t)iteration->task_count, sizeof *workload->ran_on);
-    for (int64_t k = 0; k < iteration->task_count; k++) {
-        const struct eki_record_task *task = &iteration->tasks[k];
-        if (is_null(task))
-            continue;
-        workload->base_s[count] = (float)((double)task->duration_ns * 1e-9);
-        workload->ran_on[count++] = task->worker;
-    }
-    workload->workers = workers;
-    workload->nulls = iteration->task_count - count;
-    workload->count = count;
-    for (int i = 0; i < workers; i++)
-        workload->nulls += iteration->workers[i].nulls;
-}
-
-/* Numbers of the tasks that take_tasks() has taken, if all tasks are numbered
- * 0, 1, 2, ...: those of one range on one rank, whose parts have several
- * workers, and of an import. */
-static void take_ids(const struct eki_record_iteration *iteration,
-                     struct workload *workload)
-{
-    int64_t total = workload->count + workload->nulls, last = -1, count = 0;
-    workload->ids = allocate((size_t)workload->count, sizeof *workload->ids);
-    for (int64_t k = 0; k < iteration->task_count; k++) {
-        const struct eki_record_task *task = &iteration->tasks[k];
-        int64_t number = (int64_t)(task->id % EKI_NUMBERS);
-        if (is_null(task))
-            continue;
-        if (number <= last || number >= total) {
-            free(workload->ids);
-            workload->ids = NULL;
-            return;
-        }
-        workload->ids[count++] = last = number;
-    }
-}
-
-static bool load_tasks(struct eki_record *record,
-                       const struct workload_source *source,
-                       struct workload *workload, struct message *message)
-{
-    struct eki_record_iteration iteration;
-    if (source->iteration >= record->iteration_count)
-        return message_set(message,
-                           "--iteration is %d; '%.300s' has %lld, numbered "
-                           "from 0",
-                           source->iteration, source->record,
-                           (long long)record->iteration_count);
-    if (eki_record_load(record, source->iteration, &iteration) != EK_OK)
-        return message_set(message, "%s", ek_error_message());
-    take_tasks(&iteration, record->shape.workers, workload);
-    if (source->has_nulls)
-        take_ids(&iteration, workload);
-    eki_record_unload(&iteration);
-    const char *slash = strrchr(source->record, '/');
-    snprintf(workload->name, sizeof workload->name, "%.100s, iteration %d",
-             slash ? slash + 1 : source->record, source->iteration);
-    if (workload->count >= 1 && workload->count <= TASKS_MAX)
-        return true;
-    return message_set(message,
-                       "'%.300s' has %lld tasks that take time; allowed: 1 "
-                       "... %d",
-                       source->record, (long long)workload->count, TASKS_MAX);
-}
-
-static bool read_tasks(const struct workload_source *source,
-                       struct workload *workload, struct message *message)
-{
-    struct eki_record *record;
-    if (eki_record_open(source->record, &record) != EK_OK)
-        return message_set(message, "%s", ek_error_message());
-    bool is_good = load_tasks(record, source, workload, message);
-    eki_record_close(&record);
-    return is_good;
 }
 
 /* Durations change places. */
@@ -389,19 +275,31 @@ static void make_changes(struct workload *workload,
 {
     size_t n = (size_t)workload->count;
     workload->now_s = workload->base_s;
+    workload->is_steady = workload->iterations == 1;
     if (source->drift == 0 && source->noise == 0 && !source->change)
         return;
-    workload->now_s = allocate(n, sizeof *workload->now_s);
+    workload->is_steady = false;
+    workload->changed_s = allocate(n, sizeof *workload->changed_s);
+    workload->now_s = workload->changed_s;
     if (source->drift > 0 || source->noise > 0)
         workload->drift = allocate(n, sizeof *workload->drift);
 }
 
-/* Sums of nanoseconds must fit 63 bits, with drift and noise, too. */
-static bool check_sum(const struct workload *workload, struct message *message)
+/* Durations of an iteration before all changes. */
+static float *base_of(const struct workload *workload, int iteration)
 {
+    return workload->base_s +
+           (size_t)(iteration % workload->iterations) * (size_t)workload->count;
+}
+
+/* Sums of nanoseconds must fit 63 bits, with drift and noise, too. */
+static bool check_sum(const struct workload *workload, int iteration,
+                      struct message *message)
+{
+    const float *base_s = base_of(workload, iteration);
     double sum_s = 0;
     for (int64_t k = 0; k < workload->count; k++)
-        sum_s += (double)workload->base_s[k];
+        sum_s += (double)base_s[k];
     if (sum_s <= SUM_S_MOST)
         return true;
     return message_set(message,
@@ -414,11 +312,14 @@ bool workload_make(const struct workload_source *source,
                    struct workload *workload, struct message *message)
 {
     *workload = (struct workload){0};
-    bool is_good = source->record ? read_tasks(source, workload, message)
+    bool is_good = source->record ? recorded_read(source, workload, message)
                                   : draw_tasks(source, workload, message);
-    for (int64_t k = 0; is_good && k < workload->count; k++)
-        workload->base_s[k] *= (float)source->scale;
-    is_good = is_good && check_sum(workload, message);
+    for (int i = 0; is_good && i < workload->iterations; i++) {
+        float *base_s = base_of(workload, i);
+        for (int64_t k = 0; k < workload->count; k++)
+            base_s[k] *= (float)source->scale;
+        is_good = check_sum(workload, i, message);
+    }
     if (is_good)
         make_changes(workload, source);
     return is_good;
@@ -428,8 +329,7 @@ void workload_free(struct workload *workload)
 {
     free(workload->ran_on);
     free(workload->ids);
-    if (workload->now_s != workload->base_s)
-        free(workload->now_s);
+    free(workload->changed_s);
     free(workload->base_s);
     free(workload->drift);
 }
@@ -438,6 +338,7 @@ void workload_free(struct workload *workload)
 static void drift(struct workload *workload,
                   const struct workload_source *source, int iteration)
 {
+    const float *base_s = base_of(workload, iteration);
     struct eki_random random;
     eki_random_seed(&random, (uint64_t)source->seed, (uint64_t)iteration);
     for (int64_t k = 0; k < workload->count; k++) {
@@ -447,7 +348,7 @@ static void drift(struct workload *workload,
             eki_exact_exp(source->noise * 1e-2 * draw_normal(&random));
         double factor = iteration > 0 ? workload->drift[k] * drift : 1;
         workload->drift[k] = (float)factor;
-        workload->now_s[k] = (float)(workload->base_s[k] * factor * noise);
+        workload->now_s[k] = (float)(base_s[k] * factor * noise);
     }
 }
 
@@ -456,9 +357,11 @@ void workload_step(struct workload *workload,
 {
     if (workload->drift)
         drift(workload, source, iteration);
-    else if (workload->now_s != workload->base_s)
-        memcpy(workload->now_s, workload->base_s,
+    else if (workload->changed_s)
+        memcpy(workload->changed_s, base_of(workload, iteration),
                (size_t)workload->count * sizeof *workload->now_s);
+    else
+        workload->now_s = base_of(workload, iteration);
     if (source->change)
         change(workload, source, iteration);
     workload->sum_s = workload->longest_s = 0;

@@ -11,10 +11,12 @@
 
 #include <stdint.h>
 
+#define WORKLOAD_TASKS_MOST 100000000
+
 /* Where durations come from; one of record and synthetic. */
 struct workload_source {
     const char *record, *synthetic;
-    int iteration; /* of the record */
+    const char *iterations; /* of the record: "0,3-5,7-"; NULL: "0" */
     int seed;
     double scale;
     double drift, noise; /* percent */
@@ -31,8 +33,11 @@ struct workload {
     int *ran_on;             /* [count] worker of the record; NULL: none */
     int64_t *ids;            /* [count] among all, null ones too; NULL: those
                                 of the record are not 0, 1, 2, ... */
-    float *base_s;           /* [count] as recorded, scaled */
+    int iterations;          /* that follow each other in turn */
+    float *base_s;           /* [iterations][count] as recorded, scaled */
     float *drift;            /* [count] factor by now; NULL: none */
+    float *changed_s;        /* [count] with changes; NULL: there are none */
+    bool is_steady;          /* durations are the same in all iterations */
     float *now_s;            /* [count] in this iteration ... */
     double sum_s, longest_s; /* ... and of all tasks */
 };

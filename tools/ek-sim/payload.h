@@ -29,9 +29,8 @@ static inline struct payload payload_of(const struct eki_slot *slot)
 static inline int64_t payload_ns(const struct workload *workload,
                                  const struct payload *payload)
 {
-    return workload->now_s == workload->base_s
-               ? payload->ns
-               : task_ns(workload, payload->index);
+    return workload->is_steady ? payload->ns
+                               : task_ns(workload, payload->index);
 }
 
 #endif

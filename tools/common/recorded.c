@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorded.h"
+
+#include "record/record.h"
+#include "task/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The iterations that are read, and the tasks that take time in one of them. */
+struct reading {
+    const struct workload_source *source;
+    struct eki_record *record;
+    int64_t *list; /* [count] numbers of iterations */
+    int count;
+    struct eki_record_iteration iteration; /* one of them, sorted */
+    int64_t loaded;                        /* its number; -1: none */
+    uint64_t *ids;                         /* [tasks], in order */
+    int *ran_on; /* [tasks] worker, when it first ran */
+    int64_t tasks;
+    int64_t total; /* tasks of the first iteration, null ones, too */
+};
+
+static bool is_null(const struct eki_record_task *task)
+{
+    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
+           task->duration_ns == 0;
+}
+
+/* Ids of other programs need not be unique. */
+static int compare_ids(const void *a, const void *b)
+{
+    const struct eki_record_task *first = a, *second = b;
+    if (first->id != second->id)
+        return first->id < second->id ? -1 : 1;
+    if (first->worker != second->worker)
+        return first->worker < second->worker ? -1 : 1;
+    return (first->duration_ns > second->duration_ns) -
+           (first->duration_ns < second->duration_ns);
+}
+
+/* Those of one worker often are sorted. */
+static void sort_tasks(struct eki_record_iteration *iteration)
+{
+    const struct eki_record_task *tasks = iteration->tasks;
+    bool is_sorted = true;
+    for (int64_t k = 1; k < iteration->task_count; k++)
+        is_sorted &= tasks[k - 1].id <= tasks[k].id;
+    if (!is_sorted)
+        qsort(iteration->tasks, (size_t)iteration->task_count,
+              sizeof *iteration->tasks, compare_ids);
+}
+
+static void drop_nulls(struct eki_record_iteration *iteration)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        if (!is_null(&iteration->tasks[k]))
+            iteration->tasks[count++] = iteration->tasks[k];
+    }
+    iteration->task_count = count;
+}
+
+static void unload(struct reading *reading)
+{
+    if (reading->loaded >= 0)
+        eki_record_unload(&reading->iteration);
+    reading->loaded = -1;
+}
+
+/* Load iteration K, unless it is loaded: its tasks that take time. */
+static bool load(struct reading *reading, int64_t k, struct message *message)
+{
+    struct eki_record_iteration *iteration = &reading->iteration;
+    if (reading->loaded == k)
+        return true;
+    unload(reading);
+    if (eki_record_load(reading->record, k, iteration) != EK_OK)
+        return message_set(message, "%s", ek_error_message());
+    reading->loaded = k;
+    if (reading->total == 0) {
+        reading->total = iteration->task_count;
+        for (int i = 0; i < reading->record->shape.workers; i++)
+            reading->total += iteration->workers[i].nulls;
+    }
+    sort_tasks(iteration);
+    drop_nulls(iteration);
+    return true;
+}
+
+/* Let the tasks of the loaded iteration join those that are known. */
+static void join(struct reading *reading)
+{
+    const struct eki_record_task *tasks = reading->iteration.tasks;
+    int64_t known = reading->tasks, count = reading->iteration.task_count;
+    uint64_t *ids = allocate((size_t)(known + count), sizeof *ids);
+    int *ran_on = allocate((size_t)(known + count), sizeof *ran_on);
+    int64_t i = 0, k = 0, to = 0;
+    while (i < known || k < count) {
+        bool is_known =
+            i < known && (k == count || reading->ids[i] <= tasks[k].id);
+        bool is_here =
+            k < count && (i == known || tasks[k].id <= reading->ids[i]);
+        ids[to] = is_known ? reading->ids[i] : tasks[k].id;
+        ran_on[to++] = is_known ? reading->ran_on[i] : tasks[k].worker;
+        i += is_known;
+        k += is_here;
+    }
+    free(reading->ids);
+    free(reading->ran_on);
+    reading->ids = ids;
+    reading->ran_on = ran_on;
+    reading->tasks = to;
+}
+
+/* Durations of all tasks in the loaded iteration; 0: it has no such task. */
+static void fill(const struct reading *reading, float *seconds)
+{
+    const struct eki_record_task *tasks = reading->iteration.tasks;
+    int64_t count = reading->iteration.task_count, k = 0;
+    for (int64_t i = 0; i < reading->tasks && k < count; i++) {
+        if (tasks[k].id == reading->ids[i])
+            seconds[i] = (float)((double)tasks[k++].duration_ns * 1e-9);
+    }
+}
+
+/* Numbers of the tasks, if all tasks are numbered 0, 1, 2, ...: those of one
+ * range on one rank, whose parts have several workers, and of an import. */
+static void take_numbers(const struct reading *reading,
+                         struct workload *workload)
+{
+    int64_t total = workload->count + workload->nulls, last = -1;
+    workload->ids = allocate((size_t)workload->count, sizeof *workload->ids);
+    for (int64_t i = 0; i < workload->count; i++) {
+        int64_t number = (int64_t)(reading->ids[i] % EKI_NUMBERS);
+        if (number <= last || number >= total) {
+            free(workload->ids);
+            workload->ids = NULL;
+            return;
+        }
+        workload->ids[i] = last = number;
+    }
+}
+
+/* Read a number at *TEXT and step over it; false: there is none below MOST. */
+static bool read_number(const char **text, int64_t most, int64_t *number)
+{
+    const char *at = *text;
+    for (*number = 0; *at >= '0' && *at <= '9' && *number < most; at++)
+        *number = *number * 10 + (*at - '0');
+    bool is_good = at != *text && *number < most;
+    *text = at;
+    return is_good;
+}
+
+/* Read K, K-M or K- at *TEXT, of TOTAL, and step over it and its comma. */
+static bool read_span(const char **text, int64_t total, int64_t *first,
+                      int64_t *last)
+{
+    if (!read_number(text, total, first))
+        return false;
+    *last = *first;
+    if (**text == '-') {
+        ++*text;
+        *last = total - 1;
+        if (**text != ',' && **text != '\0' && !read_number(text, total, last))
+            return false;
+    }
+    if (**text != ',')
+        return **text == '\0' && *first <= *last;
+    ++*text;
+    return **text != '\0' && *first <= *last;
+}
+
+/* Read TEXT into LIST unless that is NULL; how many they are, 0: it is wrong.
+ */
+static int read_list(const char *text, int64_t total, int64_t *list)
+{
+    enum {
+        MOST = 10000
+    };
+    int count = 0;
+    do {
+        int64_t first, last;
+        if (!read_span(&text, total, &first, &last) ||
+            last - first >= MOST - count)
+            return 0;
+        for (; first <= last; first++, count++) {
+            if (list)
+                list[count] = first;
+        }
+    } while (*text != '\0');
+    return count;
+}
+
+static bool choose(struct reading *reading, struct message *message)
+{
+    const char *text = reading->source->iterations;
+    int64_t total = reading->record->iteration_count;
+    if (!text)
+        text = "0";
+    reading->count = read_list(text, total, NULL);
+    if (reading->count == 0)
+        return message_set(message,
+                           "--iteration is '%.100s'; '%.300s' has %lld, "
+                           "numbered from 0; allowed: K, K-M, K-, or a list "
+                           "of them with commas",
+                           text, reading->source->record, (long long)total);
+    reading->list = allocate((size_t)reading->count, sizeof *reading->list);
+    read_list(text, total, reading->list);
+    return true;
+}
+
+static bool join_all(struct reading *reading, struct message *message)
+{
+    for (int i = 0; i < reading->count; i++) {
+        if (!load(reading, reading->list[i], message))
+            return false;
+        join(reading);
+    }
+    if (reading->tasks >= 1 && reading->tasks <= WORKLOAD_TASKS_MOST)
+        return true;
+    return message_set(message,
+                       "'%.300s' has %lld tasks that take time; allowed: 1 "
+                       "... %d",
+                       reading->source->record, (long long)reading->tasks,
+                       WORKLOAD_TASKS_MOST);
+}
+
+static bool fill_all(struct reading *reading, struct workload *workload,
+                     struct message *message)
+{
+    size_t count = (size_t)workload->count;
+    workload->base_s =
+        allocate((size_t)reading->count * count, sizeof *workload->base_s);
+    workload->iterations = reading->count;
+    for (int i = 0; i < reading->count; i++) {
+        if (!load(reading, reading->list[i], message))
+            return false;
+        fill(reading, workload->base_s + (size_t)i * count);
+    }
+    return true;
+}
+
+static void name_workload(const struct workload_source *source,
+                          struct workload *workload)
+{
+    const char *slash = strrchr(source->record, '/');
+    const char *list = source->iterations ? source->iterations : "0";
+    snprintf(workload->name, sizeof workload->name, "%.80s, iteration%s %.30s",
+             slash ? slash + 1 : source->record,
+             workload->iterations > 1 ? "s" : "", list);
+}
+
+static bool take(struct reading *reading, struct workload *workload,
+                 struct message *message)
+{
+    if (!choose(reading, message) || !join_all(reading, message))
+        return false;
+    workload->count = reading->tasks;
+    workload->nulls =
+        reading->total > reading->tasks ? reading->total - reading->tasks : 0;
+    workload->workers = reading->record->shape.workers;
+    workload->ran_on = reading->ran_on;
+    reading->ran_on = NULL;
+    if (reading->source->has_nulls)
+        take_numbers(reading, workload);
+    if (!fill_all(reading, workload, message))
+        return false;
+    name_workload(reading->source, workload);
+    return true;
+}
+
+bool recorded_read(const struct workload_source *source,
+                   struct workload *workload, struct message *message)
+{
+    struct reading reading = {.source = source, .loaded = -1};
+    if (eki_record_open(source->record, &reading.record) != EK_OK)
+        return message_set(message, "%s", ek_error_message());
+    bool is_good = take(&reading, workload, message);
+    unload(&reading);
+    free(reading.list);
+    free(reading.ids);
+    free(reading.ran_on);
+    eki_record_close(&reading.record);
+    return is_good;
+}
