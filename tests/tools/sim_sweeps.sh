@@ -130,6 +130,7 @@ done <<END
 --synthetic lognormal:n=500,mean=100,cv=1 --cores 72 --slowness 1,2 --policy original --steal counter
 --record $record --cores 240 --mode sampled
 --synthetic constant:n=10,mean=1 --cores 2
+--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --jitter 5
 --synthetic lognormal:n=2000,mean=1e-3,nulls=30000 --cores 48 --modes StealAll
 END
 # What nobody balances stays: one load starts and runs; blocks of two, each of
