@@ -60,10 +60,13 @@ static double look_ns(const struct eki_sim *sim)
 static double round_trip_ns(const struct eki_sim *sim)
 {
     const struct eki_machine *machine = &sim->machine;
-    double thieves =
-        (double)sim->sample.thief_count / (double)sim->topology->nodes;
-    double away = 2 * machine->latency + look_ns(sim);
-    double wanted = 2 * (machine->handle + machine->poll) + machine->send;
+    double nodes = sim->topology->nodes;
+    double thieves = (double)sim->sample.thief_count / nodes;
+    /* One rank of a node handles all requests, each the answers of its own. */
+    double share = nodes / (double)sim->setup.ranks;
+    double step = machine->handle + machine->poll;
+    double away = 2 * machine->latency + look_ns(sim) + (1 - share) * step;
+    double wanted = (1 + share) * step + share * machine->send;
     double z = away + backoff_most_ns(sim);
     double a = wanted * (z + wanted / 2);
     double b = z + wanted + wanted * thieves;
@@ -83,14 +86,24 @@ static double draw_uniform(struct eki_sim *sim)
     return (double)((eki_random_next(&sim->random) >> 11) + 1) * 0x1p-53;
 }
 
+/* Of a thief.  Who does not sleep looks at its own node where it draws that,
+ * and where it sees an answer and has to wait. */
+static double attempts_per_period(const struct eki_sim *sim)
+{
+    double workers = sim->topology->workers, nodes = sim->topology->nodes;
+    if (!sim->setup.has_pause || nodes < 2)
+        return 1;
+    return (workers - 1) / (workers - workers / nodes) +
+           (sim->setup.pause_ns > 0);
+}
+
 /* Count the attempts of the thieves so far. */
 static void count_attempts(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
-    /* Who sees an answer and has to wait looks at its own node meanwhile. */
-    int looks = sim->setup.has_pause && sim->setup.pause_ns > 0;
     if (sample->period_ns > 0)
-        sample->attempts += (1 + looks) * (double)(sim->now - sample->since) /
+        sample->attempts += attempts_per_period(sim) *
+                            (double)(sim->now - sample->since) /
                             sample->period_ns;
     sample->since = sim->now;
 }
