@@ -507,6 +507,7 @@ static void ranks_may_be_unequal(void)
         options.workers = 1 + (job_rank * 2 + 1) % 3;
         options.steal = EK_STEAL_NONE;
         options.balance_group = 3;
+        options.balance_gather = EK_GATHER_CORE;
         ek_collection *tasks = make(&options, &function);
         int64_t n = (int64_t)EACH * ek_worker_count(tasks);
         for (int64_t i = 0; job_rank == job_size - 1 && i < n; i++)
