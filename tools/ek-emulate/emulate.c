@@ -17,6 +17,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* By how much tasks slept too long. */
+struct overshoot {
+    double sum_s, squares;
+};
+
 struct emulation {
     const struct run *run;
     const struct mode *mode;
@@ -25,8 +30,8 @@ struct emulation {
     struct place place;
     struct positions positions; /* of tasks among null ones */
     /* In this iteration: */
-    double *overshoot_s; /* [workers of the rank] sum of what was too long */
-    _Atomic int *runs;   /* [workload->count] how often each task ran */
+    struct overshoot *overshoot; /* [workers of the rank] */
+    _Atomic int *runs;           /* [workload->count] how often each task ran */
 };
 
 static double read_clock(clockid_t clock)
@@ -52,8 +57,10 @@ static int wait_task(struct emulation *emulation, ek_worker *worker,
     double deadline_s =
         read_clock(CLOCK_MONOTONIC) + emulation->run->workload->now_s[task];
     sleep_until(deadline_s);
-    emulation->overshoot_s[ek_worker_here(worker)] +=
-        read_clock(CLOCK_MONOTONIC) - deadline_s;
+    double late_s = read_clock(CLOCK_MONOTONIC) - deadline_s;
+    struct overshoot *overshoot = &emulation->overshoot[ek_worker_here(worker)];
+    overshoot->sum_s += late_s;
+    overshoot->squares += late_s * late_s;
     /* relaxed: the end of the iteration comes before it is read. */
     atomic_fetch_add_explicit(&emulation->runs[task], 1, memory_order_relaxed);
     return 0;
@@ -163,12 +170,13 @@ static double read_cpu(void)
 }
 
 /* Since the last call. */
-static double take_overshoot(struct emulation *emulation)
+static struct overshoot take_overshoot(struct emulation *emulation)
 {
-    double sum = 0;
+    struct overshoot sum = {0};
     for (int i = 0; i < emulation->run->arguments->workers; i++) {
-        sum += emulation->overshoot_s[i];
-        emulation->overshoot_s[i] = 0;
+        sum.sum_s += emulation->overshoot[i].sum_s;
+        sum.squares += emulation->overshoot[i].squares;
+        emulation->overshoot[i] = (struct overshoot){0};
     }
     return sum;
 }
@@ -210,11 +218,16 @@ static void fill_sums(struct emulation *emulation,
                       const ek_restore_report *restore, double cpu_s,
                       struct row *row)
 {
-    double sums[3] = {cpu_s, take_overshoot(emulation), (double)restore->moved};
-    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    const struct workload *workload = emulation->run->workload;
+    struct overshoot overshoot = take_overshoot(emulation);
+    double sums[4] = {cpu_s, overshoot.sum_s, (double)restore->moved,
+                      overshoot.squares};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     row->values[FIELD_CORES] = sums[0] / row->values[FIELD_MAKESPAN];
-    row->values[FIELD_OVERSHOOT] =
-        sums[1] / (double)emulation->run->workload->count;
+    row->values[FIELD_OVERSHOOT] = sums[1] / (double)workload->count;
+    /* The exponential law that takes as much and varies as much. */
+    row->values[FIELD_PAUSE_SHARE] = sums[1] / (workload->sum_s + sums[1]);
+    row->values[FIELD_PAUSE] = sums[3] / (2 * sums[1]);
     /* Only a rebalance counts moves within a rank. */
     row->values[FIELD_MOVED] = fmax(sums[2], (double)restore->migrations);
 }
@@ -291,11 +304,11 @@ int emulate(const struct run *run, const struct mode *mode, int round,
         .round = round,
         .place = {workload, run->rank * workers, workers, run->ranks * workers},
         .positions = positions_make(workload, workload->nulls),
-        .overshoot_s = allocate((size_t)workers, sizeof(double)),
+        .overshoot = allocate((size_t)workers, sizeof *emulation.overshoot),
         .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
     int exit_status = run_iterations(&emulation, rows, message);
     job_close(&emulation.job);
-    free(emulation.overshoot_s);
+    free(emulation.overshoot);
     free(emulation.runs);
     return exit_status;
 }

@@ -63,6 +63,8 @@ enum field {
     FIELD_RESTORE,
     FIELD_OVERSHOOT,
     FIELD_CORES,
+    FIELD_PAUSE_SHARE,
+    FIELD_PAUSE,
     FIELDS
 };
 

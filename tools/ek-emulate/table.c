@@ -28,7 +28,9 @@ static const struct column column[FIELDS] = {
     [FIELD_MOVED] = {"moved", "", "moved", 7, 0, 1},
     [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 2, 1e3},
     [FIELD_OVERSHOOT] = {"overshoot_s", "overshoot", "us", 9, 1, 1e6},
-    [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1}};
+    [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1},
+    [FIELD_PAUSE_SHARE] = {"pause_share", NULL, NULL, 0, 0, 1},
+    [FIELD_PAUSE] = {"pause_s", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
 
