@@ -48,16 +48,35 @@ bool jitter_read(const char *text, struct eki_machine *machine,
     return true;
 }
 
+/* Beyond the longest run. */
+#define NS_MOST 1e18
+
+/* Above 0, at most 1. */
+static double draw_uniform(struct eki_random *random)
+{
+    return (double)((eki_random_next(random) >> 11) + 1) * 0x1p-53;
+}
+
 static uint64_t draw(struct eki_random *random, double mean_ns)
 {
-    double uniform = (double)((eki_random_next(random) >> 11) + 1) * 0x1p-53;
-    return (uint64_t)(-mean_ns * eki_exact_log(uniform));
+    double ns = -mean_ns * eki_exact_log(draw_uniform(random));
+    return (uint64_t)(ns < NS_MOST ? ns : NS_MOST);
 }
 
 static void draw_next(const struct jitter *jitter, struct pause *pause)
 {
     pause->begin = pause->end + draw(&pause->random, jitter->run_ns);
     pause->end = pause->begin + 1 + draw(&pause->random, jitter->pause_ns);
+}
+
+/* Some workers begin in a pause, whose rest is as long as a whole one. */
+static void begin(const struct jitter *jitter, struct pause *pause,
+                  double share)
+{
+    if (draw_uniform(&pause->random) * 100 <= share)
+        pause->end = 1 + draw(&pause->random, jitter->pause_ns);
+    else
+        draw_next(jitter, pause);
 }
 
 struct jitter *jitter_open(const struct run *run)
@@ -73,7 +92,7 @@ struct jitter *jitter_open(const struct run *run)
     for (size_t w = 0; w < workers; w++) {
         eki_random_seed(&jitter->pauses[w].random, (uint64_t)run->source->seed,
                         STREAM_JITTER + w);
-        draw_next(jitter, &jitter->pauses[w]);
+        begin(jitter, &jitter->pauses[w], share);
     }
     return jitter;
 }

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Make records, run ek-sim, and read what comes of it."""
+import concurrent.futures
+import csv
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+from hpdc12 import study
+
+
+class Failed(Exception):
+    pass
+
+
+class Results:
+    """Rows of ek-sim: of a job and a way, and of Table 3."""
+
+    def __init__(self):
+        self.rows = {}   # (job, way name): rows of all seeds
+        self.dealt = {}  # study.Dealt: rows
+        self.traces = {}  # (job, way name): path
+        self.counts = {}  # workload: what hf_be counted, a dict
+
+    def has(self, job, way):
+        return (job, way) in self.rows
+
+    def values(self, job, way, iteration, column):
+        """Of each seed; iteration -1: the last one."""
+        rows = self.rows[job, way]
+        if iteration < 0:
+            iteration = max(int(row["iteration"]) for row in rows)
+        return [float(row[column]) for row in rows
+                if int(row["iteration"]) == iteration]
+
+
+def hash_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def write(path, text):
+    """All of it, or nothing."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text)
+    os.replace(new, path)
+
+
+class Runner:
+    def __init__(self, root, build, runs):
+        self.runs = pathlib.Path(runs).resolve()
+        self.sim = pathlib.Path(build).resolve() / "tools/ek-sim/ek-sim"
+        self.hf_be = pathlib.Path(build).resolve() / "examples/hf_be/hf_be"
+        self.mpirun = root / "tools/mpirun"
+        for program in (self.sim, self.hf_be):
+            if not program.exists():
+                raise Failed("'%s' is not built" % program)
+        self.stamp = hash_of(self.sim)
+        self.records = {}  # hashes
+
+    def run(self, chosen, jobs):
+        """All of a study, `jobs` simulations at a time."""
+        results = Results()
+        todo = list(self.list_runs(chosen, results))
+        for workload in sorted({job.workload for job in chosen.jobs}):
+            results.counts[workload] = self.count(workload)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            waiting = {pool.submit(self.simulate, name, arguments, trace): key
+                       for key, name, arguments, trace in todo}
+            try:
+                self.collect(waiting, results)
+            except BaseException:
+                for future in waiting:
+                    future.cancel()
+                raise
+        # In the order of the study, not that in which they ended.
+        results.dealt = {key: results.dealt[key] for key in chosen.dealt}
+        return results
+
+    def collect(self, waiting, results):
+        done = 0
+        for future in concurrent.futures.as_completed(waiting):
+            key, rows = waiting[future], future.result()
+            if isinstance(key, study.Dealt):
+                results.dealt[key] = rows
+            else:
+                results.rows[key] = rows
+            done += 1
+            if sys.stderr.isatty():
+                print("\r%d of %d runs " % (done, len(waiting)), end="",
+                      file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+    def list_runs(self, chosen, results):
+        """Key, name, arguments and trace of every run."""
+        for job in chosen.jobs:
+            iterations = chosen.iterations[job.machine]
+            for way in chosen.ways[job.machine]:
+                name = "%s-%s-%d-%s" % (job.workload.name, job.machine,
+                                        job.cores, way.name)
+                arguments = self.job_arguments(job) + [
+                    "--start", "block", "--mode", "sampled",
+                    "--seeds", str(job.seeds), "--iterations",
+                    str(min(iterations, way.iterations or iterations))]
+                trace = None
+                if job in chosen.traced and way.name in study.WATCHED:
+                    trace = self.runs / (name + ".trace")
+                    results.traces[job, way.name] = trace
+                yield ((job, way.name), name, arguments + list(way.arguments),
+                       trace)
+        for dealt in chosen.dealt:
+            name = "table3-%d-%d-%d-%s" % (dealt.job.cores, dealt.every,
+                                           dealt.more, dealt.balancer)
+            arguments = self.job_arguments(dealt.job) + [
+                "--start", "uneven:%d:%d" % (dealt.every, dealt.more),
+                "--steal", "none", "--iterations", "2"]
+            balancer = study.BALANCERS[dealt.balancer]
+            yield dealt, name, arguments + list(balancer.arguments), None
+
+    def job_arguments(self, job):
+        return ["--record", str(self.record(job.workload)),
+                "--machine", job.machine, "--cores", str(job.cores), "--csv"]
+
+    def record(self, workload):
+        return self.runs / (workload.name + ".ekr")
+
+    def count(self, workload):
+        """Make the record of a workload, and say what it holds."""
+        record = self.record(workload)
+        told = record.with_suffix(".txt")
+        arguments = ["--count", "--atoms", str(workload.atoms), "--spacing",
+                     study.SPACING, "--tile", str(workload.tile),
+                     "--integral-ns", study.INTEGRAL_NS, "--test-ns", "0"]
+        said = "%s %s\n" % (hash_of(self.hf_be), " ".join(arguments))
+        if not (record.exists() and told.exists() and
+                told.read_text().startswith(said)):
+            environment = dict(os.environ, EVENKEEL_WORKERS="1")
+            write(told, said + self.call(
+                [self.mpirun, "-n", "1", self.hf_be] + arguments +
+                ["--record", record], environment))
+        self.records[record.name] = hash_of(record)
+        return counted(told.read_text().split("\n", 1)[1])
+
+    def simulate(self, name, arguments, trace):
+        """Rows of a run, which is made unless it is there."""
+        stamp, rows = self.runs / (name + ".args"), self.runs / (name + ".csv")
+        said = "%s %s\n" % (self.stamp, " ".join(
+            a if not a.startswith("/") else "%s:%s" % (
+                os.path.basename(a), self.records[os.path.basename(a)])
+            for a in arguments))
+        if not (stamp.exists() and rows.exists() and
+                stamp.read_text() == said and (not trace or trace.exists())):
+            stamp.unlink(missing_ok=True)
+            more = ["--utilization", str(trace)] if trace else []
+            write(rows, self.call([self.sim] + arguments + more))
+            write(stamp, said)
+        with rows.open(newline="") as stream:
+            return [row for row in csv.DictReader(stream)
+                    if row["statistic"] == "run"]
+
+    @staticmethod
+    def call(command, environment=None):
+        done = subprocess.run([str(word) for word in command],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env=environment, check=False)
+        if done.returncode != 0:
+            raise Failed("%s: exit status %d: %s" % (
+                " ".join(str(word) for word in command), done.returncode,
+                done.stderr.strip()))
+        return done.stdout
+
+
+def counted(text):
+    """The figures of hf_be --count, by name."""
+    words = text.replace(",", "").split()
+    return {"tasks": int(words[words.index("tasks") - 1]),
+            "real": int(words[words.index("non-null") - 1]),
+            "integrals": int(words[words.index("integrals") - 1]),
+            "seconds": float(words[words.index("tests:") + 1]),
+            "longest": float(words[-2])}
