@@ -76,6 +76,8 @@ def style(kind, color, printed):
 def by_cores(figures):
     panels = []
     for (workload, machine), jobs in groups(figures):
+        if len(jobs) == 1:
+            continue
         panel = Panel(title_of(workload, machine), "cores", "% of best",
                       "set logscale x 2; set xrange [%g:%g]; "
                       "set xtics (%s)" %

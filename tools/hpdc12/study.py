@@ -100,7 +100,6 @@ HOPPER = ([Job(BE256, "hopper", c, s) for c, s in
            ((9600, 3), (19200, 3), (38400, 2), (76800, 2))])
 FARTHER = [Job(BE256_20, "titan", 8000, 1),
            Job(BE512_20, "titan", 128000, 1),
-           Job(BE256_20, "intrepid", 40960, 1),
            Job(BE512_20, "intrepid", 163840, 1)]
 
 WHOLE = Study(
