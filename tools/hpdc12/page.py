@@ -67,9 +67,7 @@ def last_iterations(figures, value):
     """Figure 5: all ways of a machine, last iteration."""
     text = ""
     for machine, ways in figures.chosen.ways.items():
-        titles = ["job"] + ["%s, %s" % (way.title, "as printed" if way.printed
-                                        else "ours") if way.name != "static"
-                            else way.title for way in ways]
+        titles = ["job"] + [way.label() for way in ways]
         rows = [[name_of(job)] + [value(job, way.name, -1).text(1, 100)
                                   for way in ways]
                 for job in figures.jobs(machine)]

@@ -62,11 +62,6 @@ def title_of(workload, machine):
     return "%s, %s" % (workload.title, machine.capitalize())
 
 
-def way_title(way):
-    return way.title if way.name == "static" else "%s, %s" % (
-        way.title, "as printed" if way.printed else "ours")
-
-
 def style(kind, color, printed):
     """Lines of the paper's ways are whole, ours are dashed."""
     return "%s linecolor %d dashtype %d" % (kind, color + 1,
@@ -86,7 +81,7 @@ def by_cores(figures):
                        ", ".join(str(job.cores) for job in jobs)))
         for i, way in enumerate(figures.chosen.ways[machine]):
             if way.name != "static":  # far below all others
-                panel.add(way_title(way),
+                panel.add(way.label(),
                           [(job.cores, 100 * figures.relative(
                               job, way.name, -1).mean) for job in jobs],
                           style("linespoints", i, way.printed))
@@ -131,7 +126,7 @@ def over_time(figures):
         for i, way in enumerate(figures.chosen.ways[job.machine]):
             path = figures.results.traces.get((job, way.name))
             if path:
-                panel.add(way_title(way), read_trace(
+                panel.add(way.label(), read_trace(
                     path, figures.results.rows[job, way.name][0]["seed"],
                     figures.iterations(job, way.name)),
                     style("lines", i, way.printed))

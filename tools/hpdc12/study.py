@@ -15,7 +15,13 @@ Job = namedtuple("Job", "workload machine cores seeds")
 # A way to balance; iterations: None for all of the study.  `printed` has the
 # paper's habits: restored tasks in the order of their execution, and thieves
 # that ask again at once.
-Way = namedtuple("Way", "name title arguments iterations printed")
+class Way(namedtuple("Way", "name title arguments iterations printed")):
+    __slots__ = ()
+
+    def label(self):
+        return self.title if self.name == "static" else "%s, %s" % (
+            self.title, "as printed" if self.printed else "ours")
+
 
 # Tasks dealt unevenly as for Table 3, and a rebalancer.
 Dealt = namedtuple("Dealt", "job every more balancer")
