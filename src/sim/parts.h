@@ -109,9 +109,12 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* The first time at NS or later at which WORKER, which waits, looks. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);
-/* Let WORKER look for something that is there from NS on, if it waits. */
+/* Let WORKER look for something that is there from NS on, if it waits ... */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
+/* ... also if it is its task that waits. */
+void eki_sim_wake_told(struct eki_sim *sim, struct eki_sim_worker *worker,
+                       uint64_t ns);
 /* Let all workers of a node look that wait ... */
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */

@@ -13,7 +13,8 @@
  * it may ask another node, when a message has come, when somebody on its node
  * publishes, when the phase ends; and every second.  A program with a pace of
  * its own says how long each look waits instead, and how long after a message
- * came, or a worker wants something, the server looks.
+ * came, or a worker wants something, the server looks.  A task that waits for
+ * tiles looks when a message for its worker has come.
  *
  * The same setup and program are the same run.
  *
@@ -45,6 +46,7 @@ enum eki_sim_state {
     EKI_SIM_RUNS,     /* host: an iteration; worker: a task or an index */
     EKI_SIM_STEPS,    /* worker: is stepped */
     EKI_SIM_WAITS,    /* worker: has nothing to do */
+    EKI_SIM_HALTS,    /* worker: its task waits for tiles */
     EKI_SIM_ENDS,     /* host: brings workers without thread to the end */
     EKI_SIM_SERVES,   /* host: workers are done, the server not yet; worker:
                          takes messages between two tasks */
@@ -74,7 +76,8 @@ struct eki_sim_worker {
     bool never;         /* no thread comes for it in this iteration */
     bool is_visible;    /* others can claim tasks from it */
     int code;           /* what its task returns */
-    uint64_t since;     /* when it began to wait */
+    uint64_t since;     /* when it, or its task, began to wait */
+    uint64_t halted_ns; /* that its tasks have waited for tiles so far */
     uint64_t word_free; /* when the last atomic on its deque's word is over */
     int64_t index;      /* the one that runs */
     /* Where steals are sampled (sampled.c). */
@@ -137,8 +140,11 @@ struct eki_sim;
 
 /* EKI_PACE_ARRIVE of a worker that never gets a thread. */
 #define EKI_SIM_NEVER UINT64_MAX
-/* What task() returns of a task that has ended. */
+/* What task() returns of a task that has ended ... */
 #define EKI_SIM_ENDS_NOW UINT64_MAX
+/* ... or waits for tiles, which none does as it begins: it is called again when
+ * a message for its worker has come. */
+#define EKI_SIM_WAITS_FOR_TILES (UINT64_MAX - 1)
 
 /* Each function may be NULL but task() and iteration(). */
 struct eki_sim_program {
@@ -154,8 +160,9 @@ struct eki_sim_program {
     /*
      * Begin the task in worker->worker->batch.current (BEGINS), or go on with
      * it: spawn, mark, fail, poll.  Returns the time until the task wants to go
-     * on, or EKI_SIM_ENDS_NOW; then the worker's `code` is what the task
-     * returns.  Where the worker's is_index is set, likewise for its `index`.
+     * on, EKI_SIM_WAITS_FOR_TILES, or EKI_SIM_ENDS_NOW; then the worker's
+     * `code` is what the task returns.  Where the worker's is_index is set,
+     * likewise for its `index`.
      */
     uint64_t (*task)(void *context, struct eki_sim_worker *worker, bool begins);
     void (*worker_done)(void *context, struct eki_sim_worker *worker);

@@ -44,7 +44,7 @@ static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
     uint64_t first_look = UINT64_MAX;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
-        if (worker->state != EKI_SIM_WAITS)
+        if (worker->state != EKI_SIM_WAITS && worker->state != EKI_SIM_HALTS)
             continue;
         uint64_t look = eki_sim_look_of(sim, worker, ns + 1);
         if (look < first_look) {
@@ -96,6 +96,15 @@ void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns)
 {
     if (worker->state == EKI_SIM_WAITS && !sim->program->pace)
+        eki_heap_set_early(&sim->heap, worker->actor,
+                           eki_sim_look_of(sim, worker, ns));
+}
+
+void eki_sim_wake_told(struct eki_sim *sim, struct eki_sim_worker *worker,
+                       uint64_t ns)
+{
+    if ((worker->state == EKI_SIM_WAITS || worker->state == EKI_SIM_HALTS) &&
+        !sim->program->pace)
         eki_heap_set_early(&sim->heap, worker->actor,
                            eki_sim_look_of(sim, worker, ns));
 }

@@ -298,19 +298,65 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     worker->code = 0;
 }
 
-/* Run tasks until one takes time; false: none is left in the batch.  The first
- * begins AHEAD nanoseconds from now. */
-static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                      bool begins, double ahead)
+/* The task waits for tiles.  Its worker shows what it has, as ek_poll() does,
+ * and steps the server where workers do. */
+EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    const struct eki_sim_program *program = sim->program;
-    uint64_t ns;
-    while ((ns = program->task(program->context, worker, begins)) ==
-           EKI_SIM_ENDS_NOW) {
+    struct eki_sim_rank *rank = worker->rank;
+    bool held = eki_sim_is_polling(sim, rank) && is_held(sim, rank);
+    if (worker->state != EKI_SIM_HALTS) {
+        eki_worker_publish_now(worker->worker);
+        eki_sim_note_visible(sim, worker);
+        set_state(sim, worker, EKI_SIM_HALTS);
+        worker->since = sim->now;
+    }
+    uint64_t busy = poll_server(sim, rank, true);
+    if (!eki_sim_is_polling(sim, rank) || held)
+        eki_sim_call_server(sim, rank, sim->now);
+    if (sim->program->pace) {
+        eki_heap_set(&sim->heap, worker->actor,
+                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
+        return;
+    }
+    uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_poll(sim, rank));
+    if (held)
+        look = earlier(look, rank->busy_until + 1);
+    eki_heap_set_early(
+        &sim->heap, worker->actor,
+        eki_sim_look_of(sim, worker,
+                        later(look, sim->now + busy + EKI_SIM_SPIN_NS)));
+}
+
+/* The task goes on that has waited for tiles. */
+EKI_COLD static void end_halt(struct eki_sim *sim,
+                              struct eki_sim_worker *worker)
+{
+    worker->halted_ns += sim->now - worker->since;
+    set_state(sim, worker, EKI_SIM_RUNS);
+}
+
+/* What the task says as it begins, or goes on. */
+static uint64_t call_task(struct eki_sim *sim, struct eki_sim_worker *worker,
+                          bool begins)
+{
+    return sim->program->task(sim->program->context, worker, begins);
+}
+
+/* Run tasks until one takes time or waits; false: none is left in the batch.
+ * The first says NS; if it BEGINS, then AHEAD nanoseconds from now. */
+static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      uint64_t ns, bool begins, double ahead)
+{
+    for (; ns == EKI_SIM_ENDS_NOW; ns = call_task(sim, worker, true)) {
         end_task(sim, worker);
         begins = true;
         if (!take(worker))
             return false;
+    }
+    if (EKI_UNLIKELY(ns == EKI_SIM_WAITS_FOR_TILES)) {
+        EKI_ASSERT(!begins);
+        halt(sim, worker);
+        return true;
     }
     if (begins)
         ns += (uint64_t)(sim->machine.task + ahead + 0.5);
@@ -330,7 +376,8 @@ static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
         inner->batch.stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
         inner->batch.restamp = false;
     }
-    if (take(worker) && run_tasks(sim, worker, true, ahead))
+    if (take(worker) &&
+        run_tasks(sim, worker, call_task(sim, worker, true), true, ahead))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
     go_on(sim, worker, ahead + 1);
@@ -423,7 +470,11 @@ static void go_on_serving(struct eki_sim *sim, struct eki_sim_worker *worker)
 /* A task goes on, or has ended, and with it the batch. */
 static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    if (run_tasks(sim, worker, false, 0))
+    uint64_t said = call_task(sim, worker, false);
+    if (EKI_UNLIKELY(worker->state == EKI_SIM_HALTS) &&
+        said != EKI_SIM_WAITS_FOR_TILES)
+        end_halt(sim, worker);
+    if (run_tasks(sim, worker, said, false, 0))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
     uint64_t ns = poll_server(sim, worker->rank, false);
@@ -445,6 +496,7 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
         arrive(sim, worker);
         break;
     case EKI_SIM_RUNS:
+    case EKI_SIM_HALTS:
         go_on_running(sim, worker);
         break;
     case EKI_SIM_SERVES:

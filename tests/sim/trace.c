@@ -27,9 +27,9 @@ void explore_say(struct explore *explore, const char *format, ...)
 static const char *state_name(int state)
 {
     static const char *const names[] = {
-        "serial code", "before its fault", "runs",     "steps",
-        "waits",       "fetches absent",   "serves",   "has left",
-        "restored",    "moves tasks",      "all over", "done"};
+        "serial code",     "before its fault", "runs",   "steps",    "waits",
+        "waits for tiles", "fetches absent",   "serves", "has left", "restored",
+        "moves tasks",     "all over",         "done"};
     return names[state];
 }
 
