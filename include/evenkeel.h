@@ -828,6 +828,43 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
 EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
                           const void *payload, size_t bytes, int flags);
 
+/**
+ * Add a seed to another collection from a running task.
+ *
+ * The seed belongs to the worker of @p other that has the number of @p worker
+ * within the rank, or to that number modulo its workers there; its home is this
+ * rank.  It is there for the next call of @p other: ek_process() runs and
+ * counts it, ek_visit_tasks() shows it, ek_clear() forgets it, and ek_restore()
+ * leaves it where it is.  The reports of the running collection do not count
+ * it.
+ *
+ * @param[in] other     Any other collection, over other ranks, too: it has no
+ *                      iteration open, for this process has one at a time.
+ *                      One that was destroyed is not recognized.
+ * @param[in] function  From ek_register() of @p other.
+ * @param[in] payload   Copied; may be NULL if @p bytes is 0.
+ * @param[in] bytes     At most options.payload_bytes of @p other.
+ *
+ * @retval EK_ERR_ARG     @p other is NULL or the collection that runs the task
+ *                        (use ek_spawn()), unknown function, payload too large
+ *                        or NULL.
+ * @retval EK_ERR_STATE   The iteration of @p worker is over.
+ * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
+ * @retval EK_ERR_NOMEM   The seed is not there; all before it are.
+ *
+ * Call:    Local.
+ * Threads: The one that runs the task of @p worker; all workers at once, with
+ *          ek_add_task() and ek_add_range() of @p other, but with no other call
+ *          of it.
+ * Cost:    About 30 ns and a slot of @p other; workers wait for each other only
+ *          where @p other has less of them on this rank.
+ * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012: tasks are created "as
+ *          part of the same or another task collection".
+ */
+EK_API ek_status ek_spawn_into(ek_worker *worker, ek_collection *other,
+                               ek_function function, const void *payload,
+                               size_t bytes);
+
 /** This task had nothing to do this time; it keeps its last duration. */
 EK_API void ek_skip(ek_worker *worker);
 

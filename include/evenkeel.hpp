@@ -158,6 +158,8 @@ inline void leave_behind() noexcept
 
 } // namespace detail
 
+class collection;
+
 /** What runs a task; valid while the task runs. */
 class worker
 {
@@ -207,6 +209,11 @@ class worker
         check(
             ek_spawn(handle_, which.number(), &payload, sizeof payload, flags));
     }
+
+    /** Add a seed to another collection, of which @p which is a function. */
+    template <class Payload>
+    void spawn_into(const collection &other, function<Payload> which,
+                    const Payload &payload) const;
 
   private:
     ek_worker *handle_;
@@ -433,6 +440,14 @@ class collection
     std::mutex mutex_;
     std::vector<std::exception_ptr> failures_; /* under the mutex in a phase */
 };
+
+template <class Payload>
+void worker::spawn_into(const collection &other, function<Payload> which,
+                        const Payload &payload) const
+{
+    check(ek_spawn_into(handle_, other.handle(), which.number(), &payload,
+                        sizeof payload));
+}
 
 /** A task that iteration::next() has handed out; false: all is done. */
 class task

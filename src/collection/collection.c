@@ -83,6 +83,8 @@ static ek_status make_engine(ek_collection *tasks)
         status = eki_schemes_add(tasks->engine);
     if (status == EK_OK)
         status = eki_rebalance_add(tasks->engine);
+    if (status == EK_OK)
+        status = eki_inlets_create(tasks);
     return eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
@@ -187,6 +189,7 @@ static void free_parts(ek_collection *tasks)
         if (data)
             options->worker_destroy(data, options->worker_context);
     }
+    eki_inlets_destroy(tasks);
     eki_recording_destroy(&tasks->recording);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);

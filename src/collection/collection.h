@@ -41,6 +41,37 @@ struct eki_dealer {
     int next_worker;
 };
 
+/* Take N numbers in a row; returns the first. */
+static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
+{
+    if (EKI_UNLIKELY(n > dealer->last_id - dealer->next_id))
+        dealer->next_id = dealer->first_id;
+    uint64_t first = dealer->next_id;
+    dealer->next_id += n;
+    return first;
+}
+
+/*
+ * Seeds take the lower half of the numbers, spawned tasks the upper.  A
+ * sixteenth of the seeds' is for other threads than the home thread, and one
+ * for what tasks of other collections add.  After some 10^11 seeds the numbers
+ * start anew; then two tasks may have one id.
+ */
+#define EKI_SEED_NUMBERS (EKI_NUMBERS / 2)
+#define EKI_INLET_NUMBERS (EKI_SEED_NUMBERS / 16 * 15)
+#define EKI_OTHER_NUMBERS (EKI_SEED_NUMBERS / 16 * 14)
+
+/*
+ * Seeds that tasks of other collections add for one worker of this one.  The
+ * worker of the same number in the running collection adds to it, and where
+ * there are less inlets than workers, others do.
+ */
+struct eki_inlet {
+    _Alignas(EKI_LINE) pthread_mutex_t mutex; /* of what follows */
+    struct eki_dealer dealer;
+    struct eki_local seeds; /* emptied by eki_collection_gather() */
+};
+
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
@@ -67,6 +98,7 @@ struct ek_collection {
     size_t payload_limit; /* of payloads that need no look */
     pthread_mutex_t mutex;
     struct eki_local foreign; /* emptied by eki_collection_gather() */
+    struct eki_inlet *inlets; /* of each worker of the rank; NULL: not made */
 
     /* Hashes of what must be the same on all ranks; written by
      * one thread at a time while no iteration is open. */
@@ -174,6 +206,14 @@ void eki_collection_number(ek_collection *tasks);
 /* Hand the seeds that other threads have added to the workers; no thread may
  * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);
+
+/* Make an inlet for each worker; free those that were made. */
+ek_status eki_inlets_create(ek_collection *tasks);
+void eki_inlets_destroy(ek_collection *tasks);
+/* Hand what lies in them to the workers; forget it.  No thread may add
+ * meanwhile. */
+ek_status eki_inlets_gather(ek_collection *tasks);
+void eki_inlets_clear(ek_collection *tasks);
 
 /* The steal policy of the next or the open iteration, with its chunk, as the
  * options say, and as it is. */

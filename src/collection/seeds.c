@@ -4,7 +4,7 @@
  *
  * The thread that created the collection adds to the workers without a lock;
  * other threads add to a list of their own under a mutex, which the next
- * collective call deals out.
+ * collective call deals out.  Tasks of other collections add to inlets.
  */
 #include "collection/collection.h"
 
@@ -43,29 +43,11 @@ EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
         tasks, explain_add(tasks, call, function, bytes));
 }
 
-/*
- * Seeds take the lower half of the numbers, spawned tasks the upper.  An eighth
- * of the seeds' is for other threads than the home thread.  After some 10^11
- * seeds the numbers start anew; then two tasks may have one id.
- */
-#define SEED_NUMBERS (EKI_NUMBERS / 2)
-#define HOME_NUMBERS (SEED_NUMBERS / 8 * 7)
-
 void eki_collection_number(ek_collection *tasks)
 {
-    tasks->home = (struct eki_dealer){0, 0, HOME_NUMBERS, 0};
-    tasks->other =
-        (struct eki_dealer){HOME_NUMBERS, HOME_NUMBERS, SEED_NUMBERS, 0};
-}
-
-/* Take N numbers in a row; returns the first. */
-static inline uint64_t take_numbers(struct eki_dealer *dealer, uint64_t n)
-{
-    if (EKI_UNLIKELY(n > dealer->last_id - dealer->next_id))
-        dealer->next_id = dealer->first_id;
-    uint64_t first = dealer->next_id;
-    dealer->next_id += n;
-    return first;
+    tasks->home = (struct eki_dealer){0, 0, EKI_OTHER_NUMBERS, 0};
+    tasks->other = (struct eki_dealer){EKI_OTHER_NUMBERS, EKI_OTHER_NUMBERS,
+                                       EKI_INLET_NUMBERS, 0};
 }
 
 /* The worker whose turn it is. */
@@ -146,7 +128,7 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
     if (!home)
         pthread_mutex_lock(&tasks->mutex);
     const struct ek_worker *worker = deal(tasks, dealer);
-    uint64_t id = eki_id(worker->id, take_numbers(dealer, 1));
+    uint64_t id = eki_id(worker->id, eki_dealer_take(dealer, 1));
     if (!home)
         pthread_mutex_unlock(&tasks->mutex);
     fill(slot, function, payload, bytes, id);
@@ -177,7 +159,7 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
         return eki_collection_outcome_often(
             tasks, eki_error(EK_ERR_NOMEM, "no memory for a task"));
     fill(slot, function, payload, bytes,
-         eki_id(worker->id, take_numbers(&tasks->home, 1)));
+         eki_id(worker->id, eki_dealer_take(&tasks->home, 1)));
     return EK_OK;
 }
 
@@ -193,7 +175,7 @@ static inline ek_status add(ek_collection *tasks, ek_function function,
         return add_to_full(tasks, function, payload, bytes);
     deal(tasks, &tasks->home);
     fill(eki_local_add_seed(local), function, payload, bytes,
-         eki_id(worker->id, take_numbers(&tasks->home, 1)));
+         eki_id(worker->id, eki_dealer_take(&tasks->home, 1)));
     return EK_OK;
 }
 
@@ -259,7 +241,7 @@ static ek_status add_parts(ek_collection *tasks, ek_function function,
                          "%lld",
                          (long long)n,
                          (long long)(dealer->last_id - dealer->first_id));
-    uint64_t number = take_numbers(dealer, (uint64_t)n);
+    uint64_t number = eki_dealer_take(dealer, (uint64_t)n);
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
         int64_t from = here * share + (here < rest ? here : rest);
@@ -321,7 +303,7 @@ ek_status eki_collection_gather(ek_collection *tasks)
         foreign->seed_end -= foreign->slot_bytes;
         foreign->seed_top = foreign->seed_end;
     }
-    return EK_OK;
+    return eki_inlets_gather(tasks);
 }
 
 static ek_status clear(ek_collection *tasks)
@@ -333,6 +315,7 @@ static ek_status clear(ek_collection *tasks)
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->foreign);
+    eki_inlets_clear(tasks);
     tasks->engine->moves.count = 0;
     tasks->is_behind = false;
     if (tasks->state == EKI_STATE_RAN)

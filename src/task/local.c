@@ -78,6 +78,36 @@ bool eki_local_seeds_reserve(struct eki_local *local, int64_t n)
     return true;
 }
 
+/* Where there is nothing to add to, the two change their arrays. */
+static void swap_seeds(struct eki_local *local, struct eki_local *from)
+{
+    unsigned char *slots = local->seeds, *limit = local->seed_limit;
+    local->seeds = local->seed_base = from->seeds;
+    local->seed_top = local->seed_end = from->seed_end;
+    local->seed_limit = from->seed_limit;
+    from->seeds = slots;
+    from->seed_limit = limit;
+}
+
+bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from)
+{
+    size_t bytes = (size_t)(from->seed_end - from->seeds);
+    if (bytes == 0)
+        return true;
+    if (local->seed_end == local->seeds) {
+        swap_seeds(local, from);
+    } else {
+        if (!eki_local_seeds_reserve(
+                local, eki_local_slots(from, from->seeds, from->seed_end)))
+            return false;
+        memcpy(local->seed_end, from->seeds, bytes);
+        local->seed_end += bytes;
+        local->seed_top = local->seed_end;
+    }
+    eki_local_clear(from);
+    return true;
+}
+
 struct eki_slot *eki_local_seed_grow(struct eki_local *local)
 {
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);

@@ -344,6 +344,9 @@ static inline int64_t eki_local_count(const struct eki_local *local)
 
 /* Room for just N more seeds, outside of a phase; false: no memory. */
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n);
+/* Move all seeds of FROM, where nothing runs, on top of those of LOCAL, outside
+ * of a phase; false: no memory, and nothing has moved. */
+bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from);
 /* Room for one more seed on top; NULL: no memory.  The caller fills it. */
 struct eki_slot *eki_local_seed_grow(struct eki_local *local);
 static inline struct eki_slot *eki_local_add_seed(struct eki_local *local)

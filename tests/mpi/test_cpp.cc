@@ -62,6 +62,30 @@ static void bodies_run()
     EXPECT(tasks.restore(EK_RESTORE_ORIGINAL).policy == EK_RESTORE_ORIGINAL);
 }
 
+static void tasks_spawn_into_another_collection()
+{
+    evenkeel::collection first(MPI_COMM_WORLD), second(MPI_COMM_WORLD);
+    std::atomic<int> sum{0};
+    auto take = second.add_function<int>("take", [&](int x) { sum += x; });
+    auto give =
+        first.add_function<int>("give", [&](evenkeel::worker worker, int x) {
+            worker.spawn_into(second, take, 2 * x);
+            try {
+                worker.spawn_into(first, take, x);
+                EXPECT(!"reached");
+            } catch (const evenkeel::error &error) {
+                EXPECT(std::strstr(error.what(), "use ek_spawn"));
+            }
+        });
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_NONE);
+    for (int i = 0; i < 10; i++)
+        first.add(give, i);
+    first.process();
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
+    EXPECT(second.process_with_report().tasks == 10 * size);
+    EXPECT(sum_of(sum) == 90 * size);
+}
+
 static void statuses_are_exceptions()
 {
     evenkeel::collection tasks(MPI_COMM_WORLD);
@@ -202,6 +226,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     EXPECT(argc > 1 && std::atoi(argv[1]) == size);
     bodies_run();
+    tasks_spawn_into_another_collection();
     statuses_are_exceptions();
     exceptions_reach_all_ranks();
     a_collection_outlives_its_failures();

@@ -560,6 +560,39 @@ static void reserved_seeds_stay_where_they_are(void)
     eki_local_free(&local);
 }
 
+static void joined_seeds_lie_on_top(void)
+{
+    struct eki_local local, from;
+    eki_local_init(&local, 64);
+    eki_local_init(&from, 64);
+    CHECK(eki_local_join_seeds(&local, &from));
+    CHECK_EQ_INT(seed_count(&local), 0);
+    /* The first time there are none, and the array itself is taken. */
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; k < 10; k++)
+            fill(eki_local_add_seed(&from), (uint64_t)(10 * i + k),
+                 EKI_SLOT_SEED, 64);
+        if (i == 1) {
+            eki_memory_fail(1);
+            CHECK(!eki_local_join_seeds(&local, &from));
+            eki_memory_fail(0);
+            CHECK_EQ_INT(seed_count(&local), 10);
+            CHECK_EQ_INT(seed_count(&from), 10);
+        }
+        CHECK(eki_local_join_seeds(&local, &from));
+        CHECK_EQ_INT(seed_count(&from), 0);
+        CHECK_EQ_INT(seed_count(&local), 10 * (i + 1));
+        CHECK(eki_local_check(&local) == NULL);
+        CHECK(eki_local_check(&from) == NULL);
+    }
+    for (int i = 0; i < 3000; i++) {
+        CHECK_EQ_INT(seed_at(&local, i)->id, i);
+        CHECK(is_whole(seed_at(&local, i), 64));
+    }
+    eki_local_free(&local);
+    eki_local_free(&from);
+}
+
 static void hints_order_where_nothing_ran(void)
 {
     struct eki_local local;
@@ -858,5 +891,6 @@ int main(void)
     RUN(restores_conserve_all);
     RUN(growth_that_fails_loses_nothing);
     RUN(reserved_seeds_stay_where_they_are);
+    RUN(joined_seeds_lie_on_top);
     return check_result();
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inlets: seeds that running tasks of another collection add.
+ *
+ * A running worker adds to the inlet of its number, under a lock that it shares
+ * with others only where the other collection has less workers on this rank.
+ * One iteration is open in a process at a time, and whoever gathers enters
+ * after it: so the next call of the other collection finds all, without a lock.
+ */
+#include "collection/collection.h"
+
+ek_status eki_inlets_create(ek_collection *tasks)
+{
+    int workers = tasks->topology->workers_here;
+    tasks->inlets = eki_alloc_lines((size_t)workers * sizeof *tasks->inlets);
+    if (!tasks->inlets)
+        return eki_error(EK_ERR_NOMEM, "no memory for %d workers", workers);
+    for (int here = 0; here < workers; here++) {
+        struct eki_inlet *inlet = &tasks->inlets[here];
+        pthread_mutex_init(&inlet->mutex, NULL);
+        inlet->dealer = (struct eki_dealer){
+            EKI_INLET_NUMBERS, EKI_INLET_NUMBERS, EKI_SEED_NUMBERS, 0};
+        eki_local_init(&inlet->seeds, eki_slot_bytes(tasks->payload_bytes));
+    }
+    return EK_OK;
+}
+
+void eki_inlets_destroy(ek_collection *tasks)
+{
+    if (!tasks->inlets)
+        return;
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        eki_local_free(&tasks->inlets[here].seeds);
+        pthread_mutex_destroy(&tasks->inlets[here].mutex);
+    }
+    eki_free(tasks->inlets);
+}
+
+ek_status eki_inlets_gather(ek_collection *tasks)
+{
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        if (!eki_local_join_seeds(&tasks->engine->workers[here]->local,
+                                  &tasks->inlets[here].seeds))
+            return eki_error(EK_ERR_NOMEM, "no memory for a task");
+    }
+    return EK_OK;
+}
+
+void eki_inlets_clear(ek_collection *tasks)
+{
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        eki_local_clear(&tasks->inlets[here].seeds);
+}
+
+/* Whether OTHER takes seeds from tasks of WORKER. */
+static ek_status check_other(const ek_worker *worker,
+                             const ek_collection *other)
+{
+    if (!worker->engine->is_open)
+        return eki_error(EK_ERR_STATE,
+                         "ek_spawn_into: no iteration is open; the worker was "
+                         "kept from one before");
+    if (!other)
+        return eki_error(EK_ERR_ARG, "ek_spawn_into: collection is NULL");
+    if (worker->engine->owner == other)
+        return eki_error(EK_ERR_ARG,
+                         "ek_spawn_into: '%s' is the collection that runs this "
+                         "task; use ek_spawn",
+                         other->settings.name);
+    return EK_OK;
+}
+
+static ek_status check_task(const ek_collection *other, ek_function function,
+                            const void *payload, size_t bytes)
+{
+    if (function < 0 || function >= other->engine->function_count)
+        return eki_error(EK_ERR_ARG,
+                         "ek_spawn_into: function %d is not registered in "
+                         "'%s'; allowed: 0 ... %d",
+                         function, other->settings.name,
+                         other->engine->function_count - 1);
+    if (bytes > (size_t)other->payload_bytes)
+        return eki_error(EK_ERR_ARG,
+                         "ek_spawn_into: payload of %zu bytes; allowed in "
+                         "'%s': 0 ... %lld (option payload_bytes)",
+                         bytes, other->settings.name,
+                         (long long)other->payload_bytes);
+    if (!payload && bytes > 0)
+        return eki_error(EK_ERR_ARG, "ek_spawn_into: payload is NULL");
+    return EK_OK;
+}
+
+/* Add a seed of worker HERE of this rank. */
+static ek_status add(const ek_collection *other, int here, ek_function function,
+                     const void *payload, size_t bytes)
+{
+    struct eki_inlet *inlet = &other->inlets[here];
+    int64_t home = other->engine->workers[here]->id;
+    pthread_mutex_lock(&inlet->mutex);
+    struct eki_slot *slot = eki_local_add_seed(&inlet->seeds);
+    if (slot) {
+        eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED,
+                      eki_id(home, eki_dealer_take(&inlet->dealer, 1)));
+        eki_copy_payload(slot, payload, bytes);
+    }
+    pthread_mutex_unlock(&inlet->mutex);
+    return slot ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory for a task");
+}
+
+static ek_status spawn_into(const ek_worker *worker, ek_collection *other,
+                            ek_function function, const void *payload,
+                            size_t bytes)
+{
+    if (!worker)
+        return eki_error(EK_ERR_ARG, "ek_spawn_into: worker is NULL");
+    EKI_TRY(check_other(worker, other));
+    EKI_TRY(check_task(other, function, payload, bytes));
+    const struct eki_engine *engine = worker->engine;
+    if (engine->setup.is_checked)
+        EKI_TRY(eki_collection_check_thread(engine->owner, worker->here,
+                                            "ek_spawn_into"));
+    if (other->is_checked)
+        eki_collection_check_payload(other, "ek_spawn_into", function, payload,
+                                     bytes);
+    return add(other, worker->here % other->topology->workers_here, function,
+               payload, bytes);
+}
+
+ek_status ek_spawn_into(ek_worker *worker, ek_collection *other,
+                        ek_function function, const void *payload, size_t bytes)
+{
+    return eki_collection_outcome_often(
+        worker ? worker->engine->owner : NULL,
+        spawn_into(worker, other, function, payload, bytes));
+}
