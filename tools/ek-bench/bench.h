@@ -32,7 +32,8 @@ struct bench {
     int64_t tasks;
     ek_deque_kind deque;
     const char *record; /* file with the tasks of balance, or NULL */
-    int workers;        /* that share them; 0: more and more */
+    int workers;        /* that share them, or of each rank of collections; 0:
+                           more and more, or 1 */
     const char *check;  /* machine file to check, or NULL */
     const char *like;   /* preset for what machine does not measure */
 };
@@ -100,7 +101,8 @@ struct bench_row {
     const char *against; /* what the baseline is; NULL: none */
     char name[64];
     double target_ratio; /* at most so many baselines; 0: none */
-    double target_ns;    /* at most so many nanoseconds; 0: none */
+    double target;       /* at most so much; 0: none */
+    const char *unit;    /* of the values; "": they are a number */
     int count;
     double values[BENCH_REPETITIONS_MAX];
     double baselines[BENCH_REPETITIONS_MAX];
@@ -110,7 +112,8 @@ struct bench_row {
 struct bench_row *bench_row_new(const char *bench, const char *against,
                                 const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One repetition, in nanoseconds. */
+/* One repetition, in the unit of the row: nanoseconds, where no other is set.
+ */
 void bench_row_add(struct bench_row *row, double value, double baseline);
 /* Print all rows made since the last call (rank 0 alone), and free them. */
 void bench_table_print(const struct bench *bench);
@@ -183,6 +186,7 @@ void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);
 void bench_loops(const struct bench *bench);
 void bench_service(const struct bench *bench);
+void bench_collections(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */
 bool bench_machine_check(const struct bench *bench);

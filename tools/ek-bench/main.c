@@ -27,6 +27,8 @@ static const struct bench_case {
      "an empty ek_process() back to back and after serial code"},
     {"service", bench_service, true, false, true,
      "how long a request waits for a node that runs long tasks"},
+    {"collections", bench_collections, false, false, false,
+     "64 collections: memory of a further one, its life, rounds: a minute"},
     {"counter", bench_counter, false, false, true,
      "a loop over the shared counter and over MPI's: a minute"},
     {"loops", bench_loops, false, false, true,
@@ -62,13 +64,13 @@ static const struct option options[] = {
     {"--record", "FILE", AT(bench.record), OPTION_TEXT,
      .help = "balance: the tasks of this record (.ekr) instead"},
     {"--workers", "N", AT(bench.workers), OPTION_INTEGER(1, 1000000),
-     .help = "balance: of the record, on so many workers alone"},
+     .help = "balance: the record on so many alone; collections: per rank (1)"},
     {"--check", "FILE", AT(bench.check), OPTION_TEXT,
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
      .help = "machine: known one, for what cannot be measured (this)"},
     {"--json", NULL, AT(bench.json), OPTION_FLAG,
-     .help = "one JSON object per case, times in nanoseconds"},
+     .help = "one JSON object per case"},
 };
 
 /* Names of the cases, "a, b, c"; HAS_MOST: also of those that `all` means. */
@@ -112,8 +114,8 @@ static void print_help(FILE *stream)
                     "       ek-bench [options] CASE ...\n"
                     "       ek-bench [options] machine >FILE\n\n");
     for (int i = 0; i < CASES; i++)
-        fprintf(stream, "  %-8s %s\n", cases[i].name, cases[i].help);
-    fprintf(stream, "  %-8s all but %s\n\noptions\n", "all",
+        fprintf(stream, "  %-11s %s\n", cases[i].name, cases[i].help);
+    fprintf(stream, "  %-11s all but %s\n\noptions\n", "all",
             list_cases(false, words));
     command_line_help(&line, stream);
     fputs("\nStarted alone it runs one process with up to two threads.  Cases\n"

@@ -329,11 +329,11 @@ static void make_rows(struct rows *rows, const char *pair)
     rows->one_way[METHOD_STEAL][0]->target_ratio = 1.2;
     rows->copy[METHOD_STEAL][SIZES - 1]->target_ratio = 1.2;
     rows->probe = bench_row_new("steal", NULL, "%s: failed probe", pair);
-    rows->probe->target_ns = 10;
+    rows->probe->target = 10;
     rows->owner =
         bench_row_new("steal", "no thief", "%s: own task, idle thief", pair);
     rows->slower = bench_row_new("steal", NULL, "%s: the difference", pair);
-    rows->slower->target_ns = 0.5;
+    rows->slower->target = 0.5;
 }
 
 static void run_pair(const struct bench *bench, struct bench_pair *pair)

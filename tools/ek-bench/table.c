@@ -26,6 +26,7 @@ struct bench_row *bench_row_new(const char *bench, const char *against,
     }
     row->bench = bench;
     row->against = against;
+    row->unit = "ns";
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(row->name, sizeof row->name, format, arguments);
@@ -79,7 +80,7 @@ static void print_json(struct bench_row *row)
     struct summary sum = summarize(row);
     printf("{\"bench\": \"%s\", \"case\": \"%s\"", row->bench, row->name);
     print_number("value", sum.value);
-    printf(", \"unit\": \"ns\"");
+    printf(", \"unit\": \"%s\"", row->unit);
     print_number("baseline", sum.baseline);
     print_number("ratio", sum.ratio);
     print_number("value_median", sum.value_median);
@@ -90,8 +91,8 @@ static void print_json(struct bench_row *row)
         printf(", \"against\": \"%s\"", row->against);
     if (row->target_ratio > 0)
         print_number("target_ratio", row->target_ratio);
-    if (row->target_ns > 0)
-        print_number("target", row->target_ns);
+    if (row->target > 0)
+        print_number("target", row->target);
     printf(", \"repetitions\": %d}\n", row->count);
 }
 
@@ -101,9 +102,9 @@ static void print_row(struct bench_row *row)
     char target[32] = "";
     if (row->target_ratio > 0)
         snprintf(target, sizeof target, "<= %.3g x", row->target_ratio);
-    else if (row->target_ns > 0)
-        snprintf(target, sizeof target, "<= %.3g ns", row->target_ns);
-    printf("%-8s %-36s %9.2f %9.2f %9.2f", row->bench, row->name, sum.value,
+    else if (row->target > 0)
+        snprintf(target, sizeof target, "<= %.6g %s", row->target, row->unit);
+    printf("%-11s %-36s %9.2f %9.2f %9.2f", row->bench, row->name, sum.value,
            sum.value_median, sum.value_max);
     if (row->against)
         printf("  %9.2f %9.2f %6.2f %6.2f  %-10s  %s\n", sum.baseline,
@@ -118,7 +119,7 @@ void bench_table_print(const struct bench *bench)
     static bool has_head;
     bool is_first = bench->rank == 0;
     if (is_first && !bench->json && !has_head && row_count > 0) {
-        printf("%-8s %-36s %9s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
+        printf("%-11s %-36s %9s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
                "case (ns)", "min", "median", "max", "base min", "median",
                "ratio", "median", "target", "base");
         has_head = true;

@@ -33,7 +33,7 @@ struct task_case {
     run_fn *run; /* one repetition; nanoseconds per task */
     ek_task_fn *body;
     int64_t n;
-    double target_ratio, target_ns;
+    double target_ratio, target;
     struct bench_row *row;
     const struct bench *bench;
     ek_collection *tasks;
@@ -301,22 +301,22 @@ static const struct task_case cases[] = {
      .run = run_restore,
      .body = with_duration,
      .n = 1000,
-     .target_ns = 6},
+     .target = 6},
     {.name = "restore 10000",
      .run = run_restore,
      .body = with_duration,
      .n = 10000,
-     .target_ns = 6},
+     .target = 6},
     {.name = "restore 100000",
      .run = run_restore,
      .body = with_duration,
      .n = 100000,
-     .target_ns = 6},
+     .target = 6},
     {.name = "restore 1000000",
      .run = run_restore,
      .body = with_duration,
      .n = 1000000,
-     .target_ns = 12},
+     .target = 12},
     {.name = "restore 100000, unchanged",
      .run = run_restore,
      .body = with_own_duration,
@@ -332,7 +332,7 @@ static const struct task_case cases[] = {
     {.name = "null index of a range",
      .run = run_range,
      .body = look_up,
-     .target_ns = 10}};
+     .target = 10}};
 
 enum {
     CASES = sizeof cases / sizeof *cases
@@ -382,7 +382,7 @@ void bench_tasks(const struct bench *bench)
             struct task_case *c = opened[i] = open_case(bench, i);
             c->row = bench_row_new("tasks", CALL_NAME, "%s", c->name);
             c->row->target_ratio = c->target_ratio;
-            c->row->target_ns = c->target_ns;
+            c->row->target = c->target;
             c->run(c); /* memory grows */
         }
         for (int i = 0; i < bench->repetitions * CASES; i++) {
