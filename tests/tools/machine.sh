@@ -70,7 +70,7 @@ run 0 2 --tasks 1000 --repetitions 1
 
 # Wrong use.
 run 2 1 --json
-says '--json needs a case; allowed: tasks, steal, process, service, counter, loops, balance'
+says '--json needs a case; allowed: tasks, steal, process, service, '
 run 2 1 task
 says "'task' is no case; allowed: tasks, steal"
 run 2 1 --fast tasks
