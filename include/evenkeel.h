@@ -856,7 +856,7 @@ EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
  * Threads: The one that runs the task of @p worker; all workers at once, with
  *          ek_add_task() and ek_add_range() of @p other, but with no other call
  *          of it.
- * Cost:    About 30 ns and a slot of @p other; workers wait for each other only
+ * Cost:    About 15 ns and a slot of @p other; workers wait for each other only
  *          where @p other has less of them on this rank.
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012: tasks are created "as
  *          part of the same or another task collection".
