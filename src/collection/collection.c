@@ -64,6 +64,7 @@ static ek_status make_engine(ek_collection *tasks)
     struct eki_setup setup = {
         .topology = tasks->topology,
         .fabric = tasks->fabric->size > 1 ? tasks->fabric : NULL,
+        .number = eki_wire_next_number(tasks->fabric),
         .deque = options->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED
                                                    : EKI_DEQUE_ATOMIC,
         .buffer_slots = options->buffer_slots,
@@ -75,9 +76,9 @@ static ek_status make_engine(ek_collection *tasks)
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
         .check_words = 4096};
-    EKI_TRY(eki_fabric_mpi_segment(
-        tasks->fabric, eki_engine_segment_bytes(&setup), &setup.segment));
-    EKI_TRY(eki_fabric_mpi_open(tasks->fabric, message_bytes(tasks)));
+    EKI_TRY(eki_fabric_mpi_share(
+        tasks->fabric, eki_engine_segment_bytes(&setup), &tasks->segment));
+    setup.segment = tasks->segment.memory;
     ek_status status = eki_engine_create(&setup, &tasks->engine);
     if (status == EK_OK)
         status = eki_schemes_add(tasks->engine);
@@ -153,6 +154,9 @@ static ek_status make_parts(ek_collection *tasks)
 {
     eki_collection_hash_options(tasks);
     EKI_TRY(eki_collection_agree(tasks));
+    EKI_TRY(eki_fabric_mpi_open(&tasks->fabric,
+                                tasks->settings.options.ranks_per_node,
+                                message_bytes(tasks)));
     EKI_TRY(choose_workers(tasks));
     EKI_TRY(make_topology(tasks));
     EKI_TRY(make_engine(tasks));
@@ -194,6 +198,7 @@ static void free_parts(ek_collection *tasks)
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_engine_destroy(&tasks->engine);
+    eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);
     eki_local_free(&tasks->foreign);
@@ -256,9 +261,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     if (resolved == EK_OK)
         open_lookout(tasks, comm);
     /* A rank whose options are bad takes part until all know of it. */
-    int64_t ranks_per_node =
-        resolved == EK_OK ? tasks->settings.options.ranks_per_node : 0;
-    ek_status status = eki_fabric_mpi_create(comm, ranks_per_node, &fabric);
+    ek_status status = eki_fabric_mpi_create(comm, &fabric);
     if (status == EK_OK)
         status = eki_fabric_mpi_agree(fabric, resolved);
     if (status != EK_OK) {

@@ -75,6 +75,7 @@ struct eki_inlet {
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
+    struct eki_node_memory segment;
     struct eki_topology *topology;
     struct eki_engine *engine;
     struct eki_team *team;

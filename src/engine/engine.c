@@ -126,7 +126,9 @@ ek_status eki_engine_create(const struct eki_setup *setup,
         engine->refusal.ops = &eki_refusal_ops;
         eki_engine_add(engine, &engine->refusal);
     }
-    if (!open_brought(engine) || !create_workers(engine))
+    if ((setup->fabric &&
+         eki_line_open(&engine->line, setup->fabric, setup->number) != EK_OK) ||
+        !open_brought(engine) || !create_workers(engine))
         goto no_memory;
     *made = engine;
     return EK_OK;
@@ -134,19 +136,6 @@ no_memory:
     eki_engine_destroy(&engine);
     return eki_error(EK_ERR_NOMEM, "no memory for %d workers",
                      topology->workers_here);
-}
-
-static void free_post(struct eki_engine *engine)
-{
-    struct eki_post *post = &engine->post;
-    while (post->early) {
-        struct eki_early *next = post->early->next;
-        eki_free(post->early->message);
-        eki_free(post->early);
-        post->early = next;
-    }
-    if (post->held)
-        eki_fabric_release(engine->fabric, post->held);
 }
 
 void eki_engine_destroy(struct eki_engine **made)
@@ -163,7 +152,7 @@ void eki_engine_destroy(struct eki_engine **made)
     for (int here = 0; engine->workers && here < engine->topology->workers_here;
          here++)
         destroy_worker(engine->workers[here]);
-    free_post(engine);
+    eki_line_close(&engine->line);
     eki_local_free(&engine->post.brought.local);
     eki_free(engine->first_local);
     eki_free(engine->workers);

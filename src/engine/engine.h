@@ -4,8 +4,9 @@
  * stepped, and the life cycle of a phase.
  *
  * The engine has no thread, no clock and no static state and never blocks; it
- * calls MPI only through the fabric.  Whoever steps it provides time.  Several
- * engines of one process may share a node segment (tests, simulation).
+ * calls MPI only through its line and the fabric.  Whoever steps it provides
+ * time.  Several engines of one process may share a node segment (tests,
+ * simulation).
  *
  * Threads.  eki_worker_*(): one thread per worker at a time.  eki_server_*()
  * and eki_engine_*(): one thread of the rank at a time.  Hand-over
@@ -27,26 +28,17 @@
 #include "engine/wave.h"
 #include "engine/words.h"
 #include "engine/worker.h"
+#include "wire/wire.h"
 
 #define EKI_NAME_BYTES 64
 
 enum {
-    EKI_PROTOCOLS_MOST = 8, /* of one engine */
-    /* Messages that one server step takes: a worker that polls between two
-     * tasks is soon back at them, and a burst does not keep the protocols from
-     * sending.  As many as the MPI fabric has receives. */
-    EKI_DRAIN_MOST = 16
+    EKI_PROTOCOLS_MOST = 8 /* of one engine */
 };
 
 enum eki_phase_kind {
     EKI_PHASE_PROCESS,
     EKI_PHASE_RESTORE
-};
-
-/* A message of a later phase. */
-struct eki_early {
-    struct eki_early *next;
-    struct eki_message *message; /* a copy */
 };
 
 /*
@@ -58,11 +50,8 @@ struct eki_brought {
     struct eki_share share;
 };
 
-/* What has arrived, and could not be taken; written by the server. */
+/* What has arrived; written by the server. */
 struct eki_post {
-    struct eki_early *early;
-    struct eki_early *last_early; /* of these, if there are any */
-    struct eki_message *held;     /* there was no memory for it */
     uint64_t moved;  /* messages that were worth waiting for; cumulative */
     int next_worker; /* for arriving tasks without a worker */
     struct eki_brought brought;
@@ -78,6 +67,7 @@ struct eki_answered {
 struct eki_setup {
     const struct eki_topology *topology;
     struct eki_fabric *fabric; /* NULL: one rank */
+    uint32_t number;           /* of the line over it */
     void *segment;             /* eki_engine_segment_bytes(), zeroed */
     enum eki_deque_kind deque;
     int64_t buffer_slots, payload_bytes;
@@ -138,7 +128,9 @@ struct eki_engine {
     _Atomic int broken;    /* ek_status: no message moves any more */
     _Atomic int holds;     /* protocols for which workers begin nothing */
 
-    /* Written by the server, and by the thread that enters. */
+    /* Written by the server, and by the thread that enters; what is kept in the
+     * line also by servers of other engines. */
+    struct eki_line line; /* of the fabric's wire */
     struct eki_post post;
     struct eki_moves moves;
     struct eki_waves waves;

@@ -272,11 +272,13 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
 {
     const struct eki_engine *engine = look->engine;
     char what[TEXT_BYTES / 2] = "";
-    if (engine->post.held)
+    const struct eki_message *held =
+        engine->line.wire ? engine->line.wire->held : NULL;
+    if (held)
         eki_append(what, sizeof what,
                    ", a message from rank %d (%s) for which there is no memory",
-                   engine->post.held->head.source,
-                   eki_kind_traits_of(engine->post.held->head.kind)->name);
+                   held->head.source,
+                   eki_kind_traits_of(held->head.kind)->name);
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->tell)

@@ -12,6 +12,7 @@ struct eki_message *eki_server_reserve(struct eki_engine *engine,
     if (!message)
         return NULL;
     message->head.kind = (uint16_t)kind;
+    message->head.collection = engine->line.number;
     message->head.phase = engine->phase;
     message->head.signature = engine->signature;
     message->head.count = message->head.bytes = message->head.first = 0;

@@ -39,29 +39,6 @@ static enum eki_taken take_message(struct eki_engine *engine,
     return EKI_REFUSED;
 }
 
-static enum eki_taken keep_early(struct eki_engine *engine,
-                                 const struct eki_message *message)
-{
-    size_t bytes = sizeof *message + (size_t)message->head.bytes;
-    struct eki_early *early = eki_alloc(1, sizeof *early);
-    struct eki_message *copy = eki_alloc(1, bytes);
-    if (!early || !copy) {
-        eki_free(early);
-        eki_free(copy);
-        return EKI_NO_MEMORY;
-    }
-    memcpy(copy, message, bytes);
-    early->message = copy;
-    early->next = NULL;
-    struct eki_post *post = &engine->post;
-    if (post->early)
-        post->last_early->next = early;
-    else
-        post->early = early;
-    post->last_early = early;
-    return EKI_TAKEN;
-}
-
 /* Whether a message is of this phase; that a phase is broken says something of
  * all later ones. */
 static bool is_wanted(const struct eki_engine *engine,
@@ -78,7 +55,7 @@ static bool is_early(const struct eki_engine *engine,
 {
     return (message->head.phase > engine->phase &&
             message->head.kind != EKI_KIND_BREAK) ||
-           (EKI_PLANTED(TASKS_LAST) && message == engine->post.held &&
+           (EKI_PLANTED(TASKS_LAST) && message == engine->line.wire->held &&
             eki_kind_traits_of(message->head.kind)->has_slots);
 }
 
@@ -104,10 +81,10 @@ static void note_refused(struct eki_engine *engine, const struct eki_head *head)
         head->source == engine->topology->lowest_rank[waves->parent];
 }
 
-/* False: there is no memory for it now. */
-static bool receive(struct eki_engine *engine,
-                    const struct eki_message *message, uint64_t now)
+static enum eki_received
+receive(void *context, const struct eki_message *message, uint64_t now)
 {
+    struct eki_engine *engine = context;
     const struct eki_head *head = &message->head;
     const struct eki_kind_traits *traits = eki_kind_traits_of(head->kind);
     enum eki_taken taken = EKI_TAKEN;
@@ -119,7 +96,7 @@ static bool receive(struct eki_engine *engine,
                           head->source, (unsigned long long)engine->phase);
         taken = EKI_REFUSED;
     } else if (is_early(engine, message)) {
-        taken = keep_early(engine, message);
+        return EKI_RECEIVED_EARLY;
     } else if (is_wanted(engine, head)) {
         taken = take_message(engine, message, now);
     }
@@ -129,60 +106,47 @@ static bool receive(struct eki_engine *engine,
              head->phase == engine->phase)
         eki_set_rank_error(engine, EK_ERR_NOMEM,
                            "no memory for what has arrived");
-    return taken != EKI_NO_MEMORY;
+    return taken == EKI_NO_MEMORY ? EKI_RECEIVED_HELD : EKI_RECEIVED;
 }
 
-/* Messages of this phase that came before it; false: no memory. */
-static bool take_early(struct eki_engine *engine, uint64_t now)
+/* Nothing is taken any more. */
+static enum eki_received drop(void *context, const struct eki_message *message,
+                              uint64_t now)
 {
-    struct eki_post *post = &engine->post;
-    while (post->early && post->early->message->head.phase <= engine->phase) {
-        struct eki_early *early = post->early;
-        if (!receive(engine, early->message, now))
-            return false;
-        post->early = early->next;
-        eki_free(early->message);
-        eki_free(early);
+    (void)context, (void)message, (void)now;
+    return EKI_RECEIVED;
+}
+
+/* The fabric has failed, or has dropped what was no message: that may have been
+ * the verdict. */
+static void break_by_trouble(struct eki_engine *engine)
+{
+    const struct eki_fabric *fabric = engine->fabric;
+    if (fabric->failed != EK_OK) {
+        eki_engine_break(engine, fabric->failed);
+        return;
     }
-    return true;
-}
-
-/* The fabric has dropped what was no message: it may have been the verdict. */
-static void refuse_unknown(struct eki_engine *engine)
-{
-    eki_engine_refuse(engine, "%.150s", engine->fabric->failure);
+    eki_engine_refuse(engine, "%.150s", fabric->failure);
     engine->must_break = true;
 }
 
-/* DROPS: nothing is taken any more. */
-static void drain(struct eki_engine *engine, bool drops, uint64_t now)
+static void drain(struct eki_engine *engine, eki_receive_fn *receive_one,
+                  uint64_t now)
 {
-    struct eki_post *post = &engine->post;
-    for (int i = 0; i < EKI_DRAIN_MOST; i++) {
-        struct eki_message *message =
-            post->held ? post->held : eki_fabric_poll(engine->fabric);
-        if (!message)
-            break;
-        post->held = message;
-        if (!drops && !receive(engine, message, now))
-            break;
-        post->held = NULL;
-        eki_fabric_release(engine->fabric, message);
-    }
-    if (EKI_UNLIKELY(engine->fabric->failed != EK_OK))
-        eki_engine_break(engine, engine->fabric->failed);
-    else if (EKI_UNLIKELY(engine->fabric->has_refused))
-        refuse_unknown(engine);
+    eki_line_drain(&engine->line, receive_one, engine, now);
+    if (EKI_UNLIKELY(eki_line_has_trouble(&engine->line)))
+        break_by_trouble(engine);
 }
 
 /* Messages that were kept come first: they are older. */
 static void take_arrived(struct eki_engine *engine, uint64_t now)
 {
     uint64_t moved = engine->post.moved;
-    if (EKI_PLANTED(TASKS_LAST) || take_early(engine, now))
-        drain(engine, false, now);
+    if (EKI_PLANTED(TASKS_LAST) ||
+        eki_line_take_kept(&engine->line, receive, engine, now))
+        drain(engine, receive, now);
     if (EKI_PLANTED(TASKS_LAST) && engine->post.moved == moved)
-        take_early(engine, now);
+        eki_line_take_kept(&engine->line, receive, engine, now);
 }
 
 /* Thieves elsewhere ask the rank of a node that was stepped last. */
@@ -200,7 +164,7 @@ static void note_polled(struct eki_engine *engine)
 static bool end_broken(struct eki_engine *engine, uint64_t now)
 {
     if (engine->fabric)
-        drain(engine, true, now);
+        drain(engine, drop, now);
     return eki_refusal_is_told(engine);
 }
 

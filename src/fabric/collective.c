@@ -25,11 +25,7 @@ ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code)
     if (EKI_LIKELY(code == MPI_SUCCESS))
         return EK_OK;
     ek_status status = eki_mpi_error(what, code);
-    if (mpi->base.failed == EK_OK) { /* the first failure explains the rest */
-        mpi->base.failed = status;
-        snprintf(mpi->base.failure, sizeof mpi->base.failure, "%.250s",
-                 ek_error_message());
-    }
+    eki_fabric_note(&mpi->base, status, ek_error_message());
     return status;
 }
 
@@ -44,41 +40,73 @@ static ek_status count_of(size_t bytes, int *count)
     return EK_OK;
 }
 
-ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
+/* Failures are negative; of equals the lowest rank comes first. */
+static uint64_t badness(ek_status status, int rank)
 {
-    struct {
-        int status, rank;
-    } worst = {.status = status};
-    char text[1000] = "";
+    return (uint64_t) - (int64_t)status << 32 | (UINT32_MAX - (uint32_t)rank);
+}
+
+/* The failure of rank WORST, in its words. */
+static ek_status spread_failure(MPI_Comm comm, ek_status status, int worst)
+{
+    char text[1000];
     int rank = 0, size = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    worst.rank = rank;
     /* Kept now, because a failing MPI call replaces the message. */
-    if (status != EK_OK)
-        snprintf(text, sizeof text, "%.999s", ek_error_message());
-    /* Failures are negative, and of equals MINLOC takes the lowest rank. */
-    int code =
-        MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_2INT, MPI_MINLOC, comm);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Allreduce", code);
-    if (worst.status == EK_OK)
-        return EK_OK;
-    if (worst.rank == rank)
+    snprintf(text, sizeof text, "%.999s", ek_error_message());
+    if (worst == rank)
         eki_error_say(rank, size);
-    code = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, comm);
+    int code = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst, comm);
     if (code != MPI_SUCCESS)
         return eki_mpi_error("MPI_Bcast", code);
-    if (worst.rank == rank)
+    if (worst == rank)
         return status; /* this rank keeps its own message */
-    eki_error((ek_status)worst.status, "rank %d: %s", worst.rank, text);
+    eki_error(status, "rank %d: %s", worst, text);
     eki_error_take();
-    return (ek_status)worst.status;
+    return status;
+}
+
+ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
+                             int n)
+{
+    uint64_t all[1 + EKI_MPI_COMPARED_MOST];
+    int rank = 0;
+    EKI_ASSERT(n <= EKI_MPI_COMPARED_MOST);
+    MPI_Comm_rank(comm, &rank);
+    all[0] = badness(status, rank);
+    for (int i = 0; i < n; i++)
+        all[1 + i] = most[i];
+    int code =
+        MPI_Allreduce(MPI_IN_PLACE, all, 1 + n, MPI_UINT64_T, MPI_MAX, comm);
+    if (code != MPI_SUCCESS)
+        return eki_mpi_error("MPI_Allreduce", code);
+    for (int i = 0; i < n; i++)
+        most[i] = all[1 + i];
+    ek_status worst = (ek_status) - (int64_t)(all[0] >> 32);
+    if (worst == EK_OK)
+        return EK_OK;
+    return spread_failure(comm, worst, (int)(UINT32_MAX - (uint32_t)all[0]));
+}
+
+ek_status eki_mpi_agree(MPI_Comm comm, ek_status status)
+{
+    return eki_mpi_agree_most(comm, status, NULL, 0);
 }
 
 ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status)
 {
     return eki_mpi_agree(eki_mpi_of(fabric)->comm, status);
+}
+
+ek_status eki_fabric_mpi_agree_on(struct eki_fabric *fabric, ek_status status,
+                                  uint64_t value, bool *is_same)
+{
+    /* Where the largest is also the smallest there is no other. */
+    uint64_t most[2] = {value, ~value};
+    status = eki_mpi_agree_most(eki_mpi_of(fabric)->comm, status, most, 2);
+    *is_same = most[0] == ~most[1];
+    return status;
 }
 
 static ek_status reduce(struct eki_fabric *fabric, void *values, int n,

@@ -11,12 +11,14 @@
 
 #include "base/base.h"
 
+struct eki_wire;
+
 /* Every message starts with this head, which is checked on arrival. */
 struct eki_head {
     uint32_t magic;
     uint16_t version;
     uint16_t kind;       /* enum eki_kind (engine); 1 ... 31 */
-    uint32_t collection; /* number of the collection on its communicator */
+    uint32_t collection; /* number of the client; set by who reserves */
     int32_t source;      /* rank that sent it; set by post */
     uint64_t phase;
     uint64_t signature;
@@ -59,12 +61,18 @@ struct eki_fabric_ops {
 struct eki_fabric {
     const struct eki_fabric_ops *ops;
     int rank, size;
-    uint32_t collection;
-    size_t message_bytes; /* largest message, header included */
-    ek_status failed;     /* EK_OK, or why no message moves any more */
-    bool has_refused;     /* a message was dropped that makes no sense */
-    char failure[256];    /* either of them in words */
+    _Atomic uint32_t numbers; /* that clients were given: those below this */
+    size_t message_bytes;     /* largest message, header included */
+    ek_status failed;         /* EK_OK, or why no message moves any more */
+    uint32_t troubles; /* failures, and messages dropped that make no sense */
+    char failure[256]; /* the last of them in words, but a failure stays */
+    struct eki_wire *wire; /* over it; opaque here */
 };
+
+/* Note trouble in the words of FAILURE; STATUS: why no message moves any more,
+ * or EK_OK: one was dropped. */
+void eki_fabric_note(struct eki_fabric *fabric, ek_status status,
+                     const char *failure);
 
 static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
 {
@@ -96,11 +104,12 @@ static inline bool eki_fabric_drain(struct eki_fabric *fabric)
 
 /*
  * Whether a header is one of ours and consistent with the received length:
- * magic, version, kind, collection, source, counts and bytes not negative,
- * bytes equal to the received rest.  On failure WHY says what was wrong.
+ * magic, version, kind, collection below NUMBERS, source, counts and bytes not
+ * negative, bytes equal to the received rest.  On failure WHY says what was
+ * wrong.
  */
 bool eki_head_check(const struct eki_head *head, size_t received_bytes,
-                    uint32_t collection, int size, char *why, size_t why_bytes);
+                    uint32_t numbers, int size, char *why, size_t why_bytes);
 
 /*
  * Thread level of MPI: 0 single ... 3 multiple, -1 not initialized, -2 already
@@ -127,15 +136,24 @@ void eki_mpi_ranks(MPI_Comm comm, int *rank, int *size);
 bool eki_mpi_is_main_thread(void);
 
 /*
- * Duplicate COMM (own error handler) and find the nodes; collective.  Nodes
- * have at most RANKS_PER_NODE ranks (0: all that share memory).  No message
- * moves before eki_fabric_mpi_open().  Memory O(size): the nodes and a counter
- * per rank.
+ * Be a client of what the fabrics over COMM share: a duplicate of it (own error
+ * handler), made by the first client and found by all later ones, until the
+ * last of them is gone or COMM is freed.  Collective; only the first client
+ * waits for other ranks.  What *FABRIC is can be used for collectives, and
+ * moves no message.
  */
-ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
-                                struct eki_fabric **fabric);
-/* Node of each rank [size], numbered 0, 1, ... by their lowest rank; borrowed.
+ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric);
+/*
+ * Replace *FABRIC by one that moves messages of up to MESSAGE_BYTES between
+ * nodes of at most RANKS_PER_NODE ranks (0: all that share memory); collective,
+ * both the same on all ranks.  Clients that say the same share a fabric: only
+ * the first waits for other ranks.  Memory O(size): the nodes and a counter per
+ * rank; what is never used of the buffers takes none.
  */
+ek_status eki_fabric_mpi_open(struct eki_fabric **fabric,
+                              int64_t ranks_per_node, size_t message_bytes);
+/* Node of each rank [size], numbered 0, 1, ... by their lowest rank; borrowed;
+ * of an open fabric. */
 const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric);
 /* How many ranks, this one included, really share its memory (not pretended).
  */
@@ -148,35 +166,50 @@ bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
  * with it.
  */
 size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric);
-/* Post the receives for messages of up to MESSAGE_BYTES; collective.  What is
- * never used of the buffers takes no memory. */
-ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes);
-/* Collective: wait until all that was ever sent to this rank has arrived, and
- * drop what nobody has polled.  No message moves any more. */
+/* Of the last client, collective: wait until all that was ever sent to this
+ * rank has arrived, and drop what nobody has polled.  No message moves any
+ * more.  Of others: nothing. */
 void eki_fabric_mpi_settle(struct eki_fabric *fabric);
 /*
- * Collective: waits until all messages have arrived everywhere, and drops those
- * that nobody polled.  After MPI_Finalize it only frees memory.  Sets *fabric
- * to NULL.
+ * Be a client no more.  The last one, which is collective, frees all, as soon
+ * as all messages have arrived everywhere; those that nobody polled are
+ * dropped.  After MPI_Finalize it only frees memory.  Sets *fabric to NULL.
  */
 void eki_fabric_mpi_destroy(struct eki_fabric **fabric);
 
+/* Memory that the ranks of a node share. */
+struct eki_node_memory {
+    void *memory;
+    size_t bytes;
+    struct eki_mpi_window *window; /* NULL: the node is this rank */
+    size_t page;
+};
+
 /*
- * Memory of BYTES shared by the ranks of a (pretended) node, zeroed, aligned to
- * EKI_LINE, the same BYTES on each of its ranks; collective.  Free space is
- * checked first: EK_ERR_NOMEM names the mount, what is needed and the remedy.
- * A rank may call it once (again after a failure).  Each rank zeroes, and so
- * touches first, an equal share in order of rank.  The memory is freed by
- * eki_fabric_mpi_destroy().
+ * Share a piece of BYTES with the ranks of the (pretended) node, zeroed,
+ * aligned to EKI_LINE, the same BYTES on each of its ranks; collective, on an
+ * open fabric.  Free space is checked first: EK_ERR_NOMEM names the mount, what
+ * is needed and the remedy.  Each rank zeroes, and so touches first, an equal
+ * share in order of rank.
+ *
+ * Between the last eki_fabric_mpi_unshare() of any rank of the node and this
+ * call all ranks have agreed on something, and none leaves a piece before all
+ * have returned.
  */
-ek_status eki_fabric_mpi_segment(struct eki_fabric *fabric, size_t bytes,
-                                 void **memory);
+ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
+                               struct eki_node_memory *piece);
+/* Leave a piece, or none (memory NULL); local.  When all ranks of the node have
+ * left, it is free for others. */
+void eki_fabric_mpi_unshare(struct eki_node_memory *piece);
 
 /* Blocking collectives, only while no tasks run. */
 /* The smallest (worst) status of all ranks, and everywhere the error message of
  * the lowest rank that has it: whoever passes a failure has set its message.
  * That rank gives it to the sink before the others hear of it. */
 ek_status eki_fabric_mpi_agree(struct eki_fabric *fabric, ek_status status);
+/* Likewise, and whether VALUE is the same on all ranks. */
+ek_status eki_fabric_mpi_agree_on(struct eki_fabric *fabric, ek_status status,
+                                  uint64_t value, bool *is_same);
 ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
                                     int n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The check of message headers.  No MPI and no state, so it can be fuzzed and
- * serves every implementation.
+ * Trouble of a fabric, and the check of message headers.  No MPI and no state,
+ * so it can be fuzzed and serves every implementation.
  */
 #include "fabric/fabric.h"
 
@@ -11,6 +11,16 @@
 enum {
     KIND_MAX = 31
 };
+
+void eki_fabric_note(struct eki_fabric *fabric, ek_status status,
+                     const char *failure)
+{
+    fabric->troubles++;
+    if (fabric->failed != EK_OK)
+        return; /* the first failure explains the rest */
+    fabric->failed = status;
+    snprintf(fabric->failure, sizeof fabric->failure, "%.250s", failure);
+}
 
 /* Say what is wrong with a header; always false. */
 static bool EKI_PRINTF(3, 4)
@@ -23,8 +33,8 @@ static bool EKI_PRINTF(3, 4)
     return false;
 }
 
-/* Whether the message was meant for this collection of this version. */
-static bool head_is_ours(const struct eki_head *head, uint32_t collection,
+/* Whether the message was meant for a client of this version. */
+static bool head_is_ours(const struct eki_head *head, uint32_t numbers,
                          char *why, size_t why_bytes)
 {
     if (head->magic != EKI_MESSAGE_MAGIC)
@@ -36,22 +46,23 @@ static bool head_is_ours(const struct eki_head *head, uint32_t collection,
                            "message version %d, expected %d: do all ranks run "
                            "the same library?",
                            (int)head->version, EKI_MESSAGE_VERSION);
-    if (head->collection != collection)
+    if (head->collection >= numbers)
         return head_is_bad(why, why_bytes,
-                           "collection %" PRIu32 ", expected %" PRIu32,
-                           head->collection, collection);
+                           "collection %" PRIu32
+                           ", expected less than %" PRIu32,
+                           head->collection, numbers);
     return true;
 }
 
 bool eki_head_check(const struct eki_head *head, size_t received_bytes,
-                    uint32_t collection, int size, char *why, size_t why_bytes)
+                    uint32_t numbers, int size, char *why, size_t why_bytes)
 {
     /* The length comes first: nothing may be read from a shorter message. */
     if (received_bytes < sizeof *head)
         return head_is_bad(why, why_bytes,
                            "%zu bytes, shorter than a header of %zu",
                            received_bytes, sizeof *head);
-    if (!head_is_ours(head, collection, why, why_bytes))
+    if (!head_is_ours(head, numbers, why, why_bytes))
         return false;
     if (head->kind < 1 || head->kind > KIND_MAX)
         return head_is_bad(why, why_bytes, "kind %d, expected 1 ... %d",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Life of the MPI fabric, and its messages.
+ * The messages of the MPI fabric.
  *
  * Arrivals: persistent receives from any source.  MPI matches them in the
  * order in which they were started, so the oldest completes first and only it
@@ -11,7 +11,7 @@
  * is wanted.
  *
  * Nothing of the table blocks.  One thread at a time.  Every request belongs to
- * a slot, and messages_close() completes those that are left.
+ * a slot, and eki_mpi_close() completes those that are left.
  */
 #include "fabric/mpi_fabric.h"
 
@@ -128,7 +128,6 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
     struct eki_head *head = &message->head;
     head->magic = EKI_MESSAGE_MAGIC;
     head->version = EKI_MESSAGE_VERSION;
-    head->collection = fabric->collection;
     head->source = fabric->rank;
     EKI_ASSERT(head->bytes >= 0 &&
                (size_t)head->bytes <= fabric->message_bytes - sizeof *head);
@@ -138,8 +137,8 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
     }
     /* It fits an int, because message_bytes does. */
     int count = (int)((int64_t)sizeof *head + head->bytes);
-    int code = MPI_Isend(message, count, MPI_BYTE, rank, EKI_TAG_MESSAGE,
-                         mpi->comm, &mpi->sends[slot]);
+    int code = MPI_Isend(message, count, MPI_BYTE, rank, mpi->tag, mpi->comm,
+                         &mpi->sends[slot]);
     if (eki_mpi_check(mpi, "MPI_Isend", code) != EK_OK) {
         mpi->sends[slot] = MPI_REQUEST_NULL;
         free_send(mpi, slot);
@@ -178,24 +177,26 @@ static void start_receive(struct eki_mpi *mpi, int slot)
         queue_push(&mpi->posted, slot);
 }
 
-/* Whether a message of COUNT bytes from SOURCE is what its head says; the first
- * that is not is kept in words. */
+/* Whether a message of COUNT bytes from SOURCE is what its head says; else that
+ * is noted. */
 static bool is_sound(struct eki_mpi *mpi, const struct eki_message *message,
                      size_t count, int source)
 {
     struct eki_fabric *fabric = &mpi->base;
-    char why[200];
-    if (eki_head_check(&message->head, count, fabric->collection, fabric->size,
-                       why, sizeof why)) {
+    char why[200], text[256];
+    /* relaxed: whoever sent it has been given its number with this rank. */
+    uint32_t numbers =
+        atomic_load_explicit(&fabric->numbers, memory_order_relaxed);
+    if (eki_head_check(&message->head, count, numbers, fabric->size, why,
+                       sizeof why)) {
         if (message->head.source == source)
             return true;
         snprintf(why, sizeof why, "it says it comes from rank %" PRId32,
                  message->head.source);
     }
-    if (!fabric->has_refused)
-        snprintf(fabric->failure, sizeof fabric->failure,
-                 "bad message from rank %d: %.200s", source, why);
-    fabric->has_refused = true;
+    snprintf(text, sizeof text, "bad message from rank %d: %.200s", source,
+             why);
+    eki_fabric_note(fabric, EK_OK, text);
     return false;
 }
 
@@ -226,7 +227,7 @@ static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
         start_receive(mpi, slot_of(mpi, mpi->receive_buffers, message));
 }
 
-static const struct eki_fabric_ops mpi_ops = {
+const struct eki_fabric_ops eki_mpi_ops = {
     .reserve = mpi_reserve,
     .unreserve = mpi_unreserve,
     .post = mpi_post,
@@ -234,12 +235,6 @@ static const struct eki_fabric_ops mpi_ops = {
     .release = mpi_release,
     .drain = mpi_drain,
 };
-
-size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric)
-{
-    return eki_fabric_mpi_is_one_host(fabric) ? EKI_MPI_SHARED_BYTES
-                                              : EKI_MPI_NETWORK_BYTES;
-}
 
 /* Allocate the buffers of all slots; EK_ERR_NOMEM if there is no memory. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
@@ -260,14 +255,10 @@ static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
                      EKI_MPI_RECEIVES + EKI_MPI_SENDS, message_bytes);
 }
 
-ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes)
+ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)
 {
-    struct eki_mpi *mpi = eki_mpi_of(fabric);
-    ek_status status;
-    if (mpi->is_open)
-        status = eki_error(EK_ERR_STATE, "the fabric is open already");
-    else
-        status = messages_allocate(mpi, message_bytes);
+    struct eki_fabric *fabric = &mpi->base;
+    ek_status status = messages_allocate(mpi, message_bytes);
     EKI_TRY(eki_mpi_agree(mpi->comm, status));
     fabric->message_bytes = message_bytes;
     mpi->is_open = true; /* all ranks are, so that they close together */
@@ -278,7 +269,7 @@ ek_status eki_fabric_mpi_open(struct eki_fabric *fabric, size_t message_bytes)
             mpi, "MPI_Recv_init",
             MPI_Recv_init(message_at(mpi, mpi->receive_buffers, slot),
                           (int)message_bytes, MPI_BYTE, MPI_ANY_SOURCE,
-                          EKI_TAG_MESSAGE, mpi->comm, &mpi->receives[slot]));
+                          mpi->tag, mpi->comm, &mpi->receives[slot]));
         if (status == EK_OK)
             start_receive(mpi, slot);
         status = fabric->failed;
@@ -342,21 +333,19 @@ static bool messages_settle(struct eki_mpi *mpi)
     return false;
 }
 
-void eki_fabric_mpi_settle(struct eki_fabric *fabric)
+void eki_mpi_settle(struct eki_mpi *mpi)
 {
-    struct eki_mpi *mpi = eki_mpi_of(fabric);
-    if (!mpi->is_open || mpi->has_settled || eki_mpi_thread_level() < 0)
+    if (!mpi->is_open || mpi->has_settled)
         return;
     mpi->has_settled = true;
     mpi->is_settled = messages_settle(mpi);
 }
 
-/* End all requests; false if MPI may still use the buffers. */
-static bool messages_close(struct eki_mpi *mpi)
+bool eki_mpi_close(struct eki_mpi *mpi)
 {
-    eki_fabric_mpi_settle(&mpi->base);
+    eki_mpi_settle(mpi);
     if (!mpi->is_settled)
-        return false;
+        return !mpi->is_open;
     while (mpi->posted.count > 0) {
         MPI_Request *request = &mpi->receives[queue_pop(&mpi->posted)];
         MPI_Cancel(request);
@@ -366,197 +355,4 @@ static bool messages_close(struct eki_mpi *mpi)
         if (mpi->receives[slot] != MPI_REQUEST_NULL)
             MPI_Request_free(&mpi->receives[slot]);
     return true;
-}
-
-bool eki_mpi_is_finalized(void)
-{
-    int flag = 0;
-    MPI_Finalized(&flag);
-    return flag != 0;
-}
-
-int eki_mpi_thread_level(void)
-{
-    int flag = 0, level = MPI_THREAD_SINGLE;
-    if (eki_mpi_is_finalized())
-        return -2;
-    MPI_Initialized(&flag);
-    if (!flag)
-        return -1;
-    MPI_Query_thread(&level);
-    if (level >= MPI_THREAD_MULTIPLE)
-        return 3;
-    if (level >= MPI_THREAD_SERIALIZED)
-        return 2;
-    return level >= MPI_THREAD_FUNNELED ? 1 : 0;
-}
-
-MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm)
-{
-    return eki_mpi_thread_level() >= 0 ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
-}
-
-void eki_mpi_abort(void)
-{
-    if (eki_mpi_thread_level() >= 0)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
-static int finalize_begins(MPI_Comm comm, int key, void *hook, void *context)
-{
-    (void)comm, (void)key, (void)context;
-    ((const struct eki_finalize_hook *)hook)->call();
-    return MPI_SUCCESS;
-}
-
-/* MPI_Finalize() deletes the attributes of MPI_COMM_SELF first. */
-ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook)
-{
-    int key = MPI_KEYVAL_INVALID;
-    int code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize_begins,
-                                      &key, NULL);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_set_attr(MPI_COMM_SELF, key, (void *)hook);
-    if (code != MPI_SUCCESS)
-        return eki_error(EK_ERR_MPI, "MPI keeps no attribute of MPI_COMM_SELF");
-    MPI_Comm_free_keyval(&key);
-    return EK_OK;
-}
-
-void eki_mpi_ranks(MPI_Comm comm, int *rank, int *size)
-{
-    *rank = -1;
-    *size = 0;
-    if (comm == MPI_COMM_NULL)
-        return;
-    MPI_Comm_rank(comm, rank);
-    MPI_Comm_size(comm, size);
-}
-
-bool eki_mpi_is_main_thread(void)
-{
-    int is_main = 0;
-    if (eki_mpi_thread_level() >= 0)
-        MPI_Is_thread_main(&is_main);
-    return is_main != 0;
-}
-
-void eki_mpi_library(char *text, size_t bytes)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(version, &length);
-    /* The first words of the first line, however they are parted. */
-    for (const char *word = version; *word && *word != ',' && *word != '\n';) {
-        int bytes_of_word = (int)strcspn(word, ", \t\n");
-        eki_append(text, bytes, "%s%.*s", word == version ? "" : " ",
-                   bytes_of_word, word);
-        word += bytes_of_word;
-        word += strspn(word, " \t");
-    }
-}
-
-/* Make the object for the communicator OWN, with nothing in it that needs MPI
- * yet; NULL if there is no memory. */
-static struct eki_mpi *make_fabric(MPI_Comm own)
-{
-    struct eki_mpi *mpi = eki_alloc(1, sizeof *mpi);
-    if (!mpi)
-        return NULL;
-    mpi->base.ops = &mpi_ops;
-    mpi->comm = own;
-    MPI_Comm_rank(own, &mpi->base.rank);
-    MPI_Comm_size(own, &mpi->base.size);
-    mpi->host = mpi->node = MPI_COMM_NULL;
-    mpi->window = MPI_WIN_NULL;
-    for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
-        mpi->receives[slot] = MPI_REQUEST_NULL;
-    for (int slot = 0; slot < EKI_MPI_SENDS; slot++)
-        mpi->sends[slot] = MPI_REQUEST_NULL;
-    /* The duplicate already keeps collections apart, so base.collection stays
-     * 0 on every rank; a message with another number is a stray one. */
-    mpi->nodes = eki_alloc((size_t)mpi->base.size, sizeof *mpi->nodes);
-    mpi->sent = eki_alloc((size_t)mpi->base.size, sizeof *mpi->sent);
-    if (mpi->nodes && mpi->sent)
-        return mpi;
-    eki_free(mpi->nodes);
-    eki_free(mpi->sent);
-    eki_free(mpi);
-    return NULL;
-}
-
-/* Messages need a communicator that is not null and no intercommunicator. */
-static ek_status check_comm(MPI_Comm comm)
-{
-    int level = eki_mpi_thread_level(), is_inter = 0;
-    if (level < 0)
-        return eki_error(EK_ERR_STATE, "MPI is %s",
-                         level == -1 ? "not initialized" : "finalized");
-    if (comm == MPI_COMM_NULL)
-        return eki_error(EK_ERR_ARG, "the communicator is MPI_COMM_NULL");
-    MPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter)
-        return eki_error(EK_ERR_ARG, "the communicator is an "
-                                     "intercommunicator");
-    return EK_OK;
-}
-
-ek_status eki_fabric_mpi_create(MPI_Comm comm, int64_t ranks_per_node,
-                                struct eki_fabric **fabric)
-{
-    *fabric = NULL;
-    EKI_TRY(check_comm(comm));
-    MPI_Comm own = MPI_COMM_NULL;
-    int code = MPI_Comm_dup(comm, &own);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Comm_dup", code);
-    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-
-    ek_status status = EK_OK;
-    struct eki_mpi *mpi = make_fabric(own);
-    if (mpi)
-        eki_abort_by(eki_mpi_abort, mpi->base.rank);
-    if (!mpi)
-        status = eki_error(EK_ERR_NOMEM, "no memory for the fabric");
-    else if (ranks_per_node < 0)
-        status = eki_error(EK_ERR_ARG,
-                           "ranks_per_node %" PRId64 ", expected 0 or more",
-                           ranks_per_node);
-    status = eki_mpi_agree(own, status);
-    if (status == EK_OK)
-        status = eki_mpi_find_nodes(mpi, ranks_per_node);
-    if (status == EK_OK) {
-        *fabric = &mpi->base;
-        return EK_OK;
-    }
-    struct eki_fabric *failed = mpi ? &mpi->base : NULL;
-    if (failed)
-        eki_fabric_mpi_destroy(&failed);
-    else
-        MPI_Comm_free(&own);
-    return status;
-}
-
-void eki_fabric_mpi_destroy(struct eki_fabric **fabric)
-{
-    if (!fabric || !*fabric)
-        return;
-    struct eki_mpi *mpi = eki_mpi_of(*fabric);
-    *fabric = NULL;
-    bool is_settled = true;
-    if (eki_mpi_thread_level() >= 0) {
-        if (mpi->is_open)
-            is_settled = messages_close(mpi);
-        eki_mpi_leave_node(mpi);
-        if (is_settled)
-            MPI_Comm_free(&mpi->comm);
-    }
-    if (is_settled) {
-        eki_free(mpi->receive_buffers);
-        eki_free(mpi->send_buffers);
-    }
-    eki_free(mpi->local);
-    eki_free(mpi->nodes);
-    eki_free(mpi->sent);
-    eki_free(mpi);
 }

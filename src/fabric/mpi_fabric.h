@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What mpi.c (life and messages), node.c (nodes and their memory) and
- * collective.c (blocking calls) share.  For this module only.
+ * What the files of this module share: collective.c (blocking calls), mpi.c
+ * (messages), node.c (nodes), piece.c (their memory), set.c (life).
+ *
+ * A set is what all fabrics over one communicator of the program share: a
+ * duplicate, found again by an attribute.  Fabrics that have the same nodes
+ * share these, and clients that have the same nodes and message size share a
+ * fabric.  All lives until the last client of the set goes: so only that one
+ * waits for other ranks.
  */
 #ifndef EKI_MPI_FABRIC_H
 #define EKI_MPI_FABRIC_H
@@ -10,11 +16,12 @@
 
 /* Tags on the duplicated communicator. */
 enum eki_tag {
-    /* From any server to any server: a struct eki_message with its body. */
-    EKI_TAG_MESSAGE = 1,
     /* From any rank to rank 0, in a gather: int64_t bytes, then that many in
      * pieces. */
-    EKI_TAG_GATHER
+    EKI_TAG_GATHER = 1,
+    /* From any server to any server: a struct eki_message with its body.  The
+     * first fabric of a set has this tag, the second the next one, ... */
+    EKI_TAG_MESSAGE
 };
 
 enum {
@@ -31,7 +38,15 @@ enum {
     /* Largest piece of a broadcast, far from the largest int. */
     EKI_MPI_PIECE = 1 << 30,
     /* Piece of a gather: rank 0 has it on its stack. */
-    EKI_MPI_GATHER_PIECE = 1 << 16
+    EKI_MPI_GATHER_PIECE = 1 << 16,
+    /* Values that ranks compare while they agree. */
+    EKI_MPI_COMPARED_MOST = 4,
+    /* Pieces of a window begin at multiples of this ... */
+    EKI_MPI_PAGE = 4096,
+    /* ... but larger ones have a window each. */
+    EKI_MPI_OWN_WINDOW = 1 << 20,
+    /* Windows grow up to this by doubling. */
+    EKI_MPI_WINDOW_MOST = 16 << 20
 };
 
 /* A queue of slot numbers; each slot is in it at most once. */
@@ -40,16 +55,62 @@ struct eki_mpi_queue {
     int first, count;
 };
 
+/* A page of a window, as this rank knows it; the same on all ranks of the node
+ * while they are in eki_fabric_mpi_share(). */
+struct eki_mpi_page {
+    size_t length;  /* pages of the piece that began here last */
+    uint64_t taken; /* pieces that have begun here */
+};
+
+/*
+ * Memory of the node that is handed out in pieces: a table of LEFT, then COUNT
+ * pages.  A page is in use while not all ranks have left the last piece that
+ * began there, or a piece that began before reaches it.
+ */
+struct eki_mpi_window {
+    struct eki_mpi_window *next;
+    MPI_Win window;
+    _Atomic uint64_t *left; /* [count], of all ranks together */
+    unsigned char *memory;
+    size_t page_bytes, count;
+    size_t touched; /* pages that have been in use */
+    struct eki_mpi_page *pages;
+};
+
+/* How ranks are split into nodes, and the memory of the own one. */
+struct eki_mpi_nodes {
+    struct eki_mpi_nodes *next;
+    int64_t ranks_per_node;
+    MPI_Comm node; /* ranks of the own (pretended) node, in order of rank */
+    int node_rank, node_size;
+    int *of_rank; /* [size] node of each rank */
+    struct eki_mpi_window *windows;
+};
+
+struct eki_mpi;
+
+struct eki_mpi_set {
+    MPI_Comm parent; /* that has the attribute; MPI_COMM_NULL: it was freed */
+    MPI_Comm comm;   /* the duplicate */
+    MPI_Comm host;   /* ranks that really share memory, in order of rank */
+    int host_size;
+    int clients;
+    struct eki_mpi *first; /* fabrics, the newest first; the oldest is bare: it
+                              has no nodes and moves no message */
+    int fabrics;           /* that were ever made */
+    struct eki_mpi_nodes *nodes;
+};
+
 struct eki_mpi {
     struct eki_fabric base;
-    MPI_Comm comm; /* the duplicate */
-    MPI_Comm host; /* ranks that really share memory, in order of rank */
-    MPI_Comm node; /* ranks of the own (pretended) node, in order of rank */
-    int host_size;
-    int node_rank, node_size;
-    int *nodes; /* [size] node of each rank */
+    struct eki_mpi_set *set;
+    struct eki_mpi *next; /* of the set */
+    MPI_Comm comm;        /* the duplicate */
+    struct eki_mpi_nodes *nodes;
+    int tag;
+    bool is_void; /* it could not be opened; nobody finds it */
 
-    /* Messages; buffers are NULL before eki_fabric_mpi_open(). */
+    /* Messages; buffers are NULL before eki_mpi_open(). */
     size_t stride;                  /* from buffer to buffer */
     unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride] */
     unsigned char *send_buffers;    /* [EKI_MPI_SENDS][stride] */
@@ -68,10 +129,6 @@ struct eki_mpi {
     /* Messages are counted so that destroy knows when the last has arrived. */
     int64_t *sent; /* [size], to each rank */
     int64_t received;
-
-    /* Memory of the node: a window, or LOCAL if the node is one rank. */
-    MPI_Win window; /* MPI_WIN_NULL: none */
-    void *local;
 };
 
 static inline struct eki_mpi *eki_mpi_of(struct eki_fabric *fabric)
@@ -89,10 +146,24 @@ ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code);
  * lowest rank that has it; a rank that failed must have set its message.
  */
 ek_status eki_mpi_agree(MPI_Comm comm, ek_status status);
+/* Likewise; each of N values becomes the largest of all ranks. */
+ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
+                             int n);
 
-/* node.c: fill host, node and nodes; collective, agreed. */
-ek_status eki_mpi_find_nodes(struct eki_mpi *mpi, int64_t ranks_per_node);
-/* Free the window and the communicators of the node; collective. */
-void eki_mpi_leave_node(struct eki_mpi *mpi);
+/* mpi.c: make the buffers, and post the receives; collective, agreed. */
+ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes);
+/* Wait until all that was sent to this rank has arrived, and drop it. */
+void eki_mpi_settle(struct eki_mpi *mpi);
+/* End all requests; false: MPI may still use the buffers. */
+bool eki_mpi_close(struct eki_mpi *mpi);
+extern const struct eki_fabric_ops eki_mpi_ops;
+
+/* node.c: collective; the nodes are agreed on. */
+ek_status eki_mpi_find_host(struct eki_mpi_set *set);
+ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
+                             struct eki_mpi_nodes **nodes);
+/* piece.c: free the windows of a node, collective; unless IS_RUNNING, only what
+ * this rank knows of them. */
+void eki_mpi_free_windows(struct eki_mpi_nodes *nodes, bool is_running);
 
 #endif

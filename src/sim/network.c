@@ -141,9 +141,8 @@ static uint64_t arrival(struct eki_sim_port *port, uint64_t departs,
 /* The simulator's own memory is out, which no run survives. */
 static void lose(struct eki_sim_port *port)
 {
-    port->fabric.failed = EK_ERR_NOMEM;
-    snprintf(port->fabric.failure, sizeof port->fabric.failure,
-             "no memory for a simulated message");
+    eki_fabric_note(&port->fabric, EK_ERR_NOMEM,
+                    "no memory for a simulated message");
 }
 
 /* Time of a rebalancer for BYTES of descriptors. */
@@ -173,7 +172,6 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     EKI_ASSERT(message->head.bytes >= 0 && bytes <= fabric->message_bytes);
     message->head.magic = EKI_MESSAGE_MAGIC;
     message->head.version = EKI_MESSAGE_VERSION;
-    message->head.collection = fabric->collection;
     message->head.source = fabric->rank;
     sim->is_reserved = false;
     struct eki_sim_letter *letter =
@@ -256,11 +254,12 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     if (sim->program->received)
         sim->program->received(sim->program->context, port->rank,
                                &letter->message);
-    if (!eki_head_check(head, sizeof *head + (size_t)head->bytes,
-                        fabric->collection, fabric->size, why, sizeof why)) {
-        fabric->failed = EK_ERR_MPI;
-        snprintf(fabric->failure, sizeof fabric->failure, "%s", why);
-    }
+    /* relaxed: there is one thread. */
+    uint32_t numbers =
+        atomic_load_explicit(&fabric->numbers, memory_order_relaxed);
+    if (!eki_head_check(head, sizeof *head + (size_t)head->bytes, numbers,
+                        fabric->size, why, sizeof why))
+        eki_fabric_note(fabric, EK_ERR_MPI, why);
     return &letter->message;
 }
 
@@ -310,7 +309,6 @@ bool eki_sim_open_port(struct eki_sim *sim, int rank)
     port->fabric = (struct eki_fabric){.ops = &ops,
                                        .rank = rank,
                                        .size = setup->ranks,
-                                       .collection = 1,
                                        .message_bytes = setup->message_bytes};
     port->busy = eki_alloc((size_t)setup->send_buffers, sizeof *port->busy);
     if (setup->is_reordered)

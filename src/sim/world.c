@@ -40,18 +40,19 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     rank->workers = sim->workers + sim->topology->first_worker[r];
     if (!eki_sim_open_port(sim, r))
         return eki_error(EK_ERR_NOMEM, "no memory for rank %d", r);
-    struct eki_setup setup = {.topology = &rank->topology,
-                              .fabric =
-                                  given->ranks > 1 ? &rank->port->fabric : NULL,
-                              .deque = given->deque,
-                              .buffer_slots = given->buffer_slots,
-                              .payload_bytes = given->payload_bytes,
-                              .seed = given->seed,
-                              .has_counter = given->has_counter,
-                              .check_words = given->check_words,
-                              .hold_ns = given->hold_ns,
-                              .has_pause = given->has_pause,
-                              .pause_ns = given->pause_ns};
+    struct eki_setup setup = {
+        .topology = &rank->topology,
+        .fabric = given->ranks > 1 ? &rank->port->fabric : NULL,
+        .number = eki_wire_next_number(&rank->port->fabric),
+        .deque = given->deque,
+        .buffer_slots = given->buffer_slots,
+        .payload_bytes = given->payload_bytes,
+        .seed = given->seed,
+        .has_counter = given->has_counter,
+        .check_words = given->check_words,
+        .hold_ns = given->hold_ns,
+        .has_pause = given->has_pause,
+        .pause_ns = given->pause_ns};
     setup.segment = segment_of(sim, &setup, rank->topology.node);
     if (!setup.segment)
         return eki_error(EK_ERR_NOMEM, "no memory for node %d",

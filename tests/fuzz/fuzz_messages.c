@@ -122,7 +122,6 @@ static void post(struct eki_fabric *fabric, struct eki_message *message, int to)
     FUZZ_CHECK(to >= 0 && to < RANKS);
     message->head.magic = EKI_MESSAGE_MAGIC;
     message->head.version = EKI_MESSAGE_VERSION;
-    message->head.collection = fabric->collection;
     message->head.source = fabric->rank;
     FUZZ_CHECK(message->head.bytes >= 0 &&
                (size_t)message->head.bytes <=
@@ -153,12 +152,11 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     /* Of its very size, so that a sanitizer sees who reads beyond. */
     letter = realloc(letter, offsetof(struct letter, message) + letter->bytes);
     FUZZ_CHECK(letter != NULL);
-    if (eki_head_check(&letter->message.head, letter->bytes, fabric->collection,
-                       RANKS, why, sizeof why) &&
+    if (eki_head_check(&letter->message.head, letter->bytes, 1, RANKS, why,
+                       sizeof why) &&
         letter->message.head.source == letter->source)
         return &letter->message;
-    fabric->has_refused = true;
-    snprintf(fabric->failure, sizeof fabric->failure, "bad message");
+    eki_fabric_note(fabric, EK_OK, "bad message");
     free(letter);
     return NULL;
 }
@@ -191,7 +189,7 @@ static void open_rank(struct job *job, int r, const int *nodes)
     *rank = (struct rank){.fabric = {.ops = &ops,
                                      .rank = r,
                                      .size = RANKS,
-                                     .collection = 7,
+                                     .numbers = 1,
                                      .message_bytes = MESSAGE_BYTES},
                           .job = job,
                           .inbox_end = &rank->inbox};
@@ -405,7 +403,6 @@ static void inject(struct job *job, uint64_t op)
     *head = (struct eki_head){.magic = EKI_MESSAGE_MAGIC,
                               .version = EKI_MESSAGE_VERSION,
                               .kind = (uint16_t)(next(plan, 1) % 24),
-                              .collection = 7,
                               .source = letter->source,
                               .phase = engine->phase,
                               .signature = engine->signature};

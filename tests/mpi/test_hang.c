@@ -93,15 +93,20 @@ static void add(int64_t us)
     CHECK_EQ_INT(ek_add_task(fock, quartet, &us, sizeof us, NULL), EK_OK);
 }
 
-static ek_collection *make(const char *name)
+static ek_collection *make_over(MPI_Comm comm, const char *name)
 {
     ek_options options = EK_OPTIONS_INIT;
     ek_collection *made = NULL;
     options.name = name;
     options.payload_bytes = TASK_BYTES;
-    CHECK_EQ_INT(ek_create(MPI_COMM_WORLD, &options, &made), EK_OK);
+    CHECK_EQ_INT(ek_create(comm, &options, &made), EK_OK);
     CHECK_EQ_INT(ek_register(made, "quartet", run, NULL, &quartet), EK_OK);
     return made;
+}
+
+static ek_collection *make(const char *name)
+{
+    return make_over(MPI_COMM_WORLD, name);
 }
 
 static void process(ek_collection *tasks)
@@ -176,7 +181,11 @@ static void absent_in_create(void)
 
 static void absent_in_destroy(void)
 {
-    ek_collection *third = make("third");
+    /* The only one over its communicator: it waits for the others. */
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_WORLD, &alone);
+    ek_collection *third = make_over(alone, "third");
+    MPI_Comm_free(&alone);
     if (is_last())
         be_late();
     ek_destroy(&third);

@@ -49,11 +49,14 @@ static void check_worker(struct explore *explore,
 static int64_t waiting_requests(const struct eki_engine *engine)
 {
     int64_t waiting = 0;
-    const struct eki_early *early = engine->post.early;
-    const struct eki_message *held = engine->post.held;
-    for (; early; early = early->next)
-        waiting += early->message->head.kind == EKI_KIND_REQUEST &&
-                   early->message->head.phase == engine->phase;
+    const struct eki_kept *kept = engine->line.first;
+    const struct eki_message *held =
+        engine->line.wire ? engine->line.wire->held : NULL;
+    for (; kept; kept = kept->next) {
+        const struct eki_head *head = &eki_kept_message(kept)->head;
+        waiting +=
+            head->kind == EKI_KIND_REQUEST && head->phase == engine->phase;
+    }
     if (held)
         waiting += held->head.kind == EKI_KIND_REQUEST &&
                    held->head.phase == engine->phase;

@@ -174,9 +174,9 @@ static void find_server(struct explore *explore,
         if (protocol->ops->visit)
             protocol->ops->visit(protocol, find_held, explore);
     }
-    for (const struct eki_early *early = engine->post.early; early;
-         early = early->next)
-        find_message(explore, early->message, slot_bytes);
+    for (const struct eki_kept *kept = engine->line.first; kept;
+         kept = kept->next)
+        find_message(explore, eki_kept_message(kept), slot_bytes);
     for (int32_t i = 0; i < port->count; i++)
         find_message(explore, &port->queue[i]->message, slot_bytes);
     if (port->polled)

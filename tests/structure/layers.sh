@@ -14,18 +14,20 @@ may_include() {
     balance) echo base task ;;
     steal) echo base ;;
     fabric) echo base ;;
-    engine) echo base count task deque steal fabric ;;
+    wire) echo base fabric ;;
+    engine) echo base count task deque steal fabric wire ;;
     protocol) echo base count task deque steal fabric engine ;;
     rebalance) echo base task balance fabric engine ;;
-    team) echo base count task steal fabric engine ;;
+    team) echo base count task steal fabric wire engine ;;
     sim)
-        echo base count task deque steal balance fabric engine protocol rebalance
+        echo base count task deque steal balance fabric wire engine protocol \
+            rebalance
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine ;;
     collection)
-        echo base count task steal balance fabric engine protocol rebalance \
-            team report record
+        echo base count task steal balance fabric wire engine protocol \
+            rebalance team report record
         ;;
     *) return 1 ;;
     esac

@@ -72,17 +72,21 @@ static inline void need(bool passed)
         abort();
 }
 
+/* Without MESSAGE_BYTES: as large as MPI sends at once. */
 static inline struct eki_fabric *fabric_make(MPI_Comm comm, int ranks_per_node,
                                              size_t message_bytes)
 {
     struct eki_fabric *fabric = NULL;
-    need(CHECK_EQ_INT(eki_fabric_mpi_create(comm, ranks_per_node, &fabric),
-                      EK_OK));
+    need(CHECK_EQ_INT(eki_fabric_mpi_create(comm, &fabric), EK_OK));
     need(CHECK(fabric != NULL));
-    if (message_bytes > 0) {
-        need(CHECK_EQ_INT(eki_fabric_mpi_open(fabric, message_bytes), EK_OK));
-        CHECK_EQ_INT(fabric->message_bytes, message_bytes);
-    }
+    if (message_bytes == 0)
+        message_bytes = eki_fabric_mpi_message_bytes(fabric);
+    need(CHECK_EQ_INT(
+        eki_fabric_mpi_open(&fabric, ranks_per_node, message_bytes), EK_OK));
+    CHECK_EQ_INT(fabric->message_bytes, message_bytes);
+    /* relaxed: nobody else is about. */
+    if (atomic_load_explicit(&fabric->numbers, memory_order_relaxed) == 0)
+        atomic_store_explicit(&fabric->numbers, 1, memory_order_relaxed);
     return fabric;
 }
 
@@ -213,8 +217,7 @@ static inline int fabric_run(int argc, char **argv, void (*tests)(void))
     struct eki_fabric *fabric = NULL;
     CHECK_EQ_INT(eki_mpi_thread_level(), -1);
     CHECK(!eki_mpi_is_main_thread());
-    CHECK_EQ_INT(eki_fabric_mpi_create(MPI_COMM_WORLD, 0, &fabric),
-                 EK_ERR_STATE);
+    CHECK_EQ_INT(eki_fabric_mpi_create(MPI_COMM_WORLD, &fabric), EK_ERR_STATE);
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -224,11 +227,12 @@ static inline int fabric_run(int argc, char **argv, void (*tests)(void))
     tests();
     /* Destroyed too late: only memory is freed. */
     fabric = fabric_make(MPI_COMM_WORLD, 1, 1024);
-    void *memory = NULL;
-    CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, 1000, &memory), EK_OK);
+    struct eki_node_memory piece;
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 1000, &piece), EK_OK);
     MPI_Finalize();
     CHECK_EQ_INT(eki_mpi_thread_level(), -2);
     CHECK(!eki_mpi_is_main_thread());
+    eki_fabric_mpi_unshare(&piece);
     eki_fabric_mpi_destroy(&fabric);
     CHECK(fabric == NULL);
     CHECK_EQ_INT(warnings, 0);

@@ -111,7 +111,7 @@ static inline void lone_open_job(struct lone *lone, int rank, int size,
     lone->fabric = (struct eki_fabric){.ops = &lone_ops,
                                        .rank = rank,
                                        .size = size,
-                                       .collection = 7,
+                                       .numbers = 1,
                                        .message_bytes = LONE_BYTES};
     eki_topology_create(rank, size, workers, nodes, &lone->topology);
     lone->setup = (struct eki_setup){.topology = lone->topology,

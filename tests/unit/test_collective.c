@@ -86,12 +86,12 @@ static bool is_node_leader(const struct eki_fabric *fabric)
 }
 
 /* Zeroed, aligned; what one rank writes its node sees, and no other node. */
-static void check_segment(struct eki_fabric *fabric, size_t bytes)
+static void check_piece(struct eki_fabric *fabric, size_t bytes,
+                        struct eki_node_memory *piece)
 {
-    void *memory = NULL, *again = NULL;
-    need(CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, bytes, &memory), EK_OK));
-    CHECK_EQ_INT((uintptr_t)memory % EKI_LINE, 0);
-    unsigned char *raw = memory;
+    need(CHECK_EQ_INT(eki_fabric_mpi_share(fabric, bytes, piece), EK_OK));
+    CHECK_EQ_INT((uintptr_t)piece->memory % EKI_LINE, 0);
+    unsigned char *raw = piece->memory;
     for (size_t i = 0; i < bytes; i++)
         if (raw[i] != 0)
             need(CHECK_EQ_INT(raw[i], 0));
@@ -101,7 +101,7 @@ static void check_segment(struct eki_fabric *fabric, size_t bytes)
     if (is_node_leader(fabric))
         for (size_t i = sizeof(uint64_t); i < bytes; i++)
             raw[i] = (unsigned char)(i + i / 256 + (size_t)node);
-    _Atomic uint64_t *flag = memory;
+    _Atomic uint64_t *flag = piece->memory;
     if (is_node_leader(fabric))
         atomic_store_explicit(flag, (uint64_t)node + 1, memory_order_release);
     uint64_t seen = 0;
@@ -114,9 +114,6 @@ static void check_segment(struct eki_fabric *fabric, size_t bytes)
         if (raw[i] != (unsigned char)(i + i / 256 + (size_t)node))
             need(CHECK_EQ_INT(raw[i],
                               (unsigned char)(i + i / 256 + (size_t)node)));
-
-    CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, bytes, &again), EK_ERR_STATE);
-    CHECK(again == NULL);
 }
 
 /* All ranks of a node count together, without losing one. */
@@ -125,9 +122,9 @@ static void check_counter(struct eki_fabric *fabric)
     enum {
         COUNTS = 20000
     };
-    void *memory = NULL;
-    need(CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, 1024, &memory), EK_OK));
-    _Atomic uint64_t *counter = (void *)((unsigned char *)memory + 512);
+    struct eki_node_memory piece;
+    need(CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 1024, &piece), EK_OK));
+    _Atomic uint64_t *counter = (void *)((unsigned char *)piece.memory + 512);
     for (int i = 0; i < COUNTS; i++)
         atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
     CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
@@ -137,18 +134,21 @@ static void check_counter(struct eki_fabric *fabric)
         ranks += nodes[r] == nodes[rank];
     CHECK_EQ_INT(atomic_load_explicit(counter, memory_order_relaxed),
                  (uint64_t)ranks * COUNTS);
+    eki_fabric_mpi_unshare(&piece);
 }
 
 static void nodes_share_their_memory(void)
 {
     static const size_t bytes[] = {8, 100, 4096, 1000000};
+    struct eki_node_memory piece;
     for (int per_node = 0; per_node <= 3; per_node++) {
         for (int i = 0; i < 4; i++) {
             struct eki_fabric *fabric =
-                fabric_make(MPI_COMM_WORLD, per_node, i % 2 ? 256 : 0);
-            check_segment(fabric, bytes[i]);
+                fabric_make(MPI_COMM_WORLD, per_node, 256);
+            check_piece(fabric, bytes[i], &piece);
             if (i % 2)
                 storm(fabric, 3);
+            eki_fabric_mpi_unshare(&piece);
             eki_fabric_mpi_destroy(&fabric);
         }
         struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, per_node, 0);
@@ -157,19 +157,64 @@ static void nodes_share_their_memory(void)
     }
 }
 
-static void impossible_segments_are_refused(void)
+static void impossible_pieces_are_refused(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 0);
-    void *memory = NULL;
-    CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, 0, &memory), EK_ERR_ARG);
-    CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, SIZE_MAX, &memory), EK_ERR_ARG);
+    struct eki_node_memory piece;
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 0, &piece), EK_ERR_ARG);
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, SIZE_MAX, &piece), EK_ERR_ARG);
     if (size > 1) /* of one's own, so much makes a sanitizer abort */
-        CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, (size_t)1 << 50, &memory),
+        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, (size_t)1 << 50, &piece),
                      EK_ERR_NOMEM);
-    CHECK(memory == NULL);
+    CHECK(piece.memory == NULL);
     /* A refusal leaves it usable. */
-    check_segment(fabric, 1000);
+    check_piece(fabric, 1000, &piece);
+    eki_fabric_mpi_unshare(&piece);
     eki_fabric_mpi_destroy(&fabric);
+}
+
+enum {
+    PIECES = 24
+};
+
+/* Pieces that are there do not meet; freed ones come again, zeroed, whatever
+ * the order in which the ranks leave them. */
+static void pieces_come_and_go_in_any_order(void)
+{
+    struct eki_random random;
+    for (int per_node = 0; per_node <= 2; per_node++) {
+        struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, per_node, 0);
+        struct eki_node_memory pieces[PIECES] = {{0}};
+        eki_random_seed(&random, 7, 0); /* the same on all ranks */
+        for (int round = 0; round < 200; round++) {
+            /* A few go, from the first or from the last one on. */
+            uint64_t gone = eki_random_below(&random, UINT64_C(1) << PIECES) &
+                            eki_random_below(&random, UINT64_C(1) << PIECES);
+            for (int i = 0; i < PIECES; i++) {
+                int at = (rank + round) % 2 ? i : PIECES - 1 - i;
+                if (gone >> at & 1)
+                    eki_fabric_mpi_unshare(&pieces[at]);
+            }
+            CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+            int at = (int)eki_random_below(&random, PIECES);
+            int is_large = eki_random_below(&random, 20) == 0;
+            size_t bytes =
+                1 + eki_random_below(&random, is_large ? 3000000 : 20000);
+            if (!pieces[at].memory)
+                check_piece(fabric, bytes, &pieces[at]);
+            int node = eki_fabric_mpi_nodes(fabric)[rank];
+            for (int p = 0; p < PIECES; p++) {
+                const unsigned char *raw = pieces[p].memory;
+                for (size_t i = 8; raw && i < pieces[p].bytes; i += 509)
+                    need(CHECK_EQ_INT(
+                        raw[i], (unsigned char)(i + i / 256 + (size_t)node)));
+            }
+            CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+        }
+        for (int i = 0; i < PIECES; i++)
+            eki_fabric_mpi_unshare(&pieces[i]);
+        eki_fabric_mpi_destroy(&fabric);
+    }
 }
 
 static void agreement_spreads_the_worst_message(void)
@@ -316,18 +361,18 @@ static void data_reaches_all_ranks(void)
 
 /* Let allocation N fail on the last rank only: all ranks fail alike.  Returns
  * whether everything could be made. */
-static bool make_with_failure(int n)
+static bool make_with_failure(int n, int per_node)
 {
     struct eki_fabric *fabric = NULL;
-    void *memory = NULL;
+    struct eki_node_memory piece = {0};
     if (rank == size - 1)
         eki_memory_fail(n);
-    ek_status status = eki_fabric_mpi_create(MPI_COMM_WORLD, 1, &fabric);
+    ek_status status = eki_fabric_mpi_create(MPI_COMM_WORLD, &fabric);
     CHECK((status == EK_OK) == (fabric != NULL));
     if (status == EK_OK)
-        status = eki_fabric_mpi_open(fabric, 1024);
+        status = eki_fabric_mpi_open(&fabric, per_node, 1024);
     if (status == EK_OK)
-        status = eki_fabric_mpi_segment(fabric, 1000, &memory);
+        status = eki_fabric_mpi_share(fabric, 1000, &piece);
     eki_memory_fail(0);
     int statuses[2] = {status, -status};
     MPI_Allreduce(MPI_IN_PLACE, statuses, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -335,6 +380,7 @@ static bool make_with_failure(int n)
     CHECK(status == EK_OK || status == EK_ERR_NOMEM);
     if (status != EK_OK)
         CHECK_HAS_TEXT(ek_error_message(), "no memory");
+    eki_fabric_mpi_unshare(&piece);
     eki_fabric_mpi_destroy(&fabric);
     return status == EK_OK;
 }
@@ -342,9 +388,44 @@ static bool make_with_failure(int n)
 static void failing_allocations_fail_on_all_ranks(void)
 {
     int n = 1;
-    while (!make_with_failure(n))
+    while (!make_with_failure(n, 1))
         n++;
-    CHECK_EQ_INT(n, 7); /* object, nodes, counts, two pools, segment, none */
+    /* Set, two fabrics with counts, two of nodes, two pools, memory, none. */
+    CHECK_EQ_INT(n, 11);
+    if (size < 2)
+        return;
+    for (n = 1; !make_with_failure(n, 2);)
+        n++;
+    CHECK(n == 11 || n == 12); /* a window and its pages, or memory */
+}
+
+/* Clients that say the same share all, whichever goes first; those that fail
+ * leave it to the others. */
+static void clients_share_what_is_alike(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    struct eki_fabric *one = fabric_make(comm, 1, 1024);
+    struct eki_fabric *same = fabric_make(comm, 1, 1024);
+    struct eki_fabric *other = fabric_make(comm, 0, 1024);
+    struct eki_fabric *unlike = fabric_make(comm, 1, 2048);
+    CHECK(one == same && one != other && one != unlike && other != unlike);
+    CHECK(eki_mpi_of(one)->comm == eki_mpi_of(other)->comm);
+    struct eki_fabric *failed = NULL;
+    if (rank == size - 1)
+        eki_memory_fail(1);
+    CHECK_EQ_INT(eki_fabric_mpi_create(comm, &failed), EK_OK);
+    CHECK_EQ_INT(eki_fabric_mpi_open(&failed, 1, 4096), EK_ERR_NOMEM);
+    eki_memory_fail(0);
+    eki_fabric_mpi_destroy(&failed);
+    MPI_Comm_free(&comm);
+    struct eki_fabric *mine[] = {one, other, unlike};
+    for (int i = 0; i < 3; i++)
+        storm(mine[i], (uint64_t)i);
+    for (int i = 0; i < 3; i++) /* each rank in an order of its own */
+        eki_fabric_mpi_destroy(&mine[(i + rank) % 3]);
+    storm(same, 3);
+    eki_fabric_mpi_destroy(&same);
 }
 
 enum {
@@ -382,14 +463,14 @@ static void small_mounts_are_refused_with_a_remedy(void)
             continue;
         struct eki_fabric *fabric =
             fabric_make(MPI_COMM_WORLD, cases[i].per_node, 256);
-        void *memory = NULL;
+        struct eki_node_memory piece;
         if (!eki_fabric_mpi_is_one_host(fabric)) { /* fewer share a mount */
             eki_fabric_mpi_destroy(&fabric);
             continue;
         }
-        CHECK_EQ_INT(eki_fabric_mpi_segment(fabric, cases[i].bytes, &memory),
+        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, cases[i].bytes, &piece),
                      EK_ERR_NOMEM);
-        CHECK(memory == NULL);
+        CHECK(piece.memory == NULL);
         const char *message = ek_error_message();
         CHECK_HAS_TEXT(message, "/tmp/evenkeel-shm-");
         CHECK_HAS_TEXT(message, " has 2097152 bytes free, ");
@@ -399,7 +480,9 @@ static void small_mounts_are_refused_with_a_remedy(void)
     }
     /* Nodes of one rank take nothing of it. */
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, 0);
-    check_segment(fabric, 2 * MOUNT_BYTES);
+    struct eki_node_memory piece;
+    check_piece(fabric, 2 * MOUNT_BYTES, &piece);
+    eki_fabric_mpi_unshare(&piece);
     eki_fabric_mpi_destroy(&fabric);
 }
 
@@ -407,7 +490,9 @@ static void run_all(void)
 {
     RUN(nodes_follow_the_hosts);
     RUN(nodes_share_their_memory);
-    RUN(impossible_segments_are_refused);
+    RUN(impossible_pieces_are_refused);
+    RUN(pieces_come_and_go_in_any_order);
+    RUN(clients_share_what_is_alike);
     RUN(agreement_spreads_the_worst_message);
     RUN(reductions_are_right);
     RUN(data_reaches_all_ranks);

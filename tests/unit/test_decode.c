@@ -194,8 +194,7 @@ static void a_lie_is_not_told_where_no_message_moves(void)
 {
     struct lone lone;
     begin_untold(&lone);
-    lone.fabric.failed = EK_ERR_MPI;
-    snprintf(lone.fabric.failure, sizeof lone.fabric.failure, "no network");
+    eki_fabric_note(&lone.fabric, EK_ERR_MPI, "no network");
     struct eki_error error = lone_end(&lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_EQ_TEXT(error.text, "no network");

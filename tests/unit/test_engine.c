@@ -53,8 +53,7 @@ static void failed_fabric_ends_the_phase(void)
     struct lone lone;
     lone_open(&lone, 0);
     lone_begin(&lone, EK_STEAL_RANDOM);
-    lone.setup.fabric->failed = EK_ERR_MPI;
-    strcpy(lone.setup.fabric->failure, "the cable was cut");
+    eki_fabric_note(lone.setup.fabric, EK_ERR_MPI, "the cable was cut");
     struct eki_error error = lone_end(&lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_EQ_TEXT(error.text, "the cable was cut");

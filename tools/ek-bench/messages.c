@@ -264,9 +264,10 @@ static void open_engine(const struct bench *bench, struct link *link)
 static void open_link(const struct bench *bench, MPI_Comm both,
                       struct link *link)
 {
-    bench_check(eki_fabric_mpi_create(both, 1, &link->fabric));
-    bench_check(eki_fabric_mpi_open(link->fabric,
+    bench_check(eki_fabric_mpi_create(both, &link->fabric));
+    bench_check(eki_fabric_mpi_open(&link->fabric, 1,
                                     sizeof(struct eki_message) + LONG_BYTES));
+    eki_wire_next_number(link->fabric); /* 0, which all messages have */
     if (bench->rank == 1)
         open_engine(bench, link);
 }
