@@ -197,7 +197,9 @@ static void free_parts(ek_collection *tasks)
     eki_recording_destroy(&tasks->recording);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
+    eki_collection_free_stores(tasks);
     eki_engine_destroy(&tasks->engine);
+    eki_collection_leave_stores(tasks);
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);

@@ -17,6 +17,7 @@
 #include "report/report.h"
 #include "team/lookout.h"
 #include "team/team.h"
+#include "tiles/tiles.h"
 
 enum eki_state {
     EKI_STATE_READY, /* ek_process() may come */
@@ -191,6 +192,15 @@ ek_status eki_collection_check_region(const char *call);
 ek_status eki_collection_claim(const ek_collection *tasks,
                                struct eki_caller caller);
 void eki_collection_release(void);
+/* Whether this process has one open. */
+bool eki_collection_is_busy(void);
+
+/* Let tasks use the stores of tiles that there are. */
+ek_status eki_collection_join_stores(ek_collection *tasks);
+/* Destroy the stores that the program has left, before its engine; and, after
+ * that, what the last collection leaves. */
+void eki_collection_free_stores(ek_collection *tasks);
+void eki_collection_leave_stores(ek_collection *tasks);
 
 /* End the job if tasks that this thread ran were left by longjmp(), as a public
  * call finds that comes later. */

@@ -74,6 +74,12 @@ void eki_collection_release(void)
     atomic_store_explicit(&busy, 0, memory_order_release);
 }
 
+bool eki_collection_is_busy(void)
+{
+    /* relaxed: of this thread, or of one that the program has ordered. */
+    return atomic_load_explicit(&busy, memory_order_relaxed) != 0;
+}
+
 int eki_collection_steal_set(const ek_collection *tasks)
 {
     return eki_schedule_at(&tasks->settings.steal, tasks->iteration,

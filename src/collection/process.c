@@ -45,6 +45,7 @@ static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
     if (!is_pulled)
         EKI_TRY(check_bodies(tasks->engine));
     EKI_TRY(check_scheme(tasks, scheme));
+    EKI_TRY(eki_collection_join_stores(tasks));
     EKI_TRY(eki_collection_gather(tasks));
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (tasks->engine->workers[here]->local.has_hints)

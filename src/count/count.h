@@ -32,6 +32,8 @@ struct eki_counts {
     uint64_t starved_ns; /* of work and what is between: without a core */
     int64_t batches;     /* of tasks ... */
     int64_t indices;     /* ... that are none of these */
+    int64_t tile_gets, tile_hits, tile_bytes; /* of tiles of other nodes */
+    uint64_t tile_wait_ns;                    /* of work_ns */
 };
 
 /* What handing out tasks takes at least, of WORK_NS. */

@@ -33,7 +33,7 @@
 #define EKI_NAME_BYTES 64
 
 enum {
-    EKI_PROTOCOLS_MOST = 8 /* of one engine */
+    EKI_PROTOCOLS_MOST = 10 /* of one engine */
 };
 
 enum eki_phase_kind {
@@ -102,7 +102,9 @@ struct eki_engine {
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
     struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
-    void *stepper;                          /* who steps it ... */
+    struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
+                                  NULL: none */
+    void *stepper;             /* who steps it ... */
     void *owner; /* ... and whose it is; for calls of running tasks */
     bool alone;  /* one node */
 

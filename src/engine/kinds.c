@@ -22,7 +22,12 @@ static const struct eki_kind_traits kinds[EKI_KINDS] = {
     [EKI_KIND_HERE] = {"here", EKI_CONCERNS_SERVER, false, false, false},
     [EKI_KIND_OFFER] = {"offer", EKI_CONCERNS_SERVER, false, false, true},
     [EKI_KIND_TAKE] = {"take", EKI_CONCERNS_SERVER, false, false, true},
-    [EKI_KIND_HAND] = {"hand", EKI_CONCERNS_SERVER, true, true, true}};
+    [EKI_KIND_HAND] = {"hand", EKI_CONCERNS_SERVER, true, true, true},
+    [EKI_KIND_GET] = {"get", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_PIECE] = {"piece", EKI_CONCERNS_WORKER, false, false, true},
+    [EKI_KIND_PUT] = {"put", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_ADD] = {"add", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_DONE] = {"done", EKI_CONCERNS_WORKER, false, false, true}};
 
 const struct eki_kind_traits *eki_kind_traits_of(int kind)
 {

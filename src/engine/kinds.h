@@ -29,6 +29,12 @@ enum eki_kind {
     EKI_KIND_OFFER,   /* hands: to any rank; struct eki_offer of a task */
     EKI_KIND_TAKE,    /* hands: to who has it; first: id of the task */
     EKI_KIND_HAND,    /* hands: to who takes it; slot */
+    EKI_KIND_GET,     /* tiles: to the owner; struct eki_tile_words, which each
+                         of these begins with */
+    EKI_KIND_PIECE,   /* tiles: to who gets; doubles */
+    EKI_KIND_PUT,     /* tiles: to the owner; doubles */
+    EKI_KIND_ADD,     /* tiles: likewise */
+    EKI_KIND_DONE,    /* tiles: to who puts or adds; count: pieces */
     EKI_KINDS
 };
 

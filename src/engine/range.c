@@ -204,6 +204,8 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
+    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_TRANSFER))
+        eki_worker_end_transfers(worker);
     uint32_t marks = worker->batch.marks;
     uint64_t elapsed = now - worker->batch.stamp;
     uint64_t ns = index_ns(worker, elapsed);

@@ -127,10 +127,25 @@ static void mark_slot(struct ek_worker *worker, struct eki_slot *slot,
     }
 }
 
+void eki_worker_end_transfers(struct ek_worker *worker)
+{
+    const struct eki_engine *engine = worker->engine;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        struct eki_protocol *protocol = engine->protocols[i];
+        if (protocol->ops->end_task &&
+            !protocol->ops->end_task(protocol, worker))
+            eki_worker_fail(worker, EK_ERR_STATE,
+                            "it returned without ek_tiles_wait() for a "
+                            "transfer that it had started");
+    }
+}
+
 void eki_worker_mark(struct ek_worker *worker, int code)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
+    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_TRANSFER))
+        eki_worker_end_transfers(worker);
     uint32_t marks = worker->batch.marks;
     struct eki_slot *slot = eki_worker_current(worker);
     worker->batch.marks = 0;

@@ -26,7 +26,8 @@ enum {
     EKI_MARK_SKIP = 2,
     EKI_MARK_COST = 4,
     EKI_MARK_FAIL = 8,
-    EKI_MARK_STOP = 16
+    EKI_MARK_STOP = 16,
+    EKI_MARK_TRANSFER = 32 /* transfers of it are open */
 };
 
 enum eki_step {

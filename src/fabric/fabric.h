@@ -66,7 +66,8 @@ struct eki_fabric {
     ek_status failed;         /* EK_OK, or why no message moves any more */
     uint32_t troubles; /* failures, and messages dropped that make no sense */
     char failure[256]; /* the last of them in words, but a failure stays */
-    struct eki_wire *wire; /* over it; opaque here */
+    struct eki_wire *wire;     /* over it; opaque here ... */
+    struct eki_stores *stores; /* ... and so are those of tiles */
 };
 
 /* Note trouble in the words of FAILURE; STATUS: why no message moves any more,

@@ -78,6 +78,32 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_wait(waiter, team->is_crowded, longest_sleep(team, here), now);
 }
 
+/* Tiles come within some microseconds, or, where their owner computes, not for
+ * long: who waits so long for them sleeps. */
+#define LINGER_NS 200000
+
+void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
+                     struct eki_waiter *waiter)
+{
+    uint64_t now = eki_clock_ns();
+    if (waiter->since == 0)
+        waiter->since = now;
+    if (eki_team_may_poll(team, worker->here) &&
+        eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+        eki_wait_reset(waiter);
+    else if (now - waiter->since > LINGER_NS)
+        eki_wait(waiter, team->is_crowded, EKI_SLEEP_FIRST_NS, now);
+    else if (team->is_crowded)
+        eki_yield();
+    else
+        eki_pause();
+}
+
+bool eki_team_depends(const struct eki_team *team, int here)
+{
+    return !team->is_served && !eki_team_may_poll(team, here);
+}
+
 void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)
 {
     team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;

@@ -9,6 +9,7 @@
 #ifndef EKI_TEAM_H
 #define EKI_TEAM_H
 
+#include "base/wait.h"
 #include "engine/engine.h"
 
 #include <pthread.h>
@@ -114,6 +115,13 @@ const void *eki_team_thread(const struct eki_team *team, int here);
 
 /* From a long task. */
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
+
+/* The task that WORKER runs waits for messages, since WAITER says: step the
+ * server, or wait a little. */
+void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
+                     struct eki_waiter *waiter);
+/* Whether only another thread may let them through. */
+bool eki_team_depends(const struct eki_team *team, int here);
 
 /* Call WORK for each worker of the rank, in parallel if it is worth it. */
 void eki_team_each(struct eki_team *team, bool is_large,

@@ -23,7 +23,6 @@ static struct eki_wire *make_wire(struct eki_fabric *fabric)
 
 static void free_wire(struct eki_wire *wire)
 {
-    EKI_ASSERT(!wire->stores);
     if (wire->held)
         eki_fabric_release(wire->fabric, wire->held);
     wire->fabric->wire = NULL;

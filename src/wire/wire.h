@@ -33,15 +33,12 @@ struct eki_kept {
     struct eki_kept *next;
 };
 
-struct eki_stores;
-
 struct eki_wire {
     struct eki_fabric *fabric;
     struct eki_message *held; /* polled, and there was no memory for it */
     uint64_t poll_ns; /* a poll takes that finds nothing; 0: not measured */
-    struct eki_stores *stores; /* of tiles; opaque here */
-    pthread_mutex_t mutex;     /* of the lines, and what is kept for them */
-    struct eki_line *lines;    /* open ones, the newest first */
+    pthread_mutex_t mutex;  /* of the lines, and what is kept for them */
+    struct eki_line *lines; /* open ones, the newest first */
 };
 
 struct eki_line {

@@ -18,16 +18,17 @@ may_include() {
     engine) echo base count task deque steal fabric wire ;;
     protocol) echo base count task deque steal fabric engine ;;
     rebalance) echo base task balance fabric engine ;;
+    tiles) echo base steal fabric engine ;;
     team) echo base count task steal fabric wire engine ;;
     sim)
         echo base count task deque steal balance fabric wire engine protocol \
-            rebalance
+            rebalance tiles
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine ;;
     collection)
         echo base count task steal balance fabric wire engine protocol \
-            rebalance team report record
+            rebalance tiles team report record
         ;;
     *) return 1 ;;
     esac

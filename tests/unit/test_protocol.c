@@ -4,6 +4,7 @@
  * change of the engine.  And the tables that there are.
  */
 #include "lone.h"
+#include "tiles/tiles.h"
 
 /* Counts what the engine asks, and does as it is told. */
 struct counting {
@@ -616,6 +617,9 @@ static void every_kind_is_taken(void)
     struct lone lone;
     lone_open(&lone, 0);
     lone_make(&lone);
+    struct eki_stores *stores = NULL;
+    CHECK_EQ_INT(eki_stores_create(&stores), EK_OK);
+    CHECK_EQ_INT(eki_stores_join(stores, lone.engine), EK_OK);
     for (int kind = 1; kind < EKI_KINDS; kind++) {
         const struct eki_protocol *taker = lone.engine->takers[kind];
         if (CHECK(taker != NULL))
@@ -627,6 +631,7 @@ static void every_kind_is_taken(void)
                          lone.engine->protocols[k]->ops->name) != 0);
     }
     lone_close(&lone);
+    eki_stores_destroy(&stores);
 }
 
 int main(void)

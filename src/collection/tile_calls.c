@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What running tasks do to tiles. */
+#include "collection/collection.h"
+#include "engine/offers.h"
+
+#include <inttypes.h>
+
+/* Whether NULL is no store, or what else is wrong with a call by NAME. */
+EKI_COLD static ek_status explain(const struct ek_worker *worker,
+                                  const struct eki_tile_call *call,
+                                  const char *name)
+{
+    const struct ek_tiles *store = call->store;
+    if (!worker)
+        return eki_error(EK_ERR_ARG, "%s: worker is NULL", name);
+    if (!store)
+        return eki_error(EK_ERR_ARG, "%s: the store is NULL", name);
+    if (!store->is_alive)
+        return eki_error(EK_ERR_STATE, "%s: the store '%s' is destroyed", name,
+                         store->shape.name);
+    if (!worker->engine->is_open)
+        return eki_error(EK_ERR_STATE,
+                         "%s: no iteration is open; allowed: from a running "
+                         "task",
+                         name);
+    if (worker->engine->stores != store->stores)
+        return eki_error(EK_ERR_ARG,
+                         "%s: the store '%s' is of another communicator than "
+                         "the task",
+                         name, store->shape.name);
+    if (call->tile < 0 || call->tile >= store->shape.count)
+        return eki_error(
+            EK_ERR_ARG, "%s: tile %" PRId64 " of '%s'; allowed: 0 ... %" PRId64,
+            name, call->tile, store->shape.name, store->shape.count - 1);
+    if (!call->to && !call->from)
+        return eki_error(EK_ERR_ARG, "%s: values is NULL", name);
+    int64_t length = eki_tile_length(store, call->tile);
+    if (call->length != length)
+        return eki_error(EK_ERR_ARG,
+                         "%s: %" PRId64 " doubles for tile %" PRId64
+                         " of '%s'; allowed: %" PRId64,
+                         name, call->length, call->tile, store->shape.name,
+                         length);
+    return eki_error(EK_ERR_ARG,
+                     "%s: the functions of '%s' have changed: tile %" PRId64
+                     " is not with rank %d",
+                     name, store->shape.name, call->tile, call->owner);
+}
+
+EKI_COLD static ek_status refuse(const struct ek_worker *worker,
+                                 const struct eki_tile_call *call,
+                                 const char *name)
+{
+    return eki_collection_outcome_often(worker ? worker->engine->owner : NULL,
+                                        explain(worker, call, name));
+}
+
+/* Whether the call may be made; finds the owner of the tile. */
+static bool is_allowed(const struct ek_worker *worker,
+                       struct eki_tile_call *call)
+{
+    const struct ek_tiles *store = call->store;
+    if (!worker || !store || !store->is_alive ||
+        worker->engine->stores != store->stores || !worker->engine->is_open ||
+        (uint64_t)call->tile >= (uint64_t)store->shape.count ||
+        (!call->to && !call->from) ||
+        call->length != eki_tile_length(store, call->tile))
+        return false;
+    call->owner = eki_tile_owner(store, call->tile);
+    return call->owner >= 0 && call->owner < store->size;
+}
+
+/* Only worker 0 may talk to MPI, and may be in a long task. */
+EKI_COLD static void tell_dependence(const ek_collection *tasks)
+{
+    static _Atomic bool is_told;
+    /* relaxed: once in this process. */
+    if (atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        return;
+    eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size, "tiles",
+            "MPI is below MPI_THREAD_SERIALIZED: tiles of other nodes come to "
+            "the tasks of a worker when worker 0 of the rank is between two "
+            "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
+            "progress=server");
+}
+
+/* Let messages through until IS_OVER says so of CALL. */
+EKI_COLD static ek_status broken(const struct ek_worker *worker,
+                                 const char *name)
+{
+    return eki_collection_outcome_often(
+        worker->engine->owner,
+        eki_error(EK_ERR_MPI,
+                  "%s: communication has failed; the iteration ends", name));
+}
+
+/* Waiting, from its first moment on. */
+struct wait {
+    struct ek_worker *worker;
+    const char *name; /* of the call */
+    struct eki_waiter waiter;
+    uint64_t since; /* 0: not yet */
+};
+
+/* Let messages through. */
+static ek_status wait_a_little(struct wait *wait)
+{
+    struct ek_worker *worker = wait->worker;
+    struct eki_team *team = worker->engine->stepper;
+    if (wait->since == 0) {
+        wait->since = eki_clock_ns();
+        /* Others may take what is here meanwhile. */
+        eki_worker_publish_now(worker);
+        if (EKI_UNLIKELY(eki_team_depends(team, worker->here)))
+            tell_dependence(worker->engine->owner);
+    }
+    if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
+        return broken(worker, wait->name);
+    eki_team_linger(team, worker, &wait->waiter);
+    return EK_OK;
+}
+
+static ek_status end_wait(const struct wait *wait, ek_status status)
+{
+    if (wait->since != 0)
+        wait->worker->counts.tile_wait_ns +=
+            eki_ns_since(wait->since, eki_clock_ns());
+    return status;
+}
+
+/* Start a call, as soon as fewer are under way. */
+static ek_status start(struct ek_worker *worker, struct eki_tile_call *call,
+                       const char *name, ek_transfer *transfer)
+{
+    struct wait wait = {.worker = worker, .name = name};
+    enum eki_started started;
+    ek_status status = EK_OK;
+    if (EKI_UNLIKELY(!is_allowed(worker, call)))
+        return refuse(worker, call, name);
+    if (EKI_UNLIKELY(worker->engine->setup.is_checked)) {
+        status = eki_collection_check_thread(worker->engine->owner,
+                                             worker->here, name);
+        if (status != EK_OK)
+            return eki_collection_outcome_often(worker->engine->owner, status);
+    }
+    while ((started = eki_tiles_start(worker, call, transfer)) ==
+               EKI_STARTED_LATER &&
+           status == EK_OK)
+        status = wait_a_little(&wait);
+    if (EKI_UNLIKELY(started == EKI_STARTED_NOWHERE))
+        return refuse(worker, call, name);
+    return end_wait(&wait, status);
+}
+
+static ek_status await(struct ek_worker *worker, ek_transfer transfer,
+                       const char *name)
+{
+    struct wait wait = {.worker = worker, .name = name};
+    ek_status status = EK_OK;
+    while (status == EK_OK && !eki_tiles_is_over(worker, transfer))
+        status = wait_a_little(&wait);
+    if (status == EK_OK)
+        eki_tiles_finish(worker, transfer);
+    return end_wait(&wait, status);
+}
+
+static ek_status run(struct ek_worker *worker, struct eki_tile_call *call,
+                     const char *name)
+{
+    ek_transfer transfer = {0};
+    EKI_TRY(start(worker, call, name, &transfer));
+    return transfer.number == 0 ? EK_OK : await(worker, transfer, name);
+}
+
+/* A start by the program, which wants to know of the transfer. */
+static ek_status begin(struct ek_worker *worker, struct eki_tile_call *call,
+                       const char *name, ek_transfer *transfer)
+{
+    if (EKI_UNLIKELY(!transfer))
+        return eki_collection_outcome_often(
+            worker ? worker->engine->owner : NULL,
+            eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
+    ek_transfer started = {0};
+    EKI_TRY(start(worker, call, name, &started));
+    *transfer = started;
+    return EK_OK;
+}
+
+ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
+                       double *values, int64_t length)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_GET,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .to = values,
+                                 .length = length};
+    return run(worker, &call, "ek_tiles_get");
+}
+
+ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
+                       const double *values, int64_t length)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_PUT,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .from = values,
+                                 .length = length};
+    return run(worker, &call, "ek_tiles_put");
+}
+
+ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
+                              double alpha, const double *values,
+                              int64_t length)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_ADD,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .from = values,
+                                 .length = length,
+                                 .alpha = alpha};
+    return run(worker, &call, "ek_tiles_accumulate");
+}
+
+ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
+                             double *values, int64_t length,
+                             ek_transfer *transfer)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_GET,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .to = values,
+                                 .length = length};
+    return begin(worker, &call, "ek_tiles_get_start", transfer);
+}
+
+ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
+                             const double *values, int64_t length,
+                             ek_transfer *transfer)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_PUT,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .from = values,
+                                 .length = length};
+    return begin(worker, &call, "ek_tiles_put_start", transfer);
+}
+
+ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
+                                    int64_t tile, double alpha,
+                                    const double *values, int64_t length,
+                                    ek_transfer *transfer)
+{
+    struct eki_tile_call call = {.verb = EKI_TILE_ADD,
+                                 .store = tiles,
+                                 .tile = tile,
+                                 .from = values,
+                                 .length = length,
+                                 .alpha = alpha};
+    return begin(worker, &call, "ek_tiles_accumulate_start", transfer);
+}
+
+ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
+{
+    if (EKI_UNLIKELY(!worker || !transfer || !eki_tiles_is_transfer(*transfer)))
+        return eki_collection_outcome_often(
+            worker ? worker->engine->owner : NULL,
+            eki_error(EK_ERR_ARG,
+                      "ek_tiles_wait: worker and transfer must not be NULL, "
+                      "and the transfer must have been started"));
+    if (transfer->number == 0)
+        return EK_OK;
+    if (EKI_UNLIKELY(!worker->engine->is_open || !worker->engine->stores))
+        return eki_collection_outcome_often(
+            worker->engine->owner,
+            eki_error(EK_ERR_STATE,
+                      "ek_tiles_wait: no iteration is open; allowed: in the "
+                      "task that has started it"));
+    ek_status status = await(worker, *transfer, "ek_tiles_wait");
+    if (status == EK_OK)
+        transfer->number = 0;
+    return status;
+}

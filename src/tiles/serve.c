@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The messages: what workers here ask for, and what others are answered. */
+#include "tiles/internal.h"
+
+enum {
+    /* Messages that one step sends: others need buffers, too. */
+    SENDS_MOST = 32
+};
+
+static struct eki_tiles *of(struct eki_protocol *protocol)
+{
+    return (struct eki_tiles *)protocol;
+}
+
+int64_t eki_tile_carried_bytes(const struct eki_head *head)
+{
+    bool has_values = head->kind == EKI_KIND_PIECE ||
+                      head->kind == EKI_KIND_PUT || head->kind == EKI_KIND_ADD;
+    int64_t bytes = head->count * (int64_t)sizeof(double);
+    return has_values && head->bytes == (int64_t)sizeof(struct eki_tile_words)
+               ? bytes
+               : 0;
+}
+
+static double *values_in(struct eki_message *message)
+{
+    return (double *)(message->body + sizeof(struct eki_tile_words));
+}
+
+/* A message of KIND for or from WORKER, with room for COUNT doubles; NULL: no
+ * buffer. */
+static struct eki_message *reserve(struct eki_tiles *tiles, enum eki_kind kind,
+                                   int worker, const struct ek_tiles *store,
+                                   int64_t count)
+{
+    struct eki_message *message =
+        eki_server_reserve(tiles->protocol.engine, kind);
+    if (!message)
+        return NULL;
+    message->head.worker = worker;
+    message->head.count = count;
+    message->head.bytes = (int64_t)sizeof(struct eki_tile_words);
+    if (store->has_values)
+        message->head.bytes += count * (int64_t)sizeof(double);
+    return message;
+}
+
+static void post(struct eki_tiles *tiles, struct eki_message *message,
+                 const struct eki_tile_words *words, int rank)
+{
+    memcpy(message->body, words, sizeof *words);
+    eki_fabric_post(tiles->protocol.engine->fabric, message, rank);
+}
+
+static int64_t piece_of(const struct eki_tiles *tiles, int64_t left)
+{
+    int64_t room = eki_tile_room(tiles->protocol.engine->fabric);
+    return left < room ? left : room;
+}
+
+static struct eki_tile_words words_of(const struct eki_tile_op *op)
+{
+    return (struct eki_tile_words){.tile = op->call.tile,
+                                   .offset = op->sent,
+                                   .store = op->call.store->number,
+                                   .op = op->number};
+}
+
+/* The next piece of a put or add; NULL: no buffer. */
+static struct eki_message *make_piece(struct eki_tiles *tiles, int worker,
+                                      struct eki_tile_op *op)
+{
+    const struct eki_tile_call *call = &op->call;
+    bool is_add = call->verb == EKI_TILE_ADD;
+    int64_t count = op->is_cut ? 0 : piece_of(tiles, call->length - op->sent);
+    struct eki_message *message =
+        reserve(tiles, is_add ? EKI_KIND_ADD : EKI_KIND_PUT, worker,
+                call->store, count);
+    if (!message)
+        return NULL;
+    const double *from = call->from + op->sent;
+    double *to = values_in(message);
+    if (!call->store->has_values)
+        return message;
+    if (!is_add || call->alpha == 1.0)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    else
+        for (int64_t i = 0; i < count; i++)
+            to[i] = call->alpha * from[i];
+    return message;
+}
+
+static bool is_sent(const struct eki_tile_op *op)
+{
+    return op->is_cut || op->sent == op->call.length;
+}
+
+/* Send pieces of a put or add; true: all of it is sent. */
+static bool send_pieces(struct eki_tiles *tiles, int worker,
+                        struct eki_tile_op *op, int *left)
+{
+    bool is_over = false;
+    while (!is_over && *left > 0 &&
+           op->pieces - op->answered < EKI_TILE_WINDOW) {
+        struct eki_tile_words words = words_of(op);
+        struct eki_message *message = make_piece(tiles, worker, op);
+        if (!message)
+            return false;
+        op->sent += message->head.count;
+        op->pieces++;
+        op->unasked++;
+        is_over = is_sent(op);
+        if (is_over || op->unasked == EKI_TILE_WINDOW / 2) {
+            message->head.first = op->unasked;
+            op->unasked = 0;
+        }
+        post(tiles, message, &words, op->call.owner);
+        --*left;
+    }
+    return is_over;
+}
+
+/* Send what an operation wants; true: it is sent. */
+static bool send_op(struct eki_tiles *tiles, int worker, struct eki_tile_op *op,
+                    int *left)
+{
+    if (op->call.verb != EKI_TILE_GET)
+        return send_pieces(tiles, worker, op, left);
+    struct eki_tile_words words = words_of(op);
+    struct eki_message *message =
+        reserve(tiles, EKI_KIND_GET, worker, op->call.store, 0);
+    if (!message)
+        return false;
+    post(tiles, message, &words, op->call.owner);
+    op->pieces = 1;
+    --*left;
+    return true;
+}
+
+/* Send what a worker wants; false: no more buffers for now. */
+static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
+                     int *left)
+{
+    struct eki_tiler *tiler = &tiles->tilers[worker->here];
+    /* acquire: pairs with the release in ask(): the operations. */
+    uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
+    if (asked == 0)
+        return true;
+    eki_tile_lock(&tiler->lock);
+    /* acquire: likewise; what was abandoned meanwhile is gone. */
+    asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
+    for (; asked != 0 && *left > 0; asked &= asked - 1) {
+        int place = __builtin_ctz(asked);
+        if (!send_op(tiles, worker->id, &tiler->ops[place], left))
+            continue;
+        /* relaxed, both: the worker sets the bit again when the operation is
+         * over, which the state orders. */
+        atomic_fetch_and_explicit(&tiler->asked, ~(1u << place),
+                                  memory_order_relaxed);
+        atomic_fetch_sub_explicit(&tiles->wants, 1, memory_order_relaxed);
+    }
+    eki_tile_unlock(&tiler->lock);
+    return *left > 0;
+}
+
+/* Workers take turns in being the first. */
+static void send_wants(struct eki_tiles *tiles, int *left)
+{
+    const struct eki_engine *engine = tiles->protocol.engine;
+    int workers = engine->topology->workers_here;
+    for (int i = 0; i < workers; i++) {
+        int here = (tiles->next_worker + i) % workers;
+        if (!send_for(tiles, engine->workers[here], left)) {
+            tiles->next_worker = here;
+            return;
+        }
+    }
+    tiles->next_worker = (tiles->next_worker + 1) % workers;
+}
+
+/* Send what there are buffers for; true: all of the answer is sent. */
+static bool send_answer(struct eki_tiles *tiles, struct eki_tile_answer *answer,
+                        int *left)
+{
+    if (answer->done > 0) {
+        struct eki_message *message =
+            reserve(tiles, EKI_KIND_DONE, answer->worker, answer->store, 0);
+        if (!message)
+            return false;
+        message->head.count = answer->done;
+        post(tiles, message, &answer->words, answer->rank);
+        --*left;
+        return true;
+    }
+    const struct eki_tile_part *part =
+        eki_tile_part(answer->store, answer->store->rank);
+    const double *values = answer->store->has_values
+                               ? eki_tile_find(part, answer->words.tile)
+                               : NULL;
+    while (answer->words.offset<answer->length && * left> 0) {
+        int64_t count = piece_of(tiles, answer->length - answer->words.offset);
+        struct eki_message *message = reserve(
+            tiles, EKI_KIND_PIECE, answer->worker, answer->store, count);
+        if (!message)
+            return false;
+        if (values)
+            memcpy(values_in(message), values + answer->words.offset,
+                   (size_t)count * sizeof *values);
+        post(tiles, message, &answer->words, answer->rank);
+        answer->words.offset += count;
+        --*left;
+    }
+    return answer->words.offset == answer->length;
+}
+
+static void send_answers(struct eki_tiles *tiles, int *left)
+{
+    int sent = 0;
+    while (sent<tiles->answer_count && * left> 0 &&
+           send_answer(tiles, &tiles->answers[sent], left))
+        sent++;
+    tiles->answer_count -= sent;
+    memmove(tiles->answers, tiles->answers + sent,
+            (size_t)tiles->answer_count * sizeof *tiles->answers);
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    struct eki_tiles *tiles = of(protocol);
+    int left = SENDS_MOST;
+    (void)now;
+    if (tiles->answer_count > 0)
+        send_answers(tiles, &left);
+    /* relaxed: a hint; what is not seen yet is seen later. */
+    if (atomic_load_explicit(&tiles->wants, memory_order_relaxed) > 0)
+        send_wants(tiles, &left);
+}
+
+/* The tile that a message names, of a store that there is, which belongs to
+ * RANK; NULL: refused. */
+static struct ek_tiles *store_that_fits(const struct eki_decode *decode,
+                                        const struct eki_tiles *tiles,
+                                        const struct eki_tile_words *words,
+                                        int rank)
+{
+    struct ek_tiles *store = eki_stores_find(tiles->stores, words->store);
+    bool fits =
+        eki_fits_one(decode, "store", store != NULL, true) &&
+        eki_fits(decode, "tile", words->tile, 0, store->shape.count - 1) &&
+        eki_fits_one(decode, "owner", eki_tile_owner(store, words->tile), rank);
+    return fits ? store : NULL;
+}
+
+/* The body: words, and as many doubles as the head says, from offset on. */
+static bool fits_doubles(const struct eki_decode *decode,
+                         const struct eki_head *head,
+                         const struct ek_tiles *store,
+                         const struct eki_tile_words *words, int64_t length)
+{
+    int64_t bytes = store->has_values ? head->count * 8 : 0;
+    return eki_fits(decode, "offset", words->offset, 0, length) &&
+           eki_fits(decode, "count", head->count, 0, length - words->offset) &&
+           eki_fits_one(decode, "bytes", head->bytes,
+                        (int64_t)sizeof *words + bytes);
+}
+
+/* False: the body is too short for them. */
+static bool read_words(const struct eki_decode *decode,
+                       const struct eki_message *message,
+                       struct eki_tile_words *words)
+{
+    if (!eki_fits(decode, "bytes", message->head.bytes, sizeof *words,
+                  INT64_MAX))
+        return false;
+    memcpy(words, message->body, sizeof *words);
+    return true;
+}
+
+/* Room for one more answer. */
+static bool has_room(struct eki_tiles *tiles)
+{
+    if (tiles->answer_count < tiles->answer_room)
+        return true;
+    int room = tiles->answer_room ? 2 * tiles->answer_room : 16;
+    struct eki_tile_answer *answers =
+        eki_realloc(tiles->answers, (size_t)room, sizeof *answers);
+    if (!answers)
+        return false;
+    tiles->answers = answers;
+    tiles->answer_room = room;
+    return true;
+}
+
+/* GET, PUT or ADD of another rank. */
+static enum eki_taken take_call(struct eki_tiles *tiles,
+                                const struct eki_message *message)
+{
+    struct eki_engine *engine = tiles->protocol.engine;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    struct eki_tile_words words;
+    if (!read_words(&decode, message, &words) ||
+        !eki_fits_worker(&decode, head->worker, head->source))
+        return EKI_REFUSED;
+    struct ek_tiles *store =
+        store_that_fits(&decode, tiles, &words, engine->topology->rank);
+    if (!store)
+        return EKI_REFUSED;
+    int64_t length = eki_tile_length(store, words.tile);
+    bool is_get = head->kind == EKI_KIND_GET;
+    if (!fits_doubles(&decode, head, store, &words, is_get ? 0 : length) ||
+        !eki_fits(&decode, "pieces", head->first, 0,
+                  is_get ? 0 : EKI_TILE_WINDOW))
+        return EKI_REFUSED;
+    const struct eki_tile_part *part = eki_tile_part(store, store->rank);
+    double *values = store->has_values ? eki_tile_find(part, words.tile) : NULL;
+    if (!eki_fits_one(&decode, "place of the tile", store->has_values,
+                      values != NULL))
+        return EKI_REFUSED;
+    /* Before anything is changed: without memory the message comes again. */
+    bool is_answered = is_get || head->first > 0;
+    if (is_answered && !has_room(tiles))
+        return EKI_NO_MEMORY;
+    const double *from =
+        (const double *)(message->body + sizeof(struct eki_tile_words));
+    if (values && head->kind == EKI_KIND_PUT)
+        eki_tile_put(part, words.tile, values + words.offset, from,
+                     head->count);
+    else if (values && head->kind == EKI_KIND_ADD)
+        eki_tile_add(part, words.tile, values + words.offset, 1.0, from,
+                     head->count);
+    if (is_answered)
+        tiles->answers[tiles->answer_count++] =
+            (struct eki_tile_answer){.words = words,
+                                     .store = store,
+                                     .length = length,
+                                     .rank = head->source,
+                                     .worker = head->worker,
+                                     .done = (int)head->first};
+    return EKI_TAKEN;
+}
+
+/* An operation here that waits for just this; under the lock of the tiler. */
+static bool answer_fits(const struct eki_decode *decode,
+                        const struct eki_head *head,
+                        const struct eki_tile_op *op,
+                        const struct eki_tile_words *words)
+{
+    const struct eki_tile_call *call = &op->call;
+    bool is_piece = head->kind == EKI_KIND_PIECE;
+    /* relaxed: the worker sets OPEN before the server has sent anything. */
+    int state = atomic_load_explicit(&op->state, memory_order_relaxed);
+    if (!eki_fits_one(decode, "operation under way",
+                      (state == EKI_OP_OPEN || state == EKI_OP_ABANDONED) &&
+                          op->number == words->op,
+                      true) ||
+        !eki_fits_one(decode, "verb", call->verb == EKI_TILE_GET, is_piece) ||
+        !eki_fits_one(decode, "source", head->source, call->owner) ||
+        !eki_fits_one(decode, "store", words->store, call->store->number) ||
+        !eki_fits_one(decode, "tile", words->tile, call->tile))
+        return false;
+    if (!is_piece)
+        return eki_fits(decode, "count", head->count, 1,
+                        op->pieces - op->answered) &&
+               eki_fits_one(decode, "bytes", head->bytes, sizeof *words);
+    return eki_fits_one(decode, "offset", words->offset, op->arrived) &&
+           eki_fits(decode, "count", head->count, 1, call->length) &&
+           fits_doubles(decode, head, call->store, words, call->length);
+}
+
+/* All is answered. */
+static void end_op(struct eki_tile_op *op)
+{
+    /* relaxed: only the server and who holds the lock change it now. */
+    bool is_open =
+        atomic_load_explicit(&op->state, memory_order_relaxed) == EKI_OP_OPEN;
+    /* release: pairs with the acquire in state_of(): the values. */
+    atomic_store_explicit(&op->state, is_open ? EKI_OP_DONE : EKI_OP_FREE,
+                          memory_order_release);
+}
+
+/* Take what has come for an operation, under the lock of its tiler. */
+static void take_into(struct eki_tile_op *op, const struct eki_message *message,
+                      bool is_asked)
+{
+    const struct eki_head *head = &message->head;
+    const struct eki_tile_call *call = &op->call;
+    if (head->kind == EKI_KIND_DONE) {
+        op->answered += (int)head->count;
+        if (op->answered == op->pieces && !is_asked)
+            end_op(op);
+        return;
+    }
+    /* relaxed: under the lock. */
+    if (call->store->has_values &&
+        atomic_load_explicit(&op->state, memory_order_relaxed) == EKI_OP_OPEN)
+        memcpy(call->to + op->arrived,
+               message->body + sizeof(struct eki_tile_words),
+               (size_t)head->count * sizeof(double));
+    op->arrived += head->count;
+    if (op->arrived == call->length)
+        end_op(op);
+}
+
+/* PIECE or DONE, to a worker here. */
+static enum eki_taken take_answer(struct eki_tiles *tiles,
+                                  const struct eki_message *message)
+{
+    struct eki_engine *engine = tiles->protocol.engine;
+    const struct eki_topology *topology = engine->topology;
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    struct eki_tile_words words;
+    if (!read_words(&decode, message, &words) ||
+        !eki_fits_worker(&decode, head->worker, topology->rank))
+        return EKI_REFUSED;
+    struct eki_tiler *tiler =
+        &tiles->tilers[head->worker - topology->first_worker[topology->rank]];
+    uint32_t place = words.op % EKI_TRANSFERS_MOST;
+    eki_tile_lock(&tiler->lock);
+    bool fits = answer_fits(&decode, head, &tiler->ops[place], &words);
+    /* relaxed: its own bit is the server's, or was set before the lock. */
+    if (fits)
+        take_into(&tiler->ops[place], message,
+                  atomic_load_explicit(&tiler->asked, memory_order_relaxed) >>
+                          place &
+                      1);
+    eki_tile_unlock(&tiler->lock);
+    return fits ? EKI_TAKEN : EKI_REFUSED;
+}
+
+static enum eki_taken take(struct eki_protocol *protocol,
+                           const struct eki_message *message, uint64_t now)
+{
+    (void)now;
+    int kind = message->head.kind;
+    return kind == EKI_KIND_PIECE || kind == EKI_KIND_DONE
+               ? take_answer(of(protocol), message)
+               : take_call(of(protocol), message);
+}
+
+/* Nothing of the last phase is left; on a lone node the servers are needed
+ * where stores lie apart. */
+static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
+                  uint64_t now)
+{
+    struct eki_tiles *tiles = of(protocol);
+    int workers = protocol->engine->topology->workers_here;
+    (void)now;
+    tiles->answer_count = 0;
+    /* relaxed, all: handed on by the start of the team. */
+    atomic_store_explicit(&tiles->wants, 0, memory_order_relaxed);
+    for (int here = 0; here < workers; here++) {
+        struct eki_tiler *tiler = &tiles->tilers[here];
+        tiler->open = 0;
+        atomic_store_explicit(&tiler->asked, 0, memory_order_relaxed);
+        for (int i = 0; i < EKI_TRANSFERS_MOST; i++)
+            atomic_store_explicit(&tiler->ops[i].state, EKI_OP_FREE,
+                                  memory_order_relaxed);
+    }
+    return phase->kind == EKI_PHASE_PROCESS && tiles->stores->apart > 0;
+}
+
+static void destroy(struct eki_protocol *protocol)
+{
+    struct eki_tiles *tiles = of(protocol);
+    struct eki_tiles **link = &tiles->stores->first;
+    while (*link != tiles)
+        link = &(*link)->next;
+    *link = tiles->next;
+    for (int here = 0;
+         tiles->tilers && here < protocol->engine->topology->workers_here;
+         here++) {
+        struct eki_tiler *tiler = &tiles->tilers[here];
+        for (int i = 0; i < tiler->cache_room; i++)
+            eki_cache_destroy(tiler->caches[i]);
+        eki_free(tiler->caches);
+    }
+    eki_free(tiles->tilers);
+    eki_free(tiles->answers);
+    eki_free(tiles);
+}
+
+const struct eki_protocol_ops eki_tiles_ops = {
+    .name = "tiles",
+    .service = EKI_SERVE_TILES,
+    .kinds = 1u << EKI_KIND_GET | 1u << EKI_KIND_PIECE | 1u << EKI_KIND_PUT |
+             1u << EKI_KIND_ADD | 1u << EKI_KIND_DONE,
+    .destroy = destroy,
+    .enter = enter,
+    .take = take,
+    .step = step,
+    .end_task = eki_tiles_abandon};

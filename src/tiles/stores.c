@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stores of a wire, and the engines whose tasks may use them. */
+#include "tiles/internal.h"
+
+ek_status eki_stores_create(struct eki_stores **made)
+{
+    struct eki_stores *stores = eki_alloc(1, sizeof *stores);
+    if (!stores)
+        return eki_error(EK_ERR_NOMEM, "no memory for stores of tiles");
+    *made = stores;
+    return EK_OK;
+}
+
+static void free_mark(struct ek_tiles *store)
+{
+    eki_free((void *)(uintptr_t)store->shape.name);
+    eki_free(store);
+}
+
+void eki_stores_destroy(struct eki_stores **made)
+{
+    struct eki_stores *stores = *made;
+    *made = NULL;
+    if (!stores)
+        return;
+    while (stores->dead) {
+        struct ek_tiles *store = stores->dead;
+        stores->dead = store->dead;
+        free_mark(store);
+    }
+    eki_free(stores->stores);
+    eki_free(stores);
+}
+
+ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
+{
+    int workers = engine->topology->workers_here;
+    struct eki_tiles *tiles = eki_alloc_lines(sizeof *tiles);
+    struct eki_tiler *tilers =
+        eki_alloc_lines((size_t)workers * sizeof *tilers);
+    if (!tiles || !tilers) {
+        eki_free(tiles);
+        eki_free(tilers);
+        return eki_error(EK_ERR_NOMEM, "no memory for tiles of %d workers",
+                         workers);
+    }
+    tiles->protocol.ops = &eki_tiles_ops;
+    tiles->tilers = tilers;
+    tiles->stores = stores;
+    tiles->next = stores->first;
+    stores->first = tiles;
+    engine->stores = stores;
+    eki_engine_add(engine, &tiles->protocol);
+    return EK_OK;
+}
+
+/* A free place; -1: no memory. */
+static int take_place(struct eki_stores *stores)
+{
+    int place = 0;
+    while (place < stores->room && stores->stores[place])
+        place++;
+    if (place < stores->room)
+        return place;
+    int room = 2 * stores->room + 4;
+    struct ek_tiles **grown =
+        eki_realloc(stores->stores, (size_t)room, sizeof(struct ek_tiles *));
+    if (!grown)
+        return -1;
+    for (int i = place; i < room; i++)
+        grown[i] = NULL;
+    stores->stores = grown;
+    stores->room = room;
+    return place;
+}
+
+ek_status eki_store_add(struct ek_tiles *store)
+{
+    struct eki_stores *stores = store->stores;
+    int place = take_place(stores);
+    if (place < 0)
+        return eki_error(EK_ERR_NOMEM, "no memory for a store of tiles");
+    store->place = place;
+    store->number = stores->next_number++;
+    store->is_alive = true;
+    stores->stores[place] = store;
+    stores->apart += store->is_apart;
+    return EK_OK;
+}
+
+/* No worker has tiles of the store in its cache any more. */
+static void free_caches(const struct ek_tiles *store)
+{
+    for (struct eki_tiles *tiles = store->stores->first; tiles;
+         tiles = tiles->next) {
+        int workers = tiles->protocol.engine->topology->workers_here;
+        for (int here = 0; here < workers; here++) {
+            struct eki_tiler *tiler = &tiles->tilers[here];
+            if (store->place >= tiler->cache_room)
+                continue;
+            eki_cache_destroy(tiler->caches[store->place]);
+            tiler->caches[store->place] = NULL;
+        }
+    }
+}
+
+void eki_store_destroy(struct ek_tiles **made)
+{
+    struct ek_tiles *store = *made;
+    *made = NULL;
+    if (!store)
+        return;
+    eki_free(store->parts);
+    store->parts = NULL;
+    if (!store->is_alive) {
+        free_mark(store);
+        return;
+    }
+    struct eki_stores *stores = store->stores;
+    free_caches(store);
+    store->is_alive = false;
+    stores->stores[store->place] = NULL;
+    stores->apart -= store->is_apart;
+    store->dead = stores->dead;
+    stores->dead = store;
+}
+
+void eki_store_forget(struct ek_tiles *store)
+{
+    store->epoch++;
+}
