@@ -427,6 +427,9 @@ static void use_one(struct one_of_many *one, uint64_t chance)
     one->expected += more;
     if (chance % 4 == 0)
         JOB_STATUS(ek_restore(one->tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    /* Who is late is sent messages of a collection that it is not in. */
+    if (mix(chance + (uint64_t)job_rank) % 16 == 0)
+        job_nap(300);
     CHECK_EQ_INT(ek_process(one->tasks, NULL), EK_OK);
     CHECK_EQ_INT(job_sum(atomic_exchange(&one->ran, 0)), one->expected);
     if (one->expected > 20) {
@@ -458,6 +461,87 @@ static void collections_may_be_used_in_any_order(void)
     free(many);
 }
 
+static void *data_but_on_the_last(int here, void *context)
+{
+    (void)here;
+    return *(const bool *)context ? NULL : context;
+}
+
+/* Two ways to fail, each of which the last rank of COMM alone knows first. */
+static void fail_to_open(MPI_Comm comm, uint64_t chance)
+{
+    ek_collection *tasks = NULL;
+    ek_options options = job_options();
+    ek_status expected = EK_ERR_ARG;
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    bool is_last = rank == size - 1;
+    options.ignore_environment = true;
+    if (chance % 2 == 0) {
+        options.worker_create = data_but_on_the_last;
+        options.worker_context = &is_last;
+        expected = EK_ERR_NOMEM;
+    } else if (is_last) {
+        options.payload_bytes = -1;
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
+    JOB_STATUS(ek_create(comm, &options, &tasks), expected);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    CHECK(tasks == NULL);
+}
+
+/* All ranks, or those of even and of odd rank, or each alone. */
+static MPI_Comm parent_of(uint64_t chance)
+{
+    const int colors[] = {0, job_rank % 2, job_rank};
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, colors[chance % 3],
+                   chance % 8 == 7 ? -job_rank : job_rank, &comm);
+    return comm;
+}
+
+static void run_on_all(ek_collection *tasks, ek_function function, int size)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    int64_t payload = 0;
+    CHECK_EQ_INT(ek_add_task(tasks, function, &payload, sizeof payload, NULL),
+                 EK_OK);
+    CHECK_EQ_INT(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks, size);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+}
+
+static void parents_may_be_freed_first(void)
+{
+    enum {
+        AT_ONCE = 4
+    };
+    static struct one_of_many many[AT_ONCE];
+    int sizes[AT_ONCE];
+    for (int i = 0; i < 40; i++) {
+        uint64_t chance = mix((uint64_t)i + 1000);
+        struct one_of_many *one = &many[i % AT_ONCE];
+        ek_options options = job_options();
+        ek_destroy(&one->tasks);
+        MPI_Comm comm = parent_of(chance);
+        options.ranks_per_node = (int64_t)(chance >> 16) % 3;
+        if (chance % 4 == 1)
+            fail_to_open(comm, chance >> 32);
+        JOB_STATUS(ek_create(comm, &options, &one->tasks), EK_OK);
+        one->function = job_register(one->tasks, "count", count_task, one);
+        MPI_Comm_size(comm, &sizes[i % AT_ONCE]);
+        if (chance % 5 != 0)
+            MPI_Comm_free(&comm);
+        for (int k = 0; k < AT_ONCE && k <= i; k++)
+            run_on_all(many[k].tasks, many[k].function, sizes[k]);
+        if (comm != MPI_COMM_NULL)
+            MPI_Comm_free(&comm);
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        ek_destroy(&many[i].tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -470,6 +554,7 @@ int main(int argc, char **argv)
     JOB_RUN(mistakes_are_refused);
     JOB_RUN(seeds_of_another_communicator_stay_here);
     JOB_RUN(collections_may_be_used_in_any_order);
+    JOB_RUN(parents_may_be_freed_first);
     JOB_RUN(chains_run_exactly_once);
     JOB_RUN(chains_run_beside_server_threads);
     return job_result();
