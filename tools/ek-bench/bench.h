@@ -36,6 +36,7 @@ struct bench {
                            more and more, or 1 */
     const char *check;  /* machine file to check, or NULL */
     const char *like;   /* preset for what machine does not measure */
+    int busy_ms;        /* that the task of a target takes, of tiles */
 };
 
 /* Clock ticks: for differences of a few nanoseconds. */
@@ -186,6 +187,7 @@ void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);
 void bench_loops(const struct bench *bench);
 void bench_service(const struct bench *bench);
+void bench_tiles(const struct bench *bench);
 void bench_collections(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */

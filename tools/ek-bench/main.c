@@ -33,6 +33,8 @@ static const struct bench_case {
      "a loop over the shared counter and over MPI's: a minute"},
     {"loops", bench_loops, false, false, true,
      "loops of uneven tasks, against OpenMP, TBB and MPI: minutes"},
+    {"tiles", bench_tiles, false, false, true,
+     "get, put, accumulate tiles, against a window and Global Arrays: minutes"},
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
     {"machine", bench_machine, false, true, true,
@@ -65,6 +67,8 @@ static const struct option options[] = {
      .help = "balance: the tasks of this record (.ekr) instead"},
     {"--workers", "N", AT(bench.workers), OPTION_INTEGER(1, 1000000),
      .help = "balance: the record on so many alone; collections: per rank (1)"},
+    {"--busy-ms", "N", AT(bench.busy_ms), OPTION_INTEGER(1, 100000),
+     .help = "tiles: a target's long task takes so long (1000)"},
     {"--check", "FILE", AT(bench.check), OPTION_TEXT,
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
@@ -192,9 +196,11 @@ static int run(const struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {
-        .bench = {.repetitions = 30, .tasks = 100000, .like = "this"},
-        .deque = "atomic"};
+    struct arguments arguments = {.bench = {.repetitions = 30,
+                                            .tasks = 100000,
+                                            .busy_ms = 1000,
+                                            .like = "this"},
+                                  .deque = "atomic"};
     struct eki_affinity affinity;
     struct message message;
     int level, exit_status = EXIT_GOOD;

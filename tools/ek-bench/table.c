@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    ROWS_MAX = 64
+    ROWS_MAX = 96
 };
 
 static struct bench_row *rows[ROWS_MAX];
@@ -104,7 +104,7 @@ static void print_row(struct bench_row *row)
         snprintf(target, sizeof target, "<= %.3g x", row->target_ratio);
     else if (row->target > 0)
         snprintf(target, sizeof target, "<= %.6g %s", row->target, row->unit);
-    printf("%-11s %-36s %9.2f %9.2f %9.2f", row->bench, row->name, sum.value,
+    printf("%-11s %-40s %9.2f %9.2f %9.2f", row->bench, row->name, sum.value,
            sum.value_median, sum.value_max);
     if (row->against)
         printf("  %9.2f %9.2f %6.2f %6.2f  %-10s  %s\n", sum.baseline,
@@ -119,7 +119,7 @@ void bench_table_print(const struct bench *bench)
     static bool has_head;
     bool is_first = bench->rank == 0;
     if (is_first && !bench->json && !has_head && row_count > 0) {
-        printf("%-11s %-36s %9s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
+        printf("%-11s %-40s %9s %9s %9s  %9s %9s %6s %6s  %-10s  %s\n", "bench",
                "case (ns)", "min", "median", "max", "base min", "median",
                "ratio", "median", "target", "base");
         has_head = true;
