@@ -23,7 +23,10 @@
     X(RESET_COUNTERS, "reset-counters")   \
     X(TASKS_LAST, "tasks-last")           \
     X(PUBLISH_FIRST, "publish-first")     \
-    X(HANDED_STAYS, "handed-stays")
+    X(HANDED_STAYS, "handed-stays")       \
+    X(TWICE_ADDED, "twice-added")         \
+    X(EARLY_PIECES, "early-pieces")       \
+    X(KEPT_CACHE, "kept-cache")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -39,12 +39,19 @@ static enum eki_taken take_message(struct eki_engine *engine,
     return EKI_REFUSED;
 }
 
+/* Planted: tiles are given in whatever phase somebody asks. */
+static bool is_asked_early(const struct eki_head *head)
+{
+    return EKI_PLANTED(EARLY_PIECES) && head->kind == EKI_KIND_GET;
+}
+
 /* Whether a message is of this phase; that a phase is broken says something of
  * all later ones. */
 static bool is_wanted(const struct eki_engine *engine,
                       const struct eki_head *head)
 {
     return head->phase == engine->phase || head->kind == EKI_KIND_BREAK ||
+           is_asked_early(head) ||
            (EKI_PLANTED(OLD_REQUESTS) && head->kind == EKI_KIND_REQUEST &&
             head->phase < engine->phase);
 }
@@ -54,7 +61,8 @@ static bool is_early(const struct eki_engine *engine,
                      const struct eki_message *message)
 {
     return (message->head.phase > engine->phase &&
-            message->head.kind != EKI_KIND_BREAK) ||
+            message->head.kind != EKI_KIND_BREAK &&
+            !is_asked_early(&message->head)) ||
            (EKI_PLANTED(TASKS_LAST) && message == engine->line.wire->held &&
             eki_kind_traits_of(message->head.kind)->has_slots);
 }

@@ -81,21 +81,37 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     rank->since = sim->now;
 }
 
+/* Whether ranks wait for each other before what RANK does next. */
+static bool is_together(const struct eki_sim *sim,
+                        const struct eki_sim_rank *rank)
+{
+    return sim->setup.is_together ||
+           (rank->state == EKI_SIM_SERIAL &&
+            eki_sim_iteration_of(sim, rank->iteration)->is_assembled);
+}
+
 /* The rank is through with a call.  If ranks wait for each other, the last one
  * lets all go on at once. */
 static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
-    uint64_t ns = eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1);
-    if (!sim->setup.is_together) {
-        eki_heap_set(&sim->heap, rank->actor, sim->now + ns);
+    if (!is_together(sim, rank)) {
+        eki_heap_set(&sim->heap, rank->actor,
+                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1));
         return;
     }
     eki_heap_remove(&sim->heap, rank->actor);
+    rank->is_assembled = true;
+    eki_sim_end_port(rank->port);
     if (++sim->assembled < sim->setup.ranks)
         return;
     sim->assembled = 0;
-    for (int r = 0; r < sim->setup.ranks; r++)
-        eki_heap_set(&sim->heap, sim->ranks[r].actor, sim->now + 1);
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        struct eki_sim_rank *other = &sim->ranks[r];
+        other->is_assembled = false;
+        eki_heap_set(&sim->heap, other->actor,
+                     sim->now +
+                         eki_sim_pace_of(sim, other, EKI_PACE_SERIAL, 1));
+    }
 }
 
 static void open_team(struct eki_sim *sim, struct eki_sim_rank *rank)

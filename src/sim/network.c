@@ -107,6 +107,8 @@ static double bytes_ns(struct eki_sim_port *port,
     const struct eki_machine *machine = &sim->machine;
     const struct eki_head *head = &message->head;
     double ns = machine->byte * (double)bytes;
+    if (sim->setup.has_tiles)
+        ns += machine->byte * (double)eki_tile_carried_bytes(head);
     if (!eki_kind_traits_of(head->kind)->has_slots || rank == head->source)
         return ns;
     bool is_here = sim->topology->node_of_rank[rank] ==
@@ -151,6 +153,14 @@ static double balance_ns(const struct eki_machine *machine, int64_t bytes)
     return machine->balance * (double)bytes / sizeof(struct eki_item);
 }
 
+/* How long a server copies the values of tiles that a message would have. */
+static double values_ns(const struct eki_sim *sim, const struct eki_head *head)
+{
+    return sim->setup.has_tiles
+               ? sim->machine.copy_byte * (double)eki_tile_carried_bytes(head)
+               : 0;
+}
+
 void eki_sim_charge_own(struct eki_sim_port *port)
 {
     if (port->rank->engine->kind != EKI_PHASE_RESTORE)
@@ -182,6 +192,7 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     }
     memcpy(&letter->message, message, bytes);
     eki_sim_charge_own(port);
+    port->step_ns += values_ns(sim, &message->head);
     /* The first message after one that was taken counts as its answer, which
      * `handle` includes. */
     if (!port->is_answering)
@@ -199,7 +210,8 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     letter->buffer = free_buffer(port);
     port->busy[letter->buffer] =
         sim->setup.late_bytes != 0 && bytes > sim->setup.late_bytes &&
-                sim->ranks[rank].state != EKI_SIM_OVER
+                sim->ranks[rank].state != EKI_SIM_OVER &&
+                !sim->ranks[rank].is_assembled
             ? UINT64_MAX
             : port->free_at +
                   eki_sim_pace_of(sim, port->rank, EKI_PACE_SEND, 0);
@@ -245,7 +257,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     if (letter->sender->busy[letter->buffer] == UINT64_MAX)
         letter->sender->busy[letter->buffer] =
             sim->now + eki_sim_pace_of(sim, port->rank, EKI_PACE_SEND, 0);
-    port->step_ns += machine->handle;
+    port->step_ns += machine->handle + values_ns(sim, head);
     port->is_answering = true;
     if (head->kind == EKI_KIND_PARCEL)
         port->step_ns += balance_ns(machine, head->bytes);

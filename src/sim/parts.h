@@ -44,10 +44,13 @@ struct eki_sim_port {
 
 #define EKI_SIM_NOBODY (-2)
 
+/* Tasks of RANK may use stores. */
+ek_status eki_sim_open_stores(struct eki_sim_rank *rank);
+
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
-/* The rank of PORT is over: MPI completes what was sent to it, though nobody
- * takes it. */
+/* The rank of PORT is over, or waits for others in MPI, which completes what
+ * was sent to it, though nobody takes it. */
 void eki_sim_end_port(const struct eki_sim_port *port);
 /* What the open step has handled of a rebalance without a message takes time.
  */

@@ -29,6 +29,7 @@
 #include "rebalance/rebalance.h"
 #include "sim/heap.h"
 #include "sim/machine.h"
+#include "tiles/tiles.h"
 
 /* How an iteration is run, and how it is restored afterwards. */
 struct eki_sim_iteration {
@@ -36,6 +37,7 @@ struct eki_sim_iteration {
     ek_on_failure on_failure;
     enum eki_order order; /* ORIGINAL: everything goes home */
     bool is_balanced;     /* a rebalance moves tasks as BALANCE says */
+    bool is_assembled;    /* ranks wait for each other before it */
     struct eki_balance_wish balance;
 };
 
@@ -76,8 +78,9 @@ struct eki_sim_worker {
     bool never;         /* no thread comes for it in this iteration */
     bool is_visible;    /* others can claim tasks from it */
     int code;           /* what its task returns */
-    uint64_t since;     /* when it, or its task, began to wait */
-    uint64_t halted_ns; /* that its tasks have waited for tiles so far */
+    uint64_t since;     /* when it began to wait */
+    uint64_t halt_at;   /* when its task began to wait for tiles ... */
+    uint64_t halted_ns; /* ... and for how long all have so far */
     uint64_t word_free; /* when the last atomic on its deque's word is over */
     int64_t index;      /* the one that runs */
     /* Where steals are sampled (sampled.c). */
@@ -103,11 +106,13 @@ struct eki_sim_port;
 struct eki_sim_rank {
     struct eki_topology topology; /* the job's, seen from this rank */
     struct eki_engine *engine;
+    struct eki_stores *stores;      /* of tiles; NULL: it has none */
     struct eki_sim_worker *workers; /* [workers_here] */
     struct eki_sim_port *port;
     int32_t actor, number;
     enum eki_sim_state state;
     int iteration;        /* from 0 */
+    bool is_assembled;    /* it waits for the others */
     int done;             /* workers at the end of the phase */
     bool server_done;     /* the server has nothing more to do in the phase */
     bool is_forwarded;    /* the end was announced on this node */
@@ -206,6 +211,7 @@ struct eki_sim_setup {
     uint64_t hold_ns, pause_ns;
     bool has_pause;
     bool has_counter;
+    bool has_tiles;    /* tasks may use stores */
     bool is_sampled;   /* failing steals between nodes are drawn */
     bool is_together;  /* ranks wait for each other between calls */
     bool is_reordered; /* messages of different pairs overtake each other */
@@ -264,6 +270,27 @@ enum eki_sim_end {
 };
 /* Run up to EVENTS more events; EKI_SIM_END_ASKED, too, where more are left. */
 enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events);
+
+/* A store of tiles, of all ranks. */
+struct eki_sim_store {
+    struct ek_tiles **tiles; /* [ranks]: as each sees it */
+    void **memory;           /* [ranks]: of nodes, or of ranks */
+    bool has_values, is_shared;
+};
+
+enum eki_sim_values {
+    EKI_SIM_NO_VALUES,     /* only bytes are counted */
+    EKI_SIM_VALUES_SHARED, /* by the ranks of a node */
+    EKI_SIM_VALUES_APART   /* messages on the node, too */
+};
+
+/* Make a store on all ranks, or destroy it, while no rank is in a phase. */
+ek_status eki_sim_create_store(struct eki_sim *sim, const ek_tiles_shape *shape,
+                               enum eki_sim_values values,
+                               struct eki_sim_store **store);
+void eki_sim_destroy_store(struct eki_sim *sim, struct eki_sim_store **store);
+/* A task of WORKER has started transfers: its server is to send them. */
+void eki_sim_want(struct eki_sim *sim, struct eki_sim_worker *worker);
 
 /* What the clock of RANK shows now. */
 static inline uint64_t eki_sim_clock(const struct eki_sim *sim,

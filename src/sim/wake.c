@@ -6,6 +6,9 @@
 #include "engine/offers.h"
 #include "sim/parts.h"
 
+/* As of the team: a thread whose task waits for tiles does so for so long
+ * before it waits as others do. */
+#define LINGER_NS 200000
 /* How long a thread yields before it sleeps. */
 #define YIELDS_NS (EKI_YIELDS * EKI_SIM_SPIN_NS)
 
@@ -88,7 +91,10 @@ static uint64_t longest_sleep(const struct eki_sim *sim,
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns)
 {
-    return eki_sim_next_look(sim, worker->since, longest_sleep(sim, worker),
+    bool halts = worker->state == EKI_SIM_HALTS;
+    return eki_sim_next_look(sim, worker->since + (halts ? LINGER_NS : 0),
+                             halts ? EKI_SLEEP_FIRST_NS
+                                   : longest_sleep(sim, worker),
                              ns > sim->now ? ns : sim->now);
 }
 
@@ -144,6 +150,11 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     uint64_t next = ns > rank->busy_until ? ns : rank->busy_until;
     eki_heap_set_early(&sim->heap, rank->actor,
                        next > sim->now ? next : sim->now + 1);
+}
+
+void eki_sim_want(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    eki_sim_call_server(sim, worker->rank, sim->now);
 }
 
 void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,

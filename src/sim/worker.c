@@ -308,9 +308,12 @@ EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
         eki_worker_publish_now(worker->worker);
         eki_sim_note_visible(sim, worker);
         set_state(sim, worker, EKI_SIM_HALTS);
-        worker->since = sim->now;
+        worker->since = worker->halt_at = sim->now;
     }
+    uint64_t moved = rank->engine->post.moved;
     uint64_t busy = poll_server(sim, rank, true);
+    if (rank->engine->post.moved != moved)
+        worker->since = sim->now + busy;
     if (!eki_sim_is_polling(sim, rank) || held)
         eki_sim_call_server(sim, rank, sim->now);
     if (sim->program->pace) {
@@ -331,7 +334,7 @@ EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
 EKI_COLD static void end_halt(struct eki_sim *sim,
                               struct eki_sim_worker *worker)
 {
-    worker->halted_ns += sim->now - worker->since;
+    worker->halted_ns += sim->now - worker->halt_at;
     set_state(sim, worker, EKI_SIM_RUNS);
 }
 

@@ -60,6 +60,8 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     EKI_TRY(eki_engine_create(&setup, &rank->engine));
     EKI_TRY(eki_schemes_add(rank->engine));
     EKI_TRY(eki_rebalance_add(rank->engine));
+    if (given->has_tiles)
+        EKI_TRY(eki_sim_open_stores(rank));
     rank->engine->stepper = rank;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
@@ -150,6 +152,7 @@ void eki_sim_destroy(struct eki_sim **made)
         return;
     for (int r = 0; sim->ports && r < sim->setup.ranks; r++) {
         eki_engine_destroy(&sim->ranks[r].engine);
+        eki_stores_destroy(&sim->ranks[r].stores);
         eki_sim_close_port(&sim->ports[r]);
     }
     for (int n = 0; sim->segments && n < sim->topology->nodes; n++)

@@ -291,6 +291,21 @@ static bool has_room(struct eki_tiles *tiles)
     return true;
 }
 
+/* What a PUT or ADD does to the values of its tile. */
+static void apply(const struct eki_tile_part *part,
+                  const struct eki_message *message,
+                  const struct eki_tile_words *words, double *values)
+{
+    const struct eki_head *head = &message->head;
+    const double *from = (const double *)(message->body + sizeof *words);
+    if (head->kind == EKI_KIND_PUT)
+        eki_tile_put(part, words->tile, values + words->offset, from,
+                     head->count);
+    else if (head->kind == EKI_KIND_ADD)
+        eki_tile_add(part, words->tile, values + words->offset, 1.0, from,
+                     head->count);
+}
+
 /* GET, PUT or ADD of another rank. */
 static enum eki_taken take_call(struct eki_tiles *tiles,
                                 const struct eki_message *message)
@@ -319,16 +334,13 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
         return EKI_REFUSED;
     /* Before anything is changed: without memory the message comes again. */
     bool is_answered = is_get || head->first > 0;
-    if (is_answered && !has_room(tiles))
+    if (is_answered && !has_room(tiles)) {
+        if (EKI_PLANTED(TWICE_ADDED) && values)
+            apply(part, message, &words, values);
         return EKI_NO_MEMORY;
-    const double *from =
-        (const double *)(message->body + sizeof(struct eki_tile_words));
-    if (values && head->kind == EKI_KIND_PUT)
-        eki_tile_put(part, words.tile, values + words.offset, from,
-                     head->count);
-    else if (values && head->kind == EKI_KIND_ADD)
-        eki_tile_add(part, words.tile, values + words.offset, 1.0, from,
-                     head->count);
+    }
+    if (values)
+        apply(part, message, &words, values);
     if (is_answered)
         tiles->answers[tiles->answer_count++] =
             (struct eki_tile_answer){.words = words,

@@ -127,5 +127,6 @@ void eki_store_destroy(struct ek_tiles **made)
 
 void eki_store_forget(struct ek_tiles *store)
 {
-    store->epoch++;
+    if (!EKI_PLANTED(KEPT_CACHE))
+        store->epoch++;
 }

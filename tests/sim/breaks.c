@@ -419,6 +419,26 @@ static bool move_elsewhere(const struct eki_message *message)
     return true;
 }
 
+static bool change_piece(const struct eki_message *message)
+{
+    if (message->head.kind != EKI_KIND_PIECE)
+        return false;
+    const double *value =
+        (const double *)(message->body + sizeof(struct eki_tile_words));
+    *(double *)value += 1000;
+    return true;
+}
+
+static bool change_value(struct explore *explore)
+{
+    const struct explore_store *store = &explore->stores[0];
+    if (explore->scenario->tiling.stores == 0 || !store->store ||
+        !is_between(explore))
+        return false;
+    explore_tile_values(store, 0)[0] += 1000;
+    return true;
+}
+
 /* The last seed of the rank's first worker; NULL: it has none. */
 static struct eki_slot *last_seed(const struct eki_sim_rank *rank)
 {
@@ -588,5 +608,9 @@ const struct explore_break explore_breaks[] = {
     {"another report", NULL, change_report, false, "tasks moved, another",
      NULL},
     {"a word of no phase", spoil_word, NULL, false, "is of no phase", NULL},
+    {"a value changed", change_value, NULL, false, "after an iteration tile",
+     NULL},
+    {"a value that was got changed", NULL, NULL, false, "a get of tile",
+     change_piece},
     {"moved elsewhere", NULL, NULL, false, "what departs", move_elsewhere},
     {NULL, NULL, NULL, false, NULL, NULL}};

@@ -21,7 +21,11 @@ enum {
     EXPLORE_WORKERS = 32, /* of all ranks */
     EXPLORE_ITERATIONS = 5,
     EXPLORE_FUNCTIONS = 2, /* 0: payload is a key; 1: an index is the key */
-    EXPLORE_PAYLOAD = 128  /* bytes at most */
+    EXPLORE_PAYLOAD = 128, /* bytes at most */
+    EXPLORE_STORES = 2,
+    EXPLORE_TILES = 6,    /* of a store */
+    EXPLORE_DOUBLES = 40, /* of a tile */
+    EXPLORE_CALLS = 24    /* that a task may have under way */
 };
 
 enum explore_profile {
@@ -53,6 +57,9 @@ struct explore_iteration {
     int spawn_permille;                   /* of the tasks: spawn some, */
     int ops_most;                         /* ... or poll, so often */
     int fail_permille, stop_permille;     /* of the tasks */
+    int tile_permille, calls_most;        /* of the tasks: get, put, add */
+    int wait_permille;  /* ... after each of these before the next */
+    int leave_permille; /* of these: do not wait for what they start */
 };
 
 /* How long things take: mean times in nanoseconds. */
@@ -72,6 +79,15 @@ struct explore_law {
     uint64_t pause;
 };
 
+/* Stores of tiles; they come and go, and are synced, where ranks have waited
+ * for each other. */
+struct explore_tiling {
+    int stores; /* 0: there are none */
+    int tiles_most, length_most;
+    int64_t cache_bytes;
+    bool is_apart; /* ranks of a node reach each other by messages */
+};
+
 struct explore_scenario {
     uint64_t seed;
     enum explore_profile profile;
@@ -83,6 +99,7 @@ struct explore_scenario {
     size_t late_bytes; /* rendezvous */
     bool has_server;
     bool is_loaded; /* seeds have been measured before */
+    struct explore_tiling tiling;
     struct explore_law law;
     struct explore_iteration iteration[EXPLORE_ITERATIONS];
 };
@@ -117,6 +134,15 @@ struct explore_scenario {
     X(polled, "iterations without a server") \
     X(waves, "waves")                        \
     X(restores, "restores")                  \
+    X(stores, "stores made")                 \
+    X(syncs, "stores synced")                \
+    X(gets, "tiles got")                     \
+    X(puts, "tiles put")                     \
+    X(adds, "tiles added to")                \
+    X(cached, "tiles in caches")             \
+    X(pieces, "pieces of tiles")             \
+    X(transfers_later, "waits for a place")  \
+    X(transfers_left, "transfers left open") \
     X(errors, "errors")                      \
     X(mismatches, "mismatches")              \
     X(no_memory, "memory ran out")           \
@@ -204,12 +230,49 @@ void ledger_restored(struct ledger *ledger, int iteration);
 
 /* What a worker does. */
 struct explore_actor {
-    int waits; /* steps in vain, one after the other */
-    int ops;   /* what its task will still do */
-    int parts; /* how often it will still take time */
-    int heard; /* iterations of which it has heard the end */
+    int waits;   /* steps in vain, one after the other */
+    int ops;     /* what its task will still do */
+    int parts;   /* how often it will still take time */
+    int calls;   /* of tiles, that it will still make */
+    bool leaves; /* what it has started then */
+    int heard;   /* iterations of which it has heard the end */
     int64_t key, cancelled;
     unsigned char copy[EXPLORE_PAYLOAD]; /* of the task's payload */
+};
+
+/* A tile, with what its values were begun to be, are known to be, and were at
+ * the last sync. */
+struct explore_tile {
+    double begun[EXPLORE_DOUBLES], done[EXPLORE_DOUBLES];
+    double synced[EXPLORE_DOUBLES];
+    int iteration;  /* in which it was written last */
+    int64_t putter; /* the task that put it then; -1: all may add */
+    bool is_unsure; /* somebody has not waited */
+};
+
+struct explore_store {
+    struct eki_sim_store *store; /* NULL: it is not there */
+    uint64_t salt;
+    int tiles, ranks, length_most;
+    bool has_cache;
+    struct explore_tile tile[EXPLORE_TILES];
+    /* The first value that a worker has made of a tile since the sync. */
+    double own[EXPLORE_WORKERS][EXPLORE_TILES];
+};
+
+/* A call of a task. */
+struct explore_call {
+    int state;
+    struct explore_store *store;
+    struct eki_tile_call call;
+    ek_transfer transfer;
+    double values[EXPLORE_DOUBLES], least[EXPLORE_DOUBLES];
+};
+
+/* Those of a worker. */
+struct explore_caller {
+    bool waits; /* before it makes another */
+    struct explore_call calls[EXPLORE_CALLS];
 };
 
 /* Requests that a rank has got in a phase, and answered. */
@@ -240,6 +303,8 @@ struct explore {
     struct ledger ledger;
     struct explore_actor actors[EXPLORE_WORKERS];
     struct explore_member members[EXPLORE_RANKS];
+    struct explore_store stores[EXPLORE_STORES];
+    struct explore_caller callers[EXPLORE_WORKERS];
     uint64_t announced[EXPLORE_RANKS]; /* per node: last phase */
     struct ek_worker *local[EXPLORE_RANKS][EXPLORE_WORKERS]; /* of a node */
     /* Whose event it is; worker NULL: the rank's host. */
@@ -322,6 +387,27 @@ void explore_add_tasks(struct explore *explore, struct eki_sim_rank *rank,
                        int share);
 uint64_t explore_task(void *context, struct eki_sim_worker *worker,
                       bool begins);
+
+/* Stores.  While no rank is in a phase: make, destroy, change, sync. */
+void explore_change_stores(struct explore *explore);
+void explore_destroy_stores(struct explore *explore);
+/* An iteration has ended, and no rank has entered the next one. */
+void explore_check_stores(struct explore *explore);
+/* Where a tile lies. */
+double *explore_tile_values(const struct explore_store *store, int64_t tile);
+/* The task of WORKER gets, puts or adds ... */
+void explore_call_tile(struct explore *explore, struct eki_sim_worker *worker);
+/* ... and whether it has to wait before it goes on, or (IS_LAST) ends. */
+bool explore_waits_for_tiles(struct explore *explore,
+                             struct eki_sim_worker *worker, bool is_last);
+/* It ends; whether it has left transfers open. */
+bool explore_leave_tiles(struct explore *explore,
+                         struct eki_sim_worker *worker);
+
+static inline bool explore_has_tiles(const struct explore *explore)
+{
+    return explore->scenario->tiling.stores > 0;
+}
 
 /* Whether a message carries tasks. */
 static inline bool explore_is_tasks(const struct eki_message *message)

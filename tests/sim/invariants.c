@@ -149,8 +149,10 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
         explore->has_broken = explore->broken->sent(message);
     if (head->kind == EKI_KIND_MOVE)
         check_moved(explore, rank, message, to);
-    if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL)
+    if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL ||
+        head->kind == EKI_KIND_PIECE || head->kind == EKI_KIND_DONE)
         explore_progress(explore);
+    explore_seen.pieces += head->kind == EKI_KIND_PIECE;
     if (is_end(message)) {
         if (other->forwarded >= head->phase)
             ledger_fail(&explore->ledger,

@@ -99,6 +99,9 @@ static void enter(void *context, struct eki_sim_rank *rank)
     struct explore *explore = context;
     struct explore_member *member = &explore->members[rank->number];
     const struct explore_iteration *plan = explore_plan(explore, rank);
+    bool is_first = explore_tally(explore, rank)->entered == 0;
+    if (is_first && (rank->iteration == 0 || plan->plan.is_assembled))
+        explore_change_stores(explore);
     explore_add_tasks(explore, rank, 1);
     enter_slots(explore, rank);
     member->spawns_left = plan->spawns;
@@ -172,6 +175,7 @@ static void count_steals(const struct eki_sim_rank *rank)
         explore_seen.granted += granted;
         explore_seen.steals += draws ? 0 : worker->counts.successful - granted;
         explore_seen.drawn += draws ? worker->counts.attempted : 0;
+        explore_seen.cached += worker->counts.tile_hits;
     }
 }
 
@@ -180,6 +184,8 @@ static void left(void *context, struct eki_sim_rank *rank,
 {
     struct explore *explore = context;
     count_steals(rank);
+    if (explore_tally(explore, rank)->left++ == 0)
+        explore_check_stores(explore);
     explore_say(explore, "leaves with status %d", error->status);
     explore_check_left(explore, rank, error);
 }
@@ -261,6 +267,7 @@ static void set_up(struct explore *explore,
         /* For some messages to travel in. */
         .hold_ns = 10 * (scenario->law.message + scenario->law.server),
         .has_counter = true,
+        .has_tiles = scenario->tiling.stores > 0,
         .is_reordered = true,
         .late_bytes = scenario->late_bytes,
         .send_buffers = scenario->send_buffers,
@@ -296,6 +303,7 @@ static const char *end_name(enum eki_sim_end end)
 bool explore_run(struct explore *explore,
                  const struct explore_scenario *scenario)
 {
+    explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
     explore->scenario = scenario;
     explore->rank = NULL;
@@ -325,12 +333,14 @@ bool explore_run(struct explore *explore,
         explore_seen.most_events = explore->sim->events;
     if (explore->ledger.failure[0] != '\0')
         return false;
+    explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
     return true;
 }
 
 void explore_free(struct explore *explore)
 {
+    explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
     free(explore->ledger.tasks);
     explore->ledger.tasks = NULL;

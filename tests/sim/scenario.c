@@ -247,6 +247,33 @@ static void draw_lean(struct eki_random *random,
     }
 }
 
+/* Of its own random numbers: what else happens is the same without. */
+static void draw_tiles(struct explore_scenario *scenario)
+{
+    struct eki_random random;
+    struct explore_tiling *tiling = &scenario->tiling;
+    bool is_storm = scenario->profile == EXPLORE_STORM;
+    eki_random_seed(&random, scenario->seed,
+                    EXPLORE_PROFILES + (uint64_t)scenario->profile);
+    if (draw(&random, 4) != 0)
+        return;
+    tiling->stores = 1 + draw(&random, EXPLORE_STORES);
+    tiling->tiles_most = 1 + draw(&random, EXPLORE_TILES);
+    tiling->length_most = PICK(&random, 1, 5, EXPLORE_DOUBLES);
+    tiling->cache_bytes = PICK(&random, 0, 100, 100000);
+    tiling->is_apart = draw(&random, 3) == 0;
+    for (int i = 0; i < scenario->iterations; i++) {
+        struct explore_iteration *iteration = &scenario->iteration[i];
+        iteration->plan.is_assembled = draw(&random, 2) == 0;
+        iteration->tile_permille = PICK(&random, 100, 400, 800);
+        iteration->calls_most = PICK(&random, 1, 4, EXPLORE_CALLS);
+        iteration->wait_permille = PICK(&random, 0, 400, 1000);
+        iteration->leave_permille = PICK(&random, 0, 0, 0, 100);
+        if (is_storm && draw(&random, 3) == 0)
+            iteration->fault = EXPLORE_NO_MEMORY;
+    }
+}
+
 static int count_nodes(const struct explore_scenario *scenario)
 {
     int last = 0;
@@ -287,6 +314,7 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     default:
         draw_small(&random, scenario);
     }
+    draw_tiles(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */
     if (count_nodes(scenario) == 1)

@@ -142,6 +142,13 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
     actor->ops = 0;
     if (explore_chance(explore, plan->spawn_permille))
         actor->ops = 1 + (int)explore_below(explore, plan->ops_most);
+    actor->calls = 0;
+    actor->leaves = false;
+    if (explore_has_tiles(explore) &&
+        explore_chance(explore, plan->tile_permille)) {
+        actor->calls = 1 + (int)explore_below(explore, plan->calls_most);
+        actor->leaves = explore_chance(explore, plan->leave_permille);
+    }
     /* Some take no time at all. */
     actor->parts = explore_chance(explore, 850) ? 1 : 0;
     explore_say(explore, "worker %d runs task %lld", inner->id,
@@ -236,6 +243,13 @@ static void draw_marks(struct explore *explore, struct eki_sim_worker *worker)
         fail(explore, worker);
 }
 
+/* The engine lets a task fail that leaves transfers open. */
+static void fail_open(struct explore *explore, struct eki_sim_worker *worker)
+{
+    if (worker->code == 0 && !(worker->worker->batch.marks & EKI_MARK_FAIL))
+        note_failure(explore, worker, EK_ERR_STATE);
+}
+
 static void end(struct explore *explore, struct eki_sim_worker *worker)
 {
     const struct explore_actor *actor = explore_actor(explore, worker);
@@ -247,6 +261,8 @@ static void end(struct explore *explore, struct eki_sim_worker *worker)
         ledger_fail(&explore->ledger, "payload of task %lld changed as it ran",
                     (long long)actor->key);
     draw_marks(explore, worker);
+    if (explore_has_tiles(explore) && explore_leave_tiles(explore, worker))
+        fail_open(explore, worker);
     bool discarded = worker->worker->batch.marks & EKI_MARK_DISCARD;
     ledger_end(&explore->ledger, actor->key, discarded);
     explore_seen.discarded += discarded;
@@ -265,19 +281,39 @@ static uint64_t part_ns(struct explore *explore)
                              explore_chance(explore, 100) ? 10 * most : most);
 }
 
+/* Whether the task waits for tiles before it goes on. */
+static bool waits(struct explore *explore, struct eki_sim_worker *worker)
+{
+    const struct explore_actor *actor = explore_actor(explore, worker);
+    bool is_last = actor->parts == 0 && actor->ops == 0 && actor->calls == 0;
+    return explore_has_tiles(explore) &&
+           explore_waits_for_tiles(explore, worker, is_last && !actor->leaves);
+}
+
 uint64_t explore_task(void *context, struct eki_sim_worker *worker, bool begins)
 {
     struct explore *explore = context;
     struct explore_actor *actor = explore_actor(explore, worker);
-    explore_progress(explore);
+    /* Who waits for tiles has looked in vain so far. */
+    if (worker->state != EKI_SIM_HALTS)
+        explore_progress(explore);
     if (begins)
         begin(explore, worker);
-    while (actor->parts > 0 || actor->ops > 0) {
+    for (;;) {
+        if (waits(explore, worker))
+            return begins ? 1 : EKI_SIM_WAITS_FOR_TILES;
         if (actor->parts > 0) {
             actor->parts--;
             return part_ns(explore);
         }
-        run_op(explore, worker);
+        if (actor->ops > 0) {
+            run_op(explore, worker);
+        } else if (actor->calls > 0) {
+            actor->calls--;
+            explore_call_tile(explore, worker);
+        } else {
+            break;
+        }
     }
     end(explore, worker);
     return EKI_SIM_ENDS_NOW;

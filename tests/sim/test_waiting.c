@@ -150,7 +150,7 @@ static void a_message_lets_a_task_go_on(bool has_server)
                                         .poll = 100,
                                         .poll_period = 20000,
                                         .probe = 100};
-    struct halting halting = {{false}};
+    struct halting halting = {.others = 0};
     const struct eki_sim_program program = {.context = &halting,
                                             .iteration = stealing,
                                             .enter = enter_halting,

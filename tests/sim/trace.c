@@ -122,6 +122,28 @@ static void print_iteration(const struct explore_iteration *iteration,
     fputc('\n', file);
 }
 
+static void print_tiling(const struct explore_scenario *scenario, FILE *file)
+{
+    const struct explore_tiling *tiling = &scenario->tiling;
+    if (tiling->stores == 0)
+        return;
+    fprintf(file,
+            "  %d stores of up to %d tiles of up to %d doubles, caches of %lld "
+            "bytes%s; of 1000 tasks use tiles, up to so often, wait after each "
+            "of 1000, do not wait:",
+            tiling->stores, tiling->tiles_most, tiling->length_most,
+            (long long)tiling->cache_bytes,
+            tiling->is_apart ? ", messages on a node, too" : "");
+    for (int i = 0; i < scenario->iterations; i++) {
+        const struct explore_iteration *iteration = &scenario->iteration[i];
+        fprintf(file, " %d, %d, %d, %d%s;", iteration->tile_permille,
+                iteration->calls_most, iteration->wait_permille,
+                iteration->leave_permille,
+                iteration->plan.is_assembled ? " (synced before)" : "");
+    }
+    fputc('\n', file);
+}
+
 void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
 {
     fprintf(file, "profile %s, seed %llu: %d ranks (node: workers)",
@@ -140,6 +162,7 @@ void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
             scenario->has_server ? "a server" : "no server",
             scenario->is_loaded ? "measured before" : "new");
     print_law(&scenario->law, file);
+    print_tiling(scenario, file);
     for (int i = 0; i < scenario->iterations; i++) {
         fprintf(file, "  iteration %d: ", i);
         print_iteration(&scenario->iteration[i], file);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stores of tiles: a registry for each rank, as each has one with its wire, and
+ * stores that all ranks make at once. */
+#include "sim/parts.h"
+
+ek_status eki_sim_open_stores(struct eki_sim_rank *rank)
+{
+    EKI_TRY(eki_stores_create(&rank->stores));
+    return eki_stores_join(rank->stores, rank->engine);
+}
+
+/* Memory of rank R for its tiles, or for those of its node; NULL: there is none
+ * left. */
+static void *memory_of(const struct eki_sim *sim, struct eki_sim_store *store,
+                       int r)
+{
+    void **memory =
+        &store->memory[store->is_shared ? sim->topology->node_of_rank[r] : r];
+    if (!*memory)
+        *memory =
+            eki_alloc_lines(eki_store_bytes(store->tiles[r], store->is_shared));
+    return *memory;
+}
+
+static ek_status make_on(struct eki_sim *sim, int r,
+                         const ek_tiles_shape *shape,
+                         struct eki_sim_store *store)
+{
+    struct eki_sim_rank *rank = &sim->ranks[r];
+    void *memory = NULL;
+    EKI_TRY(eki_store_create(rank->stores, &rank->topology, shape,
+                             store->has_values, &store->tiles[r]));
+    if (store->has_values && !(memory = memory_of(sim, store, r)))
+        return eki_error(EK_ERR_NOMEM, "no memory for the tiles of rank %d", r);
+    eki_store_place(store->tiles[r], memory, store->is_shared);
+    return eki_store_add(store->tiles[r]);
+}
+
+ek_status eki_sim_create_store(struct eki_sim *sim, const ek_tiles_shape *shape,
+                               enum eki_sim_values values,
+                               struct eki_sim_store **made)
+{
+    size_t ranks = (size_t)sim->setup.ranks;
+    struct eki_sim_store *store = eki_alloc(1, sizeof *store);
+    ek_status status = EK_OK;
+    if (!store)
+        return eki_error(EK_ERR_NOMEM, "no memory for a store");
+    store->has_values = values != EKI_SIM_NO_VALUES;
+    store->is_shared = values != EKI_SIM_VALUES_APART;
+    store->tiles = eki_alloc(ranks, sizeof(struct ek_tiles *));
+    store->memory = eki_alloc(ranks, sizeof(void *));
+    if (!store->tiles || !store->memory)
+        status = eki_error(EK_ERR_NOMEM, "no memory for a store");
+    for (int r = 0; status == EK_OK && r < sim->setup.ranks; r++)
+        status = make_on(sim, r, shape, store);
+    if (status != EK_OK)
+        eki_sim_destroy_store(sim, &store);
+    *made = store;
+    return status;
+}
+
+void eki_sim_destroy_store(struct eki_sim *sim, struct eki_sim_store **made)
+{
+    struct eki_sim_store *store = *made;
+    *made = NULL;
+    if (!store)
+        return;
+    for (int r = 0; r < sim->setup.ranks; r++) {
+        if (store->tiles)
+            eki_store_destroy(&store->tiles[r]);
+        if (store->memory)
+            eki_free(store->memory[r]);
+    }
+    eki_free(store->tiles);
+    eki_free(store->memory);
+    eki_free(store);
+}
