@@ -38,8 +38,8 @@ static const struct option options[] = {
     {"--order", "NAME", AT(order), OPTION_WORD(order_words),
      .help = "of restored tasks: longest or executed (longest)"},
     {"--start", "PLACE", AT(start), OPTION_TEXT,
-     .help = "record, block, dealt, uneven:N:M (record where workers fit, or "
-             "block)"},
+     .help = "record, block, dealt, uneven:N:M, owner: of the tile that it "
+             "adds to (record where workers fit, or block)"},
     {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
      .help = "of each mode (5)"},
     {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
@@ -65,6 +65,10 @@ static const struct option options[] = {
              "again; 0: not at all (as the library does, up to 1 ms)"},
     {"--task-bytes", "B", AT(task_bytes), OPTION_LONG(0, 1000000000),
      .help = "data that travels with each task to another rank (0)"},
+    {"--tiles", "SPEC", AT(tiles), OPTION_TEXT,
+     .help = "tiles that each task gets and adds to, such as "
+             "gets=2,accumulates=1,bytes=12800,tiles=N,block=1,cache=MB,"
+             "overlap=no"},
     {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
      .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),

@@ -23,6 +23,7 @@ struct arguments {
     const char *gather;          /* likewise: NULL */
     int backoff_ns;              /* -1: the library's */
     int64_t task_bytes;
+    const char *tiles;  /* NULL: tasks use none */
     const char *jitter; /* NULL: that of the machine */
     int64_t nulls;      /* -1: as the workload has */
     double null_ns;     /* below 0: as the machine says */
@@ -57,6 +58,9 @@ enum field {
     FIELD_IMBALANCE,
     FIELD_STOLEN_BYTES,
     FIELD_MOVED_BYTES,
+    FIELD_TILE_BYTES, /* from here on those of tiles */
+    FIELD_TILE_HITS,
+    FIELD_TILE_WAIT,
     FIELDS
 };
 
@@ -81,7 +85,15 @@ void summarize(const struct row *rows, int seeds, int count,
 enum start {
     START_BLOCK,
     START_DEALT,
-    START_RECORD
+    START_RECORD,
+    START_OWNER
+};
+
+/* What --tiles says; numbers are whole. */
+struct tiles_plan {
+    bool is_used, has_overlap;
+    double gets, accumulates, bytes, block, cache_mb;
+    double tiles; /* 0: as many as tasks */
 };
 
 /* NULL: not asked for. */
@@ -102,6 +114,7 @@ struct run {
     double *slowness;                 /* [nodes]; a task takes so much longer */
     double speed; /* of all workers: tasks of 1 s in a second */
     enum start start;
+    struct tiles_plan tiles;
     int buffer_slots;
     bool is_sampled;
     bool is_first, is_last; /* of the sweep */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine, and the job on it: nodes, ranks, workers. */
 #include "jitter.h"
+#include "tiles.h"
 
 #include "team/team.h"
 
@@ -207,7 +208,8 @@ bool sweep_place(const struct arguments *arguments, struct sweep *sweep,
     for (int i = 0; i < sweep->count; i++) {
         sweep->runs[i].arguments = arguments;
         sweep->runs[i].machine = machine;
-        if (!place_ranks(&sweep->runs[i], message))
+        if (!tiles_read(arguments->tiles, &sweep->runs[i].tiles, message) ||
+            !place_ranks(&sweep->runs[i], message))
             return false;
     }
     return true;

@@ -9,6 +9,7 @@
 #include "observe.h"
 #include "payload.h"
 #include "policies.h"
+#include "tiles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,12 +38,14 @@ struct simulation {
     uint64_t expected;
     struct nulls nulls; /* if the mode has them */
     struct jitter *jitter;
-    bool is_wrong; /* tasks did not run once each */
+    struct tiles *tiles; /* NULL: tasks use none */
+    bool is_wrong;       /* tasks did not run once each */
     /* In this iteration: */
     int inside, left, restored; /* ranks */
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
+    double tile_bytes, tile_gets, tile_hits, tile_wait_ns;
     double rebalance_ns, talk_ns;
     int64_t carried; /* bytes that have travelled with tasks, before */
     bool is_memory_out;
@@ -76,7 +79,8 @@ double bound_s(const struct run *run)
 }
 
 /* Where task K starts. */
-static int start_of(const struct run *run, int64_t k)
+static int start_of(const struct run *run, const struct eki_topology *topology,
+                    int64_t k)
 {
     int64_t workers = run->workers;
     switch (run->start) {
@@ -84,6 +88,8 @@ static int start_of(const struct run *run, int64_t k)
         return (int)(run->workload->ran_on[k] % workers);
     case START_DEALT:
         return (int)(k % workers);
+    case START_OWNER:
+        return tiles_owner(run, topology, k);
     default:
         /* Worker w has the tasks from w * count / workers on. */
         return (int)(((__int128)(k + 1) * workers - 1) / run->workload->count);
@@ -97,7 +103,7 @@ static bool reserve_tasks(struct simulation *simulation)
     int64_t *counts = allocate((size_t)run->workers, sizeof *counts);
     bool is_good = true;
     for (int64_t k = 0; k < run->workload->count; k++)
-        counts[start_of(run, k)]++;
+        counts[start_of(run, simulation->sim->topology, k)]++;
     for (int w = 0; is_good && w < run->workers; w++)
         is_good = eki_local_seeds_reserve(
             &simulation->sim->workers[w].worker->local, counts[w]);
@@ -116,7 +122,7 @@ static bool add_tasks(struct simulation *simulation)
         return false;
     for (int64_t k = 0; k < workload->count; k++) {
         struct payload payload = {k, task_ns(workload, k)};
-        int w = start_of(simulation->run, k);
+        int w = start_of(simulation->run, simulation->sim->topology, k);
         struct eki_slot *slot =
             eki_local_add_seed(&simulation->sim->workers[w].worker->local);
         eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
@@ -138,27 +144,62 @@ static void count_task(struct simulation *simulation, int64_t k)
     simulation->sum += eki_hash(0, (uint64_t)k);
 }
 
-/* How long the task at an index of a range takes, and WORK of it; or null ones.
- * Below 0: nothing begins. */
-static double begin_index(struct simulation *simulation,
-                          struct eki_sim_worker *worker, double *work)
+/* What a worker begins: a task of the workload, or null ones (TASK < 0); below
+ * 0 ns: nothing. */
+struct begun {
+    int64_t task;
+    double ns;
+};
+
+static struct begun begin_index(struct simulation *simulation,
+                                struct eki_sim_worker *worker)
 {
-    double ns = -1;
+    struct begun begun = {-1, -1};
     int64_t k;
-    if (nulls_begin(&simulation->nulls, worker, &k, &ns) != NULLS_TASK)
-        return ns;
+    if (nulls_begin(&simulation->nulls, worker, &k, &begun.ns) != NULLS_TASK)
+        return begun;
     count_task(simulation, k);
-    *work = (double)task_ns(simulation->run->workload, k);
-    return *work;
+    return (struct begun){k, (double)task_ns(simulation->run->workload, k)};
 }
 
-static double begin_task(struct simulation *simulation,
-                         const struct eki_sim_worker *worker, double *work)
+static struct begun begin_task(struct simulation *simulation,
+                               const struct eki_sim_worker *worker)
 {
     struct payload payload = payload_of(worker->worker->batch.current);
     count_task(simulation, payload.index);
-    *work = (double)payload_ns(simulation->run->workload, &payload);
-    return *work;
+    return (struct begun){
+        payload.index, (double)payload_ns(simulation->run->workload, &payload)};
+}
+
+/* Compute for NS, LATER nanoseconds from now, WORK of them a task's: how long
+ * that takes. */
+static uint64_t compute(struct simulation *simulation,
+                        const struct eki_sim_worker *worker, uint64_t later,
+                        double ns, double work)
+{
+    const struct eki_sim *sim = simulation->sim;
+    ptrdiff_t number = worker - sim->workers;
+    uint64_t now = sim->now + later;
+    uint64_t took =
+        jitter_ns(simulation->jitter, number, now,
+                  (uint64_t)(ns * simulation->run->slowness[node_of(worker)]));
+    observe_task(simulation->run, number, now - simulation->entered_ns, took,
+                 work);
+    return took;
+}
+
+/* A task that uses tiles begins, or goes on. */
+EKI_COLD static uint64_t run_fetching(struct simulation *simulation,
+                                      struct eki_sim_worker *worker)
+{
+    struct tiles_time time;
+    enum tiles_step step = tiles_go_on(simulation->tiles, worker, &time);
+    if (step != TILES_TAKES)
+        return step == TILES_WAITS ? EKI_SIM_WAITS_FOR_TILES : EKI_SIM_ENDS_NOW;
+    uint64_t copy_ns = (uint64_t)time.copy_ns;
+    return time.work_ns < 0 ? copy_ns
+                            : copy_ns + compute(simulation, worker, copy_ns,
+                                                time.work_ns, time.work_ns);
 }
 
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
@@ -166,20 +207,18 @@ static uint64_t run_task(void *context, struct eki_sim_worker *worker,
 {
     struct simulation *simulation = context;
     if (!begins)
+        return simulation->tiles && tiles_is_on(simulation->tiles, worker)
+                   ? run_fetching(simulation, worker)
+                   : EKI_SIM_ENDS_NOW;
+    struct begun begun = worker->is_index ? begin_index(simulation, worker)
+                                          : begin_task(simulation, worker);
+    if (begun.ns < 0)
         return EKI_SIM_ENDS_NOW;
-    double work = 0;
-    double ns = worker->is_index ? begin_index(simulation, worker, &work)
-                                 : begin_task(simulation, worker, &work);
-    if (ns < 0)
-        return EKI_SIM_ENDS_NOW;
-    const struct eki_sim *sim = simulation->sim;
-    ptrdiff_t number = worker - sim->workers;
-    uint64_t took =
-        jitter_ns(simulation->jitter, number, sim->now,
-                  (uint64_t)(ns * simulation->run->slowness[node_of(worker)]));
-    observe_task(simulation->run, number, sim->now - simulation->entered_ns,
-                 took, work);
-    return took;
+    if (begun.task < 0 || !simulation->tiles)
+        return compute(simulation, worker, 0, begun.ns,
+                       begun.task < 0 ? 0 : begun.ns);
+    tiles_begin(simulation->tiles, worker, begun.task, begun.ns);
+    return run_fetching(simulation, worker);
 }
 
 static void add_moment(struct moments *moments, double value)
@@ -208,6 +247,8 @@ static void enter(void *context, struct eki_sim_rank *rank)
     if (simulation->mode->has_nulls)
         simulation->is_memory_out |=
             !nulls_add(&simulation->nulls, simulation->sim);
+    if (simulation->tiles)
+        tiles_forget(simulation->tiles);
     simulation->entered_ns = simulation->sim->now;
     simulation->started = 0;
     simulation->sum = 0;
@@ -257,6 +298,23 @@ static void fill_row(struct simulation *simulation)
     values[FIELD_TERMINATION] =
         (double)(simulation->left_ns - sim->last_task_ns) * 1e-9;
     values[FIELD_STOLEN_BYTES] = take_carried(simulation);
+    values[FIELD_TILE_BYTES] = simulation->tile_bytes * 1e-6;
+    values[FIELD_TILE_HITS] =
+        simulation->tile_gets > 0
+            ? simulation->tile_hits / simulation->tile_gets
+            : NAN;
+    values[FIELD_TILE_WAIT] = simulation->tile_wait_ns * 1e-9 / run->workers;
+}
+
+static void count_tiles(struct simulation *simulation,
+                        struct eki_sim_worker *worker)
+{
+    const struct eki_counts *counts = &worker->worker->counts;
+    simulation->tile_bytes += (double)counts->tile_bytes;
+    simulation->tile_gets += (double)counts->tile_gets;
+    simulation->tile_hits += (double)counts->tile_hits;
+    simulation->tile_wait_ns += (double)worker->halted_ns;
+    worker->halted_ns = 0;
 }
 
 static void left(void *context, struct eki_sim_rank *rank,
@@ -264,7 +322,7 @@ static void left(void *context, struct eki_sim_rank *rank,
 {
     struct simulation *simulation = context;
     for (int w = 0; w < rank->topology.workers_here; w++) {
-        const struct eki_sim_worker *worker = &rank->workers[w];
+        struct eki_sim_worker *worker = &rank->workers[w];
         const struct eki_counts *counts = &worker->worker->counts;
         add_moment(&simulation->tried,
                    (double)(counts->attempted + worker->drawn));
@@ -273,6 +331,7 @@ static void left(void *context, struct eki_sim_rank *rank,
         simulation->working_ns += (double)counts->work_ns;
         simulation->searching_ns += (double)counts->search_ns;
         simulation->ending_ns += (double)counts->termination_ns;
+        count_tiles(simulation, worker);
     }
     simulation->is_memory_out |= error->status != EK_OK;
     simulation->server_ns += rank->server_ns;
@@ -349,6 +408,8 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     simulation->stolen = simulation->working_ns = 0;
     simulation->searching_ns = simulation->ending_ns = 0;
     simulation->server_ns = simulation->decision_ns = 0;
+    simulation->tile_bytes = simulation->tile_gets = 0;
+    simulation->tile_hits = simulation->tile_wait_ns = 0;
     simulation->iteration++;
 }
 
@@ -520,11 +581,14 @@ static ek_status open_sim(struct simulation *simulation,
         .has_pause = arguments->backoff_ns >= 0,
         .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0),
         .has_counter = has_counter(simulation),
+        .has_tiles = run->tiles.is_used,
         .is_sampled = run->is_sampled,
         .is_together = true,
         .send_buffers = 16,
         .message_bytes = 65536};
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
+    if (run->tiles.is_used)
+        EKI_TRY(tiles_open(run, simulation->sim, &simulation->tiles));
     return add_tasks(simulation)
                ? EK_OK
                : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
@@ -555,6 +619,7 @@ static int run_program(struct simulation *simulation, struct message *message)
         exit_status = report_end(simulation, end, message);
         run->events += simulation->sim->events;
     }
+    tiles_close(simulation->tiles);
     eki_sim_destroy(&simulation->sim);
     jitter_close(simulation->jitter);
     return exit_status;

@@ -47,6 +47,7 @@ bool choose_start(struct run *run, struct message *message)
         start = workload->workers == run->workers ? "record" : "block";
     run->start = strcmp(start, "record") == 0  ? START_RECORD
                  : strcmp(start, "dealt") == 0 ? START_DEALT
+                 : strcmp(start, "owner") == 0 ? START_OWNER
                                                : START_BLOCK;
     if (sscanf(start, "uneven:%9d:%9d%n", &every, &more, &end) == 2 &&
         start[end] == '\0' && every > 0 && more > 0) {
@@ -57,11 +58,15 @@ bool choose_start(struct run *run, struct message *message)
     if (run->start == START_BLOCK && strcmp(start, "block") != 0)
         return message_set(message,
                            "--start is '%s'; allowed: record, block, dealt, "
-                           "uneven:N:M (N, M: 1 ... 999999999)",
+                           "uneven:N:M (N, M: 1 ... 999999999), owner",
                            start);
+    if (run->start == START_OWNER && run->tiles.accumulates < 1)
+        return message_set(message, "--start is 'owner', but tasks add to no "
+                                    "tile; allowed with --tiles "
+                                    "accumulates=1 or more");
     if (run->start == START_RECORD && workload->workers == 0)
         return message_set(message, "--start is 'record', but there is none; "
-                                    "allowed: block, dealt, uneven:N:M");
+                                    "allowed: block, dealt, uneven:N:M, owner");
     /* Large jobs need the memory. */
     if (run->is_last && run->start != START_RECORD) {
         free(workload->ran_on);

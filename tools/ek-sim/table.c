@@ -33,9 +33,19 @@ static const struct column column[FIELDS] = {
     [FIELD_DECISION] = {"decision_s", "really", "ms", 8, 2, 1e3},
     [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1},
     [FIELD_STOLEN_BYTES] = {"stolen_mb", NULL, NULL, 0, 0, 1},
-    [FIELD_MOVED_BYTES] = {"moved_mb", NULL, NULL, 0, 0, 1}};
+    [FIELD_MOVED_BYTES] = {"moved_mb", NULL, NULL, 0, 0, 1},
+    [FIELD_TILE_BYTES] = {"tile_mb", "tiles", "MB", 9, 1, 1},
+    [FIELD_TILE_HITS] = {"tile_hits", "cached", "%", 6, 1, 100},
+    [FIELD_TILE_WAIT] = {"tile_wait_s", "waited", "s", 8, 4, 1}};
 
 static const struct columns columns = {column, FIELDS};
+
+/* For people: those of tiles where there are any. */
+static struct columns columns_of(const struct run *run)
+{
+    return (struct columns){column,
+                            run->tiles.is_used ? FIELDS : FIELD_TILE_BYTES};
+}
 
 /* Of a mode among others only these iterations are shown. */
 static bool is_shown(const struct run *run, int iteration)
@@ -66,20 +76,21 @@ static bool is_for_programs(const struct run *run)
 static void print_table(const struct run *run, const struct row *rows,
                         const struct row *summary, int count)
 {
+    const struct columns shown = columns_of(run);
     printf("\n%-14s %3s", "", "");
-    columns_print_tops(&columns);
+    columns_print_tops(&shown);
     printf("%-14s %3s", "mode", "it");
-    columns_print_titles(&columns);
+    columns_print_titles(&shown);
     for (int i = 0; i < count; i++) {
         const struct row *row = &rows[i];
         if (!is_shown(run, row->iteration))
             continue;
         print_name(row->iteration == 1 ? row->mode->name : "");
         printf(" %3d", row->iteration);
-        columns_print(&columns, row->values);
+        columns_print(&shown, row->values);
         if (summary) {
             printf("%-14s %3s", "", "+-");
-            columns_print(&columns, summary[STATISTIC_CI95 * count + i].values);
+            columns_print(&shown, summary[STATISTIC_CI95 * count + i].values);
         }
     }
     printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
@@ -175,6 +186,25 @@ static void take_field(const struct row *rows, int iterations, enum field field,
         values[i] = rows[i].values[field];
 }
 
+/* What waiting for tiles takes in the last of N iterations, of the fastest. */
+static void print_wait(const struct row *rows, int modes, int n)
+{
+    char text[200];
+    const struct row *best = &rows[n - 1];
+    for (int m = 1; m < modes; m++) {
+        const struct row *row = &rows[(m + 1) * n - 1];
+        if (row->values[FIELD_MAKESPAN] < best->values[FIELD_MAKESPAN])
+            best = row;
+    }
+    snprintf(text, sizeof text,
+             "In iteration %d of %s, the fastest, tasks wait for tiles in %.1f "
+             "%% of the workers' time.",
+             best->iteration, best->mode->name,
+             100 * best->values[FIELD_TILE_WAIT] /
+                 best->values[FIELD_MAKESPAN]);
+    verdict_print(text);
+}
+
 static void print_verdict(const struct run *run, const struct row *rows,
                           int modes)
 {
@@ -196,6 +226,8 @@ static void print_verdict(const struct run *run, const struct row *rows,
         verdict_print_tasks("", workload->now_s, workload->count, run->workers);
     }
     compared_end(&compared);
+    if (run->tiles.is_used)
+        print_wait(rows, modes, n);
     free(values);
 }
 
