@@ -52,6 +52,21 @@ run 0 $job --tiles accumulates=0,tiles=20,cache=100
 figure tile_hits | awk '{ exit !($1 > 0.4 && $1 < 1) }' || fail "cache: $(figure tile_hits)"
 above 30 "$(figure tile_mb)" 'cached tiles travel'
 
+for tiles in 1000 1000000; do
+    run 0 $job --tiles gets=4,tiles=$tiles,cache=100
+    figure tile_hits >"$tiles"
+done
+above "$(cat 1000)" 0.03 'gets are not drawn from all tiles'
+above 0.01 "$(cat 1000000)" 'tasks get the same tiles'
+
+# Tasks of a product that begin at a row of the result share a row of one factor.
+for start in block dealt; do
+    run 0 $job --start $start --tiles pattern=product,cache=100
+    figure tile_hits >"$start"
+done
+above "$(cat block)" 0.25 'a row is not shared'
+above "$(cat block)" "$(cat dealt)" 'rows are shared anyway'
+
 # On one node nothing travels, and where tasks begin at what they add to a third
 # less.
 run 0 $job --cores 8 --tiles gets=2
@@ -74,7 +89,7 @@ run 0 --synthetic constant:n=100,mean=0.01 --cores 4 --node-cores 2 --compare \
 grep -q "of .*, the fastest, tasks wait for tiles in" out || fail "no verdict: $(cat out)"
 
 for spec in gets gets=65 gets=x accumulates=-1 bytes=4 tiles=0 block=0 cache=-1 \
-    overlap=maybe overlap=ye hits=1 gets=1, ,gets=1 gets=1,,cache=1 ''; do
+    overlap=maybe overlap=ye pattern=no hits=1 gets=1, ,gets=1 gets=1,,cache=1 ''; do
     run 2 $job --tiles "$spec"
     says "--tiles is '$spec'; allowed are, separated by commas, gets=0...64"
 done

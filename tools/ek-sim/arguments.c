@@ -68,7 +68,7 @@ static const struct option options[] = {
     {"--tiles", "SPEC", AT(tiles), OPTION_TEXT,
      .help = "tiles that each task gets and adds to, such as "
              "gets=2,accumulates=1,bytes=12800,tiles=N,block=1,cache=MB,"
-             "overlap=no"},
+             "overlap=no,pattern=random"},
     {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
      .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),

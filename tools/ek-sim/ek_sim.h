@@ -92,8 +92,9 @@ enum start {
 /* What --tiles says; numbers are whole. */
 struct tiles_plan {
     bool is_used, has_overlap;
+    bool is_product; /* tasks are those of a product of two square matrices */
     double gets, accumulates, bytes, block, cache_mb;
-    double tiles; /* 0: as many as tasks */
+    double tiles; /* 0: as many as tasks, or those of the three matrices */
 };
 
 /* NULL: not asked for. */

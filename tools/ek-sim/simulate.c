@@ -79,9 +79,9 @@ double bound_s(const struct run *run)
 }
 
 /* Where task K starts. */
-static int start_of(const struct run *run, const struct eki_topology *topology,
-                    int64_t k)
+static int start_of(const struct simulation *simulation, int64_t k)
 {
+    const struct run *run = simulation->run;
     int64_t workers = run->workers;
     switch (run->start) {
     case START_RECORD:
@@ -89,7 +89,7 @@ static int start_of(const struct run *run, const struct eki_topology *topology,
     case START_DEALT:
         return (int)(k % workers);
     case START_OWNER:
-        return tiles_owner(run, topology, k);
+        return tiles_owner(simulation->tiles, k);
     default:
         /* Worker w has the tasks from w * count / workers on. */
         return (int)(((__int128)(k + 1) * workers - 1) / run->workload->count);
@@ -103,7 +103,7 @@ static bool reserve_tasks(struct simulation *simulation)
     int64_t *counts = allocate((size_t)run->workers, sizeof *counts);
     bool is_good = true;
     for (int64_t k = 0; k < run->workload->count; k++)
-        counts[start_of(run, simulation->sim->topology, k)]++;
+        counts[start_of(simulation, k)]++;
     for (int w = 0; is_good && w < run->workers; w++)
         is_good = eki_local_seeds_reserve(
             &simulation->sim->workers[w].worker->local, counts[w]);
@@ -122,7 +122,7 @@ static bool add_tasks(struct simulation *simulation)
         return false;
     for (int64_t k = 0; k < workload->count; k++) {
         struct payload payload = {k, task_ns(workload, k)};
-        int w = start_of(simulation->run, simulation->sim->topology, k);
+        int w = start_of(simulation, k);
         struct eki_slot *slot =
             eki_local_add_seed(&simulation->sim->workers[w].worker->local);
         eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,

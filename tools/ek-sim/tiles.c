@@ -33,6 +33,7 @@ struct fetch {
 struct tiles {
     const struct run *run;
     struct tiles_plan plan;
+    int64_t count, rows; /* tiles; of them in a row of a matrix */
     struct eki_sim *sim;
     struct eki_sim_store *store;
     struct fetch fetches[]; /* [workers] */
@@ -63,6 +64,29 @@ static bool read_number(const char *value, const struct key *key,
     return true;
 }
 
+/* Keys whose values are one of two words. */
+static const struct choice {
+    const char *name, *no, *yes;
+    size_t offset;
+} choices[] = {
+    {"overlap", "no", "yes", offsetof(struct tiles_plan, has_overlap)},
+    {"pattern", "random", "product", offsetof(struct tiles_plan, is_product)},
+};
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+static bool read_choice(const char *value, const struct choice *choice,
+                        struct tiles_plan *plan)
+{
+    size_t length = strcspn(value, ",");
+    bool is_yes = is_word(value, length, choice->yes);
+    *(bool *)((char *)plan + choice->offset) = is_yes;
+    return is_yes || is_word(value, length, choice->no);
+}
+
 /* KEY=VALUE at TEXT, up to its comma. */
 static bool read_key(const char *text, struct tiles_plan *plan)
 {
@@ -71,16 +95,14 @@ static bool read_key(const char *text, struct tiles_plan *plan)
     if (text[length] != '=')
         return false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strlen(keys[i].name) == length &&
-            strncmp(keys[i].name, text, length) == 0)
+        if (is_word(text, length, keys[i].name))
             return read_number(value, &keys[i], plan);
     }
-    size_t bytes = strcspn(value, ",");
-    bool is_yes = bytes == 3 && strncmp(value, "yes", bytes) == 0;
-    plan->has_overlap = is_yes;
-    return length == strlen("overlap") &&
-           strncmp(text, "overlap", length) == 0 &&
-           (is_yes || (bytes == 2 && strncmp(value, "no", bytes) == 0));
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        if (is_word(text, length, choices[i].name))
+            return read_choice(value, &choices[i], plan);
+    }
+    return false;
 }
 
 bool tiles_read(const char *text, struct tiles_plan *plan,
@@ -105,21 +127,49 @@ bool tiles_read(const char *text, struct tiles_plan *plan,
                        "--tiles is '%s'; allowed are, separated by commas, "
                        "gets=0...%d, accumulates=0...%d, bytes=8...1e9, "
                        "tiles=1...1e12, block=1...1e12, cache=0...1e6 (MB), "
-                       "overlap=yes or no",
+                       "overlap=no or yes, pattern=random or product",
                        text, CALLS_MOST, CALLS_MOST);
 }
 
-/* As many tiles as tasks, if nobody says otherwise. */
-static int64_t count_of(const struct run *run)
+/* Tiles in a row of a square matrix, so that there is a task for each of its
+ * cube. */
+static int64_t rows_of(const struct run *run)
 {
-    return run->tiles.tiles > 0 ? (int64_t)run->tiles.tiles
-                                : run->workload->count;
+    int64_t rows = 1;
+    while (rows * rows * rows < run->workload->count)
+        rows++;
+    return rows;
 }
 
-static int64_t tile_of(const struct run *run, int64_t k, int call)
+static int64_t count_of(const struct run *run)
 {
-    return (int64_t)(eki_hash((uint64_t)call + 1, (uint64_t)k) %
-                     (uint64_t)count_of(run));
+    const struct tiles_plan *plan = &run->tiles;
+    int64_t rows = rows_of(run);
+    if (plan->tiles > 0)
+        return (int64_t)plan->tiles;
+    return plan->is_product ? 3 * rows * rows : run->workload->count;
+}
+
+/* The tile of matrix 0, 1 (gets) or 2: task (i j l) adds (i l) (l j) to (i j).
+ */
+static int64_t product_tile(int64_t rows, int64_t k, int matrix)
+{
+    int64_t i = k / (rows * rows), j = k / rows % rows, l = k % rows;
+    int64_t row = matrix == 1 ? l : i, column = matrix == 0 ? l : j;
+    return (matrix * rows + row) * rows + column;
+}
+
+/* The tile of a call of task K; what it adds to has the numbers behind those
+ * that it gets. */
+static int64_t tile_of(const struct tiles *tiles, int64_t k, int call)
+{
+    int gets = (int)tiles->plan.gets;
+    int matrix = call == gets ? 2 : call;
+    uint64_t count = (uint64_t)tiles->count;
+    if (tiles->plan.is_product && matrix <= 2 && (matrix < 2) == (call < gets))
+        return product_tile(tiles->rows, k, matrix) % tiles->count;
+    return (int64_t)(eki_hash(eki_hash(0, (uint64_t)call), (uint64_t)k) %
+                     count);
 }
 
 /* Block-cyclic. */
@@ -129,21 +179,11 @@ static int owner_of(int64_t tile, void *context)
     return (int)(tile / (int64_t)run->tiles.block % run->ranks);
 }
 
-static int gets_of(const struct run *run)
+int tiles_owner(const struct tiles *tiles, int64_t k)
 {
-    return (int)run->tiles.gets;
-}
-
-/* What a task adds to has the numbers behind those it gets. */
-static int64_t added_tile(const struct run *run, int64_t k, int i)
-{
-    return tile_of(run, k, gets_of(run) + i);
-}
-
-int tiles_owner(const struct run *run, const struct eki_topology *topology,
-                int64_t k)
-{
-    int rank = owner_of(added_tile(run, k, 0), (void *)(uintptr_t)run);
+    const struct eki_topology *topology = tiles->sim->topology;
+    int rank = owner_of(tile_of(tiles, k, (int)tiles->plan.gets),
+                        (void *)(uintptr_t)tiles->run);
     int first = topology->first_worker[rank];
     return first + (int)(k % (topology->first_worker[rank + 1] - first));
 }
@@ -162,6 +202,8 @@ ek_status tiles_open(const struct run *run, struct eki_sim *sim,
     shape.cache_bytes = (int64_t)(run->tiles.cache_mb * 1e6);
     tiles->run = run;
     tiles->plan = run->tiles;
+    tiles->count = shape.count;
+    tiles->rows = rows_of(run);
     tiles->sim = sim;
     for (size_t w = 0; w < workers; w++)
         tiles->fetches[w].task = -1;
@@ -208,17 +250,15 @@ static bool start(struct tiles *tiles, struct eki_sim_worker *worker,
 {
     const struct eki_machine *machine = &tiles->run->machine;
     struct ek_tiles *store = tiles->store->tiles[worker->rank->number];
-    int64_t tile = verb == EKI_TILE_GET
-                       ? tile_of(tiles->run, fetch->task, fetch->got)
-                       : added_tile(tiles->run, fetch->task, fetch->added);
+    int number = fetch->got + fetch->added;
+    int64_t tile = tile_of(tiles, fetch->task, number);
     struct eki_tile_call call = {.verb = verb,
                                  .store = store,
                                  .tile = tile,
                                  .owner = eki_tile_owner(store, tile),
                                  .length = eki_tile_length(store, tile),
                                  .alpha = 1};
-    switch (eki_tiles_start(worker->worker, &call,
-                            &fetch->transfers[fetch->got + fetch->added])) {
+    switch (eki_tiles_start(worker->worker, &call, &fetch->transfers[number])) {
     case EKI_STARTED_LATER:
         return false;
     case EKI_STARTED:

@@ -39,7 +39,6 @@ bool tiles_is_on(const struct tiles *tiles,
                  const struct eki_sim_worker *worker);
 
 /* Worker at the rank that owns what task K adds to. */
-int tiles_owner(const struct run *run, const struct eki_topology *topology,
-                int64_t k);
+int tiles_owner(const struct tiles *tiles, int64_t k);
 
 #endif
