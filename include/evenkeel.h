@@ -565,6 +565,10 @@ typedef struct ek_process_report {
     ek_restore_policy restore; /**< How tasks were restored before, also where
                                     EK_RESTORE_AUTO chose; 0: they were not. */
     ek_steal_policy steal;     /**< Likewise whom workers stole from. */
+    int64_t tile_gets;         /**< Tiles of other nodes that tasks got ... */
+    int64_t tile_hits;         /**< ... of these, from a cache. */
+    int64_t tile_bytes;        /**< Of tiles that went between nodes. */
+    double tile_wait_s;        /**< Of work_s: waiting for them. */
 } ek_process_report;
 
 /** An empty ek_process_report. */
@@ -572,7 +576,7 @@ typedef struct ek_process_report {
     {                                                                         \
         sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM                               \
+            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0                   \
     }
 
 /**

@@ -16,6 +16,7 @@
 struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
     int64_t attempted, successful;
+    int64_t tile_gets, tile_hits, tile_bytes, tile_wait_ns;
     int64_t work_ns, overhead_ns, search_ns, termination_ns, start_ns;
     int64_t cpu_ns, starved_ns;
     int64_t stay_ns; /* workers x stay of their rank */
@@ -118,6 +119,10 @@ static void add_counts(const struct eki_counts *counts,
     sums->stolen += counts->stolen;
     sums->attempted += counts->attempted;
     sums->successful += counts->successful;
+    sums->tile_gets += counts->tile_gets;
+    sums->tile_hits += counts->tile_hits;
+    sums->tile_bytes += counts->tile_bytes;
+    sums->tile_wait_ns += (int64_t)counts->tile_wait_ns;
     squares->attempted += attempted * attempted;
     squares->successful += successful * successful;
     squares->changes.before_ns += counts->before_ns;
@@ -312,6 +317,9 @@ static void fill_counts(const struct eki_report_sums *sums,
     figures->cancelled = sums->cancelled;
     figures->failed = sums->failed;
     figures->stolen = sums->stolen;
+    figures->tile_gets = sums->tile_gets;
+    figures->tile_hits = sums->tile_hits;
+    figures->tile_bytes = sums->tile_bytes;
     spread(sums->attempted, squares->attempted, workers,
            &figures->attempted_mean, &figures->attempted_deviation);
     spread(sums->successful, squares->successful, workers,
@@ -338,6 +346,7 @@ static void fill_times(const struct eki_report_sums *sums,
         NS;
     figures->cpu_s = (double)sums->cpu_ns * NS;
     figures->starved_s = (double)sums->starved_ns * NS;
+    figures->tile_wait_s = (double)sums->tile_wait_ns * NS;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
     figures->service_p50_s = eki_histogram_quantile(&service, 0.5);

@@ -78,6 +78,14 @@ static const struct eki_report_field table[] = {
     {FIELD(restore), EKI_REPORT_POLICY, "1", "restored",
      "how tasks were restored before"},
     {FIELD(steal), EKI_REPORT_POLICY, "1", "steal", "whom workers stole from"},
+    {FIELD(tile_gets), EKI_REPORT_INTEGER, "1", "tile-gets",
+     "tiles of other nodes that tasks got"},
+    {FIELD(tile_hits), EKI_REPORT_INTEGER, "1", "tile-hits",
+     "of these, from a cache"},
+    {FIELD(tile_bytes), EKI_REPORT_INTEGER, "B", "tile-bytes",
+     "of tiles that went between nodes"},
+    {FIELD(tile_wait_s), EKI_REPORT_REAL, "s", "tile-wait",
+     "of work_s: waiting for tiles"},
 };
 
 #undef FIELD

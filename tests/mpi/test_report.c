@@ -7,6 +7,8 @@
  */
 #include "job.h"
 
+#include <evenkeel_tiles.h>
+
 enum {
     TASKS = 40,     /* per rank */
     EMPTY = 100000, /* likewise */
@@ -167,6 +169,7 @@ static void figures_have_names(void)
     FIELD(largest_task_function), FIELD(slowest_rank), FIELD(imbalance);
     FIELD(efficiency), FIELD(bound), FIELD(cpu_s), FIELD(starved_s);
     FIELD(speed), FIELD(cores), FIELD(latest_rank);
+    FIELD(tile_gets), FIELD(tile_hits), FIELD(tile_bytes), FIELD(tile_wait_s);
     CHECK_EQ_INT(figure(tasks, "function.nap.tasks") +
                      figure(tasks, "function.null.tasks"),
                  2 * TASKS * job_size);
@@ -187,6 +190,54 @@ static void figures_have_names(void)
     ek_destroy(&tasks);
 }
 #undef FIELD
+
+enum {
+    TILE = 40 /* doubles */
+};
+
+/* Get the tile of the next rank twice, and add to it. */
+static int move_tiles(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    ek_tiles *tiles = *(ek_tiles **)context;
+    double values[TILE];
+    int next = (job_rank + 1) % job_size;
+    (void)payload, (void)bytes;
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ_INT(ek_tiles_get(worker, tiles, next, values, TILE), EK_OK);
+    CHECK_EQ_INT(ek_tiles_accumulate(worker, tiles, next, 1, values, TILE),
+                 EK_OK);
+    return 0;
+}
+
+/* Each rank is a node: the second get finds the tile in the cache. */
+static void tiles_of_other_nodes_are_counted(void)
+{
+    ek_tiles *tiles;
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    int64_t ranks = job_size > 1 ? job_size : 0;
+    options.ignore_environment = true;
+    options.workers = job_workers;
+    options.ranks_per_node = 1;
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "move", move_tiles, &tiles);
+    shape.count = job_size;
+    shape.length = TILE;
+    shape.cache_bytes = 2 * TILE * sizeof(double);
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tile_gets, 2 * ranks);
+    CHECK_EQ_INT(report.tile_hits, ranks);
+    CHECK_EQ_INT(report.tile_bytes, 2 * ranks * TILE * (int)sizeof(double));
+    CHECK((report.tile_wait_s > 0) == (ranks > 0));
+    CHECK(report.tile_wait_s <= report.work_s);
+    ek_tiles_destroy(&tiles);
+    ek_destroy(&tasks);
+}
 
 /* The same on all ranks, to the last bit. */
 static void figures_are_the_same_everywhere(void)
@@ -489,6 +540,7 @@ int main(int argc, char **argv)
     JOB_RUN(times_add_up);
     JOB_RUN(handing_out_is_overhead);
     JOB_RUN(figures_have_names);
+    JOB_RUN(tiles_of_other_nodes_are_counted);
     JOB_RUN(figures_are_the_same_everywhere);
     JOB_RUN(shorter_structs_are_kept);
     JOB_RUN(steals_between_nodes_are_counted);

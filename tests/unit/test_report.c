@@ -86,7 +86,9 @@ static void table_says_what_it_means(void)
             length > 2 && strcmp(field->name + length - 2, "_s") == 0;
         CHECK(strlen(field->title) > 0 && strlen(field->title) <= 10);
         CHECK(strlen(field->help) > 0);
-        CHECK_EQ_TEXT(field->unit, is_time ? "s" : "1");
+        bool is_size =
+            length > 6 && strcmp(field->name + length - 6, "_bytes") == 0;
+        CHECK_EQ_TEXT(field->unit, is_time ? "s" : is_size ? "B" : "1");
     }
 }
 
@@ -301,12 +303,14 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     CHECK_EQ_INT(count_of(text, '\n'), 1);
     CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\tworkers[1]\t");
     CHECK_HAS_TEXT(text, "\twall_s[s]\twork_s[s]\t");
-    CHECK_HAS_TEXT(text, "\trestore[1]\tsteal[1]\n");
+    CHECK_HAS_TEXT(text, "\trestore[1]\tsteal[1]\ttile_gets[1]\t");
 
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
     CHECK_HAS_TEXT(text, "\ntasks\t0\t1\t2\t");
-    CHECK_HAS_TEXT(text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\n");
+    CHECK_HAS_TEXT(
+        text,
+        "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\t38\t39\t40\t41.5\n");
     /* Opened again: goes on. */
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
     report->figures.wall_s = 0.123456789;
@@ -427,8 +431,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\tsteal[1]\nfock\t");
-    CHECK_HAS_TEXT(text, "\tretain\tnone\nmp2\t");
+    CHECK_HAS_TEXT(text, "\ttile_wait_s[s]\nfock\t");
+    CHECK_HAS_TEXT(text, "\t38\t39\t40\t41.5\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     remove(file_name);
 }
