@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -78,6 +78,19 @@ check_cpp() {
         fail "nobody has the exception"
     [ "$(grep -c 'this block is bad' "$folder/thrown")" -eq 1 ] ||
         fail "said more than once"
+}
+
+# The same norm on any number of ranks, also where each is a node of its own:
+# then tiles come by messages, and some from a cache.
+check_tiles() {
+    run out "$ranks"
+    EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks"
+    for name in out apart; do
+        [ "$(tail -n 1 "$folder/$name")" = \
+            "norm of C: 32169.550821, difference: 0" ] || fail "not the product"
+    done
+    [ "$ranks" -eq 1 ] || awk 'NR > 1 && NR < 6 && !($3 > 0 && $4 > 0) { exit 1 }' \
+        "$folder/apart" || fail "no tile came by messages, or from a cache"
 }
 
 "check_$what"
