@@ -208,7 +208,6 @@ static ek_status place_apart(ek_tiles *tiles)
                 "the tiles of '%s' lie in private memory, and ranks of a node "
                 "reach those of another by messages: %s",
                 tiles->shape.name, ek_error_message());
-    eki_error_take();
     shared->bytes = eki_store_bytes(tiles, false);
     shared->memory = eki_alloc_lines(shared->bytes);
     if (!shared->memory)
@@ -221,7 +220,7 @@ static ek_status place_apart(ek_tiles *tiles)
 /* Collective. */
 static ek_status place(ek_tiles *tiles)
 {
-    ek_status status = eki_fabric_mpi_share(
+    ek_status status = eki_fabric_mpi_try_share(
         fabric_of(tiles), eki_store_bytes(tiles, true), &tiles->shared);
     if (status == EK_OK)
         eki_store_place(tiles, tiles->shared.memory, true);

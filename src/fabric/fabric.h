@@ -184,6 +184,7 @@ struct eki_node_memory {
     size_t bytes;
     struct eki_mpi_window *window; /* NULL: the node is this rank */
     size_t page;
+    bool is_optional; /* that there is no room is not said */
 };
 
 /*
@@ -199,6 +200,9 @@ struct eki_node_memory {
  */
 ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
                                struct eki_node_memory *piece);
+/* Likewise, for who can do without: where there is no room nobody says so. */
+ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
+                                   struct eki_node_memory *piece);
 /* Leave a piece, or none (memory NULL); local.  When all ranks of the node have
  * left, it is free for others. */
 void eki_fabric_mpi_unshare(struct eki_node_memory *piece);

@@ -323,6 +323,14 @@ static ek_status make_window(const struct eki_mpi_nodes *nodes,
     return check("MPI_Win_sync", MPI_Win_sync(window->window));
 }
 
+/* Nobody says that there is no room for what is optional. */
+static ek_status hush(const struct eki_node_memory *piece, ek_status status)
+{
+    if (status == EK_ERR_NOMEM && piece->is_optional)
+        (void)eki_error_take();
+    return status;
+}
+
 /* Make a window where IS_NEEDED, and take PIECE of it; nobody waits for a rank
  * that gave up, and nobody takes memory while others look for it. */
 static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
@@ -332,7 +340,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     struct eki_mpi_window *window = NULL;
     size_t bytes = 0;
     ek_status status = choose_size(mpi, piece, is_needed, &bytes);
-    EKI_TRY(eki_mpi_agree(mpi->comm, status));
+    EKI_TRY(eki_mpi_agree(mpi->comm, hush(piece, status)));
     if (is_needed)
         status = open_window(nodes, piece, bytes, &window);
     status = eki_mpi_agree(mpi->comm, status);
@@ -356,7 +364,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
         (void)is_taken;
         status = prepare_piece(mpi, piece);
     }
-    return eki_mpi_agree(mpi->comm, status);
+    return eki_mpi_agree(mpi->comm, hush(piece, status));
 }
 
 /* Nobody has used it. */
@@ -392,13 +400,11 @@ static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
     return *is_needed ? EK_OK : prepare_piece(mpi, piece);
 }
 
-ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
-                               struct eki_node_memory *piece)
+/* PIECE says how many bytes. */
+static ek_status share(struct eki_mpi *mpi, struct eki_node_memory *piece)
 {
-    struct eki_mpi *mpi = eki_mpi_of(fabric);
     bool is_needed = false;
-    *piece = (struct eki_node_memory){.bytes = bytes};
-    ek_status status = take_now(mpi, piece, &is_needed);
+    ek_status status = hush(piece, take_now(mpi, piece, &is_needed));
     uint64_t any_needs = is_needed;
     status = eki_mpi_agree_most(mpi->comm, status, &any_needs, 1);
     if (status == EK_OK && any_needs)
@@ -406,6 +412,20 @@ ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
     if (status != EK_OK)
         give_back(piece);
     return status;
+}
+
+ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
+                               struct eki_node_memory *piece)
+{
+    *piece = (struct eki_node_memory){.bytes = bytes};
+    return share(eki_mpi_of(fabric), piece);
+}
+
+ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
+                                   struct eki_node_memory *piece)
+{
+    *piece = (struct eki_node_memory){.bytes = bytes, .is_optional = true};
+    return share(eki_mpi_of(fabric), piece);
 }
 
 void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
