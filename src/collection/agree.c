@@ -4,7 +4,7 @@
  * in what; and the words for the error that ends a phase.
  *
  * Ranks compare hashes.  Only where hashes differ do they compare what was
- * hashed, piece by piece, so that agreeing costs one broadcast and one sum.
+ * hashed, piece by piece, so that agreeing costs one sum.
  */
 #include "collection/collection.h"
 
@@ -94,13 +94,9 @@ void eki_collection_hash_options(ek_collection *tasks)
     }
 }
 
-ek_status eki_collection_agree(ek_collection *tasks)
+ek_status eki_collection_compare_options(ek_collection *tasks)
 {
-    uint64_t first = tasks->options;
-    EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &first, sizeof first, 0));
-    int64_t differ = tasks->options != first;
-    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &differ, 1));
-    for (int i = 0; differ && i < eki_option_count(); i++) {
+    for (int i = 0; i < eki_option_count(); i++) {
         if (eki_option_agrees(i))
             EKI_TRY(agree_option(tasks, i));
     }
@@ -206,7 +202,7 @@ static ek_status explain_mismatch(ek_collection *tasks)
                                first, fabric->rank, mine);
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
     }
-    EKI_TRY(eki_collection_agree(tasks));
+    EKI_TRY(eki_collection_compare_options(tasks));
     ek_status status = EK_OK;
     if (fabric->rank == 0)
         status = eki_error(EK_ERR_ARG,
@@ -281,6 +277,7 @@ ek_status eki_collection_error(ek_collection *tasks,
         return share_error(tasks, error->worker, status);
     case EK_ERR_MPI:
         tasks->state = EKI_STATE_BROKEN;
+        eki_line_deafen(&tasks->engine->line);
         return eki_error(EK_ERR_MPI, "%s", text);
     case EK_ERR_ARG:
         if (error->text[0] == '\0') {

@@ -5,44 +5,59 @@
 /* Collections of this process. */
 static _Atomic int alive;
 
-/* Tell all ranks how many workers and which node each has. */
-static ek_status make_topology(ek_collection *tasks)
+/* What ranks tell each other while a collection is made, one after the other;
+ * each [size]. */
+struct talk {
+    struct eki_affinity *affinities;
+    struct eki_staff *staff;
+    int *workers;
+};
+
+static ek_status open_talk(struct talk *talk, int size)
 {
-    struct eki_fabric *fabric = tasks->fabric;
-    int workers = (int)tasks->settings.options.workers;
-    int *all = eki_alloc((size_t)fabric->size, sizeof *all);
-    ek_status status = EK_OK;
-    if (!all)
-        status =
-            eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size);
-    status = eki_fabric_mpi_agree(fabric, status);
-    if (status == EK_OK)
-        status = eki_fabric_mpi_gather_all(fabric, &workers, all, sizeof *all);
-    if (status == EK_OK)
-        status =
-            eki_topology_create(fabric->rank, fabric->size, all,
-                                eki_fabric_mpi_nodes(fabric), &tasks->topology);
-    eki_free(all);
-    return eki_fabric_mpi_agree(fabric, status);
+    size_t ranks = (size_t)size;
+    talk->affinities = eki_alloc(ranks, sizeof *talk->affinities);
+    talk->staff = eki_alloc(ranks, sizeof *talk->staff);
+    talk->workers = eki_alloc(ranks, sizeof *talk->workers);
+    return talk->affinities && talk->staff && talk->workers
+               ? EK_OK
+               : eki_error(EK_ERR_NOMEM, "no memory for %d ranks", size);
+}
+
+static void close_talk(struct talk *talk)
+{
+    eki_free(talk->affinities);
+    eki_free(talk->staff);
+    eki_free(talk->workers);
 }
 
 /* The default number of workers needs the number of ranks that share the CPUs,
  * and the report of the binding needs the workers of all of them: so ranks
  * compare before and after the choice. */
-static ek_status choose_workers(ek_collection *tasks)
+static ek_status choose_workers(ek_collection *tasks, struct talk *talk)
 {
     ek_options *options = &tasks->settings.options;
-    eki_affinity_look(&tasks->affinity);
-    EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
-                                 (int)options->workers));
+    struct eki_affinity *affinity = &tasks->affinity;
+    eki_affinity_look(affinity);
+    EKI_TRY(eki_affinity_compare(affinity, tasks->fabric, talk->affinities));
     tasks->has_chosen = options->workers == 0;
     if (tasks->has_chosen)
         options->workers =
-            eki_team_default_workers(&tasks->affinity, eki_mpi_thread_level());
-    EKI_TRY(eki_affinity_compare(&tasks->affinity, tasks->fabric,
-                                 (int)options->workers));
-    return eki_affinity_report(&tasks->affinity, tasks->fabric,
-                               (int)options->workers);
+            eki_team_default_workers(affinity, eki_mpi_thread_level());
+    EKI_TRY(eki_affinity_count(affinity, tasks->fabric, (int)options->workers,
+                               talk->affinities, talk->staff));
+    eki_affinity_report(affinity, tasks->fabric, (int)options->workers);
+    return EK_OK;
+}
+
+/* Of what ranks have chosen. */
+static ek_status make_topology(ek_collection *tasks, struct talk *talk)
+{
+    const struct eki_fabric *fabric = tasks->fabric;
+    for (int r = 0; r < fabric->size; r++)
+        talk->workers[r] = talk->staff[r].workers;
+    return eki_topology_create(fabric->rank, fabric->size, talk->workers,
+                               eki_fabric_mpi_nodes(fabric), &tasks->topology);
 }
 
 static size_t message_bytes(const ek_collection *tasks)
@@ -58,13 +73,12 @@ static uint64_t stall_ns(const ek_collection *tasks)
     return (uint64_t)tasks->settings.options.stall_ms * 1000000;
 }
 
-static ek_status make_engine(ek_collection *tasks)
+static void set_up(const ek_collection *tasks, struct eki_setup *setup)
 {
     const ek_options *options = &tasks->settings.options;
-    struct eki_setup setup = {
+    *setup = (struct eki_setup){
         .topology = tasks->topology,
         .fabric = tasks->fabric->size > 1 ? tasks->fabric : NULL,
-        .number = eki_wire_next_number(tasks->fabric),
         .deque = options->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED
                                                    : EKI_DEQUE_ATOMIC,
         .buffer_slots = options->buffer_slots,
@@ -76,17 +90,14 @@ static ek_status make_engine(ek_collection *tasks)
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
         .check_words = 4096};
-    EKI_TRY(eki_fabric_mpi_share(
-        tasks->fabric, eki_engine_segment_bytes(&setup), &tasks->segment));
-    setup.segment = tasks->segment.memory;
-    ek_status status = eki_engine_create(&setup, &tasks->engine);
-    if (status == EK_OK)
-        status = eki_schemes_add(tasks->engine);
-    if (status == EK_OK)
-        status = eki_rebalance_add(tasks->engine);
-    if (status == EK_OK)
-        status = eki_inlets_create(tasks);
-    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
+static ek_status make_engine(ek_collection *tasks,
+                             const struct eki_setup *setup)
+{
+    EKI_TRY(eki_engine_create(setup, &tasks->engine));
+    EKI_TRY(eki_schemes_add(tasks->engine));
+    return eki_rebalance_add(tasks->engine);
 }
 
 /* The hook of the program takes its own context, not the options. */
@@ -111,9 +122,8 @@ static ek_status make_team(ek_collection *tasks)
     ek_status status = eki_team_create(&setup, &tasks->team);
     tasks->engine->stepper = tasks->team;
     tasks->engine->owner = tasks;
-    if (status == EK_OK)
-        status = eki_lookout_join(&tasks->lookout, tasks->team);
-    return eki_fabric_mpi_agree(tasks->fabric, status);
+    return status == EK_OK ? eki_lookout_join(&tasks->lookout, tasks->team)
+                           : status;
 }
 
 static ek_status make_worker_data(ek_collection *tasks)
@@ -129,41 +139,49 @@ static ek_status make_worker_data(ek_collection *tasks)
                 eki_error(EK_ERR_NOMEM,
                           "worker_create returned NULL for worker %d", here);
     }
-    return eki_fabric_mpi_agree(tasks->fabric, status);
+    return status;
 }
 
 static ek_status make_report(ek_collection *tasks)
 {
-    ek_status status =
-        eki_report_create(tasks->fabric->rank, tasks->fabric->size,
-                          tasks->settings.name, &tasks->report);
-    if (status == EK_OK)
-        status = eki_report_open(tasks->report, tasks->settings.report);
-    return eki_fabric_mpi_agree(tasks->fabric, status);
+    EKI_TRY(eki_report_create(tasks->fabric->rank, tasks->fabric->size,
+                              tasks->settings.name, &tasks->report));
+    return eki_report_open(tasks->report, tasks->settings.report);
 }
 
-static ek_status make_recording(ek_collection *tasks)
+/* What needs no other rank. */
+static ek_status make_own_parts(ek_collection *tasks,
+                                const struct eki_setup *setup)
 {
-    ek_status status =
-        eki_recording_create(tasks->engine, tasks->settings.name,
-                             tasks->settings.record, &tasks->recording);
-    return eki_fabric_mpi_agree(tasks->fabric, status);
-}
-
-static ek_status make_parts(ek_collection *tasks)
-{
-    eki_collection_hash_options(tasks);
-    EKI_TRY(eki_collection_agree(tasks));
-    EKI_TRY(eki_fabric_mpi_open(&tasks->fabric,
-                                tasks->settings.options.ranks_per_node,
-                                message_bytes(tasks)));
-    EKI_TRY(choose_workers(tasks));
-    EKI_TRY(make_topology(tasks));
-    EKI_TRY(make_engine(tasks));
+    EKI_TRY(make_engine(tasks, setup));
+    EKI_TRY(eki_inlets_create(tasks));
     EKI_TRY(make_team(tasks));
     EKI_TRY(make_worker_data(tasks));
     EKI_TRY(make_report(tasks));
-    return make_recording(tasks);
+    return eki_recording_create(tasks->engine, tasks->settings.name,
+                                tasks->settings.record, &tasks->recording);
+}
+
+/* Ranks wait for each other five times in all, with the agreement on the
+ * options. */
+static ek_status make_parts(ek_collection *tasks, struct talk *talk)
+{
+    struct eki_fabric **fabric = &tasks->fabric;
+    struct eki_setup setup;
+    size_t bytes = 0;
+    EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
+                                message_bytes(tasks)));
+    EKI_TRY(choose_workers(tasks, talk));
+    ek_status status = make_topology(tasks, talk);
+    if (status == EK_OK) {
+        set_up(tasks, &setup);
+        bytes = eki_engine_segment_bytes(&setup);
+    }
+    EKI_TRY(eki_fabric_mpi_share_if(*fabric, status, bytes, &tasks->segment));
+    setup.segment = tasks->segment.memory;
+    /* On all ranks, whatever fails from now on. */
+    setup.number = eki_wire_next_number(*fabric);
+    return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, &setup));
 }
 
 /* Find out what needs no communication. */
@@ -242,6 +260,37 @@ static void set_checks(ek_collection *tasks)
     tasks->home_thread = eki_thread_identity();
 }
 
+/* Read the options, and be ready to say what this rank waits for. */
+static ek_status resolve(MPI_Comm comm, const ek_options *options,
+                         ek_collection *tasks)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_NOMEM, "no memory for a collection");
+    EKI_TRY(eki_settings_resolve(options, &tasks->settings));
+    ek_status status = eki_collection_check_region("ek_create");
+    if (status != EK_OK) {
+        eki_settings_free(&tasks->settings);
+        return status;
+    }
+    open_lookout(tasks, comm);
+    eki_collection_hash_options(tasks);
+    return EK_OK;
+}
+
+/* All ranks are here, with options of their own. */
+static ek_status make(ek_collection *tasks, struct talk *talk, bool are_same)
+{
+    if (tasks->fabric->rank == 0 && !tasks->settings.options.ignore_environment)
+        eki_settings_warn();
+    set_checks(tasks);
+    eki_collection_number(tasks);
+    pthread_mutex_init(&tasks->mutex, NULL);
+    eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
+    if (!are_same)
+        EKI_TRY(eki_collection_compare_options(tasks));
+    return make_parts(tasks, talk);
+}
+
 static ek_status create(MPI_Comm comm, const ek_options *options,
                         ek_collection **made)
 {
@@ -251,23 +300,20 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     EKI_TRY(check_call());
     eki_clock_start();
     struct eki_fabric *fabric = NULL;
+    struct talk talk = {0};
+    bool are_same = true;
     ek_collection *tasks = eki_alloc_lines(sizeof *tasks);
-    ek_status resolved =
-        tasks ? eki_settings_resolve(options, &tasks->settings)
-              : eki_error(EK_ERR_NOMEM, "no memory for a collection");
-    if (resolved == EK_OK) {
-        resolved = eki_collection_check_region("ek_create");
-        if (resolved != EK_OK)
-            eki_settings_free(&tasks->settings);
-    }
-    if (resolved == EK_OK)
-        open_lookout(tasks, comm);
+    ek_status resolved = resolve(comm, options, tasks), all_resolved = resolved;
     /* A rank whose options are bad takes part until all know of it. */
     ek_status status = eki_fabric_mpi_create(comm, &fabric);
+    if (status == EK_OK && resolved == EK_OK)
+        all_resolved = open_talk(&talk, fabric->size);
     if (status == EK_OK)
-        status = eki_fabric_mpi_agree(fabric, resolved);
+        status = eki_fabric_mpi_agree_on(fabric, all_resolved,
+                                         tasks ? tasks->options : 0, &are_same);
     if (status != EK_OK) {
         fail_create(tasks);
+        close_talk(&talk);
         eki_fabric_mpi_destroy(&fabric);
         if (resolved == EK_OK) {
             eki_lookout_close(&tasks->lookout);
@@ -277,13 +323,8 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
         return status;
     }
     tasks->fabric = fabric;
-    if (fabric->rank == 0 && !tasks->settings.options.ignore_environment)
-        eki_settings_warn();
-    set_checks(tasks);
-    eki_collection_number(tasks);
-    pthread_mutex_init(&tasks->mutex, NULL);
-    eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
-    status = make_parts(tasks);
+    status = make(tasks, &talk, are_same);
+    close_talk(&talk);
     if (status != EK_OK) {
         fail_create(tasks);
         free_parts(tasks);

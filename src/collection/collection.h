@@ -126,8 +126,8 @@ struct ek_collection {
 
 /* Set the hash of the options that must be the same on all ranks. */
 void eki_collection_hash_options(ek_collection *tasks);
-/* Compare the options over ranks by that hash; collective. */
-ek_status eki_collection_agree(ek_collection *tasks);
+/* Find the first option in which ranks differ; collective. */
+ek_status eki_collection_compare_options(ek_collection *tasks);
 /* Note a call that must be made alike on all ranks, with the VALUE of its
  * argument, or -1. */
 void eki_collection_note(ek_collection *tasks, enum eki_call call,

@@ -72,6 +72,7 @@ struct eki_mpi_window {
     MPI_Win window;
     _Atomic uint64_t *left; /* [count], of all ranks together */
     unsigned char *memory;
+    uint64_t ranks; /* of the node */
     size_t page_bytes, count;
     size_t touched; /* pages that have been in use */
     struct eki_mpi_page *pages;

@@ -11,11 +11,13 @@
  * leave any, between two calls that all ranks make together.  So no rank can be
  * in a piece that another zeroes, either.
  */
+#define _DEFAULT_SOURCE /* MADV_REMOVE */
 #include "fabric/mpi_fabric.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -84,22 +86,20 @@ static ek_status check_mount(uint64_t need)
 }
 
 /* Whether page AT of WINDOW is in use, or begins what is. */
-static bool is_used(const struct eki_mpi_nodes *nodes,
-                    const struct eki_mpi_window *window, size_t at)
+static bool is_used(const struct eki_mpi_window *window, size_t at)
 {
     /* acquire: pairs with the release in eki_fabric_mpi_unshare(): who has left
      * a piece does not touch it any more. */
     return atomic_load_explicit(&window->left[at], memory_order_acquire) !=
-           window->pages[at].taken * (uint64_t)nodes->node_size;
+           window->pages[at].taken * window->ranks;
 }
 
 /* The first of COUNT free pages of WINDOW, or its count. */
-static size_t find_pages(const struct eki_mpi_nodes *nodes,
-                         const struct eki_mpi_window *window, size_t count)
+static size_t find_pages(const struct eki_mpi_window *window, size_t count)
 {
     size_t first = 0;
     for (size_t at = 0; at < window->count;) {
-        if (is_used(nodes, window, at)) {
+        if (is_used(window, at)) {
             at += window->pages[at].length;
             first = at;
         } else if (++at - first == count) {
@@ -125,18 +125,19 @@ static bool suits(const struct eki_mpi_window *window,
                           : page_bytes == EKI_MPI_PAGE;
 }
 
-static bool take_pages(const struct eki_mpi_nodes *nodes,
-                       struct eki_mpi_window *window,
+static bool take_pages(struct eki_mpi_window *window,
                        struct eki_node_memory *piece)
 {
     if (!suits(window, piece))
         return false;
     size_t count = (piece->bytes + window->page_bytes - 1) / window->page_bytes;
-    size_t first = find_pages(nodes, window, count);
+    size_t first = find_pages(window, count);
     if (first == window->count)
         return false;
     window->pages[first].length = count;
     window->pages[first].taken++;
+    if (is_own(window))
+        window->touched = 0; /* the last ones gave the page up */
     piece->window = window;
     piece->page = first;
     piece->memory = window->memory + first * window->page_bytes;
@@ -149,7 +150,7 @@ static bool take_piece(const struct eki_mpi_nodes *nodes,
 {
     for (struct eki_mpi_window *window = nodes->windows; window;
          window = window->next) {
-        if (take_pages(nodes, window, piece))
+        if (take_pages(window, piece))
             return true;
     }
     return false;
@@ -216,8 +217,7 @@ static void free_unused(struct eki_mpi_nodes *nodes,
     struct eki_mpi_window **link = &nodes->windows;
     while (*link) {
         struct eki_mpi_window *window = *link;
-        if (!is_own(window) || is_used(nodes, window, 0) ||
-            suits(window, piece)) {
+        if (!is_own(window) || is_used(window, 0) || suits(window, piece)) {
             link = &window->next;
             continue;
         }
@@ -278,6 +278,7 @@ static ek_status open_window(const struct eki_mpi_nodes *nodes,
     struct eki_mpi_window *window = eki_alloc(1, sizeof *window);
     if (window) {
         window->window = MPI_WIN_NULL;
+        window->ranks = (uint64_t)nodes->node_size;
         window->page_bytes = page_bytes_of(piece);
         window->count = (size_t)chosen / window->page_bytes;
         window->pages = eki_alloc(window->count, sizeof *window->pages);
@@ -339,6 +340,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     struct eki_mpi_nodes *nodes = mpi->nodes;
     struct eki_mpi_window *window = NULL;
     size_t bytes = 0;
+    free_unused(nodes, piece);
     ek_status status = choose_size(mpi, piece, is_needed, &bytes);
     EKI_TRY(eki_mpi_agree(mpi->comm, hush(piece, status)));
     if (is_needed)
@@ -359,7 +361,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     if (is_needed) {
         window->next = nodes->windows;
         nodes->windows = window;
-        bool is_taken = take_pages(nodes, window, piece);
+        bool is_taken = take_pages(window, piece);
         EKI_ASSERT(is_taken);
         (void)is_taken;
         status = prepare_piece(mpi, piece);
@@ -395,16 +397,17 @@ static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
                                          "shares",
                                          bytes);
     }
-    free_unused(mpi->nodes, piece);
     *is_needed = !take_piece(mpi->nodes, piece);
     return *is_needed ? EK_OK : prepare_piece(mpi, piece);
 }
 
-/* PIECE says how many bytes. */
-static ek_status share(struct eki_mpi *mpi, struct eki_node_memory *piece)
+/* PIECE says how many bytes; STATUS is what this rank has come with. */
+static ek_status share(struct eki_mpi *mpi, ek_status status,
+                       struct eki_node_memory *piece)
 {
     bool is_needed = false;
-    ek_status status = hush(piece, take_now(mpi, piece, &is_needed));
+    if (status == EK_OK)
+        status = hush(piece, take_now(mpi, piece, &is_needed));
     uint64_t any_needs = is_needed;
     status = eki_mpi_agree_most(mpi->comm, status, &any_needs, 1);
     if (status == EK_OK && any_needs)
@@ -417,25 +420,50 @@ static ek_status share(struct eki_mpi *mpi, struct eki_node_memory *piece)
 ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
                                struct eki_node_memory *piece)
 {
+    return eki_fabric_mpi_share_if(fabric, EK_OK, bytes, piece);
+}
+
+ek_status eki_fabric_mpi_share_if(struct eki_fabric *fabric, ek_status status,
+                                  size_t bytes, struct eki_node_memory *piece)
+{
     *piece = (struct eki_node_memory){.bytes = bytes};
-    return share(eki_mpi_of(fabric), piece);
+    return share(eki_mpi_of(fabric), status, piece);
 }
 
 ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
                                    struct eki_node_memory *piece)
 {
     *piece = (struct eki_node_memory){.bytes = bytes, .is_optional = true};
-    return share(eki_mpi_of(fabric), piece);
+    return share(eki_mpi_of(fabric), EK_OK, piece);
+}
+
+/* All ranks have left: the pages of a large piece are the system's again. */
+static void give_up_pages(const struct eki_mpi_window *window)
+{
+#if defined(MADV_REMOVE)
+    uintptr_t first = (uintptr_t)window->memory;
+    uintptr_t last = first + window->page_bytes;
+    first = (first + EKI_MPI_PAGE - 1) / EKI_MPI_PAGE * EKI_MPI_PAGE;
+    last = last / EKI_MPI_PAGE * EKI_MPI_PAGE;
+    /* Where the mount cannot, they stay until the window is freed. */
+    (void)madvise((void *)first, last - first, MADV_REMOVE);
+#else
+    (void)window;
+#endif
 }
 
 void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
 {
     struct eki_mpi_window *window = piece->window;
-    if (!window)
+    if (!window) {
         eki_free(piece->memory);
-    else if (eki_mpi_thread_level() >= 0)
-        /* release: pairs with the acquire in is_used(). */
+    } else if (eki_mpi_thread_level() >= 0) {
+        /* acq_rel: the release pairs with the acquire in is_used(); the acquire
+         * of the last one with the release of the others. */
         atomic_fetch_add_explicit(&window->left[piece->page], 1,
-                                  memory_order_release);
+                                  memory_order_acq_rel);
+        if (is_own(window) && !is_used(window, 0))
+            give_up_pages(window);
+    }
     *piece = (struct eki_node_memory){0};
 }

@@ -97,16 +97,6 @@ static bool meets(const struct eki_affinity *a, const struct eki_affinity *b)
     return a->host == b->host && common != 0;
 }
 
-/* Ranks whose masks meet share them: each counts for its part. */
-static ek_status count_cores(struct eki_affinity *affinity,
-                             struct eki_fabric *fabric)
-{
-    double cores = (double)affinity->cpus / affinity->ranks;
-    EKI_TRY(eki_fabric_mpi_sum_double(fabric, &cores, 1));
-    affinity->cores = (int)lround(cores);
-    return EK_OK;
-}
-
 static void note_cpus(struct eki_affinity *affinity, int cpus)
 {
     if (cpus < affinity->least_cpus)
@@ -116,29 +106,48 @@ static void note_cpus(struct eki_affinity *affinity, int cpus)
 }
 
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
-                               struct eki_fabric *fabric, int workers)
+                               struct eki_fabric *fabric,
+                               struct eki_affinity *all)
 {
-    affinity->workers = workers;
-    struct eki_affinity *all = eki_alloc((size_t)fabric->size, sizeof *all);
-    ek_status status = EK_OK;
-    if (!all)
-        status = eki_error(EK_ERR_NOMEM, "no memory to compare bindings");
-    status = eki_fabric_mpi_agree(fabric, status);
-    if (status == EK_OK)
-        status = eki_fabric_mpi_gather_all(fabric, affinity, all, sizeof *all);
-    if (status == EK_OK) {
-        affinity->ranks = affinity->workers = 0;
-        affinity->least_cpus = affinity->most_cpus = affinity->cpus;
-        for (int r = 0; r < fabric->size; r++) {
-            note_cpus(affinity, all[r].cpus);
-            if (!meets(affinity, &all[r]))
-                continue;
-            affinity->ranks++;
-            affinity->workers += all[r].workers;
-        }
+    EKI_TRY(eki_fabric_mpi_gather_all(fabric, affinity, all, sizeof *all));
+    affinity->ranks = 0;
+    affinity->least_cpus = affinity->most_cpus = affinity->cpus;
+    for (int r = 0; r < fabric->size; r++) {
+        note_cpus(affinity, all[r].cpus);
+        affinity->ranks += meets(affinity, &all[r]);
     }
-    eki_free(all);
-    return status == EK_OK ? count_cores(affinity, fabric) : status;
+    return EK_OK;
+}
+
+/* Threads that this rank would use if it could. */
+static int wanted_threads(int workers)
+{
+    int most = omp_get_max_threads();
+    return most < workers ? workers : most;
+}
+
+ek_status eki_affinity_count(struct eki_affinity *affinity,
+                             struct eki_fabric *fabric, int workers,
+                             const struct eki_affinity *all,
+                             struct eki_staff *staff)
+{
+    /* Ranks whose masks meet share them: each counts for its part. */
+    struct eki_staff mine = {.workers = workers,
+                             .is_harmed =
+                                 wanted_threads(workers) > affinity->cpus &&
+                                 affinity->online > affinity->cpus,
+                             .cores = (double)affinity->cpus / affinity->ranks};
+    EKI_TRY(eki_fabric_mpi_gather_all(fabric, &mine, staff, sizeof *staff));
+    double cores = 0;
+    affinity->workers = affinity->harmed = 0;
+    for (int r = 0; r < fabric->size; r++) {
+        cores += staff[r].cores;
+        affinity->harmed += staff[r].is_harmed;
+        if (meets(affinity, &all[r]))
+            affinity->workers += staff[r].workers;
+    }
+    affinity->cores = (int)lround(cores);
+    return EK_OK;
 }
 
 /* libgomp spins for milliseconds where a rank alone would fit. */
@@ -148,29 +157,23 @@ static bool is_spinning(const struct eki_affinity *affinity, int workers)
            !getenv("OMP_WAIT_POLICY");
 }
 
-ek_status eki_affinity_report(const struct eki_affinity *affinity,
-                              struct eki_fabric *fabric, int workers)
+void eki_affinity_report(const struct eki_affinity *affinity,
+                         const struct eki_fabric *fabric, int workers)
 {
     static _Atomic bool has_told;
-    int wanted = omp_get_max_threads();
-    if (wanted < workers)
-        wanted = workers;
-    int64_t harmed =
-        wanted > affinity->cpus && affinity->online > affinity->cpus;
-    EKI_TRY(eki_fabric_mpi_sum(fabric, &harmed, 1));
     bool spins = is_spinning(affinity, workers);
     /* Once in this process; relaxed: only the flag itself matters. */
-    if (fabric->rank != 0 || (harmed == 0 && !spins) ||
+    if (fabric->rank != 0 || (affinity->harmed == 0 && !spins) ||
         atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
-        return EK_OK;
-    if (harmed > 0)
+        return;
+    if (affinity->harmed > 0)
         eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
-                "%lld of %d ranks are bound to fewer CPUs than they want "
+                "%d of %d ranks are bound to fewer CPUs than they want "
                 "threads (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
                 "used); start with mpirun --bind-to none, or --map-by "
                 "slot:PE=THREADS%s",
-                (long long)harmed, fabric->size, affinity->cpus,
-                affinity->online, wanted, workers,
+                affinity->harmed, fabric->size, affinity->cpus,
+                affinity->online, wanted_threads(workers), workers,
                 omp_get_proc_bind() == omp_proc_bind_false
                     ? ""
                     : ", and see whether OMP_PLACES, OMP_PROC_BIND or "
@@ -181,7 +184,6 @@ ek_status eki_affinity_report(const struct eki_affinity *affinity,
                 "iterations spin and hold up the others; start fewer, or set "
                 "OMP_WAIT_POLICY=passive",
                 affinity->workers, affinity->cpus);
-    return EK_OK;
 }
 
 int eki_team_default_workers(const struct eki_affinity *affinity,

@@ -16,24 +16,42 @@
 
 /* CPUs of this process, and how many ranks and workers compete for them. */
 struct eki_affinity {
-    uint64_t mask[16];         /* the first 1,024 CPUs */
-    uint64_t host;             /* hash of the host's name */
-    int cpus;                  /* in the mask */
-    int online;                /* of the host */
-    int ranks;                 /* whose mask meets this one, me included */
-    int workers;               /* of these ranks */
-    int cores;                 /* of all ranks together; 0: not compared yet */
+    uint64_t mask[16]; /* the first 1,024 CPUs */
+    uint64_t host;     /* hash of the host's name */
+    int cpus;          /* in the mask */
+    int online;        /* of the host */
+    int ranks;         /* whose mask meets this one, me included */
+    int workers;       /* of these ranks */
+    int cores;         /* of all ranks together; 0: not compared yet */
+    int harmed; /* ranks that are bound to fewer CPUs than they want threads */
     int least_cpus, most_cpus; /* of a rank */
 };
 
 /* Look at the own mask; local. */
 void eki_affinity_look(struct eki_affinity *affinity);
-/* Count ranks and workers; collective.  WORKERS: of this rank, 0: not known. */
+/* Count the ranks that share CPUs with this one; collective.  ALL [size]
+ * receives what each has. */
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
-                               struct eki_fabric *fabric, int workers);
-/* Say once what binding hurts and how to mend it; collective. */
-ek_status eki_affinity_report(const struct eki_affinity *affinity,
-                              struct eki_fabric *fabric, int workers);
+                               struct eki_fabric *fabric,
+                               struct eki_affinity *all);
+
+/* What a rank has chosen. */
+struct eki_staff {
+    int workers;
+    int is_harmed;
+    double cores; /* its part of those that it shares */
+};
+
+/* Count the workers of the ranks that share CPUs with this one, which has
+ * chosen WORKERS, and what all have; collective.  STAFF [size] receives what
+ * each has chosen. */
+ek_status eki_affinity_count(struct eki_affinity *affinity,
+                             struct eki_fabric *fabric, int workers,
+                             const struct eki_affinity *all,
+                             struct eki_staff *staff);
+/* Say once what binding hurts and how to mend it. */
+void eki_affinity_report(const struct eki_affinity *affinity,
+                         const struct eki_fabric *fabric, int workers);
 
 /* Append what the ranks may use, and what OpenMP binds. */
 void eki_affinity_explain(const struct eki_affinity *affinity, char *text,

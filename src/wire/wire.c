@@ -70,6 +70,8 @@ void eki_line_close(struct eki_line *line)
 
 void eki_line_deafen(struct eki_line *line)
 {
+    if (!line->wire)
+        return;
     pthread_mutex_lock(&line->wire->mutex);
     line->is_deaf = true;
     pthread_mutex_unlock(&line->wire->mutex);

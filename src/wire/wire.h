@@ -68,7 +68,7 @@ ek_status eki_line_open(struct eki_line *line, struct eki_fabric *fabric,
                         uint32_t number);
 /* What was kept for it is dropped.  Of one that is not open: nothing. */
 void eki_line_close(struct eki_line *line);
-/* Nothing of this line is of interest any more. */
+/* What comes for it, if it is open, is of no interest any more. */
 void eki_line_deafen(struct eki_line *line);
 
 /* Keep a copy of MESSAGE for LINE, whose thread this is; false: no memory. */
