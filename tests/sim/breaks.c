@@ -5,6 +5,8 @@
  */
 #include "explore.h"
 
+#include "tiles/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -429,6 +431,101 @@ static bool change_piece(const struct eki_message *message)
     return true;
 }
 
+/* What the worker of this event has under way; NULL: nothing. */
+static struct eki_tiler *busy_tiler(const struct explore *explore)
+{
+    if (explore->scenario->tiling.stores == 0 || !explore->worker)
+        return NULL;
+    struct eki_tiles *tiles = eki_tiles_of(explore->rank->engine);
+    struct eki_tiler *tiler = &tiles->tilers[explore->worker->worker->here];
+    return tiler->open > 0 ? tiler : NULL;
+}
+
+static bool forget_transfer(struct explore *explore)
+{
+    struct eki_tiler *tiler = busy_tiler(explore);
+    if (tiler)
+        tiler->open--;
+    return tiler != NULL;
+}
+
+static bool forget_wants(struct explore *explore)
+{
+    if (!busy_tiler(explore))
+        return false;
+    eki_tiles_of(explore->rank->engine)->wants++;
+    return true;
+}
+
+static bool change_op(struct explore *explore, bool is_answer)
+{
+    struct eki_tiler *tiler = busy_tiler(explore);
+    for (int i = 0; tiler && i < EKI_TRANSFERS_MOST; i++) {
+        struct eki_tile_op *op = &tiler->ops[i];
+        if (op->state != EKI_OP_OPEN)
+            continue;
+        if (is_answer)
+            op->answered = op->pieces + 1;
+        else
+            op->sent = op->call.length + 1;
+        return true;
+    }
+    return false;
+}
+
+static bool answer_more(struct explore *explore)
+{
+    return change_op(explore, true);
+}
+
+static bool send_more(struct explore *explore)
+{
+    return change_op(explore, false);
+}
+
+static bool ask_again(struct explore *explore)
+{
+    struct eki_tiler *tiler = busy_tiler(explore);
+    for (int i = 0; tiler && i < EKI_TRANSFERS_MOST; i++) {
+        if (tiler->ops[i].state != EKI_OP_FREE)
+            continue;
+        tiler->asked |= 1u << i;
+        return true;
+    }
+    return false;
+}
+
+/* A cache with something in it; NULL: there is none. */
+static struct eki_cache *full_cache(const struct explore *explore)
+{
+    if (explore->scenario->tiling.stores == 0 || !explore->worker)
+        return NULL;
+    const struct eki_tiler *tiler =
+        &eki_tiles_of(explore->rank->engine)
+             ->tilers[explore->worker->worker->here];
+    for (int i = 0; i < tiler->cache_room; i++)
+        if (tiler->caches[i] && tiler->caches[i]->count > 0)
+            return tiler->caches[i];
+    return NULL;
+}
+
+static bool miscount_cache(struct explore *explore)
+{
+    struct eki_cache *cache = full_cache(explore);
+    if (cache)
+        cache->bytes -= 8;
+    return cache != NULL;
+}
+
+static bool reorder_cache(struct explore *explore)
+{
+    struct eki_cache *cache = full_cache(explore);
+    if (!cache || cache->count < 2)
+        return false;
+    cache->newest->older = NULL;
+    return true;
+}
+
 static bool change_value(struct explore *explore)
 {
     const struct explore_store *store = &explore->stores[0];
@@ -608,6 +705,18 @@ const struct explore_break explore_breaks[] = {
     {"another report", NULL, change_report, false, "tasks moved, another",
      NULL},
     {"a word of no phase", spoil_word, NULL, false, "is of no phase", NULL},
+    {"a transfer forgotten", forget_transfer, NULL, false,
+     "open transfers are miscounted", NULL},
+    {"a want too many", forget_wants, NULL, false,
+     "is asked for are miscounted", NULL},
+    {"an answer too many", answer_more, NULL, false, "too many answers", NULL},
+    {"a value too many", send_more, NULL, false, "of more than its tile", NULL},
+    {"a transfer asked for again", ask_again, NULL, false,
+     "asked for a transfer that is over", NULL},
+    {"a cache miscounted", miscount_cache, NULL, false,
+     "does not know what it has", NULL},
+    {"a cache out of order", reorder_cache, NULL, false, "are out of order",
+     NULL},
     {"a value changed", change_value, NULL, false, "after an iteration tile",
      NULL},
     {"a value that was got changed", NULL, NULL, false, "a get of tile",

@@ -257,6 +257,14 @@ static void check_workers(struct explore *explore)
             explore->local[rank->topology.node][worker->search.steal_from]);
 }
 
+static void check_tiles(struct explore *explore,
+                        const struct eki_sim_rank *rank)
+{
+    const char *wrong = eki_tiles_check(rank->engine);
+    if (EKI_UNLIKELY(wrong != NULL))
+        ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
+}
+
 void explore_check_event(struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
@@ -269,6 +277,8 @@ void explore_check_event(struct explore *explore)
         check_announced(explore, rank);
     }
     check_deadline(explore);
+    if (explore_has_tiles(explore))
+        check_tiles(explore, rank);
     if (EKI_LIKELY(!explore->is_thorough) &&
         explore->sim->events % WALK_EVERY != 0)
         return;
