@@ -10,14 +10,13 @@
 /* Whether CALL may come now; what only this rank may know. */
 static ek_status check_time(const ek_collection *tasks, const char *call)
 {
-    EKI_TRY(eki_collection_check_region(call));
     if (tasks->state == EKI_STATE_OPEN || tasks->state == EKI_STATE_VOID ||
         eki_collection_is_busy())
         return eki_error(EK_ERR_STATE,
                          "%s: an iteration is open; allowed: between "
                          "iterations",
                          call);
-    return EK_OK;
+    return eki_collection_check_region(call);
 }
 
 /* Whether anything can be agreed on. */
@@ -275,7 +274,12 @@ void ek_tiles_destroy(ek_tiles **made)
         return;
     ek_tiles *tiles = *made;
     *made = NULL;
-    if (tiles->is_alive)
+    if (tiles->is_alive && eki_collection_is_busy())
+        eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+                "'%s' is not destroyed before its collection: an iteration is "
+                "open",
+                tiles->shape.name);
+    else if (tiles->is_alive)
         free_store(tiles);
 }
 

@@ -18,6 +18,7 @@ enum {
 struct job_tiles {
     ek_tiles *tiles;
     ek_tiles *other;
+    double expected;
     _Atomic int64_t wrong;
     _Atomic int64_t ran;
 };
@@ -269,6 +270,315 @@ static void all_values_are_normed_and_gathered(void)
     ek_destroy(&tasks);
 }
 
+/* Whether each rank is a node, by itself or as it is said to be. */
+static bool is_apart(void)
+{
+    const char *ranks_per_node = getenv("EVENKEEL_RANKS_PER_NODE");
+    int sharing = 0;
+    MPI_Comm host;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &host);
+    MPI_Comm_size(host, &sharing);
+    MPI_Comm_free(&host);
+    return sharing == 1 || (ranks_per_node && strcmp(ranks_per_node, "1") == 0);
+}
+
+/* What a worker has got it has until a sync; what it puts itself it sees. */
+static int use_cache(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    struct job_tiles *job = context;
+    int64_t tile = (job_rank + 1) % job_size, wrong = 0;
+    int64_t length = length_of(0, NULL);
+    double values[LONGEST], twice[LONGEST];
+    (void)payload, (void)bytes;
+    for (int round = 0; round < 3; round++)
+        wrong +=
+            ek_tiles_get(worker, job->tiles, tile, values, length) != EK_OK;
+    for (int64_t i = 0; i < length; i++) {
+        wrong += values[i] != job->expected;
+        twice[i] = 2 * values[i];
+    }
+    wrong += ek_tiles_put(worker, job->tiles, tile, twice, length) != EK_OK;
+    wrong += ek_tiles_get(worker, job->tiles, tile, values, length) != EK_OK;
+    for (int64_t i = 0; i < length; i++)
+        wrong += values[i] != 2 * job->expected;
+    note(job, wrong);
+    return 0;
+}
+
+/* Each rank uses a tile of the next one, in one task. */
+static void caches_hold_until_a_sync(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function use = job_register(tasks, "use", use_cache, &job);
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    int64_t gets = is_apart() && job_size > 1 ? 4 * job_size : 0;
+    shape.count = job_size;
+    shape.length = LONGEST;
+    shape.cache_bytes = 20000;
+    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+    for (int round = 0; round < 3; round++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        job.expected = round;
+        JOB_STATUS(ek_tiles_fill(job.tiles, round), EK_OK);
+        CHECK_EQ_INT(ek_add_range(tasks, use, 0, 1), EK_OK);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        expect(&job, job_size);
+        CHECK_EQ_INT(report.tile_gets, gets);
+        CHECK_EQ_INT(report.tile_hits, gets / 2);
+        CHECK_EQ_INT(report.tile_bytes, gets / 4 * 3 * LONGEST * 8);
+        CHECK((report.tile_wait_s > 0) == (gets > 0));
+    }
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+}
+
+/* Tasks of a collection that is older than the store, and of one that is
+ * younger; neither made it. */
+static void stores_are_for_all_collections(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *older = job_create(&options);
+    ek_collection *tasks = job_create(&options);
+    job.tiles = make(tasks, 0);
+    ek_collection *younger = job_create(&options);
+    ek_function put = job_register(older, "put", put_tile, &job);
+    ek_function get = job_register(younger, "get", get_tile, &job);
+    run(older, put, job_rank == 0 ? TILES : 0);
+    expect(&job, TILES);
+    check_local(job.tiles, 1.0);
+    run(younger, get, TILES);
+    expect(&job, (int64_t)TILES * job_size);
+    ek_destroy(&older);
+    run(younger, get, TILES);
+    expect(&job, (int64_t)TILES * job_size);
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+    ek_destroy(&younger);
+}
+
+/* Each call must fail so, with these words. */
+static int64_t is_refused(ek_status status, ek_status expected,
+                          const char *words)
+{
+    bool is_so = status == expected && strstr(ek_error_message(), words);
+    if (!is_so)
+        fprintf(stderr, "%s: %s instead of %s ... %s\n", __func__,
+                ek_error_message(), ek_status_string(expected), words);
+    return !is_so;
+}
+
+static ek_worker *kept;
+
+static int misuse(ek_worker *worker, const void *payload, size_t bytes,
+                  void *context)
+{
+    struct job_tiles *job = context;
+    ek_transfer transfer = {0}, none = {7};
+    double values[LONGEST];
+    int64_t wrong = 0, length = length_of(0, NULL);
+    (void)payload, (void)bytes;
+    kept = worker;
+    wrong += is_refused(ek_tiles_get(worker, job->tiles, -1, values, length),
+                        EK_ERR_ARG,
+                        "ek_tiles_get: tile -1 of 'test'; allowed: "
+                        "0 ... 40");
+    wrong += is_refused(ek_tiles_put(worker, job->tiles, TILES, values, 1),
+                        EK_ERR_ARG, "ek_tiles_put: tile 41");
+    wrong += is_refused(
+        ek_tiles_accumulate(worker, job->tiles, 0, 1, values, length - 1),
+        EK_ERR_ARG, "1699 doubles for tile 0 of 'test'; allowed: 1700");
+    wrong += is_refused(ek_tiles_get(worker, job->tiles, 0, NULL, length),
+                        EK_ERR_ARG, "values is NULL");
+    wrong += is_refused(ek_tiles_get(worker, NULL, 0, values, length),
+                        EK_ERR_ARG, "the store is NULL");
+    wrong += is_refused(ek_tiles_get(NULL, job->tiles, 0, values, length),
+                        EK_ERR_ARG, "worker is NULL");
+    wrong += is_refused(
+        ek_tiles_get_start(worker, job->tiles, 0, values, length, NULL),
+        EK_ERR_ARG, "transfer is NULL");
+    wrong += is_refused(
+        ek_tiles_get_start(worker, job->other, 0, values, length, &transfer),
+        EK_ERR_STATE, "the store 'test' is destroyed");
+    wrong += is_refused(ek_tiles_wait(worker, &none), EK_ERR_ARG,
+                        "the transfer must have been started");
+    wrong += ek_tiles_wait(worker, &transfer) != EK_OK;
+    wrong += is_refused(ek_tiles_local(job->tiles, 0, NULL, NULL), EK_ERR_STATE,
+                        "between iterations");
+    note(job, wrong);
+    return 0;
+}
+
+static void hush(ek_level level, const char *line, void *context)
+{
+    (void)level, (void)line, (void)context;
+}
+
+static void bad_calls_of_tasks_are_refused(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function bad = job_register(tasks, "misuse", misuse, &job);
+    double values[LONGEST], *own = NULL;
+    int64_t length = 0;
+    ek_set_sink(hush, NULL, EK_LEVEL_NONE);
+    job.tiles = make(tasks, 0);
+    job.other = make(tasks, 0);
+    ek_tiles *other = job.other;
+    ek_tiles_destroy(&other);
+    run(tasks, bad, 2);
+    expect(&job, (int64_t)2 * job_size);
+    if (kept)
+        CHECK_EQ_INT(is_refused(ek_tiles_get(kept, job.tiles, 0, values,
+                                             length_of(0, NULL)),
+                                EK_ERR_STATE, "no iteration is open"),
+                     0);
+    CHECK_EQ_INT(is_refused(ek_tiles_local(job.tiles, TILES, &own, &length),
+                            EK_ERR_ARG, "tile 41"),
+                 0);
+    for (int64_t tile = 0; tile < TILES; tile++) {
+        if (owner_of(tile, NULL) != job_rank)
+            CHECK_EQ_INT(
+                is_refused(ek_tiles_local(job.tiles, tile, &own, &length),
+                           EK_ERR_ARG, "allowed: own tiles"),
+                0);
+    }
+    CHECK_EQ_INT(ek_tiles_owner(job.tiles, -1), -1);
+    CHECK_EQ_INT(ek_tiles_owner(job.tiles, TILES), -1);
+    CHECK_EQ_INT(ek_tiles_length(job.tiles, TILES), 0);
+    JOB_STATUS(ek_tiles_norm(job.tiles, NULL), EK_ERR_ARG);
+    JOB_STATUS(ek_tiles_gather(job.tiles, NULL, NULL), EK_ERR_ARG);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+}
+
+/* One rank returns nonsense. */
+static int64_t length_of_last(int64_t tile, void *context)
+{
+    const int64_t *wrong = context;
+    return tile == 33 && job_rank == job_size - 1 ? wrong[0] : 5;
+}
+
+static int owner_of_last(int64_t tile, void *context)
+{
+    const int64_t *wrong = context;
+    return tile == 33 && job_rank == job_size - 1 ? (int)wrong[1] : 0;
+}
+
+/* On all ranks alike, whichever of them is wrong. */
+static void bad_shapes_are_refused(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    static const struct {
+        int64_t wrong[2];
+        const char *words;
+    } cases[] = {{{0, 0}, "tile 33 of 'tiles' has 0 doubles"},
+                 {{5, -1}, "tile 33 of 'tiles' belongs to rank -1"},
+                 {{5, 99}, "allowed: 0 ... "},
+                 {{6, 0},
+                  "ranks differ in tile 33 of 'tiles': on rank 0 it "
+                  "has 5 doubles and belongs to rank 0, on rank"}};
+    ek_tiles *tiles = NULL;
+    ek_set_sink(hush, NULL, EK_LEVEL_NONE);
+    for (int i = 0; i < (job_size > 1 ? 4 : 3); i++) {
+        int64_t wrong[2] = {cases[i].wrong[0], cases[i].wrong[1]};
+        ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+        shape.count = 100;
+        shape.length_of = length_of_last;
+        shape.owner_of = owner_of_last;
+        shape.context = wrong;
+        JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), cases[i].words);
+        CHECK(tiles == NULL);
+    }
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.count = job_rank == 0 ? 3 : 4;
+    shape.length = 2;
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles),
+               job_size > 1 ? EK_ERR_ARG : EK_OK);
+    if (job_size > 1)
+        CHECK_HAS_TEXT(ek_error_message(), "on rank 0 count is 3");
+    ek_tiles_destroy(&tiles);
+    shape.count = -1;
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_ERR_ARG);
+    shape.count = 0;
+    shape.cache_bytes = job_rank == job_size - 1 ? -1 : 0;
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "cache_bytes of 'tiles' is -1");
+    JOB_STATUS(ek_tiles_create(tasks, NULL, &tiles), EK_ERR_ARG);
+    shape.cache_bytes = 0;
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    JOB_STATUS(ek_tiles_fill(tiles, 1.0), EK_OK);
+    ek_tiles_destroy(&tiles);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_destroy(&tasks);
+}
+
+/* Ends with transfers that it has not waited for; of the last tile, so that it
+ * is that of another node where there is one. */
+static int return_early(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    struct job_tiles *job = context;
+    double *values = malloc((size_t)3 * LONGEST * sizeof *values);
+    ek_transfer get, put, add;
+    int64_t wrong = 0, tile = (job_rank + 1) % job_size;
+    (void)payload, (void)bytes;
+    memset(values, 0, (size_t)3 * LONGEST * sizeof *values);
+    wrong += ek_tiles_get_start(worker, job->tiles, tile, values, LONGEST,
+                                &get) != EK_OK;
+    wrong += ek_tiles_put_start(worker, job->tiles, tile, values + LONGEST,
+                                LONGEST, &put) != EK_OK;
+    wrong +=
+        ek_tiles_accumulate_start(worker, job->tiles, tile, 1,
+                                  values + 2 * LONGEST, LONGEST, &add) != EK_OK;
+    free(values);
+    note(job, wrong);
+    return 0;
+}
+
+static void open_transfers_fail_their_task(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    options.on_failure = EK_ON_FAILURE_CONTINUE;
+    ek_collection *tasks = job_create(&options);
+    ek_function early = job_register(tasks, "early", return_early, &job);
+    ek_function get = job_register(tasks, "get", use_cache, &job);
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    bool fails = is_apart() && job_size > 1;
+    shape.count = job_size;
+    shape.length = LONGEST;
+    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+    for (int round = 0; round < 3; round++) {
+        CHECK_EQ_INT(ek_add_range(tasks, early, 0, 20), EK_OK);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        expect(&job, (int64_t)20 * job_size);
+        CHECK_EQ_INT(report.failed, fails ? 20 * job_size : 0);
+        /* What comes for them in the next iteration does not count. */
+        JOB_STATUS(ek_tiles_fill(job.tiles, 5), EK_OK);
+        job.expected = 5;
+        CHECK_EQ_INT(ek_add_range(tasks, get, 0, 1), EK_OK);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        expect(&job, job_size);
+    }
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+}
+
 static int lines_about_memory;
 
 static void note_line(ek_level level, const char *line, void *context)
@@ -303,5 +613,10 @@ int main(int argc, char **argv)
     JOB_RUN(tiles_are_put_got_and_added);
     JOB_RUN(many_transfers_are_under_way);
     JOB_RUN(all_values_are_normed_and_gathered);
+    JOB_RUN(caches_hold_until_a_sync);
+    JOB_RUN(stores_are_for_all_collections);
+    JOB_RUN(bad_calls_of_tasks_are_refused);
+    JOB_RUN(bad_shapes_are_refused);
+    JOB_RUN(open_transfers_fail_their_task);
     return job_result();
 }
