@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# evenkeel.h compiles alone as C11 and C++17, every INIT macro initializes all
+# Each C header compiles alone as C11 and C++17, every INIT macro initializes all
 # fields, and every public name has a docstring.  CC and CXX may be given; a C++
 # compiler that is missing is no failure.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-header=include/evenkeel.h
+headers="include/evenkeel.h include/evenkeel_tiles.h"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 status=0
@@ -16,11 +16,12 @@ mpi=$(echo "${MPI_CFLAGS-$(pkg-config --cflags ompi-c)}" |
 
 # ek_options options = EK_OPTIONS_INIT; and so on.
 {
-    echo '#include <evenkeel.h>'
+    echo '#include <evenkeel_tiles.h>'
     echo 'int main(void);'
     echo 'int main(void)'
     echo '{'
-    sed -n 's/^#define \(EK_\([A-Z_]*\)_INIT\).*/\1 \2/p' "$header" |
+    # shellcheck disable=SC2086
+    sed -n 's/^#define \(EK_\([A-Z_]*\)_INIT\).*/\1 \2/p' $headers |
         while read -r macro name; do
             name=$(echo "$name" | tr '[:upper:]' '[:lower:]')
             echo "    ek_$name $name = $macro;"
@@ -37,7 +38,7 @@ grep -q _INIT "$folder/alone.c" || { echo "no INIT macro found"; status=1; }
 compile() {
     # shellcheck disable=SC2086
     $1 "-std=$2" -Wall -Wextra -pedantic -Werror -fsyntax-only -I include \
-        $mpi "$folder/$3" || { echo "$header: not clean as $2"; status=1; }
+        $mpi "$folder/$3" || { echo "$headers: not clean as $2"; status=1; }
 }
 compile "${CC:-cc}" c11 alone.c
 cxx=${CXX:-c++}
@@ -51,6 +52,7 @@ fi
 
 # A declaration at the left edge follows the end of a /** comment; a #define may
 # follow another one.  EK_API is not for users.
+# shellcheck disable=SC2086
 awk '
     /^(EK_API|typedef|struct|enum|#define EK_)/ && !/^#define EK_(API|NODISCARD)/ {
         names++
@@ -66,5 +68,5 @@ awk '
     END {
         print names " public names"
         exit failed || names < 40
-    }' "$header" || status=1
+    }' $headers || status=1
 exit $status
