@@ -186,9 +186,8 @@ static void a_store_takes_little_more_than_its_tiles(void)
     double mark = bytes_of("/proc/self/status", "VmHWM");
     if (is_marked && !shares_memory())
         expect_at_most(mark - resident, limit, "high-water mark");
-    /* Nodes of several ranks keep the memory for the next store. */
-    if (!shares_memory())
-        expect_at_most((all_now() - before) / job_size, limit - owned, "left");
+    MPI_Barrier(MPI_COMM_WORLD);
+    expect_at_most((all_now() - before) / job_size, limit - owned, "left");
     ek_destroy(&tasks);
 }
 
