@@ -462,8 +462,12 @@ void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
          * of the last one with the release of the others. */
         atomic_fetch_add_explicit(&window->left[piece->page], 1,
                                   memory_order_acq_rel);
-        if (is_own(window) && !is_used(window, 0))
-            give_up_pages(window);
+        if (is_own(window)) {
+            /* The mount may be full when they are wanted again. */
+            window->touched = 0;
+            if (!is_used(window, 0))
+                give_up_pages(window);
+        }
     }
     *piece = (struct eki_node_memory){0};
 }
