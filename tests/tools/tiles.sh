@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tiles.sh MPIRUN EK_BENCH COMPARE_TILES BUILD: the tables of tiles, as small as
-# they can be.  Nothing here is a time.
+# tiles.sh MPIRUN EK_BENCH COMPARE_TILES BUILD: the tables of tiles and affinity,
+# as small as they can be.  Nothing here is a time.
 set -u
 mpirun=$1 tool=$2 compare=$3 build=$4
 . "$(dirname "$0")/common.sh"
@@ -30,6 +30,8 @@ table own memory Evenkeel
 table node memory Evenkeel
 table nodes ping-pong 'server thread' polling
 table busy 'server thread' polling ek_poll 'watchdog 1 ms'
+[ "$(grep -cE '^[|] (in blocks|at owners), (random|near) [|] [1-9][0-9.]* ms .* MB ' tables)" \
+    -eq 4 ] || fail "affinity: $(cat tables)"
 
 # An unknown option is that of ek-bench.
 "$compare" "$build" --hosts 1 --no-such >out 2>err && fail 'not refused'

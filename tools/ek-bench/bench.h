@@ -188,6 +188,7 @@ void bench_counter(const struct bench *bench);
 void bench_loops(const struct bench *bench);
 void bench_service(const struct bench *bench);
 void bench_tiles(const struct bench *bench);
+void bench_affinity(const struct bench *bench);
 void bench_collections(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */

@@ -35,6 +35,8 @@ static const struct bench_case {
      "loops of uneven tasks, against OpenMP, TBB and MPI: minutes"},
     {"tiles", bench_tiles, false, false, true,
      "get, put, accumulate tiles, against a window and Global Arrays: minutes"},
+    {"affinity", bench_affinity, false, false, true,
+     "tasks at the owner of their tile, stealing near: 10 s, 4 ranks"},
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
     {"machine", bench_machine, false, true, true,
