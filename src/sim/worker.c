@@ -303,19 +303,20 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
 EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
-    bool held = eki_sim_is_polling(sim, rank) && is_held(sim, rank);
+    bool is_polling = eki_sim_is_polling(sim, rank);
+    bool held = is_polling && is_held(sim, rank);
     if (worker->state != EKI_SIM_HALTS) {
         eki_worker_publish_now(worker->worker);
         eki_sim_note_visible(sim, worker);
         set_state(sim, worker, EKI_SIM_HALTS);
         worker->since = worker->halt_at = sim->now;
+        if (!is_polling)
+            eki_sim_call_server(sim, rank, sim->now);
     }
     uint64_t moved = rank->engine->post.moved;
     uint64_t busy = poll_server(sim, rank, true);
     if (rank->engine->post.moved != moved)
         worker->since = sim->now + busy;
-    if (!eki_sim_is_polling(sim, rank) || held)
-        eki_sim_call_server(sim, rank, sim->now);
     if (sim->program->pace) {
         eki_heap_set(&sim->heap, worker->actor,
                      sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));

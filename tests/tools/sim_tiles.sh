@@ -77,6 +77,16 @@ figure tile_mb | awk '{ exit !($1 > 42 && $1 < 47) }' || fail "--start owner: $(
 run 0 $job --tiles tiles=100,block=100
 figure tile_mb | awk '{ exit !($1 > 64 && $1 < 70) }' || fail "block: $(figure tile_mb)"
 
+# Who computes answers nobody, but the server on its core does.
+long='--synthetic constant:n=8,mean=1 --machine ib-ndr --node-cores 2 --cores 8
+    --ranks-per-node 1 --start dealt --steal none --iterations 1 --csv
+    --tiles gets=1,accumulates=1'
+run 0 $long --progress server
+above 1e-3 "$(figure tile_wait_s)" 'a server thread is busy'
+above "$(figure tile_wait_s)" 1e-6 'a server thread takes no time'
+run 0 $long --progress polling
+above "$(figure tile_wait_s)" 0.1 'tasks are interrupted'
+
 # Workers that step the servers; stolen tasks; null tasks; drawn steals.
 for how in '--progress polling --steal random' '--steal near --start block' \
     '--modes Steal,StealAll,auto --nulls 1000' '--mode sampled --steal random'; do
