@@ -329,7 +329,13 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
  * Options must agree on all ranks, except workers, poll_period_us,
  * watchdog_us, the hooks and ignore_environment.
  *
- * @param[in]  comm     Duplicated; may be freed afterwards.
+ * Any number of collections may be open, and they may be used and destroyed in
+ * any order.  Those over one communicator share a duplicate of it, and their
+ * message buffers: where MPI fails, or a message arrives damaged, all that are
+ * open then end in EK_ERR_MPI.
+ *
+ * @param[in]  comm     Duplicated for the first collection over it; may be
+ *                      freed afterwards.
  * @param[in]  options  Read during the call, or NULL for EK_OPTIONS_INIT.
  * @param[out] tasks    The collection; NULL on failure.
  *
@@ -345,11 +351,16 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
  * @retval EK_ERR_MPI     Communication failed.
  *
  * Call:    Collective over @p comm; synchronizing.
- * Threads: One per rank, outside parallel regions.
+ * Threads: One per rank, outside parallel regions; one call over the
+ *          collections of a communicator at a time.
  * Cost:    About 33 KiB of shared memory per worker with default options, and
- *          with several ranks as much per rank and 80 buffers, of 4 KiB on one
- *          host, of 64 KiB over several: only what was in use of them takes
- *          memory.
+ *          with several ranks as much per rank: at most 33 KiB per worker and
+ *          64 KiB.  The first collection over @p comm, or with its
+ *          ranks_per_node and message size, also makes communicators and 80
+ *          buffers, of 4 KiB on one host, of 64 KiB over several: only what was
+ *          in use of them takes memory.  A further one waits for the other
+ *          ranks five times, and makes no communicator but for a window of
+ *          shared memory now and then, each as large as all before it.
  */
 EK_API ek_status ek_create(MPI_Comm comm, const ek_options *options,
                            ek_collection **tasks);
@@ -363,10 +374,12 @@ EK_API ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
  *
  * @param[in,out] tasks  Set to NULL; NULL or a NULL collection is accepted.
  *
- * Call:    Collective; synchronizing.  After MPI_Finalize() it only frees
- *          memory.
- * Threads: One per rank, no iteration open.
- * Cost:    Drops messages that are still on their way.
+ * Call:    Collective; the last collection over a communicator waits for all
+ *          ranks, others for none: so ranks may destroy them in any order.
+ *          After MPI_Finalize() it only frees memory.
+ * Threads: One per rank, no iteration of this collection open.
+ * Cost:    Drops messages that are still on their way.  Shared memory is used
+ *          again for further collections, and freed with the last one.
  */
 EK_API void ek_destroy(ek_collection **tasks);
 
