@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether CALL may come now; what only this rank may know. */
+/* Whether CALL comes between iterations.  Inside of one nothing can be agreed
+ * on: tasks call, of any worker, and on some ranks more than on others. */
 static ek_status check_time(const ek_collection *tasks, const char *call)
 {
     if (tasks->state == EKI_STATE_OPEN || tasks->state == EKI_STATE_VOID ||
@@ -16,7 +17,9 @@ static ek_status check_time(const ek_collection *tasks, const char *call)
                          "%s: an iteration is open; allowed: between "
                          "iterations",
                          call);
-    return eki_collection_check_region(call);
+    /* Of a parallel region the first thread goes on, so that the other ranks
+     * hear of the mistake. */
+    return eki_team_is_first() ? EK_OK : eki_collection_check_region(call);
 }
 
 /* Whether anything can be agreed on. */
@@ -39,6 +42,7 @@ static ek_status check_store(const ek_tiles *tiles, const char *call)
     if (!tiles->is_alive)
         return eki_error(EK_ERR_STATE, "%s: the store '%s' is destroyed", call,
                          tiles->shape.name);
+    EKI_TRY(check_time(tiles->owner, call));
     return check_wire(tiles->owner, call);
 }
 
@@ -90,7 +94,7 @@ static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
                             ek_tiles **made)
 {
     ek_tiles_shape taken;
-    EKI_TRY(check_time(tasks, "ek_tiles_create"));
+    EKI_TRY(eki_collection_check_region("ek_tiles_create"));
     EKI_TRY(check_shape(shape, &taken));
     if (!tasks->fabric->stores)
         EKI_TRY(eki_stores_create(&tasks->fabric->stores));
@@ -247,6 +251,7 @@ static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
     *made = NULL;
     if (!tasks)
         return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
+    EKI_TRY(check_time(tasks, "ek_tiles_create"));
     EKI_TRY(check_wire(tasks, "ek_tiles_create"));
     ek_status status =
         eki_fabric_mpi_agree(tasks->fabric, make_store(tasks, shape, &tiles));
@@ -326,7 +331,7 @@ static ek_status local(ek_tiles *tiles, int64_t tile, double **values,
                        int64_t *length)
 {
     EKI_TRY(check_store(tiles, "ek_tiles_local"));
-    EKI_TRY(check_time(tiles->owner, "ek_tiles_local"));
+    EKI_TRY(eki_collection_check_region("ek_tiles_local"));
     EKI_TRY(check_tile(tiles, tile, "ek_tiles_local"));
     if (!values || !length)
         return eki_error(EK_ERR_ARG,
@@ -354,7 +359,7 @@ static ek_status fill(ek_tiles *tiles, double value)
 {
     EKI_TRY(check_store(tiles, "ek_tiles_fill"));
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
-                                 check_time(tiles->owner, "ek_tiles_fill")));
+                                 eki_collection_check_region("ek_tiles_fill")));
     const struct eki_tile_part *part = own_part(tiles);
     for (int64_t i = 0; i < part->doubles; i++)
         part->values[i] = value;
@@ -371,7 +376,7 @@ static ek_status synchronize(ek_tiles *tiles)
 {
     EKI_TRY(check_store(tiles, "ek_tiles_sync"));
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
-                                 check_time(tiles->owner, "ek_tiles_sync")));
+                                 eki_collection_check_region("ek_tiles_sync")));
     eki_store_forget(tiles);
     return EK_OK;
 }
@@ -385,7 +390,7 @@ static ek_status norm(ek_tiles *tiles, double *result)
 {
     double sum = 0;
     EKI_TRY(check_store(tiles, "ek_tiles_norm"));
-    ek_status status = check_time(tiles->owner, "ek_tiles_norm");
+    ek_status status = eki_collection_check_region("ek_tiles_norm");
     if (status == EK_OK && !result)
         status = eki_error(EK_ERR_ARG, "ek_tiles_norm: norm is NULL");
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles), status));
@@ -469,7 +474,7 @@ static ek_status gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
     struct gathering gathering = {
         .tiles = tiles, .visitor = visitor, .context = context};
     EKI_TRY(check_store(tiles, "ek_tiles_gather"));
-    ek_status status = check_time(tiles->owner, "ek_tiles_gather");
+    ek_status status = eki_collection_check_region("ek_tiles_gather");
     if (status == EK_OK && tiles->rank == 0)
         status =
             visitor ? open_gathering(&gathering)

@@ -411,6 +411,13 @@ static int misuse(ek_worker *worker, const void *payload, size_t bytes,
     wrong += ek_tiles_wait(worker, &transfer) != EK_OK;
     wrong += is_refused(ek_tiles_local(job->tiles, 0, NULL, NULL), EK_ERR_STATE,
                         "between iterations");
+    /* Not all ranks run as many tasks: nobody waits for another. */
+    wrong += is_refused(ek_tiles_sync(job->tiles), EK_ERR_STATE,
+                        "between iterations");
+    wrong += is_refused(ek_tiles_fill(job->tiles, 1), EK_ERR_STATE,
+                        "between iterations");
+    wrong += is_refused(ek_tiles_norm(job->tiles, values), EK_ERR_STATE,
+                        "between iterations");
     note(job, wrong);
     return 0;
 }
