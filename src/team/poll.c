@@ -86,10 +86,12 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter)
 {
     uint64_t now = eki_clock_ns();
+    /* Beside a server thread, too, which may sleep. */
+    bool may_step =
+        team->setup.thread_level >= 2 || eki_team_may_poll(team, worker->here);
     if (waiter->since == 0)
         waiter->since = now;
-    if (eki_team_may_poll(team, worker->here) &&
-        eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+    if (may_step && eki_team_step_server(team, now) == EKI_SERVED_MOVED)
         eki_wait_reset(waiter);
     else if (now - waiter->since > LINGER_NS)
         eki_wait(waiter, team->is_crowded, EKI_SLEEP_FIRST_NS, now);
