@@ -440,6 +440,8 @@ static void bad_calls_of_tasks_are_refused(void)
     job.other = make(tasks, 0);
     ek_tiles *other = job.other;
     ek_tiles_destroy(&other);
+    run(tasks, bad, job_rank == 0);
+    expect(&job, 1);
     run(tasks, bad, 2);
     expect(&job, (int64_t)2 * job_size);
     if (kept)
