@@ -165,8 +165,8 @@ typedef struct ek_transfer {
  * Start to get a tile, so that it travels while the task computes.
  *
  * Up to 16 transfers of a worker are under way at a time; with more this call
- * waits for one of them.  A task that returns without having waited for each
- * fails, and what still comes is dropped.
+ * waits for one of them.  A task that returns without having waited for one
+ * that needs messages fails, and what still comes for it is dropped.
  *
  * @param[out] values    The library's until ek_tiles_wait(), before the task
  *                       returns.

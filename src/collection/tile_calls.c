@@ -70,24 +70,10 @@ static bool is_allowed(const struct ek_worker *worker,
     return call->owner >= 0 && call->owner < store->size;
 }
 
-/* Only worker 0 may talk to MPI, and may be in a long task. */
-EKI_COLD static void tell_dependence(const ek_collection *tasks)
+EKI_COLD static ek_status broken(struct ek_worker *worker, const char *name)
 {
-    static _Atomic bool is_told;
-    /* relaxed: once in this process. */
-    if (atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
-        return;
-    eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size, "tiles",
-            "MPI is below MPI_THREAD_SERIALIZED: tiles of other nodes come to "
-            "the tasks of a worker when worker 0 of the rank is between two "
-            "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
-            "progress=server");
-}
-
-/* Let messages through until IS_OVER says so of CALL. */
-EKI_COLD static ek_status broken(const struct ek_worker *worker,
-                                 const char *name)
-{
+    /* The program has its values back. */
+    eki_tiles_drop(worker);
     return eki_collection_outcome_often(
         worker->engine->owner,
         eki_error(EK_ERR_MPI,
@@ -111,8 +97,6 @@ static ek_status wait_a_little(struct wait *wait)
         wait->since = eki_clock_ns();
         /* Others may take what is here meanwhile. */
         eki_worker_publish_now(worker);
-        if (EKI_UNLIKELY(eki_team_depends(team, worker->here)))
-            tell_dependence(worker->engine->owner);
     }
     if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
         return broken(worker, wait->name);

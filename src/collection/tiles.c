@@ -198,6 +198,25 @@ static ek_status agree_shape(const ek_tiles *tiles)
     return eki_fabric_mpi_agree(fabric, status);
 }
 
+/* Where only worker 0 may talk to MPI, it may be in a long task. */
+static void warn_of_level(const ek_tiles *tiles)
+{
+    static _Atomic bool is_told;
+    const ek_collection *tasks = tiles->owner;
+    const struct eki_topology *topology = tasks->topology;
+    bool is_alone = topology->nodes == 1 && !tiles->is_apart;
+    /* relaxed: once in this process. */
+    if (tiles->rank != 0 || is_alone || topology->workers == topology->size ||
+        tasks->team->has_server || eki_mpi_thread_level() >= 2 ||
+        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        return;
+    eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+            "MPI is below MPI_THREAD_SERIALIZED: who waits for a tile of "
+            "another node waits for worker 0 of its rank to be between two "
+            "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
+            "progress=server");
+}
+
 /* The node has no room: each rank takes memory of its own. */
 static ek_status place_apart(ek_tiles *tiles)
 {
@@ -263,6 +282,7 @@ static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
         free_store(tiles);
         return status;
     }
+    warn_of_level(tiles);
     *made = tiles;
     return EK_OK;
 }

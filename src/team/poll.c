@@ -101,11 +101,6 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         eki_pause();
 }
 
-bool eki_team_depends(const struct eki_team *team, int here)
-{
-    return !team->is_served && !eki_team_may_poll(team, here);
-}
-
 void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)
 {
     team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;

@@ -138,8 +138,6 @@ void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
  * server, or wait a little. */
 void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter);
-/* Whether only another thread may let them through. */
-bool eki_team_depends(const struct eki_team *team, int here);
 
 /* Call WORK for each worker of the rank, in parallel if it is worth it. */
 void eki_team_each(struct eki_team *team, bool is_large,

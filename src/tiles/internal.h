@@ -56,6 +56,7 @@ struct eki_tile_op {
     int64_t sent, arrived; /* doubles */
     int pieces, answered;  /* of those sent */
     int unasked;           /* pieces since an answer was asked for */
+    uint64_t since;        /* when the first piece was sent */
     bool is_cut;           /* the rest is not sent, but that it has ended */
 };
 

@@ -48,11 +48,12 @@ static ek_status survey_tile(struct ek_tiles *store, int64_t tile)
     struct eki_tile_part *part = near_part(store, owner);
     if (!part)
         return EK_OK;
-    if (part->doubles > INT64_MAX / 64 - length)
+    if (store->near_doubles > INT64_MAX / 64 - length)
         return eki_error(EK_ERR_NOMEM,
                          "ek_tiles_create: no memory for the tiles of '%s' of "
-                         "rank %d",
-                         store->shape.name, owner);
+                         "a node",
+                         store->shape.name);
+    store->near_doubles += length;
     part->tiles++;
     part->doubles += length;
     return EK_OK;

@@ -139,7 +139,7 @@ static bool send_op(struct eki_tiles *tiles, int worker, struct eki_tile_op *op,
 
 /* Send what a worker wants; false: no more buffers for now. */
 static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
-                     int *left)
+                     uint64_t now, int *left)
 {
     struct eki_tiler *tiler = &tiles->tilers[worker->here];
     /* acquire: pairs with the release in ask(): the operations. */
@@ -151,7 +151,10 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
     asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
     for (; asked != 0 && *left > 0; asked &= asked - 1) {
         int place = __builtin_ctz(asked);
-        if (!send_op(tiles, worker->id, &tiler->ops[place], left))
+        struct eki_tile_op *op = &tiler->ops[place];
+        if (op->pieces == 0)
+            op->since = now;
+        if (!send_op(tiles, worker->id, op, left))
             continue;
         /* relaxed, both: the worker sets the bit again when the operation is
          * over, which the state orders. */
@@ -164,13 +167,13 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
 }
 
 /* Workers take turns in being the first. */
-static void send_wants(struct eki_tiles *tiles, int *left)
+static void send_wants(struct eki_tiles *tiles, uint64_t now, int *left)
 {
     const struct eki_engine *engine = tiles->protocol.engine;
     int workers = engine->topology->workers_here;
     for (int i = 0; i < workers; i++) {
         int here = (tiles->next_worker + i) % workers;
-        if (!send_for(tiles, engine->workers[here], left)) {
+        if (!send_for(tiles, engine->workers[here], now, left)) {
             tiles->next_worker = here;
             return;
         }
@@ -228,12 +231,11 @@ static void step(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_tiles *tiles = of(protocol);
     int left = SENDS_MOST;
-    (void)now;
     if (tiles->answer_count > 0)
         send_answers(tiles, &left);
     /* relaxed: a hint; what is not seen yet is seen later. */
     if (atomic_load_explicit(&tiles->wants, memory_order_relaxed) > 0)
-        send_wants(tiles, &left);
+        send_wants(tiles, now, &left);
 }
 
 /* The tile that a message names, of a store that there is, which belongs to
@@ -473,6 +475,31 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return phase->kind == EKI_PHASE_PROCESS && tiles->stores->apart > 0;
 }
 
+static void tell(const struct eki_protocol *protocol, uint64_t now,
+                 uint64_t waited, char *text, size_t bytes)
+{
+    const struct eki_tiles *tiles = (const struct eki_tiles *)protocol;
+    int workers = protocol->engine->topology->workers_here, count = 0;
+    const struct eki_tile_op *oldest = NULL;
+    for (int i = 0; i < workers * EKI_TRANSFERS_MOST; i++) {
+        const struct eki_tile_op *op =
+            &tiles->tilers[i / EKI_TRANSFERS_MOST].ops[i % EKI_TRANSFERS_MOST];
+        /* relaxed: for the eye only. */
+        if (atomic_load_explicit(&op->state, memory_order_relaxed) !=
+                EKI_OP_OPEN ||
+            op->pieces == 0 || eki_ns_since(op->since, now) < waited)
+            continue;
+        count++;
+        if (!oldest || op->since < oldest->since)
+            oldest = op;
+    }
+    if (oldest)
+        eki_append(text, bytes,
+                   ", %d transfers of tiles that are not answered, the first "
+                   "by rank %d",
+                   count, oldest->call.owner);
+}
+
 static void destroy(struct eki_protocol *protocol)
 {
     struct eki_tiles *tiles = of(protocol);
@@ -502,4 +529,5 @@ const struct eki_protocol_ops eki_tiles_ops = {
     .enter = enter,
     .take = take,
     .step = step,
-    .end_task = eki_tiles_abandon};
+    .end_task = eki_tiles_abandon,
+    .tell = tell};

@@ -82,6 +82,7 @@ struct ek_tiles {
     int rank, size;
     int first_rank, last_rank;   /* of the node */
     struct eki_tile_part *parts; /* of the ranks from first to last */
+    int64_t near_doubles;        /* of all these */
     uint64_t hash;               /* of lengths and owners */
     bool has_values;             /* else: sizes only */
     bool is_apart; /* ranks of the node reach each other by messages alone */
@@ -205,6 +206,8 @@ void eki_tiles_finish(struct ek_worker *worker, ek_transfer transfer);
 /* Broken invariant of what an engine that has joined has under way, as text, or
  * NULL; while nobody steps it. */
 const char *eki_tiles_check(const struct eki_engine *engine);
+/* Nothing may come any more for what the task has started. */
+void eki_tiles_drop(struct ek_worker *worker);
 /* Whether it may be one. */
 bool eki_tiles_is_transfer(ek_transfer transfer);
 

@@ -3,6 +3,8 @@
  * an operation that the servers have to do with. */
 #include "tiles/internal.h"
 
+#define BEGUN_MOST (UINT32_MAX / EKI_TRANSFERS_MOST)
+
 /* The cache of STORE; NULL: it has none, or there is no memory. */
 static struct eki_cache *cache_of(struct eki_tiler *tiler,
                                   const struct ek_tiles *store)
@@ -140,7 +142,9 @@ static void ask(struct ek_worker *worker, struct eki_tiles *tiles,
                 struct eki_tiler *tiler, struct eki_tile_op *op)
 {
     uint32_t place = (uint32_t)(op - tiler->ops);
-    op->number = ++tiler->begun * EKI_TRANSFERS_MOST + place;
+    /* Never 0, which is a transfer that is over. */
+    tiler->begun = tiler->begun == BEGUN_MOST ? 1 : tiler->begun + 1;
+    op->number = tiler->begun * EKI_TRANSFERS_MOST + place;
     op->sent = op->arrived = 0;
     op->pieces = op->answered = op->unasked = 0;
     op->is_cut = false;
@@ -254,4 +258,9 @@ bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker)
     eki_tile_unlock(&tiler->lock);
     tiler->open = 0;
     return false;
+}
+
+void eki_tiles_drop(struct ek_worker *worker)
+{
+    eki_tiles_abandon(worker->engine->takers[EKI_KIND_GET], worker);
 }

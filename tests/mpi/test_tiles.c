@@ -588,6 +588,33 @@ static void open_transfers_fail_their_task(void)
     ek_destroy(&tasks);
 }
 
+static int lines_about_level;
+
+static void note_level(ek_level level, const char *line, void *context)
+{
+    (void)context;
+    if (level == EK_LEVEL_WARN && strstr(line, "below MPI_THREAD_SERIALIZED"))
+        lines_about_level++;
+}
+
+/* Once, by rank 0, where a worker depends on another for its tiles. */
+static void low_level_is_warned_of(void)
+{
+    int level = 0;
+    ek_options options = job_options();
+    MPI_Query_thread(&level);
+    ek_set_sink(note_level, NULL, EK_LEVEL_WARN);
+    ek_collection *tasks = job_create(&options);
+    ek_tiles *tiles = make(tasks, 0);
+    ek_tiles_destroy(&tiles);
+    tiles = make(tasks, 0);
+    ek_tiles_destroy(&tiles);
+    ek_destroy(&tasks);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    CHECK_EQ_INT(job_sum(lines_about_level),
+                 is_apart() && job_size > 1 && job_workers > 1 && level < 2);
+}
+
 static int lines_about_memory;
 
 static void note_line(ek_level level, const char *line, void *context)
@@ -619,6 +646,7 @@ int main(int argc, char **argv)
         JOB_RUN(small_mount_makes_tiles_private);
         return job_result();
     }
+    JOB_RUN(low_level_is_warned_of);
     JOB_RUN(tiles_are_put_got_and_added);
     JOB_RUN(many_transfers_are_under_way);
     JOB_RUN(all_values_are_normed_and_gathered);

@@ -340,6 +340,28 @@ static void abandoned_transfers_are_dropped(void)
     end(&stage);
 }
 
+static void long_waits_are_told(void)
+{
+    struct stage stage;
+    ek_transfer transfer;
+    char text[200] = "";
+    begin(&stage, 0, 0);
+    struct eki_protocol *protocol = stage.lone.engine->takers[EKI_KIND_GET];
+    start(&stage, EKI_TILE_GET, 3, &transfer);
+    protocol->ops->tell(protocol, stage.lone.now + 5000, 1000, text,
+                        sizeof text);
+    CHECK_EQ_TEXT(text, "");
+    lone_serve(&stage.lone);
+    protocol->ops->tell(protocol, stage.lone.now + 999, 1000, text,
+                        sizeof text);
+    CHECK_EQ_TEXT(text, "");
+    protocol->ops->tell(protocol, stage.lone.now + 1000, 1000, text,
+                        sizeof text);
+    CHECK_HAS_TEXT(text, ", 1 transfers of tiles that are not answered, the "
+                         "first by rank 1");
+    end(&stage);
+}
+
 static void cached_tiles_are_got_once(void)
 {
     struct stage stage;
@@ -496,6 +518,7 @@ int main(void)
     RUN(pieces_under_way_are_bounded);
     RUN(transfers_of_a_worker_are_bounded);
     RUN(abandoned_transfers_are_dropped);
+    RUN(long_waits_are_told);
     RUN(cached_tiles_are_got_once);
     RUN(oldest_tiles_leave_the_cache);
     RUN(messages_that_do_not_fit_are_refused);
