@@ -194,5 +194,14 @@ int main(int argc, char **argv)
     if (job_size > 1)
         JOB_RUN(a_damaged_message_breaks_who_was_there);
     JOB_RUN(others_come_and_go_in_an_open_iteration);
-    return job_result();
+    /* Of those that are left nothing but memory is freed. */
+    for (int i = 0; i < 2; i++) {
+        ek_options options = options_of(i, 48);
+        open_one(&all[i], &options);
+        use(&all[i], 0);
+    }
+    int failed = job_result();
+    for (int i = 0; i < 2; i++)
+        ek_destroy(&all[(i + job_rank) % 2].tasks);
+    return failed;
 }
