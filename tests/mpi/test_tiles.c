@@ -374,7 +374,7 @@ static int64_t is_refused(ek_status status, ek_status expected,
     return !is_so;
 }
 
-static ek_worker *kept;
+static _Atomic(ek_worker *) kept; /* of any worker that has run one */
 
 static int misuse(ek_worker *worker, const void *payload, size_t bytes,
                   void *context)
@@ -384,7 +384,7 @@ static int misuse(ek_worker *worker, const void *payload, size_t bytes,
     double values[LONGEST];
     int64_t wrong = 0, length = length_of(0, NULL);
     (void)payload, (void)bytes;
-    kept = worker;
+    atomic_store(&kept, worker);
     wrong += is_refused(ek_tiles_get(worker, job->tiles, -1, values, length),
                         EK_ERR_ARG,
                         "ek_tiles_get: tile -1 of 'test'; allowed: "
@@ -444,9 +444,9 @@ static void bad_calls_of_tasks_are_refused(void)
     expect(&job, 1);
     run(tasks, bad, 2);
     expect(&job, (int64_t)2 * job_size);
-    if (kept)
-        CHECK_EQ_INT(is_refused(ek_tiles_get(kept, job.tiles, 0, values,
-                                             length_of(0, NULL)),
+    if (atomic_load(&kept))
+        CHECK_EQ_INT(is_refused(ek_tiles_get(atomic_load(&kept), job.tiles, 0,
+                                             values, length_of(0, NULL)),
                                 EK_ERR_STATE, "no iteration is open"),
                      0);
     CHECK_EQ_INT(is_refused(ek_tiles_local(job.tiles, TILES, &own, &length),
