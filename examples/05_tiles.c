@@ -117,6 +117,7 @@ static int multiply(ek_worker *worker, const void *payload, size_t bytes,
         check(ek_tiles_wait(worker, &pair->coming[1]));
         if (k < index[0])
             fetch(worker, product, index, k + 1, &buffers->pairs[(k + 1) % 2]);
+        ek_poll(worker); /* without a server thread: lets them be asked for */
         layout_bounds(&product->layout, tile_at(product, index[0], k), first,
                       inner);
         add_product(width[0], inner[1], width[1], pair->a, pair->b, buffers->c);
