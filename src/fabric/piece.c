@@ -181,9 +181,10 @@ static ek_status prepare_piece(const struct eki_mpi *mpi,
     size_t end = piece->page + window->pages[piece->page].length;
     if (end > window->touched) {
         /* All nodes of the host are about to do the same. */
-        int others = mpi->set->host_size / nodes->node_size + 1;
+        int on_host =
+            (mpi->set->host_size + nodes->node_size - 1) / nodes->node_size;
         EKI_TRY(check_mount((end - window->touched) * window->page_bytes *
-                            (uint64_t)others));
+                            (uint64_t)on_host));
         window->touched = end;
     }
     zero_share(nodes, piece);
@@ -364,6 +365,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
         bool is_taken = take_pages(window, piece);
         EKI_ASSERT(is_taken);
         (void)is_taken;
+        window->touched = window->pages[piece->page].length; /* looked for */
         status = prepare_piece(mpi, piece);
     }
     return eki_mpi_agree(mpi->comm, hush(piece, status));

@@ -6,6 +6,7 @@
  *     test_collective SIZE      all tests, on any number of ranks and hosts
  *     test_collective SIZE shm  a shared-memory mount that is too small; needs
  *                               root and private mounts, else 77
+ *     test_collective SIZE large  a mount of 4 MiB, which the launcher has made
  */
 #define _GNU_SOURCE /* unshare() */
 
@@ -430,6 +431,7 @@ static void clients_share_what_is_alike(void)
 
 enum {
     MOUNT_BYTES = 2 << 20,
+    LARGE_MOUNT_BYTES = 4 << 20,
     SKIP = 77
 };
 
@@ -486,6 +488,27 @@ static void small_mounts_are_refused_with_a_remedy(void)
     eki_fabric_mpi_destroy(&fabric);
 }
 
+/* Most of the mount is one piece; when all have left it, the next one may have
+ * the same or another window. */
+static void large_pieces_give_the_mount_back(void)
+{
+    static const int percents[] = {60, 60, 80, 50};
+    struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 256);
+    for (int i = 0; i < 4; i++) {
+        struct eki_node_memory piece, more;
+        check_piece(fabric,
+                    (size_t)LARGE_MOUNT_BYTES / 100 * (size_t)percents[i],
+                    &piece);
+        if (size > 1 && eki_fabric_mpi_is_one_host(fabric))
+            CHECK_EQ_INT(
+                eki_fabric_mpi_share(fabric, LARGE_MOUNT_BYTES * 6 / 10, &more),
+                EK_ERR_NOMEM);
+        eki_fabric_mpi_unshare(&piece);
+        CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+    }
+    eki_fabric_mpi_destroy(&fabric);
+}
+
 static void run_all(void)
 {
     RUN(nodes_follow_the_hosts);
@@ -505,8 +528,15 @@ static void run_shm(void)
     RUN(small_mounts_are_refused_with_a_remedy);
 }
 
+static void run_large(void)
+{
+    RUN(large_pieces_give_the_mount_back);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[2], "large") == 0)
+        return fabric_run(argc, argv, run_large);
     if (argc <= 2 || strcmp(argv[2], "shm") != 0)
         return fabric_run(argc, argv, run_all);
     if (!mount_small())
