@@ -82,8 +82,12 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
      * a budget behind. */
     while (!seat->is_open || !take(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
-        if (eki_team_poll_if_due(team, here, now))
+        enum eki_served served = eki_team_poll_if_due(team, here, now);
+        if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;
+            if (served == EKI_SERVED_MOVED)
+                eki_wait_reset(&seat->waiter);
+        }
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE) {

@@ -44,17 +44,17 @@ bool eki_team_may_poll(const struct eki_team *team, int here)
     return !team->is_served && (team->any_polls || here == 0);
 }
 
-bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now)
+enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
+                                     uint64_t now)
 {
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
     if (!eki_team_may_poll(team, here) || !eki_team_has_messages(team) ||
         (!batch->wants_server &&
          /* relaxed: a hint. */
          now < atomic_load_explicit(&team->next_poll, memory_order_relaxed)))
-        return false;
+        return EKI_SERVED_NOT;
     batch->wants_server = false;
-    eki_team_step_server(team, now);
-    return true;
+    return eki_team_step_server(team, now);
 }
 
 /* Who has a core of its own does not sleep long for an answer, nor in short
@@ -95,7 +95,7 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         eki_wait_reset(waiter);
     else if (now - waiter->since > LINGER_NS)
         eki_wait(waiter, team->is_crowded, EKI_SLEEP_FIRST_NS, now);
-    else if (team->is_crowded)
+    else if (team->is_crowded || now - waiter->since > EKI_SPIN_NS)
         eki_yield();
     else
         eki_pause();

@@ -24,6 +24,7 @@ struct eki_seat {
 
 /* What came of a step of the server. */
 enum eki_served {
+    EKI_SERVED_NOT,     /* it was not due */
     EKI_SERVED_NOTHING, /* no message, or another thread steps it */
     EKI_SERVED_MOVED,   /* something arrived: more may follow soon */
     EKI_SERVED_DONE     /* it has nothing more to do in this phase */
@@ -34,8 +35,9 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);
 bool eki_team_has_messages(const struct eki_team *team);
 /* Whether the thread of worker HERE may step the server. */
 bool eki_team_may_poll(const struct eki_team *team, int here);
-/* Between tasks; true: it took time. */
-bool eki_team_poll_if_due(struct eki_team *team, int here, uint64_t now);
+/* Between tasks; EKI_SERVED_NOT, or it took time. */
+enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
+                                     uint64_t now);
 /* Nothing to do for worker HERE: step the server, or wait a little. */
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now);

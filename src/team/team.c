@@ -116,8 +116,12 @@ static void step_worker(struct eki_team *team, int here)
             return;
         }
         now = eki_clock_ns();
-        if (eki_team_poll_if_due(team, here, now))
+        enum eki_served served = eki_team_poll_if_due(team, here, now);
+        if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;
+            if (served == EKI_SERVED_MOVED)
+                eki_wait_reset(&waiter);
+        }
     }
 }
 
