@@ -109,51 +109,37 @@ static size_t find_pages(const struct eki_mpi_window *window, size_t count)
     return window->count;
 }
 
-/* Whether WINDOW is for one large piece ... */
+/* Whether WINDOW is for one large piece. */
 static bool is_own(const struct eki_mpi_window *window)
 {
     return window->page_bytes != EKI_MPI_PAGE;
 }
 
-/* ... and whether it is for pieces like this one. */
-static bool suits(const struct eki_mpi_window *window,
-                  const struct eki_node_memory *piece)
-{
-    size_t page_bytes = page_bytes_of(piece);
-    return is_own(window) ? page_bytes <= window->page_bytes &&
-                                window->page_bytes / 2 <= page_bytes
-                          : page_bytes == EKI_MPI_PAGE;
-}
-
 static bool take_pages(struct eki_mpi_window *window,
                        struct eki_node_memory *piece)
 {
-    if (!suits(window, piece))
-        return false;
     size_t count = (piece->bytes + window->page_bytes - 1) / window->page_bytes;
     size_t first = find_pages(window, count);
     if (first == window->count)
         return false;
     window->pages[first].length = count;
     window->pages[first].taken++;
-    if (is_own(window))
-        window->touched = 0; /* the last ones gave the page up */
     piece->window = window;
     piece->page = first;
     piece->memory = window->memory + first * window->page_bytes;
     return true;
 }
 
-/* Take a piece of what there is; false: there is none. */
+/* Take a small piece of what there is; false: there is none. */
 static bool take_piece(const struct eki_mpi_nodes *nodes,
                        struct eki_node_memory *piece)
 {
-    for (struct eki_mpi_window *window = nodes->windows; window;
-         window = window->next) {
-        if (take_pages(window, piece))
-            return true;
-    }
-    return false;
+    struct eki_mpi_window *window = nodes->windows;
+    if (page_bytes_of(piece) != EKI_MPI_PAGE)
+        return false;
+    while (window && (is_own(window) || !take_pages(window, piece)))
+        window = window->next;
+    return window != NULL;
 }
 
 /* Each rank zeroes its share, so that pages lie near the rank that uses them
@@ -210,15 +196,13 @@ void eki_mpi_free_windows(struct eki_mpi_nodes *nodes, bool is_running)
     }
 }
 
-/* Free the windows of large pieces that nobody uses and that do not suit this
- * one. */
-static void free_unused(struct eki_mpi_nodes *nodes,
-                        const struct eki_node_memory *piece)
+/* Free the windows of large pieces that nobody uses any more. */
+static void free_unused(struct eki_mpi_nodes *nodes)
 {
     struct eki_mpi_window **link = &nodes->windows;
     while (*link) {
         struct eki_mpi_window *window = *link;
-        if (!is_own(window) || is_used(window, 0) || suits(window, piece)) {
+        if (!is_own(window) || is_used(window, 0)) {
             link = &window->next;
             continue;
         }
@@ -341,7 +325,7 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     struct eki_mpi_nodes *nodes = mpi->nodes;
     struct eki_mpi_window *window = NULL;
     size_t bytes = 0;
-    free_unused(nodes, piece);
+    free_unused(nodes);
     ek_status status = choose_size(mpi, piece, is_needed, &bytes);
     EKI_TRY(eki_mpi_agree(mpi->comm, hush(piece, status)));
     if (is_needed)
