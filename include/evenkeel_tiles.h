@@ -15,7 +15,9 @@
  * own thread (options.progress, options.watchdog_us); whoever waits steps the
  * server of its own rank.  Below MPI_THREAD_SERIALIZED, and without a server
  * thread, only worker 0 of a rank may do that: the others wait until it is
- * between two tasks, which is said once.
+ * between two tasks, or fetches its next one by ek_next(), which is said once.
+ * No task may hold what another one waits for, a lock for example, while it
+ * waits for a tile.
  *
  * Order.  Accumulates never lose each other's values.  What tasks have put and
  * accumulated in an iteration is in the store when ek_process() returns.  A get
@@ -85,7 +87,7 @@ typedef struct ek_tiles_shape {
  * Threads: One per rank, outside parallel regions.
  * Cost:    length_of and owner_of are called a few times for each tile, on
  *          each rank; memory on the owner 8 bytes for each double and 24 for
- *          each tile, 4 KiB for each rank, and once for each collection 2 KiB
+ *          each tile, 4 KiB for each rank, and once for each collection 2.3 KiB
  *          for each worker.
  */
 EK_API ek_status ek_tiles_create(ek_collection *tasks,
@@ -95,8 +97,9 @@ EK_API ek_status ek_tiles_create(ek_collection *tasks,
  * Destroy a store, and set the pointer to NULL.
  *
  * Other pointers to it are refused (EK_ERR_STATE) as long as a collection of
- * its communicator is there: some 200 bytes stay until then.  While an
- * iteration is open it stays, with a warning.
+ * its communicator is there: some 200 bytes stay until then.  After the last of
+ * these is destroyed every pointer to a store is invalid.  While an iteration
+ * is open the store stays, with a warning.
  *
  * @param[in,out] tiles  NULL, or a pointer to NULL, is nothing.
  *
@@ -115,7 +118,8 @@ EK_API void ek_tiles_destroy(ek_tiles **tiles);
  *
  * @retval EK_OK
  * @retval EK_ERR_ARG     No such tile, another length, a NULL, or a store of
- *                        another communicator.  Nothing was copied.
+ *                        another communicator or other ranks_per_node.  Nothing
+ * was copied.
  * @retval EK_ERR_STATE   No iteration is open, or the store is destroyed.
  * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
  * @retval EK_ERR_MPI     Communication failed: the iteration ends, on all

@@ -60,12 +60,15 @@ static ek_status make_topology(ek_collection *tasks, struct talk *talk)
                                eki_fabric_mpi_nodes(fabric), &tasks->topology);
 }
 
+/* Few different ones: collections with the same share buffers. */
 static size_t message_bytes(const ek_collection *tasks)
 {
     size_t bytes = eki_fabric_mpi_message_bytes(tasks->fabric);
     size_t least = sizeof(struct eki_message) +
                    eki_slot_bytes(tasks->settings.options.payload_bytes);
-    return bytes > least ? bytes : least;
+    while (bytes < least)
+        bytes *= 2;
+    return bytes;
 }
 
 static uint64_t stall_ns(const ek_collection *tasks)
@@ -217,7 +220,6 @@ static void free_parts(ek_collection *tasks)
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);
     eki_engine_destroy(&tasks->engine);
-    eki_collection_leave_stores(tasks);
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);

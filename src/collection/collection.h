@@ -197,10 +197,12 @@ bool eki_collection_is_busy(void);
 
 /* Let tasks use the stores of tiles that there are. */
 ek_status eki_collection_join_stores(ek_collection *tasks);
-/* Destroy the stores that the program has left, before its engine; and, after
- * that, what the last collection leaves. */
+/* Destroy the stores that the program has left, before its engine. */
 void eki_collection_free_stores(ek_collection *tasks);
-void eki_collection_leave_stores(ek_collection *tasks);
+/* Give all tiles to VISITOR on rank 0, unless STATUS is an error of any rank;
+ * collective. */
+ek_status eki_collection_gather_tiles(const ek_tiles *tiles, ek_status status,
+                                      ek_tile_visit_fn *visitor, void *context);
 
 /* End the job if tasks that this thread ran were left by longjmp(), as a public
  * call finds that comes later. */

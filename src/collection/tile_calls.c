@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* Whether NULL is no store, or what else is wrong with a call by NAME. */
+/* What is wrong with a call by NAME. */
 EKI_COLD static ek_status explain(const struct ek_worker *worker,
                                   const struct eki_tile_call *call,
                                   const char *name)
@@ -25,8 +25,8 @@ EKI_COLD static ek_status explain(const struct ek_worker *worker,
                          name);
     if (worker->engine->stores != store->stores)
         return eki_error(EK_ERR_ARG,
-                         "%s: the store '%s' is of another communicator than "
-                         "the task",
+                         "%s: the store '%s' is of another communicator, or "
+                         "other ranks_per_node, than the task",
                          name, store->shape.name);
     if (call->tile < 0 || call->tile >= store->shape.count)
         return eki_error(
@@ -141,6 +141,9 @@ static ek_status await(struct ek_worker *worker, ek_transfer transfer,
 {
     struct wait wait = {.worker = worker, .name = name};
     ek_status status = EK_OK;
+    /* Where communication has failed the transfer may have been dropped. */
+    if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
+        return broken(worker, name);
     while (status == EK_OK && !eki_tiles_is_over(worker, transfer))
         status = wait_a_little(&wait);
     if (status == EK_OK)

@@ -83,7 +83,7 @@ static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
 
 ek_status eki_collection_join_stores(ek_collection *tasks)
 {
-    struct eki_stores *stores = tasks->fabric->stores;
+    struct eki_stores *stores = eki_fabric_mpi_shelf(tasks->fabric)->stores;
     if (EKI_LIKELY(stores == tasks->engine->stores))
         return EK_OK;
     return eki_stores_join(stores, tasks->engine);
@@ -96,11 +96,13 @@ static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
     ek_tiles_shape taken;
     EKI_TRY(eki_collection_check_region("ek_tiles_create"));
     EKI_TRY(check_shape(shape, &taken));
-    if (!tasks->fabric->stores)
-        EKI_TRY(eki_stores_create(&tasks->fabric->stores));
+    struct eki_shelf *shelf = eki_fabric_mpi_shelf(tasks->fabric);
+    shelf->free = eki_stores_destroy;
+    if (!shelf->stores)
+        EKI_TRY(eki_stores_create(&shelf->stores));
     EKI_TRY(eki_collection_join_stores(tasks));
-    EKI_TRY(eki_store_create(tasks->fabric->stores, tasks->topology, &taken,
-                             true, made));
+    EKI_TRY(
+        eki_store_create(shelf->stores, tasks->topology, &taken, true, made));
     (*made)->owner = tasks;
     return EK_OK;
 }
@@ -217,14 +219,20 @@ static void warn_of_level(const ek_tiles *tiles)
             "progress=server");
 }
 
-/* The node has no room: each rank takes memory of its own. */
+/* Whether any node has several ranks. */
+static bool has_neighbours(const ek_tiles *tiles)
+{
+    const ek_collection *tasks = tiles->owner;
+    return tasks->topology->nodes < tasks->topology->size;
+}
+
+/* A node has no room: each rank takes memory of its own. */
 static ek_status place_apart(ek_tiles *tiles)
 {
     static _Atomic bool is_told;
-    const ek_collection *tasks = tiles->owner;
     struct eki_node_memory *shared = &tiles->shared;
     /* relaxed: once in this process. */
-    if (tasks->topology->node_index == 0 &&
+    if (tiles->rank == 0 &&
         !atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
         eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
                 "the tiles of '%s' lie in private memory, and ranks of a node "
@@ -239,14 +247,15 @@ static ek_status place_apart(ek_tiles *tiles)
     return EK_OK;
 }
 
-/* Collective. */
+/* Collective.  All ranks take a number, whatever fails from now on. */
 static ek_status place(ek_tiles *tiles)
 {
+    eki_store_number(tiles);
     ek_status status = eki_fabric_mpi_try_share(
         fabric_of(tiles), eki_store_bytes(tiles, true), &tiles->shared);
     if (status == EK_OK)
         eki_store_place(tiles, tiles->shared.memory, true);
-    else if (status == EK_ERR_NOMEM)
+    else if (status == EK_ERR_NOMEM && has_neighbours(tiles))
         status = place_apart(tiles);
     if (status == EK_OK)
         status = eki_store_add(tiles);
@@ -323,12 +332,6 @@ void eki_collection_free_stores(ek_collection *tasks)
                     tiles->shape.name);
         free_store(tiles);
     }
-}
-
-void eki_collection_leave_stores(ek_collection *tasks)
-{
-    if (tasks->fabric && tasks->fabric->stores && !tasks->fabric->stores->first)
-        eki_stores_destroy(&tasks->fabric->stores);
 }
 
 /* The values that this rank has. */
@@ -427,87 +430,13 @@ ek_status ek_tiles_norm(ek_tiles *tiles, double *result)
     return outcome(tiles, norm(tiles, result));
 }
 
-/* Rank 0: what comes in, cut into tiles. */
-struct gathering {
-    const ek_tiles *tiles;
-    ek_tile_visit_fn *visitor;
-    void *context;
-    int64_t *order;  /* [count]: tiles by owner, then by number */
-    double *values;  /* of the next one ... */
-    size_t bytes;    /* ... so many have come */
-    int64_t visited; /* tiles before it */
-};
-
-/* Rank 0: the order in which tiles come, and room for the longest. */
-static ek_status open_gathering(struct gathering *gathering)
-{
-    const ek_tiles *tiles = gathering->tiles;
-    int64_t longest = 1, count = tiles->shape.count;
-    int64_t *next = eki_alloc((size_t)tiles->size + 1, sizeof *next);
-    gathering->order = eki_alloc((size_t)count + 1, sizeof *gathering->order);
-    for (int64_t tile = 0; next && tile < count; tile++) {
-        int64_t length = eki_tile_length(tiles, tile);
-        longest = length > longest ? length : longest;
-        next[eki_tile_owner(tiles, tile) + 1]++;
-    }
-    gathering->values = eki_alloc((size_t)longest, sizeof *gathering->values);
-    if (!next || !gathering->order || !gathering->values) {
-        eki_free(next);
-        return eki_error(EK_ERR_NOMEM,
-                         "ek_tiles_gather: no memory for the order of %" PRId64
-                         " tiles",
-                         count);
-    }
-    for (int r = 0; r < tiles->size; r++)
-        next[r + 1] += next[r];
-    for (int64_t tile = 0; tile < count; tile++)
-        gathering->order[next[eki_tile_owner(tiles, tile)]++] = tile;
-    eki_free(next);
-    return EK_OK;
-}
-
-static void take_piece(const void *piece, size_t bytes, void *context)
-{
-    struct gathering *gathering = context;
-    const unsigned char *next = piece;
-    while (bytes > 0) {
-        int64_t tile = gathering->order[gathering->visited];
-        int64_t length = eki_tile_length(gathering->tiles, tile);
-        size_t left = (size_t)length * sizeof(double) - gathering->bytes;
-        size_t taken = bytes < left ? bytes : left;
-        memcpy((unsigned char *)gathering->values + gathering->bytes, next,
-               taken);
-        next += taken;
-        bytes -= taken;
-        gathering->bytes += taken;
-        if (taken < left)
-            return;
-        gathering->visitor(tile, gathering->values, length, gathering->context);
-        gathering->bytes = 0;
-        gathering->visited++;
-    }
-}
-
 static ek_status gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
                         void *context)
 {
-    struct gathering gathering = {
-        .tiles = tiles, .visitor = visitor, .context = context};
     EKI_TRY(check_store(tiles, "ek_tiles_gather"));
-    ek_status status = eki_collection_check_region("ek_tiles_gather");
-    if (status == EK_OK && tiles->rank == 0)
-        status =
-            visitor ? open_gathering(&gathering)
-                    : eki_error(EK_ERR_ARG, "ek_tiles_gather: visitor is NULL");
-    status = eki_fabric_mpi_agree(fabric_of(tiles), status);
-    const struct eki_tile_part *part = own_part(tiles);
-    if (status == EK_OK)
-        status = eki_fabric_mpi_gather(fabric_of(tiles), part->values,
-                                       (size_t)part->doubles * sizeof(double),
-                                       take_piece, &gathering);
-    eki_free(gathering.order);
-    eki_free(gathering.values);
-    return status;
+    return eki_collection_gather_tiles(
+        tiles, eki_collection_check_region("ek_tiles_gather"), visitor,
+        context);
 }
 
 ek_status ek_tiles_gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
@@ -518,12 +447,12 @@ ek_status ek_tiles_gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
 
 int64_t ek_tiles_count(const ek_tiles *tiles)
 {
-    return tiles->shape.count;
+    return tiles && tiles->is_alive ? tiles->shape.count : 0;
 }
 
 static bool has_tile(const ek_tiles *tiles, int64_t tile)
 {
-    return tile >= 0 && tile < tiles->shape.count;
+    return tile >= 0 && tile < ek_tiles_count(tiles);
 }
 
 int64_t ek_tiles_length(const ek_tiles *tiles, int64_t tile)

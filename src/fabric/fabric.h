@@ -66,8 +66,7 @@ struct eki_fabric {
     ek_status failed;         /* EK_OK, or why no message moves any more */
     uint32_t troubles; /* failures, and messages dropped that make no sense */
     char failure[256]; /* the last of them in words, but a failure stays */
-    struct eki_wire *wire;     /* over it; opaque here ... */
-    struct eki_stores *stores; /* ... and so are those of tiles */
+    struct eki_wire *wire; /* over it; opaque here */
 };
 
 /* Note trouble in the words of FAILURE; STATUS: why no message moves any more,
@@ -156,6 +155,14 @@ ek_status eki_fabric_mpi_open(struct eki_fabric **fabric,
 /* Node of each rank [size], numbered 0, 1, ... by their lowest rank; borrowed;
  * of an open fabric. */
 const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric);
+/* What clients with the same nodes have in common besides; FREE gets it with
+ * the last client of the communicator.  Of an open fabric. */
+struct eki_stores;
+struct eki_shelf {
+    struct eki_stores *stores; /* of tiles; opaque here */
+    void (*free)(struct eki_stores **stores);
+};
+struct eki_shelf *eki_fabric_mpi_shelf(struct eki_fabric *fabric);
 /* How many ranks, this one included, really share its memory (not pretended).
  */
 int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);

@@ -86,6 +86,7 @@ struct eki_mpi_nodes {
     int node_rank, node_size;
     int *of_rank; /* [size] node of each rank */
     struct eki_mpi_window *windows;
+    struct eki_shelf shelf;
 };
 
 struct eki_mpi;

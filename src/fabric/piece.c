@@ -80,8 +80,8 @@ static ek_status check_mount(uint64_t need)
                      "shared memory: %.200s has %" PRIu64
                      " bytes free, the ranks of this host need %" PRIu64
                      "; enlarge it (containers: --shm-size, else remount the "
-                     "tmpfs with a larger size), or lower buffer_slots or "
-                     "payload_bytes",
+                     "tmpfs with a larger size); of collections, lower "
+                     "buffer_slots or payload_bytes",
                      directory, free_bytes, need);
 }
 
@@ -448,12 +448,8 @@ void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
          * of the last one with the release of the others. */
         atomic_fetch_add_explicit(&window->left[piece->page], 1,
                                   memory_order_acq_rel);
-        if (is_own(window)) {
-            /* The mount may be full when they are wanted again. */
-            window->touched = 0;
-            if (!is_used(window, 0))
-                give_up_pages(window);
-        }
+        if (is_own(window) && !is_used(window, 0))
+            give_up_pages(window);
     }
     *piece = (struct eki_node_memory){0};
 }

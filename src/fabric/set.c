@@ -85,6 +85,8 @@ static void free_nodes(struct eki_mpi_set *set, bool is_running)
     while (set->nodes) {
         struct eki_mpi_nodes *nodes = set->nodes;
         set->nodes = nodes->next;
+        if (nodes->shelf.stores)
+            nodes->shelf.free(&nodes->shelf.stores);
         eki_mpi_free_windows(nodes, is_running);
         if (is_running && nodes->node != MPI_COMM_NULL)
             MPI_Comm_free(&nodes->node);
@@ -266,6 +268,11 @@ ek_status eki_fabric_mpi_open(struct eki_fabric **fabric,
 const int *eki_fabric_mpi_nodes(const struct eki_fabric *fabric)
 {
     return ((const struct eki_mpi *)fabric)->nodes->of_rank;
+}
+
+struct eki_shelf *eki_fabric_mpi_shelf(struct eki_fabric *fabric)
+{
+    return &eki_mpi_of(fabric)->nodes->shelf;
 }
 
 int eki_fabric_mpi_sharing(const struct eki_fabric *fabric)

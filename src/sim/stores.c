@@ -33,6 +33,7 @@ static ek_status make_on(struct eki_sim *sim, int r,
     if (store->has_values && !(memory = memory_of(sim, store, r)))
         return eki_error(EK_ERR_NOMEM, "no memory for the tiles of rank %d", r);
     eki_store_place(store->tiles[r], memory, store->is_shared);
+    eki_store_number(store->tiles[r]);
     return eki_store_add(store->tiles[r]);
 }
 

@@ -74,6 +74,11 @@ static int take_place(struct eki_stores *stores)
     return place;
 }
 
+void eki_store_number(struct ek_tiles *store)
+{
+    store->number = store->stores->next_number++;
+}
+
 ek_status eki_store_add(struct ek_tiles *store)
 {
     struct eki_stores *stores = store->stores;
@@ -81,7 +86,6 @@ ek_status eki_store_add(struct ek_tiles *store)
     if (place < 0)
         return eki_error(EK_ERR_NOMEM, "no memory for a store of tiles");
     store->place = place;
-    store->number = stores->next_number++;
     store->is_alive = true;
     stores->stores[place] = store;
     stores->apart += store->is_apart;
@@ -119,6 +123,7 @@ void eki_store_destroy(struct ek_tiles **made)
     struct eki_stores *stores = store->stores;
     free_caches(store);
     store->is_alive = false;
+    store->owner = NULL;
     stores->stores[store->place] = NULL;
     stores->apart -= store->is_apart;
     store->dead = stores->dead;

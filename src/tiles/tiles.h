@@ -95,7 +95,7 @@ struct ek_tiles {
     struct ek_tiles *dead; /* the next one that is destroyed */
 };
 
-/* All stores of a wire. */
+/* All stores over a communicator with the same nodes. */
 struct eki_stores {
     struct ek_tiles **stores; /* [room]; NULL: a free place */
     int room;
@@ -142,7 +142,9 @@ size_t eki_store_bytes(const struct ek_tiles *store, bool is_shared);
 /* Lay the store out in zeroed MEMORY, aligned to EKI_LINE, which stays the
  * caller's; NULL: it has no values.  Others may look when all ranks have. */
 void eki_store_place(struct ek_tiles *store, void *memory, bool is_shared);
-/* Number it; every rank in the same order.  EK_ERR_NOMEM. */
+/* Number it: every rank numbers the same stores, also those that fail. */
+void eki_store_number(struct ek_tiles *store);
+/* Let tasks find what is numbered and placed.  EK_ERR_NOMEM. */
 ek_status eki_store_add(struct ek_tiles *store);
 /* Nobody uses it any more.  What is added stays as a mark until the registry
  * is destroyed. */

@@ -75,7 +75,7 @@ static bool get_cached(struct eki_tiler *tiler,
 
 static int state_of(const struct eki_tile_op *op)
 {
-    /* acquire: pairs with the release in eki_tile_op_end(): the values. */
+    /* acquire: pairs with the release in end_op() of serve.c: the values. */
     return atomic_load_explicit(&op->state, memory_order_acquire);
 }
 

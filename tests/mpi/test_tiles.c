@@ -358,6 +358,13 @@ static void stores_are_for_all_collections(void)
     ek_destroy(&older);
     run(younger, get, TILES);
     expect(&job, (int64_t)TILES * job_size);
+    /* Its messages are longer than those of others. */
+    options.payload_bytes = 20000;
+    ek_collection *wide = job_create(&options);
+    get = job_register(wide, "get", get_tile, &job);
+    run(wide, get, TILES);
+    expect(&job, (int64_t)TILES * job_size);
+    ek_destroy(&wide);
     ek_tiles_destroy(&job.tiles);
     ek_destroy(&tasks);
     ek_destroy(&younger);
@@ -483,6 +490,98 @@ static int owner_of_last(int64_t tile, void *context)
 }
 
 /* On all ranks alike, whichever of them is wrong. */
+static int64_t huge(int64_t tile, void *context)
+{
+    (void)tile, (void)context;
+    return INT64_C(1) << 50;
+}
+
+static int last_rank(int64_t tile, void *context)
+{
+    (void)tile, (void)context;
+    return job_size - 1;
+}
+
+static int look_at_both(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    struct job_tiles *job = context;
+    ek_tiles *tiles[] = {job->tiles, job->other};
+    double values[LONGEST];
+    int64_t wrong = 0, tile = index_of(payload);
+    int64_t length = length_of(tile, NULL);
+    (void)bytes;
+    for (int s = 0; s < 2; s++) {
+        wrong += ek_tiles_get(worker, tiles[s], tile, values, length) != EK_OK;
+        for (int64_t i = 0; i < length; i++)
+            wrong += values[i] != s + 1;
+    }
+    note(job, wrong);
+    return 0;
+}
+
+/* The last rank alone has no memory for a store: the next ones are as good. */
+static void failed_stores_leave_the_others_alone(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function look = job_register(tasks, "look", look_at_both, &job);
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    ek_tiles *tiles = NULL;
+    shape.count = 1;
+    shape.length_of = huge;
+    shape.owner_of = last_rank;
+    ek_set_sink(hush, NULL, EK_LEVEL_NONE);
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_ERR_NOMEM);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    job.tiles = make(tasks, 0);
+    job.other = make(tasks, 0);
+    JOB_STATUS(ek_tiles_fill(job.tiles, 1), EK_OK);
+    JOB_STATUS(ek_tiles_fill(job.other, 2), EK_OK);
+    run(tasks, look, TILES);
+    expect(&job, (int64_t)TILES * job_size);
+    ek_tiles_destroy(&job.tiles);
+    ek_tiles_destroy(&job.other);
+    ek_destroy(&tasks);
+}
+
+static int get_destroyed(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    struct job_tiles *job = context;
+    double value = 0;
+    (void)payload, (void)bytes;
+    note(job, is_refused(ek_tiles_get(worker, job->tiles, 0, &value, 1),
+                         EK_ERR_STATE, "the store 'test' is destroyed"));
+    return 0;
+}
+
+/* Another collection has never looked at the store while it was there. */
+static void stores_that_went_with_their_collection_are_refused(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *first = job_create(&options);
+    ek_collection *other = job_create(&options);
+    ek_function get = job_register(other, "get", get_destroyed, &job);
+    double norm = 0;
+    job.tiles = make(first, 0);
+    ek_set_sink(hush, NULL, EK_LEVEL_NONE);
+    ek_destroy(&first);
+    run(other, get, 2);
+    expect(&job, (int64_t)2 * job_size);
+    CHECK_EQ_INT(is_refused(ek_tiles_norm(job.tiles, &norm), EK_ERR_STATE,
+                            "is destroyed"),
+                 0);
+    CHECK_EQ_INT(ek_tiles_count(job.tiles), 0);
+    CHECK_EQ_INT(ek_tiles_owner(job.tiles, 0), -1);
+    CHECK_EQ_INT(ek_tiles_length(NULL, 0), 0);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&other);
+}
+
 static void bad_shapes_are_refused(void)
 {
     ek_options options = job_options();
@@ -653,6 +752,8 @@ int main(int argc, char **argv)
     JOB_RUN(caches_hold_until_a_sync);
     JOB_RUN(stores_are_for_all_collections);
     JOB_RUN(bad_calls_of_tasks_are_refused);
+    JOB_RUN(failed_stores_leave_the_others_alone);
+    JOB_RUN(stores_that_went_with_their_collection_are_refused);
     JOB_RUN(bad_shapes_are_refused);
     JOB_RUN(open_transfers_fail_their_task);
     return job_result();

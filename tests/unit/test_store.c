@@ -42,6 +42,7 @@ static void place(struct stage *stage, bool is_shared)
 {
     stage->memory = eki_alloc_lines(eki_store_bytes(stage->store, is_shared));
     eki_store_place(stage->store, stage->memory, is_shared);
+    eki_store_number(stage->store);
     CHECK_EQ_INT(eki_store_add(stage->store), EK_OK);
 }
 
@@ -508,9 +509,41 @@ static void ranks_of_a_node_share_its_tiles(void)
     eki_free(memory);
 }
 
+/* Whatever has no memory, nothing is lost or half made. */
+static void stores_without_memory_are_refused(void)
+{
+    int n = 0;
+    for (bool failed = true; failed && n < 50;) {
+        struct lone lone;
+        struct eki_stores *stores = NULL;
+        ek_tiles_shape shape = shape_of(0);
+        ek_tiles *store = NULL;
+        lone_open(&lone, 0);
+        lone_make(&lone);
+        eki_memory_fail(++n);
+        failed = eki_stores_create(&stores) != EK_OK ||
+                 eki_stores_join(stores, lone.engine) != EK_OK ||
+                 eki_store_create(stores, lone.topology, &shape, false,
+                                  &store) != EK_OK;
+        if (!failed) {
+            eki_store_place(store, NULL, true);
+            eki_store_number(store);
+            failed = eki_store_add(store) != EK_OK;
+            CHECK_EQ_INT(store->is_alive, !failed);
+            CHECK_EQ_INT(stores->next_number, 1);
+        }
+        eki_memory_fail(0);
+        eki_store_destroy(&store);
+        lone_close(&lone);
+        eki_stores_destroy(&stores);
+    }
+    CHECK(n > 6 && n < 50);
+}
+
 int main(void)
 {
     RUN(own_tiles_are_reached_at_once);
+    RUN(stores_without_memory_are_refused);
     RUN(tile_comes_in_pieces);
     RUN(others_are_answered_in_pieces);
     RUN(puts_and_adds_are_answered_when_asked);
