@@ -99,8 +99,9 @@ struct ek_collection {
     int64_t payload_bytes;
     size_t payload_limit; /* of payloads that need no look */
     pthread_mutex_t mutex;
-    struct eki_local foreign; /* emptied by eki_collection_gather() */
-    struct eki_inlet *inlets; /* of each worker of the rank; NULL: not made */
+    struct eki_local foreign;  /* emptied by eki_collection_gather() */
+    struct eki_inlet *inlets;  /* of each worker of the rank; NULL: not made */
+    _Atomic bool has_arrivals; /* something was added to one of them */
 
     /* Hashes of what must be the same on all ranks; written by
      * one thread at a time while no iteration is open. */

@@ -38,11 +38,16 @@ void eki_inlets_destroy(ek_collection *tasks)
 
 ek_status eki_inlets_gather(ek_collection *tasks)
 {
+    /* relaxed, here and below: no task that adds runs now. */
+    if (EKI_LIKELY(
+            !atomic_load_explicit(&tasks->has_arrivals, memory_order_relaxed)))
+        return EK_OK;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (!eki_local_join_seeds(&tasks->engine->workers[here]->local,
                                   &tasks->inlets[here].seeds))
             return eki_error(EK_ERR_NOMEM, "no memory for a task");
     }
+    atomic_store_explicit(&tasks->has_arrivals, false, memory_order_relaxed);
     return EK_OK;
 }
 
@@ -91,7 +96,7 @@ static ek_status check_task(const ek_collection *other, ek_function function,
 }
 
 /* Add a seed of worker HERE of this rank. */
-static ek_status add(const ek_collection *other, int here, ek_function function,
+static ek_status add(ek_collection *other, int here, ek_function function,
                      const void *payload, size_t bytes)
 {
     struct eki_inlet *inlet = &other->inlets[here];
@@ -104,6 +109,10 @@ static ek_status add(const ek_collection *other, int here, ek_function function,
         eki_copy_payload(slot, payload, bytes);
     }
     pthread_mutex_unlock(&inlet->mutex);
+    /* relaxed, both: handed on by the end of the iteration; looked at first, to
+     * leave the line alone. */
+    if (!atomic_load_explicit(&other->has_arrivals, memory_order_relaxed))
+        atomic_store_explicit(&other->has_arrivals, true, memory_order_relaxed);
     return slot ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory for a task");
 }
 
