@@ -636,12 +636,14 @@ static void bad_shapes_are_refused(void)
 static int return_early(ek_worker *worker, const void *payload, size_t bytes,
                         void *context)
 {
+    /* What is under way is the library's until the task has ended. */
+    static double buffers[16][3 * LONGEST];
     struct job_tiles *job = context;
-    double *values = malloc((size_t)3 * LONGEST * sizeof *values);
+    double *values = buffers[ek_worker_here(worker)];
     ek_transfer get, put, add;
     int64_t wrong = 0, tile = (job_rank + 1) % job_size;
     (void)payload, (void)bytes;
-    memset(values, 0, (size_t)3 * LONGEST * sizeof *values);
+    memset(values, 0, sizeof buffers[0]);
     wrong += ek_tiles_get_start(worker, job->tiles, tile, values, LONGEST,
                                 &get) != EK_OK;
     wrong += ek_tiles_put_start(worker, job->tiles, tile, values + LONGEST,
@@ -649,7 +651,6 @@ static int return_early(ek_worker *worker, const void *payload, size_t bytes,
     wrong +=
         ek_tiles_accumulate_start(worker, job->tiles, tile, 1,
                                   values + 2 * LONGEST, LONGEST, &add) != EK_OK;
-    free(values);
     note(job, wrong);
     return 0;
 }
@@ -684,6 +685,56 @@ static void open_transfers_fail_their_task(void)
         expect(&job, job_size);
     }
     ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+}
+
+/* Rank 0 changes its mind about who has which tile. */
+static int owner_that_moves(int64_t tile, void *context)
+{
+    return (int)((tile + *(const int *)context) % job_size);
+}
+
+static int wait_in_vain(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    struct job_tiles *job = context;
+    double values[2][2];
+    ek_transfer transfers[2];
+    int64_t wrong = 0;
+    (void)payload, (void)bytes;
+    for (int i = 0; i < 2; i++)
+        wrong += ek_tiles_get_start(worker, job->tiles, (int64_t)i * job_size,
+                                    values[i], 2, &transfers[i]) != EK_OK;
+    for (int i = 0; i < 2; i++)
+        wrong += ek_tiles_wait(worker, &transfers[i]) != EK_ERR_MPI;
+    note(job, wrong);
+    return 0;
+}
+
+/* The owner refuses both; neither wait says that something has come. */
+static void waits_end_where_communication_fails(void)
+{
+    static struct job_tiles job;
+    static int shift;
+    ek_options options = job_options();
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function wait = job_register(tasks, "wait", wait_in_vain, &job);
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    if (is_apart() && job_size > 1) {
+        shape.count = (int64_t)2 * job_size;
+        shape.length = 2;
+        shape.owner_of = owner_that_moves;
+        shape.context = &shift;
+        JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+        ek_set_sink(hush, NULL, EK_LEVEL_NONE);
+        shift = job_rank == 0;
+        CHECK_EQ_INT(ek_add_range(tasks, wait, 0, job_rank == 0), EK_OK);
+        JOB_STATUS(ek_process(tasks, NULL), EK_ERR_MPI);
+        expect(&job, 1);
+        ek_tiles_destroy(&job.tiles);
+        ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    }
     ek_destroy(&tasks);
 }
 
@@ -756,5 +807,6 @@ int main(int argc, char **argv)
     JOB_RUN(stores_that_went_with_their_collection_are_refused);
     JOB_RUN(bad_shapes_are_refused);
     JOB_RUN(open_transfers_fail_their_task);
+    JOB_RUN(waits_end_where_communication_fails);
     return job_result();
 }
