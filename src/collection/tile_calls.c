@@ -173,25 +173,47 @@ static ek_status begin(struct ek_worker *worker, struct eki_tile_call *call,
     return EK_OK;
 }
 
+static struct eki_tile_call get_call(ek_tiles *tiles, int64_t tile, double *to,
+                                     int64_t length)
+{
+    return (struct eki_tile_call){.verb = EKI_TILE_GET,
+                                  .store = tiles,
+                                  .tile = tile,
+                                  .to = to,
+                                  .length = length};
+}
+
+static struct eki_tile_call put_call(ek_tiles *tiles, int64_t tile,
+                                     const double *from, int64_t length)
+{
+    return (struct eki_tile_call){.verb = EKI_TILE_PUT,
+                                  .store = tiles,
+                                  .tile = tile,
+                                  .from = from,
+                                  .length = length};
+}
+
+static struct eki_tile_call add_call(ek_tiles *tiles, int64_t tile,
+                                     double alpha, const double *from,
+                                     int64_t length)
+{
+    struct eki_tile_call call = put_call(tiles, tile, from, length);
+    call.verb = EKI_TILE_ADD;
+    call.alpha = alpha;
+    return call;
+}
+
 ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        double *values, int64_t length)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_GET,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .to = values,
-                                 .length = length};
+    struct eki_tile_call call = get_call(tiles, tile, values, length);
     return run(worker, &call, "ek_tiles_get");
 }
 
 ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        const double *values, int64_t length)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_PUT,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .from = values,
-                                 .length = length};
+    struct eki_tile_call call = put_call(tiles, tile, values, length);
     return run(worker, &call, "ek_tiles_put");
 }
 
@@ -199,12 +221,7 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                               double alpha, const double *values,
                               int64_t length)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_ADD,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .from = values,
-                                 .length = length,
-                                 .alpha = alpha};
+    struct eki_tile_call call = add_call(tiles, tile, alpha, values, length);
     return run(worker, &call, "ek_tiles_accumulate");
 }
 
@@ -212,11 +229,7 @@ ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              double *values, int64_t length,
                              ek_transfer *transfer)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_GET,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .to = values,
-                                 .length = length};
+    struct eki_tile_call call = get_call(tiles, tile, values, length);
     return begin(worker, &call, "ek_tiles_get_start", transfer);
 }
 
@@ -224,11 +237,7 @@ ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              const double *values, int64_t length,
                              ek_transfer *transfer)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_PUT,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .from = values,
-                                 .length = length};
+    struct eki_tile_call call = put_call(tiles, tile, values, length);
     return begin(worker, &call, "ek_tiles_put_start", transfer);
 }
 
@@ -237,12 +246,7 @@ ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
                                     const double *values, int64_t length,
                                     ek_transfer *transfer)
 {
-    struct eki_tile_call call = {.verb = EKI_TILE_ADD,
-                                 .store = tiles,
-                                 .tile = tile,
-                                 .from = values,
-                                 .length = length,
-                                 .alpha = alpha};
+    struct eki_tile_call call = add_call(tiles, tile, alpha, values, length);
     return begin(worker, &call, "ek_tiles_accumulate_start", transfer);
 }
 
