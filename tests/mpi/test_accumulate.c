@@ -10,7 +10,7 @@
  * ACCUMULATES are about how many run (the suite has 10,000 of them, two ranks
  * 1,000,000 in seconds); LEVEL is the MPI thread level, 0 ... 3.
  */
-#include "job.h"
+#include "sums.h"
 
 #include <evenkeel_tiles.h>
 
@@ -34,14 +34,6 @@ struct step {
 
 static ek_tiles *sums, *fixed, *own; /* added to, read, put */
 static int64_t tasks_in_job;
-
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* Most tiles are short, some need several messages. */
 static int64_t length_of(int64_t tile, void *context)

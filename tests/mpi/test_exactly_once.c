@@ -10,19 +10,13 @@
  * TASKS is about how many run in all; LEVEL the MPI thread level, 1 ... 3;
  * uneven: ranks have 1, 2, ... WORKERS workers.
  */
-#include "job.h"
+#include "sums.h"
 
 /* A task: its number decides all that it does. */
 struct piece {
     uint64_t key;
     int32_t depth;   /* 0: spawns nothing */
     int32_t is_kept; /* held by the collection: a seed, or kept */
-};
-
-/* A multiset of tasks. */
-struct sums {
-    int64_t n;
-    uint64_t first, second;
 };
 
 /* What a worker has seen in this iteration. */
@@ -39,36 +33,6 @@ static ek_function piece_function, index_function;
 static struct sums held; /* by the collections of this job, on this rank */
 static struct tally *tallies;
 static _Atomic int may_stop;
-
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static void add(struct sums *sums, uint64_t key)
-{
-    sums->n++;
-    sums->first += mix(key);
-    sums->second += mix(key ^ 0x5555555555555555u);
-}
-
-static void join(struct sums *sums, const struct sums *other, int sign)
-{
-    sums->n += sign * other->n;
-    sums->first += (uint64_t)sign * other->first;
-    sums->second += (uint64_t)sign * other->second;
-}
-
-/* Of all ranks. */
-static struct sums whole(struct sums sums)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &sums, 3, MPI_UINT64_T, MPI_SUM,
-                  MPI_COMM_WORLD);
-    return sums;
-}
 
 /* Most tasks take nothing, some a microsecond or ten, few sleep. */
 static void work(ek_worker *worker, uint64_t chance)

@@ -9,13 +9,7 @@
  * TASKS is about how many tasks of chains run in all; COLLECTIONS how many are
  * open at once, for so many ROUNDS.
  */
-#include "job.h"
-
-/* A multiset of tasks. */
-struct sums {
-    int64_t n;
-    uint64_t first, second;
-};
+#include "sums.h"
 
 /* A link of a chain: its key decides what it does. */
 struct link {
@@ -47,40 +41,11 @@ static int64_t tasks_in_all = 20000;
 static int collections = 64, rounds = 200;
 static int round_now;
 
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static void add(struct sums *sums, uint64_t key)
-{
-    sums->n++;
-    sums->first += mix(key);
-    sums->second += mix(key ^ 0x5555555555555555u);
-}
-
-static void join(struct sums *sums, const struct sums *other, int sign)
-{
-    sums->n += sign * other->n;
-    sums->first += (uint64_t)sign * other->first;
-    sums->second += (uint64_t)sign * other->second;
-}
-
-static struct sums sum_of_ranks(struct sums sums)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &sums, 3, MPI_UINT64_T, MPI_SUM,
-                  MPI_COMM_WORLD);
-    return sums;
-}
-
 static void check_sums(struct sums here, struct sums expected_here,
                        const char *what, int at)
 {
-    struct sums value = sum_of_ranks(here);
-    struct sums expected = sum_of_ranks(expected_here);
+    struct sums value = whole(here);
+    struct sums expected = whole(expected_here);
     if (value.n == expected.n && value.first == expected.first &&
         value.second == expected.second)
         return;
@@ -210,7 +175,7 @@ static int64_t run_one(int at)
         join(&all.spawned, &one->tallies[here].spawned, 1);
     }
     check_sums(all.ran, one->held, "ran", at);
-    CHECK_EQ_INT(report.tasks, sum_of_ranks(all.ran).n);
+    CHECK_EQ_INT(report.tasks, whole(all.ran).n);
     CHECK_EQ_INT(report.spawned, 0);
     join(&one->held, &all.discarded, -1);
     join(&ring[(at + 1) % CHAIN].held, &all.spawned, 1);
@@ -230,7 +195,7 @@ static void call_between(int at, uint64_t chance)
                    EK_OK);
     if (chance % 5 == 2)
         check_held(at, "held after");
-    if (chance % 16 == 7 || sum_of_ranks(ring[at].held).n > 4000) {
+    if (chance % 16 == 7 || whole(ring[at].held).n > 4000) {
         CHECK_EQ_INT(ek_clear(ring[at].tasks), EK_OK);
         ring[at].held = (struct sums){0};
     }
