@@ -19,17 +19,17 @@ static int name_width(const struct comparison *comparison)
 void trial_begin(struct trial *trial, const struct job *job)
 {
     static const char titles[] =
-        "%-*s %8s %8s %15s %7s %7s %8s %9s %17s %17s  %s\n";
+        "%-*s %8s %8s %15s %7s %7s %7s %8s %9s %17s %17s  %s\n";
     if (!trial->is_first || !is_first_rank())
         return;
     printf("%lld tasks, %d workers\n\n", (long long)job->total,
            job_workers(job));
     printf(titles, name_width(trial->comparison), "", "it 1", "it >= 2",
-           "least-most", "faster", "", "cpu per", "tasks", "steals it 1",
-           "steals last", trial->comparison->quantity);
+           "least-most", "faster", "effi-", "", "cpu per", "tasks",
+           "steals it 1", "steals last", trial->comparison->quantity);
     printf(titles, name_width(trial->comparison), "mode", "s", "median s", "s",
-           "x first", "speed", "worker s", "last it", "tried/successful",
-           "tried/successful", trial->comparison->unit);
+           "x first", "ciency", "speed", "worker s", "last it",
+           "tried/successful", "tried/successful", trial->comparison->unit);
 }
 
 void trial_add(struct trial *trial, double seconds,
@@ -41,8 +41,14 @@ void trial_add(struct trial *trial, double seconds,
         samples->first = *process;
     } else {
         samples->later_s[samples->later++] = seconds;
+        samples->efficiency += process->efficiency;
         samples->speed += process->speed;
         samples->cpu_s += process->cpu_s / (double)process->workers;
+        samples->work_s += process->work_s;
+        samples->tile_wait_s += process->tile_wait_s;
+        samples->tile_gets += process->tile_gets;
+        samples->tile_hits += process->tile_hits;
+        samples->tile_bytes += process->tile_bytes;
     }
     samples->last = *process;
 }
@@ -81,15 +87,38 @@ static void print_row(const struct trial *trial, struct samples *base)
     if (later > 0)
         snprintf(spread, sizeof spread, "%.4f-%.4f", samples->later_s[0],
                  samples->later_s[later - 1]);
-    printf("%-*s %8.4f %8.4f %15s %7.2f %6.1f%% %8.4f %9lld %9.1f/%7.1f "
-           "%9.1f/%7.1f  %.*f\n",
+    printf("%-*s %8.4f %8.4f %15s %7.2f %6.1f%% %6.1f%% %8.4f %9lld "
+           "%9.1f/%7.1f %9.1f/%7.1f  %.*f\n",
            name_width(trial->comparison), trial->mode->name, first_s, later_s,
            spread, median(base->later_s, base->later) / later_s,
-           100 * samples->speed / later, samples->cpu_s / later,
-           (long long)last->tasks, first->attempted_mean,
-           first->successful_mean, last->attempted_mean, last->successful_mean,
-           trial->comparison->decimals, trial->value);
+           100 * samples->efficiency / later, 100 * samples->speed / later,
+           samples->cpu_s / later, (long long)last->tasks,
+           first->attempted_mean, first->successful_mean, last->attempted_mean,
+           last->successful_mean, trial->comparison->decimals, trial->value);
     fflush(stdout);
+}
+
+/* What went between nodes; nothing where nothing did. */
+static void print_tiles(const struct comparison *comparison,
+                        const struct samples *samples)
+{
+    static const char titles[] = "%-*s %10s %7s %8s\n";
+    int64_t bytes = 0;
+    for (int i = 0; i < comparison->modes->count; i++)
+        bytes += samples[i].tile_bytes;
+    if (bytes == 0 || !is_first_rank())
+        return;
+    printf("\nper iteration >= 2\n");
+    printf(titles, name_width(comparison), "", "tiles", "cache", "");
+    printf(titles, name_width(comparison), "mode", "MB", "hits", "waiting");
+    for (int i = 0; i < comparison->modes->count; i++) {
+        const struct samples *of = &samples[i];
+        printf("%-*s %10.2f %6.1f%% %7.1f%%\n", name_width(comparison),
+               comparison->modes->modes[i].name,
+               (double)of->tile_bytes * 1e-6 / of->later,
+               100 * (double)of->tile_hits / fmax((double)of->tile_gets, 1),
+               100 * of->tile_wait_s / of->work_s);
+    }
 }
 
 static void print_end(const struct trial *base)
@@ -166,8 +195,10 @@ bool comparison_run(const struct comparison *comparison,
     bool is_good = true;
     for (int round = 0; is_good && round < comparison->rounds; round++)
         is_good = run_round(comparison, round, samples, &base, message);
-    if (is_good)
+    if (is_good) {
+        print_tiles(comparison, samples);
         print_end(&base);
+    }
     for (int i = 0; i < modes; i++) {
         free(samples[i].first_s);
         free(samples[i].later_s);

@@ -43,7 +43,9 @@ struct samples {
     double *first_s; /* [rounds] seconds of iteration 1 ... */
     double *later_s; /* [later] ... and of the others of all rounds */
     int later;
-    double speed, cpu_s;     /* sums over these others */
+    /* Sums over these others. */
+    double efficiency, speed, cpu_s, work_s, tile_wait_s;
+    int64_t tile_gets, tile_hits, tile_bytes;
     ek_process_report first; /* of the last round: iteration 1 ... */
     ek_process_report last;  /* ... and the last one */
 };
@@ -75,7 +77,8 @@ void trial_add(struct trial *trial, double seconds,
 void trial_end(struct trial *trial, double value, bool is_converged);
 
 /**
- * Run every mode in each round and print what each took, in the last one.
+ * Run every mode in each round and print what each took, in the last one; and
+ * where tiles went between nodes how many.
  *
  * @return false with a message when a mode failed or values differ.
  *

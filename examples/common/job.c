@@ -52,6 +52,8 @@ ek_status job_open(const struct job_setup *setup,
     collection.name = options->name;
     collection.payload_bytes = 16; /* a number; ranges need 16 */
     collection.ignore_environment = setup->ignore_environment;
+    if (setup->record)
+        collection.record = setup->record;
     ek_status status = ek_create(setup->comm, &collection, &job->tasks);
     if (status == EK_OK)
         status = set_mode(&setup->mode, job->tasks);

@@ -17,6 +17,7 @@ struct job_setup {
     MPI_Comm comm;
     struct mode mode;
     bool ignore_environment; /* do not look at EVENKEEL_* */
+    const char *record;      /* of ek_options; NULL: none */
 };
 
 struct job;

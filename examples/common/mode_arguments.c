@@ -17,6 +17,8 @@ static const struct option options[] = {
     {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
      .help = "with --compare: rounds, each with all modes (1)"},
+    {"--record", "FILE", AT(record), OPTION_TEXT,
+     .help = "write how long each task takes (.ekr); not with --compare"},
 };
 
 const struct command_line mode_command_line = {OPTION_ROWS(options)};
@@ -40,6 +42,9 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
         return message_set(message, MODES_OWN_POLICIES);
     if (shared->rounds > 0 && !shared->has_compare)
         return message_set(message, "--repeat needs --compare");
+    if (shared->record && shared->has_compare)
+        return message_set(message,
+                           "--compare and --record do not go together");
     if (shared->rounds == 0)
         shared->rounds = 1;
     shared->mode =

@@ -16,7 +16,8 @@ struct mode_arguments {
     struct mode_list compared; /* what that comes to */
     int iterations;            /* at most */
     bool has_compare;
-    int rounds; /* of a comparison */
+    int rounds;         /* of a comparison */
+    const char *record; /* file of durations; NULL: none */
 };
 
 /** To be shared by a program's own command line. */

@@ -26,7 +26,8 @@ static int solve(const struct problem *problem,
                  const struct mode_arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
-                                    .mode = arguments->mode};
+                                    .mode = arguments->mode,
+                                    .record = arguments->record};
     struct scf_options options = options_of(problem);
     struct scf_result result;
     struct message message;
@@ -55,7 +56,9 @@ static bool run_trial(struct trial *trial, const void *context,
                       struct message *message)
 {
     const struct problem *problem = context;
-    const struct job_setup setup = {MPI_COMM_WORLD, *trial->mode, true};
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = *trial->mode,
+                                    .ignore_environment = true};
     struct scf_options options = options_of(problem);
     struct scf_result result;
     struct fock *fock;

@@ -20,12 +20,10 @@ static const struct option options[] = {
      .help = "stop when the density changes by less (5e-4)"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null"},
-    {"--record", "FILE", AT(record.file), OPTION_TEXT,
-     .help = "with --count: write how long each task takes (.ekr), as"},
     {"--integral-ns", "NS", AT(record.integral_ns), OPTION_NUMBER(0, 1e9),
-     .help = "its integrals say (31), ..."},
+     .help = "with --count and --record: what an integral takes (31) ..."},
     {"--test-ns", "NS", AT(record.test_ns), OPTION_NUMBER(0, 1e9),
-     .help = "... and its tests whether they matter (1)"},
+     .help = "... and a test whether it matters (1)"},
 };
 
 static const struct command_line line = {OPTION_ROWS(options),
@@ -59,7 +57,6 @@ bool arguments_parse(char **argv, struct arguments *arguments,
         return false;
     if (arguments->shared.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
-    if (arguments->record.file && !arguments->has_count)
-        return message_set(message, "--record needs --count");
+    arguments->record.file = arguments->shared.record;
     return true;
 }

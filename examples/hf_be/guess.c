@@ -11,8 +11,9 @@
 /* The SCF of one atom; its density goes to that atom's guess. */
 static bool run_atom(struct system *atom, struct message *message)
 {
-    const struct job_setup setup = {MPI_COMM_SELF, mode_find("static", NULL),
-                                    true};
+    const struct job_setup setup = {.comm = MPI_COMM_SELF,
+                                    .mode = mode_find("static", NULL),
+                                    .ignore_environment = true};
     const struct fock_options fock_options = {CHAIN_ATOM_FUNCTIONS,
                                               ATOM_SCREEN};
     const struct scf_options options = {.iterations = ATOM_ITERATIONS,

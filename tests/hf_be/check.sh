@@ -83,6 +83,11 @@ check_record() {
         fail "other ids"
     hf_be "$1" "$2" --count --tile 7
     ! grep -q integrals "$folder/out" || fail "counted without a record"
+    hf_be "$1" "$2" --atoms 1 --tile 5 --iterations 50 --record "$folder/be1.ekr"
+    "$EK_RECORD" text "$folder/be1.ekr" | awk -v iterations="$(column 1 | wc -l)" '
+        /^iteration/ { i++ } /^task/ { tasks++ }
+        END { exit i != iterations || tasks != 81 * i }' ||
+        fail "a run was not recorded"
     run "$1" "$2" --count --record /none/be4.ekr
     [ $? -eq 1 ] || fail "a record that cannot be written: not 1"
     grep -q "cannot write '/none/be4.ekr'" "$folder/err" ||
@@ -143,7 +148,7 @@ check_bad_input() {
     expect "restore: 'best' is not allowed" --policy best --count
     expect "steal: 'best' is not allowed; allowed: random" --steal best
     expect '--compare and --count do not go together' --compare --count
-    expect '--record needs --count' --record be4.ekr
+    expect '--compare and --record do not go together' --compare --record be4.ekr
     expect "--test-ns is '-1'; allowed is a number from 0 to" --test-ns -1
     expect '--compare and --modes have policies of their own' --compare --policy auto
     expect '--compare and --modes have policies of their own' --compare --steal none
