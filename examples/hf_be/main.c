@@ -76,33 +76,16 @@ static int run_scf(const struct arguments *arguments)
     return status;
 }
 
-static void print_count(const struct count_record *record,
-                        const struct count *count)
-{
-    printf("%lld tasks, %lld non-null, %d workers, %.2e tasks/s per worker\n",
-           (long long)count->tasks, (long long)count->non_null, count->workers,
-           count->rate);
-    if (record->file)
-        printf("%lld integrals, %lld tests: %.6g s, the longest task %.6g s\n",
-               (long long)count->sum.integrals, (long long)count->sum.tests,
-               count_ns(record, count->sum) * 1e-9, count->longest_ns * 1e-9);
-}
-
 static int run_count(const struct arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = arguments->shared.mode};
     struct chain chain;
-    struct count count = {0};
     chain_make(arguments->atoms, arguments->spacing, &chain);
-    ek_status status = count_tasks(&setup, &chain, &arguments->fock,
-                                   &arguments->record, &count);
+    int status =
+        count_tasks(&setup, &chain, &arguments->fock, &arguments->record);
     chain_free(&chain);
-    if (status != EK_OK)
-        return complain_status(status);
-    if (is_first_rank())
-        print_count(&arguments->record, &count);
-    return EXIT_GOOD;
+    return status;
 }
 
 static int run(const struct arguments *arguments)
