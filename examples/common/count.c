@@ -108,8 +108,6 @@ int count_run(const struct job_setup *setup,
                                             .context = options->context};
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_options collection = EK_OPTIONS_INIT;
-    if (options->record)
-        collection.record = options->record;
     collection.worker_create = mine_create;
     collection.worker_end = mine_end;
     collection.worker_destroy = mine_destroy;

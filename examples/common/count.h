@@ -26,7 +26,6 @@ struct count_options {
     int64_t total;        /* tasks, numbered 0 ... total - 1 */
     ek_task_fn *task;     /* discards null tasks; count_add() for others */
     void *context;        /* of @p task; borrowed */
-    const char *record;   /* file for how long each would take; or NULL */
 
     bool has_work;                  /* count_add() is called */
     const char *kinds[COUNT_KINDS]; /* names of the units */
@@ -38,7 +37,8 @@ void count_add(ek_worker *worker, const struct count_work *work);
 
 /**
  * Run all tasks once, and print how many are not null, how fast they were
- * gone through, and how much there is to do.
+ * gone through, and how much there is to do; a record of @p setup says how
+ * long each would take.
  *
  * @return how the program ends.
  *

@@ -20,9 +20,9 @@ static const struct option options[] = {
      .help = "stop when the density changes by less (5e-4)"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null"},
-    {"--integral-ns", "NS", AT(record.integral_ns), OPTION_NUMBER(0, 1e9),
+    {"--integral-ns", "NS", AT(cost.integral_ns), OPTION_NUMBER(0, 1e9),
      .help = "with --count and --record: what an integral takes (31) ..."},
-    {"--test-ns", "NS", AT(record.test_ns), OPTION_NUMBER(0, 1e9),
+    {"--test-ns", "NS", AT(cost.test_ns), OPTION_NUMBER(0, 1e9),
      .help = "... and a test whether it matters (1)"},
 };
 
@@ -47,16 +47,14 @@ bool arguments_answer(char **argv)
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
-    *arguments =
-        (struct arguments){.atoms = 4,
-                           .spacing = 4.0,
-                           .converge = 5e-4,
-                           .fock = {.width = 10, .screen = 1e-6},
-                           .record = {.integral_ns = 31, .test_ns = 1}};
+    *arguments = (struct arguments){.atoms = 4,
+                                    .spacing = 4.0,
+                                    .converge = 5e-4,
+                                    .fock = {.width = 10, .screen = 1e-6},
+                                    .cost = {.integral_ns = 31, .test_ns = 1}};
     if (!mode_arguments_parse(&line, argv, arguments, message))
         return false;
     if (arguments->shared.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
-    arguments->record.file = arguments->shared.record;
     return true;
 }

@@ -15,7 +15,7 @@ struct arguments {
     double converge;
     struct fock_options fock;
     bool has_count;
-    struct count_record record;
+    struct count_cost cost;
 };
 
 /** As command_line_answer(). */

@@ -27,9 +27,9 @@ static int count_task(ek_worker *worker, const void *payload, size_t bytes,
 
 int count_tasks(const struct job_setup *setup, const struct chain *chain,
                 const struct fock_options *options,
-                const struct count_record *record)
+                const struct count_cost *cost)
 {
-    struct counted counted = {.has_tally = record->file};
+    struct counted counted = {.has_tally = setup->record != NULL};
     tiles_make(chain, options->width, options->screen, &counted.tiles);
     if (counted.has_tally)
         tally_make(chain, &counted.tiles, &counted.tally);
@@ -38,10 +38,9 @@ int count_tasks(const struct job_setup *setup, const struct chain *chain,
         .total = tiles_tasks(&counted.tiles),
         .task = count_task,
         .context = &counted,
-        .record = record->file,
         .has_work = counted.has_tally,
         .kinds = {"integrals", "tests"},
-        .unit_ns = {record->integral_ns, record->test_ns}};
+        .unit_ns = {cost->integral_ns, cost->test_ns}};
     int status = count_run(setup, &count);
     tally_free(&counted.tally);
     tiles_free(&counted.tiles);

@@ -9,9 +9,8 @@
 #include "chain.h"
 #include "fock.h"
 
-/** What is recorded. */
-struct count_record {
-    const char *file;   /* NULL: nothing */
+/** How long tasks would take, for a record. */
+struct count_cost {
     double integral_ns; /* what an integral takes, ... */
     double test_ns;     /* ... and what a test takes whether it matters */
 };
@@ -24,6 +23,6 @@ struct count_record {
  */
 int count_tasks(const struct job_setup *setup, const struct chain *chain,
                 const struct fock_options *options,
-                const struct count_record *record);
+                const struct count_cost *cost);
 
 #endif

@@ -79,11 +79,12 @@ static int run_scf(const struct arguments *arguments)
 static int run_count(const struct arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
-                                    .mode = arguments->shared.mode};
+                                    .mode = arguments->shared.mode,
+                                    .record = arguments->shared.record};
     struct chain chain;
     chain_make(arguments->atoms, arguments->spacing, &chain);
     int status =
-        count_tasks(&setup, &chain, &arguments->fock, &arguments->record);
+        count_tasks(&setup, &chain, &arguments->fock, &arguments->cost);
     chain_free(&chain);
     return status;
 }
