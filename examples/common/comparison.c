@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L
 #include "common/comparison.h"
 
 #include <math.h>
@@ -192,6 +193,8 @@ bool comparison_run(const struct comparison *comparison,
         samples[i].first_s = allocate(rounds, sizeof(double));
         samples[i].later_s = allocate(later, sizeof(double));
     }
+    unsetenv("EVENKEEL_RESTORE");
+    unsetenv("EVENKEEL_STEAL");
     bool is_good = true;
     for (int round = 0; is_good && round < comparison->rounds; round++)
         is_good = run_round(comparison, round, samples, &base, message);

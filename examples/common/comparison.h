@@ -77,7 +77,8 @@ void trial_add(struct trial *trial, double seconds,
 void trial_end(struct trial *trial, double value, bool is_converged);
 
 /**
- * Run every mode in each round and print what each took, in the last one; and
+ * Run every mode, whatever the environment says of policies, in each round and
+ * print what each took, in the last one; and
  * where tiles went between nodes how many.
  *
  * @return false with a message when a mode failed or values differ.

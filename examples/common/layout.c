@@ -42,27 +42,67 @@ static bool is_grid(int dimensions, const int *grid, int processes)
     return true;
 }
 
-bool layout_make(int dimensions, const int64_t *extent, const int64_t *width,
-                 int processes, const int *grid, struct layout *layout)
+/* Deal out the tiles of a layout that is cut. */
+static bool deal(struct layout *layout, int processes, const int *grid)
 {
     int64_t entries = 1;
-    if (dimensions < 1 || dimensions > LAYOUT_DIMENSIONS_MAX || processes < 1)
-        return false;
-    *layout = (struct layout){.dimensions = dimensions, .tiles = 1};
+    int dimensions = layout->dimensions;
+    layout->tiles = 1;
     for (int d = 0; d < dimensions; d++) {
-        if (extent[d] < 1 || width[d] < 1 || entries > INT64_MAX / extent[d])
+        if (entries > INT64_MAX / layout->extent[d])
             return false;
-        entries *= extent[d];
-        layout->extent[d] = extent[d];
-        layout->width[d] = width[d];
-        layout->blocks[d] = (extent[d] - 1) / width[d] + 1;
+        entries *= layout->extent[d];
         layout->tiles *= layout->blocks[d];
     }
+    if (processes < 1)
+        return false;
     if (grid)
         memcpy(layout->grid, grid, (size_t)dimensions * sizeof *grid);
     else
         layout_grid(dimensions, layout->blocks, processes, layout->grid);
     return is_grid(dimensions, layout->grid, processes);
+}
+
+static bool is_rank(int dimensions)
+{
+    return dimensions >= 1 && dimensions <= LAYOUT_DIMENSIONS_MAX;
+}
+
+bool layout_make(int dimensions, const int64_t *extent, const int64_t *width,
+                 int processes, const int *grid, struct layout *layout)
+{
+    if (!is_rank(dimensions))
+        return false;
+    *layout = (struct layout){.dimensions = dimensions};
+    for (int d = 0; d < dimensions; d++) {
+        if (extent[d] < 1 || width[d] < 1)
+            return false;
+        layout->extent[d] = extent[d];
+        layout->width[d] = width[d];
+        layout->blocks[d] = (extent[d] - 1) / width[d] + 1;
+    }
+    return deal(layout, processes, grid);
+}
+
+bool layout_make_at(int dimensions, const int64_t *blocks,
+                    const int64_t *const *edge, int processes, const int *grid,
+                    struct layout *layout)
+{
+    if (!is_rank(dimensions))
+        return false;
+    *layout = (struct layout){.dimensions = dimensions};
+    for (int d = 0; d < dimensions; d++) {
+        if (blocks[d] < 1 || edge[d][0] != 0)
+            return false;
+        for (int64_t b = 0; b < blocks[d]; b++) {
+            if (edge[d][b + 1] <= edge[d][b])
+                return false;
+        }
+        layout->extent[d] = edge[d][blocks[d]];
+        layout->blocks[d] = blocks[d];
+        layout->edge[d] = edge[d];
+    }
+    return deal(layout, processes, grid);
 }
 
 int64_t layout_tile(const struct layout *layout, const int64_t *index)
@@ -86,9 +126,10 @@ void layout_bounds(const struct layout *layout, int64_t tile, int64_t *first,
 {
     layout_index(layout, tile, first);
     for (int d = 0; d < layout->dimensions; d++) {
-        first[d] *= layout->width[d];
-        int64_t rest = layout->extent[d] - first[d];
-        width[d] = rest < layout->width[d] ? rest : layout->width[d];
+        const int64_t block = first[d], *edge = layout->edge[d];
+        first[d] = edge ? edge[block] : block * layout->width[d];
+        int64_t rest = (edge ? edge[block + 1] : layout->extent[d]) - first[d];
+        width[d] = edge || rest < layout->width[d] ? rest : layout->width[d];
     }
 }
 

@@ -2,11 +2,11 @@
 /*
  * Matrices and tensors, cut into tiles that are dealt out block-cyclically.
  *
- * Each dimension is cut into *blocks* of equal width, of which the last may be
- * narrower, and a *tile* is a block of each dimension.  Processes form a grid:
- * block b of a dimension belongs to place b modulo the processes of the grid in
- * that dimension.  Tiles, as places of the grid, are numbered with the last
- * index fastest, and so are the entries within a tile.
+ * Each dimension is cut into *blocks*, of equal width, of which the last may be
+ * narrower, or at given edges, and a *tile* is a block of each dimension.
+ * Processes form a grid: block b of a dimension belongs to place b modulo the
+ * processes of the grid in that dimension.  Tiles, as places of the grid, are
+ * numbered with the last index fastest, and so are the entries within a tile.
  *
  *     layout_make(2, extents, widths, size, NULL, &layout);
  *     shape.count = layout.tiles;
@@ -30,7 +30,8 @@ struct layout {
     int64_t extent[LAYOUT_DIMENSIONS_MAX]; /* entries ... */
     int64_t width[LAYOUT_DIMENSIONS_MAX];  /* ... of each block but the last */
     int64_t blocks[LAYOUT_DIMENSIONS_MAX];
-    int grid[LAYOUT_DIMENSIONS_MAX]; /* processes */
+    const int64_t *edge[LAYOUT_DIMENSIONS_MAX]; /* NULL: blocks of a width */
+    int grid[LAYOUT_DIMENSIONS_MAX];            /* processes */
     int64_t tiles;
 };
 
@@ -49,6 +50,20 @@ struct layout {
  */
 bool layout_make(int dimensions, const int64_t *extent, const int64_t *width,
                  int processes, const int *grid, struct layout *layout);
+
+/**
+ * Cut a tensor at edges.
+ *
+ * @param[in]  blocks  Of each dimension, 1 or more.
+ * @param[in]  edge    [blocks + 1] of each dimension: first entries of its
+ *                     blocks, from 0, and all its entries; increasing.
+ *                     Borrowed.
+ *
+ * @return As layout_make().
+ */
+bool layout_make_at(int dimensions, const int64_t *blocks,
+                    const int64_t *const *edge, int processes, const int *grid,
+                    struct layout *layout);
 
 /**
  * Choose a grid: prime factors of @p processes, the largest first, each in the

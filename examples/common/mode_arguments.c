@@ -66,5 +66,6 @@ void mode_arguments_help(const struct command_line *line, FILE *stream)
     modes_help(stream);
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
-            "win over --policy\nand --steal.\n");
+            "win over --policy\nand --steal; with --compare not "
+            "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n");
 }

@@ -57,8 +57,7 @@ static bool run_trial(struct trial *trial, const void *context,
 {
     const struct problem *problem = context;
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
-                                    .mode = *trial->mode,
-                                    .ignore_environment = true};
+                                    .mode = *trial->mode};
     struct scf_options options = options_of(problem);
     struct scf_result result;
     struct fock *fock;

@@ -59,6 +59,27 @@ static void tensors_up_to_rank_6_are_covered(void)
     }
 }
 
+static void blocks_may_be_cut_at_edges(void)
+{
+    const int64_t rows[] = {0, 3, 4, 9}, columns[] = {0, 5, 7},
+                  no[] = {0, 3, 3};
+    const int64_t *const edge[] = {rows, columns}, *const bad[] = {rows, no};
+    struct layout layout;
+    int64_t first[2], width[2], entries = 0;
+    CHECK(layout_make_at(2, (int64_t[]){3, 2}, edge, 2, NULL, &layout));
+    CHECK_EQ_INT(layout.tiles, 6);
+    layout_bounds(&layout, 5, first, width);
+    CHECK_EQ_INT(first[0], 4);
+    CHECK_EQ_INT(width[0], 5);
+    CHECK_EQ_INT(first[1], 5);
+    CHECK_EQ_INT(width[1], 2);
+    for (int64_t tile = 0; tile < layout.tiles; tile++)
+        entries += layout_length(tile, &layout);
+    CHECK_EQ_INT(entries, 63);
+    CHECK(!layout_make_at(2, (int64_t[]){3, 2}, bad, 2, NULL, &layout));
+    CHECK(!layout_make_at(2, (int64_t[]){3, 0}, edge, 2, NULL, &layout));
+}
+
 /* A dimension of one block shares nothing. */
 static void grids_follow_the_blocks(void)
 {
@@ -109,6 +130,7 @@ int main(void)
 {
     RUN(a_matrix_is_cut_into_tiles);
     RUN(tensors_up_to_rank_6_are_covered);
+    RUN(blocks_may_be_cut_at_edges);
     RUN(grids_follow_the_blocks);
     RUN(tiles_are_dealt_evenly);
     RUN(bad_shapes_are_refused);
