@@ -6,12 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Characters of operations per second, with a blank. */
+#define RATE_WIDTH 9
+
+static int peers_of(const struct comparison *comparison)
+{
+    int count = 0;
+    while (comparison->peers && comparison->peers[count].run)
+        count++;
+    return count;
+}
+
+/* Of a row: modes come first. */
+static const char *name_of(const struct comparison *comparison, int row)
+{
+    int modes = comparison->modes->count;
+    return row < modes ? comparison->modes->modes[row].name
+                       : comparison->peers[row - modes].name;
+}
+
 /* Characters of the longest name. */
 static int name_width(const struct comparison *comparison)
 {
     size_t width = 0;
-    for (int i = 0; i < comparison->modes->count; i++) {
-        size_t length = strlen(comparison->modes->modes[i].name);
+    for (int i = 0; i < comparison->modes->count + peers_of(comparison); i++) {
+        size_t length = strlen(name_of(comparison, i));
         width = length > width ? length : width;
     }
     return (int)width;
@@ -20,17 +39,19 @@ static int name_width(const struct comparison *comparison)
 void trial_begin(struct trial *trial, const struct job *job)
 {
     static const char titles[] =
-        "%-*s %8s %8s %15s %7s %7s %7s %8s %9s %17s %17s  %s\n";
+        "%-*s %8s %8s %15s %7s%*s %7s %7s %8s %9s %17s %17s  %s\n";
     if (!trial->is_first || !is_first_rank())
         return;
+    int rate = trial->comparison->operations > 0 ? RATE_WIDTH : 0;
     printf("%lld tasks, %d workers\n\n", (long long)job->total,
            job_workers(job));
     printf(titles, name_width(trial->comparison), "", "it 1", "it >= 2",
-           "least-most", "faster", "effi-", "", "cpu per", "tasks",
+           "least-most", "faster", rate, "", "effi-", "", "cpu per", "tasks",
            "steals it 1", "steals last", trial->comparison->quantity);
     printf(titles, name_width(trial->comparison), "mode", "s", "median s", "s",
-           "x first", "ciency", "speed", "worker s", "last it",
-           "tried/successful", "tried/successful", trial->comparison->unit);
+           "x first", rate, rate > 0 ? "GF/s" : "", "ciency", "speed",
+           "worker s", "last it", "tried/successful", "tried/successful",
+           trial->comparison->unit);
 }
 
 void trial_add(struct trial *trial, double seconds,
@@ -75,27 +96,39 @@ static double median(double *values, int count)
     return (values[count / 2] + values[(count - 1) / 2]) / 2;
 }
 
-static void print_row(const struct trial *trial, struct samples *base)
+/* The part of a row that modes and peers have. */
+static void print_times(const struct comparison *comparison, int row,
+                        const struct samples *samples, const char *first)
 {
-    struct samples *samples = trial->samples;
-    const ek_process_report *first = &samples->first, *last = &samples->last;
-    int rounds = trial->comparison->rounds, later = samples->later;
-    double first_s = median(samples->first_s, rounds);
-    double later_s = median(samples->later_s, later);
+    const struct samples *of = &samples[row], *base = &samples[0];
+    double later_s = median(of->later_s, of->later);
     char spread[40] = "-";
+    if (of->later > 0)
+        snprintf(spread, sizeof spread, "%.4f-%.4f", of->later_s[0],
+                 of->later_s[of->later - 1]);
+    printf("%-*s %8s %8.4f %15s %7.2f", name_width(comparison),
+           name_of(comparison, row), first, later_s, spread,
+           median(base->later_s, base->later) / later_s);
+    if (comparison->operations > 0)
+        printf("%*.2f", RATE_WIDTH, comparison->operations / later_s * 1e-9);
+}
+
+static void print_row(const struct trial *trial, int row,
+                      const struct samples *samples)
+{
+    const struct samples *of = &samples[row];
+    const ek_process_report *first = &of->first, *last = &of->last;
+    char first_s[40];
     if (!is_first_rank())
         return;
-    if (later > 0)
-        snprintf(spread, sizeof spread, "%.4f-%.4f", samples->later_s[0],
-                 samples->later_s[later - 1]);
-    printf("%-*s %8.4f %8.4f %15s %7.2f %6.1f%% %6.1f%% %8.4f %9lld "
-           "%9.1f/%7.1f %9.1f/%7.1f  %.*f\n",
-           name_width(trial->comparison), trial->mode->name, first_s, later_s,
-           spread, median(base->later_s, base->later) / later_s,
-           100 * samples->efficiency / later, 100 * samples->speed / later,
-           samples->cpu_s / later, (long long)last->tasks,
-           first->attempted_mean, first->successful_mean, last->attempted_mean,
-           last->successful_mean, trial->comparison->decimals, trial->value);
+    snprintf(first_s, sizeof first_s, "%.4f",
+             median(of->first_s, trial->comparison->rounds));
+    print_times(trial->comparison, row, samples, first_s);
+    printf(" %6.1f%% %6.1f%% %8.4f %9lld %9.1f/%7.1f %9.1f/%7.1f  %.*f\n",
+           100 * of->efficiency / of->later, 100 * of->speed / of->later,
+           of->cpu_s / of->later, (long long)last->tasks, first->attempted_mean,
+           first->successful_mean, last->attempted_mean, last->successful_mean,
+           trial->comparison->decimals, trial->value);
     fflush(stdout);
 }
 
@@ -115,7 +148,7 @@ static void print_tiles(const struct comparison *comparison,
     for (int i = 0; i < comparison->modes->count; i++) {
         const struct samples *of = &samples[i];
         printf("%-*s %10.2f %6.1f%% %7.1f%%\n", name_width(comparison),
-               comparison->modes->modes[i].name,
+               name_of(comparison, i),
                (double)of->tile_bytes * 1e-6 / of->later,
                100 * (double)of->tile_hits / fmax((double)of->tile_gets, 1),
                100 * of->tile_wait_s / of->work_s);
@@ -155,6 +188,24 @@ static bool run_trial(struct trial *trial, struct message *message)
                        reason.text[0] != '\0' ? reason.text : "failed");
 }
 
+static bool run_peers(const struct comparison *comparison, int round,
+                      struct samples *samples, struct message *message)
+{
+    for (int i = 0; i < peers_of(comparison); i++) {
+        int row = comparison->modes->count + i;
+        struct samples *of = &samples[row];
+        if (!comparison->peers[i].run(comparison->context,
+                                      &of->later_s[of->later], message))
+            return false;
+        of->later++;
+        if (round < comparison->rounds - 1 || !is_first_rank())
+            continue;
+        print_times(comparison, row, samples, "-");
+        printf("\n");
+    }
+    return true;
+}
+
 /* One round; BASE is the first trial of all. */
 static bool run_round(const struct comparison *comparison, int round,
                       struct samples *samples, struct trial *base,
@@ -176,9 +227,9 @@ static bool run_round(const struct comparison *comparison, int round,
         if (!check_value(&trial, base, message))
             return false;
         if (round == comparison->rounds - 1)
-            print_row(&trial, &samples[0]);
+            print_row(&trial, i, samples);
     }
-    return true;
+    return run_peers(comparison, round, samples, message);
 }
 
 bool comparison_run(const struct comparison *comparison,
@@ -187,9 +238,9 @@ bool comparison_run(const struct comparison *comparison,
     struct trial base = {.iterations = comparison->iterations};
     size_t rounds = (size_t)comparison->rounds;
     size_t later = rounds * (size_t)comparison->iterations;
-    int modes = comparison->modes->count;
-    struct samples *samples = allocate((size_t)modes, sizeof *samples);
-    for (int i = 0; i < modes; i++) {
+    int rows = comparison->modes->count + peers_of(comparison);
+    struct samples *samples = allocate((size_t)rows, sizeof *samples);
+    for (int i = 0; i < rows; i++) {
         samples[i].first_s = allocate(rounds, sizeof(double));
         samples[i].later_s = allocate(later, sizeof(double));
     }
@@ -202,7 +253,7 @@ bool comparison_run(const struct comparison *comparison,
         print_tiles(comparison, samples);
         print_end(&base);
     }
-    for (int i = 0; i < modes; i++) {
+    for (int i = 0; i < rows; i++) {
         free(samples[i].first_s);
         free(samples[i].later_s);
     }

@@ -25,6 +25,24 @@ struct trial;
 typedef bool trial_fn(struct trial *trial, const void *context,
                       struct message *message);
 
+/**
+ * Do the work of an iteration without the library.
+ *
+ * @param[out] seconds  It took.
+ *
+ * @return false with a message when it failed.
+ *
+ * Call: Collective.
+ */
+typedef bool peer_fn(const void *context, double *seconds,
+                     struct message *message);
+
+/** Who does that: a row below the modes. */
+struct peer {
+    const char *name;
+    peer_fn *run; /* NULL: ends a list */
+};
+
 /** What is compared. */
 struct comparison {
     const char *quantity, *unit; /* that modes agree on: "energy", "hartree" */
@@ -33,9 +51,11 @@ struct comparison {
     const char *work;            /* whose seconds are shown: "Fock builds" */
     int iterations;              /* at most */
     int rounds;                  /* each with all modes */
+    double operations;           /* of an iteration, for GF/s; 0: not counted */
     const struct mode_list *modes;
     trial_fn *run;
-    const void *context; /* of @p run */
+    const struct peer *peers; /* in each round after the modes; NULL: none */
+    const void *context;      /* of all that is run */
 };
 
 /** What the rounds of a mode have come to: a row. */
