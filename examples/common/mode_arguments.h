@@ -28,7 +28,8 @@ extern const struct command_line mode_command_line;
  *
  * @param[in]     line       Shares mode_command_line.
  * @param[in,out] arguments  Begins with a struct mode_arguments, whose defaults
- *                           are set here; to be freed, also on failure.
+ *                           are set here, but for iterations where it has
+ *                           some; to be freed, also on failure.
  */
 bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message);

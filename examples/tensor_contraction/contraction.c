@@ -231,21 +231,27 @@ bool products_next(struct products *products)
     return false;
 }
 
-/* Entries of a tile of all indices but those of one role. */
-static int64_t entries_without(const struct contraction *contraction,
-                               const struct product *product, enum role role)
+int64_t product_entries(const struct product *product, const struct term *term)
 {
     int64_t entries = 1;
-    for (int i = 0; i < contraction->expression.indices; i++) {
-        if (contraction->expression.role[i] != role)
-            entries *= product->width[i];
-    }
+    for (int d = 0; d < term->rank; d++)
+        entries *= product->width[term->index[d]];
     return entries;
+}
+
+static int64_t multiplications_of(const struct contraction *contraction,
+                                  const struct product *product)
+{
+    int64_t multiplications = 1;
+    for (int i = 0; i < contraction->expression.indices; i++)
+        multiplications *= product->width[i];
+    return multiplications;
 }
 
 struct work contraction_work(const struct contraction *contraction,
                              int64_t task)
 {
+    const struct expression *expression = &contraction->expression;
     struct work work = {0};
     struct products products;
     int64_t entries = 0;
@@ -254,14 +260,11 @@ struct work contraction_work(const struct contraction *contraction,
     products_begin(contraction, task, &products);
     while (products_next(&products)) {
         const struct product *product = &products.product;
-        int64_t multiplications = 1;
-        for (int i = 0; i < contraction->expression.indices; i++)
-            multiplications *= product->width[i];
-        work.flop += 2 * multiplications;
-        entries += entries_without(contraction, product, ROLE_A) +
-                   entries_without(contraction, product, ROLE_B);
+        work.flop += 2 * multiplications_of(contraction, product);
+        entries += product_entries(product, &expression->a) +
+                   product_entries(product, &expression->b);
         if (work.products++ == 0)
-            entries += entries_without(contraction, product, ROLE_CONTRACTED);
+            entries += product_entries(product, &expression->c);
     }
     work.bytes = entries * (int64_t)sizeof(double);
     return work;

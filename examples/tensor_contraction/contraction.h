@@ -76,7 +76,10 @@ void products_begin(const struct contraction *contraction, int64_t task,
 /** Go on to the next one; false: there is none. */
 bool products_next(struct products *products);
 
-/** What a task does, or one that is null would not. */
+/** Entries of the tile of a tensor in a product. */
+int64_t product_entries(const struct product *product, const struct term *term);
+
+/** What a task does; nothing if it is null. */
 struct work contraction_work(const struct contraction *contraction,
                              int64_t task);
 

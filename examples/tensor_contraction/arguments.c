@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arguments.h"
+#include "memory.h"
+#include "presets.h"
+
+#include <string.h>
+
+#define PRESET_DEFAULT "fifth"
+#define TILE_DEFAULT 20
+
+static const char *symmetry_words(void)
+{
+    return "none, spatial, spin";
+}
+
+static const char *task_words(void)
+{
+    return "tile, product";
+}
+
+static const char *start_words(void)
+{
+    return "blocks, owners";
+}
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+    {"--expression", "TEXT", AT(contraction.expression), OPTION_TEXT,
+     .help = "what is contracted (" EXPRESSION_DEFAULT ")"},
+    {"--preset", "NAME", AT(preset), OPTION_WORD(preset_names),
+     .help = "a size by its name, below (" PRESET_DEFAULT ")"},
+    {"--blocks", "X=N,N,... ...", AT(has_blocks), OPTION_FLAG,
+     .help = "entries of the irreps of index X and of later letters, instead"},
+    {"--tile", "N", AT(tile), OPTION_LONG(1, 10000),
+     .help = "entries of each index of a tile, at most (20)"},
+    {"--symmetry", "KIND", AT(symmetry), OPTION_WORD(symmetry_words),
+     .help = "what leaves out tiles: spin, spatial, none (spatial)"},
+    {"--task", "KIND", AT(task), OPTION_WORD(task_words),
+     .help = "tile of C, or product of a tile of A and one of B (tile)"},
+    {"--start", "WHERE", AT(start), OPTION_WORD(start_words),
+     .help = "tasks start in blocks, or at the owners of C (blocks)"},
+    {"--prefetch", "N", AT(options.prefetch), OPTION_INTEGER(0, PREFETCH_MAX),
+     .help = "pairs of tiles on their way while one is multiplied (1)"},
+    {"--cache", "MB", AT(cache_mb), OPTION_LONG(0, 1000000),
+     .help = "tiles of other nodes that a worker keeps, of A and B each (64)"},
+    {"--memory", "SIZE", AT(memory), OPTION_TEXT,
+     .help = "of a rank, as in 24G (its share of what the node has)"},
+};
+
+static bool take_blocks(const char *word, void *arguments,
+                        struct message *message)
+{
+    struct arguments *to = arguments;
+    if (!to->has_blocks)
+        return message_set(message, "'%s' is no option; see --help", word);
+    return irrep_list_add(&to->irreps, word, message);
+}
+
+static const struct command_line line = {
+    OPTION_ROWS(options), .operand = take_blocks, .shared = &mode_command_line};
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream,
+            "A tensor contraction over tiles that symmetry leaves, the second "
+            "benchmark of\nHPDC 2012.\n\n"
+            "  tensor_contraction [options]\n\n");
+    mode_arguments_help(&line, stream);
+    presets_help(stream);
+    fprintf(stream, "\nExit status: 0 good, 1 failed, 2 bad input.\n");
+}
+
+bool arguments_answer(char **argv)
+{
+    return command_line_answer(&line, argv, print_help);
+}
+
+/* Which of the words of a list, such as "a, b, c", it is. */
+static int place_in(const char *list, const char *word)
+{
+    int place = 0;
+    for (const char *at = list; at < strstr(list, word); at++)
+        place += *at == ',';
+    return place;
+}
+
+static bool take_preset(struct arguments *arguments, struct message *message)
+{
+    const struct preset *preset =
+        preset_find(arguments->preset ? arguments->preset : PRESET_DEFAULT);
+    arguments->contraction.tile = preset->tile;
+    arguments->contraction.symmetry = preset->symmetry;
+    return irrep_list_add(&arguments->irreps, preset->outer, message) &&
+           irrep_list_add(&arguments->irreps, preset->contracted, message);
+}
+
+/* What is said wins over the preset. */
+static bool take_size(struct arguments *arguments, struct message *message)
+{
+    struct contraction_options *contraction = &arguments->contraction;
+    if (arguments->has_blocks && arguments->preset)
+        return message_set(message, "--preset and --blocks do not go together");
+    if (!arguments->has_blocks && !take_preset(arguments, message))
+        return false;
+    if (arguments->tile > 0)
+        contraction->tile = arguments->tile;
+    if (arguments->symmetry)
+        contraction->symmetry =
+            (enum symmetry)place_in(symmetry_words(), arguments->symmetry);
+    return true;
+}
+
+bool arguments_parse(char **argv, struct arguments *arguments,
+                     struct message *message)
+{
+    *arguments =
+        (struct arguments){.shared.iterations = 5,
+                           .cache_mb = 64,
+                           .contraction = {.expression = EXPRESSION_DEFAULT,
+                                           .irreps = &arguments->irreps,
+                                           .tile = TILE_DEFAULT,
+                                           .symmetry = SYMMETRY_SPATIAL},
+                           .options = {.prefetch = 1}};
+    if (!mode_arguments_parse(&line, argv, arguments, message) ||
+        !take_size(arguments, message))
+        return false;
+    if (arguments->task)
+        arguments->contraction.task =
+            (enum task_kind)place_in(task_words(), arguments->task);
+    if (arguments->start)
+        arguments->options.has_owner_start =
+            place_in(start_words(), arguments->start) == 1;
+    return !arguments->memory ||
+           memory_read(arguments->memory, &arguments->memory_bytes, message);
+}

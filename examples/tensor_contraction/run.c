@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+#include "common/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Norms of the same C, relative: sums in another order. */
+#define NORM_DIFFERENCE_MAX 1e-12
+
+/* One iteration; SECONDS is what it took. */
+static ek_status iterate(struct tensor_job *job, ek_process_report *report,
+                         double *seconds)
+{
+    double start = MPI_Wtime();
+    *report = (ek_process_report)EK_PROCESS_REPORT_INIT;
+    ek_status status = job_run(&job->job, report);
+    *seconds = MPI_Wtime() - start;
+    return status;
+}
+
+static void print_columns(const struct job *job)
+{
+    static const char format[] =
+        "%4s %9s %8s %7s %9s %9s %9s %9s %10s %7s %7s\n";
+    if (!is_first_rank())
+        return;
+    printf("%lld tasks, %d workers, steals per worker\n\n",
+           (long long)job->total, job_workers(job));
+    printf(format, "", "", "", "effi-", "", "null", "steals", "steals",
+           "between", "cache", "");
+    printf(format, "it", "s", "GF/s", "ciency", "tasks", "tasks", "tried",
+           "success", "nodes MB", "hits", "waiting");
+}
+
+static void print_row(int iteration, double seconds, double flop,
+                      const ek_process_report *report)
+{
+    if (!is_first_rank())
+        return;
+    printf("%4d %9.4f %8.2f %6.1f%% %9lld %9lld %9.1f %9.1f %10.1f %6.1f%% "
+           "%6.1f%%\n",
+           iteration, seconds, flop * 1e-9 / seconds, 100 * report->efficiency,
+           (long long)report->tasks, (long long)report->null_tasks,
+           report->attempted_mean, report->successful_mean,
+           (double)report->tile_bytes * 1e-6,
+           100 * (double)report->tile_hits / fmax((double)report->tile_gets, 1),
+           100 * report->tile_wait_s / fmax(report->work_s, 1e-9));
+    fflush(stdout);
+}
+
+static int run_one(const struct run *run,
+                   const struct mode_arguments *arguments)
+{
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = arguments->mode,
+                                    .record = arguments->record};
+    struct tensor_job job;
+    double norm = 0;
+    ek_status status = tensor_job_open(&setup, run->contraction, run->operands,
+                                       run->options, &job);
+    if (status == EK_OK)
+        print_columns(&job.job);
+    for (int i = 1; status == EK_OK && i <= arguments->iterations; i++) {
+        ek_process_report report;
+        double seconds;
+        status = iterate(&job, &report, &seconds);
+        if (status == EK_OK)
+            print_row(i, seconds, (double)run->contraction->total.flop,
+                      &report);
+    }
+    tensor_job_close(&job);
+    if (status == EK_OK)
+        status = ek_tiles_norm(run->operands->c, &norm);
+    if (status != EK_OK)
+        return complain_status(status);
+    if (is_first_rank())
+        printf("\nnorm of C %.10e\n", norm);
+    return EXIT_GOOD;
+}
+
+static ek_status run_mode(struct trial *trial, const struct run *run)
+{
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = *trial->mode};
+    struct tensor_job job;
+    double norm = 0;
+    ek_status status = ek_tiles_fill(run->operands->c, 0);
+    if (status != EK_OK)
+        return status;
+    status = tensor_job_open(&setup, run->contraction, run->operands,
+                             run->options, &job);
+    if (status == EK_OK)
+        trial_begin(trial, &job.job);
+    for (int i = 0; status == EK_OK && i < trial->iterations; i++) {
+        ek_process_report report;
+        double seconds;
+        status = iterate(&job, &report, &seconds);
+        if (status == EK_OK)
+            trial_add(trial, seconds, &report);
+    }
+    tensor_job_close(&job);
+    if (status == EK_OK)
+        status = ek_tiles_norm(run->operands->c, &norm);
+    trial_end(trial, norm, true);
+    return status;
+}
+
+static bool run_trial(struct trial *trial, const void *context,
+                      struct message *message)
+{
+    return run_mode(trial, context) == EK_OK || message_leave(message);
+}
+
+/* About the norm of C: entries of A and B have a variance of 1 / 3. */
+static double expected_norm(const struct run *run, int iterations)
+{
+    return iterations * sqrt((double)run->contraction->total.flop / 18);
+}
+
+static int compare(const struct run *run,
+                   const struct mode_arguments *arguments)
+{
+    struct message message;
+    const struct comparison comparison = {
+        .quantity = "norm of C",
+        .unit = "",
+        .decimals = 6,
+        .tolerance =
+            NORM_DIFFERENCE_MAX * expected_norm(run, arguments->iterations),
+        .work = "contractions",
+        .iterations = arguments->iterations,
+        .rounds = arguments->rounds,
+        .operations = (double)run->contraction->total.flop,
+        .modes = &arguments->compared,
+        .run = run_trial,
+        .context = run};
+    if (!comparison_run(&comparison, &message))
+        return complain(&message, EXIT_FAILED);
+    return EXIT_GOOD;
+}
+
+int run_iterations(const struct run *run,
+                   const struct mode_arguments *arguments)
+{
+    return arguments->has_compare ? compare(run, arguments)
+                                  : run_one(run, arguments);
+}

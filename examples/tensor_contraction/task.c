@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "task.h"
+
+#include <stdlib.h>
+
+/* Two tiles to be multiplied, which are on their way. */
+struct pair {
+    struct product product;
+    double *a, *b;
+    ek_transfer of_a, of_b;
+};
+
+/* What each worker has to itself. */
+struct mine {
+    struct pair pair[PREFETCH_MAX + 1];
+    struct kernel_room room;
+};
+
+static void *mine_create(int here, void *context)
+{
+    const struct tensor_job *job = context;
+    struct mine *mine = allocate(1, sizeof *mine);
+    (void)here;
+    for (int p = 0; p < job->pairs; p++) {
+        mine->pair[p].a =
+            allocate((size_t)job->contraction->a.longest, sizeof(double));
+        mine->pair[p].b =
+            allocate((size_t)job->contraction->b.longest, sizeof(double));
+    }
+    kernel_room_make(&job->kernel, &mine->room);
+    return mine;
+}
+
+static void mine_destroy(void *data, void *context)
+{
+    struct mine *mine = data;
+    (void)context;
+    for (int p = 0; p <= PREFETCH_MAX; p++) {
+        free(mine->pair[p].a);
+        free(mine->pair[p].b);
+    }
+    kernel_room_free(&mine->room);
+    free(mine);
+}
+
+static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
+                            const struct product *product, struct pair *pair)
+{
+    const struct expression *e = &job->contraction->expression;
+    pair->product = *product;
+    ek_status status =
+        ek_tiles_get_start(worker, job->operands->a, product->a, pair->a,
+                           product_entries(product, &e->a), &pair->of_a);
+    if (status == EK_OK)
+        status =
+            ek_tiles_get_start(worker, job->operands->b, product->b, pair->b,
+                               product_entries(product, &e->b), &pair->of_b);
+    return status;
+}
+
+static ek_status wait_for_pair(ek_worker *worker, struct pair *pair)
+{
+    ek_status status = ek_tiles_wait(worker, &pair->of_a);
+    if (status == EK_OK)
+        status = ek_tiles_wait(worker, &pair->of_b);
+    return status;
+}
+
+/* Lets messages through, and what was started leave. */
+static void poll(void *worker)
+{
+    ek_poll(worker);
+}
+
+/* Multiply all pairs of a task; LAST is one of them. */
+static ek_status sum_products(const struct tensor_job *job, ek_worker *worker,
+                              int64_t task, struct mine *mine,
+                              const struct product **last)
+{
+    struct products products;
+    int started = 0, done = 0;
+    products_begin(job->contraction, task, &products);
+    for (;;) {
+        while (started - done < job->pairs && products_next(&products)) {
+            ek_status status = start_pair(job, worker, &products.product,
+                                          &mine->pair[started++ % job->pairs]);
+            if (status != EK_OK)
+                return status;
+        }
+        if (done == started)
+            return EK_OK;
+        struct pair *pair = &mine->pair[done % job->pairs];
+        ek_status status = wait_for_pair(worker, pair);
+        if (status != EK_OK)
+            return status;
+        poll(worker);
+        kernel_multiply(&job->kernel, &pair->product, pair->a, pair->b,
+                        done++ == 0, &mine->room, poll, worker);
+        *last = &pair->product;
+    }
+}
+
+static int run_task(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    const struct tensor_job *job = context;
+    const int64_t task = *(const int64_t *)payload;
+    const struct product *last = NULL;
+    (void)bytes;
+    if (contraction_is_null(job->contraction, task)) {
+        ek_discard(worker); /* gone from all later iterations */
+        return 0;
+    }
+    struct mine *mine = ek_worker_data(job->job.tasks, ek_worker_here(worker));
+    ek_status status = sum_products(job, worker, task, mine, &last);
+    if (status != EK_OK)
+        return status;
+    const double *sum = kernel_result(&job->kernel, last, &mine->room);
+    return ek_tiles_accumulate(
+        worker, job->operands->c, last->c, 1, sum,
+        product_entries(last, &job->contraction->expression.c));
+}
+
+/* Each rank adds the tasks of its tiles of C, of which none is null. */
+static ek_status add_at_owner(struct job *job, void *context)
+{
+    const struct tensor_job *of = context;
+    const struct contraction *contraction = of->contraction;
+    int64_t tasks = contraction->task == TASK_PRODUCT ? contraction->terms : 1;
+    int rank, size;
+    ek_status status = EK_OK;
+    MPI_Comm_rank(job->setup.comm, &rank);
+    MPI_Comm_size(job->setup.comm, &size);
+    for (int64_t tile = rank; tile < contraction->c.tiles; tile += size) {
+        int64_t first = contraction_first_task(contraction, tile);
+        for (int64_t task = first; status == EK_OK && task < first + tasks;
+             task++) {
+            if (!contraction_is_null(contraction, task))
+                status = ek_add_task(job->tasks, job->function, &task,
+                                     sizeof task, NULL);
+        }
+    }
+    return status;
+}
+
+ek_status tensor_job_open(const struct job_setup *setup,
+                          const struct contraction *contraction,
+                          const struct operands *operands,
+                          const struct task_options *options,
+                          struct tensor_job *job)
+{
+    bool is_at_owner = options->has_owner_start && !setup->mode.has_nulls;
+    struct job_options job_options = {
+        .name = "contraction",
+        .function = contraction->task == TASK_TILE ? "tile" : "product",
+        .total = contraction->tasks,
+        .task = run_task,
+        .add = is_at_owner ? add_at_owner : NULL,
+        .context = job};
+    ek_options collection = EK_OPTIONS_INIT;
+    *job = (struct tensor_job){.contraction = contraction,
+                               .operands = operands,
+                               .pairs = options->prefetch + 1};
+    kernel_make(contraction, &job->kernel);
+    collection.worker_create = mine_create;
+    collection.worker_destroy = mine_destroy;
+    collection.worker_context = job;
+    return job_open(setup, &job_options, collection, &job->job);
+}
+
+void tensor_job_close(struct tensor_job *job)
+{
+    job_close(&job->job);
+}
+
+int64_t tensor_job_bytes(const struct contraction *contraction,
+                         const struct task_options *options)
+{
+    int64_t pair = contraction->a.longest + contraction->b.longest;
+    return (int64_t)sizeof(double) *
+           (pair * (options->prefetch + 2) + 2 * contraction->c.longest);
+}
