@@ -46,6 +46,12 @@ static const struct option options[] = {
      .help = "tiles of other nodes that a worker keeps, of A and B each (64)"},
     {"--memory", "SIZE", AT(memory), OPTION_TEXT,
      .help = "of a rank, as in 24G (its share of what the node has)"},
+    {"--count", NULL, AT(has_count), OPTION_FLAG,
+     .help = "only count the tasks that are not null, and their work"},
+    {"--flop-ns", "NS", AT(cost.flop_ns), OPTION_NUMBER(0, 1e9),
+     .help = "with --count: what an operation takes (0.03) ..."},
+    {"--byte-ns", "NS", AT(cost.byte_ns), OPTION_NUMBER(0, 1e9),
+     .help = "... and a byte that is got or accumulated (0.1)"},
 };
 
 static bool take_blocks(const char *word, void *arguments,
@@ -121,10 +127,13 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                            .irreps = &arguments->irreps,
                                            .tile = TILE_DEFAULT,
                                            .symmetry = SYMMETRY_SPATIAL},
-                           .options = {.prefetch = 1}};
+                           .options = {.prefetch = 1},
+                           .cost = {.flop_ns = 0.03, .byte_ns = 0.1}};
     if (!mode_arguments_parse(&line, argv, arguments, message) ||
         !take_size(arguments, message))
         return false;
+    if (arguments->shared.has_compare && arguments->has_count)
+        return message_set(message, "--compare and --count do not go together");
     if (arguments->task)
         arguments->contraction.task =
             (enum task_kind)place_in(task_words(), arguments->task);

@@ -7,6 +7,7 @@
 
 #include "common/mode_arguments.h"
 #include "contraction.h"
+#include "count.h"
 #include "task.h"
 
 struct arguments {
@@ -17,6 +18,8 @@ struct arguments {
     int64_t tile;    /* 0: not said */
     struct irrep_list irreps;
     int64_t cache_mb;
+    bool has_count;
+    struct count_cost cost;
 
     /* What they come to. */
     struct contraction_options contraction;

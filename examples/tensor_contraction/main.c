@@ -9,8 +9,9 @@
  * tiles, and few of the products of tiles: tasks find out that they are null,
  * and are gone from the second iteration on.  The tensors lie in stores of
  * tiles, from which any task gets those that it multiplies.  --compare runs the
- * same with several ways to balance.  task.c is where tiles are got, multiplied
- * and accumulated.
+ * same with several ways to balance; --count runs all tasks without doing their
+ * work, and --record writes how long they would take.  task.c is where tiles
+ * are got, multiplied and accumulated.
  */
 #include "arguments.h"
 #include "memory.h"
@@ -80,6 +81,15 @@ static int run_contraction(const struct arguments *arguments,
     return result;
 }
 
+static int run_count(const struct arguments *arguments,
+                     const struct contraction *contraction)
+{
+    const struct job_setup setup = {.comm = MPI_COMM_WORLD,
+                                    .mode = arguments->shared.mode,
+                                    .record = arguments->shared.record};
+    return count_tasks(&setup, contraction, &arguments->cost);
+}
+
 static int run(const struct arguments *arguments)
 {
     struct contraction contraction;
@@ -87,7 +97,9 @@ static int run(const struct arguments *arguments)
     int status;
     if (contraction_make(&arguments->contraction, &contraction, &message)) {
         print_head(arguments, &contraction);
-        status = run_contraction(arguments, &contraction);
+        status = arguments->has_count
+                     ? run_count(arguments, &contraction)
+                     : run_contraction(arguments, &contraction);
     } else {
         status = complain(&message, EXIT_BAD_INPUT);
     }
