@@ -46,6 +46,10 @@ static const struct option options[] = {
      .help = "tiles of other nodes that a worker keeps, of A and B each (64)"},
     {"--memory", "SIZE", AT(memory), OPTION_TEXT,
      .help = "of a rank, as in 24G (its share of what the node has)"},
+    {"--check", "HOW", AT(check), OPTION_WORD(verify_names),
+     .help = "C x = A (B x), or C = A B: vector, dense, none (vector)"},
+    {"--peers", NULL, AT(has_peers), OPTION_FLAG,
+     .help = "with --compare: also a plain loop, and one dgemm"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null, and their work"},
     {"--flop-ns", "NS", AT(cost.flop_ns), OPTION_NUMBER(0, 1e9),
@@ -140,6 +144,10 @@ bool arguments_parse(char **argv, struct arguments *arguments,
     if (arguments->start)
         arguments->options.has_owner_start =
             place_in(start_words(), arguments->start) == 1;
+    if (arguments->check)
+        arguments->verify = verify_find(arguments->check);
+    if (arguments->has_peers && !arguments->shared.has_compare)
+        return message_set(message, "--peers needs --compare");
     return !arguments->memory ||
            memory_read(arguments->memory, &arguments->memory_bytes, message);
 }

@@ -9,21 +9,24 @@
 #include "contraction.h"
 #include "count.h"
 #include "task.h"
+#include "verify.h"
 
 struct arguments {
     struct mode_arguments shared;
     /* As said; NULL: not said. */
-    const char *preset, *symmetry, *task, *start, *memory;
+    const char *preset, *symmetry, *task, *start, *memory, *check;
     bool has_blocks; /* or else those of the preset */
     int64_t tile;    /* 0: not said */
     struct irrep_list irreps;
     int64_t cache_mb;
+    bool has_peers;
     bool has_count;
     struct count_cost cost;
 
     /* What they come to. */
     struct contraction_options contraction;
     struct task_options options;
+    enum verify verify;
     double memory_bytes; /* of a rank; 0: not said */
 };
 

@@ -15,6 +15,7 @@
  */
 #include "arguments.h"
 #include "memory.h"
+#include "plain.h"
 #include "run.h"
 
 #include <stdio.h>
@@ -52,7 +53,10 @@ static bool check_memory(const struct arguments *arguments,
 {
     double worker = (double)tensor_job_bytes(contraction, &arguments->options) +
                     2e6 * (double)arguments->cache_mb;
-    return memory_check(contraction, worker * ek_workers_here(operands->home),
+    double others = verify_bytes(contraction, arguments->verify) +
+                    (arguments->has_peers ? plain_bytes(contraction) : 0);
+    return memory_check(contraction,
+                        worker * ek_workers_here(operands->home) + others,
                         arguments->memory_bytes, message);
 }
 
@@ -63,7 +67,9 @@ static int run_contraction(const struct arguments *arguments,
     struct operands operands;
     const struct run run = {.contraction = contraction,
                             .operands = &operands,
-                            .options = &arguments->options};
+                            .options = &arguments->options,
+                            .verify = arguments->verify,
+                            .has_peers = arguments->has_peers};
     ek_status status = operands_open(&operands);
     bool has_room = status == EK_OK &&
                     check_memory(arguments, contraction, &operands, &message);

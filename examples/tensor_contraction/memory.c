@@ -90,7 +90,7 @@ bool memory_check(const struct contraction *contraction, double rank_bytes,
         snprintf(remedy, sizeof remedy, "no number of ranks would do");
     return message_set(message,
                        "a rank wants %.2f GiB: 1/%d of C, A and B, which have "
-                       "%.2f GiB, and %.2f GiB for its workers; it has %.2f "
+                       "%.2f GiB, and %.2f GiB of its own; it has %.2f "
                        "GiB (--memory); %s",
                        wanted / GIB, size, tensors / GIB, rank_bytes / GIB,
                        limit / GIB, remedy);

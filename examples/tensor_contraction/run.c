@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
 #include "common/comparison.h"
+#include "plain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,12 @@ static void print_columns(const struct job *job)
            "success", "nodes MB", "hits", "waiting");
 }
 
+static void print_error(const struct run *run, double error)
+{
+    if (run->verify != VERIFY_NONE && is_first_rank())
+        printf("relative error %.1e\n", error);
+}
+
 static void print_row(int iteration, double seconds, double flop,
                       const ek_process_report *report)
 {
@@ -49,6 +56,33 @@ static void print_row(int iteration, double seconds, double flop,
     fflush(stdout);
 }
 
+/* What so many iterations have made of C. */
+struct result {
+    double norm, error;
+};
+
+/* Look at C; BEFORE is the status of what made it. */
+static ek_status look(const struct run *run, int iterations, ek_status before,
+                      struct result *result)
+{
+    *result = (struct result){0};
+    if (before != EK_OK)
+        return before;
+    ek_status status = ek_tiles_norm(run->operands->c, &result->norm);
+    return status == EK_OK ? verify_run(run->contraction, run->operands,
+                                        run->verify, iterations, &result->error)
+                           : status;
+}
+
+static bool is_right(const struct result *result, struct message *message)
+{
+    return result->error <= VERIFY_ERROR_MAX ||
+           message_set(message,
+                       "C is wrong: a relative error of %.1e; at most %.0e is "
+                       "rounding",
+                       result->error, VERIFY_ERROR_MAX);
+}
+
 static int run_one(const struct run *run,
                    const struct mode_arguments *arguments)
 {
@@ -56,7 +90,8 @@ static int run_one(const struct run *run,
                                     .mode = arguments->mode,
                                     .record = arguments->record};
     struct tensor_job job;
-    double norm = 0;
+    struct message message;
+    struct result result;
     ek_status status = tensor_job_open(&setup, run->contraction, run->operands,
                                        run->options, &job);
     if (status == EK_OK)
@@ -70,21 +105,30 @@ static int run_one(const struct run *run,
                       &report);
     }
     tensor_job_close(&job);
-    if (status == EK_OK)
-        status = ek_tiles_norm(run->operands->c, &norm);
+    status = look(run, arguments->iterations, status, &result);
     if (status != EK_OK)
         return complain_status(status);
     if (is_first_rank())
-        printf("\nnorm of C %.10e\n", norm);
-    return EXIT_GOOD;
+        printf("\nnorm of C %.10e\n", result.norm);
+    print_error(run, result.error);
+    return is_right(&result, &message) ? EXIT_GOOD
+                                       : complain(&message, EXIT_FAILED);
 }
 
-static ek_status run_mode(struct trial *trial, const struct run *run)
+/* What a comparison runs, and what has come out. */
+struct comparing {
+    const struct run *run;
+    /* Of the last mode, the norm for one iteration, and the error of the worst
+     * of all modes. */
+    struct result *result;
+};
+
+static ek_status run_mode(struct trial *trial, const struct run *run,
+                          struct result *result)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = *trial->mode};
     struct tensor_job job;
-    double norm = 0;
     ek_status status = ek_tiles_fill(run->operands->c, 0);
     if (status != EK_OK)
         return status;
@@ -100,16 +144,46 @@ static ek_status run_mode(struct trial *trial, const struct run *run)
             trial_add(trial, seconds, &report);
     }
     tensor_job_close(&job);
-    if (status == EK_OK)
-        status = ek_tiles_norm(run->operands->c, &norm);
-    trial_end(trial, norm, true);
+    status = look(run, trial->iterations, status, result);
+    trial_end(trial, result->norm, true);
     return status;
 }
 
 static bool run_trial(struct trial *trial, const void *context,
                       struct message *message)
 {
-    return run_mode(trial, context) == EK_OK || message_leave(message);
+    const struct comparing *comparing = context;
+    double error = comparing->result->error;
+    if (run_mode(trial, comparing->run, comparing->result) != EK_OK)
+        return message_leave(message);
+    comparing->result->error = fmax(error, comparing->result->error);
+    comparing->result->norm /= trial->iterations;
+    return is_right(comparing->result, message);
+}
+
+static bool run_loop(const void *context, double *seconds,
+                     struct message *message)
+{
+    const struct comparing *comparing = context;
+    const struct operands *operands = comparing->run->operands;
+    double norm, expected = comparing->result->norm;
+    plain_loop(comparing->run->contraction, ek_workers_here(operands->home),
+               seconds, &norm);
+    return fabs(norm - expected) <= NORM_DIFFERENCE_MAX * expected ||
+           message_set(message,
+                       "plain: the norm of C is %.10e instead of %.10e", norm,
+                       expected);
+}
+
+static bool run_product(const void *context, double *seconds,
+                        struct message *message)
+{
+    const struct comparing *comparing = context;
+    const struct run *run = comparing->run;
+    (void)message;
+    plain_product((double)run->contraction->total.flop,
+                  ek_worker_count(run->operands->home), seconds);
+    return true;
 }
 
 /* About the norm of C: entries of A and B have a variance of 1 / 3. */
@@ -121,7 +195,11 @@ static double expected_norm(const struct run *run, int iterations)
 static int compare(const struct run *run,
                    const struct mode_arguments *arguments)
 {
+    static const struct peer peers[] = {
+        {"plain", run_loop}, {"dgemm", run_product}, {NULL, NULL}};
     struct message message;
+    struct result result = {0};
+    const struct comparing comparing = {run, &result};
     const struct comparison comparison = {
         .quantity = "norm of C",
         .unit = "",
@@ -134,9 +212,11 @@ static int compare(const struct run *run,
         .operations = (double)run->contraction->total.flop,
         .modes = &arguments->compared,
         .run = run_trial,
-        .context = run};
+        .peers = run->has_peers ? peers : NULL,
+        .context = &comparing};
     if (!comparison_run(&comparison, &message))
         return complain(&message, EXIT_FAILED);
+    print_error(run, result.error);
     return EXIT_GOOD;
 }
 

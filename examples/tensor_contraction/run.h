@@ -9,12 +9,15 @@
 
 #include "common/mode_arguments.h"
 #include "task.h"
+#include "verify.h"
 
 /** What is run. */
 struct run {
     const struct contraction *contraction;
     const struct operands *operands;
     const struct task_options *options;
+    enum verify verify; /* how C is checked, after each run */
+    bool has_peers;     /* a comparison has others, too */
 };
 
 /**
