@@ -89,8 +89,8 @@ bool memory_check(const struct contraction *contraction, double rank_bytes,
     else
         snprintf(remedy, sizeof remedy, "no number of ranks would do");
     return message_set(message,
-                       "a rank wants %.2f GiB: 1/%d of C, A and B, which have "
-                       "%.2f GiB, and %.2f GiB of its own; it has %.2f "
+                       "a rank wants %.3g GiB: 1/%d of C, A and B, which have "
+                       "%.3g GiB, and %.3g GiB of its own; it has %.3g "
                        "GiB (--memory); %s",
                        wanted / GIB, size, tensors / GIB, rank_bytes / GIB,
                        limit / GIB, remedy);
