@@ -2,22 +2,28 @@
 /*
  * The two-electron part of a Fock matrix, built by all workers of a job.
  *
- * Each Hartree-Fock program defines these structs and functions for itself.
+ * Each rank has a copy of the density and the sum of what its workers have
+ * added to matrices of their own; or both are spread over the ranks, and tasks
+ * get and accumulate tiles of them.
  */
 #ifndef COMMON_FOCK_H
 #define COMMON_FOCK_H
 
 #include "common/job.h"
+#include "common/kernel.h"
 
-/** What it is about, and how exactly it is computed. */
-struct system;
-struct fock_options;
+/** Where matrices are. */
+struct fock_storage {
+    bool is_distributed; /* spread over the ranks */
+    double cache_mb;     /* of each worker's density tiles of other nodes */
+};
 
 struct fock;
 
 /**
- * @param[in]  system  Borrowed.
- * @param[out] fock    To be destroyed; NULL on failure.
+ * @param[in]  system   Borrowed.
+ * @param[in]  storage  NULL: a copy on each rank.
+ * @param[out] fock     To be destroyed; NULL on failure.
  *
  * @return As job_open(), which has said what failed.
  *
@@ -25,12 +31,20 @@ struct fock;
  */
 ek_status fock_create(const struct job_setup *setup,
                       const struct system *system,
-                      const struct fock_options *options, struct fock **fock);
+                      const struct fock_options *options,
+                      const struct fock_storage *storage, struct fock **fock);
 
 void fock_destroy(struct fock **fock);
 
 /** The job that builds it. */
 const struct job *fock_job(const struct fock *fock);
+
+/**
+ * Bytes of matrices that tasks use, on the rank that has most.
+ *
+ * Call: Collective.
+ */
+int64_t fock_bytes(const struct fock *fock);
 
 /** How a build went. */
 struct fock_report {
@@ -42,8 +56,8 @@ struct fock_report {
 /**
  * Build the matrix of a density.
  *
- * @param[in]  density  [n][n], the same on all ranks.
- * @param[out] matrix   [n][n], the same on all ranks.
+ * @param[in]  density  [n][n] on rank 0; NULL on others.
+ * @param[out] matrix   [n][n] on rank 0; NULL on others.
  *
  * Call: Collective.
  */

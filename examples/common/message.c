@@ -28,6 +28,15 @@ bool is_first_rank(void)
     return rank == 0;
 }
 
+bool first_rank_says(bool is_good, struct message *message)
+{
+    int verdict = is_good;
+    MPI_Bcast(&verdict, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!verdict && !is_first_rank())
+        message_leave(message);
+    return verdict;
+}
+
 int complain(const struct message *message, int status)
 {
     if (message->text[0] != '\0' && is_first_rank())

@@ -47,6 +47,13 @@ bool message_set(struct message *message, const char *format, ...)
  */
 bool message_leave(struct message *message);
 
+/**
+ * What rank 0 alone has done: whether it was good, on all ranks.
+ *
+ * Call: Collective over MPI_COMM_WORLD.
+ */
+bool first_rank_says(bool is_good, struct message *message);
+
 /** Whether this is rank 0 of all, which prints. */
 bool is_first_rank(void);
 

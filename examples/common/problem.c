@@ -8,6 +8,37 @@
 /* Rounding of sums in another order stays far below, hartree. */
 #define ENERGY_DIFFERENCE_MAX 1e-10
 
+/* Of each worker's cache, where --cache does not say it. */
+#define CACHE_MB 1.0
+
+#define AT(field) offsetof(struct problem_arguments, field)
+
+static const struct option problem_options[] = {
+    {"--distributed", NULL, AT(storage.is_distributed), OPTION_FLAG,
+     .help = "spread the matrices of tasks over the ranks"},
+    {"--cache", "MB", AT(storage.cache_mb), OPTION_NUMBER(0, 1e6),
+     .help = "with --distributed: density tiles of other nodes, per worker "
+             "(1)"},
+};
+
+const struct command_line problem_command_line = {OPTION_ROWS(problem_options),
+                                                  .shared = &mode_command_line};
+
+bool problem_arguments_parse(const struct command_line *line, char **argv,
+                             void *arguments, struct message *message)
+{
+    struct fock_storage *storage =
+        &((struct problem_arguments *)arguments)->storage;
+    storage->cache_mb = -1;
+    if (!mode_arguments_parse(line, argv, arguments, message))
+        return false;
+    if (storage->cache_mb >= 0 && !storage->is_distributed)
+        return message_set(message, "--cache needs --distributed");
+    if (storage->cache_mb < 0)
+        storage->cache_mb = CACHE_MB;
+    return true;
+}
+
 static int print_result(const struct scf_result *result)
 {
     if (is_first_rank())
@@ -22,6 +53,16 @@ static struct scf_options options_of(const struct problem *problem)
                                 .change_max = problem->change_max};
 }
 
+/* Call: Collective. */
+static void print_memory(const struct fock *fock)
+{
+    int64_t bytes = fock_bytes(fock);
+    if (is_first_rank())
+        printf("matrices of tasks: %.3f MB per rank at most, beside the linear "
+               "algebra of rank 0\n",
+               (double)bytes * 1e-6);
+}
+
 static int solve(const struct problem *problem,
                  const struct mode_arguments *arguments)
 {
@@ -33,9 +74,11 @@ static int solve(const struct problem *problem,
     struct message message;
     struct fock *fock;
     ek_status status =
-        fock_create(&setup, problem->system, problem->fock_options, &fock);
+        fock_create(&setup, problem->system, problem->fock_options,
+                    problem->storage, &fock);
     if (status != EK_OK)
         return complain_status(status);
+    print_memory(fock);
     options.iterations = arguments->iterations;
     if (is_first_rank()) {
         problem->print_head(fock_job(fock));
@@ -61,9 +104,11 @@ static bool run_trial(struct trial *trial, const void *context,
     struct scf_options options = options_of(problem);
     struct scf_result result;
     struct fock *fock;
-    if (fock_create(&setup, problem->system, problem->fock_options, &fock) !=
-        EK_OK)
+    if (fock_create(&setup, problem->system, problem->fock_options,
+                    problem->storage, &fock) != EK_OK)
         return message_leave(message);
+    if (trial->is_first)
+        print_memory(fock);
     options.iterations = trial->iterations;
     options.is_unending = !trial->is_first;
     options.row = add_row;

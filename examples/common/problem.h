@@ -8,10 +8,24 @@
 #include "common/mode_arguments.h"
 #include "common/scf.h"
 
+/** First member of what a program's own options fill. */
+struct problem_arguments {
+    struct mode_arguments modes;
+    struct fock_storage storage;
+};
+
+/** To be shared by a program's own command line. */
+extern const struct command_line problem_command_line;
+
+/** As mode_arguments_parse(), of a line that shares problem_command_line. */
+bool problem_arguments_parse(const struct command_line *line, char **argv,
+                             void *arguments, struct message *message);
+
 struct problem {
     const struct system *system;
     const struct scf_system *scf_system; /* of @p system */
     const struct fock_options *fock_options;
+    const struct fock_storage *storage;
     double error_max, change_max; /* as of struct scf_options */
 
     /* Print the head of a table and its rows; called on rank 0 alone. */

@@ -10,6 +10,8 @@
 struct scf {
     const struct scf_system *system;
     struct fock *fock;
+    MPI_Comm comm;
+    bool is_first; /* rank; the others have nothing of the rest */
     struct diis *diis;
     double *density, *last, *matrix, *orbitals; /* [n][n] */
     double *energies;
@@ -44,6 +46,8 @@ void scf_system_free(struct scf_system *system)
 static void scf_make(struct scf *scf)
 {
     const struct scf_system *system = scf->system;
+    if (!scf->is_first)
+        return;
     scf->diis =
         diis_create(&system->orthogonalizer, system->overlap, DIIS_DEPTH);
     scf->density = matrix_new(system);
@@ -56,6 +60,8 @@ static void scf_make(struct scf *scf)
 
 static void scf_free(struct scf *scf)
 {
+    if (!scf->is_first)
+        return;
     diis_destroy(scf->diis);
     free(scf->density);
     free(scf->last);
@@ -70,7 +76,7 @@ static ek_status evaluate(struct scf *scf, struct scf_row *row)
     const struct scf_system *system = scf->system;
     ek_status status =
         fock_build(scf->fock, scf->density, scf->matrix, &row->fock);
-    if (status != EK_OK)
+    if (status != EK_OK || !scf->is_first)
         return status;
     for (size_t i = 0; i < entries_of(system); i++)
         scf->matrix[i] += system->core[i];
@@ -87,6 +93,8 @@ static bool improve(struct scf *scf, struct scf_row *row)
 {
     const struct scf_system *system = scf->system;
     size_t entries = entries_of(system);
+    if (!scf->is_first)
+        return true;
     diis_extrapolate(scf->diis, scf->matrix);
     if (row->iteration == 1)
         diis_clear(scf->diis); /* the guess does not belong to orbitals */
@@ -104,20 +112,15 @@ static bool improve(struct scf *scf, struct scf_row *row)
     return true;
 }
 
-/*
- * Everyone goes on with what rank 0 has: processors that round differently must
- * not disagree about the end.
- */
-static void share(struct scf *scf, struct scf_row *row, bool *is_solved)
+/* Everyone goes on with what rank 0 has found. */
+static void share(const struct scf *scf, struct scf_row *row, bool *is_solved)
 {
-    MPI_Comm comm = fock_job(scf->fock)->setup.comm;
     double figures[4] = {row->energy, row->error, row->change, *is_solved};
-    MPI_Bcast(figures, 4, MPI_DOUBLE, 0, comm);
+    MPI_Bcast(figures, 4, MPI_DOUBLE, 0, scf->comm);
     row->energy = figures[0];
     row->error = figures[1];
     row->change = figures[2];
     *is_solved = figures[3] != 0;
-    MPI_Bcast(scf->density, (int)entries_of(scf->system), MPI_DOUBLE, 0, comm);
 }
 
 static bool iterate(struct scf *scf, const struct scf_options *options,
@@ -154,11 +157,15 @@ bool scf_run(const struct scf_system *system, struct fock *fock,
              const struct scf_options *options, struct scf_result *result,
              double *density, struct message *message)
 {
-    struct scf scf = {.system = system, .fock = fock};
+    struct scf scf = {
+        .system = system, .fock = fock, .comm = fock_job(fock)->setup.comm};
+    int rank;
+    MPI_Comm_rank(scf.comm, &rank);
+    scf.is_first = rank == 0;
     *result = (struct scf_result){0};
     scf_make(&scf);
     bool is_good = iterate(&scf, options, result, message);
-    if (density)
+    if (density && scf.is_first)
         memcpy(density, scf.density, entries_of(system) * sizeof(double));
     scf_free(&scf);
     return is_good;

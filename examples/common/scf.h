@@ -3,7 +3,8 @@
  * Restricted closed-shell self-consistent field, whoever builds its Fock
  * matrices.
  *
- * Matrices are row-major [n][n], n basis functions, the same on all ranks.
+ * Matrices are row-major [n][n], n basis functions.  Rank 0 has them and does
+ * all linear algebra.
  */
 #ifndef COMMON_SCF_H
 #define COMMON_SCF_H
@@ -12,7 +13,7 @@
 #include "common/fock.h"
 #include "common/message.h"
 
-/** What an SCF starts from and does not change. */
+/** What an SCF starts from and does not change; matrices on rank 0 alone. */
 struct scf_system {
     int n;             /* basis functions */
     int occupied;      /* orbitals */
@@ -59,7 +60,7 @@ struct scf_result {
 /**
  * Iterate from the guess of the system.
  *
- * @param[out] density  The last one, or NULL.
+ * @param[out] density  The last one, on rank 0; or NULL.
  *
  * Call: Collective over the ranks of @p fock.  All ranks return the same.
  */

@@ -22,7 +22,7 @@ static const struct option options[] = {
 };
 
 static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &mode_command_line};
+                                         .shared = &problem_command_line};
 
 static void print_help(FILE *stream)
 {
@@ -44,7 +44,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
 {
     *arguments = (struct arguments){.input = {.engine_precision = 1e-17},
                                     .fock = {.tile = 10, .schwarz = 1e-12}};
-    if (!mode_arguments_parse(&line, argv, arguments, message))
+    if (!problem_arguments_parse(&line, argv, arguments, message))
         return false;
     if (!arguments->input.xyz_path)
         return message_set(message, "--xyz FILE is missing; see --help");

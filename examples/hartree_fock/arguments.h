@@ -5,12 +5,12 @@
 #ifndef HARTREE_FOCK_ARGUMENTS_H
 #define HARTREE_FOCK_ARGUMENTS_H
 
-#include "common/mode_arguments.h"
+#include "common/problem.h"
 #include "fock.h"
 #include "system.h"
 
 struct arguments {
-    struct mode_arguments shared;
+    struct problem_arguments shared;
     struct input input;
     struct fock_options fock;
 };

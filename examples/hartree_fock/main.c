@@ -8,7 +8,7 @@
  * for: the first iteration finds out which tasks matter and how long they take,
  * the later ones start with a good distribution and hardly steal.  --compare
  * runs the same with several ways to balance.  ../common/job.c is where the
- * work is handed out, fock.c what a task does.
+ * work is handed out, repulsion.c what a task does.
  */
 #include "arguments.h"
 #include "common/problem.h"
@@ -60,13 +60,14 @@ static int run(const struct arguments *arguments)
     const struct problem problem = {.system = &system,
                                     .scf_system = &system.scf,
                                     .fock_options = &arguments->fock,
+                                    .storage = &arguments->shared.storage,
                                     .error_max = SCF_ERROR_MAX,
                                     .change_max = INFINITY,
                                     .print_head = print_columns,
                                     .print_row = print_row};
     if (system_load(MPI_COMM_WORLD, &arguments->input, &system, &message)) {
         print_head(arguments, &system);
-        status = problem_run(&problem, &arguments->shared);
+        status = problem_run(&problem, &arguments->shared.modes);
     } else {
         status = complain(&message, EXIT_BAD_INPUT);
     }
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
         status = complain(&message, EXIT_BAD_INPUT);
     else
         status = run(&arguments);
-    mode_arguments_free(&arguments.shared);
+    mode_arguments_free(&arguments.shared.modes);
     integrals_stop();
     MPI_Finalize();
     return status;

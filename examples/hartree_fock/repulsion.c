@@ -1,73 +1,124 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "repulsion.h"
+/*
+ * The two-electron work of one task: which integrals of a tile quartet matter,
+ * and their share of the Fock matrix, 2J - K of a density of half the
+ * electrons.
+ */
 #include "digest.h"
+#include "fock.h"
+#include "system.h"
+#include "window.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-void repulsion_make(struct repulsion *repulsion, const struct basis *basis,
-                    const struct integrals *integrals, int functions,
-                    double threshold, bool is_density_screened)
+struct kernel {
+    const struct basis *basis;
+    const struct integrals *integrals;
+    const struct fock_options *options;
+    struct tiles tiles;
+    double *weight; /* [tiles][tiles] largest |density|, where it screens */
+    MPI_Comm comm;
+};
+
+struct room {
+    struct quartets *quartets;
+    struct window window;
+    struct shell_pair *pair[2]; /* of two tile pairs */
+};
+
+/* Two tile pairs, and shell pairs of the second one with one of the first. */
+struct sides {
+    const struct kernel *kernel;
+    struct room *room;
+    struct tile_pair bra, ket;
+    double weight; /* of the density that they meet */
+};
+
+struct kernel *kernel_create(const struct system *system,
+                             const struct fock_options *options,
+                             struct kernel_shape *shape)
 {
-    *repulsion = (struct repulsion){.basis = basis,
-                                    .integrals = integrals,
-                                    .threshold = threshold,
-                                    .is_density_screened = is_density_screened};
-    tiles_make(basis, integrals, functions, threshold, &repulsion->tiles);
-    size_t shells = (size_t)basis->shells;
-    size_t tiles = (size_t)repulsion->tiles.tiles;
-    repulsion->shell_weight = allocate(shells * shells, sizeof(double));
-    repulsion->tile_weight = allocate(tiles * tiles, sizeof(double));
+    struct kernel *made = allocate(1, sizeof *made);
+    *made = (struct kernel){.basis = &system->basis,
+                            .integrals = system->integrals,
+                            .options = options};
+    tiles_make(made->basis, options->tile, &made->tiles);
+    *shape = (struct kernel_shape){.function = "fock",
+                                   .tasks = tiles_tasks(&made->tiles),
+                                   .blocks = made->tiles.tiles,
+                                   .edge = made->tiles.edge,
+                                   .is_symmetric = true};
+    if (options->is_density_screened) {
+        size_t tiles = (size_t)made->tiles.tiles;
+        made->weight = allocate(tiles * tiles, sizeof(double));
+    }
+    return made;
 }
 
-void repulsion_free(struct repulsion *repulsion)
+void kernel_destroy(struct kernel *kernel)
 {
-    tiles_free(&repulsion->tiles);
-    free(repulsion->shell_weight);
-    free(repulsion->tile_weight);
-    *repulsion = (struct repulsion){0};
+    tiles_free(&kernel->tiles);
+    free(kernel->weight);
+    free(kernel);
 }
 
-static double block_largest(const double *density, int n, const struct shell *a,
-                            const struct shell *b)
+ek_status kernel_open(struct kernel *kernel, const struct matrix *like,
+                      ek_collection *tasks)
 {
+    kernel->comm = like->comm;
+    return tiles_list(&kernel->tiles, kernel->integrals,
+                      kernel->options->schwarz, like, tasks);
+}
+
+int64_t kernel_bytes(const struct kernel *kernel)
+{
+    return tiles_bytes(&kernel->tiles);
+}
+
+static double largest_of(const struct kernel *kernel, const double *density,
+                         int row, int column)
+{
+    const int64_t *edge = kernel->tiles.edge;
+    const int64_t n = kernel->basis->functions;
     double largest = 0;
-    for (int i = 0; i < a->functions; i++) {
-        const double *row =
-            density + (size_t)(a->first + i) * (size_t)n + b->first;
-        for (int j = 0; j < b->functions; j++)
-            largest = fmax(largest, fabs(row[j]));
+    for (int64_t i = edge[row]; i < edge[row + 1]; i++) {
+        for (int64_t j = edge[column]; j < edge[column + 1]; j++)
+            largest = fmax(largest, fabs(density[i * n + j]));
     }
     return largest;
 }
 
-static void weigh_tiles(struct repulsion *repulsion, int i, int j)
+void kernel_look(struct kernel *kernel, const double *density)
 {
-    const struct tiles *tiles = &repulsion->tiles;
-    const struct basis *basis = repulsion->basis;
-    size_t shells = (size_t)basis->shells, width = (size_t)tiles->tiles;
-    double largest = 0;
-    for (int a = tiles->first_shell[i]; a < tiles->first_shell[i + 1]; a++) {
-        for (int b = tiles->first_shell[j]; b < tiles->first_shell[j + 1];
-             b++) {
-            double weight = block_largest(repulsion->density, basis->functions,
-                                          &basis->shell[a], &basis->shell[b]);
-            repulsion->shell_weight[(size_t)a * shells + (size_t)b] = weight;
-            largest = fmax(largest, weight);
-        }
+    int tiles = kernel->tiles.tiles;
+    if (!kernel->weight)
+        return;
+    for (int i = 0; density && i < tiles; i++) {
+        for (int j = 0; j < tiles; j++)
+            kernel->weight[i * tiles + j] = largest_of(kernel, density, i, j);
     }
-    repulsion->tile_weight[(size_t)i * width + (size_t)j] = largest;
+    MPI_Bcast(kernel->weight, tiles * tiles, MPI_DOUBLE, 0, kernel->comm);
 }
 
-void repulsion_set_density(struct repulsion *repulsion, const double *density)
+struct room *room_create(const struct kernel *kernel)
 {
-    repulsion->density = density;
-    if (!repulsion->is_density_screened)
-        return;
-    for (int i = 0; i < repulsion->tiles.tiles; i++) {
-        for (int j = 0; j < repulsion->tiles.tiles; j++)
-            weigh_tiles(repulsion, i, j);
-    }
+    struct room *room = allocate(1, sizeof *room);
+    size_t most = (size_t)kernel->tiles.shells_max;
+    room->quartets = quartets_create(kernel->integrals);
+    window_make(kernel->basis, &kernel->tiles, &room->window);
+    for (int side = 0; side < 2; side++)
+        room->pair[side] = allocate(most * most, sizeof *room->pair[side]);
+    return room;
+}
+
+void room_destroy(struct room *room)
+{
+    quartets_destroy(room->quartets);
+    window_free(&room->window);
+    for (int side = 0; side < 2; side++)
+        free(room->pair[side]);
+    free(room);
 }
 
 /*
@@ -86,82 +137,109 @@ static double quartet_weight(const double *weight, int width, const int at[4])
 }
 
 /* Compute (ab|cd) and add it to the Fock matrix. */
-static void run_quartet(const struct repulsion *repulsion,
-                        const struct shell_pair *ab,
-                        const struct shell_pair *cd, struct quartets *quartets,
-                        double *fock)
+static void run_quartet(const struct sides *sides, const struct shell_pair *ab,
+                        const struct shell_pair *cd)
 {
-    const double *value = quartets_compute(quartets, ab, cd);
+    struct window *window = &sides->room->window;
+    const double *value = quartets_compute(sides->room->quartets, ab, cd);
     if (!value)
         return;
-    const struct shell *shell = repulsion->basis->shell;
-    const struct shell *a = &shell[ab->a], *b = &shell[ab->b];
-    const struct shell *c = &shell[cd->a], *d = &shell[cd->b];
-    const struct quartet quartet = {
-        {a->first, b->first, c->first, d->first},
-        {a->functions, b->functions, c->functions, d->functions}};
-    double distinct = (a == b ? 1 : 2) * (c == d ? 1 : 2);
-    if (a != c || b != d)
+    const int number[4] = {ab->a, ab->b, cd->a, cd->b};
+    const struct shell *shell = sides->kernel->basis->shell;
+    struct quartet quartet;
+    for (int x = 0; x < 4; x++) {
+        quartet.first[x] = window->first[number[x]];
+        quartet.count[x] = shell[number[x]].functions;
+    }
+    double distinct = (ab->a == ab->b ? 1 : 2) * (cd->a == cd->b ? 1 : 2);
+    if (ab->a != cd->a || ab->b != cd->b)
         distinct *= 2;
-    digest(&quartet, value, distinct, repulsion->density, fock,
-           repulsion->basis->functions);
+    digest(&quartet, value, distinct, window->density, window->fock,
+           window->width);
 }
 
-static bool is_outweighed(const struct repulsion *repulsion,
+static bool is_outweighed(const struct sides *sides,
                           const struct shell_pair *ab,
                           const struct shell_pair *cd)
 {
-    const int at[4] = {ab->a, ab->b, cd->a, cd->b};
-    double weight =
-        quartet_weight(repulsion->shell_weight, repulsion->basis->shells, at);
-    return ab->bound * cd->bound * weight < repulsion->threshold;
+    const struct window *window = &sides->room->window;
+    const int at[4] = {window->number[ab->a], window->number[ab->b],
+                       window->number[cd->a], window->number[cd->b]};
+    double weight = quartet_weight(window->weight, window->shells, at);
+    return ab->bound * cd->bound * weight < sides->kernel->options->schwarz;
 }
 
-/* All shell pairs of @p ket, up to @p pairs, with one of the other side. */
-static int64_t run_pair(const struct repulsion *repulsion,
-                        const struct shell_pair *ab,
-                        const struct tile_pair *ket, int pairs, double weight,
-                        struct quartets *quartets, double *fock)
+/* Up to @p pairs shell pairs of the ket with one of the bra. */
+static int64_t run_pair(const struct sides *sides, const struct shell_pair *ab,
+                        int pairs)
 {
+    const double threshold = sides->kernel->options->schwarz;
     int64_t done = 0;
     for (int k = 0; k < pairs; k++) {
-        const struct shell_pair *cd = &ket->pair[k];
-        if (ab->bound * cd->bound * weight < repulsion->threshold)
+        const struct shell_pair *cd = &sides->ket.pair[k];
+        if (ab->bound * cd->bound * sides->weight < threshold)
             break;
-        if (repulsion->is_density_screened && is_outweighed(repulsion, ab, cd))
+        if (sides->kernel->weight && is_outweighed(sides, ab, cd))
             continue;
         if (ab->momentum <= cd->momentum)
-            run_quartet(repulsion, ab, cd, quartets, fock);
+            run_quartet(sides, ab, cd);
         else
-            run_quartet(repulsion, cd, ab, quartets, fock);
+            run_quartet(sides, cd, ab);
         done++;
     }
     return done;
 }
 
-enum outcome repulsion_run(const struct repulsion *repulsion, int64_t task,
-                           struct quartets *quartets, double *fock)
+/* All of a task whose tiles are here. */
+static int64_t run_pairs(const struct sides *sides, bool is_same,
+                         ek_worker *worker)
 {
-    int64_t row, column, done = 0;
-    triangle_decode(task, &row, &column);
-    const struct tile_pair *bra = &repulsion->tiles.tile_pair[row];
-    const struct tile_pair *ket = &repulsion->tiles.tile_pair[column];
-    if (bra->bound * ket->bound < repulsion->threshold)
-        return OUTCOME_NOTHING_EVER;
-
-    /* A density above 1 brings nothing back that the Schwarz bound removed. */
-    double weight = 1;
-    if (repulsion->is_density_screened) {
-        const int at[4] = {bra->i, bra->j, ket->i, ket->j};
-        weight = fmin(1, quartet_weight(repulsion->tile_weight,
-                                        repulsion->tiles.tiles, at));
-    }
+    const struct tile_pair *bra = &sides->bra, *ket = &sides->ket;
+    int64_t done = 0;
     for (int p = 0; p < bra->pairs; p++) {
         const struct shell_pair *ab = &bra->pair[p];
-        if (ab->bound * ket->bound * weight < repulsion->threshold)
+        if (ab->bound * ket->bound * sides->weight <
+            sides->kernel->options->schwarz)
             break;
-        int pairs = bra == ket ? p + 1 : ket->pairs;
-        done += run_pair(repulsion, ab, ket, pairs, weight, quartets, fock);
+        done += run_pair(sides, ab, is_same ? p + 1 : ket->pairs);
+        ek_poll(worker);
     }
-    return done > 0 ? OUTCOME_DONE : OUTCOME_NOTHING_NOW;
+    return done;
+}
+
+/* A density above 1 brings nothing back that the Schwarz bound removed. */
+static double weight_of(const struct kernel *kernel, const int tile[4])
+{
+    if (!kernel->weight)
+        return 1;
+    return fmin(1, quartet_weight(kernel->weight, kernel->tiles.tiles, tile));
+}
+
+enum outcome kernel_run(const struct kernel *kernel, int64_t task,
+                        struct work *work)
+{
+    const struct tiles *tiles = &kernel->tiles;
+    const double threshold = kernel->options->schwarz;
+    struct room *room = work->room;
+    struct tile_pair pair[2];
+    int64_t index[2];
+    triangle_decode(task, &index[0], &index[1]);
+    double bound = tiles->bound[index[0]] * tiles->bound[index[1]];
+    if (bound < threshold)
+        return OUTCOME_NOTHING_EVER;
+    if (tiles_get(tiles, work->worker, index, room->pair, pair) != EK_OK)
+        return OUTCOME_FAILED;
+    const int tile[4] = {pair[0].i, pair[0].j, pair[1].i, pair[1].j};
+    const struct sides sides = {kernel, room, pair[0], pair[1],
+                                weight_of(kernel, tile)};
+    if (bound * sides.weight < threshold)
+        return OUTCOME_NOTHING_NOW;
+    if (window_open(&room->window, work, tile) != EK_OK)
+        return OUTCOME_FAILED;
+    if (kernel->weight)
+        window_weigh(&room->window);
+    if (run_pairs(&sides, index[0] == index[1], work->worker) == 0)
+        return OUTCOME_NOTHING_NOW;
+    return window_close(&room->window, work) == EK_OK ? OUTCOME_DONE
+                                                      : OUTCOME_FAILED;
 }

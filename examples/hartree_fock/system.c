@@ -95,10 +95,14 @@ bool system_load(MPI_Comm comm, const struct input *input,
                                          input->engine_precision, message);
     if (!system->integrals)
         return false;
-    make_matrices(system);
-    return orthogonalize(input, system, message) &&
-           guess_density(&system->molecule, &system->basis, system->scf.guess,
-                         message);
+    bool is_good = true;
+    if (is_first_rank()) {
+        make_matrices(system);
+        is_good = orthogonalize(input, system, message) &&
+                  guess_density(&system->molecule, &system->basis,
+                                system->scf.guess, message);
+    }
+    return first_rank_says(is_good, message);
 }
 
 void system_free(struct system *system)

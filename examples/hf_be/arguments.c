@@ -18,6 +18,8 @@ static const struct option options[] = {
      .help = "leave out smaller integrals (1e-6)"},
     {"--converge", "TOL", AT(converge), OPTION_NUMBER(1e-14, 1),
      .help = "stop when the density changes by less (5e-4)"},
+    {"--null-by-get", NULL, AT(fock.is_null_by_get), OPTION_FLAG,
+     .help = "with --distributed: get bounds to find out who is null"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null"},
     {"--integral-ns", "NS", AT(cost.integral_ns), OPTION_NUMBER(0, 1e9),
@@ -27,7 +29,7 @@ static const struct option options[] = {
 };
 
 static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &mode_command_line};
+                                         .shared = &problem_command_line};
 
 static void print_help(FILE *stream)
 {
@@ -52,9 +54,14 @@ bool arguments_parse(char **argv, struct arguments *arguments,
                                     .converge = 5e-4,
                                     .fock = {.width = 10, .screen = 1e-6},
                                     .cost = {.integral_ns = 31, .test_ns = 1}};
-    if (!mode_arguments_parse(&line, argv, arguments, message))
+    if (!problem_arguments_parse(&line, argv, arguments, message))
         return false;
-    if (arguments->shared.has_compare && arguments->has_count)
+    const struct problem_arguments *shared = &arguments->shared;
+    if (shared->modes.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
+    if (shared->storage.is_distributed && arguments->has_count)
+        return message_set(message, "--count needs no matrix to distribute");
+    if (arguments->fock.is_null_by_get && !shared->storage.is_distributed)
+        return message_set(message, "--null-by-get needs --distributed");
     return true;
 }

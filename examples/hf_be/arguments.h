@@ -5,11 +5,11 @@
 #ifndef HF_BE_ARGUMENTS_H
 #define HF_BE_ARGUMENTS_H
 
-#include "common/mode_arguments.h"
+#include "common/problem.h"
 #include "count.h"
 
 struct arguments {
-    struct mode_arguments shared;
+    struct problem_arguments shared;
     int atoms;
     double spacing; /* bohr */
     double converge;

@@ -3,11 +3,13 @@
 #define HF_BE_FOCK_H
 
 #include "common/fock.h"
-#include "quartet.h"
 
 struct fock_options {
     int width;     /* functions of a tile */
     double screen; /* integrals with a smaller bound are left out */
+    /* A task that is null finds out by the bounds that it gets, not by a table
+     * of the largest ones. */
+    bool is_null_by_get;
 };
 
 #endif

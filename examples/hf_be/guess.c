@@ -14,14 +14,14 @@ static bool run_atom(struct system *atom, struct message *message)
     const struct job_setup setup = {.comm = MPI_COMM_SELF,
                                     .mode = mode_find("static", NULL),
                                     .ignore_environment = true};
-    const struct fock_options fock_options = {CHAIN_ATOM_FUNCTIONS,
-                                              ATOM_SCREEN};
+    const struct fock_options fock_options = {.width = CHAIN_ATOM_FUNCTIONS,
+                                              .screen = ATOM_SCREEN};
     const struct scf_options options = {.iterations = ATOM_ITERATIONS,
                                         .error_max = INFINITY,
                                         .change_max = ATOM_CONVERGE};
     struct scf_result result;
     struct fock *fock;
-    if (fock_create(&setup, atom, &fock_options, &fock) != EK_OK)
+    if (fock_create(&setup, atom, &fock_options, NULL, &fock) != EK_OK)
         return message_leave(message);
     bool is_good =
         scf_run(&atom->scf, fock, &options, &result, atom->scf.guess, message);
@@ -32,7 +32,7 @@ static bool run_atom(struct system *atom, struct message *message)
 bool guess_make(struct system *system, struct message *message)
 {
     struct system atom;
-    bool is_good = system_make(1, system->chain.spacing, &atom);
+    bool is_good = system_make(1, system->chain.spacing, true, &atom);
     if (is_good)
         is_good = run_atom(&atom, message);
     else

@@ -7,8 +7,9 @@
 /**
  * Begin with the density of separate atoms.
  *
- * An atom is a chain of its own, whose SCF begins with the core Hamiltonian;
- * each rank does it for itself.
+ * An atom is a chain of its own, whose SCF begins with the core Hamiltonian.
+ *
+ * Call: Local.
  */
 bool guess_make(struct system *system, struct message *message);
 

@@ -58,20 +58,24 @@ static int run_scf(const struct arguments *arguments)
     struct message message;
     struct system system;
     int status;
-    bool is_made = system_make(arguments->atoms, arguments->spacing, &system);
+    bool is_good = system_make(arguments->atoms, arguments->spacing,
+                               is_first_rank(), &system);
     const struct problem problem = {.system = &system,
                                     .scf_system = &system.scf,
                                     .fock_options = &arguments->fock,
+                                    .storage = &arguments->shared.storage,
                                     .error_max = INFINITY,
                                     .change_max = arguments->converge,
                                     .print_head = print_columns,
                                     .print_row = print_row};
-    if (!is_made)
+    if (!is_good)
         message_set(&message, "LAPACK failed on the overlap matrix");
-    if (!is_made || !guess_make(&system, &message))
+    else if (is_first_rank())
+        is_good = guess_make(&system, &message);
+    if (!first_rank_says(is_good, &message))
         status = complain(&message, EXIT_FAILED);
     else
-        status = problem_run(&problem, &arguments->shared);
+        status = problem_run(&problem, &arguments->shared.modes);
     system_free(&system);
     return status;
 }
@@ -79,8 +83,8 @@ static int run_scf(const struct arguments *arguments)
 static int run_count(const struct arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
-                                    .mode = arguments->shared.mode,
-                                    .record = arguments->shared.record};
+                                    .mode = arguments->shared.modes.mode,
+                                    .record = arguments->shared.modes.record};
     struct chain chain;
     chain_make(arguments->atoms, arguments->spacing, &chain);
     int status =
@@ -108,7 +112,7 @@ int main(int argc, char **argv)
         status = complain(&message, EXIT_BAD_INPUT);
     else
         status = run(&arguments);
-    mode_arguments_free(&arguments.shared);
+    mode_arguments_free(&arguments.shared.modes);
     MPI_Finalize();
     return status;
 }

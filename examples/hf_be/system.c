@@ -23,13 +23,16 @@ static void make_matrices(struct system *system)
     }
 }
 
-bool system_make(int atoms, double spacing, struct system *system)
+bool system_make(int atoms, double spacing, bool has_matrices,
+                 struct system *system)
 {
     *system = (struct system){0};
     chain_make(atoms, spacing, &system->chain);
     system->scf.occupied = atoms * CHAIN_ATOM_CHARGE / 2;
     system->scf.occupation = 2;
     system->scf.repulsion = chain_repulsion(&system->chain);
+    if (!has_matrices)
+        return true;
     make_matrices(system);
     return orthogonalizer_make(system->scf.overlap, system->scf.n,
                                &system->scf.orthogonalizer);

@@ -16,9 +16,12 @@ struct system {
 /**
  * Set up a chain; its first density is zero.
  *
+ * @param[in] has_matrices  This is a rank that does linear algebra.
+ *
  * @return false when LAPACK failed; to be freed all the same.
  */
-bool system_make(int atoms, double spacing, struct system *system);
+bool system_make(int atoms, double spacing, bool has_matrices,
+                 struct system *system);
 
 /** Let the first density be that of separate atoms, [15][15] each. */
 void system_guess(struct system *system, const double *atom);

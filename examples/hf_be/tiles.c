@@ -3,7 +3,6 @@
 #include "common/message.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int tiles_width(const struct tiles *tiles, int tile)
 {
@@ -55,58 +54,4 @@ void tiles_free(struct tiles *tiles)
 int64_t tiles_tasks(const struct tiles *tiles)
 {
     return tiles->pairs * tiles->pairs;
-}
-
-void matrix_make(const struct tiles *tiles, struct matrix *matrix)
-{
-    matrix->tiles = tiles;
-    matrix->value =
-        allocate((size_t)matrix_entries(matrix), sizeof *matrix->value);
-}
-
-void matrix_free(struct matrix *matrix)
-{
-    free(matrix->value);
-    *matrix = (struct matrix){0};
-}
-
-int matrix_entries(const struct matrix *matrix)
-{
-    return matrix->tiles->functions * matrix->tiles->functions;
-}
-
-/* First entry of a tile. */
-static double *tile_at(const struct matrix *matrix, int row, int column)
-{
-    const struct tiles *tiles = matrix->tiles;
-    return matrix->value +
-           (size_t)(row * tiles->width) * (size_t)tiles->functions +
-           column * tiles->width;
-}
-
-void matrix_get(const struct matrix *matrix, int row, int column,
-                double *values)
-{
-    const struct tiles *tiles = matrix->tiles;
-    const double *from = tile_at(matrix, row, column);
-    size_t bytes = (size_t)tiles_width(tiles, column) * sizeof(double);
-    for (int a = 0; a < tiles_width(tiles, row); a++) {
-        memcpy(values, from, bytes);
-        from += tiles->functions;
-        values += tiles->width;
-    }
-}
-
-void matrix_accumulate(struct matrix *matrix, int row, int column,
-                       const double *values)
-{
-    const struct tiles *tiles = matrix->tiles;
-    double *to = tile_at(matrix, row, column);
-    int columns = tiles_width(tiles, column);
-    for (int a = 0; a < tiles_width(tiles, row); a++) {
-        for (int b = 0; b < columns; b++)
-            to[b] += values[b];
-        to += tiles->functions;
-        values += tiles->width;
-    }
 }

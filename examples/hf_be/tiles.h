@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the two-electron work is cut into tasks, and matrices into tiles.
+ * How the two-electron work is cut into tasks.
  *
  * The basis functions are cut into T *tiles* of consecutive functions.  A task
  * is an ordered quartet of tiles (ij|kl), number i + T(j + T(k + T l)); equal
@@ -46,30 +46,5 @@ static inline bool tiles_is_null(const struct tiles *tiles, int64_t task)
     int64_t kl = task / tiles->pairs, ij = task - kl * tiles->pairs;
     return tiles->bound[ij] * tiles->bound[kl] < tiles->screen;
 }
-
-/*
- * A matrix of which tasks see tiles.  Each rank has a copy of its own; tasks
- * use nothing but the three calls below, so a matrix may come to be spread over
- * the ranks.
- */
-struct matrix {
-    const struct tiles *tiles; /* borrowed */
-    double *value;             /* [functions][functions]; owned */
-};
-
-void matrix_make(const struct tiles *tiles, struct matrix *matrix);
-
-void matrix_free(struct matrix *matrix);
-
-/** Number of entries. */
-int matrix_entries(const struct matrix *matrix);
-
-/** Copy a tile to @p values, whose rows are tiles->width apart. */
-void matrix_get(const struct matrix *matrix, int row, int column,
-                double *values);
-
-/** Add @p values, laid out as in matrix_get(), to a tile. */
-void matrix_accumulate(struct matrix *matrix, int row, int column,
-                       const double *values);
 
 #endif

@@ -38,6 +38,12 @@ energy() {
         "$folder/out"
 }
 
+# The bytes of matrices per rank that the last run printed, in MB.
+memory() {
+    sed -n 's/^matrices of tasks: \([0-9.]*\) MB per rank .*/\1/p' \
+        "$folder/out"
+}
+
 # is_near A B LIMIT: true when both are numbers and differ by at most LIMIT.
 is_near() {
     awk -v a="$1" -v b="$2" -v limit="$3" 'BEGIN {

@@ -109,6 +109,60 @@ check_discard() {
         fail "null tasks of two iterations: not all but $left, and 0"
 }
 
+# counts: tasks, null tasks and integrals of each row.
+counts() {
+    for n in 5 6 7; do
+        column $n
+    done
+}
+
+# same_as_alone OPTION...: energies, tasks, null tasks and integrals of a run
+# of $size are those without these options.
+same_as_alone() {
+    # shellcheck disable=SC2086
+    hf_be "$ranks" "$workers" $size "$@"
+    near "$alone" 1e-10
+    [ "$(counts)" = "$expected" ] || fail "'$*': other tasks or integrals"
+}
+
+# distributed RANKS WORKERS: in a node, and with each rank a node.
+check_distributed() {
+    ranks=$1 workers=$2
+    size="--atoms 3 --spacing 12 --tile 8 --converge 1e-6"
+    # shellcheck disable=SC2086
+    hf_be "$ranks" "$workers" $size
+    alone=$(energy) expected=$(counts) memory=$(memory)
+    [ "$(column 6 | head -n 1)" -gt 500 ] || fail "few null tasks"
+    same_as_alone --distributed
+    awk -v copied="$memory" -v spread="$(memory)" -v ranks="$ranks" \
+        'BEGIN { exit spread * (ranks + 1) / 2 > copied }' ||
+        fail "$(memory) MB per rank, $memory MB copied"
+    export EVENKEEL_RANKS_PER_NODE=1
+    same_as_alone --distributed --null-by-get --cache 0.01
+    same_as_alone --distributed --policy hierarchical
+}
+
+# gets RANKS WORKERS: nodes apart, a comparison says what tiles cost; a cache
+# answers some gets, and null tasks that get bounds get most.
+check_gets() {
+    export EVENKEEL_RANKS_PER_NODE=1
+    size="--atoms 2 --spacing 12 --tile 6 --iterations 3 --modes StealAll,auto"
+    last=0
+    for options in "--cache 1" "--cache 0" "--cache 0 --null-by-get"; do
+        # shellcheck disable=SC2086
+        hf_be "$1" "$2" $size --distributed $options
+        # shellcheck disable=SC2046
+        set -- "$1" "$2" $(sed '1,/^per iteration/d' "$folder/out" |
+            awk '$1 == "StealAll" || $1 == "auto" { print $2, $3 }')
+        [ $# -eq 6 ] || fail "'$options': not two rows of tiles"
+        case $options,$4 in
+        "--cache 1,0.0%" | "--cache 0"*,[1-9]*) fail "'$options': hits $4" ;;
+        esac
+        awk "BEGIN { exit $3 <= $last }" || fail "'$options': $3 MB, $last"
+        last=$3
+    done
+}
+
 # compare RANKS WORKERS: one row per mode, whatever the environment says, and
 # the energy of a run by itself.
 check_compare() {
@@ -154,6 +208,9 @@ check_bad_input() {
     expect '--compare and --modes have policies of their own' --compare --steal none
     expect "restore: 'best' is not allowed; allowed: original" --modes retain,best
     expect "steal: 'best' is not allowed; allowed: random" --modes retain+best
+    expect '--cache needs --distributed' --cache 2
+    expect '--null-by-get needs --distributed' --null-by-get
+    expect '--count needs no matrix' --count --distributed
     expect '--compare needs at least 2' --compare --iterations 1
     expect '--repeat needs --compare' --repeat 2
     export EVENKEEL_STEAL=everything

@@ -130,7 +130,7 @@ static ek_status open_job(struct emulation *emulation)
 {
     const struct arguments *arguments = emulation->run->arguments;
     const struct mode *mode = emulation->mode;
-    struct job_setup setup = {MPI_COMM_WORLD, *mode, false};
+    struct job_setup setup = {.comm = MPI_COMM_WORLD, .mode = *mode};
     char name[64];
     name_collection(mode, name, sizeof name);
     const struct job_options job = {
