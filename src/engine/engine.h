@@ -52,7 +52,9 @@ struct eki_brought {
 
 /* What has arrived; written by the server. */
 struct eki_post {
-    uint64_t moved;  /* messages that were worth waiting for; cumulative */
+    uint64_t moved; /* messages that were worth waiting for; cumulative */
+    /* Messages that came, or went, with more right behind them; likewise. */
+    uint64_t streamed;
     int next_worker; /* for arriving tasks without a worker */
     struct eki_brought brought;
 };

@@ -24,8 +24,8 @@
 
 static void queue_push(struct eki_mpi_queue *queue, int slot)
 {
-    EKI_ASSERT(queue->count < EKI_MPI_SENDS);
-    queue->slots[(queue->first + queue->count) % EKI_MPI_SENDS] = slot;
+    EKI_ASSERT(queue->count < EKI_MPI_SENDS_MOST);
+    queue->slots[(queue->first + queue->count) % EKI_MPI_SENDS_MOST] = slot;
     queue->count++;
 }
 
@@ -38,7 +38,7 @@ static int queue_first(const struct eki_mpi_queue *queue)
 static int queue_pop(struct eki_mpi_queue *queue)
 {
     int slot = queue_first(queue);
-    queue->first = (queue->first + 1) % EKI_MPI_SENDS;
+    queue->first = (queue->first + 1) % EKI_MPI_SENDS_MOST;
     queue->count--;
     return slot;
 }
@@ -59,7 +59,7 @@ static int slot_of(const struct eki_mpi *mpi, const unsigned char *buffers,
 
 static void free_send(struct eki_mpi *mpi, int slot)
 {
-    EKI_ASSERT(mpi->free_count < EKI_MPI_SENDS);
+    EKI_ASSERT(mpi->free_count < mpi->send_room);
     mpi->free_sends[mpi->free_count++] = slot;
 }
 
@@ -80,8 +80,8 @@ static void reap_oldest(struct eki_mpi *mpi)
  * computes for long, and must not hold up messages to all others. */
 static void reap_all(struct eki_mpi *mpi)
 {
-    int done = 0, indices[EKI_MPI_SENDS];
-    int code = MPI_Testsome(EKI_MPI_SENDS, mpi->sends, &done, indices,
+    int done = 0, indices[EKI_MPI_SENDS_MOST];
+    int code = MPI_Testsome(mpi->send_room, mpi->sends, &done, indices,
                             MPI_STATUSES_IGNORE);
     if (eki_mpi_check(mpi, "MPI_Testsome of the sends", code) != EK_OK)
         return;
@@ -236,6 +236,15 @@ const struct eki_fabric_ops eki_mpi_ops = {
     .drain = mpi_drain,
 };
 
+/* Buffers to send messages of at most so many bytes. */
+static int send_room_of(size_t message_bytes)
+{
+    size_t room = EKI_MPI_SEND_BYTES / message_bytes;
+    if (room < EKI_MPI_SENDS)
+        return EKI_MPI_SENDS;
+    return room < EKI_MPI_SENDS_MOST ? (int)room : EKI_MPI_SENDS_MOST;
+}
+
 /* Allocate the buffers of all slots; EK_ERR_NOMEM if there is no memory. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
 {
@@ -244,15 +253,17 @@ static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
                          "messages of %zu bytes, expected %zu ... %d",
                          message_bytes, sizeof(struct eki_head), INT_MAX);
     mpi->stride = (message_bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
+    mpi->send_room = send_room_of(message_bytes);
     mpi->receive_buffers = eki_alloc_untouched(EKI_MPI_RECEIVES * mpi->stride);
-    mpi->send_buffers = eki_alloc_untouched(EKI_MPI_SENDS * mpi->stride);
+    mpi->send_buffers =
+        eki_alloc_untouched((size_t)mpi->send_room * mpi->stride);
     if (mpi->receive_buffers && mpi->send_buffers)
         return EK_OK;
     eki_free(mpi->receive_buffers);
     eki_free(mpi->send_buffers);
     mpi->receive_buffers = mpi->send_buffers = NULL;
     return eki_error(EK_ERR_NOMEM, "no memory for %d messages of %zu bytes",
-                     EKI_MPI_RECEIVES + EKI_MPI_SENDS, message_bytes);
+                     EKI_MPI_RECEIVES + mpi->send_room, message_bytes);
 }
 
 ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)
@@ -262,7 +273,7 @@ ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)
     EKI_TRY(eki_mpi_agree(mpi->comm, status));
     fabric->message_bytes = message_bytes;
     mpi->is_open = true; /* all ranks are, so that they close together */
-    for (int slot = EKI_MPI_SENDS - 1; slot >= 0; slot--)
+    for (int slot = mpi->send_room - 1; slot >= 0; slot--)
         free_send(mpi, slot);
     for (int slot = 0; slot < EKI_MPI_RECEIVES && status == EK_OK; slot++) {
         status = eki_mpi_check(
@@ -282,7 +293,8 @@ static void restart_handed_out(struct eki_mpi *mpi)
 {
     bool is_posted[EKI_MPI_RECEIVES] = {false};
     for (int i = 0; i < mpi->posted.count; i++)
-        is_posted[mpi->posted.slots[(mpi->posted.first + i) % EKI_MPI_SENDS]] =
+        is_posted[mpi->posted
+                      .slots[(mpi->posted.first + i) % EKI_MPI_SENDS_MOST]] =
             true;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         if (!is_posted[slot] && mpi->receives[slot] != MPI_REQUEST_NULL)

@@ -31,6 +31,10 @@ enum {
     /* Rendezvous messages to a rank that computes keep their slots until it
      * polls, so there are several per receive. */
     EKI_MPI_SENDS = 64,
+    /* Short ones keep them, too, where Open MPI shares memory with a rank that
+     * computes: there are enough for a long tile, of the 512 that it has. */
+    EKI_MPI_SENDS_MOST = 384,
+    EKI_MPI_SEND_BYTES = 3 << 19,
     /* Open MPI sends 4,096 bytes over shared memory, and 65,536 over TCP,
      * eagerly, its own headers (60 and some) among them. */
     EKI_MPI_SHARED_BYTES = 4032,
@@ -51,7 +55,7 @@ enum {
 
 /* A queue of slot numbers; each slot is in it at most once. */
 struct eki_mpi_queue {
-    int slots[EKI_MPI_SENDS];
+    int slots[EKI_MPI_SENDS_MOST];
     int first, count;
 };
 
@@ -115,7 +119,7 @@ struct eki_mpi {
     /* Messages; buffers are NULL before eki_mpi_open(). */
     size_t stride;                  /* from buffer to buffer */
     unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride] */
-    unsigned char *send_buffers;    /* [EKI_MPI_SENDS][stride] */
+    unsigned char *send_buffers;    /* [send_room][stride] */
     bool is_open;
     bool has_settled, is_settled; /* ... and nothing is on its way */
     /* Receives are persistent; those in POSTED are active, in this order, and
@@ -124,10 +128,11 @@ struct eki_mpi {
     struct eki_mpi_queue posted;
     /* A send is MPI_REQUEST_NULL unless it is on its way; FLYING has those that
      * are, in order of posting. */
-    MPI_Request sends[EKI_MPI_SENDS];
+    MPI_Request sends[EKI_MPI_SENDS_MOST];
     struct eki_mpi_queue flying;
-    int free_sends[EKI_MPI_SENDS]; /* a stack: a warm buffer is used first */
-    int free_count;
+    int free_sends[EKI_MPI_SENDS_MOST]; /* a stack: a warm buffer is used
+                                           first */
+    int send_room, free_count;
     /* Messages are counted so that destroy knows when the last has arrived. */
     int64_t *sent; /* [size], to each rank */
     int64_t received;

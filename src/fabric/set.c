@@ -54,7 +54,7 @@ static struct eki_mpi *make_fabric(struct eki_mpi_set *set)
     mpi->tag = EKI_TAG_MESSAGE + set->fabrics - 1;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         mpi->receives[slot] = MPI_REQUEST_NULL;
-    for (int slot = 0; slot < EKI_MPI_SENDS; slot++)
+    for (int slot = 0; slot < EKI_MPI_SENDS_MOST; slot++)
         mpi->sends[slot] = MPI_REQUEST_NULL;
     mpi->sent = eki_alloc((size_t)mpi->base.size, sizeof *mpi->sent);
     if (mpi->sent)

@@ -85,7 +85,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
         enum eki_served served = eki_team_poll_if_due(team, here, now);
         if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;
-            if (served == EKI_SERVED_MOVED)
+            if (eki_has_moved(served))
                 eki_wait_reset(&seat->waiter);
         }
         enum eki_step step = eki_worker_step(worker, now);

@@ -19,9 +19,10 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
                                                  1, memory_order_acquire,
                                                  memory_order_relaxed))
         return EKI_SERVED_NOTHING;
-    uint64_t moved = engine->post.moved;
+    uint64_t moved = engine->post.moved, streamed = engine->post.streamed;
     bool is_done = eki_server_step(engine, now);
     bool has_moved = engine->post.moved != moved;
+    bool has_streamed = engine->post.streamed != streamed;
     /* relaxed, both: hints for whoever polls next. */
     atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
                           memory_order_relaxed);
@@ -29,7 +30,32 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
     atomic_store_explicit(&team->server_lock, 0, memory_order_release);
     if (is_done)
         return EKI_SERVED_DONE;
+    if (has_streamed)
+        return EKI_SERVED_PART;
     return has_moved ? EKI_SERVED_MOVED : EKI_SERVED_NOTHING;
+}
+
+/* A long tile keeps a task from its work for so long at most, and when nothing
+ * of it has come or gone for so long the other side is at work itself. */
+#define LONG_MOST_NS 1000000
+#define LONG_QUIET_NS 5000
+
+/* Step the server, and go on while a long tile moves: the task that lets it
+ * through may not come again soon. */
+static enum eki_served serve_long(struct eki_team *team, uint64_t now)
+{
+    enum eki_served served = eki_team_step_server(team, now);
+    if (EKI_LIKELY(served != EKI_SERVED_PART))
+        return served;
+    uint64_t first = now, last = now;
+    while (now - last < LONG_QUIET_NS && now - first < LONG_MOST_NS) {
+        bool is_part = served == EKI_SERVED_PART;
+        now = eki_clock_ns();
+        if (is_part)
+            last = now;
+        served = eki_team_step_server(team, now);
+    }
+    return EKI_SERVED_MOVED;
 }
 
 bool eki_team_has_messages(const struct eki_team *team)
@@ -54,7 +80,7 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
          now < atomic_load_explicit(&team->next_poll, memory_order_relaxed)))
         return EKI_SERVED_NOT;
     batch->wants_server = false;
-    return eki_team_step_server(team, now);
+    return serve_long(team, now);
 }
 
 /* Who has a core of its own does not sleep long for an answer, nor in short
@@ -72,7 +98,7 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now)
 {
     if (eki_team_has_messages(team) && eki_team_may_poll(team, here) &&
-        eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+        eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
     else
         eki_wait(waiter, team->is_crowded, longest_sleep(team, here), now);
@@ -80,7 +106,7 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
 
 /* Tiles come within some microseconds, or, where their owner computes, not for
  * long: who waits so long for them sleeps. */
-#define LINGER_NS 200000
+#define LINGER_NS 1000000
 
 void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter)
@@ -91,7 +117,7 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         team->setup.thread_level >= 2 || eki_team_may_poll(team, worker->here);
     if (waiter->since == 0)
         waiter->since = now;
-    if (may_step && eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+    if (may_step && eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
     else if (now - waiter->since > LINGER_NS)
         eki_wait(waiter, team->is_crowded, EKI_SLEEP_FIRST_NS, now);
@@ -156,7 +182,7 @@ static void watch(struct eki_team *team)
         atomic_load_explicit(&team->next_poll, memory_order_relaxed);
     if (team->is_watching && eki_team_has_messages(team) &&
         now > next + team->setup.watchdog_ns)
-        eki_team_step_server(team, now);
+        serve_long(team, now);
     pthread_mutex_unlock(&team->mutex);
 }
 

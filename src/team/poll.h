@@ -27,8 +27,14 @@ enum eki_served {
     EKI_SERVED_NOT,     /* it was not due */
     EKI_SERVED_NOTHING, /* no message, or another thread steps it */
     EKI_SERVED_MOVED,   /* something arrived: more may follow soon */
+    EKI_SERVED_PART,    /* ... or went, and more is right behind it */
     EKI_SERVED_DONE     /* it has nothing more to do in this phase */
 };
+
+static inline bool eki_has_moved(enum eki_served served)
+{
+    return served == EKI_SERVED_MOVED || served == EKI_SERVED_PART;
+}
 
 /* Step the server unless another thread does. */
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);

@@ -119,7 +119,7 @@ static void step_worker(struct eki_team *team, int here)
         enum eki_served served = eki_team_poll_if_due(team, here, now);
         if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;
-            if (served == EKI_SERVED_MOVED)
+            if (eki_has_moved(served))
                 eki_wait_reset(&waiter);
         }
     }
@@ -140,7 +140,7 @@ static void run_server(struct eki_team *team)
     uint64_t now = eki_clock_ns();
     enum eki_served served;
     while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE) {
-        if (served == EKI_SERVED_MOVED)
+        if (eki_has_moved(served))
             eki_wait_reset(&waiter);
         else if (team->is_crowded)
             eki_wait(&waiter, true, EKI_SLEEP_MOST_NS, now);
@@ -219,7 +219,7 @@ void eki_team_run_restore(struct eki_team *team)
         for (int here = 0; here < workers; here++)
             done +=
                 eki_worker_step(engine->workers[here], now) == EKI_STEP_DONE;
-        if (eki_team_step_server(team, now) == EKI_SERVED_MOVED)
+        if (eki_has_moved(eki_team_step_server(team, now)))
             eki_wait_reset(&waiter);
         else
             eki_wait(&waiter, team->is_crowded, EKI_SLEEP_MOST_NS, now);

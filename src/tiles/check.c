@@ -2,7 +2,8 @@
 /* What must hold between two steps of a rank's workers and server. */
 #include "tiles/internal.h"
 
-static const char *check_op(const struct eki_tile_op *op, bool is_asked)
+static const char *check_op(const struct eki_tile_op *op, bool is_asked,
+                            int window)
 {
     /* relaxed: a check, while nobody else is at it. */
     int state = atomic_load_explicit(&op->state, memory_order_relaxed);
@@ -12,8 +13,7 @@ static const char *check_op(const struct eki_tile_op *op, bool is_asked)
     if (op->sent > op->call.length || op->arrived > op->call.length)
         return "a transfer of more than its tile";
     if (op->answered > op->pieces ||
-        (op->call.verb != EKI_TILE_GET &&
-         op->pieces - op->answered > EKI_TILE_WINDOW))
+        (op->call.verb != EKI_TILE_GET && op->pieces - op->answered > window))
         return "a transfer with too many answers, or too few";
     return NULL;
 }
@@ -37,7 +37,8 @@ static const char *check_cache(const struct eki_cache *cache)
                                                    : NULL;
 }
 
-static const char *check_tiler(const struct eki_tiler *tiler, int *asked)
+static const char *check_tiler(const struct eki_tiler *tiler, int window,
+                               int *asked)
 {
     const char *wrong = NULL;
     int open = 0;
@@ -48,7 +49,7 @@ static const char *check_tiler(const struct eki_tiler *tiler, int *asked)
         int state = atomic_load_explicit(&op->state, memory_order_relaxed);
         open += state == EKI_OP_OPEN || state == EKI_OP_DONE;
         *asked += (int)(bits >> i & 1);
-        wrong = check_op(op, bits >> i & 1);
+        wrong = check_op(op, bits >> i & 1, window);
     }
     if (!wrong && open != tiler->open)
         wrong = "open transfers are miscounted";
@@ -63,7 +64,7 @@ const char *eki_tiles_check(const struct eki_engine *engine)
     const char *wrong = NULL;
     int asked = 0;
     for (int here = 0; !wrong && here < engine->topology->workers_here; here++)
-        wrong = check_tiler(&tiles->tilers[here], &asked);
+        wrong = check_tiler(&tiles->tilers[here], tiles->window, &asked);
     /* relaxed: a check, while nobody else is at it. */
     if (!wrong &&
         asked != atomic_load_explicit(&tiles->wants, memory_order_relaxed))

@@ -93,6 +93,7 @@ struct eki_tiles {
     struct eki_tile_answer *answers; /* the oldest first */
     int answer_count, answer_room;
     int next_worker; /* whose operations are sent first */
+    int window;      /* pieces of a transfer that may be unanswered */
     /* Operations that are not wholly sent; written by workers, too. */
     _Alignas(EKI_LINE) _Atomic int wants;
 };

@@ -52,6 +52,12 @@ static void post(struct eki_tiles *tiles, struct eki_message *message,
     eki_fabric_post(tiles->protocol.engine->fabric, message, rank);
 }
 
+/* A part of a long tile has come or gone. */
+static void note_part(struct eki_tiles *tiles, bool more_follows)
+{
+    tiles->protocol.engine->post.streamed += more_follows;
+}
+
 static int64_t piece_of(const struct eki_tiles *tiles, int64_t left)
 {
     int64_t room = eki_tile_room(tiles->protocol.engine->fabric);
@@ -100,8 +106,7 @@ static bool send_pieces(struct eki_tiles *tiles, int worker,
                         struct eki_tile_op *op, int *left)
 {
     bool is_over = false;
-    while (!is_over && *left > 0 &&
-           op->pieces - op->answered < EKI_TILE_WINDOW) {
+    while (!is_over && *left > 0 && op->pieces - op->answered < tiles->window) {
         struct eki_tile_words words = words_of(op);
         struct eki_message *message = make_piece(tiles, worker, op);
         if (!message)
@@ -110,11 +115,12 @@ static bool send_pieces(struct eki_tiles *tiles, int worker,
         op->pieces++;
         op->unasked++;
         is_over = is_sent(op);
-        if (is_over || op->unasked == EKI_TILE_WINDOW / 2) {
+        if (is_over || op->unasked == tiles->window / 2) {
             message->head.first = op->unasked;
             op->unasked = 0;
         }
         post(tiles, message, &words, op->call.owner);
+        note_part(tiles, !is_over);
         --*left;
     }
     return is_over;
@@ -211,6 +217,7 @@ static bool send_answer(struct eki_tiles *tiles, struct eki_tile_answer *answer,
                    (size_t)count * sizeof *values);
         post(tiles, message, &answer->words, answer->rank);
         answer->words.offset += count;
+        note_part(tiles, answer->words.offset < answer->length);
         --*left;
     }
     return answer->words.offset == answer->length;
@@ -327,7 +334,7 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
     bool is_get = head->kind == EKI_KIND_GET;
     if (!fits_doubles(&decode, head, store, &words, is_get ? 0 : length) ||
         !eki_fits(&decode, "pieces", head->first, 0,
-                  is_get ? 0 : EKI_TILE_WINDOW))
+                  is_get ? 0 : tiles->window))
         return EKI_REFUSED;
     const struct eki_tile_part *part = eki_tile_part(store, store->rank);
     double *values = store->has_values ? eki_tile_find(part, words.tile) : NULL;
@@ -343,6 +350,7 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
     }
     if (values)
         apply(part, message, &words, values);
+    note_part(tiles, !is_get && words.offset + head->count < length);
     if (is_answered)
         tiles->answers[tiles->answer_count++] =
             (struct eki_tile_answer){.words = words,
@@ -393,17 +401,19 @@ static void end_op(struct eki_tile_op *op)
                           memory_order_release);
 }
 
-/* Take what has come for an operation, under the lock of its tiler. */
-static void take_into(struct eki_tile_op *op, const struct eki_message *message,
+/* Take what has come for an operation, under the lock of its tiler; true: more
+ * follows. */
+static bool take_into(struct eki_tile_op *op, const struct eki_message *message,
                       bool is_asked)
 {
     const struct eki_head *head = &message->head;
     const struct eki_tile_call *call = &op->call;
     if (head->kind == EKI_KIND_DONE) {
         op->answered += (int)head->count;
-        if (op->answered == op->pieces && !is_asked)
+        bool is_over = op->answered == op->pieces && !is_asked;
+        if (is_over)
             end_op(op);
-        return;
+        return !is_over;
     }
     /* relaxed: under the lock. */
     if (call->store->has_values &&
@@ -412,8 +422,10 @@ static void take_into(struct eki_tile_op *op, const struct eki_message *message,
                message->body + sizeof(struct eki_tile_words),
                (size_t)head->count * sizeof(double));
     op->arrived += head->count;
-    if (op->arrived == call->length)
+    bool is_over = op->arrived == call->length;
+    if (is_over)
         end_op(op);
+    return !is_over;
 }
 
 /* PIECE or DONE, to a worker here. */
@@ -435,10 +447,11 @@ static enum eki_taken take_answer(struct eki_tiles *tiles,
     bool fits = answer_fits(&decode, head, &tiler->ops[place], &words);
     /* relaxed: its own bit is the server's, or was set before the lock. */
     if (fits)
-        take_into(&tiler->ops[place], message,
-                  atomic_load_explicit(&tiler->asked, memory_order_relaxed) >>
-                          place &
-                      1);
+        note_part(tiles, take_into(&tiler->ops[place], message,
+                                   atomic_load_explicit(&tiler->asked,
+                                                        memory_order_relaxed) >>
+                                           place &
+                                       1));
     eki_tile_unlock(&tiler->lock);
     return fits ? EKI_TAKEN : EKI_REFUSED;
 }

@@ -32,6 +32,13 @@ void eki_stores_destroy(struct eki_stores **made)
     eki_free(stores);
 }
 
+/* Pieces of a transfer that may be unanswered; FABRIC: NULL, or any. */
+static int window_of(const struct eki_fabric *fabric)
+{
+    size_t pieces = fabric ? EKI_TILE_WINDOW_BYTES / fabric->message_bytes : 0;
+    return pieces > EKI_TILE_WINDOW_LEAST ? (int)pieces : EKI_TILE_WINDOW_LEAST;
+}
+
 ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
 {
     int workers = engine->topology->workers_here;
@@ -47,6 +54,7 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
     tiles->protocol.ops = &eki_tiles_ops;
     tiles->tilers = tilers;
     tiles->stores = stores;
+    tiles->window = window_of(engine->fabric);
     tiles->next = stores->first;
     stores->first = tiles;
     engine->stores = stores;

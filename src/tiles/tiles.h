@@ -33,9 +33,10 @@
 
 enum {
     EKI_TRANSFERS_MOST = 16, /* of a worker, by messages, at a time */
-    /* A transfer has so many pieces under way that are not answered; half of
-     * them are answered at a time. */
-    EKI_TILE_WINDOW = 16,
+    /* A transfer has so many bytes under way that are not answered, or pieces
+     * if these are more bytes; half of them are answered at a time. */
+    EKI_TILE_WINDOW_BYTES = 1 << 20,
+    EKI_TILE_WINDOW_LEAST = 16,
     /* A lock for each of so many classes of the tiles of a rank. */
     EKI_TILE_LOCKS = 32
 };

@@ -2,6 +2,7 @@
 /* Tiles over a fabric that leads nowhere: what is sent, what is taken, and what
  * is refused; and where the tiles of a node lie. */
 #include "lone.h"
+#include "team/team.h"
 #include "tiles/internal.h"
 
 enum {
@@ -251,7 +252,8 @@ static void add_without_memory_is_added_once(void)
 static void pieces_under_way_are_bounded(void)
 {
     enum {
-        PIECES = 20
+        PIECES = 20,
+        WINDOW = 16
     };
     struct stage stage;
     ek_transfer transfer;
@@ -259,6 +261,7 @@ static void pieces_under_way_are_bounded(void)
     begin(&stage, 0, 0);
     stage.store->shape.length_of = NULL;
     stage.store->shape.length = PIECES * FIRST;
+    eki_tiles_of(stage.lone.engine)->window = WINDOW;
     struct eki_tile_call call = {.verb = EKI_TILE_ADD,
                                  .store = stage.store,
                                  .tile = 1,
@@ -270,23 +273,54 @@ static void pieces_under_way_are_bounded(void)
     CHECK_EQ_INT(eki_tiles_start(worker, &call, &transfer), EKI_STARTED);
     lone_serve(&stage.lone);
     lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD), EKI_TILE_WINDOW);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD), WINDOW);
     int asked = 0;
     for (int i = 0; i < stage.lone.sent_count; i++)
         asked += (int)lone_sent_head(&stage.lone, i)->first;
-    CHECK_EQ_INT(asked, EKI_TILE_WINDOW);
+    CHECK_EQ_INT(asked, WINDOW);
     uint32_t op = (uint32_t)transfer.number;
     lone_forget(&stage.lone);
-    message_of(&stage, EKI_KIND_DONE, 1, 0, EKI_TILE_WINDOW / 2, op);
+    message_of(&stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
     lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD),
-                 PIECES - EKI_TILE_WINDOW);
-    message_of(&stage, EKI_KIND_DONE, 1, 0, EKI_TILE_WINDOW / 2, op);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD), PIECES - WINDOW);
+    message_of(&stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
     lone_serve(&stage.lone);
     CHECK(!eki_tiles_is_over(worker, transfer));
-    message_of(&stage, EKI_KIND_DONE, 1, 0, PIECES - EKI_TILE_WINDOW, op);
+    message_of(&stage, EKI_KIND_DONE, 1, 0, PIECES - WINDOW, op);
     lone_serve(&stage.lone);
     CHECK(eki_tiles_is_over(worker, transfer));
+    end(&stage);
+}
+
+/* A task that calls ek_poll() lets all of a long tile through, in more steps
+ * than one; what there are no buffers for waits for the next call. */
+static void long_tiles_leave_in_one_poll(void)
+{
+    enum {
+        PIECES = 50
+    };
+    struct stage stage;
+    struct eki_team *team;
+    static const struct eki_affinity affinity = {.cpus = 2, .workers = 1};
+    begin(&stage, 1, 0);
+    stage.store->has_values = false;
+    stage.store->shape.length_of = NULL;
+    stage.store->shape.length = PIECES * FIRST;
+    struct eki_team_setup setup = {.engine = stage.lone.engine,
+                                   .affinity = &affinity,
+                                   .progress = EK_PROGRESS_POLLING,
+                                   .thread_level = 2};
+    CHECK_EQ_INT(eki_team_create(&setup, &team), EK_OK);
+    message_of(&stage, EKI_KIND_GET, 1, 0, 0, 77)->head.bytes =
+        sizeof(struct eki_tile_words);
+    stage.lone.buffers = PIECES - 3;
+    eki_team_poll(team, lone_worker(&stage.lone));
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), PIECES - 3);
+    stage.lone.buffers = LONE_SENT - PIECES;
+    lone_worker(&stage.lone)->batch.wants_server = true;
+    eki_team_poll(team, lone_worker(&stage.lone));
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), PIECES);
+    eki_team_destroy(&team);
     end(&stage);
 }
 
@@ -549,6 +583,7 @@ int main(void)
     RUN(puts_and_adds_are_answered_when_asked);
     RUN(add_without_memory_is_added_once);
     RUN(pieces_under_way_are_bounded);
+    RUN(long_tiles_leave_in_one_poll);
     RUN(transfers_of_a_worker_are_bounded);
     RUN(abandoned_transfers_are_dropped);
     RUN(long_waits_are_told);

@@ -31,7 +31,7 @@ void bench_barrier(MPI_Comm comm)
 double bench_message_round_trip(MPI_Comm both, int bytes)
 {
     enum {
-        BYTES_MAX = 131072
+        BYTES_MAX = 1280000 /* a tile */
     };
     static char buffer[BYTES_MAX];
     int rank;

@@ -8,7 +8,8 @@
 const struct remote_size remote_sizes[REMOTE_SIZES] = {{"0.1 kB", 13, 64},
                                                        {"1 kB", 125, 64},
                                                        {"12.8 kB", 1600, 64},
-                                                       {"128 kB", 16000, 8}};
+                                                       {"128 kB", 16000, 8},
+                                                       {"1.28 MB", 160000, 2}};
 
 int64_t remote_offset(int size, int tile)
 {

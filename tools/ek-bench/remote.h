@@ -13,7 +13,7 @@
 #include "bench.h"
 
 enum {
-    REMOTE_SIZES = 4,
+    REMOTE_SIZES = 5,
     REMOTE_USUAL = 2, /* the size of which targets are */
     REMOTE_OWNERS = 2
 };
@@ -29,7 +29,7 @@ enum remote_kind {
 struct remote_size {
     const char *name;
     int64_t length; /* doubles */
-    int count;      /* tiles of each rank: they fit its cache */
+    int count;      /* tiles of each rank: all of a size fit its cache */
 };
 
 extern const struct remote_size remote_sizes[REMOTE_SIZES];
@@ -80,8 +80,8 @@ struct remote *remote_memory_open(const struct bench *bench, MPI_Comm both,
 /* How a store of the library is reached. */
 struct remote_library {
     const char *name;
-    bool is_apart; /* each rank is a node of its own */
-    bool polls;    /* a busy rank calls ek_poll() */
+    bool is_apart;  /* each rank is a node of its own */
+    double poll_ns; /* a busy rank calls ek_poll() so often; 0: never */
     ek_progress progress;
     int64_t watchdog_us;
     double target;

@@ -30,11 +30,15 @@ static int run_compute(ek_worker *worker, const void *payload, size_t bytes,
                        void *context)
 {
     const struct library *library = context;
-    uint64_t first = bench_ticks();
+    uint64_t first = bench_ticks(), polled = first, now;
     (void)payload, (void)bytes;
-    while (bench_ns(bench_ticks() - first) < library->meeting->busy_ns) {
-        if (library->how.polls)
+    while (now = bench_ticks(),
+           bench_ns(now - first) < library->meeting->busy_ns) {
+        if (library->how.poll_ns > 0 &&
+            bench_ns(now - polled) >= library->how.poll_ns) {
             ek_poll(worker);
+            polled = bench_ticks();
+        }
         bench_pause();
     }
     return 0;

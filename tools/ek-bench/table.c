@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    ROWS_MAX = 96
+    ROWS_MAX = 160
 };
 
 static struct bench_row *rows[ROWS_MAX];
