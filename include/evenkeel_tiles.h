@@ -135,24 +135,6 @@ EK_API ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                               double *values, int64_t length);
 
 /**
- * Look at a tile where it lies, which saves the copy of ek_tiles_get().
- *
- * @param[in]  length  Doubles of the tile, as its shape says.
- * @param[out] values  [@p length], to be read until the task returns; NULL: the
- *                     tile does not lie in memory that this rank sees, which
- *                     ek_tiles_get() is for.
- *
- * @retval As ek_tiles_get(), but for EK_ERR_MPI; @p values stays as it was.
- *
- * Call:    Local, from a running task.
- * Threads: The one that runs the task.
- * Cost:    About that of ek_tiles_get() of one double.  Other cores may have
- *          what is read in their caches.
- */
-EK_API ek_status ek_tiles_view(ek_worker *worker, ek_tiles *tiles, int64_t tile,
-                               int64_t length, const double **values);
-
-/**
  * Replace a tile; all of it has arrived when the call returns.
  *
  * @param[in] values  [@p length]; the caller's again.

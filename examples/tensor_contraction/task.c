@@ -3,17 +3,11 @@
 
 #include <stdlib.h>
 
-/* A tile to be multiplied: where it lies, or on its way into the room. */
-struct factor {
-    const double *values;
-    double *room;
-    ek_transfer transfer;
-};
-
-/* Two of them. */
+/* Two tiles to be multiplied, which are on their way. */
 struct pair {
     struct product product;
-    struct factor a, b;
+    double *a, *b;
+    ek_transfer of_a, of_b;
 };
 
 /* What each worker has to itself. */
@@ -28,9 +22,9 @@ static void *mine_create(int here, void *context)
     struct mine *mine = allocate(1, sizeof *mine);
     (void)here;
     for (int p = 0; p < job->pairs; p++) {
-        mine->pair[p].a.room =
+        mine->pair[p].a =
             allocate((size_t)job->contraction->a.longest, sizeof(double));
-        mine->pair[p].b.room =
+        mine->pair[p].b =
             allocate((size_t)job->contraction->b.longest, sizeof(double));
     }
     kernel_room_make(&job->kernel, &mine->room);
@@ -42,24 +36,11 @@ static void mine_destroy(void *data, void *context)
     struct mine *mine = data;
     (void)context;
     for (int p = 0; p <= PREFETCH_MAX; p++) {
-        free(mine->pair[p].a.room);
-        free(mine->pair[p].b.room);
+        free(mine->pair[p].a);
+        free(mine->pair[p].b);
     }
     kernel_room_free(&mine->room);
     free(mine);
-}
-
-static ek_status start_factor(ek_worker *worker, ek_tiles *tiles, int64_t tile,
-                              int64_t length, struct factor *factor)
-{
-    factor->transfer = (ek_transfer){0};
-    ek_status status =
-        ek_tiles_view(worker, tiles, tile, length, &factor->values);
-    if (status != EK_OK || factor->values)
-        return status;
-    factor->values = factor->room;
-    return ek_tiles_get_start(worker, tiles, tile, factor->room, length,
-                              &factor->transfer);
 }
 
 static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
@@ -67,19 +48,21 @@ static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
 {
     const struct expression *e = &job->contraction->expression;
     pair->product = *product;
-    ek_status status = start_factor(worker, job->operands->a, product->a,
-                                    product_entries(product, &e->a), &pair->a);
+    ek_status status =
+        ek_tiles_get_start(worker, job->operands->a, product->a, pair->a,
+                           product_entries(product, &e->a), &pair->of_a);
     if (status == EK_OK)
-        status = start_factor(worker, job->operands->b, product->b,
-                              product_entries(product, &e->b), &pair->b);
+        status =
+            ek_tiles_get_start(worker, job->operands->b, product->b, pair->b,
+                               product_entries(product, &e->b), &pair->of_b);
     return status;
 }
 
 static ek_status wait_for_pair(ek_worker *worker, struct pair *pair)
 {
-    ek_status status = ek_tiles_wait(worker, &pair->a.transfer);
+    ek_status status = ek_tiles_wait(worker, &pair->of_a);
     if (status == EK_OK)
-        status = ek_tiles_wait(worker, &pair->b.transfer);
+        status = ek_tiles_wait(worker, &pair->of_b);
     return status;
 }
 
@@ -111,8 +94,8 @@ static ek_status sum_products(const struct tensor_job *job, ek_worker *worker,
         if (status != EK_OK)
             return status;
         poll(worker);
-        kernel_multiply(&job->kernel, &pair->product, pair->a.values,
-                        pair->b.values, done++ == 0, &mine->room, poll, worker);
+        kernel_multiply(&job->kernel, &pair->product, pair->a, pair->b,
+                        done++ == 0, &mine->room, poll, worker);
         *last = &pair->product;
     }
 }

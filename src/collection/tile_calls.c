@@ -112,30 +112,21 @@ static ek_status end_wait(const struct wait *wait, ek_status status)
     return status;
 }
 
-/* Refuse what may not be called. */
-static ek_status permit(const struct ek_worker *worker,
-                        struct eki_tile_call *call, const char *name)
-{
-    if (EKI_UNLIKELY(!is_allowed(worker, call)))
-        return refuse(worker, call, name);
-    if (EKI_LIKELY(!worker->engine->setup.is_checked))
-        return EK_OK;
-    ek_status status =
-        eki_collection_check_thread(worker->engine->owner, worker->here, name);
-    return status == EK_OK
-               ? EK_OK
-               : eki_collection_outcome_often(worker->engine->owner, status);
-}
-
 /* Start a call, as soon as fewer are under way. */
 static ek_status start(struct ek_worker *worker, struct eki_tile_call *call,
                        const char *name, ek_transfer *transfer)
 {
     struct wait wait = {.worker = worker, .name = name};
     enum eki_started started;
-    ek_status status = permit(worker, call, name);
-    if (EKI_UNLIKELY(status != EK_OK))
-        return status;
+    ek_status status = EK_OK;
+    if (EKI_UNLIKELY(!is_allowed(worker, call)))
+        return refuse(worker, call, name);
+    if (EKI_UNLIKELY(worker->engine->setup.is_checked)) {
+        status = eki_collection_check_thread(worker->engine->owner,
+                                             worker->here, name);
+        if (status != EK_OK)
+            return eki_collection_outcome_often(worker->engine->owner, status);
+    }
     while ((started = eki_tiles_start(worker, call, transfer)) ==
                EKI_STARTED_LATER &&
            status == EK_OK)
@@ -232,22 +223,6 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
 {
     struct eki_tile_call call = add_call(tiles, tile, alpha, values, length);
     return run(worker, &call, "ek_tiles_accumulate");
-}
-
-ek_status ek_tiles_view(ek_worker *worker, ek_tiles *tiles, int64_t tile,
-                        int64_t length, const double **values)
-{
-    static const char name[] = "ek_tiles_view";
-    double none;
-    struct eki_tile_call call =
-        get_call(tiles, tile, values ? &none : NULL, length);
-    EKI_TRY(permit(worker, &call, name));
-    const struct eki_tile_part *part = eki_tile_part(tiles, call.owner);
-    const double *found = part ? eki_tile_find(part, tile) : NULL;
-    if (EKI_UNLIKELY(part && !found))
-        return refuse(worker, &call, name);
-    *values = found;
-    return EK_OK;
 }
 
 ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
