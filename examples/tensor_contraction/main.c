@@ -43,6 +43,7 @@ static void print_head(const struct arguments *arguments,
            (long long)contraction->total.products,
            (double)contraction->outputs * (double)contraction->terms,
            (double)contraction->total.flop);
+    fflush(stdout);
 }
 
 /* With the workers of the rank known. */
