@@ -133,20 +133,30 @@ static void run_worker(struct eki_team *team, int here)
     eki_loop_close(&loop);
 }
 
+/* A server thread that stands still for a slice of the scheduler shares its
+ * core with somebody that this rank does not know of: for so long it sleeps
+ * between two looks, because who sleeps is let in at once when it wakes. */
+#define SLICE_NS 1000000
+#define SHARED_NS 100000000
+
 /* Until the server has nothing more to do, whoever else steps it. */
 static void run_server(struct eki_team *team)
 {
     struct eki_waiter waiter = {0};
-    uint64_t now = eki_clock_ns();
+    uint64_t now = eki_clock_ns(), last, shared_until = 0;
     enum eki_served served;
     while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE) {
+        bool sleeps = team->is_crowded || now < shared_until;
         if (eki_has_moved(served))
             eki_wait_reset(&waiter);
-        else if (team->is_crowded)
+        else if (sleeps)
             eki_wait(&waiter, true, EKI_SLEEP_MOST_NS, now);
         else
             eki_pause();
+        last = now;
         now = eki_clock_ns();
+        if (!sleeps && now - last > SLICE_NS)
+            shared_until = now + SHARED_NS;
     }
 }
 
