@@ -44,9 +44,11 @@ nowhere 'random numbers come from the seed' '\b(s?rand|random|drand48) *\('
 
 # Simulated runs and counted durations are the same on every machine.
 hf_be=examples/hf_be
+tensor=examples/tensor_contraction
 awk -f tests/structure/code.awk src/*/*.[ch] tools/common/*.[ch] \
     tools/ek-sim/*.[ch] $hf_be/chain.c $hf_be/count.c $hf_be/integrals.c \
-    $hf_be/tally.c $hf_be/tiles.c |
+    $hf_be/tally.c $hf_be/tiles.c examples/common/count.c $tensor/contraction.c \
+    $tensor/count.c $tensor/space.c $tensor/tensor.c |
     grep -E '\b(a?(sin|cos|tan)h?|atan2|exp(2|m1)?|log(2|10|1p|b)?|pow|cbrt|hypot|erfc?|[tl]gamma|fma)[fl]?\(|\blong double\b' |
     sed 's/$/   <- not the same in every libm: base\/exact.h/' >>"$bad"
 
