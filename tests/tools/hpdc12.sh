@@ -61,6 +61,14 @@ holds "$(value $at-stealret 5 makespan_s) < $(value $at-stealret-12 5 makespan_s
 holds "$(value $at-plb-12 1 tried) > 0 && $(value $at-plb-12 2 tried) == 0"
 holds "$(value $at-plb-12 3 efficiency) > $(value $at-plb-12 2 efficiency) &&
        $(value $at-plb-12 3 efficiency) > 0.9"
+# TCE: its tasks are nearly even, so what is gained is less.
+at=tce-third-product-hopper-960
+holds "$(value $at-static 1 efficiency) < $(value $at-steal-12 2 efficiency)"
+holds "$(value $at-stealret 5 makespan_s) < $(value $at-steal-12 2 makespan_s)"
+holds "$(value $at-plb-12 3 efficiency) >= $(value $at-plb-12 2 efficiency)"
+holds "$(value $at-stealall 1 makespan_s) < 1.2 * $(value $at-steal-12 1 makespan_s)"
+grep -q '^| TCE | product | 714,025 | 44,991 | 3,087,563,053,792 |' \
+    "$out/first.md" || fail 'the tasks of TCE'
 # Table 3: Algorithm 1 comes closer to ideal, Algorithm 2 is faster.
 at=table3-480-4-4
 holds "$(value $at-alg1-core 2 makespan_s) < $(value $at-alg2 2 makespan_s)"

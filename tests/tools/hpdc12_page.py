@@ -20,7 +20,7 @@ def row(seed, iteration, **values):
 def made_up(**values):
     results = runner.Results()
     for job in STUDY.jobs:
-        results.counts[job.workload] = {"tasks": 10, "real": 5, "integrals": 7,
+        results.counts[job.workload] = {"tasks": 10, "real": 5, "work": (7, 8),
                                         "seconds": 3.0, "longest": 1.0}
         for way in STUDY.ways[job.machine]:
             results.rows[job, way.name] = [
@@ -52,6 +52,13 @@ assert not judged(first, tried="4000").endswith("| agrees |")
 last = "successes, Be512, Hopper 9,600, iteration 5"
 assert judged(last).endswith("| agrees |")
 assert "with noise of 5 % 2.00" in judged(last, successful="2")
+gain = "first rebalance, TCE, Hopper 76,800"
+assert "| +7 % | +0 (3 to 3) | +0 (3 to 3) |" in judged(gain)
+assert not judged(gain).endswith("| agrees |")
+assert "| TCE | product | 10 | 5 | 7 | 8 | 3 | 1.000 |" in text
+assert "| TCE tiles | tile | 10 | 5 | 7 | 8 | 3 | 1.000 |" in text
+assert "| HF-Be256 | 40 | 10 | 5 | 7 | 3 | 1.000 |" in text
+assert "| TCE tiles, Hopper 76,800 | as printed |" in text
 seconds = "Steal, Be256, Hopper 2,400"
 assert judged(seconds, makespan_s="51").endswith("| agrees |")
 assert not judged(seconds, makespan_s="53").endswith("| agrees |")

@@ -77,15 +77,14 @@ def first_rebalance(workload, cores, gain):
         job = job_of(figures, workload, "hopper", cores)
         if not job:
             return None
-        texts, gains = [], []
-        for way in ("plb-12", "plb"):
-            before, after = (100 * figures.relative(job, way, i).mean
-                             for i in (2, 3))
-            texts.append("%+.0f (%.0f to %.0f)" % (after - before, before,
-                                                   after))
-            gains.append(after - before)
+        found = [[100 * figures.relative(job, way, i).mean for i in (2, 3)]
+                 for way in ("plb-12", "plb")]
+        texts = ["%+.0f (%.0f to %.0f)" % (after - before, before, after)
+                 for before, after in found]
+        before, after = found[0]
         tasks = figures.results.counts[workload]["real"] / cores
-        return texts[0], texts[1], abs(gains[0] - gain) <= 5, {"tasks": tasks}
+        return (texts[0], texts[1], abs(after - before - gain) <= 5,
+                {"tasks": tasks, "before": before})
     return look
 
 
@@ -181,6 +180,8 @@ REPEATS = ("In the order of execution who ended with a long task does so again, 
            "and durations repeat exactly: there is nothing to steal that waits.")
 PACKED = ("With {tasks:.0f} tasks for each core, some of them as long as half of the "
           "iteration, Algorithm 2 finds no place for all (Table 3).")
+EVEN = ("Stealing alone comes to {before:.0f} % of best here: durations are sums of "
+        "operations and bytes, and real ones vary with network and caches.")
 THIEVES = ("As many thieves ask as long as the last tasks run; how often each "
            "does is the time of a server for a message, 10 µs here.")
 EXACT = ("Durations repeat to the nanosecond here, so nobody runs dry long "
@@ -206,6 +207,8 @@ CLAIMS = [
           retained_efficiency(study.BE512_20, "titan", 128000, 81), REPEATS),
     Claim(RETAINED, "Intrepid 163,840", "> 91 %",
           retained_efficiency(study.BE512_20, "intrepid", 163840, 91), REPEATS),
+    Claim("Figure 6", "first rebalance, TCE, Hopper 76,800", "+7 %",
+          first_rebalance(study.TCE, 76800, 7), EVEN),
     Claim("Figure 6", "first rebalance, Be256, Hopper 38,400", "+24 %",
           first_rebalance(study.BE256, 38400, 24), PACKED),
     Claim("Figure 6", "Be512, Hopper 76,800", "+22 %",

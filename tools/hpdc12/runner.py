@@ -5,6 +5,7 @@ import csv
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -22,7 +23,7 @@ class Results:
         self.rows = {}   # (job, way name): rows of all seeds
         self.dealt = {}  # study.Dealt: rows
         self.traces = {}  # (job, way name): path
-        self.counts = {}  # workload: what hf_be counted, a dict
+        self.counts = {}  # workload: what --count said, a dict
 
     def has(self, job, way):
         return (job, way) in self.rows
@@ -40,6 +41,12 @@ def hash_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
+def there(program):
+    if not program.exists():
+        raise Failed("'%s' is not built" % program)
+    return program
+
+
 def write(path, text):
     """All of it, or nothing."""
     new = path.with_name(path.name + ".new")
@@ -51,12 +58,9 @@ class Runner:
     def __init__(self, root, build, runs):
         self.runs = pathlib.Path(runs).resolve()
         self.sim = pathlib.Path(build).resolve() / "tools/ek-sim/ek-sim"
-        self.hf_be = pathlib.Path(build).resolve() / "examples/hf_be/hf_be"
+        self.examples = pathlib.Path(build).resolve() / "examples"
         self.mpirun = root / "tools/mpirun"
-        for program in (self.sim, self.hf_be):
-            if not program.exists():
-                raise Failed("'%s' is not built" % program)
-        self.stamp = hash_of(self.sim)
+        self.stamp = hash_of(there(self.sim))
         self.records = {}  # hashes
 
     def run(self, chosen, jobs):
@@ -121,7 +125,8 @@ class Runner:
 
     def job_arguments(self, job):
         return ["--record", str(self.record(job.workload)),
-                "--machine", job.machine, "--cores", str(job.cores), "--csv"]
+                "--machine", job.machine, "--cores", str(job.cores),
+                "--csv"] + list(job.workload.more)
 
     def record(self, workload):
         return self.runs / (workload.name + ".ekr")
@@ -130,15 +135,14 @@ class Runner:
         """Make the record of a workload, and say what it holds."""
         record = self.record(workload)
         told = record.with_suffix(".txt")
-        arguments = ["--count", "--atoms", str(workload.atoms), "--spacing",
-                     study.SPACING, "--tile", str(workload.tile),
-                     "--integral-ns", study.INTEGRAL_NS, "--test-ns", "0"]
-        said = "%s %s\n" % (hash_of(self.hf_be), " ".join(arguments))
+        program = there(self.examples / workload.program / workload.program)
+        arguments = ["--count"] + list(workload.arguments)
+        said = "%s %s\n" % (hash_of(program), " ".join(arguments))
         if not (record.exists() and told.exists() and
                 told.read_text().startswith(said)):
             environment = dict(os.environ, EVENKEEL_WORKERS="1")
             write(told, said + self.call(
-                [self.mpirun, "-n", "1", self.hf_be] + arguments +
+                [self.mpirun, "-n", "1", program] + arguments +
                 ["--record", record], environment))
         self.records[record.name] = hash_of(record)
         return counted(told.read_text().split("\n", 1)[1])
@@ -173,10 +177,10 @@ class Runner:
 
 
 def counted(text):
-    """The figures of hf_be --count, by name."""
-    words = text.replace(",", "").split()
-    return {"tasks": int(words[words.index("tasks") - 1]),
-            "real": int(words[words.index("non-null") - 1]),
-            "integrals": int(words[words.index("integrals") - 1]),
-            "seconds": float(words[words.index("tests:") + 1]),
-            "longest": float(words[-2])}
+    """The figures of --count; `work`: of its two kinds."""
+    tasks = re.search(r"(\d+) tasks, (\d+) non-null", text)
+    work = re.search(r"(\d+) \w+, (\d+) \w+: (\S+) s, "
+                     r"the longest task (\S+) s", text)
+    return {"tasks": int(tasks[1]), "real": int(tasks[2]),
+            "work": (int(work[1]), int(work[2])),
+            "seconds": float(work[3]), "longest": float(work[4])}

@@ -2,12 +2,37 @@
 """What is simulated: tasks, machines, sizes, and ways to balance."""
 from collections import namedtuple
 
-# A chain of beryllium atoms in tiles of so many functions.  At 2.6 bohr, and
-# 1,490 ns an integral, Be256 is the 115,200 core-seconds and the longest task
-# that Table 3 of the paper implies.
-Workload = namedtuple("Workload", "name title atoms tile")
-SPACING = "2.6"
-INTEGRAL_NS = "1490"
+# Tasks, which `program` --count makes a record of; `cut`: how they are cut;
+# `more`: arguments of ek-sim.
+Workload = namedtuple("Workload", "name title cut program arguments more")
+
+
+def chain(atoms, tile):
+    """Beryllium atoms in tiles of so many functions.  At 2.6 bohr, and 1,490 ns
+    an integral, Be256 is the 115,200 core-seconds and the longest task that
+    Table 3 of the paper implies."""
+    return Workload("be%d-%d" % (atoms, tile), "HF-Be%d" % atoms, str(tile),
+                    "hf_be", ("--atoms", str(atoms), "--spacing", "2.6",
+                              "--tile", str(tile), "--integral-ns", "1490",
+                              "--test-ns", "0"), ())
+
+
+# Of a core of Hopper: ns for an operation, at 85 % of 8.4 GF/s; for a byte, of
+# the 5 GB/s of a node for 23 workers; and to see that a task is null, which
+# takes 60 ns on a core of 2020.
+OPERATION_NS, BYTE_NS, NULL_NS = "0.14", "4.6", "200"
+
+
+def contraction(preset, task):
+    """The tensor contraction on Hopper: tasks are products of two tiles, or
+    tiles of C with all their products."""
+    return Workload("tce-%s-%s" % (preset, task),
+                    {"product": "TCE", "tile": "TCE tiles"}[task], task,
+                    "tensor_contraction", ("--preset", preset, "--task", task,
+                                           "--flop-ns", OPERATION_NS,
+                                           "--byte-ns", BYTE_NS),
+                    ("--null-ns", NULL_NS))
+
 
 # A job: what runs on how many cores of which machine, how often.
 Job = namedtuple("Job", "workload machine cores seeds")
@@ -94,16 +119,17 @@ def dealt(jobs, everies, mores):
             for b in ALWAYS + (ONCE if n == m == 4 else ())]
 
 
-BE256 = Workload("be256-40", "HF-Be256", 256, 40)
-BE512 = Workload("be512-40", "HF-Be512", 512, 40)
-BE256_20 = Workload("be256-20", "HF-Be256", 256, 20)
-BE512_20 = Workload("be512-20", "HF-Be512", 512, 20)
-BE64 = Workload("be64-40", "HF-Be64", 64, 40)
+BE256, BE512, BE64 = chain(256, 40), chain(512, 40), chain(64, 40)
+BE256_20, BE512_20 = chain(256, 20), chain(512, 20)
+TCE = contraction("paper", "product")
+TCE_TILES = contraction("paper", "tile")
 
 HOPPER = ([Job(BE256, "hopper", c, s) for c, s in
            ((2400, 5), (4800, 5), (9600, 5), (19200, 3), (38400, 3))] +
           [Job(BE512, "hopper", c, s) for c, s in
-           ((9600, 3), (19200, 3), (38400, 2), (76800, 2))])
+           ((9600, 3), (19200, 3), (38400, 2), (76800, 2))] +
+          [Job(TCE, "hopper", c, 1) for c in (2400, 9600, 38400, 76800)] +
+          [Job(TCE_TILES, "hopper", c, 2) for c in (9600, 38400, 76800)])
 FARTHER = [Job(BE256_20, "titan", 8000, 1),
            Job(BE512_20, "titan", 128000, 1),
            Job(BE512_20, "intrepid", 163840, 1)]
@@ -121,10 +147,11 @@ WHOLE = Study(
             job.cores in (2400, 9600)])
 
 SMALL = [Job(BE64, "hopper", c, 3) for c in (240, 480)]
+SMALL_TCE = Job(contraction("third", "product"), "hopper", 960, 1)
 QUICK = Study(
-    title="HPDC 2012 on 64 atoms",
+    title="HPDC 2012, small",
     iterations={"hopper": 5, "titan": 14},
-    jobs=SMALL + [Job(BE64, "titan", 320, 1)],
+    jobs=SMALL + [SMALL_TCE, Job(BE64, "titan", 320, 1)],
     ways={"hopper": ways(), "titan": few()},
     dealt=dealt([Job(BE64, "hopper", 480, 1)], (2, 4), (4,)),
     traced=SMALL)
