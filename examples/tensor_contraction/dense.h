@@ -18,8 +18,8 @@ double dense_bytes(const struct contraction *contraction);
 /**
  * Compare each entry of a store with @p factor times that of A B.
  *
- * @param[out] error  The largest difference beside the largest entry, the same
- *                    on all ranks.
+ * @param[out] error  The largest difference beside the root mean square that
+ *                    entries have; the same on all ranks.
  *
  * Call: Collective over MPI_COMM_WORLD; no iteration is open.
  */

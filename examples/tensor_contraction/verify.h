@@ -35,9 +35,9 @@ double verify_bytes(const struct contraction *contraction, enum verify how);
  * Compare C with a multiple of A B.
  *
  * @param[in]  factor  How many times A B has been added to C.
- * @param[out] error   The largest difference: of an entry of C x beside their
- *                     root mean square, of an entry of C beside the largest;
- *                     the same on all ranks.
+ * @param[out] error   The largest difference of an entry of C x, or of C,
+ *                     beside the root mean square that such entries have; the
+ *                     same on all ranks.
  *
  * Call: Collective over MPI_COMM_WORLD; no iteration is open.
  */
