@@ -43,7 +43,7 @@ static const struct option options[] = {
     {"--prefetch", "N", AT(options.prefetch), OPTION_INTEGER(0, PREFETCH_MAX),
      .help = "pairs of tiles on their way while one is multiplied (1)"},
     {"--cache", "MB", AT(cache_mb), OPTION_LONG(0, 1000000),
-     .help = "tiles of other nodes that a worker keeps, of A and B each (64)"},
+     .help = "tiles of other nodes that a worker keeps, of A and B each (256)"},
     {"--memory", "SIZE", AT(memory), OPTION_TEXT,
      .help = "of a rank, as in 24G (its share of what the node has)"},
     {"--check", "HOW", AT(check), OPTION_WORD(verify_names),
@@ -126,7 +126,7 @@ bool arguments_parse(char **argv, struct arguments *arguments,
 {
     *arguments =
         (struct arguments){.shared.iterations = 5,
-                           .cache_mb = 64,
+                           .cache_mb = 256,
                            .contraction = {.expression = EXPRESSION_DEFAULT,
                                            .irreps = &arguments->irreps,
                                            .tile = TILE_DEFAULT,

@@ -18,6 +18,7 @@
 #include "plain.h"
 #include "run.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char program_name[] = "tensor_contraction";
@@ -46,6 +47,14 @@ static void print_head(const struct arguments *arguments,
     fflush(stdout);
 }
 
+/* What a worker's cache comes to, at most. */
+static double cached_bytes(const struct arguments *arguments,
+                           const struct tensor *tensor)
+{
+    return fmin(1e6 * (double)arguments->cache_mb,
+                (double)sizeof(double) * tensor->entries);
+}
+
 /* With the workers of the rank known. */
 static bool check_memory(const struct arguments *arguments,
                          const struct contraction *contraction,
@@ -53,7 +62,8 @@ static bool check_memory(const struct arguments *arguments,
                          struct message *message)
 {
     double worker = (double)tensor_job_bytes(contraction, &arguments->options) +
-                    2e6 * (double)arguments->cache_mb;
+                    cached_bytes(arguments, &contraction->a) +
+                    cached_bytes(arguments, &contraction->b);
     double others = verify_bytes(contraction, arguments->verify) +
                     (arguments->has_peers ? plain_bytes(contraction) : 0);
     return memory_check(contraction,

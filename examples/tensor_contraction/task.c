@@ -3,28 +3,48 @@
 
 #include <stdlib.h>
 
-/* Two tiles to be multiplied, which are on their way. */
+/* A tile to be multiplied. */
+struct factor {
+    ek_tiles *tiles;
+    int64_t tile, length;
+    double *values;
+    bool is_late; /* it is got when it is needed */
+    ek_transfer transfer;
+};
+
 struct pair {
     struct product product;
-    double *a, *b;
-    ek_transfer of_a, of_b;
+    struct factor a, b;
+};
+
+/* How a rank's tiles come: in memory that is shared at once, so that they had
+ * better come last, into caches that still have them when they are multiplied;
+ * others by messages, ahead. */
+enum reach {
+    REACH_UNKNOWN,
+    REACH_NEAR,
+    REACH_FAR
 };
 
 /* What each worker has to itself. */
 struct mine {
     struct pair pair[PREFETCH_MAX + 1];
     struct kernel_room room;
+    enum reach *reach; /* of each rank */
 };
 
 static void *mine_create(int here, void *context)
 {
     const struct tensor_job *job = context;
     struct mine *mine = allocate(1, sizeof *mine);
+    int size;
     (void)here;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mine->reach = allocate((size_t)size, sizeof *mine->reach);
     for (int p = 0; p < job->pairs; p++) {
-        mine->pair[p].a =
+        mine->pair[p].a.values =
             allocate((size_t)job->contraction->a.longest, sizeof(double));
-        mine->pair[p].b =
+        mine->pair[p].b.values =
             allocate((size_t)job->contraction->b.longest, sizeof(double));
     }
     kernel_room_make(&job->kernel, &mine->room);
@@ -36,34 +56,61 @@ static void mine_destroy(void *data, void *context)
     struct mine *mine = data;
     (void)context;
     for (int p = 0; p <= PREFETCH_MAX; p++) {
-        free(mine->pair[p].a);
-        free(mine->pair[p].b);
+        free(mine->pair[p].a.values);
+        free(mine->pair[p].b.values);
     }
     kernel_room_free(&mine->room);
+    free(mine->reach);
     free(mine);
 }
 
-static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
-                            const struct product *product, struct pair *pair)
+/* The first tile of a rank tells how all others come: no cache has it. */
+static ek_status start_factor(ek_worker *worker, struct factor *factor,
+                              enum reach *reach)
 {
-    const struct expression *e = &job->contraction->expression;
-    pair->product = *product;
+    enum reach *of = &reach[ek_tiles_owner(factor->tiles, factor->tile)];
+    factor->is_late = *of == REACH_NEAR;
+    if (factor->is_late)
+        return EK_OK;
     ek_status status =
-        ek_tiles_get_start(worker, job->operands->a, product->a, pair->a,
-                           product_entries(product, &e->a), &pair->of_a);
-    if (status == EK_OK)
-        status =
-            ek_tiles_get_start(worker, job->operands->b, product->b, pair->b,
-                               product_entries(product, &e->b), &pair->of_b);
+        ek_tiles_get_start(worker, factor->tiles, factor->tile, factor->values,
+                           factor->length, &factor->transfer);
+    if (status == EK_OK && *of == REACH_UNKNOWN)
+        *of = factor->transfer.number == 0 ? REACH_NEAR : REACH_FAR;
     return status;
 }
 
-static ek_status wait_for_pair(ek_worker *worker, struct pair *pair)
+static ek_status end_factor(ek_worker *worker, struct factor *factor)
 {
-    ek_status status = ek_tiles_wait(worker, &pair->of_a);
-    if (status == EK_OK)
-        status = ek_tiles_wait(worker, &pair->of_b);
-    return status;
+    return factor->is_late ? ek_tiles_get(worker, factor->tiles, factor->tile,
+                                          factor->values, factor->length)
+                           : ek_tiles_wait(worker, &factor->transfer);
+}
+
+static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
+                            const struct product *product, struct mine *mine,
+                            struct pair *pair)
+{
+    const struct expression *e = &job->contraction->expression;
+    pair->product = *product;
+    pair->a.tiles = job->operands->a;
+    pair->b.tiles = job->operands->b;
+    pair->a.tile = product->a;
+    pair->b.tile = product->b;
+    pair->a.length = product_entries(product, &e->a);
+    pair->b.length = product_entries(product, &e->b);
+    ek_status status = start_factor(worker, &pair->a, mine->reach);
+    return status == EK_OK ? start_factor(worker, &pair->b, mine->reach)
+                           : status;
+}
+
+/* Those that are waited for come first. */
+static ek_status end_pair(ek_worker *worker, struct pair *pair)
+{
+    struct factor *first = pair->a.is_late ? &pair->b : &pair->a;
+    struct factor *last = pair->a.is_late ? &pair->a : &pair->b;
+    ek_status status = end_factor(worker, first);
+    return status == EK_OK ? end_factor(worker, last) : status;
 }
 
 /* Lets messages through, and what was started leave. */
@@ -82,7 +129,7 @@ static ek_status sum_products(const struct tensor_job *job, ek_worker *worker,
     products_begin(job->contraction, task, &products);
     for (;;) {
         while (started - done < job->pairs && products_next(&products)) {
-            ek_status status = start_pair(job, worker, &products.product,
+            ek_status status = start_pair(job, worker, &products.product, mine,
                                           &mine->pair[started++ % job->pairs]);
             if (status != EK_OK)
                 return status;
@@ -90,12 +137,12 @@ static ek_status sum_products(const struct tensor_job *job, ek_worker *worker,
         if (done == started)
             return EK_OK;
         struct pair *pair = &mine->pair[done % job->pairs];
-        ek_status status = wait_for_pair(worker, pair);
+        ek_status status = end_pair(worker, pair);
         if (status != EK_OK)
             return status;
         poll(worker);
-        kernel_multiply(&job->kernel, &pair->product, pair->a, pair->b,
-                        done++ == 0, &mine->room, poll, worker);
+        kernel_multiply(&job->kernel, &pair->product, pair->a.values,
+                        pair->b.values, done++ == 0, &mine->room, poll, worker);
         *last = &pair->product;
     }
 }

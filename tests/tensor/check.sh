@@ -108,7 +108,7 @@ check_cache() {
 # memory: what does not fit is refused with the number of ranks that would, and
 # fits there.
 check_memory() {
-    expect ' 23 ranks would do' --preset paper --memory 24G
+    expect ' 23 ranks would do' --preset paper --cache 0 --memory 24G
     size='--cache 0 --tile 3 --blocks i=6,6,6,6 a=6,6,6,6 --check none'
     # shellcheck disable=SC2086
     expect ' 3 ranks would do' $size --memory 1000K
