@@ -224,6 +224,91 @@ static void many_transfers_are_under_way(void)
     ek_destroy(&tasks);
 }
 
+/* More pieces than buffers and windows have room for. */
+enum {
+    LONG_TILES = 4,
+    LONG = 170000 /* doubles */
+};
+
+static double long_value(int64_t tile, int64_t i)
+{
+    return (double)(tile * 1000000 + i);
+}
+
+static int put_long(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    struct job_tiles *job = context;
+    int64_t tile = index_of(payload);
+    double *values = malloc(LONG * sizeof *values);
+    (void)bytes;
+    for (int64_t i = 0; i < LONG; i++)
+        values[i] = long_value(tile, i);
+    note(job, ek_tiles_put(worker, job->tiles, tile, values, LONG) != EK_OK);
+    free(values);
+    return 0;
+}
+
+/* All of them at once, in both directions; others ask the same meanwhile. */
+static int move_long(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    struct job_tiles *job = context;
+    ek_transfer gets[LONG_TILES], adds[LONG_TILES];
+    int64_t wrong = 0;
+    double *values = malloc((LONG_TILES + 1) * LONG * sizeof *values);
+    double *added = values + LONG_TILES * (int64_t)LONG;
+    (void)payload, (void)bytes;
+    for (int64_t i = 0; i < LONG; i++)
+        added[i] = (double)i;
+    for (int64_t tile = 0; tile < LONG_TILES; tile++) {
+        wrong +=
+            ek_tiles_get_start(worker, job->tiles, tile, values + tile * LONG,
+                               LONG, &gets[tile]) != EK_OK;
+        wrong += ek_tiles_accumulate_start(worker, job->other, tile, 1, added,
+                                           LONG, &adds[tile]) != EK_OK;
+        ek_poll(worker);
+    }
+    for (int64_t tile = 0; tile < LONG_TILES; tile++) {
+        wrong += ek_tiles_wait(worker, &gets[tile]) != EK_OK;
+        wrong += ek_tiles_wait(worker, &adds[tile]) != EK_OK;
+        for (int64_t i = 0; i < LONG; i++)
+            wrong += values[tile * LONG + i] != long_value(tile, i);
+    }
+    free(values);
+    note(job, wrong);
+    return 0;
+}
+
+static void long_tiles_go_both_ways(void)
+{
+    static struct job_tiles job;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function put = job_register(tasks, "put", put_long, &job);
+    ek_function move = job_register(tasks, "move", move_long, &job);
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.count = LONG_TILES;
+    shape.length = LONG;
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.other), EK_OK);
+    run(tasks, put, job_rank == 0 ? LONG_TILES : 0);
+    expect(&job, LONG_TILES);
+    run(tasks, move, 2);
+    expect(&job, (int64_t)2 * job_size);
+    for (int64_t tile = job_rank; tile < LONG_TILES; tile += job_size) {
+        double *values = NULL;
+        int64_t length = 0, wrong = 0;
+        CHECK_EQ_INT(ek_tiles_local(job.other, tile, &values, &length), EK_OK);
+        for (int64_t i = 0; i < length; i++)
+            wrong += values[i] != 2.0 * (double)(i * job_size);
+        CHECK_EQ_INT(wrong, 0);
+    }
+    ek_tiles_destroy(&job.other);
+    ek_tiles_destroy(&job.tiles);
+    ek_destroy(&tasks);
+}
+
 struct gathered {
     int64_t tiles, wrong;
     int owner;
@@ -799,6 +884,7 @@ int main(int argc, char **argv)
     JOB_RUN(low_level_is_warned_of);
     JOB_RUN(tiles_are_put_got_and_added);
     JOB_RUN(many_transfers_are_under_way);
+    JOB_RUN(long_tiles_go_both_ways);
     JOB_RUN(all_values_are_normed_and_gathered);
     JOB_RUN(caches_hold_until_a_sync);
     JOB_RUN(stores_are_for_all_collections);

@@ -261,7 +261,9 @@ static void pieces_under_way_are_bounded(void)
     begin(&stage, 0, 0);
     stage.store->shape.length_of = NULL;
     stage.store->shape.length = PIECES * FIRST;
-    eki_tiles_of(stage.lone.engine)->window = WINDOW;
+    int *window = &eki_tiles_of(stage.lone.engine)->window;
+    CHECK_EQ_INT(*window, EKI_TILE_WINDOW_BYTES / LONE_BYTES);
+    *window = WINDOW;
     struct eki_tile_call call = {.verb = EKI_TILE_ADD,
                                  .store = stage.store,
                                  .tile = 1,
