@@ -52,14 +52,14 @@ static int owner_of(int64_t tile, void *context)
     return layout_owner(in_layout(matrix, tile), (void *)matrix->layout);
 }
 
-int matrix_rows(const struct matrix *matrix)
+static int rows_of(const struct matrix *matrix)
 {
     return (int)matrix->layout->extent[0];
 }
 
 static size_t entries_of(const struct matrix *matrix)
 {
-    size_t rows = (size_t)matrix_rows(matrix);
+    size_t rows = (size_t)rows_of(matrix);
     return rows * rows;
 }
 
@@ -103,7 +103,7 @@ void matrix_bounds(const struct matrix *matrix, int64_t tile, int64_t *first,
 /* First entry of a tile in an [n][n]. */
 static size_t first_entry(const struct matrix *matrix, const int64_t *first)
 {
-    return (size_t)first[0] * (size_t)matrix_rows(matrix) + (size_t)first[1];
+    return (size_t)first[0] * (size_t)rows_of(matrix) + (size_t)first[1];
 }
 
 static int rank_of(const struct matrix *matrix)
@@ -123,7 +123,7 @@ double *matrix_here(const struct matrix *matrix, int64_t tile, int64_t *stride)
     int64_t first[2], width[2], length;
     double *values;
     matrix_bounds(matrix, tile, first, width);
-    *stride = matrix->store ? width[1] : matrix_rows(matrix);
+    *stride = matrix->store ? width[1] : rows_of(matrix);
     if (!matrix->store)
         return matrix->value + first_entry(matrix, first);
     if (matrix_owner(matrix, tile) != rank_of(matrix) ||
@@ -183,7 +183,7 @@ static void send_tile(struct matrix *matrix, int64_t tile, const double *value,
     matrix_bounds(matrix, tile, first, width);
     int length = (int)(width[0] * width[1]);
     if (value)
-        copy_rows(value + first_entry(matrix, first), matrix_rows(matrix),
+        copy_rows(value + first_entry(matrix, first), rows_of(matrix),
                   here ? here : room, width[1], width);
     if (value && !here)
         MPI_Send(room, length, MPI_DOUBLE, owner, 0, matrix->comm);
@@ -228,7 +228,7 @@ static void show_tile(int64_t tile, const double *values, int64_t length,
     matrix_bounds(shown->matrix, tile, first, width);
     copy_rows(values, width[1],
               shown->value + first_entry(shown->matrix, first),
-              matrix_rows(shown->matrix), width);
+              rows_of(shown->matrix), width);
 }
 
 /* Let the upper triangle be what the lower one is. */
@@ -250,7 +250,7 @@ ek_status matrix_sum(struct matrix *matrix, double *value)
         MPI_Reduce(matrix->value, value, (int)entries_of(matrix), MPI_DOUBLE,
                    MPI_SUM, 0, matrix->comm);
     if (value && matrix->is_lower)
-        mirror(value, (size_t)matrix_rows(matrix));
+        mirror(value, (size_t)rows_of(matrix));
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include <evenkeel_tiles.h>
 
+/** n^2 is an int. */
 struct matrix {
     /* Set by the program: */
     const struct layout *layout; /* of two equal dimensions; borrowed */
@@ -38,9 +39,6 @@ ek_status matrix_spread(struct matrix *matrix, ek_collection *tasks,
 
 /** Call: Collective where it is spread, before its collection is destroyed. */
 void matrix_free(struct matrix *matrix);
-
-/** Rows; n^2 is an int. */
-int matrix_rows(const struct matrix *matrix);
 
 /** Bytes of its values on this rank. */
 int64_t matrix_bytes(const struct matrix *matrix);
