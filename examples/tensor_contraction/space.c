@@ -84,7 +84,12 @@ void space_make(const struct irreps *irreps, enum symmetry symmetry,
                 int64_t width, struct space *space)
 {
     int spins = symmetry == SYMMETRY_SPIN ? 2 : 1;
-    *space = (struct space){.width = width};
+    int64_t widest = 0;
+    for (int irrep = 0; irrep < irreps->count; irrep++) {
+        if (irreps->entries[irrep] > widest)
+            widest = irreps->entries[irrep];
+    }
+    *space = (struct space){.width = width < widest ? width : widest};
     for (int spin = 0; spin < spins; spin++) {
         for (int irrep = 0; irrep < irreps->count; irrep++) {
             int label =

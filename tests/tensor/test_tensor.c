@@ -35,6 +35,15 @@ static void first_tiles_of_a_block_are_full(void)
     CHECK_EQ_INT(space.block[1].label, 2);
 }
 
+static void tiles_are_no_wider_than_blocks(void)
+{
+    const struct irreps irreps = read_irreps("i=3,7");
+    struct space space;
+    space_make(&irreps, SYMMETRY_SPATIAL, 10000, &space);
+    CHECK_EQ_INT(space.width, 7);
+    CHECK_EQ_INT(space.tiles, 2);
+}
+
 static void spin_has_each_block_twice(void)
 {
     const struct irreps irreps = read_irreps("i=3,4");
@@ -143,6 +152,7 @@ static void numbers_and_tiles_go_both_ways(void)
 int main(void)
 {
     RUN(first_tiles_of_a_block_are_full);
+    RUN(tiles_are_no_wider_than_blocks);
     RUN(spin_has_each_block_twice);
     RUN(letters_have_the_blocks_of_those_before);
     RUN(bad_blocks_have_a_place);
