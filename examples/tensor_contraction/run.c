@@ -83,29 +83,42 @@ static bool is_right(const struct result *result, struct message *message)
                        result->error, VERIFY_ERROR_MAX);
 }
 
+/* Run all iterations for a TRIAL, or else with a row for each. */
+static ek_status contract(const struct run *run, const struct job_setup *setup,
+                          int iterations, struct trial *trial,
+                          struct result *result)
+{
+    struct tensor_job job;
+    ek_status status = tensor_job_open(setup, run->contraction, run->operands,
+                                       run->options, &job);
+    if (status == EK_OK && trial)
+        trial_begin(trial, &job.job);
+    else if (status == EK_OK)
+        print_columns(&job.job);
+    for (int i = 1; status == EK_OK && i <= iterations; i++) {
+        ek_process_report report;
+        double seconds;
+        status = iterate(&job, &report, &seconds);
+        if (status == EK_OK && trial)
+            trial_add(trial, seconds, &report);
+        else if (status == EK_OK)
+            print_row(i, seconds, (double)run->contraction->total.flop,
+                      &report);
+    }
+    tensor_job_close(&job);
+    return look(run, iterations, status, result);
+}
+
 static int run_one(const struct run *run,
                    const struct mode_arguments *arguments)
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = arguments->mode,
                                     .record = arguments->record};
-    struct tensor_job job;
     struct message message;
     struct result result;
-    ek_status status = tensor_job_open(&setup, run->contraction, run->operands,
-                                       run->options, &job);
-    if (status == EK_OK)
-        print_columns(&job.job);
-    for (int i = 1; status == EK_OK && i <= arguments->iterations; i++) {
-        ek_process_report report;
-        double seconds;
-        status = iterate(&job, &report, &seconds);
-        if (status == EK_OK)
-            print_row(i, seconds, (double)run->contraction->total.flop,
-                      &report);
-    }
-    tensor_job_close(&job);
-    status = look(run, arguments->iterations, status, &result);
+    ek_status status =
+        contract(run, &setup, arguments->iterations, NULL, &result);
     if (status != EK_OK)
         return complain_status(status);
     if (is_first_rank())
@@ -128,24 +141,11 @@ static ek_status run_mode(struct trial *trial, const struct run *run,
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = *trial->mode};
-    struct tensor_job job;
     ek_status status = ek_tiles_fill(run->operands->c, 0);
-    if (status != EK_OK)
-        return status;
-    status = tensor_job_open(&setup, run->contraction, run->operands,
-                             run->options, &job);
     if (status == EK_OK)
-        trial_begin(trial, &job.job);
-    for (int i = 0; status == EK_OK && i < trial->iterations; i++) {
-        ek_process_report report;
-        double seconds;
-        status = iterate(&job, &report, &seconds);
-        if (status == EK_OK)
-            trial_add(trial, seconds, &report);
-    }
-    tensor_job_close(&job);
-    status = look(run, trial->iterations, status, result);
-    trial_end(trial, result->norm, true);
+        status = contract(run, &setup, trial->iterations, trial, result);
+    if (status == EK_OK)
+        trial_end(trial, result->norm, true);
     return status;
 }
 
