@@ -43,6 +43,9 @@ struct eki_fabric;
 struct eki_fabric_ops {
     /* A buffer of fabric->message_bytes, or NULL: all are on their way. */
     struct eki_message *(*reserve)(struct eki_fabric *fabric);
+    /* Whether one may be reserved for a message of a long row of them: some
+     * are left to others.  NULL: always. */
+    bool (*has_spare)(struct eki_fabric *fabric);
     /* Give back a reserved buffer without sending it. */
     void (*unreserve)(struct eki_fabric *fabric, struct eki_message *message);
     /* Send head and head.bytes of body to RANK (may be the own rank). */
@@ -77,6 +80,10 @@ void eki_fabric_note(struct eki_fabric *fabric, ek_status status,
 static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
 {
     return fabric->ops->reserve(fabric);
+}
+static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
+{
+    return !fabric->ops->has_spare || fabric->ops->has_spare(fabric);
 }
 static inline void eki_fabric_unreserve(struct eki_fabric *fabric,
                                         struct eki_message *message)

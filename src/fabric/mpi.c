@@ -94,15 +94,26 @@ static void reap_all(struct eki_mpi *mpi)
     }
 }
 
+/* Whether more than so many buffers are free. */
+static bool has_free(struct eki_mpi *mpi, int others)
+{
+    reap_oldest(mpi);
+    if (mpi->free_count <= others)
+        reap_all(mpi);
+    return mpi->free_count > others;
+}
+
+static bool mpi_has_spare(struct eki_fabric *fabric)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    return mpi->free_count > EKI_MPI_SPARE ||
+           (fabric->failed == EK_OK && has_free(mpi, EKI_MPI_SPARE));
+}
+
 static struct eki_message *mpi_reserve(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    if (fabric->failed != EK_OK)
-        return NULL;
-    reap_oldest(mpi);
-    if (mpi->free_count == 0)
-        reap_all(mpi);
-    if (mpi->free_count == 0)
+    if (fabric->failed != EK_OK || !has_free(mpi, 0))
         return NULL;
     struct eki_message *message =
         message_at(mpi, mpi->send_buffers, mpi->free_sends[--mpi->free_count]);
@@ -229,6 +240,7 @@ static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
 
 const struct eki_fabric_ops eki_mpi_ops = {
     .reserve = mpi_reserve,
+    .has_spare = mpi_has_spare,
     .unreserve = mpi_unreserve,
     .post = mpi_post,
     .poll = mpi_poll,

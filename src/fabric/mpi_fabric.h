@@ -35,6 +35,8 @@ enum {
      * computes: there are enough for a long tile, of the 512 that it has. */
     EKI_MPI_SENDS_MOST = 384,
     EKI_MPI_SEND_BYTES = 3 << 19,
+    /* Left to others by who sends many to a rank that may compute for long. */
+    EKI_MPI_SPARE = 16,
     /* Open MPI sends 4,096 bytes over shared memory, and 65,536 over TCP,
      * eagerly, its own headers (60 and some) among them. */
     EKI_MPI_SHARED_BYTES = 4032,

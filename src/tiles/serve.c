@@ -33,8 +33,11 @@ static struct eki_message *reserve(struct eki_tiles *tiles, enum eki_kind kind,
                                    int worker, const struct ek_tiles *store,
                                    int64_t count)
 {
-    struct eki_message *message =
-        eki_server_reserve(tiles->protocol.engine, kind);
+    struct eki_engine *engine = tiles->protocol.engine;
+    if (count == eki_tile_room(engine->fabric) &&
+        !eki_fabric_has_spare(engine->fabric))
+        return NULL;
+    struct eki_message *message = eki_server_reserve(engine, kind);
     if (!message)
         return NULL;
     message->head.worker = worker;
@@ -223,15 +226,26 @@ static bool send_answer(struct eki_tiles *tiles, struct eki_tile_answer *answer,
     return answer->words.offset == answer->length;
 }
 
+/* Whether it is one message, which takes no buffer that is left to others. */
+static bool is_short(const struct eki_tiles *tiles,
+                     const struct eki_tile_answer *answer)
+{
+    return answer->done > 0 ||
+           answer->length < eki_tile_room(tiles->protocol.engine->fabric);
+}
+
+/* In their order, but past a long tile that waits for buffers, which a rank
+ * that computes may keep for long, go short ones. */
 static void send_answers(struct eki_tiles *tiles, int *left)
 {
-    int sent = 0;
-    while (sent<tiles->answer_count && * left> 0 &&
-           send_answer(tiles, &tiles->answers[sent], left))
-        sent++;
-    tiles->answer_count -= sent;
-    memmove(tiles->answers, tiles->answers + sent,
-            (size_t)tiles->answer_count * sizeof *tiles->answers);
+    int kept = 0;
+    for (int i = 0; i < tiles->answer_count; i++) {
+        struct eki_tile_answer *answer = &tiles->answers[i];
+        bool is_next = *left > 0 && (kept == 0 || is_short(tiles, answer));
+        if (!is_next || !send_answer(tiles, answer, left))
+            tiles->answers[kept++] = *answer;
+    }
+    tiles->answer_count = kept;
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)

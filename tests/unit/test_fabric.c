@@ -78,7 +78,12 @@ static void all_buffers_can_be_reserved(void)
         }
         CHECK(eki_fabric_reserve(fabric) == NULL);
         CHECK(eki_fabric_drain(fabric));
-        for (int i = 0; i < room; i++)
+        for (int i = 0; i <= EKI_MPI_SPARE; i++) {
+            CHECK(!eki_fabric_has_spare(fabric));
+            eki_fabric_unreserve(fabric, reserved[i]);
+        }
+        CHECK(eki_fabric_has_spare(fabric));
+        for (int i = EKI_MPI_SPARE + 1; i < room; i++)
             eki_fabric_unreserve(fabric, reserved[i]);
     }
     struct eki_message *message = eki_fabric_reserve(fabric);

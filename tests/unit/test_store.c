@@ -210,6 +210,39 @@ static void others_are_answered_in_pieces(void)
     end(&stage);
 }
 
+static bool spares_none(struct eki_fabric *fabric)
+{
+    (void)fabric;
+    return false;
+}
+
+/* Long tiles wait while few buffers are left; what is short goes past them. */
+static void long_tiles_leave_buffers_to_others(void)
+{
+    struct stage stage;
+    ek_transfer get, put;
+    begin(&stage, 1, 0);
+    struct eki_fabric_ops few = lone_ops;
+    few.has_spare = spares_none;
+    stage.lone.fabric.ops = &few;
+    start(&stage, EKI_TILE_PUT, 2, &put);
+    start(&stage, EKI_TILE_GET, 2, &get);
+    message_of(&stage, EKI_KIND_GET, 1, 0, 0, 77);
+    lone_serve(&stage.lone);
+    message_of(&stage, EKI_KIND_GET, 5, 0, 0, 78);
+    lone_serve(&stage.lone);
+    message_of(&stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
+    lone_serve(&stage.lone);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PUT), 1);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_GET), 1);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 1);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_DONE), 1);
+    stage.lone.fabric.ops = &lone_ops;
+    lone_serve(&stage.lone);
+    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 4);
+    end(&stage);
+}
+
 static void puts_and_adds_are_answered_when_asked(void)
 {
     struct stage stage;
@@ -582,6 +615,7 @@ int main(void)
     RUN(stores_without_memory_are_refused);
     RUN(tile_comes_in_pieces);
     RUN(others_are_answered_in_pieces);
+    RUN(long_tiles_leave_buffers_to_others);
     RUN(puts_and_adds_are_answered_when_asked);
     RUN(add_without_memory_is_added_once);
     RUN(pieces_under_way_are_bounded);
