@@ -94,6 +94,9 @@ struct eki_tiles {
     int answer_count, answer_room;
     int next_worker; /* whose operations are sent first */
     int window;      /* pieces of a transfer that may be unanswered */
+    /* In this step no buffer was left for a long row of messages, or for any.
+     */
+    bool lacks_spare, lacks_any;
     /* Operations that are not wholly sent; written by workers, too. */
     _Alignas(EKI_LINE) _Atomic int wants;
 };

@@ -27,6 +27,16 @@ static double *values_in(struct eki_message *message)
     return (double *)(message->body + sizeof(struct eki_tile_words));
 }
 
+/* Whether a message of a long tile, which is full, or another one may go.  To
+ * find no buffer takes as long as there are buffers: once a step is enough. */
+static bool may_reserve(struct eki_tiles *tiles, bool is_full)
+{
+    if (is_full && !tiles->lacks_spare && !tiles->lacks_any)
+        tiles->lacks_spare =
+            !eki_fabric_has_spare(tiles->protocol.engine->fabric);
+    return !tiles->lacks_any && !(is_full && tiles->lacks_spare);
+}
+
 /* A message of KIND for or from WORKER, with room for COUNT doubles; NULL: no
  * buffer. */
 static struct eki_message *reserve(struct eki_tiles *tiles, enum eki_kind kind,
@@ -34,10 +44,10 @@ static struct eki_message *reserve(struct eki_tiles *tiles, enum eki_kind kind,
                                    int64_t count)
 {
     struct eki_engine *engine = tiles->protocol.engine;
-    if (count == eki_tile_room(engine->fabric) &&
-        !eki_fabric_has_spare(engine->fabric))
+    if (!may_reserve(tiles, count == eki_tile_room(engine->fabric)))
         return NULL;
     struct eki_message *message = eki_server_reserve(engine, kind);
+    tiles->lacks_any = !message;
     if (!message)
         return NULL;
     message->head.worker = worker;
@@ -252,6 +262,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_tiles *tiles = of(protocol);
     int left = SENDS_MOST;
+    tiles->lacks_spare = tiles->lacks_any = false;
     if (tiles->answer_count > 0)
         send_answers(tiles, &left);
     /* relaxed: a hint; what is not seen yet is seen later. */
