@@ -155,7 +155,7 @@ static void run_server(struct eki_team *team)
             eki_pause();
         last = now;
         now = eki_clock_ns();
-        if (!sleeps && now - last > SLICE_NS)
+        if (!sleeps && !eki_has_moved(served) && now - last > SLICE_NS)
             shared_until = now + SHARED_NS;
     }
 }
@@ -292,8 +292,12 @@ void eki_team_finish(struct eki_team *team)
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker)
 {
     eki_worker_publish_now(worker);
-    if (eki_team_has_messages(team))
-        eki_team_poll_if_due(team, worker->here, eki_clock_ns());
+    if (!eki_team_has_messages(team))
+        return;
+    uint64_t now = eki_clock_ns();
+    /* What others were served is not the task's own time. */
+    if (eki_has_moved(eki_team_poll_if_due(team, worker->here, now)))
+        worker->batch.stamp += eki_clock_ns() - now;
 }
 
 void eki_team_each(struct eki_team *team, bool is_large,
