@@ -119,8 +119,12 @@ static void compute_part(const struct loop *loop, int thread, int threads)
 static double norm_of(const struct tiles *tiles, int64_t count)
 {
     double sum = 0;
-    for (int64_t i = 0; i < tiles->first[count]; i++)
-        sum += tiles->values[i] * tiles->values[i];
+    for (int64_t t = 0; t < count; t++) {
+        double part = 0; /* rounds less than one long sum */
+        for (int64_t i = tiles->first[t]; i < tiles->first[t + 1]; i++)
+            part += tiles->values[i] * tiles->values[i];
+        sum += part;
+    }
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return sqrt(sum);
 }

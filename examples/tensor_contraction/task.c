@@ -17,9 +17,9 @@ struct pair {
     struct factor a, b;
 };
 
-/* How a rank's tiles come: in memory that is shared at once, so that they had
- * better come last, into caches that still have them when they are multiplied;
- * others by messages, ahead. */
+/* How a rank's tiles of a store come: in memory that is shared at once, so that
+ * they had better come last, into caches that still have them when they are
+ * multiplied; others by messages, ahead. */
 enum reach {
     REACH_UNKNOWN,
     REACH_NEAR,
@@ -30,7 +30,7 @@ enum reach {
 struct mine {
     struct pair pair[PREFETCH_MAX + 1];
     struct kernel_room room;
-    enum reach *reach; /* of each rank */
+    enum reach *reach_of_a, *reach_of_b; /* of each rank */
 };
 
 static void *mine_create(int here, void *context)
@@ -40,7 +40,8 @@ static void *mine_create(int here, void *context)
     int size;
     (void)here;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    mine->reach = allocate((size_t)size, sizeof *mine->reach);
+    mine->reach_of_a = allocate((size_t)size, sizeof *mine->reach_of_a);
+    mine->reach_of_b = allocate((size_t)size, sizeof *mine->reach_of_b);
     for (int p = 0; p < job->pairs; p++) {
         mine->pair[p].a.values =
             allocate((size_t)job->contraction->a.longest, sizeof(double));
@@ -60,11 +61,13 @@ static void mine_destroy(void *data, void *context)
         free(mine->pair[p].b.values);
     }
     kernel_room_free(&mine->room);
-    free(mine->reach);
+    free(mine->reach_of_a);
+    free(mine->reach_of_b);
     free(mine);
 }
 
-/* The first tile of a rank tells how all others come: no cache has it. */
+/* The first tile of a rank and a store tells how the others of both come: no
+ * cache has it. */
 static ek_status start_factor(ek_worker *worker, struct factor *factor,
                               enum reach *reach)
 {
@@ -99,8 +102,8 @@ static ek_status start_pair(const struct tensor_job *job, ek_worker *worker,
     pair->b.tile = product->b;
     pair->a.length = product_entries(product, &e->a);
     pair->b.length = product_entries(product, &e->b);
-    ek_status status = start_factor(worker, &pair->a, mine->reach);
-    return status == EK_OK ? start_factor(worker, &pair->b, mine->reach)
+    ek_status status = start_factor(worker, &pair->a, mine->reach_of_a);
+    return status == EK_OK ? start_factor(worker, &pair->b, mine->reach_of_b)
                            : status;
 }
 
