@@ -215,6 +215,17 @@ static double weight_of(const struct kernel *kernel, const int tile[4])
     return fmin(1, quartet_weight(kernel->weight, kernel->tiles.tiles, tile));
 }
 
+/* The tiles (ij|kl) of two tile pairs. */
+static void decode_tiles(const int64_t index[2], int tile[4])
+{
+    for (int side = 0; side < 2; side++) {
+        int64_t i, j;
+        triangle_decode(index[side], &i, &j);
+        tile[2 * side] = (int)i;
+        tile[2 * side + 1] = (int)j;
+    }
+}
+
 enum outcome kernel_run(const struct kernel *kernel, int64_t task,
                         struct work *work)
 {
@@ -223,19 +234,19 @@ enum outcome kernel_run(const struct kernel *kernel, int64_t task,
     struct room *room = work->room;
     struct tile_pair pair[2];
     int64_t index[2];
+    int tile[4];
     triangle_decode(task, &index[0], &index[1]);
     double bound = tiles->bound[index[0]] * tiles->bound[index[1]];
     if (bound < threshold)
         return OUTCOME_NOTHING_EVER;
-    if (tiles_get(tiles, work->worker, index, room->pair, pair) != EK_OK)
-        return OUTCOME_FAILED;
-    const int tile[4] = {pair[0].i, pair[0].j, pair[1].i, pair[1].j};
-    const struct sides sides = {kernel, room, pair[0], pair[1],
-                                weight_of(kernel, tile)};
-    if (bound * sides.weight < threshold)
+    decode_tiles(index, tile);
+    const double weight = weight_of(kernel, tile);
+    if (bound * weight < threshold)
         return OUTCOME_NOTHING_NOW;
-    if (window_open(&room->window, work, tile) != EK_OK)
+    if (tiles_get(tiles, work->worker, index, room->pair, pair) != EK_OK ||
+        window_open(&room->window, work, tile) != EK_OK)
         return OUTCOME_FAILED;
+    const struct sides sides = {kernel, room, pair[0], pair[1], weight};
     if (kernel->weight)
         window_weigh(&room->window);
     if (run_pairs(&sides, index[0] == index[1], work->worker) == 0)

@@ -209,10 +209,9 @@ ek_status tiles_get(const struct tiles *tiles, ek_worker *worker,
     ek_transfer transfer[2] = {{0}};
     ek_status status = EK_OK;
     for (int side = 0; side < 2 && status == EK_OK; side++) {
-        int64_t i, j, p = index[side];
-        triangle_decode(p, &i, &j);
+        int64_t p = index[side];
         pair[side] = (struct tile_pair){
-            (int)i, (int)j, tiles->pairs[p],
+            tiles->pairs[p],
             tiles->store ? room[side] : tiles->list + tiles->first_pair[p],
             tiles->bound[p]};
         if (tiles->store)

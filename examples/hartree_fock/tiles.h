@@ -12,9 +12,8 @@
 #include "common/matrix.h"
 #include "integrals.h"
 
-/** Two tiles and what they hold. */
+/** What a tile pair holds. */
 struct tile_pair {
-    int i, j;                      /* tiles, i >= j */
     int pairs;                     /* shell pairs that can matter */
     const struct shell_pair *pair; /* the largest bound first */
     double bound;                  /* of the first */
