@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Consecutive functions. */
+struct range {
+    size_t first, end;
+};
+
 static int width_of(const struct tiles *tiles, int tile)
 {
     return (int)(tiles->edge[tile + 1] - tiles->edge[tile]);
@@ -60,11 +65,13 @@ static int place_tile(struct window *window, int tile)
     return window->count++;
 }
 
-/* The first function of a tile here. */
-static size_t first_of(const struct window *window, int place)
+/* The functions of a tile here. */
+static struct range range_of(const struct window *window, int place)
 {
-    int tile = window->tile[place];
-    return (size_t)window->first[window->tiles->first_shell[tile]];
+    const struct tiles *tiles = window->tiles;
+    const int tile = window->tile[place];
+    size_t first = (size_t)window->first[tiles->first_shell[tile]];
+    return (struct range){first, first + (size_t)width_of(tiles, tile)};
 }
 
 /* Note the block of two tiles, the higher one as its row, unless it is there.
@@ -96,15 +103,12 @@ static void list_blocks(const struct window *window,
 /* Copy a block to its two places in the density. */
 static void spread_block(struct window *window, int b)
 {
-    const int *at = window->at[b];
     const size_t width = (size_t)window->width;
-    const size_t row = first_of(window, at[0]);
-    const size_t column = first_of(window, at[1]);
-    const int rows = width_of(window->tiles, window->tile[at[0]]);
-    const int columns = width_of(window->tiles, window->tile[at[1]]);
+    const struct range row = range_of(window, window->at[b][0]);
+    const struct range column = range_of(window, window->at[b][1]);
     const double *value = window->block[b];
-    for (size_t i = row; i < row + (size_t)rows; i++) {
-        for (size_t j = column; j < column + (size_t)columns; j++) {
+    for (size_t i = row.first; i < row.end; i++) {
+        for (size_t j = column.first; j < column.end; j++) {
             window->density[i * width + j] = *value;
             window->density[j * width + i] = *value++;
         }
@@ -114,15 +118,12 @@ static void spread_block(struct window *window, int b)
 /* The other way round: the mean of both places. */
 static void collect_block(struct window *window, int b)
 {
-    const int *at = window->at[b];
     const size_t width = (size_t)window->width;
-    const size_t row = first_of(window, at[0]);
-    const size_t column = first_of(window, at[1]);
-    const int rows = width_of(window->tiles, window->tile[at[0]]);
-    const int columns = width_of(window->tiles, window->tile[at[1]]);
+    const struct range row = range_of(window, window->at[b][0]);
+    const struct range column = range_of(window, window->at[b][1]);
     double *value = window->block[b];
-    for (size_t i = row; i < row + (size_t)rows; i++) {
-        for (size_t j = column; j < column + (size_t)columns; j++)
+    for (size_t i = row.first; i < row.end; i++) {
+        for (size_t j = column.first; j < column.end; j++)
             *value++ = 0.5 * (window->fock[i * width + j] +
                               window->fock[j * width + i]);
     }
