@@ -30,7 +30,7 @@ int count_tasks(const struct job_setup *setup, const struct chain *chain,
                 const struct count_cost *cost)
 {
     struct counted counted = {.has_tally = setup->record != NULL};
-    tiles_make(chain, options->width, options->screen, &counted.tiles);
+    tiles_make(chain, options->width, options->screen, true, &counted.tiles);
     if (counted.has_tally)
         tally_make(chain, &counted.tiles, &counted.tally);
     const struct count_options count = {

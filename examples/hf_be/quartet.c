@@ -47,7 +47,8 @@ struct kernel *kernel_create(const struct system *system,
     struct tiles *tiles = &made->tiles;
     made->chain = &system->chain;
     made->is_null_by_get = options->is_null_by_get;
-    tiles_make(made->chain, options->width, options->screen, tiles);
+    tiles_make(made->chain, options->width, options->screen,
+               !made->is_null_by_get, tiles);
     made->edge = allocate((size_t)tiles->tiles + 1, sizeof *made->edge);
     for (int t = 0; t < tiles->tiles; t++)
         made->edge[t + 1] = made->edge[t] + tiles_width(tiles, t);
@@ -96,10 +97,6 @@ ek_status kernel_open(struct kernel *kernel, const struct matrix *like,
         return status;
     for (int64_t tile = 0; tile < matrix_tiles(bounds); tile++)
         fill_tile(kernel, tile);
-    if (kernel->is_null_by_get) {
-        free(kernel->tiles.bound);
-        kernel->tiles.bound = NULL;
-    }
     return tasks ? ek_tiles_sync(bounds->store) : EK_OK;
 }
 

@@ -26,7 +26,7 @@ static double largest_bound(const struct chain *chain,
 }
 
 void tiles_make(const struct chain *chain, int width, double screen,
-                struct tiles *tiles)
+                bool has_bounds, struct tiles *tiles)
 {
     int count = (chain->functions + width - 1) / width;
     *tiles = (struct tiles){.functions = chain->functions,
@@ -34,13 +34,16 @@ void tiles_make(const struct chain *chain, int width, double screen,
                             .tiles = count,
                             .pairs = (int64_t)count * count,
                             .screen = screen};
-    tiles->bound = allocate((size_t)tiles->pairs, sizeof(double));
+    if (has_bounds)
+        tiles->bound = allocate((size_t)tiles->pairs, sizeof(double));
     for (int i = 0; i < count; i++) {
         for (int j = 0; j <= i; j++) {
             double bound = largest_bound(chain, tiles, i, j);
+            tiles->bound_max = fmax(tiles->bound_max, bound);
+            if (!has_bounds)
+                continue;
             tiles->bound[i + (int64_t)count * j] = bound;
             tiles->bound[j + (int64_t)count * i] = bound;
-            tiles->bound_max = fmax(tiles->bound_max, bound);
         }
     }
 }

@@ -20,12 +20,13 @@ struct tiles {
     int tiles;     /* T */
     int64_t pairs; /* T^2 */
     double screen; /* an integral with a smaller Schwarz bound is left out */
-    double *bound; /* [pairs] largest Schwarz bound, i + T j; owned */
+    double *bound; /* [pairs] largest Schwarz bound, i + T j; owned; or NULL */
     double bound_max;
 };
 
+/** @param[in] has_bounds  Keep those of each pair, not just the largest. */
 void tiles_make(const struct chain *chain, int width, double screen,
-                struct tiles *tiles);
+                bool has_bounds, struct tiles *tiles);
 
 void tiles_free(struct tiles *tiles);
 

@@ -20,7 +20,7 @@ static void make(struct case_ *made, int atoms, double spacing, int width,
                  double screen)
 {
     chain_make(atoms, spacing, &made->chain);
-    tiles_make(&made->chain, width, screen, &made->tiles);
+    tiles_make(&made->chain, width, screen, true, &made->tiles);
     tally_make(&made->chain, &made->tiles, &made->tally);
 }
 
