@@ -10,8 +10,6 @@ static const struct option options[] = {
      .help = "an ek_restore() policy or a name of --compare (retain)"},
     {"--steal", "NAME", AT(steal), OPTION_TEXT,
      .help = "instead of what the policy or Evenkeel chooses"},
-    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
-     .help = "iterations at most (50; of a contraction 5)"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes and print one table"},
     {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
@@ -33,8 +31,6 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message)
 {
     struct mode_arguments *shared = arguments;
-    if (shared->iterations == 0)
-        shared->iterations = 50;
     shared->rounds = 0;
     if (!command_line_parse(line, argv, arguments, message))
         return false;

@@ -23,13 +23,16 @@ struct mode_arguments {
 /** To be shared by a program's own command line. */
 extern const struct command_line mode_command_line;
 
+/** What --iterations takes: an option of each program, as is its default. */
+#define OPTION_ITERATIONS OPTION_INTEGER(1, 10000)
+
 /**
  * Read a command line.
  *
  * @param[in]     line       Shares mode_command_line.
  * @param[in,out] arguments  Begins with a struct mode_arguments, whose defaults
- *                           are set here, but for iterations where it has
- *                           some; to be freed, also on failure.
+ *                           are set here, but for iterations; to be freed,
+ *                           also on failure.
  */
 bool mode_arguments_parse(const struct command_line *line, char **argv,
                           void *arguments, struct message *message);

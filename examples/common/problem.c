@@ -19,6 +19,8 @@ static const struct option problem_options[] = {
     {"--cache", "MB", AT(storage.cache_mb), OPTION_NUMBER(0, 1e6),
      .help = "with --distributed: density tiles of other nodes, per worker "
              "(1)"},
+    {"--iterations", "N", AT(modes.iterations), OPTION_ITERATIONS,
+     .help = "iterations at most (50)"},
 };
 
 const struct command_line problem_command_line = {OPTION_ROWS(problem_options),
@@ -27,8 +29,9 @@ const struct command_line problem_command_line = {OPTION_ROWS(problem_options),
 bool problem_arguments_parse(const struct command_line *line, char **argv,
                              void *arguments, struct message *message)
 {
-    struct fock_storage *storage =
-        &((struct problem_arguments *)arguments)->storage;
+    struct problem_arguments *shared = arguments;
+    struct fock_storage *storage = &shared->storage;
+    shared->modes.iterations = 50;
     storage->cache_mb = -1;
     if (!mode_arguments_parse(line, argv, arguments, message))
         return false;

@@ -46,6 +46,8 @@ static const struct option options[] = {
      .help = "tiles of other nodes that a worker keeps, of A and B each (256)"},
     {"--memory", "SIZE", AT(memory), OPTION_TEXT,
      .help = "of a rank, as in 24G (its share of what the node has)"},
+    {"--iterations", "N", AT(shared.iterations), OPTION_ITERATIONS,
+     .help = "iterations, each C += A B (5)"},
     {"--check", "HOW", AT(check), OPTION_WORD(verify_names),
      .help = "C x = A (B x), or C = A B: vector, dense, none (vector)"},
     {"--peers", NULL, AT(has_peers), OPTION_FLAG,

@@ -53,6 +53,13 @@ is_near() {
     }'
 }
 
+# check_help ITERATIONS: --help says how many they are where nobody does.
+check_help() {
+    run 1 1 --help || fail "--help: exit status $?"
+    grep -q -- "^  --iterations N  .* ($1)\$" "$folder/out" ||
+        fail "not $1 iterations: $(grep iterations "$folder/out")"
+}
+
 # has_modes: each mode has one row of the table that the last run printed.
 has_modes() {
     for mode in static counter StealAll Steal StealRet centralized \
