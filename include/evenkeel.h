@@ -904,7 +904,8 @@ EK_API void ek_stop(ek_worker *worker);
 EK_API void ek_set_cost(ek_worker *worker, double seconds);
 
 /** Let messages through and show work to thieves.  Long tasks call it some
- * times per millisecond; it takes about 15 ns where there is nothing to do. */
+ * times per millisecond; it takes about 15 ns where there is nothing to do, and
+ * up to 1 ms, not counted as time of the task, where long tiles move. */
 EK_API void ek_poll(ek_worker *worker);
 
 /** Id of the task that runs, as ek_visit_tasks() shows it. */
