@@ -98,8 +98,8 @@ void trial_end(struct trial *trial, double value, bool is_converged);
 
 /**
  * Run every mode, whatever the environment says of policies, in each round and
- * print what each took, in the last one; and
- * where tiles went between nodes how many.
+ * print what each took, in the last one; and where tiles went between nodes how
+ * many.
  *
  * @return false with a message when a mode failed or values differ.
  *

@@ -23,6 +23,11 @@ static const char *start_words(void)
     return "blocks, owners";
 }
 
+static const char *check_words(void)
+{
+    return "vector, dense, none";
+}
+
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
@@ -48,7 +53,7 @@ static const struct option options[] = {
      .help = "of a rank, as in 24G (its share of what the node has)"},
     {"--iterations", "N", AT(shared.iterations), OPTION_ITERATIONS,
      .help = "iterations, each C += A B (5)"},
-    {"--check", "HOW", AT(check), OPTION_WORD(verify_names),
+    {"--check", "HOW", AT(check), OPTION_WORD(check_words),
      .help = "C x = A (B x), or C = A B: vector, dense, none (vector)"},
     {"--peers", NULL, AT(has_peers), OPTION_FLAG,
      .help = "with --compare: also a plain loop, and one dgemm"},
@@ -88,7 +93,8 @@ bool arguments_answer(char **argv)
     return command_line_answer(&line, argv, print_help);
 }
 
-/* Which of the words of a list, such as "a, b, c", it is. */
+/* Which of the words of a list, such as "a, b, c", it is: enums are in the
+ * order of their words. */
 static int place_in(const char *list, const char *word)
 {
     int place = 0;
@@ -147,7 +153,8 @@ bool arguments_parse(char **argv, struct arguments *arguments,
         arguments->options.has_owner_start =
             place_in(start_words(), arguments->start) == 1;
     if (arguments->check)
-        arguments->verify = verify_find(arguments->check);
+        arguments->verify =
+            (enum verify)place_in(check_words(), arguments->check);
     if (arguments->has_peers && !arguments->shared.has_compare)
         return message_set(message, "--peers needs --compare");
     return !arguments->memory ||

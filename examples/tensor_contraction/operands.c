@@ -74,13 +74,14 @@ static ek_status create_store(const struct operands *operands, const char *name,
 static ek_status fill(const struct tensor *tensor, enum seed seed,
                       ek_tiles *tiles)
 {
-    int rank, size;
+    int rank;
     ek_status status = EK_OK;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int64_t t = rank; status == EK_OK && t < tensor->tiles; t += size) {
+    for (int64_t t = 0; status == EK_OK && t < tensor->tiles; t++) {
         double *values;
         int64_t length;
+        if (ek_tiles_owner(tiles, t) != rank)
+            continue;
         status = ek_tiles_local(tiles, t, &values, &length);
         if (status == EK_OK)
             operands_values(seed, tensor, t, values);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
 #include "common/comparison.h"
-#include "dense.h"
 #include "plain.h"
 
 #include <math.h>
@@ -157,9 +156,10 @@ static bool run_trial(struct trial *trial, const void *context,
     double error = comparing->result->error;
     if (run_mode(trial, comparing->run, comparing->result) != EK_OK)
         return message_leave(message);
-    comparing->result->error = larger_error(error, comparing->result->error);
+    bool is_good = is_right(comparing->result, message);
+    comparing->result->error = fmax(error, comparing->result->error);
     comparing->result->norm /= trial->iterations;
-    return is_right(comparing->result, message);
+    return is_good;
 }
 
 static bool run_loop(const void *context, double *seconds,

@@ -161,7 +161,7 @@ static int run_task(ek_worker *worker, const void *payload, size_t bytes,
         ek_discard(worker); /* gone from all later iterations */
         return 0;
     }
-    struct mine *mine = ek_worker_data(job->job.tasks, ek_worker_here(worker));
+    struct mine *mine = ek_my_data(worker);
     ek_status status = sum_products(job, worker, task, mine, &last);
     if (status != EK_OK)
         return status;
@@ -177,11 +177,12 @@ static ek_status add_at_owner(struct job *job, void *context)
     const struct tensor_job *of = context;
     const struct contraction *contraction = of->contraction;
     int64_t tasks = contraction->task == TASK_PRODUCT ? contraction->terms : 1;
-    int rank, size;
+    int rank;
     ek_status status = EK_OK;
     MPI_Comm_rank(job->setup.comm, &rank);
-    MPI_Comm_size(job->setup.comm, &size);
-    for (int64_t tile = rank; tile < contraction->c.tiles; tile += size) {
+    for (int64_t tile = 0; tile < contraction->c.tiles; tile++) {
+        if (ek_tiles_owner(of->operands->c, tile) != rank)
+            continue;
         int64_t first = contraction_first_task(contraction, tile);
         for (int64_t task = first; status == EK_OK && task < first + tasks;
              task++) {

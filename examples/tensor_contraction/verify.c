@@ -5,25 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Doubles of one call of MPI, which counts in int. */
 #define REDUCED_MAX (INT64_C(1) << 24)
-
-static const char *const names[] = {"vector", "dense", "none"};
-
-const char *verify_names(void)
-{
-    return "vector, dense, none";
-}
-
-enum verify verify_find(const char *name)
-{
-    enum verify how = VERIFY_VECTOR;
-    while (how < VERIFY_NONE && strcmp(names[how], name) != 0)
-        how++;
-    return how;
-}
 
 /* x, B x, C x and A B x. */
 struct vectors {

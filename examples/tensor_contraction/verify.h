@@ -22,12 +22,6 @@ enum verify {
 /** A larger relative error is no rounding. */
 #define VERIFY_ERROR_MAX 1e-12
 
-/** All names: "vector, dense, none". */
-const char *verify_names(void);
-
-/** By its name, which is one of them. */
-enum verify verify_find(const char *name);
-
 /** Bytes that a check takes on rank 0, or on each rank. */
 double verify_bytes(const struct contraction *contraction, enum verify how);
 
