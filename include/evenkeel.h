@@ -217,6 +217,12 @@ typedef enum ek_gather {
     EK_GATHER_CORE      /**< A message of each worker, to one rank. */
 } ek_gather;
 
+/** What becomes of data that has travelled (evenkeel_data.h). */
+typedef enum ek_data {
+    EK_DATA_RETURN = 0, /**< Results go home, and homes stay. */
+    EK_DATA_FOLLOW      /**< ek_restore() moves homes to where tasks start. */
+} ek_data;
+
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
@@ -277,6 +283,9 @@ typedef struct ek_options {
                            the tree. */
     int64_t balance_branching; /**< Children of a vertex of that tree. */
     ek_gather balance_gather;  /**< How Algorithm 1 of it gathers. */
+
+    ek_data data;       /**< What becomes of data that has travelled. */
+    int64_t data_bytes; /**< Most that a rank holds for others; 0: automatic. */
 } ek_options;
 
 /** Defaults of ek_options. */
@@ -286,7 +295,8 @@ typedef struct ek_options {
             EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
             EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
             0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0",             \
-            EK_ON_ERROR_RETURN, -1, 1.003, 1.003, 3, EK_GATHER_NODE          \
+            EK_ON_ERROR_RETURN, -1, 1.003, 1.003, 3, EK_GATHER_NODE,         \
+            EK_DATA_RETURN, 0                                                \
     }
 
 /**

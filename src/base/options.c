@@ -65,6 +65,7 @@ _Static_assert(sizeof(ek_progress) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_data) == sizeof(int), "enum is an int");
 
 static const struct eki_choice restore_choices[] = {
     {"original", EK_RESTORE_ORIGINAL},
@@ -106,6 +107,9 @@ static const struct eki_choice on_error_choices[] = {
 
 static const struct eki_choice gather_choices[] = {
     {"node", EK_GATHER_NODE}, {"core", EK_GATHER_CORE}, {NULL, 0}};
+
+static const struct eki_choice data_choices[] = {
+    {"return", EK_DATA_RETURN}, {"follow", EK_DATA_FOLLOW}, {NULL, 0}};
 
 static bool is_name(const char *text)
 {
@@ -229,6 +233,12 @@ static const struct option table[] = {
      .help = "1: look for wrong use that costs time to find: workers kept or "
              "shared by threads, pointers in payloads; -1: in debug builds of "
              "the library"},
+    {FIELD(data), .traits = HAS_VARIABLE | AGREES, CHOICE(data_choices),
+     .help = "of tasks whose data travels: return: results go home, follow: "
+             "ek_restore moves data to where tasks start"},
+    {FIELD(data_bytes), .traits = HAS_VARIABLE | AGREES,
+     INTEGER(0, INT64_MAX, "bytes"),
+     .help = "most that a rank holds of data for others; 0: automatic"},
 };
 
 static int64_t integer_get(const struct option *option,

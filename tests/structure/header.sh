@@ -5,7 +5,7 @@
 # compiler that is missing is no failure.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-headers="include/evenkeel.h include/evenkeel_tiles.h"
+headers=$(echo include/*.h)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 status=0
@@ -16,7 +16,8 @@ mpi=$(echo "${MPI_CFLAGS-$(pkg-config --cflags ompi-c)}" |
 
 # ek_options options = EK_OPTIONS_INIT; and so on.
 {
-    echo '#include <evenkeel_tiles.h>'
+    # shellcheck disable=SC2086
+    printf '#include <%s>\n' $(basename -a $headers)
     echo 'int main(void);'
     echo 'int main(void)'
     echo '{'

@@ -828,6 +828,8 @@ static void table_knows_every_field_and_its_traits(void)
         {"record", true, true, false},
         {"on_error", true, true, true},
         {"check", false, true, false},
+        {"data", true, true, false},
+        {"data_bytes", true, true, false},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
