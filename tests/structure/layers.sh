@@ -18,17 +18,17 @@ may_include() {
     engine) echo base count task deque steal fabric wire ;;
     protocol) echo base count task deque steal fabric engine ;;
     rebalance) echo base task balance fabric engine ;;
-    tiles) echo base steal fabric engine ;;
+    data | tiles) echo base steal fabric engine ;;
     team) echo base count task steal fabric wire engine ;;
     sim)
         echo base count task deque steal balance fabric wire engine protocol \
-            rebalance tiles
+            rebalance tiles data
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine ;;
     collection)
         echo base count task steal balance fabric wire engine protocol \
-            rebalance tiles team report record
+            rebalance tiles data team report record
         ;;
     *) return 1 ;;
     esac

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * data: tasks whose data lies with an owner rank, their home, and the protocol
+ * by which it travels to where they run, and their results home.
+ *
+ *     away's server -> home's   ASK     head.first: operation; the task's slot
+ *     home's server -> away's   INPUT   struct eki_data_words, and bytes from
+ *                                       `offset` on
+ *     away's server -> home's   RESULT  likewise; the first one has the task's
+ *                                       slot behind the words, and, of a result
+ *                                       that needs several, nothing else
+ *     home's server -> away's   GIVE    head.first: that may send the rest
+ *     home's server -> away's   KEPT    head.first: its result is unpacked
+ *
+ * The task that begins asks, and stages those that its worker takes next: they
+ * are not published (task/task.h), so that each task asks once in a phase, and
+ * only who runs it.  A worker whose results are not KEPT is not idle: the phase
+ * does not end before.
+ *
+ * In a restore that follows, each rank asks for the data of all its seeds whose
+ * home is elsewhere, and becomes their home.
+ *
+ * Bytes.  A part of the budget is for what this rank gives and keeps as a home,
+ * the rest in equal parts for its workers; each of them asks for no more than
+ * fits, with room for the result of what runs.
+ *
+ * Threads.  begin, object: the worker's.  Callbacks: whoever steps the server,
+ * or the worker.  All others: the calling thread between phases.
+ */
+#ifndef EKI_DATA_H
+#define EKI_DATA_H
+
+#include "engine/engine.h"
+
+#include <evenkeel_data.h>
+
+enum {
+    EKI_STAGED_MOST = 32,  /* tasks that a worker asks for ahead */
+    EKI_DATA_OPS_MOST = 64 /* of a worker: inputs, and results on their way */
+};
+
+#define EKI_DATA_BUDGET_BYTES ((int64_t)64 << 20)
+
+/*
+ * What its user brings: how callbacks are called (one at a time, timed), OPS
+ * being those of the task's function.  WORKER: who runs the task, whose stamp
+ * it shifts by what that takes; without: of the server.
+ */
+struct eki_data_calls {
+    /* EK_DATA_FAILED: it could not. */
+    size_t (*pack_input)(void *user, const ek_data_ops *ops,
+                         const ek_data_task *task, void *buffer);
+    /* Only where ops->unpack_input is not NULL; NULL: the task fails. */
+    void *(*unpack_input)(void *user, const ek_data_ops *ops,
+                          struct ek_worker *worker, const ek_data_task *task,
+                          void *buffer, size_t bytes);
+    /* Only where ops->pack_result is not NULL; BUFFER NULL: free the object. */
+    size_t (*pack_result)(void *user, const ek_data_ops *ops,
+                          struct ek_worker *worker, const ek_data_task *task,
+                          void *object, void *buffer);
+    /* Only where ops->unpack_result is not NULL. */
+    void (*unpack_result)(void *user, const ek_data_ops *ops,
+                          const ek_data_task *task, const void *buffer,
+                          size_t bytes);
+    void (*release)(void *user, const ek_data_ops *ops,
+                    const ek_data_task *task);
+};
+
+struct eki_data_setup {
+    const struct eki_data_calls *calls;
+    void *user;           /* of the calls */
+    int64_t budget_bytes; /* of this rank; 0: EKI_DATA_BUDGET_BYTES, or what is
+                             needed */
+    /* Else sizes alone travel: buffers are NULL, objects are not. */
+    bool has_bytes;
+};
+
+/* Of a rank and a phase. */
+struct eki_data_counts {
+    int64_t travelled;           /* tasks that ran here, away from home */
+    int64_t bytes_in, bytes_out; /* inputs and results */
+    int64_t bytes_most;          /* held at a time */
+};
+
+/* Tasks of ENGINE may have data from its next phase on; once, and the same on
+ * all ranks.  It belongs to the engine. */
+ek_status eki_data_join(struct eki_engine *engine,
+                        const struct eki_data_setup *setup);
+bool eki_data_has_joined(const struct eki_engine *engine);
+/* Tasks of FUNCTION have data, with these OPS, which are copied: EK_ERR_ARG:
+ * bytes_max does not fit the budget. */
+ek_status eki_data_set(struct eki_engine *engine, int function,
+                       const ek_data_ops *ops);
+/* Of FUNCTION; NULL: its tasks have none. */
+const ek_data_ops *eki_data_ops_of(const struct eki_engine *engine,
+                                   int function);
+
+/* What came of the beginning of a task. */
+enum eki_data_begun {
+    EKI_DATA_HOME,  /* it runs where its data is, or has none: run it */
+    EKI_DATA_READY, /* its input is here and unpacked: run it */
+    EKI_DATA_WAITS, /* let the server step, and call again */
+    EKI_DATA_FAILED /* eki_worker_fail() has been called: do not run it */
+};
+
+/*
+ * The task, or index of a range, that WORKER has taken begins; before it runs,
+ * until it waits no more.  Its end needs no call: EKI_MARK_DATA does it (see
+ * end_task in engine/protocol.h), before the marks of the task are looked at.
+ * While it waits its worker may publish, and who waits shifts batch.stamp.
+ */
+enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now);
+/* What unpack_input has made for the task that runs; NULL: it is at home. */
+void *eki_data_object(const struct ek_worker *worker);
+
+/* The rank that has the data of a task. */
+int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot);
+/* The next phase, a restore without a wish, brings the data of all seeds whose
+ * home is elsewhere here (data of ranges stays).  Needs setup.has_homes of the
+ * engine: a slot has room for a home then. */
+void eki_data_follow(struct eki_engine *engine);
+
+/* Of the last phase. */
+struct eki_data_counts eki_data_counts_of(const struct eki_engine *engine);
+/* Bytes that a message about tasks without bytes would carry besides. */
+int64_t eki_data_carried_bytes(const struct eki_head *head);
+/* Broken invariant of what is under way, as text, or NULL; while nobody steps
+ * the engine. */
+const char *eki_data_check(const struct eki_engine *engine);
+
+#endif
