@@ -592,6 +592,12 @@ typedef struct ek_process_report {
     int64_t tile_hits;         /**< ... of these, from a cache. */
     int64_t tile_bytes;        /**< Of tiles that went between nodes. */
     double tile_wait_s;        /**< Of work_s: waiting for them. */
+    int64_t travelled;         /**< Tasks that ran away from their data ... */
+    int64_t data_in_bytes;     /**< ... their inputs ... */
+    int64_t data_out_bytes;    /**< ... and their results. */
+    int64_t data_held_bytes;   /**< Most that a rank held for others. */
+    double data_callback_s;    /**< In callbacks of data that travels. */
+    double data_wait_s;        /**< Of overhead_s: waiting for inputs. */
 } ek_process_report;
 
 /** An empty ek_process_report. */
@@ -599,7 +605,7 @@ typedef struct ek_process_report {
     {                                                                         \
         sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0                   \
+            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /**

@@ -17,6 +17,8 @@ struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
     int64_t attempted, successful;
     int64_t tile_gets, tile_hits, tile_bytes, tile_wait_ns;
+    int64_t travelled, data_in_bytes, data_out_bytes;
+    int64_t data_wait_ns, data_callback_ns;
     int64_t work_ns, overhead_ns, search_ns, termination_ns, start_ns;
     int64_t cpu_ns, starved_ns;
     int64_t stay_ns; /* workers x stay of their rank */
@@ -39,6 +41,7 @@ struct squares {
 struct largest {
     double wall_s, restore_s, outside_s;
     double load_ns; /* of a worker */
+    double data_held_bytes;
 };
 
 struct largest_task {
@@ -123,6 +126,10 @@ static void add_counts(const struct eki_counts *counts,
     sums->tile_hits += counts->tile_hits;
     sums->tile_bytes += counts->tile_bytes;
     sums->tile_wait_ns += (int64_t)counts->tile_wait_ns;
+    sums->travelled += counts->travelled;
+    sums->data_in_bytes += counts->data_in_bytes;
+    sums->data_out_bytes += counts->data_out_bytes;
+    sums->data_wait_ns += (int64_t)counts->data_wait_ns;
     squares->attempted += attempted * attempted;
     squares->successful += successful * successful;
     squares->changes.before_ns += counts->before_ns;
@@ -188,6 +195,7 @@ static void sum_here(const struct eki_engine *engine,
     memset(sums, 0, sums_bytes(engine->function_count));
     memset(squares, 0, sizeof *squares);
     sums->server_cores = input->has_server_core;
+    sums->data_callback_ns = (int64_t)llround(input->data_callback_s / NS);
     memcpy(sums->service, engine->answered.times.bins, sizeof sums->service);
     for (int here = 0; here < engine->topology->workers_here; here++) {
         const struct ek_worker *worker = engine->workers[here];
@@ -320,6 +328,9 @@ static void fill_counts(const struct eki_report_sums *sums,
     figures->tile_gets = sums->tile_gets;
     figures->tile_hits = sums->tile_hits;
     figures->tile_bytes = sums->tile_bytes;
+    figures->travelled = sums->travelled;
+    figures->data_in_bytes = sums->data_in_bytes;
+    figures->data_out_bytes = sums->data_out_bytes;
     spread(sums->attempted, squares->attempted, workers,
            &figures->attempted_mean, &figures->attempted_deviation);
     spread(sums->successful, squares->successful, workers,
@@ -347,6 +358,9 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->cpu_s = (double)sums->cpu_ns * NS;
     figures->starved_s = (double)sums->starved_ns * NS;
     figures->tile_wait_s = (double)sums->tile_wait_ns * NS;
+    figures->data_callback_s = (double)sums->data_callback_ns * NS;
+    figures->data_wait_s = (double)sums->data_wait_ns * NS;
+    figures->data_held_bytes = (int64_t)largest->data_held_bytes;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
     figures->service_p50_s = eki_histogram_quantile(&service, 0.5);
@@ -420,7 +434,8 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
     struct squares squares;
     struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
-                              largest_load_here(engine, input)};
+                              largest_load_here(engine, input),
+                              input->data_held_bytes};
     struct largest_task task = largest_here(engine);
     double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));

@@ -86,6 +86,17 @@ static const struct eki_report_field table[] = {
      "of tiles that went between nodes"},
     {FIELD(tile_wait_s), EKI_REPORT_REAL, "s", "tile-wait",
      "of work_s: waiting for tiles"},
+    {FIELD(travelled), EKI_REPORT_INTEGER, "1", "travelled",
+     "tasks that ran away from their data"},
+    {FIELD(data_in_bytes), EKI_REPORT_INTEGER, "B", "data-in", "their inputs"},
+    {FIELD(data_out_bytes), EKI_REPORT_INTEGER, "B", "data-out",
+     "their results"},
+    {FIELD(data_held_bytes), EKI_REPORT_INTEGER, "B", "data-held",
+     "most that a rank held for others"},
+    {FIELD(data_callback_s), EKI_REPORT_REAL, "s", "data-calls",
+     "sum over ranks: in callbacks of data that travels"},
+    {FIELD(data_wait_s), EKI_REPORT_REAL, "s", "data-wait",
+     "of overhead_s: waiting for inputs"},
 };
 
 #undef FIELD

@@ -151,6 +151,8 @@ struct eki_report_input {
     ek_steal_policy steal;
     /* Before it; EK_RESTORE_DEFAULT: none.  Asked for, and done. */
     ek_restore_policy restored, chosen;
+    /* Of data that travels: in callbacks, and the most that was held. */
+    double data_callback_s, data_held_bytes;
 };
 
 /*

@@ -170,6 +170,8 @@ static void figures_have_names(void)
     FIELD(efficiency), FIELD(bound), FIELD(cpu_s), FIELD(starved_s);
     FIELD(speed), FIELD(cores), FIELD(latest_rank);
     FIELD(tile_gets), FIELD(tile_hits), FIELD(tile_bytes), FIELD(tile_wait_s);
+    FIELD(travelled), FIELD(data_in_bytes), FIELD(data_out_bytes);
+    FIELD(data_held_bytes), FIELD(data_callback_s), FIELD(data_wait_s);
     CHECK_EQ_INT(figure(tasks, "function.nap.tasks") +
                      figure(tasks, "function.null.tasks"),
                  2 * TASKS * job_size);
