@@ -213,7 +213,8 @@ static ek_status open_writer(struct eki_recording *recording,
                              const char *collection, const char *path)
 {
     const struct eki_topology *topology = recording->engine->topology;
-    struct eki_record_shape shape = {.ranks = topology->size,
+    struct eki_record_shape shape = {.version = EKI_RECORD_VERSION,
+                                     .ranks = topology->size,
                                      .workers = topology->workers};
     int *workers = eki_alloc((size_t)topology->size, sizeof *workers);
     if (!workers)

@@ -48,10 +48,35 @@ static bool is_bin(uint16_t bin)
            (bin < EKI_BIN_COUNT && eki_bin_of(eki_bin_ns(bin)) == bin);
 }
 
+/* The bytes of a task's data, which the bytes there are may have no room for.
+ */
+static ek_status read_sizes(struct body *body, struct eki_record_task *task)
+{
+    const unsigned char *from = body->next;
+    int64_t bytes =
+        task->flags & EKI_RECORD_SIZED ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES;
+    int64_t heads = body->workers * (int64_t)EKI_WORKER_HEAD;
+    int64_t left = body->last - from - heads;
+    if (bytes > left)
+        return eki_record_refuse(body->record, body->at,
+                                 "a task of %" PRId64 " bytes; there are "
+                                 "%" PRId64,
+                                 bytes, left);
+    if (task->flags & EKI_RECORD_SIZED) {
+        task->input_bytes = (uint32_t)eki_get(from + EKI_TASK_INPUT, 4);
+        task->result_bytes = (uint32_t)eki_get(from + EKI_TASK_RESULT, 4);
+    }
+    advance(body, bytes);
+    return EK_OK;
+}
+
 static ek_status read_task(struct body *body, int worker,
                            struct eki_record_task *task)
 {
     const unsigned char *from = body->next;
+    int flags = body->record->shape.version > EKI_RECORD_VERSION_FIRST
+                    ? EKI_RECORD_FLAGS
+                    : EKI_RECORD_FLAGS - EKI_RECORD_SIZED;
     task->id = eki_get(from + EKI_TASK_ID, 8);
     task->worker = worker;
     task->function = (uint16_t)eki_get(from + EKI_TASK_FUNCTION, 2);
@@ -64,12 +89,11 @@ static ek_status read_task(struct body *body, int worker,
     if (!is_bin(task->bin))
         return eki_record_refuse(body->record, body->at + EKI_TASK_BIN,
                                  "%d is no bin of a duration", task->bin);
-    if (task->flags & ~EKI_RECORD_FLAGS)
+    if (task->flags & ~flags)
         return eki_record_refuse(body->record, body->at + EKI_TASK_FLAGS,
                                  "unknown flags 0x%02x", task->flags);
     task->duration_ns = eki_bin_ns(task->bin);
-    advance(body, EKI_TASK_BYTES);
-    return EK_OK;
+    return read_sizes(body, task);
 }
 
 /* Whether the counts of a worker agree with each other and with the bytes that

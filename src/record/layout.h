@@ -35,6 +35,11 @@ enum {
     EKI_FUNCTION_NAME = 4,
     EKI_FUNCTION_BODY = 68,
 
+    /* ... of the data of a function (from version 2 on), ... */
+    EKI_DATA_FUNCTION = 0,
+    EKI_DATA_BYTES_MAX = 4,
+    EKI_DATA_BODY = 12,
+
     /* ... of an iteration, which workers with their tasks follow, ... */
     EKI_ITERATION_NUMBER = 0,
     EKI_ITERATION_WALL = 8,
@@ -60,6 +65,10 @@ enum {
     EKI_TASK_BIN = 10,
     EKI_TASK_FLAGS = 12,
     EKI_TASK_BYTES = 13,
+    /* Behind that, where the flags say so (from version 2 on). */
+    EKI_TASK_INPUT = 13,
+    EKI_TASK_RESULT = 17,
+    EKI_TASK_SIZED_BYTES = 21,
 
     /* ... and of the end. */
     EKI_END_ITERATIONS = 0,
@@ -68,6 +77,7 @@ enum {
 
 enum eki_block_kind {
     EKI_BLOCK_FUNCTION = 0x434e5546,  /* "FUNC" */
+    EKI_BLOCK_DATA = 0x41544144,      /* "DATA" */
     EKI_BLOCK_ITERATION = 0x52455449, /* "ITER" */
     EKI_BLOCK_END = 0x21444e45        /* "END!" */
 };

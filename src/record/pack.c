@@ -27,19 +27,27 @@ static unsigned char *extend(struct eki_record_pack *pack, size_t bytes)
 bool eki_record_pack_begin(struct eki_record_pack *pack)
 {
     pack->worker_at = pack->bytes;
+    pack->count = 0;
     return extend(pack, EKI_WORKER_HEAD) != NULL;
 }
 
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task)
 {
-    unsigned char *to = extend(pack, EKI_TASK_BYTES);
+    bool is_sized = task->flags & EKI_RECORD_SIZED;
+    unsigned char *to =
+        extend(pack, is_sized ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES);
     if (!to)
         return false;
+    pack->count++;
     eki_put(to + EKI_TASK_ID, task->id, 8);
     eki_put(to + EKI_TASK_FUNCTION, task->function, 2);
     eki_put(to + EKI_TASK_BIN, task->bin, 2);
     eki_put(to + EKI_TASK_FLAGS, task->flags, 1);
+    if (is_sized) {
+        eki_put(to + EKI_TASK_INPUT, task->input_bytes, 4);
+        eki_put(to + EKI_TASK_RESULT, task->result_bytes, 4);
+    }
     return true;
 }
 
@@ -47,8 +55,7 @@ void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker)
 {
     unsigned char *to = pack->data + pack->worker_at;
-    size_t bytes = pack->bytes - pack->worker_at - EKI_WORKER_HEAD;
-    eki_put(to + EKI_WORKER_COUNT, bytes / EKI_TASK_BYTES, 8);
+    eki_put(to + EKI_WORKER_COUNT, (uint64_t)pack->count, 8);
     eki_put(to + EKI_WORKER_EXECUTED, (uint64_t)worker->executed, 8);
     eki_put(to + EKI_WORKER_NULLS, (uint64_t)worker->nulls, 8);
     eki_put(to + EKI_WORKER_FAILED, (uint64_t)worker->failed, 8);

@@ -112,9 +112,10 @@ static ek_status check_magic(const struct walk *walk,
         return eki_record_refuse(walk->record, 0,
                                  "this is no record: it does not begin "
                                  "with " EKI_RECORD_MAGIC);
-    if (version != EKI_RECORD_VERSION)
+    if (version < EKI_RECORD_VERSION_FIRST || version > EKI_RECORD_VERSION)
         return eki_record_refuse(walk->record, EKI_HEADER_VERSION,
-                                 "version %" PRIu64 "; allowed: %d", version,
+                                 "version %" PRIu64 "; allowed: %d ... %d",
+                                 version, EKI_RECORD_VERSION_FIRST,
                                  EKI_RECORD_VERSION);
     return EK_OK;
 }
@@ -182,6 +183,7 @@ static ek_status read_header(struct walk *walk)
     EKI_TRY(check_ranks(walk, header));
     walk->at = (int64_t)eki_get(header + EKI_HEADER_BYTES, 4);
     EKI_TRY(check_crc(record, 0, walk->at - EKI_RECORD_CRC_BYTES, "header"));
+    record->shape.version = (int)eki_get(header + EKI_HEADER_VERSION, 4);
     record->shape.ranks = (int)eki_get(header + EKI_HEADER_RANKS, 4);
     int64_t workers = 0;
     EKI_TRY(read_rank_workers(record, &workers));
@@ -239,6 +241,21 @@ static ek_status wrong_size(const struct walk *walk, const struct block *block,
                              block->bytes, expected);
 }
 
+static bool grow_functions(struct eki_record *record)
+{
+    int room = 2 * record->function_room + 8;
+    void *names = grow(record->functions, room, sizeof *record->functions);
+    if (names)
+        record->functions = names;
+    void *bytes =
+        grow(record->data_bytes_max, room, sizeof *record->data_bytes_max);
+    if (bytes)
+        record->data_bytes_max = bytes;
+    if (names && bytes)
+        record->function_room = room;
+    return names && bytes;
+}
+
 static ek_status take_function(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;
@@ -254,16 +271,35 @@ static ek_status take_function(struct walk *walk, const struct block *block)
     if (!is_name(body + EKI_FUNCTION_NAME))
         return eki_record_refuse(record, block->at + EKI_FUNCTION_NAME,
                                  "a bad name of function %" PRIu64, number);
-    if (record->function_count == record->function_room) {
-        int room = 2 * record->function_room + 8;
-        void *grown = grow(record->functions, room, sizeof *record->functions);
-        if (!grown)
-            return eki_record_no_memory(record);
-        record->functions = grown;
-        record->function_room = room;
-    }
+    if (record->function_count == record->function_room &&
+        !grow_functions(record))
+        return eki_record_no_memory(record);
+    record->data_bytes_max[record->function_count] = 0;
     memcpy(record->functions[record->function_count++],
            body + EKI_FUNCTION_NAME, EKI_RECORD_NAME_BYTES);
+    return EK_OK;
+}
+
+/* Tasks of a function have data of so many bytes at most. */
+static ek_status take_data(struct walk *walk, const struct block *block)
+{
+    struct eki_record *record = walk->record;
+    unsigned char body[EKI_DATA_BODY];
+    if (block->bytes != sizeof body)
+        return wrong_size(walk, block, sizeof body);
+    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    uint64_t function = eki_get(body + EKI_DATA_FUNCTION, 4);
+    uint64_t bytes = eki_get(body + EKI_DATA_BYTES_MAX, 8);
+    if (function >= (uint64_t)record->function_count ||
+        record->data_bytes_max[function] > 0)
+        return eki_record_refuse(record, block->at + EKI_DATA_FUNCTION,
+                                 "data of function %" PRIu64
+                                 " of %d, or said twice",
+                                 function, record->function_count);
+    if (bytes < 1 || bytes > UINT32_MAX)
+        return eki_record_refuse(record, block->at + EKI_DATA_BYTES_MAX,
+                                 "data of %" PRIu64 " bytes", bytes);
+    record->data_bytes_max[function] = (int64_t)bytes;
     return EK_OK;
 }
 
@@ -325,11 +361,15 @@ static ek_status take_block(struct walk *walk, const struct block *block)
         return take_iteration(walk, block);
     case EKI_BLOCK_END:
         return take_end(walk, block);
+    case EKI_BLOCK_DATA:
+        if (walk->record->shape.version > EKI_RECORD_VERSION_FIRST)
+            return take_data(walk, block);
+        break;
     default:
-        return eki_record_refuse(walk->record, walk->at,
-                                 "unknown kind of block 0x%08" PRIx32,
-                                 block->kind);
+        break;
     }
+    return eki_record_refuse(walk->record, walk->at,
+                             "unknown kind of block 0x%08" PRIx32, block->kind);
 }
 
 static ek_status read_blocks(struct walk *walk)
@@ -400,6 +440,7 @@ void eki_record_close(struct eki_record **made)
     eki_free(record->path);
     eki_free(record->rank_workers);
     eki_free(record->functions);
+    eki_free(record->data_bytes_max);
     eki_free(record->blocks);
     eki_free(record);
 }

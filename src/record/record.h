@@ -14,7 +14,8 @@
 
 #include "base/base.h"
 
-#define EKI_RECORD_VERSION 1
+#define EKI_RECORD_VERSION 2       /* as written */
+#define EKI_RECORD_VERSION_FIRST 1 /* as read, too: nothing of data */
 
 struct eki_engine;
 struct eki_fabric;
@@ -24,13 +25,15 @@ enum {
     EKI_RECORD_DISCARDED = 1, /* null for good */
     EKI_RECORD_SKIPPED = 2,   /* null this time */
     EKI_RECORD_COSTED = 4,    /* the task has set its duration */
-    EKI_RECORD_FLAGS = 7
+    EKI_RECORD_SIZED = 8,     /* its data travelled: their bytes are known */
+    EKI_RECORD_FLAGS = 15
 };
 
 struct eki_record_task {
     uint64_t id;
-    uint64_t duration_ns; /* middle of its bin; 0: not measured */
-    int worker;           /* that has run it */
+    uint64_t duration_ns;               /* middle of its bin; 0: not measured */
+    int worker;                         /* that has run it */
+    uint32_t input_bytes, result_bytes; /* where it is SIZED, else 0 */
     uint16_t function;
     uint16_t bin; /* see task.h */
     uint8_t flags;
@@ -63,6 +66,7 @@ struct eki_record_head {
 
 /* The job that the file tells of. */
 struct eki_record_shape {
+    int version;   /* of the file */
     char name[64]; /* of the collection */
     int ranks, workers;
     const int *rank_workers; /* [ranks]; their sum is WORKERS */
@@ -75,6 +79,9 @@ struct eki_record {
     struct eki_record_shape shape;
     int function_count;
     char (*functions)[64]; /* [function_count] names */
+    /* [function_count]: most bytes of an input or a result; 0: its tasks have
+     * no data. */
+    int64_t *data_bytes_max;
     int64_t iteration_count;
     /* Whether the writer has closed the file; else WARNING says where it
      * ends. */
@@ -128,6 +135,10 @@ ek_status eki_record_create(const char *path,
 /* Name the next function, before any task of it is written. */
 ek_status eki_record_write_function(struct eki_record_writer *writer,
                                     const char *name);
+/* Say that inputs and results of tasks of FUNCTION have at most BYTES_MAX
+ * bytes, before any such task is written; once. */
+ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
+                                int64_t bytes_max);
 /* How many functions were named. */
 int eki_record_functions_written(const struct eki_record_writer *writer);
 
@@ -151,7 +162,8 @@ void eki_record_abandon(struct eki_record_writer **writer);
 struct eki_record_pack {
     unsigned char *data; /* owned */
     size_t bytes, room;
-    size_t worker_at; /* where the open worker begins */
+    size_t worker_at; /* where the open worker begins ... */
+    int64_t count;    /* ... and its tasks so far */
 };
 
 /* Begin a worker (its counts come at the end), add its tasks (id, function,

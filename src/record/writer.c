@@ -83,7 +83,7 @@ static ek_status write_header(struct eki_record_writer *writer,
     if (!header)
         return eki_error(EK_ERR_NOMEM, "no memory for the record");
     memcpy(header, EKI_RECORD_MAGIC, strlen(EKI_RECORD_MAGIC));
-    eki_put(header + EKI_HEADER_VERSION, EKI_RECORD_VERSION, 4);
+    eki_put(header + EKI_HEADER_VERSION, (uint64_t)shape->version, 4);
     eki_put(header + EKI_HEADER_BYTES, bytes + EKI_RECORD_CRC_BYTES, 4);
     eki_put(header + EKI_HEADER_RANKS, (uint64_t)shape->ranks, 4);
     eki_put(header + EKI_HEADER_WORKERS, (uint64_t)shape->workers, 4);
@@ -128,6 +128,17 @@ ek_status eki_record_write_function(struct eki_record_writer *writer,
     snprintf((char *)body + EKI_FUNCTION_NAME, EKI_RECORD_NAME_BYTES, "%s",
              name);
     begin_block(writer, EKI_BLOCK_FUNCTION, sizeof body);
+    eki_record_put(writer, body, sizeof body);
+    return end_block(writer);
+}
+
+ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
+                                int64_t bytes_max)
+{
+    unsigned char body[EKI_DATA_BODY];
+    eki_put(body + EKI_DATA_FUNCTION, (uint64_t)function, 4);
+    eki_put(body + EKI_DATA_BYTES_MAX, (uint64_t)bytes_max, 8);
+    begin_block(writer, EKI_BLOCK_DATA, sizeof body);
     eki_record_put(writer, body, sizeof body);
     return end_block(writer);
 }

@@ -99,7 +99,9 @@ bad() {
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
 bad 1 "'hello' begins no line" '1s/.*/hello/'
-bad 1 'version 2' '1s/1/2/'
+bad 1 'version 3; allowed: 1 ... 2' '1s/1/3/'
+bad 6 'allowed in version 2' '5a data 0 bytes_max 10'
+bad 10 'a task with bytes; allowed in version 2' '10s/-$/b 1 2/'
 bad 2 'no name' '2s/fock/a b/; 2s/ b/\/b/'
 bad 2 'may not come here' '2d'
 bad 4 'rank 2, expected 1' '4s/rank 1/rank 2/'
@@ -120,6 +122,30 @@ bad 15 'iteration 0 after 0' '15s/iteration 7/iteration 0/'
 bad 18 'worker 2 of the iteration is missing' '18d'
 bad 19 '3 iterations; there are 2' '19s/2/3/'
 bad 20 'may not come here' '19a end 2'
+
+# Data of tasks, from version 2 on.
+sed '1s/1/2/; 6a data 1 bytes_max 123456
+s/^task 6 .*/task 6 1 1028 cb 123456 0/; s/ 1000 dsc/ 1000 dscb 0 4294967295/' text >data
+mv data text
+run 0 binary text data.ekr
+run 0 text data.ekr
+mv out first
+sed 's/ 1001 / 1000 /; s/ 1030 / 1028 /' first | diff - text ||
+    fail 'text with data is not the same'
+run 0 binary first again.ekr
+cmp data.ekr again.ekr || fail 'binary with data is not the same again'
+run 0 summary data.ekr
+grep -qF ', with data of up to 123456 bytes' out &&
+    awk '$1 == "0" && $NF == 4295.1 { found = 1 } END { exit !found }' out ||
+    fail "summary with data: $(cat out)"
+bad 7 'of function 0; allowed in version 2, once behind its function' '7s/1/0/'
+bad 7 'data of 0 bytes' '7s/123456/0/'
+bad 8 'data of 1 bytes' '7a data 1 bytes_max 1'
+bad 8 'may not come here' '7d; 8a data 1 bytes_max 1'
+bad 12 "bytes '0' and '-1'" '12s/4294967295/-1/'
+bad 12 '5 words, expected 7' '12s/ 0 4294967295//'
+bad 11 '7 words, expected 5' '11s/$/ 1 2/'
+bad 12 '6 words, expected 5' '12s/ 4294967295//'
 
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr

@@ -20,12 +20,16 @@ enum {
     WORKERS = 3,
     FUNCTIONS = 2,
     ITERATIONS = 2,
-    FILE_MOST = 4096
+    FILE_MOST = 4096,
+    BYTES_MAX = 70000 /* of the data of function 0 */
 };
 
 static const int rank_workers[RANKS] = {1, 2};
-static const struct eki_record_shape shape = {
-    .name = "fock", .ranks = 2, .workers = 3, .rank_workers = rank_workers};
+static const struct eki_record_shape shape = {.version = EKI_RECORD_VERSION,
+                                              .name = "fock",
+                                              .ranks = 2,
+                                              .workers = 3,
+                                              .rank_workers = rank_workers};
 static const char *const names[FUNCTIONS] = {"quartets", "a name, with spaces"};
 
 static char path[64];
@@ -36,6 +40,12 @@ static int64_t tasks_of(int k, int w)
     return k == 0 ? 2 * w : 3 - w;
 }
 
+/* One of them has travelled. */
+static bool is_sized(int k, int64_t i)
+{
+    return k == 0 && i == 3;
+}
+
 static struct eki_record_task task_of(int k, int w, int64_t i)
 {
     return (struct eki_record_task){
@@ -43,7 +53,9 @@ static struct eki_record_task task_of(int k, int w, int64_t i)
         .worker = w,
         .function = (uint16_t)(i % (k + 1)),
         .bin = i == 0 ? EKI_BIN_NEVER : eki_bin_of((uint64_t)(1000 * i + w)),
-        .flags = (uint8_t)(i % 8)};
+        .flags = (uint8_t)(i % 8 + (is_sized(k, i) ? EKI_RECORD_SIZED : 0)),
+        .input_bytes = is_sized(k, i) ? UINT32_MAX - (uint32_t)w : 0,
+        .result_bytes = is_sized(k, i) ? 12 : 0};
 }
 
 static struct eki_record_worker worker_of(int k, int w)
@@ -104,6 +116,8 @@ static void write_record(bool is_complete)
     for (int k = 0; k < ITERATIONS; k++) {
         CHECK_EQ_INT(eki_record_functions_written(writer), k);
         CHECK_EQ_INT(eki_record_write_function(writer, names[k]), EK_OK);
+        if (k == 0)
+            CHECK_EQ_INT(eki_record_write_data(writer, 0, BYTES_MAX), EK_OK);
         write_iteration(writer, k);
     }
     if (is_complete)
@@ -135,6 +149,8 @@ static void check_worker(const struct eki_record_iteration *iteration, int k,
         CHECK_EQ_INT(task->bin, is.bin);
         CHECK_EQ_INT(task->flags, is.flags);
         CHECK_EQ_INT(task->duration_ns, eki_bin_ns(is.bin));
+        CHECK_EQ_INT(task->input_bytes, is.input_bytes);
+        CHECK_EQ_INT(task->result_bytes, is.result_bytes);
     }
 }
 
@@ -175,6 +191,8 @@ static void check_record(bool is_complete)
     CHECK_EQ_INT(record->function_count, FUNCTIONS);
     for (int i = 0; i < FUNCTIONS; i++)
         CHECK_EQ_TEXT(record->functions[i], names[i]);
+    CHECK_EQ_INT(record->data_bytes_max[0], BYTES_MAX);
+    CHECK_EQ_INT(record->data_bytes_max[1], 0);
     CHECK_EQ_INT(record->iteration_count, ITERATIONS);
     CHECK_EQ_INT(record->is_complete, is_complete);
     for (int k = 0; k < ITERATIONS; k++)
@@ -327,8 +345,8 @@ static void refuse(size_t at, int bytes, uint64_t value, size_t named,
 static void each_field_of_the_header_is_checked(void)
 {
     refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
-    refuse(EKI_HEADER_VERSION, 4, 2, EKI_HEADER_VERSION,
-           "version 2; allowed: 1");
+    refuse(EKI_HEADER_VERSION, 4, 3, EKI_HEADER_VERSION,
+           "version 3; allowed: 1 ... 2");
     refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
     refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
     refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
@@ -384,7 +402,62 @@ static void each_field_of_a_worker_is_checked(void)
     refuse(task + EKI_TASK_BIN, 2, EKI_BIN_COUNT, task + EKI_TASK_BIN,
            "no bin");
     refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN, "no bin");
-    refuse(task + EKI_TASK_FLAGS, 1, 8, task + EKI_TASK_FLAGS, "flags 0x08");
+    refuse(task + EKI_TASK_FLAGS, 1, 16, task + EKI_TASK_FLAGS, "flags 0x10");
+}
+
+static void each_field_of_data_is_checked(void)
+{
+    size_t data = block_at(EKI_BLOCK_DATA, 0), body = data + EKI_BLOCK_HEAD;
+    size_t bytes = body + EKI_DATA_BYTES_MAX;
+    refuse(EKI_HEADER_VERSION, 4, 1, data, "unknown kind of block 0x41544144");
+    refuse(body, 4, 1, body, "data of function 1 of 1");
+    refuse(bytes, 8, 0, bytes, "data of 0 bytes");
+    refuse(bytes, 8, UINT64_C(1) << 32, bytes, "data of 4294967296 bytes");
+    size_t end = block_at(EKI_BLOCK_END, 0);
+    refuse(end, 4, EKI_BLOCK_DATA, end + EKI_BLOCK_BYTES, "expected 12");
+    /* The last task of the first iteration has bytes, that of the second one
+     * none, nor room for them. */
+    size_t last = block_at(EKI_BLOCK_FUNCTION, 1) - EKI_RECORD_CRC_BYTES;
+    size_t flags = last - EKI_TASK_SIZED_BYTES + EKI_TASK_FLAGS;
+    refuse(flags, 1, 0, last - 8, "8 bytes too many");
+    size_t task = end - EKI_RECORD_CRC_BYTES - EKI_TASK_BYTES;
+    refuse(task + EKI_TASK_FLAGS, 1, EKI_RECORD_SIZED, task,
+           "a task of 21 bytes; there are 13");
+}
+
+/* A file of version 1 with a task that has FLAGS. */
+static void write_first_version(uint8_t flags)
+{
+    struct eki_record_shape first = shape;
+    struct eki_record_writer *writer;
+    struct eki_record_pack pack = {0};
+    struct eki_record_head head = head_of(0);
+    const struct eki_record_worker idle = {.executed = 0},
+                                   busy = {.executed = 1};
+    const struct eki_record_task task = {.flags = flags};
+    first.version = EKI_RECORD_VERSION_FIRST;
+    CHECK_EQ_INT(eki_record_create(path, &first, &writer), EK_OK);
+    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    for (int w = 0; w < WORKERS; w++) {
+        CHECK(eki_record_pack_begin(&pack));
+        if (w == 0)
+            CHECK(eki_record_pack_task(&pack, &task));
+        eki_record_pack_end(&pack, w == 0 ? &busy : &idle);
+    }
+    eki_record_begin(writer, &head, (int64_t)pack.bytes);
+    eki_record_put(writer, pack.data, pack.bytes);
+    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
+    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    eki_record_pack_free(&pack);
+}
+
+static void files_of_the_first_version_are_read(void)
+{
+    write_first_version(EKI_RECORD_COSTED);
+    CHECK_EQ_INT(read_all(), EK_OK);
+    write_first_version(EKI_RECORD_SIZED);
+    CHECK_EQ_INT(read_all(), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x08");
 }
 
 /* A task less is a worker more, and then bytes too many. */
@@ -402,8 +475,11 @@ static void the_length_of_an_iteration_must_fit(void)
 static void heads_of_later_workers_are_no_tasks(void)
 {
     static const int one_each[2] = {1, 1};
-    const struct eki_record_shape pair = {
-        .name = "pair", .ranks = 2, .workers = 2, .rank_workers = one_each};
+    const struct eki_record_shape pair = {.version = EKI_RECORD_VERSION,
+                                          .name = "pair",
+                                          .ranks = 2,
+                                          .workers = 2,
+                                          .rank_workers = one_each};
     struct eki_record_writer *writer;
     struct eki_record_pack pack = {0};
     const struct eki_record_worker idle = {.executed = 0};
@@ -641,6 +717,8 @@ int main(int argc, char **argv)
     RUN(each_field_of_the_header_is_checked);
     RUN(each_field_of_a_block_is_checked);
     RUN(each_field_of_a_worker_is_checked);
+    RUN(each_field_of_data_is_checked);
+    RUN(files_of_the_first_version_are_read);
     RUN(the_length_of_an_iteration_must_fit);
     RUN(heads_of_later_workers_are_no_tasks);
     RUN(sums_over_workers_must_fit);

@@ -115,8 +115,11 @@ static ek_status read_tasks(struct importing *importing)
 static ek_status write_record(const struct importing *importing)
 {
     static const int one = 1;
-    struct eki_record_shape shape = {
-        .name = "imported", .ranks = 1, .workers = 1, .rank_workers = &one};
+    struct eki_record_shape shape = {.version = EKI_RECORD_VERSION,
+                                     .name = "imported",
+                                     .ranks = 1,
+                                     .workers = 1,
+                                     .rank_workers = &one};
     struct eki_record_head head = {.wall_ns = importing->worker.work_ns};
     struct eki_record_writer *writer;
     EKI_TRY(eki_record_create(importing->arguments->files[1], &shape, &writer));

@@ -37,6 +37,7 @@ struct parse {
     int *rank_workers;                /* owned */
     struct eki_record_writer *writer; /* once the ranks are known */
     struct eki_record_head head;
+    int data_function; /* whose data were told last; -1: none */
     int64_t iterations, last_iteration;
     bool is_open; /* an iteration is */
     int next_worker;
@@ -83,9 +84,10 @@ static ek_status take_first(struct parse *parse)
 {
     uint64_t version;
     EKI_TRY(number_after(parse, "EKRECORD", 1, UINT32_MAX, &version));
-    if (version != EKI_RECORD_VERSION)
-        return refuse(parse, "version %" PRIu64 "; allowed: %d", version,
-                      EKI_RECORD_VERSION);
+    if (version < EKI_RECORD_VERSION_FIRST || version > EKI_RECORD_VERSION)
+        return refuse(parse, "version %" PRIu64 "; allowed: %d ... %d", version,
+                      EKI_RECORD_VERSION_FIRST, EKI_RECORD_VERSION);
+    parse->shape.version = (int)version;
     parse->stage = STAGE_NAME;
     return check_count(parse, 2);
 }
@@ -168,6 +170,28 @@ static ek_status take_function(struct parse *parse)
     if (!unescape(name) || !name[0] || strlen(name) >= sizeof parse->shape.name)
         return refuse(parse, "a bad name of function %" PRIu64, number);
     return eki_record_write_function(parse->writer, name);
+}
+
+static bool has_data(const struct parse *parse)
+{
+    return parse->shape.version > EKI_RECORD_VERSION_FIRST;
+}
+
+static ek_status take_data(struct parse *parse)
+{
+    uint64_t function, bytes;
+    int functions = eki_record_functions_written(parse->writer);
+    EKI_TRY(check_count(parse, 4));
+    EKI_TRY(number_after(parse, "data", 1, UINT16_MAX, &function));
+    EKI_TRY(number_after(parse, "bytes_max", 3, UINT32_MAX, &bytes));
+    if (!has_data(parse) || (int)function != functions - 1 || bytes == 0 ||
+        (int)function == parse->data_function)
+        return refuse(parse,
+                      "data of %" PRIu64 " bytes of function %" PRIu64
+                      "; allowed in version %d, once behind its function",
+                      bytes, function, EKI_RECORD_VERSION);
+    parse->data_function = (int)function;
+    return eki_record_write_data(parse->writer, (int)function, (int64_t)bytes);
 }
 
 static ek_status take_policy(struct parse *parse, int policy)
@@ -271,12 +295,33 @@ static bool read_flags(const char *text, uint8_t *flags)
     return *flags != 0;
 }
 
+/* What stands behind the flags of a task with data. */
+static ek_status take_sizes(const struct parse *parse,
+                            struct eki_record_task *task)
+{
+    uint64_t input, result;
+    if (!(task->flags & EKI_RECORD_SIZED))
+        return check_count(parse, 5);
+    if (!has_data(parse))
+        return refuse(parse, "a task with bytes; allowed in version %d",
+                      EKI_RECORD_VERSION);
+    EKI_TRY(check_count(parse, 7));
+    if (!tool_number(parse->words[5], UINT32_MAX, &input) ||
+        !tool_number(parse->words[6], UINT32_MAX, &result))
+        return refuse(parse, "bytes '%.100s' and '%.100s'", parse->words[5],
+                      parse->words[6]);
+    task->input_bytes = (uint32_t)input;
+    task->result_bytes = (uint32_t)result;
+    return EK_OK;
+}
+
 static ek_status take_task(struct parse *parse)
 {
     struct eki_record_task task = {.bin = EKI_BIN_NEVER};
     uint64_t function, ns;
     int functions = eki_record_functions_written(parse->writer);
-    EKI_TRY(check_count(parse, 5));
+    if (parse->count != 7)
+        EKI_TRY(check_count(parse, 5));
     EKI_TRY(number_after(parse, "task", 1, UINT64_MAX, &task.id));
     if (!tool_number(parse->words[2], UINT16_MAX, &function) ||
         function >= (uint64_t)functions)
@@ -290,6 +335,7 @@ static ek_status take_task(struct parse *parse)
     if (!read_flags(parse->words[4], &task.flags))
         return refuse(parse, "flags '%.100s'; allowed: some of %s, or -",
                       parse->words[4], tool_flag_letters);
+    EKI_TRY(take_sizes(parse, &task));
     if (!parse->is_open || parse->next_worker == 0)
         return refuse(parse, "a task of no worker");
     if (++parse->worker.count > parse->worker.executed - parse->worker.nulls)
@@ -319,6 +365,7 @@ static const struct {
              {"name", STAGE_NAME, STAGE_NAME, take_name},
              {"rank", STAGE_RANKS, STAGE_RANKS, take_rank},
              {"function", STAGE_RANKS, STAGE_FUNCTIONS, take_function},
+             {"data", STAGE_FUNCTIONS, STAGE_FUNCTIONS, take_data},
              {"iteration", STAGE_RANKS, STAGE_ITERATIONS, take_iteration},
              {"worker", STAGE_ITERATIONS, STAGE_ITERATIONS, take_worker},
              {"task", STAGE_ITERATIONS, STAGE_ITERATIONS, take_task},
@@ -376,7 +423,8 @@ static ek_status read_lines(struct parse *parse, FILE *file)
 int tool_binary(const struct tool_arguments *arguments)
 {
     const char *text = arguments->files[0], *path = arguments->files[1];
-    struct parse parse = {.text = text, .path = path, .last_iteration = -1};
+    struct parse parse = {
+        .text = text, .path = path, .data_function = -1, .last_iteration = -1};
     if (!tool_is_other(text, path))
         return EXIT_BAD_INPUT;
     FILE *file = tool_open_input(text);

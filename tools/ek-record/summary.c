@@ -13,7 +13,8 @@ struct summary {
     double total_ns; /* of these */
     uint64_t max_ns;
     double imbalance; /* largest load of a worker / mean - 1 */
-    int64_t *bins;    /* [EKI_BIN_COUNT] of these; owned */
+    double data_bytes;
+    int64_t *bins; /* [EKI_BIN_COUNT] of these; owned */
 };
 
 static void add_workers(const struct eki_record *record,
@@ -39,6 +40,7 @@ static void add_tasks(const struct eki_record_iteration *iteration,
 {
     for (int64_t k = 0; k < iteration->task_count; k++) {
         const struct eki_record_task *task = &iteration->tasks[k];
+        summary->data_bytes += (double)task->input_bytes + task->result_bytes;
         if (task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) {
             summary->nulls++;
             continue;
@@ -70,19 +72,31 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-static void print_row(const struct eki_record_head *head,
+static bool has_data(const struct eki_record *record)
+{
+    for (int i = 0; i < record->function_count; i++) {
+        if (record->data_bytes_max[i] > 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_row(const struct eki_record *record,
+                      const struct eki_record_head *head,
                       const struct summary *summary)
 {
     printf("%9" PRId64 " %10" PRId64 " %6.2f %9" PRId64
-           " %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %6.1f%s\n",
+           " %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %6.1f",
            head->iteration, summary->executed,
            100 * share((double)summary->nulls, (double)summary->executed),
            summary->spawned, quantile_us(summary, 0.5),
            quantile_us(summary, 0.9), quantile_us(summary, 0.99),
            (double)summary->max_ns * 1e-3, summary->total_ns * 1e-9,
            share(summary->total_ns, (double)summary->max_ns),
-           (double)head->wall_ns * 1e-9, 100 * summary->imbalance,
-           head->status == EK_OK ? "" : "  failed");
+           (double)head->wall_ns * 1e-9, 100 * summary->imbalance);
+    if (has_data(record))
+        printf(" %9.5g", summary->data_bytes * 1e-6);
+    puts(head->status == EK_OK ? "" : "  failed");
 }
 
 /* What an iteration's tasks were, for the one of the median. */
@@ -157,7 +171,7 @@ static ek_status summarize(struct eki_record *record, int64_t k,
     if (summary.bins) {
         add_workers(record, &iteration, &summary);
         add_tasks(&iteration, &summary);
-        print_row(&iteration.head, &summary);
+        print_row(record, &iteration.head, &summary);
         *extent = (struct extent){k, (double)summary.max_ns * 1e-9,
                                   summary.total_ns * 1e-9};
     }
@@ -172,11 +186,17 @@ static void print_header(const struct eki_record *record)
            record->shape.name, record->shape.ranks, record->shape.workers,
            record->iteration_count,
            record->is_complete ? "" : " (not complete)");
-    for (int i = 0; i < record->function_count; i++)
-        printf("function %d: %s\n", i, record->functions[i]);
-    printf("%9s %10s %6s %9s %9s %9s %9s %9s %9s %9s %9s %6s\n", "iteration",
+    for (int i = 0; i < record->function_count; i++) {
+        printf("function %d: %s", i, record->functions[i]);
+        if (record->data_bytes_max[i] > 0)
+            printf(", with data of up to %" PRId64 " bytes",
+                   record->data_bytes_max[i]);
+        putchar('\n');
+    }
+    printf("%9s %10s %6s %9s %9s %9s %9s %9s %9s %9s %9s %6s", "iteration",
            "tasks", "null/%", "spawned", "p50/us", "p90/us", "p99/us", "max/us",
            "total/s", "total/max", "wall/s", "imb/%");
+    puts(has_data(record) ? "   data/MB" : "");
 }
 
 int tool_summary(const struct tool_arguments *arguments)

@@ -36,7 +36,11 @@ static void print_task(const struct eki_record_task *task)
         if (task->flags & 1 << i)
             putchar(tool_flag_letters[i]);
     }
-    puts(task->flags ? "" : "-");
+    if (!task->flags)
+        putchar('-');
+    if (task->flags & EKI_RECORD_SIZED)
+        printf(" %" PRIu32 " %" PRIu32, task->input_bytes, task->result_bytes);
+    putchar('\n');
 }
 
 static void print_iteration(const struct eki_record *record,
@@ -71,12 +75,15 @@ static void print_name(const char *name)
 
 static void print_header(const struct eki_record *record)
 {
-    printf("EKRECORD %d\nname %s\n", EKI_RECORD_VERSION, record->shape.name);
+    printf("EKRECORD %d\nname %s\n", record->shape.version, record->shape.name);
     for (int rank = 0; rank < record->shape.ranks; rank++)
         printf("rank %d workers %d\n", rank, record->shape.rank_workers[rank]);
     for (int i = 0; i < record->function_count; i++) {
         printf("function %d ", i);
         print_name(record->functions[i]);
+        if (record->data_bytes_max[i] > 0)
+            printf("data %d bytes_max %" PRId64 "\n", i,
+                   record->data_bytes_max[i]);
     }
 }
 
