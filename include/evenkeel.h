@@ -178,10 +178,11 @@ typedef enum ek_steal_policy {
     EK_STEAL_RANDOM = 0, /**< A random worker. */
     EK_STEAL_NEAR,       /**< The own node first, then a random node. */
     EK_STEAL_NONE,       /**< Nobody: tasks run where they are. */
-    EK_STEAL_COUNTER     /**< No stealing: one shared counter hands out seeds.
+    EK_STEAL_COUNTER,    /**< No stealing: one shared counter hands out seeds.
                               "counter:16" as text: 16 consecutive ones at a time,
                               which a worker runs in order.  From another node
                               a worker draws 0.4 ms of short tasks at once. */
+    EK_STEAL_NODE        /**< A worker of the own node: tasks stay on it. */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */

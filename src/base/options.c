@@ -80,6 +80,7 @@ static const struct eki_choice restore_choices[] = {
 static const struct eki_choice steal_choices[] = {
     {"random", EK_STEAL_RANDOM},
     {"near", EK_STEAL_NEAR},
+    {"node", EK_STEAL_NODE},
     {"none", EK_STEAL_NONE},
     {"counter", EK_STEAL_COUNTER},
     {"counter:1...1048576", EK_STEAL_COUNTER},

@@ -200,15 +200,43 @@ static void displace(struct eki_hands *hands, int here, uint64_t ns)
     hands->load_ns[here] = load;
 }
 
+/* Whether tasks stay on the node. */
+static bool stays_on_node(const struct eki_hands *hands)
+{
+    return !hands->protocol.engine->elsewhere;
+}
+
+/* Whether there is another rank to hand tasks to. */
+static bool has_others(const struct eki_hands *hands)
+{
+    const struct eki_topology *topology = hands->protocol.engine->topology;
+    return (stays_on_node(hands) ? topology->node_ranks : topology->size) > 1;
+}
+
+/* The rank of a worker of the node, by its local number. */
+static int rank_on_node(const struct eki_topology *topology, int local)
+{
+    int rank = topology->lowest_rank[topology->node] - 1;
+    while (local >= 0) {
+        rank++;
+        if (topology->node_of_rank[rank] == topology->node)
+            local -=
+                topology->first_worker[rank + 1] - topology->first_worker[rank];
+    }
+    return rank;
+}
+
 /* A rank at random, by workers, that is neither this one nor FROM; -1: there is
  * none, or it was not found. */
 static int draw_rank(struct eki_hands *hands, int from)
 {
     const struct eki_topology *topology = hands->protocol.engine->topology;
-    for (int draws = 0; topology->size > 1 && draws < DRAWS; draws++) {
-        int rank = eki_topology_rank(
-            topology,
-            (int)eki_random_below(&hands->random, (uint64_t)topology->workers));
+    bool is_near = stays_on_node(hands);
+    int workers = is_near ? topology->node_workers : topology->workers;
+    for (int draws = 0; has_others(hands) && draws < DRAWS; draws++) {
+        int worker = (int)eki_random_below(&hands->random, (uint64_t)workers);
+        int rank = is_near ? rank_on_node(topology, worker)
+                           : eki_topology_rank(topology, worker);
         if (rank != topology->rank && rank != from)
             return rank;
     }
@@ -360,7 +388,7 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     }
     shed(hands);
     /* Nobody else takes a task. */
-    if (engine->topology->size == 1)
+    if (!has_others(hands))
         return false;
     hands->until = now + hands->hold_ns;
     hands->takes_to = hands->until - hands->hold_ns / 4;

@@ -59,14 +59,16 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     const struct eki_sim_program *program = sim->program;
     const struct eki_sim_iteration *iteration =
         eki_sim_iteration_of(sim, rank->iteration);
+    const struct eki_scheme *scheme = eki_scheme_of(iteration->steal);
     struct eki_phase phase = {
         .kind = kind,
         .signature = 1,
         .has_threads = true,
         .is_retained = is_retained(sim, rank),
-        .scheme = eki_scheme_of(iteration->steal),
+        .scheme = scheme,
         .chunk = eki_chunk_of((int)iteration->steal),
-        .victims = sim->setup.is_sampled ? &eki_sim_victims : NULL,
+        .victims = sim->setup.is_sampled && scheme->elsewhere ? &eki_sim_victims
+                                                              : NULL,
         .on_failure = iteration->on_failure};
     if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)
         phase.balance = &iteration->balance;

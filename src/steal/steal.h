@@ -65,6 +65,7 @@ struct eki_victim_policy {
 
 extern const struct eki_victim_policy eki_victims_random;
 extern const struct eki_victim_policy eki_victims_near;
+extern const struct eki_victim_policy eki_victims_node;
 
 /* A random worker of the own node other than the thief; none: -1. */
 int eki_victim_in_node(struct eki_thief *thief);

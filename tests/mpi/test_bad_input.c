@@ -98,7 +98,7 @@ struct variable {
 };
 
 static const struct variable bad_variables[] = {
-    {"EVENKEEL_STEAL", "best", "random, near, none, counter"},
+    {"EVENKEEL_STEAL", "best", "random, near, node, none, counter"},
     {"EVENKEEL_STEAL", "none@x", "EVENKEEL_STEAL"},
     {"EVENKEEL_STEAL", "counter:0", "counter:1...1048576"},
     {"EVENKEEL_STEAL", "counter:1048577@3", "counter:1...1048576"},
@@ -287,7 +287,7 @@ static void options_out_of_range(void)
         refuse(&options, status, "0 ... 65504");
         options = job_options();
         options.steal = is_bad ? (ek_steal_policy)77 : EK_STEAL_RANDOM;
-        refuse(&options, status, "random, near, none, counter");
+        refuse(&options, status, "random, near, node, none, counter");
         options = job_options();
         options.name = is_bad ? "two words" : "one";
         refuse(&options, status, "option name");

@@ -100,9 +100,9 @@ static void draw_policies(struct eki_random *random,
                           struct explore_iteration *iteration)
 {
     struct eki_sim_iteration *plan = &iteration->plan;
-    plan->steal =
-        (ek_steal_policy)PICK(random, EK_STEAL_RANDOM, EK_STEAL_RANDOM,
-                              EK_STEAL_NEAR, EK_STEAL_NONE, EK_STEAL_COUNTER);
+    plan->steal = (ek_steal_policy)PICK(
+        random, EK_STEAL_RANDOM, EK_STEAL_RANDOM, EK_STEAL_NEAR, EK_STEAL_NODE,
+        EK_STEAL_NONE, EK_STEAL_COUNTER);
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 3, 16, 100));

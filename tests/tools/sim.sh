@@ -279,7 +279,7 @@ says "--rank-workers is '12,24'; allowed: numbers from 1 to 23"
 run 2 $small --start record
 says 'there is none'
 run 2 $small --modes retain+best
-says "--modes has 'retain+best'; allowed behind the +: random, near, none"
+says "--modes has 'retain+best'; allowed behind the +: random, near, node, none"
 run 2 $small --modes static,best+none
 says "--modes has 'best+none'; allowed: static, counter, StealAll"
 run 2 $small --modes ''

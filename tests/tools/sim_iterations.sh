@@ -48,7 +48,7 @@ says "--policy: 'auto@x' is not allowed; allowed: policy[@iterations], ..., wher
 run 2 $small --steal random@0,fock:near
 says "--steal: 'fock:near' is not allowed; allowed: policy[@iterations]"
 run 2 $small --modes static,retain+none@1/best@2
-says "--modes: 'best@2' is not allowed; allowed: random, near, none"
+says "--modes: 'best@2' is not allowed; allowed: random, near, node, none"
 
 # Thieves that ask again at once.  Failed attempts are drawn as they come: those
 # of a thief within a fifth, what they find within a tenth.

@@ -337,6 +337,33 @@ static void check_nothing(ek_steal_policy steal, bool is_retained,
     lone_close(&lone);
 }
 
+/* Where nobody steals from other nodes, nothing is handed to them. */
+static void tasks_stay_on_the_node(void)
+{
+    static const int workers[3] = {2, 1, 1}, nodes[3] = {0, 1, 0};
+    struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
+                            .most_ns = UINT64_C(1) * MOST_MS * MS,
+                            .task_ns = UINT64_C(60) * MS};
+    struct lone lone;
+    make(&lone);
+    SEED(&lone, 0, 80, 80, 80);
+    enter_with(&lone, EK_STEAL_NODE, true, true);
+    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 0);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    lone_close(&lone);
+    lone_open_job(&lone, 0, 3, workers, nodes);
+    lone_make(&lone);
+    lone.engine->node->load = load;
+    SEED(&lone, 0, 80, 80, 80);
+    SEED(&lone, 1, 80, 80);
+    enter_with(&lone, EK_STEAL_NODE, true, true);
+    int offers = lone_count(&lone, EKI_KIND_OFFER);
+    CHECK(offers > 0);
+    for (int i = 0; i < offers; i++)
+        CHECK_EQ_INT(lone.to[i], 2);
+    lone_close(&lone);
+}
+
 static void nobody_is_held_where_nothing_is_to_be_gained(void)
 {
     struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
@@ -643,6 +670,7 @@ int main(void)
     RUN(a_longer_task_displaces_shorter_ones);
     RUN(short_tasks_and_the_first_long_one_stay);
     RUN(what_a_task_has_set_is_no_time);
+    RUN(tasks_stay_on_the_node);
     RUN(nobody_is_held_where_nothing_is_to_be_gained);
     RUN(who_has_room_takes_and_others_pass_on);
     RUN(an_offer_displaces_and_what_is_displaced_is_offered);

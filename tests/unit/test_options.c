@@ -187,9 +187,10 @@ static void program_choices_are_checked(void)
 {
     ek_options options = EK_OPTIONS_INIT;
     options.steal = (ek_steal_policy)17;
-    expect_program_refusal(&options, "option steal: 17 is not allowed; "
-                                     "allowed: random, near, none, counter, "
-                                     "counter:1...1048576");
+    expect_program_refusal(&options,
+                           "option steal: 17 is not allowed; "
+                           "allowed: random, near, node, none, counter, "
+                           "counter:1...1048576");
     options = defaults;
     options.restore = EK_RESTORE_DEFAULT;
     expect_program_refusal(&options, "option restore: 0 is not allowed; "
@@ -547,7 +548,7 @@ static void schedule_with_a_bad_entry_is_refused(void)
 {
     expect_refusal("EVENKEEL_STEAL", "loads",
                    "EVENKEEL_STEAL: 'loads' is not allowed; allowed: random, "
-                   "near, none, counter, "
+                   "near, node, none, counter, "
                    "counter:1...1048576");
     expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
                    "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
@@ -555,7 +556,7 @@ static void schedule_with_a_bad_entry_is_refused(void)
                    "centralized-hpdc12, hierarchical-hpdc12, auto");
     expect_refusal("EVENKEEL_STEAL", "other:loads",
                    "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
-                   "random, near, none, counter, "
+                   "random, near, node, none, counter, "
                    "counter:1...1048576");
     static const char *const bad[] = {
         "",         "near@",    "near@x",
@@ -671,9 +672,10 @@ static void set_refuses_the_rest(void)
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "'stael' cannot be set; allowed: ");
     CHECK_EQ_INT(eki_settings_set(&settings, "steal", "loads"), EK_ERR_ARG);
-    CHECK_EQ_TEXT(ek_error_message(), "option steal: 'loads' is not allowed; "
-                                      "allowed: random, near, none, counter, "
-                                      "counter:1...1048576");
+    CHECK_EQ_TEXT(ek_error_message(),
+                  "option steal: 'loads' is not allowed; "
+                  "allowed: random, near, node, none, counter, "
+                  "counter:1...1048576");
     CHECK_EQ_INT(eki_settings_set(&settings, "steal", "near@1"), EK_ERR_ARG);
     CHECK_EQ_INT(eki_settings_set(&settings, "stall_ms", "-1"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), "option stall_ms: '-1' is not allowed; "

@@ -580,7 +580,7 @@ static void every_steal_policy_has_a_scheme(void)
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
         CHECK(!scheme->victims || scheme->victims->choose);
     }
-    CHECK(policies > EK_STEAL_COUNTER);
+    CHECK(policies > EK_STEAL_NODE);
     lone_close(&lone);
 }
 

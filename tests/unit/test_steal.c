@@ -247,6 +247,24 @@ static void near_of_a_lone_worker_asks_nodes(void)
     eki_topology_destroy(topology);
 }
 
+/* Every other worker of the node, and none elsewhere. */
+static void node_never_leaves_the_node(void)
+{
+    for (int rank = 0; rank < SIZE; rank++) {
+        struct eki_topology *topology = make(rank);
+        struct eki_thief thief = thief_of(topology, 0);
+        struct chosen chosen;
+        thief.failures = 1000;
+        choose(&eki_victims_node, &thief, 1000, &chosen);
+        CHECK_EQ_INT(chosen.none, topology->node_workers == 1 ? 1000 : 0);
+        for (int i = 0; i < topology->node_workers; i++)
+            CHECK((chosen.local[i] > 0) == (i != thief.local));
+        for (int n = 0; n < NODES; n++)
+            CHECK_EQ_INT(chosen.node[n], 0);
+        eki_topology_destroy(topology);
+    }
+}
+
 static void one_node_is_never_left(void)
 {
     static const int two[2] = {1, 2}, node[2] = {0, 0};
@@ -305,6 +323,7 @@ int main(void)
     RUN(random_is_uniform_over_workers);
     RUN(near_leaves_the_node_once_per_round);
     RUN(near_of_a_lone_worker_asks_nodes);
+    RUN(node_never_leaves_the_node);
     RUN(one_node_is_never_left);
     RUN(a_single_worker_has_no_victim);
     RUN(the_same_seed_chooses_the_same);
