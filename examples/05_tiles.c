@@ -102,7 +102,7 @@ static int multiply(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
     const struct product *product = context;
-    struct buffers *buffers = ek_my_data(worker);
+    struct buffers *buffers = ek_worker_data(worker);
     int64_t tile = *(const int64_t *)payload;
     int64_t index[2], first[2], width[2], inner[2];
     (void)bytes;

@@ -494,12 +494,14 @@ typedef struct ek_task_info {
     uint64_t id;          /**< Home worker in the top 24 bits, then a number. */
     ek_function function; /**< What it runs. */
     int worker;           /**< Number of the worker that holds it. */
-    const void *payload;  /**< Borrowed until the visitor returns. */
-    size_t bytes;         /**< Of the payload. */
-    double duration_s;    /**< Last one; NaN: never measured. */
-    double deviation;     /**< How much it varied, relative; 0: unknown. */
-    int64_t count; /**< 1, or the indices of a range (payload: bounds). */
-    bool is_range; /**< The payload is int64_t {first, last}. */
+    void *payload; /**< Borrowed until the visitor returns; it may write here,
+                        but not to a range. */
+    size_t bytes;  /**< Of the payload. */
+    double duration_s; /**< Last one; NaN: never measured. */
+    double deviation;  /**< How much it varied, relative; 0: unknown. */
+    int64_t count;     /**< 1, or the indices of a range (payload: bounds). */
+    bool is_range;     /**< The payload is int64_t {first, last}. */
+    bool ran; /**< In the last iteration, here; false after ek_restore(). */
 } ek_task_info;
 
 /** Return false to remove the task from the collection. */
@@ -509,8 +511,14 @@ typedef bool ek_visit_fn(const ek_task_info *task, void *context);
  * Look at every task this rank holds, worker by worker, in starting order.
  *
  * After ek_restore() these are the seeds of the next iteration; before it, what
- * ran or was cancelled here in the last one.  A seed whose hint names another
- * rank is shown here until it travels, with that rank's first worker.
+ * ran or was cancelled here in the last one.  So a visit between ek_process()
+ * and ek_restore() tells, by `ran`, which results this rank has; of tasks that
+ * were discarded, or spawned without EK_SPAWN_KEEP, it does not.  A seed whose
+ * hint names another rank is shown here until it travels, with that rank's
+ * first worker.
+ *
+ * The visitor may rewrite the payload, within its bytes: the task goes on with
+ * new input, and keeps its id, its place and its durations.
  *
  * @param[in] visitor  Called for each task; must not call the library.
  * @param[in] context  Passed to @p visitor; borrowed.
@@ -655,6 +663,7 @@ typedef struct ek_task {
     const void *payload;  /**< Valid until this worker's next ek_next(). */
     size_t bytes;         /**< Of the payload. */
     uint64_t id;          /**< As ek_visit_tasks() shows it. */
+    double duration_s;    /**< Last one; NaN: never measured. */
 } ek_task;
 
 /**
@@ -935,7 +944,7 @@ EK_API int ek_worker_id(const ek_worker *worker);
 EK_API int ek_worker_here(const ek_worker *worker);
 
 /** What options.worker_create made for the worker; NULL: none. */
-EK_API void *ek_my_data(const ek_worker *worker);
+EK_API void *ek_worker_data(const ek_worker *worker);
 
 /** Workers of the whole job. */
 EK_API int ek_worker_count(const ek_collection *tasks);
@@ -944,7 +953,7 @@ EK_API int ek_worker_count(const ek_collection *tasks);
 EK_API int ek_workers_here(const ek_collection *tasks);
 
 /** What options.worker_create made for worker @p here; NULL: none. */
-EK_API void *ek_worker_data(const ek_collection *tasks, int here);
+EK_API void *ek_data_here(const ek_collection *tasks, int here);
 
 #ifdef __cplusplus
 }

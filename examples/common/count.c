@@ -38,7 +38,7 @@ static void add(struct sum *sum, const struct count_work *work,
 
 void count_add(ek_worker *worker, const struct count_work *work)
 {
-    struct sum *mine = ek_my_data(worker);
+    struct sum *mine = ek_worker_data(worker);
     double ns = ns_of(mine->options, work);
     ek_set_cost(worker, ns * 1e-9);
     add(mine, work, ns);

@@ -69,7 +69,7 @@ static int fock_task(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
 {
     const struct fock *fock = context;
-    struct mine *mine = ek_my_data(worker);
+    struct mine *mine = ek_worker_data(worker);
     (void)bytes;
     mine->work.worker = worker;
     switch (kernel_run(fock->kernel, *(const int64_t *)payload, &mine->work)) {

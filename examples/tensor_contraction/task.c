@@ -161,7 +161,7 @@ static int run_task(ek_worker *worker, const void *payload, size_t bytes,
         ek_discard(worker); /* gone from all later iterations */
         return 0;
     }
-    struct mine *mine = ek_my_data(worker);
+    struct mine *mine = ek_worker_data(worker);
     ek_status status = sum_products(job, worker, task, mine, &last);
     if (status != EK_OK)
         return status;

@@ -141,7 +141,7 @@ int ek_worker_here(const ek_worker *worker)
     return worker->here;
 }
 
-void *ek_my_data(const ek_worker *worker)
+void *ek_worker_data(const ek_worker *worker)
 {
     return worker->data;
 }

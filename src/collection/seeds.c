@@ -355,6 +355,14 @@ static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
            !(slot->flags & EKI_SLOT_CANCELLED);
 }
 
+/* Whether a slot of the iteration that has ended ran in it: it was measured or
+ * skipped, unless it was added since. */
+static bool has_run(const struct eki_slot *slot)
+{
+    return !(slot->flags & (EKI_SLOT_CANCELLED | EKI_SLOT_RANGE)) &&
+           (slot->bin != EKI_BIN_NEVER || slot->flags & EKI_SLOT_SKIPPED);
+}
+
 /* Show one slot; false: it is removed. */
 static bool show(const struct visit *visit, struct eki_slot *slot)
 {
@@ -369,7 +377,8 @@ static bool show(const struct visit *visit, struct eki_slot *slot)
         .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
         .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
         .count = eki_slot_tasks(slot),
-        .is_range = is_range};
+        .is_range = is_range,
+        .ran = visit->has_run && has_run(slot)};
     if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
         return true;
     slot->flags |= EKI_SLOT_DISCARDED;

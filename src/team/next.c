@@ -6,6 +6,8 @@
  */
 #include "team/poll.h"
 
+#include <math.h>
+
 void eki_team_arrive(struct eki_team *team, int here)
 {
     const struct eki_team_setup *setup = &team->setup;
@@ -47,6 +49,12 @@ void eki_team_end_task(struct eki_team *team, int here)
     seat->is_running = false;
 }
 
+static inline double duration_of(const struct eki_slot *slot)
+{
+    return slot->bin == EKI_BIN_NEVER ? NAN
+                                      : (double)eki_bin_ns(slot->bin) * 1e-9;
+}
+
 /* The next of the open batch or piece; false: step. */
 static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
 {
@@ -55,6 +63,7 @@ static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
         task->function = worker->piece.function;
         task->payload = &seat->index;
         task->bytes = sizeof seat->index;
+        task->duration_s = NAN;
     } else {
         const struct eki_slot *slot =
             worker->piece.first < 0 ? eki_worker_take(worker) : NULL;
@@ -64,6 +73,7 @@ static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
         task->function = slot->function;
         task->payload = slot->payload;
         task->bytes = slot->bytes;
+        task->duration_s = duration_of(slot);
     }
     task->worker = worker;
     task->id = eki_worker_task_id(worker);

@@ -141,7 +141,7 @@ static void put_own(ek_worker *worker, int64_t task)
 static int add_task(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
-    struct flight *flights = ek_my_data(worker);
+    struct flight *flights = ek_worker_data(worker);
     int64_t task;
     (void)context;
     CHECK_EQ_INT(bytes, sizeof task);

@@ -112,6 +112,107 @@ static void visiting_removes_tasks(void)
     ek_destroy(&visited.tasks);
 }
 
+static int discard_odd(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    note_task(worker, payload, bytes, context);
+    if (number_of(payload) % 2 != 0)
+        ek_discard(worker);
+    else if (number_of(payload) % 4 != 0)
+        ek_skip(worker);
+    return 0;
+}
+
+struct ran_here {
+    int64_t ran, others, sum;
+};
+
+static bool count_ran(const ek_task_info *task, void *context)
+{
+    struct ran_here *here = context;
+    here->ran += task->ran;
+    here->others += !task->ran;
+    here->sum += task->ran ? number_of(task->payload) : 0;
+    return true;
+}
+
+/* Of the tasks that stay, each ran on one rank, until they are restored. */
+static void visits_tell_what_ran_here(void)
+{
+    int64_t n = TASKS * job_size, sum = 0;
+    struct ran_here here = {0};
+    ek_function function;
+    ek_collection *tasks = make(discard_odd, &function);
+    add_numbers(tasks, function, TASKS);
+    for (int64_t i = 0; i < n; i += 2)
+        sum += i;
+    CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+    CHECK_EQ_INT(here.ran, 0);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        here = (struct ran_here){0};
+        /* Added since: it has not run. */
+        if (i == 1)
+            add_numbers(tasks, function, 1);
+        CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+        CHECK_EQ_INT(here.others, i);
+        CHECK_EQ_INT(job_sum(here.ran), multiples(n, 2));
+        CHECK_EQ_INT(job_sum(here.sum), sum);
+        restore(tasks, EK_RESTORE_RETAIN);
+        here = (struct ran_here){0};
+        CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+        CHECK_EQ_INT(here.ran, 0);
+    }
+    ek_destroy(&tasks);
+}
+
+static int costs_its_number(ek_worker *worker, const void *payload,
+                            size_t bytes, void *context)
+{
+    note_task(worker, payload, bytes, context);
+    ek_set_cost(worker, 1.0 + number_of(payload));
+    return 0;
+}
+
+/* What a task took is what its number said; then it gets another number. */
+static bool turn_number(const ek_task_info *task, void *context)
+{
+    int number = number_of(task->payload), last = *(const int *)context;
+    CHECK_NEAR(task->duration_s / (1.0 + number), 1, 0.004);
+    number = last - number;
+    memcpy(task->payload, &number, sizeof number);
+    return true;
+}
+
+/* Tasks keep what they took before ... */
+static bool check_kept(const ek_task_info *task, void *context)
+{
+    int number = number_of(task->payload), last = *(const int *)context;
+    CHECK_NEAR(task->duration_s / (1.0 + last - number), 1, 0.004);
+    return true;
+}
+
+/* ... and run what was written. */
+static void visitors_rewrite_payloads(void)
+{
+    int n = TASKS * job_size, last = n - 1;
+    ek_function function;
+    ek_collection *tasks = make(costs_its_number, &function);
+    add_numbers(tasks, function, TASKS);
+    for (int i = 0; i < 4; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(ran_in_job(1), 1);
+        CHECK_EQ_INT(total_in_job(), n);
+        if (i % 2)
+            restore(tasks, EK_RESTORE_RETAIN);
+        CHECK_EQ_INT(ek_visit_tasks(tasks, turn_number, &last), EK_OK);
+        if (i % 2 == 0)
+            restore(tasks, EK_RESTORE_RETAIN);
+        CHECK_EQ_INT(ek_visit_tasks(tasks, check_kept, &last), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
 static void setting_options(void)
 {
     ek_function function;
@@ -123,7 +224,7 @@ static void setting_options(void)
     CHECK_HAS_TEXT(ek_error_message(), "cannot be set");
     CHECK_EQ_INT(ek_set(tasks, "steal", "best"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "'best'");
-    CHECK_HAS_TEXT(ek_error_message(), "random, near, none, counter");
+    CHECK_HAS_TEXT(ek_error_message(), "random, near, node, none, counter");
     CHECK_EQ_INT(ek_set(tasks, "stall_ms", "-1"), EK_ERR_ARG);
     CHECK_EQ_INT(ek_set(tasks, NULL, "1"), EK_ERR_ARG);
     CHECK_EQ_INT(ek_set(tasks, "steal", NULL), EK_ERR_ARG);
@@ -476,9 +577,9 @@ static void workers_are_numbered(void)
     ek_function function = job_register(tasks, "who", identity_task, tasks);
     CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
     CHECK_EQ_INT(ek_worker_count(tasks), job_workers * job_size);
-    CHECK(ek_worker_data(tasks, 0) == NULL);
-    CHECK(ek_worker_data(tasks, -1) == NULL);
-    CHECK(ek_worker_data(tasks, job_workers) == NULL);
+    CHECK(ek_data_here(tasks, 0) == NULL);
+    CHECK(ek_data_here(tasks, -1) == NULL);
+    CHECK(ek_data_here(tasks, job_workers) == NULL);
     CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
     for (int i = 0; i < TASKS; i++)
         CHECK_EQ_INT(ek_add_task(tasks, function, &first, sizeof first, NULL),
@@ -609,6 +710,8 @@ int main(int argc, char **argv)
     job_start(argc, argv, MPI_THREAD_FUNNELED);
     JOB_RUN(visiting_shows_every_task);
     JOB_RUN(visiting_removes_tasks);
+    JOB_RUN(visits_tell_what_ran_here);
+    JOB_RUN(visitors_rewrite_payloads);
     JOB_RUN(setting_options);
     JOB_RUN(poll_periods_may_be_automatic);
     JOB_RUN(environment_replaces_policies);

@@ -90,7 +90,7 @@ static bool shares_memory(void)
 static int use_task(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
-    double *values = ek_my_data(worker);
+    double *values = ek_worker_data(worker);
     int64_t number;
     (void)bytes, (void)context;
     memcpy(&number, payload, sizeof number);

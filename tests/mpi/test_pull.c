@@ -313,6 +313,33 @@ static void fetched_tasks_fail(void)
 }
 
 /* Of a range, whose indices are tasks of their own. */
+/* Nothing at first, then what the task said that it cost. */
+static void fetched_tasks_know_their_durations(void)
+{
+    ek_collection *tasks = make("durations");
+    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    add_numbers(tasks, TASKS);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel for schedule(static, 1) num_threads(job_workers)
+        for (int here = 0; here < job_workers; here++) {
+            ek_task task;
+            while (ek_next(tasks, here, &task) == EK_OK && task.worker) {
+                int number;
+                memcpy(&number, task.payload, sizeof number);
+                if (i == 0)
+                    CHECK(isnan(task.duration_s));
+                else
+                    CHECK_NEAR(task.duration_s / (number + 1), 1, 0.004);
+                ek_set_cost(task.worker, number + 1);
+            }
+        }
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+}
+
 static void ranges_are_fetched(void)
 {
     enum {
@@ -476,6 +503,7 @@ int main(int argc, char **argv)
     JOB_RUN(one_rank_ends_early);
     JOB_RUN(fetched_tasks_are_marked);
     JOB_RUN(fetched_tasks_fail);
+    JOB_RUN(fetched_tasks_know_their_durations);
     JOB_RUN(ranges_are_fetched);
     JOB_RUN(wrong_calls_are_refused);
     JOB_RUN(tasks_without_body_are_fetched);
