@@ -117,6 +117,23 @@ int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
 int64_t eki_balance_fewest(const eki_ns *ns, int64_t count, eki_ns load,
                            eki_ns target);
 
+/* A worker above the target whose tasks, longest first, bring data along. */
+struct eki_donation {
+    const eki_ns *ns;    /* [count] */
+    const size_t *bytes; /* [count]; their sum fits 63 bits */
+    int64_t count;
+    eki_ns load, target;
+};
+
+/*
+ * Likewise with as few bytes as it can, at most twice the fewest; of equal
+ * bytes it sheds what eki_balance_shed() does.  Writes the indices to SHED,
+ * ascending, *COUNT of them; no choice has less than *FEWEST bytes.  False: no
+ * memory.
+ */
+bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
+                            int64_t *count, size_t *fewest);
+
 /* Longest first; ties keep their order.  False: no memory. */
 bool eki_items_sort(struct eki_item *items, int64_t count);
 
@@ -236,6 +253,7 @@ struct eki_balance_input {
     int32_t workers;
     const int64_t *first;
     const eki_ns *ns;
+    const size_t *bytes; /* that move with each task, or NULL */
     double eps;
     int32_t group;        /* workers of a group; 0: centralized */
     const int32_t *nodes; /* [workers], or NULL */

@@ -296,14 +296,25 @@ static int64_t most_tasks(const struct eki_balance_input *input)
     return most;
 }
 
-static void shed_worker(struct eki_plan *plan, int32_t worker, int32_t *shed)
+static bool shed_worker(struct eki_plan *plan, int32_t worker, int32_t *shed)
 {
     const struct eki_balance_input *input = plan->input;
-    int64_t n = eki_balance_shed(input->ns + input->first[worker],
-                                 eki_tasks_of(input, worker),
-                                 plan->loads[worker], plan->target, shed);
+    int64_t first = input->first[worker], n;
+    size_t fewest;
+    struct eki_donation donation = {.ns = input->ns + first,
+                                    .bytes = input->bytes ? input->bytes + first
+                                                          : NULL,
+                                    .count = eki_tasks_of(input, worker),
+                                    .load = plan->loads[worker],
+                                    .target = plan->target};
+    if (!input->bytes)
+        n = eki_balance_shed(donation.ns, donation.count, donation.load,
+                             donation.target, shed);
+    else if (!eki_balance_shed_light(&donation, shed, &n, &fewest))
+        return false;
     for (int64_t i = 0; i < n; i++)
         eki_plan_shed(plan, worker, shed[i]);
+    return true;
 }
 
 /* All workers shed.  They do it side by side, so that the slowest of them
@@ -312,19 +323,18 @@ static bool shed_all(struct eki_plan *plan, struct eki_decision *decision)
 {
     uint64_t slowest = 0;
     int32_t *shed = eki_alloc((size_t)most_tasks(plan->input), sizeof *shed);
-    if (!shed)
-        return false;
-    for (int32_t w = 0; w < plan->input->workers; w++) {
+    bool done = shed != NULL;
+    for (int32_t w = 0; done && w < plan->input->workers; w++) {
         if (plan->loads[w] <= plan->target)
             continue;
         uint64_t start = eki_cpu_ns();
-        shed_worker(plan, w, shed);
+        done = shed_worker(plan, w, shed);
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
     decision->critical_ns += slowest;
     eki_free(shed);
-    return true;
+    return done;
 }
 
 bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a donor sheds where moving costs bytes: a knapsack that is to be filled,
+ * with as few bytes as possible.
+ *
+ * Paper: Csirik, Frenk, Labbe, Zhang, Acta Cybernetica 10 (1991), "Heuristics
+ * for the 0-1 min-knapsack problem": in the order of duration per byte take
+ * what does not cover the rest, and of all that would, the best: at most twice
+ * the fewest bytes.
+ */
+#include "balance/balance.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A shedding that is being chosen. */
+struct light {
+    const eki_ns *ns;
+    const size_t *bytes;
+    struct eki_item *order; /* indices by duration per byte, largest first */
+    int64_t count;          /* of the order: tasks that take time */
+    eki_ns excess;
+};
+
+/* Duration per byte as a whole number of the same order: the bits of a double
+ * that is not negative.  Without bytes it is infinite. */
+static eki_ns worth(eki_ns ns, size_t bytes)
+{
+    double per_byte = bytes > 0 ? (double)ns / (double)bytes : HUGE_VAL;
+    eki_ns bits;
+    _Static_assert(sizeof bits == sizeof per_byte, "bits of a double");
+    memcpy(&bits, &per_byte, sizeof bits);
+    return bits;
+}
+
+/* False: no memory. */
+static bool order(struct light *light, int64_t count)
+{
+    light->order = eki_alloc((size_t)count, sizeof *light->order);
+    if (!light->order)
+        return false;
+    for (int64_t i = 0; i < count && light->ns[i] > 0; i++)
+        light->order[light->count++] = (struct eki_item){
+            worth(light->ns[i], light->bytes[i]), 0, (int32_t)i};
+    return eki_items_sort(light->order, light->count);
+}
+
+/* No choice has fewer bytes: the last task may be shed in part. */
+static size_t bound(const struct light *light)
+{
+    eki_ns rest = light->excess;
+    double bytes = 0;
+    for (int64_t i = 0; i < light->count && rest > 0; i++) {
+        int32_t task = light->order[i].index;
+        eki_ns ns = light->ns[task];
+        double part = rest < ns ? (double)rest / (double)ns : 1;
+        bytes += part * (double)light->bytes[task];
+        rest -= ns;
+    }
+    return (size_t)bytes;
+}
+
+/* Mark in CHOSEN tasks that cover the excess: of those of the order that do not
+ * cover the rest the first so many, and one that does. */
+static void choose(const struct light *light, bool *chosen)
+{
+    eki_ns rest = light->excess, over = 0;
+    size_t bytes = 0, fewest = SIZE_MAX;
+    int64_t last = -1;
+    for (int64_t i = 0; i < light->count; i++) {
+        int32_t task = light->order[i].index;
+        eki_ns ns = light->ns[task];
+        size_t all = bytes + light->bytes[task];
+        if (ns >= rest) {
+            if (all < fewest || (all == fewest && ns - rest <= over)) {
+                fewest = all;
+                over = ns - rest;
+                last = i;
+            }
+        } else if (all < fewest) {
+            rest -= ns;
+            bytes = all;
+            chosen[i] = true;
+        } else {
+            break;
+        }
+    }
+    if (last < 0)
+        return;
+    memset(chosen + last, 0, (size_t)(light->count - last) * sizeof *chosen);
+    chosen[last] = true;
+}
+
+/* What is not needed any more stays, the least worth first. */
+static void keep_spare(const struct light *light, bool *chosen)
+{
+    eki_ns spare = -light->excess;
+    for (int64_t i = 0; i < light->count; i++)
+        spare += chosen[i] ? light->ns[light->order[i].index] : 0;
+    for (int64_t i = light->count; i-- > 0 && spare > 0;) {
+        eki_ns ns = light->ns[light->order[i].index];
+        if (chosen[i] && ns <= spare) {
+            chosen[i] = false;
+            spare -= ns;
+        }
+    }
+}
+
+/* Write what was CHOSEN by its index, ascending; returns how many. */
+static int64_t list(const struct light *light, const bool *chosen,
+                    int64_t count, bool *is_shed, int32_t *shed)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < light->count; i++)
+        is_shed[light->order[i].index] = chosen[i];
+    for (int64_t i = 0; i < count; i++) {
+        if (is_shed[i])
+            shed[n++] = (int32_t)i;
+    }
+    return n;
+}
+
+bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
+                            int64_t *count, size_t *fewest)
+{
+    struct light light = {.ns = donation->ns,
+                          .bytes = donation->bytes,
+                          .excess = donation->load - donation->target};
+    size_t n = (size_t)donation->count;
+    *count = 0;
+    *fewest = 0;
+    if (light.excess <= 0)
+        return true;
+    bool *chosen = eki_alloc(n, sizeof *chosen);
+    bool *is_shed = eki_alloc(n, sizeof *is_shed);
+    bool done = chosen && is_shed && order(&light, donation->count);
+    if (done) {
+        *fewest = bound(&light);
+        choose(&light, chosen);
+        keep_spare(&light, chosen);
+        *count = list(&light, chosen, donation->count, is_shed, shed);
+    }
+    eki_free(light.order);
+    eki_free(chosen);
+    eki_free(is_shed);
+    return done;
+}
