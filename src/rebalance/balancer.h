@@ -69,9 +69,6 @@ struct eki_section {
  * billion of the largest, 2^16, fit 63 bits. */
 #define EKI_HINT_UNIT (1 << 18)
 
-/* No load, nor sum of loads, is longer: 73 years. */
-#define EKI_NS_MOST (INT64_MAX / 4)
-
 /* What is known of the durations of a function. */
 struct eki_known {
     int64_t measured, measured_ns; /* tasks that have run, and their sum */

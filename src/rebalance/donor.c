@@ -18,6 +18,8 @@ static bool may_move(const struct eki_engine *engine,
 static int64_t slots_of(const struct eki_balancer *balancer)
 {
     int64_t n = 0;
+    if (balancer->wish.items)
+        return balancer->wish.items->count;
     for (int here = 0; here < balancer->engine->topology->workers_here;
          here++) {
         const struct eki_local *local = &balancer->engine->workers[here]->local;
@@ -71,6 +73,23 @@ static double variance_of(const struct eki_slot *slot, eki_ns ns,
     return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
 }
 
+static void add_load(struct eki_totals *totals, eki_ns load)
+{
+    totals->total += load;
+    totals->workers++;
+    if (load > totals->largest_load)
+        totals->largest_load = load;
+}
+
+/* A measured task. */
+static void add_size(struct eki_totals *totals, struct eki_sizes *sizes,
+                     eki_ns ns)
+{
+    eki_sizes_add(sizes, ns);
+    if (ns > totals->largest_task)
+        totals->largest_task = ns;
+}
+
 static void add_worker(const struct eki_donor *donor,
                        const struct ek_worker *worker,
                        struct eki_totals_told *told, struct eki_sizes *sizes,
@@ -91,24 +110,35 @@ static void add_worker(const struct eki_donor *donor,
         variance += variance_of(slot, ns, variations);
         totals->tasks++;
         if (slot->bin != EKI_BIN_NEVER)
-            eki_sizes_add(sizes, ns);
-        if (ns > totals->largest_task)
-            totals->largest_task = ns;
+            add_size(totals, sizes, ns);
     }
-    totals->total += load;
-    totals->workers++;
-    if (load > totals->largest_load)
-        totals->largest_load = load;
+    add_load(totals, load);
     eki_ns deviation = counted(donor, (uint64_t)sqrt(variance));
     if (deviation > told->noise.largest)
         told->noise.largest = deviation;
     told->noise.sum += deviation;
 }
 
+static void add_items(const struct eki_balance_items *items,
+                      struct eki_totals *totals, struct eki_sizes *sizes)
+{
+    eki_ns load = 0;
+    for (int64_t i = 0; i < items->count; i++) {
+        load += items->ns[i];
+        add_size(totals, sizes, items->ns[i]);
+    }
+    totals->tasks += items->count;
+    add_load(totals, load);
+}
+
 static void add_workers(const struct eki_balancer *balancer,
                         struct eki_totals_told *told, struct eki_sizes *sizes)
 {
     double variations[256];
+    if (balancer->wish.items) {
+        add_items(balancer->wish.items, &told->totals, sizes);
+        return;
+    }
     fill_variations(variations);
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
         add_worker(&balancer->donor, balancer->engine->workers[here], told,
@@ -199,22 +229,43 @@ static eki_ns ns_of(const struct eki_donor *donor, const struct eki_slot *slot,
     return counted(donor, ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
 }
 
-/* The tasks of a worker as items, longest first. */
-static bool list_worker(struct eki_balancer *balancer, int here,
-                        const double *hint_ns)
+/* The seeds of a worker to ITEM; returns how many. */
+static int64_t list_seeds(const struct eki_donor *donor,
+                          const struct ek_worker *worker, const double *hint_ns,
+                          struct eki_item *item)
 {
-    struct eki_donor *donor = &balancer->donor;
-    const struct ek_worker *worker = balancer->engine->workers[here];
     const struct eki_local *local = &worker->local;
-    int64_t first = donor->first[here], at = first;
+    const struct eki_item *begin = item;
     int64_t n = eki_local_slots(local, local->seed_base, local->seed_end);
     for (int64_t i = 0; i < n; i++) {
         const struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
         if (may_move(worker->engine, slot))
-            donor->items[at++] = (struct eki_item){ns_of(donor, slot, hint_ns),
-                                                   worker->id, (int32_t)i};
+            *item++ = (struct eki_item){ns_of(donor, slot, hint_ns), worker->id,
+                                        (int32_t)i};
     }
+    return item - begin;
+}
+
+static int64_t list_items(const struct eki_balance_items *items, int32_t rank,
+                          struct eki_item *item)
+{
+    for (int64_t i = 0; i < items->count; i++)
+        item[i] = (struct eki_item){items->ns[i], rank, (int32_t)i};
+    return items->count;
+}
+
+/* The tasks of a worker as items, longest first. */
+static bool list_worker(struct eki_balancer *balancer, int here,
+                        const double *hint_ns)
+{
+    struct eki_donor *donor = &balancer->donor;
+    const struct eki_balance_items *items = balancer->wish.items;
+    const struct ek_worker *worker = balancer->engine->workers[here];
+    int64_t first = donor->first[here];
+    int64_t at = first + (items ? list_items(items, worker->id, donor->items)
+                                : list_seeds(donor, worker, hint_ns,
+                                             donor->items + first));
     donor->first[here + 1] = at;
     if (!eki_items_sort(donor->items + first, at - first))
         return false;
@@ -239,16 +290,39 @@ static eki_ns load_of(const struct eki_donor *donor, int here)
     return load;
 }
 
-/* Choose which tasks a worker sheds, NS longest first; returns how many. */
-static int64_t choose(const struct eki_balancer *balancer, const eki_ns *ns,
-                      int64_t count, eki_ns load, int32_t *chosen)
+/* Choose which items the rank sheds, so that few bytes move: *N of them.
+ * False: no memory. */
+static bool choose_light(struct eki_balancer *balancer, const eki_ns *ns,
+                         int64_t count, eki_ns load, int32_t *chosen,
+                         int64_t *n)
 {
-    if (!balancer->wish.is_printed)
-        return eki_balance_shed(ns, count, load, balancer->target, chosen);
-    int64_t n = eki_balance_shed_shortest(ns, count, load, balancer->target);
-    for (int64_t i = 0; i < n; i++)
+    struct eki_balance_items *items = balancer->wish.items;
+    size_t *bytes = eki_alloc((size_t)count, sizeof *bytes);
+    struct eki_donation donation = {ns, bytes, count, load, balancer->target};
+    for (int64_t i = 0; bytes && i < count; i++)
+        bytes[i] = items->bytes[balancer->donor.slots[i]];
+    bool done = bytes && eki_balance_shed_light(&donation, chosen, n,
+                                                &items->fewest_bytes);
+    eki_free(bytes);
+    return done;
+}
+
+/* Choose which tasks a worker sheds, NS longest first: *N of them.  False: no
+ * memory. */
+static bool choose(struct eki_balancer *balancer, const eki_ns *ns,
+                   int64_t count, eki_ns load, int32_t *chosen, int64_t *n)
+{
+    const struct eki_balance_items *items = balancer->wish.items;
+    if (!balancer->wish.is_printed) {
+        if (items && items->bytes)
+            return choose_light(balancer, ns, count, load, chosen, n);
+        *n = eki_balance_shed(ns, count, load, balancer->target, chosen);
+        return true;
+    }
+    *n = eki_balance_shed_shortest(ns, count, load, balancer->target);
+    for (int64_t i = 0; i < *n; i++)
         chosen[i] = (int32_t)(count - 1 - i);
-    return n;
+    return true;
 }
 
 /* An offer that is being written, worker by worker. */
@@ -260,8 +334,8 @@ struct offer {
     int32_t *chosen;             /* scratch: which of them it sheds */
 };
 
-/* Shed what one worker has too much. */
-static void shed(struct eki_balancer *balancer, int here, struct offer *offer)
+/* Shed what one worker has too much; false: no memory. */
+static bool shed(struct eki_balancer *balancer, int here, struct offer *offer)
 {
     struct eki_donor *donor = &balancer->donor;
     int64_t first = donor->first[here];
@@ -273,7 +347,9 @@ static void shed(struct eki_balancer *balancer, int here, struct offer *offer)
         offer->ns[i] = donor->items[first + i].ns;
     offer->told->fewest +=
         eki_balance_fewest(offer->ns, count, load, balancer->target);
-    int64_t n = choose(balancer, offer->ns, count, load, offer->chosen);
+    int64_t n;
+    if (!choose(balancer, offer->ns, count, load, offer->chosen, &n))
+        return false;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = first + offer->chosen[i];
         donor->to[at] = -1;
@@ -283,6 +359,7 @@ static void shed(struct eki_balancer *balancer, int here, struct offer *offer)
     *offer->load++ = load;
     offer->told->items += n;
     donor->open += n;
+    return true;
 }
 
 /* A parcel for what workers [HERE, END) of one group may shed, MOST items. */
@@ -299,15 +376,18 @@ static struct eki_parcel *make_offer(const struct eki_balancer *balancer,
 }
 
 /* Fill the parcel of an offer, which knows that and the scratch, with what
- * workers [HERE, END) have too much. */
-static void fill_offer(struct eki_balancer *balancer, int here, int end,
+ * workers [HERE, END) have too much; false: no memory. */
+static bool fill_offer(struct eki_balancer *balancer, int here, int end,
                        struct offer *offer)
 {
     offer->told->workers = end - here;
     offer->load = (eki_ns *)(offer->told + 1);
     offer->item = (struct eki_item *)(offer->load + (end - here));
-    for (int w = here; w < end; w++)
-        shed(balancer, w, offer);
+    for (int w = here; w < end; w++) {
+        if (!shed(balancer, w, offer))
+            return false;
+    }
+    return true;
 }
 
 /* How many tasks must leave the node of this rank, at least: *FEWEST.  That is
@@ -355,11 +435,12 @@ static bool send_offer(struct eki_balancer *balancer, int here, int end)
     int64_t most = donor->first[end] - donor->first[here];
     struct eki_parcel *parcel = make_offer(balancer, here, end, most);
     struct offer offer = {0};
-    bool done = parcel && open_scratch(&offer, most);
+    struct eki_section *section =
+        parcel ? (struct eki_section *)parcel->data : NULL;
+    offer.told = section ? (struct eki_offer_told *)(section + 1) : NULL;
+    bool done = parcel && open_scratch(&offer, most) &&
+                fill_offer(balancer, here, end, &offer);
     if (done) {
-        struct eki_section *section = (struct eki_section *)parcel->data;
-        offer.told = (struct eki_offer_told *)(section + 1);
-        fill_offer(balancer, here, end, &offer);
         /* The first offer tells it of all workers. */
         if (here == 0)
             offer.told->fewest_across = balancer->donor.away;
@@ -389,12 +470,13 @@ static bool send_up(struct eki_balancer *balancer, int here,
                       (int64_t)sizeof(struct eki_up_told) +
                           most * (int64_t)sizeof(struct eki_item));
     struct offer offer = {.told = sum};
-    bool done = parcel && open_scratch(&offer, most);
+    struct eki_up_told *told =
+        parcel ? (struct eki_up_told *)parcel->data : NULL;
+    offer.load = told ? &told->load : NULL;
+    offer.item = told ? (struct eki_item *)(told + 1) : NULL;
+    bool done =
+        parcel && open_scratch(&offer, most) && shed(balancer, here, &offer);
     if (done) {
-        struct eki_up_told *told = (struct eki_up_told *)parcel->data;
-        offer.load = &told->load;
-        offer.item = (struct eki_item *)(told + 1);
-        shed(balancer, here, &offer);
         parcel->bytes = (unsigned char *)offer.item - parcel->data;
         eki_mail_send(&balancer->mail, parcel);
     } else {

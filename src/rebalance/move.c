@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When all is decided tasks go straight to their new workers.  Seed arrays that
- * none of them leaves are not touched. */
+ * none of them leaves are not touched.  Of items it is only told where they
+ * go. */
 #include "rebalance/balancer.h"
 
 /* Write to TO, for each of the SLOTS in the seed array of a worker, where it
@@ -72,10 +73,15 @@ static bool move_worker(struct eki_balancer *balancer, int here)
 bool eki_donor_move(struct eki_balancer *balancer)
 {
     struct ek_worker *first = balancer->engine->workers[0];
+    const struct eki_balance_items *items = balancer->wish.items;
     int64_t before = balancer->engine->moves.count;
     int stuck = 0; /* workers that could not send all */
     if (!balancer->donor.first || balancer->donor.is_undone)
         return true;
+    if (items) {
+        spread(&balancer->donor, 0, first->id, items->count, items->to);
+        return true;
+    }
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
         stuck += balancer->donor.gives[here] && !move_worker(balancer, here);
     /* Tasks that leave count as created here, and as executed where they

@@ -10,8 +10,19 @@
 #include "balance/choose.h"
 #include "engine/engine.h"
 
+/* What may move where each rank has one worker and no seeds. */
+struct eki_balance_items {
+    int64_t count;
+    eki_ns *ns;          /* [count]; the sum of any rank is at most
+                            EKI_NS_MOST / ranks */
+    const size_t *bytes; /* [count], or NULL; their sum fits 63 bits */
+    int32_t *to;         /* [count]: where each goes, from its own rank on */
+    size_t fewest_bytes; /* that shedding takes, from 0 on */
+};
+
 /* What a rebalance aims at. */
 struct eki_balance_wish {
+    struct eki_balance_items *items; /* of this rank; NULL: its seeds */
     int32_t group; /* workers of a group; 0: all, centralized */
     double eps;    /* tolerance; < 0: as balance/ chooses */
     /* It is chosen whether to rebalance, and whether to steal then, from what
@@ -31,6 +42,9 @@ struct eki_balance_wish {
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
                                             int workers,
                                             const ek_options *options);
+
+/* No load, nor sum of loads, is longer: 73 years. */
+#define EKI_NS_MOST (INT64_MAX / 4)
 
 /* What came of a rebalance; the same on all ranks. */
 struct eki_balance_report {
