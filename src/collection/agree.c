@@ -21,11 +21,12 @@ struct part {
     char text[EKI_OPTION_BYTES];
 };
 
-static struct part part_of(const ek_collection *tasks, int option, int i)
+static struct part part_of(const struct eki_settings *settings, int option,
+                           int i)
 {
     struct part part = {0};
-    part.is_there = eki_option_part(option, &tasks->settings, i, part.text,
-                                    sizeof part.text);
+    part.is_there =
+        eki_option_part(option, settings, i, part.text, sizeof part.text);
     return part;
 }
 
@@ -66,12 +67,12 @@ static ek_status difference(const struct part *first, const struct part *mine,
 }
 
 /* Compare one option with rank 0, part by part; collective. */
-static ek_status agree_option(ek_collection *tasks, int option)
+static ek_status agree_option(struct eki_fabric *fabric,
+                              const struct eki_settings *settings, int option)
 {
-    struct eki_fabric *fabric = tasks->fabric;
     struct part first = {.is_there = true};
     for (int i = 0; first.is_there; i++) {
-        struct part mine = part_of(tasks, option, i);
+        struct part mine = part_of(settings, option, i);
         first = mine;
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
         ek_status status = EK_OK;
@@ -82,23 +83,25 @@ static ek_status agree_option(ek_collection *tasks, int option)
     return EK_OK;
 }
 
-void eki_collection_hash_options(ek_collection *tasks)
+uint64_t eki_options_hash(const struct eki_settings *settings)
 {
-    tasks->options = 1;
+    uint64_t hash = 1;
     for (int option = 0; option < eki_option_count(); option++) {
         struct part part = {.is_there = eki_option_agrees(option)};
         for (int i = 0; part.is_there; i++) {
-            part = part_of(tasks, option, i);
-            tasks->options = eki_hash_text(tasks->options, part.text);
+            part = part_of(settings, option, i);
+            hash = eki_hash_text(hash, part.text);
         }
     }
+    return hash;
 }
 
-ek_status eki_collection_compare_options(ek_collection *tasks)
+ek_status eki_options_compare(struct eki_fabric *fabric,
+                              const struct eki_settings *settings)
 {
     for (int i = 0; i < eki_option_count(); i++) {
         if (eki_option_agrees(i))
-            EKI_TRY(agree_option(tasks, i));
+            EKI_TRY(agree_option(fabric, settings, i));
     }
     return EK_OK;
 }
@@ -202,7 +205,7 @@ static ek_status explain_mismatch(ek_collection *tasks)
                                first, fabric->rank, mine);
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
     }
-    EKI_TRY(eki_collection_compare_options(tasks));
+    EKI_TRY(eki_options_compare(fabric, &tasks->settings));
     ek_status status = EK_OK;
     if (fabric->rank == 0)
         status = eki_error(EK_ERR_ARG,

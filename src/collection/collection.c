@@ -275,7 +275,7 @@ static ek_status resolve(MPI_Comm comm, const ek_options *options,
         return status;
     }
     open_lookout(tasks, comm);
-    eki_collection_hash_options(tasks);
+    tasks->options = eki_options_hash(&tasks->settings);
     return EK_OK;
 }
 
@@ -289,7 +289,7 @@ static ek_status make(ek_collection *tasks, struct talk *talk, bool are_same)
     pthread_mutex_init(&tasks->mutex, NULL);
     eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
     if (!are_same)
-        EKI_TRY(eki_collection_compare_options(tasks));
+        EKI_TRY(eki_options_compare(tasks->fabric, &tasks->settings));
     return make_parts(tasks, talk);
 }
 
@@ -464,7 +464,7 @@ static ek_status set_option(ek_collection *tasks, const char *option,
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
-    eki_collection_hash_options(tasks);
+    tasks->options = eki_options_hash(&tasks->settings);
     return apply_option(tasks, option);
 }
 

@@ -125,10 +125,11 @@ struct ek_collection {
     uint64_t left_ns;           /* when ek_process() was left; 0: never */
 };
 
-/* Set the hash of the options that must be the same on all ranks. */
-void eki_collection_hash_options(ek_collection *tasks);
+/* A hash of the options that must be the same on all ranks. */
+uint64_t eki_options_hash(const struct eki_settings *settings);
 /* Find the first option in which ranks differ; collective. */
-ek_status eki_collection_compare_options(ek_collection *tasks);
+ek_status eki_options_compare(struct eki_fabric *fabric,
+                              const struct eki_settings *settings);
 /* Note a call that must be made alike on all ranks, with the VALUE of its
  * argument, or -1. */
 void eki_collection_note(ek_collection *tasks, enum eki_call call,
