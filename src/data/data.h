@@ -3,14 +3,16 @@
  * data: tasks whose data lies with an owner rank, their home, and the protocol
  * by which it travels to where they run, and their results home.
  *
- *     away's server -> home's   ASK     head.first: operation; the task's slot
- *     home's server -> away's   INPUT   struct eki_data_words, and bytes from
- *                                       `offset` on
- *     away's server -> home's   RESULT  likewise; the first one has the task's
- *                                       slot behind the words, and, of a result
- *                                       that needs several, nothing else
- *     home's server -> away's   GIVE    head.first: that may send the rest
- *     home's server -> away's   KEPT    head.first: its result is unpacked
+ *     away's server -> home's   ASK     the task's slot
+ *     home's server -> away's   INPUT   struct eki_data_words, and bytes
+ *     away's server -> home's   RESULT  the slot, and bytes where all fit; or
+ *                                       the slot alone, then, when they are
+ *     home's server -> away's   GIVE    ... called for, bytes
+ *     home's server -> away's   KEPT    the result is unpacked
+ *
+ * head.worker: who is away; head.first: number of its operation; head.count:
+ * bytes of INPUT and RESULT; head.detail: of these: their offset, or
+ * enum eki_result; of ASK: 1: the rank becomes the home.
  *
  * The task that begins asks, and stages those that its worker takes next: they
  * are not published (task/task.h), so that each task asks once in a phase, and
@@ -122,8 +124,9 @@ void eki_data_follow(struct eki_engine *engine);
 
 /* Of the last phase. */
 struct eki_data_counts eki_data_counts_of(const struct eki_engine *engine);
-/* Bytes that a message about tasks without bytes would carry besides. */
-int64_t eki_data_carried_bytes(const struct eki_head *head);
+/* Bytes that a message would carry besides, where sizes alone travel. */
+int64_t eki_data_carried_bytes(const struct eki_engine *engine,
+                               const struct eki_head *head);
 /* Broken invariant of what is under way, as text, or NULL; while nobody steps
  * the engine. */
 const char *eki_data_check(const struct eki_engine *engine);

@@ -36,15 +36,21 @@ static bool fits_range(const struct eki_decode *decode,
                     last_of(range.first));
 }
 
-static bool fits_slot(const struct eki_decode *decode,
-                      const struct eki_slot *slot, int functions)
+bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,
+                   int functions)
 {
     const struct eki_engine *engine = decode->engine;
     return eki_fits(decode, "function", slot->function, 0, functions - 1) &&
            eki_fits(decode, "bytes of a task", slot->bytes, 0,
                     (int64_t)engine->slot_bytes - EKI_SLOT_HEADER) &&
            eki_fits(decode, "flags of a task", slot->flags, 0,
-                    2 * EKI_SLOT_SET - 1) &&
+                    (engine->setup.has_homes ? 2 * EKI_SLOT_ADOPTED
+                                             : EKI_SLOT_ADOPTED) -
+                        1) &&
+           (!(slot->flags & EKI_SLOT_ADOPTED) ||
+            eki_fits(decode, "adopter of a task",
+                     eki_slot_adopter(slot, engine->slot_bytes), 0,
+                     engine->topology->size - 1)) &&
            eki_fits(decode, "home of a task", eki_id_home(slot->id), 0,
                     engine->topology->workers - 1) &&
            (slot->flags & EKI_SLOT_RANGE
@@ -69,7 +75,7 @@ bool eki_fits_slots(const struct eki_decode *decode,
         const struct eki_slot *slot =
             (const struct eki_slot *)(message->body +
                                       i * (int64_t)engine->slot_bytes);
-        if (!fits_slot(decode, slot, functions))
+        if (!eki_fits_slot(decode, slot, functions))
             return false;
         engine->has_strange |= slot->function >= engine->function_count;
     }

@@ -64,6 +64,9 @@ static inline bool eki_fits_worker(const struct eki_decode *decode, int worker,
     return eki_fits(decode, "worker", worker, first[0], first[1] - 1);
 }
 
+/* A task of one of so many functions. */
+bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,
+                   int functions);
 /* Tasks, such as this collection has. */
 bool eki_fits_slots(const struct eki_decode *decode,
                     const struct eki_message *message);

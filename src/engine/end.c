@@ -202,6 +202,10 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
     struct eki_engine *engine = worker->engine;
     if (!worker->search.is_idle)
         eki_worker_become_idle(worker, now);
+    if (EKI_UNLIKELY(engine->keeper) &&
+        !engine->keeper->ops->may_idle(engine->keeper, worker) &&
+        !eki_is_broken(engine))
+        return EKI_STEP_WAIT;
     /* A delivery that brought nothing to run has taken the last note back. */
     eki_worker_note_idle(worker);
     if (is_finished(worker)) {

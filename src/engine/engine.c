@@ -115,7 +115,7 @@ ek_status eki_engine_create(const struct eki_setup *setup,
     engine->segment = setup->segment;
     engine->node = setup->segment;
     engine->rank_words = (struct eki_rank_words *)(engine->node + 1);
-    engine->slot_bytes = eki_slot_bytes(setup->payload_bytes);
+    engine->slot_bytes = eki_setup_slot_bytes(setup);
     engine->capacity = (uint32_t)setup->buffer_slots;
     engine->alone = topology->nodes == 1;
     engine->moves.protocol.ops = &eki_moves_ops;
@@ -182,6 +182,8 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
     protocol->engine = engine;
+    if (ops->may_idle)
+        engine->keeper = protocol;
     list_stepped(engine);
     for (int kind = 0; kind < EKI_KINDS; kind++) {
         if (!(ops->kinds >> kind & 1))

@@ -73,6 +73,7 @@ struct eki_setup {
     void *segment;             /* eki_engine_segment_bytes(), zeroed */
     enum eki_deque_kind deque;
     int64_t buffer_slots, payload_bytes;
+    bool has_homes; /* a task may have a home besides that of its id */
     uint64_t seed;
     uint64_t stall_ns;
     bool is_checked;  /* options.check: calls of tasks are looked at */
@@ -104,6 +105,7 @@ struct eki_engine {
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
     struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
+    struct eki_protocol *keeper;            /* has may_idle; NULL: none */
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     void *stepper;             /* who steps it ... */
@@ -147,6 +149,12 @@ struct eki_engine {
     bool has_strange;
 };
 
+/* Bytes of a slot of its tasks. */
+static inline uint32_t eki_setup_slot_bytes(const struct eki_setup *setup)
+{
+    return eki_slot_bytes(setup->payload_bytes +
+                          (setup->has_homes ? EKI_SLOT_HOME_BYTES : 0));
+}
 /* Bytes of the node segment for a node of this topology. */
 size_t eki_engine_segment_bytes(const struct eki_setup *setup);
 ek_status eki_engine_create(const struct eki_setup *setup,

@@ -36,7 +36,10 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
 /* Cancel what this worker has; others do the same with theirs.  Counted by
  * COUNTS. */
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
-/* Transfers that the task which ends has left open make it a failure. */
+/* Marks of tasks whose end concerns protocols. */
+#define EKI_MARK_ENDS (EKI_MARK_TRANSFER | EKI_MARK_DATA)
+/* Transfers that the task which ends has left open make it a failure; what has
+ * travelled goes home. */
 EKI_COLD void eki_worker_end_transfers(struct ek_worker *worker);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);

@@ -27,7 +27,12 @@ static const struct eki_kind_traits kinds[EKI_KINDS] = {
     [EKI_KIND_PIECE] = {"piece", EKI_CONCERNS_WORKER, false, false, true},
     [EKI_KIND_PUT] = {"put", EKI_CONCERNS_SERVER, false, false, true},
     [EKI_KIND_ADD] = {"add", EKI_CONCERNS_SERVER, false, false, true},
-    [EKI_KIND_DONE] = {"done", EKI_CONCERNS_WORKER, false, false, true}};
+    [EKI_KIND_DONE] = {"done", EKI_CONCERNS_WORKER, false, false, true},
+    [EKI_KIND_ASK] = {"ask", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_INPUT] = {"input", EKI_CONCERNS_WORKER, false, false, true},
+    [EKI_KIND_RESULT] = {"result", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_GIVE] = {"give", EKI_CONCERNS_SERVER, false, false, true},
+    [EKI_KIND_KEPT] = {"kept", EKI_CONCERNS_WORKER, false, false, true}};
 
 const struct eki_kind_traits *eki_kind_traits_of(int kind)
 {

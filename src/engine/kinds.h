@@ -35,6 +35,11 @@ enum eki_kind {
     EKI_KIND_PUT,     /* tiles: to the owner; doubles */
     EKI_KIND_ADD,     /* tiles: likewise */
     EKI_KIND_DONE,    /* tiles: to who puts or adds; count: pieces */
+    EKI_KIND_ASK,     /* data: to the home; slot */
+    EKI_KIND_INPUT,   /* data: to who has asked; struct eki_data_words */
+    EKI_KIND_RESULT,  /* data: to the home; slot, or a piece */
+    EKI_KIND_GIVE,    /* data: to who has a result: send the rest */
+    EKI_KIND_KEPT,    /* data: likewise: it is unpacked */
     EKI_KINDS
 };
 

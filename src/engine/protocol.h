@@ -7,9 +7,10 @@
  *
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
- * Threads.  seek, end_task, cancel, due, calls, awaits: the worker's (cancel of
- * a worker without thread: whoever stands in for it).  take, step, may_vote:
- * the server's.  All others: the calling thread while nothing is stepped.
+ * Threads.  seek, end_task, may_idle, cancel, due, calls, awaits: the worker's
+ * (cancel of a worker without thread: whoever stands in for it).  take, step,
+ * may_vote: the server's.  All others: the calling thread while nothing is
+ * stepped.
  */
 #ifndef EKI_ENGINE_PROTOCOL_H
 #define EKI_ENGINE_PROTOCOL_H
@@ -31,6 +32,7 @@ enum eki_service {
     EKI_SERVE_HANDS,
     EKI_SERVE_COUNTER,
     EKI_SERVE_TILES,
+    EKI_SERVE_DATA,
     EKI_SERVE_END,
     EKI_SERVE_REQUESTS
 };
@@ -75,9 +77,14 @@ struct eki_protocol_ops {
      * the scheme has none. */
     enum eki_sought (*seek)(struct eki_protocol *protocol,
                             struct ek_worker *worker, int node, uint64_t now);
-    /* The task that WORKER runs has ended, with EKI_MARK_TRANSFER: drop what
-     * comes for it; false: it had not waited for that. */
+    /* The task that WORKER runs has ended, with EKI_MARK_TRANSFER or
+     * EKI_MARK_DATA: drop what comes for it; false: it had not waited for that.
+     */
     bool (*end_task)(struct eki_protocol *protocol, struct ek_worker *worker);
+    /* Whether the end of the phase need not wait for what WORKER, who has
+     * nothing to do, has under way; of one protocol. */
+    bool (*may_idle)(const struct eki_protocol *protocol,
+                     const struct ek_worker *worker);
     /* The phase was stopped: give WORKER back what is hidden from it. */
     void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
     /* When a worker that waits gets on by time alone; UINT64_MAX: never. */

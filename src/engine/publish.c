@@ -38,6 +38,14 @@ static bool may_publish(const struct eki_engine *engine,
     return true;
 }
 
+/* How many of the N oldest tasks may be published. */
+EKI_COLD static int64_t clip_held(struct eki_local *local, int64_t n)
+{
+    eki_local_lift_held(local);
+    int64_t most = eki_local_count_free(local);
+    return n < most ? n : most;
+}
+
 /* Fill a free buffer with the N oldest tasks, as far as there is room; how many
  * are to be published. */
 static int64_t fill(struct eki_local *local, struct eki_share *share,
@@ -47,10 +55,22 @@ static int64_t fill(struct eki_local *local, struct eki_share *share,
     int64_t room = eki_deque_room(&share->deque, shared, &first);
     if (n > room)
         n = room;
+    if (EKI_UNLIKELY(local->is_held))
+        n = clip_held(local, n);
     if (n > 0)
         eki_local_publish(local,
                           share->slots + (size_t)first * local->slot_bytes, n);
     return n;
+}
+
+/* Tasks that wait behind the one which runs, or is about to. */
+static int64_t count_waiting(const struct eki_local *local, bool is_running)
+{
+    int64_t waiting = eki_local_count(local) - !is_running;
+    if (EKI_LIKELY(!local->is_held))
+        return waiting;
+    int64_t most = eki_local_count_free(local);
+    return waiting < most ? waiting : most;
 }
 
 /* Whether there was room. */
@@ -109,13 +129,13 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
     if (!worker->engine->has_thieves || eki_local_is_empty(local))
         return false;
     /* All but one, which runs or is about to. */
-    int64_t waiting = eki_local_count(local) - !is_running;
+    int64_t waiting = count_waiting(local, is_running);
     if (eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
         eki_local_published(local);
     else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
              !replace(worker, waiting))
         return false;
-    int64_t n = count_to_show(worker, eki_local_count(local) - !is_running);
+    int64_t n = count_to_show(worker, count_waiting(local, is_running));
     return n > 0 && may_publish(worker->engine, &worker->share) &&
            publish(worker, n);
 }

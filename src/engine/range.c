@@ -204,8 +204,12 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
-    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_TRANSFER))
+    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_ENDS)) {
+        uint64_t stamp = worker->batch.stamp;
         eki_worker_end_transfers(worker);
+        /* What its end takes is not its own time. */
+        now += worker->batch.stamp - stamp;
+    }
     uint32_t marks = worker->batch.marks;
     uint64_t elapsed = now - worker->batch.stamp;
     uint64_t ns = index_ns(worker, elapsed);

@@ -29,7 +29,7 @@ size_t eki_engine_segment_bytes(const struct eki_setup *setup)
     return words_bytes(topology) +
            (size_t)(topology->node_workers + servers) *
                shared_bytes((uint32_t)setup->buffer_slots,
-                            eki_slot_bytes(setup->payload_bytes));
+                            eki_setup_slot_bytes(setup));
 }
 
 unsigned char *eki_slots_of(const struct eki_engine *engine, int deque)

@@ -144,7 +144,7 @@ void eki_worker_mark(struct ek_worker *worker, int code)
 {
     if (code != 0)
         eki_worker_fail(worker, code, "");
-    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_TRANSFER))
+    if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_ENDS))
         eki_worker_end_transfers(worker);
     uint32_t marks = worker->batch.marks;
     struct eki_slot *slot = eki_worker_current(worker);

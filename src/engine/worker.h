@@ -27,7 +27,8 @@ enum {
     EKI_MARK_COST = 4,
     EKI_MARK_FAIL = 8,
     EKI_MARK_STOP = 16,
-    EKI_MARK_TRANSFER = 32 /* transfers of it are open */
+    EKI_MARK_TRANSFER = 32, /* transfers of it are open */
+    EKI_MARK_DATA = 64      /* its data has travelled */
 };
 
 enum eki_step {

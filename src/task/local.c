@@ -130,6 +130,8 @@ static void stack_compact(struct eki_local *local)
     if (needed == local->stack)
         return;
     memmove(local->stack, needed, bytes);
+    local->held_first -= needed - local->stack;
+    local->held_end -= needed - local->stack;
     local->stack_bottom = local->stack + kept;
     local->stack_top = local->stack + bytes;
     local->stack_mark = local->stack_limit;
@@ -224,10 +226,64 @@ struct eki_slot *eki_local_log(struct eki_local *local,
     return to;
 }
 
+void eki_local_hold(struct eki_local *local, unsigned char *from)
+{
+    local->is_held = true;
+    if (from >= local->seed_base && from < local->seed_top) {
+        local->held_seeds = from;
+        return;
+    }
+    if (local->held_first == local->held_end)
+        local->held_end = local->stack_top - local->stack;
+    local->held_first = from - local->stack;
+}
+
+void eki_local_let_go(struct eki_local *local)
+{
+    ptrdiff_t top = local->stack_top - local->stack;
+    if (local->held_end > top)
+        local->held_end = top;
+    if (local->held_first > local->held_end)
+        local->held_first = local->held_end;
+    if (local->held_seeds && local->seed_top <= local->held_seeds)
+        local->held_seeds = NULL;
+    local->is_held = local->held_first != local->held_end || local->held_seeds;
+}
+
+void eki_local_lift_held(struct eki_local *local)
+{
+    ptrdiff_t held = local->held_end - local->held_first;
+    ptrdiff_t above = local->stack_top - local->stack - local->held_end;
+    if (held == 0 || above <= 0 ||
+        !eki_local_reserve(local, held / (ptrdiff_t)local->slot_bytes))
+        return;
+    unsigned char *first = local->stack + local->held_first;
+    memcpy(local->stack_top, first, (size_t)held);
+    memmove(first, first + held, (size_t)(above + held));
+    local->held_first += above;
+    local->held_end += above;
+}
+
+unsigned char *eki_local_free_top(const struct eki_local *local)
+{
+    return local->held_first != local->held_end
+               ? local->stack + local->held_first
+               : local->stack_top;
+}
+
+int64_t eki_local_count_free(const struct eki_local *local)
+{
+    const unsigned char *seeds =
+        local->held_seeds ? local->held_seeds : local->seed_top;
+    return eki_local_slots(local, local->stack_bottom,
+                           eki_local_free_top(local)) +
+           eki_local_slots(local, local->seed_base, seeds);
+}
+
 void eki_local_publish(struct eki_local *local, void *to, int64_t n)
 {
     int64_t spawned =
-        eki_local_slots(local, local->stack_bottom, local->stack_top);
+        eki_local_slots(local, local->stack_bottom, eki_local_free_top(local));
     int64_t from_stack = n < spawned ? n : spawned;
     size_t stack_bytes = (size_t)(from_stack * local->slot_bytes);
     size_t seed_bytes = (size_t)((n - from_stack) * local->slot_bytes);
@@ -277,6 +333,7 @@ int64_t eki_local_cancel(struct eki_local *local)
         eki_local_slots(local, local->stack_bottom, local->stack_top);
     local->seed_top = local->seed_base;
     local->stack_bottom = local->stack_top;
+    eki_local_let_go(local);
     return tasks;
 }
 
@@ -317,5 +374,10 @@ const char *eki_local_check(const struct eki_local *local)
         return "stack: more published than there were";
     if (local->log_end > local->log_limit)
         return "log: end <= limit";
+    if (local->held_first != local->held_end &&
+        local->stack + local->held_first < local->stack_bottom)
+        return "stack: held tasks are published";
+    if (local->held_seeds && local->held_seeds < local->seed_base)
+        return "seeds: held tasks are published";
     return NULL;
 }

@@ -100,7 +100,8 @@ EKI_INLINE unsigned eki_sort_class(const struct eki_sort *sort,
 /* The flags of a slot without what they say of the iteration that is over. */
 EKI_INLINE uint8_t eki_slot_next_flags(uint8_t old)
 {
-    unsigned flags = old & (EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_SET);
+    unsigned flags = old & (EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_SET |
+                            EKI_SLOT_ADOPTED);
     flags |= (old & EKI_SLOT_COSTED) * (EKI_SLOT_SET / EKI_SLOT_COSTED);
     if (flags & EKI_SLOT_RANGE)
         flags |= EKI_SLOT_CANCELLED;

@@ -87,7 +87,8 @@ enum {
     EKI_SLOT_SKIPPED = 8,    /* null this time */
     EKI_SLOT_CANCELLED = 16, /* has not run; a range: since it was added */
     EKI_SLOT_COSTED = 32,    /* duration set by the task, this time ... */
-    EKI_SLOT_SET = 64        /* ... or last time */
+    EKI_SLOT_SET = 64,       /* ... or last time */
+    EKI_SLOT_ADOPTED = 128   /* its home is in its last bytes, not in its id */
 };
 
 struct eki_slot {
@@ -111,6 +112,27 @@ struct eki_range {
 static inline uint32_t eki_slot_bytes(int64_t payload_bytes)
 {
     return (uint32_t)((payload_bytes + EKI_SLOT_HEADER + 15) / 16 * 16);
+}
+
+/* Bytes at the end of a slot, where tasks may be adopted: rank of the home. */
+#define EKI_SLOT_HOME_BYTES 8
+
+static inline int eki_slot_adopter(const struct eki_slot *slot,
+                                   uint32_t slot_bytes)
+{
+    int32_t rank;
+    memcpy(&rank,
+           (const unsigned char *)slot + slot_bytes - EKI_SLOT_HOME_BYTES,
+           sizeof rank);
+    return rank;
+}
+
+static inline void eki_slot_adopt(struct eki_slot *slot, uint32_t slot_bytes,
+                                  int32_t rank)
+{
+    memcpy((unsigned char *)slot + slot_bytes - EKI_SLOT_HOME_BYTES, &rank,
+           sizeof rank);
+    slot->flags |= EKI_SLOT_ADOPTED;
 }
 
 #define EKI_ID_BITS 40
@@ -311,6 +333,11 @@ struct eki_local {
     bool has_hints;  /* seeds that were never measured carry hints */
     bool has_ranges; /* some of the seeds are ranges */
     bool keeps_discarded; /* in the log, too: it is recorded */
+
+    /* Slots that stay here (eki_local_hold()). */
+    bool is_held;
+    ptrdiff_t held_first, held_end; /* bytes of the stack; equal: none */
+    unsigned char *held_seeds;      /* from ... up; NULL: none */
 };
 
 void eki_local_init(struct eki_local *local, uint32_t slot_bytes);
@@ -408,7 +435,23 @@ static inline void eki_local_reset_stack(struct eki_local *local)
         local->stack_top = local->stack_bottom = local->stack;
 }
 
-/* Copy the N oldest tasks to TO (stack first, then the base of the seeds). */
+/*
+ * Tasks of the owner that it surely runs are held: never published.  Those of
+ * the seeds from FROM on are, or those of the stack from FROM to its top, or to
+ * where others are held already.  When the top has come down to them, none are.
+ */
+void eki_local_hold(struct eki_local *local, unsigned char *from);
+void eki_local_let_go(struct eki_local *local);
+/* Move those of the stack to its top, so that others lie below; without memory
+ * they stay. */
+void eki_local_lift_held(struct eki_local *local);
+/* Where those below them end, on the stack; and how many these are, with those
+ * of the seeds. */
+unsigned char *eki_local_free_top(const struct eki_local *local);
+int64_t eki_local_count_free(const struct eki_local *local);
+
+/* Copy the N oldest tasks to TO (stack first, then the base of the seeds); none
+ * is held. */
 void eki_local_publish(struct eki_local *local, void *to, int64_t n);
 /* Take back the last REST tasks of the publication, which then is closed. */
 void eki_local_take_back(struct eki_local *local, int64_t rest);

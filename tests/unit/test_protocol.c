@@ -3,6 +3,7 @@
  * What a new protocol, scheme or victim policy costs: one table each, and no
  * change of the engine.  And the tables that there are.
  */
+#include "data/data.h"
 #include "lone.h"
 #include "tiles/tiles.h"
 
@@ -620,6 +621,8 @@ static void every_kind_is_taken(void)
     struct eki_stores *stores = NULL;
     CHECK_EQ_INT(eki_stores_create(&stores), EK_OK);
     CHECK_EQ_INT(eki_stores_join(stores, lone.engine), EK_OK);
+    struct eki_data_setup data = {.has_bytes = true};
+    CHECK_EQ_INT(eki_data_join(lone.engine, &data), EK_OK);
     for (int kind = 1; kind < EKI_KINDS; kind++) {
         const struct eki_protocol *taker = lone.engine->takers[kind];
         if (CHECK(taker != NULL))

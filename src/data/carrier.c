@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker's side: what it asks for, the task that runs away, its end. */
+#include "data/internal.h"
+
+enum {
+    /* Slots that one look for tasks to stage passes. */
+    LOOKS_MOST = 32,
+    /* Staged tasks last so many times as long as an input takes to come: it is
+     * here when its task begins, though the next one is late. */
+    STAGED_AHEAD = 2
+};
+
+#define BEGUN_MOST (UINT32_MAX / EKI_DATA_OPS_MOST)
+
+static int64_t bytes_of(const struct eki_carrier *carrier)
+{
+    /* relaxed: only this worker adds; what the server frees is seen later. */
+    return atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
+}
+
+/* An operation is charged so many bytes more. */
+static void charge(struct eki_data *data, struct eki_carrier *carrier,
+                   struct eki_data_op *op, int64_t bytes)
+{
+    op->room += bytes;
+    /* relaxed: a count. */
+    atomic_fetch_add_explicit(&carrier->bytes, bytes, memory_order_relaxed);
+    eki_data_charge(data, bytes);
+}
+
+void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
+                      const struct eki_data_op *op)
+{
+    /* release: pairs with the acquire in send_for(): the operation. */
+    atomic_fetch_or_explicit(&carrier->asked,
+                             UINT64_C(1) << (op - carrier->ops),
+                             memory_order_release);
+    /* relaxed: a step that does not see the bit yet is not the last. */
+    atomic_fetch_add_explicit(&data->wants, 1, memory_order_relaxed);
+}
+
+void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
+                      struct eki_data_op *op)
+{
+    eki_free(op->buffer);
+    op->buffer = NULL;
+    charge(data, carrier, op, -op->room);
+    eki_op_set(op, EKI_DATA_FREE);
+}
+
+/* A free place; NULL: all are under way. */
+static struct eki_data_op *take_place(struct eki_carrier *carrier)
+{
+    for (uint32_t i = 1; i <= EKI_DATA_OPS_MOST; i++) {
+        struct eki_data_op *op =
+            &carrier->ops[(carrier->begun + i) % EKI_DATA_OPS_MOST];
+        if (eki_op_state(op) == EKI_DATA_FREE)
+            return op;
+    }
+    return NULL;
+}
+
+struct eki_data_op *eki_carrier_ask(struct eki_data *data,
+                                    struct eki_carrier *carrier,
+                                    const struct eki_slot *slot, uint64_t now)
+{
+    const struct eki_engine *engine = data->protocol.engine;
+    const ek_data_ops *ops = &data->ops[slot->function];
+    struct eki_data_op *op = take_place(carrier);
+    unsigned char *buffer = NULL;
+    if (!op)
+        return NULL;
+    if (data->setup.has_bytes) {
+        buffer = eki_alloc_untouched(ops->bytes_max);
+        if (!buffer)
+            return NULL;
+    }
+    uint32_t place = (uint32_t)(op - carrier->ops);
+    carrier->begun = carrier->begun == BEGUN_MOST ? 1 : carrier->begun + 1;
+    *op = (struct eki_data_op){
+        .number = carrier->begun * EKI_DATA_OPS_MOST + place,
+        .home = eki_data_home(engine, slot),
+        .slot = eki_slot_at(carrier->slots, place, engine->slot_bytes),
+        .ops = ops,
+        .buffer = buffer,
+        .since = now};
+    eki_slot_copy(op->slot, slot, engine->slot_bytes);
+    charge(data, carrier, op, (int64_t)ops->bytes_max);
+    eki_op_set(op, EKI_DATA_ASKED);
+    eki_carrier_want(data, carrier, op);
+    return op;
+}
+
+/* The slot of a task, of an index, or of a range of one; in the carrier's spare
+ * place where it is no slot yet.  NULL: of a range of several. */
+static const struct eki_slot *slot_of_range(const struct eki_engine *engine,
+                                            struct eki_carrier *carrier,
+                                            const struct eki_slot *slot)
+{
+    struct eki_range range;
+    if (!(slot->flags & EKI_SLOT_RANGE))
+        return slot;
+    memcpy(&range, slot->payload, sizeof range);
+    if (range.last - range.first != 1)
+        return NULL;
+    struct eki_slot *index =
+        eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST, engine->slot_bytes);
+    eki_slot_head(index, slot->function, sizeof range.first, EKI_NO_HINT,
+                  EKI_SLOT_SEED, slot->id);
+    memcpy(index->payload, &range.first, sizeof range.first);
+    return index;
+}
+
+/* The slot of the task that runs. */
+static const struct eki_slot *running_slot(const struct ek_worker *worker,
+                                           struct eki_carrier *carrier)
+{
+    const struct eki_slot *slot = eki_worker_current(worker);
+    if (slot)
+        return slot;
+    const struct eki_piece *piece = &worker->piece;
+    int64_t at = eki_piece_index(piece) - 1;
+    struct eki_slot *index = eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST,
+                                         worker->engine->slot_bytes);
+    eki_slot_head(index, piece->function, sizeof at, EKI_NO_HINT, EKI_SLOT_SEED,
+                  piece->id + (uint64_t)at);
+    memcpy(index->payload, &at, sizeof at);
+    return index;
+}
+
+/* What two of the largest need, an input and its result, always fits beside
+ * what is staged; results on their way may be in its place. */
+static bool has_room(const struct eki_data *data,
+                     const struct eki_carrier *carrier, int64_t own,
+                     int64_t staged)
+{
+    return bytes_of(carrier) - own + (2 + staged) * data->bytes_max <=
+           data->part;
+}
+
+/* Whether so many tasks are staged that the next input comes in time. */
+static bool is_ahead(const struct eki_carrier *carrier)
+{
+    /* relaxed: a guess. */
+    uint64_t fetch_ns =
+        atomic_load_explicit(&carrier->fetch_ns, memory_order_relaxed);
+    return carrier->staged == EKI_STAGED_MOST ||
+           (carrier->staged > 0 &&
+            carrier->staged_ns >= STAGED_AHEAD * fetch_ns);
+}
+
+/* What a task will take, about. */
+static uint64_t expected_ns(const struct ek_worker *worker,
+                            const struct eki_slot *slot)
+{
+    uint64_t ns = eki_bin_ns(slot->bin);
+    return ns > 0 ? ns : worker->batch.task_ns;
+}
+
+/* Look at the next task; false: no more can be staged. */
+static bool stage_one(struct ek_worker *worker, struct eki_data *data,
+                      struct eki_carrier *carrier, unsigned char *at,
+                      uint64_t now)
+{
+    const struct eki_engine *engine = worker->engine;
+    const struct eki_slot *slot =
+        slot_of_range(engine, carrier, (const struct eki_slot *)at);
+    int64_t own = carrier->running ? carrier->running->room : 0;
+    if (!slot || is_ahead(carrier) || !has_room(data, carrier, own, 1))
+        return false;
+    if (!eki_data_ops_of(engine, slot->function) ||
+        eki_data_home(engine, slot) == engine->topology->rank)
+        return true;
+    struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now);
+    if (!op)
+        return false;
+    op->expected_ns = expected_ns(worker, slot);
+    carrier->places[carrier->staged++] = (uint8_t)(op - carrier->ops);
+    carrier->staged_ns += op->expected_ns;
+    worker->batch.wants_server = true;
+    eki_local_hold(&worker->local, at);
+    return true;
+}
+
+/* Ask for the data of the tasks that the worker takes next: nobody else does.
+ */
+static void stage(struct ek_worker *worker, struct eki_data *data,
+                  struct eki_carrier *carrier, uint64_t now)
+{
+    struct eki_local *local = &worker->local;
+    int looks = LOOKS_MOST;
+    unsigned char *at = eki_local_free_top(local);
+    while (at != local->stack_bottom) {
+        at -= local->slot_bytes;
+        if (looks-- == 0 || !stage_one(worker, data, carrier, at, now))
+            return;
+    }
+    at = local->held_seeds ? local->held_seeds : local->seed_top;
+    while (at != local->seed_base) {
+        at -= local->slot_bytes;
+        if (looks-- == 0 || !stage_one(worker, data, carrier, at, now))
+            return;
+    }
+}
+
+/* The operation of a task that was staged; NULL: it was not. */
+static struct eki_data_op *take_staged(struct eki_carrier *carrier, uint64_t id)
+{
+    for (int i = 0; i < carrier->staged; i++) {
+        struct eki_data_op *op = &carrier->ops[carrier->places[i]];
+        if (op->slot->id != id)
+            continue;
+        carrier->staged--;
+        carrier->staged_ns -= op->expected_ns;
+        memmove(&carrier->places[i], &carrier->places[i + 1],
+                (size_t)(carrier->staged - i));
+        return op;
+    }
+    return NULL;
+}
+
+/* The task that begins is asked for, if there is room. */
+static enum eki_data_begun ask_for_running(struct ek_worker *worker,
+                                           struct eki_data *data,
+                                           struct eki_carrier *carrier,
+                                           const struct eki_slot *slot,
+                                           uint64_t now)
+{
+    carrier->running = take_staged(carrier, slot->id);
+    if (!carrier->running) {
+        if (!take_place(carrier) || !has_room(data, carrier, 0, 0))
+            return EKI_DATA_WAITS;
+        carrier->running = eki_carrier_ask(data, carrier, slot, now);
+    }
+    if (!carrier->running) {
+        eki_worker_fail(worker, EK_ERR_NOMEM, "no memory for its input");
+        return EKI_DATA_FAILED;
+    }
+    stage(worker, data, carrier, now);
+    return EKI_DATA_READY;
+}
+
+static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
+                                struct eki_carrier *carrier, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s %d", what, carrier->running->home);
+    eki_worker_fail(worker, EK_ERR_TASK, text);
+    eki_carrier_free(data, carrier, carrier->running);
+    carrier->running = NULL;
+    return EKI_DATA_FAILED;
+}
+
+/* The input is here: make of it what the task gets. */
+static enum eki_data_begun unpack(struct ek_worker *worker,
+                                  struct eki_data *data,
+                                  struct eki_carrier *carrier)
+{
+    struct eki_data_op *op = carrier->running;
+    const struct eki_data_calls *calls = data->setup.calls;
+    if (op->total == EKI_INPUT_FAILED)
+        return fail(worker, data, carrier, "pack_input has failed on rank");
+    if (op->total == EKI_INPUT_TOO_LONG)
+        return fail(worker, data, carrier,
+                    "pack_input returned more than bytes_max on rank");
+    op->object = op->buffer;
+    if (op->ops->unpack_input) {
+        ek_data_task task = eki_data_task_of(data, op->slot, false);
+        op->object = calls->unpack_input(data->setup.user, op->ops, worker,
+                                         &task, op->buffer, (size_t)op->total);
+        if (!op->object)
+            return fail(worker, data, carrier,
+                        "unpack_input has failed, with data of rank");
+    }
+    charge(data, carrier, op, (int64_t)op->ops->bytes_max);
+    eki_op_set(op, EKI_DATA_RUNS);
+    carrier->travelled++;
+    worker->batch.marks |= EKI_MARK_DATA;
+    return EKI_DATA_READY;
+}
+
+enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
+{
+    const struct eki_engine *engine = worker->engine;
+    struct eki_data *data = eki_data_of(engine);
+    struct eki_carrier *carrier = &data->carriers[worker->here];
+    const struct eki_slot *slot = running_slot(worker, carrier);
+    if (!eki_data_ops_of(engine, slot->function))
+        return EKI_DATA_HOME;
+    if (EKI_UNLIKELY(eki_is_broken(engine)))
+        return EKI_DATA_FAILED;
+    if (worker->local.is_held)
+        eki_local_let_go(&worker->local);
+    if (eki_data_home(engine, slot) == engine->topology->rank) {
+        stage(worker, data, carrier, now);
+        return EKI_DATA_HOME;
+    }
+    enum eki_data_begun begun = EKI_DATA_READY;
+    if (!carrier->running)
+        begun = ask_for_running(worker, data, carrier, slot, now);
+    if (begun != EKI_DATA_READY)
+        return begun;
+    struct eki_data_op *op = carrier->running;
+    if (eki_op_state(op) == EKI_DATA_ASKED ||
+        !has_room(data, carrier, op->room, 0)) {
+        worker->batch.wants_server = true;
+        return EKI_DATA_WAITS;
+    }
+    return unpack(worker, data, carrier);
+}
+
+void *eki_data_object(const struct ek_worker *worker)
+{
+    if (!(worker->batch.marks & EKI_MARK_DATA))
+        return NULL;
+    return eki_data_of(worker->engine)->carriers[worker->here].running->object;
+}
+
+/* Let the object go, without a result. */
+static void drop_object(struct ek_worker *worker, struct eki_data *data,
+                        struct eki_data_op *op)
+{
+    ek_data_task task = eki_data_task_of(data, op->slot, false);
+    if (op->ops->pack_result)
+        data->setup.calls->pack_result(data->setup.user, op->ops, worker, &task,
+                                       op->object, NULL);
+}
+
+/* Pack the result into a buffer of its own, in the place of the input's; false:
+ * there is none. */
+static bool pack(struct ek_worker *worker, struct eki_data *data,
+                 struct eki_data_op *op)
+{
+    ek_data_task task = eki_data_task_of(data, op->slot, false);
+    size_t most = op->ops->bytes_max, bytes;
+    unsigned char *buffer = NULL;
+    if (data->setup.has_bytes && !(buffer = eki_alloc_untouched(most))) {
+        drop_object(worker, data, op);
+        eki_worker_fail(worker, EK_ERR_NOMEM, "no memory for its result");
+        return false;
+    }
+    bytes = data->setup.calls->pack_result(data->setup.user, op->ops, worker,
+                                           &task, op->object, buffer);
+    eki_free(op->buffer);
+    op->buffer = buffer;
+    op->total = (int64_t)bytes;
+    if (bytes <= most)
+        return true;
+    eki_worker_fail(worker, EK_ERR_TASK,
+                    bytes == EK_DATA_FAILED
+                        ? "pack_result has failed"
+                        : "pack_result returned more than bytes_max");
+    return false;
+}
+
+/* Hand the result to the server. */
+static void send(struct ek_worker *worker, struct eki_data *data,
+                 struct eki_carrier *carrier, struct eki_data_op *op)
+{
+    /* Without its room, which is kept where there is no memory. */
+    size_t bytes = op->total > 0 ? (size_t)op->total : 1;
+    unsigned char *cut = op->buffer ? eki_realloc(op->buffer, bytes, 1) : NULL;
+    if (cut)
+        op->buffer = cut;
+    charge(data, carrier, op,
+           (cut || !op->buffer ? op->total : (int64_t)op->ops->bytes_max) -
+               op->room);
+    op->moved = 0;
+    op->is_sent = op->is_given = false;
+    /* relaxed: the worker has to see it; the state orders the rest. */
+    atomic_fetch_add_explicit(&carrier->out, 1, memory_order_relaxed);
+    eki_op_set(op, EKI_DATA_ENDED);
+    eki_carrier_want(data, carrier, op);
+    worker->batch.wants_server = true;
+}
+
+bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker)
+{
+    struct eki_data *data = (struct eki_data *)protocol;
+    struct eki_carrier *carrier = &data->carriers[worker->here];
+    const uint32_t without = EKI_MARK_FAIL | EKI_MARK_SKIP | EKI_MARK_DISCARD;
+    struct eki_data_op *op = carrier->running;
+    if (!(worker->batch.marks & EKI_MARK_DATA))
+        return true;
+    bool returns =
+        !(worker->batch.marks & without) && op->ops->unpack_result != NULL;
+    if (!returns)
+        drop_object(worker, data, op);
+    else if (op->ops->pack_result)
+        returns = pack(worker, data, op);
+    carrier->running = NULL;
+    worker->batch.marks &= ~(uint32_t)EKI_MARK_DATA;
+    if (returns)
+        send(worker, data, carrier, op);
+    else
+        eki_carrier_free(data, carrier, op);
+    return true;
+}

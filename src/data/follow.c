@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data that moves for good: in a restore, each rank asks for that of its seeds
+ * whose home is elsewhere. */
+#include "data/internal.h"
+
+void eki_data_follow(struct eki_engine *engine)
+{
+    eki_data_of(engine)->follower.is_wanted = true;
+}
+
+/* Seeds of worker HERE from where the follower is; NULL: none is left. */
+static struct eki_slot *next_slot(struct eki_data *data)
+{
+    const struct eki_engine *engine = data->protocol.engine;
+    struct eki_follower *follower = &data->follower;
+    while (follower->here < engine->topology->workers_here) {
+        const struct eki_local *local = &engine->workers[follower->here]->local;
+        unsigned char *at = follower->at ? follower->at : local->seed_base;
+        follower->at = at + engine->slot_bytes;
+        if (at != local->seed_end)
+            return (struct eki_slot *)at;
+        follower->here++;
+        follower->at = NULL;
+    }
+    return NULL;
+}
+
+static bool is_to_move(const struct eki_engine *engine,
+                       const struct eki_slot *slot)
+{
+    return eki_data_ops_of(engine, slot->function) &&
+           !(slot->flags & EKI_SLOT_RANGE) &&
+           eki_data_home(engine, slot) != engine->topology->rank;
+}
+
+void eki_follower_step(struct eki_data *data, uint64_t now)
+{
+    struct eki_engine *engine = data->protocol.engine;
+    struct eki_follower *follower = &data->follower;
+    struct eki_carrier *carrier = &data->carriers[0];
+    while (follower->asked < EKI_DATA_OPS_MOST &&
+           (follower->asked == 0 ||
+            (follower->asked + 1) * data->bytes_max <= data->part)) {
+        struct eki_slot *slot =
+            follower->seed ? follower->seed : next_slot(data);
+        if (!slot)
+            return;
+        follower->seed = NULL;
+        if (!is_to_move(engine, slot))
+            continue;
+        struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now);
+        if (!op) {
+            follower->seed = slot;
+            if (follower->asked == 0)
+                eki_set_rank_error(engine, EK_ERR_NOMEM,
+                                   "no memory for data that follows its task");
+            return;
+        }
+        op->seed = slot;
+        follower->asked++;
+    }
+}
+
+bool eki_follower_is_done(const struct eki_data *data)
+{
+    return !data->follower.is_open ||
+           (data->follower.asked == 0 && !data->follower.seed &&
+            data->follower.here ==
+                data->protocol.engine->topology->workers_here);
+}
+
+void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
+{
+    struct eki_engine *engine = data->protocol.engine;
+    int rank = engine->topology->rank;
+    struct eki_slot *seed = op->seed;
+    ek_data_task task = eki_data_task_of(data, seed, true);
+    data->follower.asked--;
+    if (op->total < 0) {
+        eki_set_rank_error(engine, EK_ERR_TASK,
+                           "pack_input has failed for a task that moves");
+    } else {
+        data->setup.calls->unpack_result(data->setup.user, op->ops, &task,
+                                         op->buffer, (size_t)op->total);
+        seed->flags &= (uint8_t)~EKI_SLOT_ADOPTED;
+        if (eki_data_home(engine, seed) != rank)
+            eki_slot_adopt(seed, engine->slot_bytes, rank);
+    }
+    eki_carrier_free(data, &data->carriers[0], op);
+}

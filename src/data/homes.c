@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which tasks have data, where their homes are, and what it may take. */
+#include "data/internal.h"
+
+#include <inttypes.h>
+
+/* What two of the largest, an input and a result, need for the home and for
+ * each worker. */
+static int64_t needed_bytes(const struct eki_data *data, int64_t bytes_max)
+{
+    return 2 * bytes_max * (data->protocol.engine->topology->workers_here + 1);
+}
+
+/* Share the budget out. */
+static void set_parts(struct eki_data *data)
+{
+    int workers = data->protocol.engine->topology->workers_here;
+    int64_t needed = needed_bytes(data, data->bytes_max);
+    int64_t budget = data->setup.budget_bytes;
+    int64_t pair = 2 * data->bytes_max;
+    if (budget == 0)
+        budget =
+            needed > EKI_DATA_BUDGET_BYTES ? needed : EKI_DATA_BUDGET_BYTES;
+    int64_t home = budget / 4, rest = budget - workers * pair;
+    home = home > rest ? rest : home;
+    data->home_part = home < pair ? pair : home;
+    data->part = (budget - data->home_part) / workers;
+}
+
+static bool grow_ops(struct eki_data *data, int function)
+{
+    if (function < data->op_room)
+        return true;
+    int room = function + 8;
+    ek_data_ops *ops = eki_realloc(data->ops, (size_t)room, sizeof *ops);
+    if (!ops)
+        return false;
+    memset(ops + data->op_room, 0,
+           (size_t)(room - data->op_room) * sizeof *ops);
+    data->ops = ops;
+    data->op_room = room;
+    return true;
+}
+
+ek_status eki_data_set(struct eki_engine *engine, int function,
+                       const ek_data_ops *ops)
+{
+    struct eki_data *data = eki_data_of(engine);
+    int64_t most = (int64_t)ops->bytes_max, budget = data->setup.budget_bytes;
+    if (budget > 0 && needed_bytes(data, most) > budget)
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data: bytes_max is %" PRId64
+                         ": an input and a result for each of %d workers, and "
+                         "for the home, need %" PRId64
+                         " bytes; option data_bytes allows %" PRId64,
+                         most, engine->topology->workers_here,
+                         needed_bytes(data, most), budget);
+    if (!grow_ops(data, function))
+        return eki_error(EK_ERR_NOMEM, "no memory for data of tasks");
+    data->ops[function] = *ops;
+    if (most > data->bytes_max)
+        data->bytes_max = most;
+    set_parts(data);
+    return EK_OK;
+}
+
+const ek_data_ops *eki_data_ops_of(const struct eki_engine *engine,
+                                   int function)
+{
+    const struct eki_data *data = eki_data_of(engine);
+    return data && function < data->op_room &&
+                   data->ops[function].struct_bytes != 0
+               ? &data->ops[function]
+               : NULL;
+}
+
+int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot)
+{
+    const struct eki_topology *topology = engine->topology;
+    const int *first = &topology->first_worker[topology->rank];
+    int worker = eki_id_home(slot->id);
+    if (slot->flags & EKI_SLOT_ADOPTED)
+        return eki_slot_adopter(slot, engine->slot_bytes);
+    return worker >= first[0] && worker < first[1]
+               ? topology->rank
+               : eki_topology_rank(topology, worker);
+}
+
+ek_data_task eki_data_task_of(const struct eki_data *data,
+                              const struct eki_slot *slot, bool is_new)
+{
+    return (ek_data_task){.id = slot->id,
+                          .function = slot->function,
+                          .payload = slot->payload,
+                          .bytes = slot->bytes,
+                          .home = eki_data_home(data->protocol.engine, slot),
+                          .is_new = is_new};
+}
+
+void eki_data_charge(struct eki_data *data, int64_t bytes)
+{
+    /* relaxed, all: counts. */
+    int64_t held = bytes + atomic_fetch_add_explicit(&data->held, bytes,
+                                                     memory_order_relaxed);
+    int64_t most = atomic_load_explicit(&data->held_most, memory_order_relaxed);
+    while (held > most && !atomic_compare_exchange_weak_explicit(
+                              &data->held_most, &most, held,
+                              memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
+struct eki_data_counts eki_data_counts_of(const struct eki_engine *engine)
+{
+    const struct eki_data *data = eki_data_of(engine);
+    struct eki_data_counts counts = data->counts;
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        counts.travelled += data->carriers[here].travelled;
+    /* relaxed: nobody steps the engine. */
+    counts.bytes_most =
+        atomic_load_explicit(&data->held_most, memory_order_relaxed);
+    return counts;
+}

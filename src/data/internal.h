@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of data only. */
+#ifndef EKI_DATA_INTERNAL_H
+#define EKI_DATA_INTERNAL_H
+
+#include "data/data.h"
+#include "engine/decode.h"
+
+#include <string.h>
+
+/* What the body of an INPUT begins with. */
+struct eki_data_words {
+    uint64_t id;   /* of the task */
+    int64_t total; /* bytes of the input; or why there is none */
+};
+
+enum {
+    EKI_INPUT_FAILED = -1,  /* pack_input has said so */
+    EKI_INPUT_TOO_LONG = -2 /* ... or has returned more than bytes_max */
+};
+
+/* Whose turn it is with an operation. */
+enum eki_data_state {
+    EKI_DATA_FREE,
+    EKI_DATA_ASKED, /* server: the input is to come */
+    EKI_DATA_HERE,  /* worker: it has, or will not */
+    EKI_DATA_RUNS,  /* worker: the task runs */
+    EKI_DATA_ENDED  /* server: the result is on its way */
+};
+
+/* The data of one task that is away, from ASK to KEPT. */
+struct eki_data_op {
+    _Atomic int state;     /* enum eki_data_state; says who writes the rest */
+    uint32_t number;       /* of all that the worker has begun, and its place */
+    int home;              /* rank */
+    struct eki_slot *slot; /* a copy, of the carrier */
+    const ek_data_ops *ops;
+    unsigned char *buffer; /* of the input, then of the result; NULL: none */
+    void *object;          /* RUNS */
+    int64_t room;          /* charged to the carrier for it */
+    int64_t total;         /* bytes; of an input, too: why there is none */
+    int64_t moved;         /* bytes that have come, or gone */
+    uint64_t since;        /* when it was asked for */
+    uint64_t expected_ns;  /* of a staged task */
+    bool is_sent, is_given;
+    struct eki_slot *seed; /* of a restore: where its home is noted */
+};
+
+/* A worker's side. */
+struct eki_carrier {
+    /* Written by the worker. */
+    _Alignas(EKI_LINE) uint32_t begun; /* operations */
+    int staged;
+    uint8_t places[EKI_STAGED_MOST]; /* of these, in their order */
+    uint64_t staged_ns;              /* that their tasks will take, about */
+    struct eki_data_op *running;     /* of the task that runs; NULL: at home */
+    int64_t travelled;               /* tasks of the phase */
+    unsigned char *slots; /* [EKI_DATA_OPS_MOST + 1]; the last: spare */
+    struct eki_data_op ops[EKI_DATA_OPS_MOST];
+    /* Written by both: a bit for each that the server has to send something
+     * for; results that are not KEPT; bytes of all operations. */
+    _Alignas(EKI_LINE) _Atomic uint64_t asked;
+    _Atomic int out;
+    _Atomic int64_t bytes;
+    /* Written by the server: from asking to the arrival, lately. */
+    _Atomic uint64_t fetch_ns;
+};
+
+/* What another rank's worker has asked this one for, or returns to it. */
+struct eki_guest {
+    struct eki_guest *next;
+    int rank, worker;
+    uint32_t op;
+    bool is_new;    /* an ASK: its rank becomes the home */
+    bool is_packed; /* an ASK: its input is in the buffer, if there is one */
+    bool is_given;  /* a RESULT: it may be sent */
+    unsigned char *buffer;
+    int64_t room; /* bytes that it is charged for */
+    int64_t total, moved;
+    _Alignas(16) unsigned char slot[];
+};
+
+struct eki_guests {
+    struct eki_guest *first, **last;
+    int64_t bytes; /* of their buffers */
+};
+
+/* GIVE and KEPT that are to be sent. */
+struct eki_data_answer {
+    int kind, rank, worker;
+    uint32_t op;
+};
+
+/* What brings data of seeds in a restore. */
+struct eki_follower {
+    bool is_wanted; /* by the next restore */
+    bool is_open;
+    int here;              /* whose seeds are looked at, */
+    unsigned char *at;     /* ... and from where on; NULL: from the first */
+    struct eki_slot *seed; /* is asked for next; NULL: the next one */
+    int64_t asked;         /* whose data is on its way */
+};
+
+/* One rank's view; written by the thread that enters, then by the server. */
+struct eki_data {
+    struct eki_protocol protocol;
+    struct eki_data_setup setup;
+    ek_data_ops *ops; /* [op_room], by function; struct_bytes 0: none */
+    int op_room;
+    int64_t bytes_max;       /* of all functions */
+    int64_t part, home_part; /* of the budget: for a worker, for the home */
+    struct eki_carrier *carriers; /* [workers_here] */
+    struct eki_guests asks, results;
+    struct eki_data_answer *answers; /* the oldest first */
+    int answer_count, answer_room;
+    int next_worker; /* whose operations are sent first */
+    bool lacks_spare, lacks_any;
+    struct eki_follower follower;
+    struct eki_data_counts counts;
+    /* Operations that are to be sent; bytes held, and the most of them; written
+     * by workers, too. */
+    _Alignas(EKI_LINE) _Atomic int wants;
+    _Atomic int64_t held, held_most;
+};
+
+extern const struct eki_protocol_ops eki_data_ops;
+
+/* Of an engine that has joined. */
+static inline struct eki_data *eki_data_of(const struct eki_engine *engine)
+{
+    return (struct eki_data *)engine->takers[EKI_KIND_ASK];
+}
+
+static inline int eki_op_state(const struct eki_data_op *op)
+{
+    /* acquire: pairs with the release in eki_op_set(): what the other side has
+     * written. */
+    return atomic_load_explicit(&op->state, memory_order_acquire);
+}
+
+static inline void eki_op_set(struct eki_data_op *op, int state)
+{
+    /* release: pairs with the acquire in eki_op_state(). */
+    atomic_store_explicit(&op->state, state, memory_order_release);
+}
+
+/* What callbacks are told of a task. */
+ek_data_task eki_data_task_of(const struct eki_data *data,
+                              const struct eki_slot *slot, bool is_new);
+
+/* Bytes of the rank are in use from now on, or no more. */
+void eki_data_charge(struct eki_data *data, int64_t bytes);
+
+/* Start to ask for the data of SLOT; NULL: no free place, or no memory. */
+struct eki_data_op *eki_carrier_ask(struct eki_data *data,
+                                    struct eki_carrier *carrier,
+                                    const struct eki_slot *slot, uint64_t now);
+/* The server has to send something for an operation. */
+void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
+                      const struct eki_data_op *op);
+/* Nothing of it is needed any more. */
+void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
+                      struct eki_data_op *op);
+/* The task that WORKER runs has ended. */
+bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker);
+
+/* In a restore: ask for more of the seeds' data; whether all is here. */
+void eki_follower_step(struct eki_data *data, uint64_t now);
+bool eki_follower_is_done(const struct eki_data *data);
+/* The data of a seed is here. */
+void eki_follower_take(struct eki_data *data, struct eki_data_op *op);
+
+#endif
