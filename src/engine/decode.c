@@ -42,7 +42,8 @@ bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,
     const struct eki_engine *engine = decode->engine;
     return eki_fits(decode, "function", slot->function, 0, functions - 1) &&
            eki_fits(decode, "bytes of a task", slot->bytes, 0,
-                    (int64_t)engine->slot_bytes - EKI_SLOT_HEADER) &&
+                    (int64_t)engine->slot_bytes - EKI_SLOT_HEADER -
+                        (engine->setup.has_homes ? EKI_SLOT_HOME_BYTES : 0)) &&
            eki_fits(decode, "flags of a task", slot->flags, 0,
                     (engine->setup.has_homes ? 2 * EKI_SLOT_ADOPTED
                                              : EKI_SLOT_ADOPTED) -

@@ -312,6 +312,13 @@ void eki_local_take_back(struct eki_local *local, int64_t rest)
     eki_local_published(local);
 }
 
+static void hold_none(struct eki_local *local)
+{
+    local->is_held = false;
+    local->held_first = local->held_end = 0;
+    local->held_seeds = NULL;
+}
+
 /* Flag the slots of [FIRST, LAST); returns their tasks. */
 static int64_t cancel_slots(const struct eki_local *local, unsigned char *first,
                             const unsigned char *last)
@@ -333,7 +340,7 @@ int64_t eki_local_cancel(struct eki_local *local)
         eki_local_slots(local, local->stack_bottom, local->stack_top);
     local->seed_top = local->seed_base;
     local->stack_bottom = local->stack_top;
-    eki_local_let_go(local);
+    hold_none(local);
     return tasks;
 }
 
@@ -356,6 +363,7 @@ void eki_local_clear(struct eki_local *local)
     local->has_ranges = false;
     local->aside = local->gone = 0;
     local->has_hints = false;
+    hold_none(local);
     eki_local_published(local);
 }
 

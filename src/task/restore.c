@@ -157,6 +157,8 @@ EKI_INLINE void scatter_slot(struct eki_sort *sort, const struct eki_slot *slot)
     struct eki_slot *to = eki_slot_at(local->spare, at, local->slot_bytes);
     if (EKI_LIKELY(local->slot_bytes == 64))
         memcpy(to, slot, 64);
+    else if (slot->flags & EKI_SLOT_ADOPTED)
+        memcpy(to, slot, local->slot_bytes);
     else
         memcpy(to, slot, slot->bytes + (size_t)EKI_SLOT_HEADER);
     to->flags = eki_slot_next_flags(to->flags);
