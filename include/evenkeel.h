@@ -422,12 +422,13 @@ typedef struct ek_hint {
     size_t struct_bytes; /**< Set by EK_HINT_INIT. */
     double cost;         /**< Relative to other hints of the function; > 0. */
     int rank;            /**< Rank to start on; -1: this one. */
+    bool pinned;         /**< Runs on this rank only, in every iteration. */
 } ek_hint;
 
 /** Defaults of ek_hint. */
-#define EK_HINT_INIT             \
-    {                            \
-        sizeof(ek_hint), 1.0, -1 \
+#define EK_HINT_INIT                    \
+    {                                   \
+        sizeof(ek_hint), 1.0, -1, false \
     }
 
 /**
@@ -437,6 +438,10 @@ typedef struct ek_hint {
  * ek_restore() places those added before it; those added after it stay where
  * they were dealt.  A seed whose hint names another rank travels there at the
  * next ek_process(); its home stays this rank.
+ *
+ * A pinned seed stays on this rank, whatever the policies are: the workers of
+ * the rank take what is pinned before all else, longest first, one by one.  It
+ * is restored like others, and rebalances count it as load of the rank.
  *
  * @param[in] function  From ek_register().
  * @param[in] payload   Copied; may be NULL if @p bytes is 0.
@@ -501,14 +506,16 @@ typedef struct ek_task_info {
     double deviation;  /**< How much it varied, relative; 0: unknown. */
     int64_t count;     /**< 1, or the indices of a range (payload: bounds). */
     bool is_range;     /**< The payload is int64_t {first, last}. */
-    bool ran; /**< In the last iteration, here; false after ek_restore(). */
+    bool ran;    /**< In the last iteration, here; false after ek_restore(). */
+    bool pinned; /**< To this rank, see ek_hint. */
 } ek_task_info;
 
 /** Return false to remove the task from the collection. */
 typedef bool ek_visit_fn(const ek_task_info *task, void *context);
 
 /**
- * Look at every task this rank holds, worker by worker, in starting order.
+ * Look at every task this rank holds, what is pinned first, then worker by
+ * worker, in starting order.
  *
  * After ek_restore() these are the seeds of the next iteration; before it, what
  * ran or was cancelled here in the last one.  So a visit between ek_process()

@@ -52,13 +52,17 @@ static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
             EKI_TRY(eki_engine_restore_worker(tasks->engine, here,
                                               EKI_ORDER_LONGEST, NULL));
     }
-    return EK_OK;
+    return tasks->engine->pinned.local.has_hints
+               ? eki_engine_restore_pinned(tasks->engine, NULL)
+               : EK_OK;
 }
 
 /* What is left of the last iteration where it could not be restored must not
  * count.  The slots stay, for the restore that mends it. */
 static void hide_executed(ek_collection *tasks)
 {
+    struct eki_local *pinned = &tasks->engine->pinned.local;
+    pinned->seed_top = pinned->seed_base;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct eki_local *local = &tasks->engine->workers[here]->local;
         local->seed_top = local->seed_base;

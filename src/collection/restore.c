@@ -62,7 +62,8 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
     ek_status status = restore_each(&work, restore_worker);
     /* relaxed: the team is over. */
     *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
-    return status;
+    ek_status pinned = eki_engine_restore_pinned(tasks->engine, discarded);
+    return status == EK_OK ? pinned : status;
 }
 
 /* Order what has arrived among the seeds. */

@@ -66,23 +66,32 @@ static bool is_home(const ek_collection *tasks)
     return tasks->home_thread == eki_thread_identity();
 }
 
-/* Add a copy of SLOT for another thread than the home thread: to the list that
- * is dealt out later, by the home worker in its id, or to those that leave for
- * RANK (-1: this one). */
-static ek_status add_foreign(ek_collection *tasks, const struct eki_slot *slot,
-                             int64_t rank)
+/* To the list that is dealt out later, by the home worker in its id. */
+static bool add_foreign(ek_collection *tasks, const struct eki_slot *slot)
+{
+    struct eki_slot *added = eki_local_add_seed(&tasks->foreign);
+    if (added)
+        memcpy(added, slot, tasks->engine->slot_bytes);
+    return added != NULL;
+}
+
+/* Add a copy of SLOT where only one thread adds at a time: to what is pinned,
+ * to what leaves for another rank, or for another thread than the home thread.
+ */
+static ek_status add_locked(ek_collection *tasks, const struct eki_slot *slot,
+                            const ek_hint *hint)
 {
     ek_status status = EK_OK;
+    bool is_added = true;
     pthread_mutex_lock(&tasks->mutex);
-    if (rank >= 0) {
-        status = eki_engine_depart(tasks->engine, slot, (int)rank);
-    } else {
-        struct eki_slot *added = eki_local_add_seed(&tasks->foreign);
-        if (added)
-            memcpy(added, slot, tasks->engine->slot_bytes);
-        else
-            status = eki_error(EK_ERR_NOMEM, "no memory for a task");
-    }
+    if (hint->pinned)
+        is_added = eki_pinned_add(&tasks->engine->pinned, slot);
+    else if (hint->rank >= 0 && hint->rank != tasks->topology->rank)
+        status = eki_engine_depart(tasks->engine, slot, hint->rank);
+    else
+        is_added = add_foreign(tasks, slot);
+    if (!is_added)
+        status = eki_error(EK_ERR_NOMEM, "no memory for a task");
     pthread_mutex_unlock(&tasks->mutex);
     return status;
 }
@@ -105,6 +114,11 @@ static ek_status read_hint(const ek_collection *tasks, const ek_hint *given,
         return eki_error(EK_ERR_ARG,
                          "ek_add_task: hint.rank is %d; allowed: -1 ... %d",
                          hint->rank, tasks->topology->size - 1);
+    if (hint->pinned && hint->rank >= 0 && hint->rank != tasks->topology->rank)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_task: hint.rank is %d, and the task is pinned "
+                         "to this rank; allowed: -1, %d",
+                         hint->rank, tasks->topology->rank);
     return EK_OK;
 }
 
@@ -134,8 +148,7 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
     fill(slot, function, payload, bytes, id);
     if (given)
         slot->deviation = eki_hint_byte(hint.cost);
-    bool departs = hint.rank >= 0 && hint.rank != tasks->topology->rank;
-    ek_status status = add_foreign(tasks, slot, departs ? hint.rank : -1);
+    ek_status status = add_locked(tasks, slot, &hint);
     eki_free(slot);
     return status;
 }
@@ -314,6 +327,7 @@ static ek_status clear(ek_collection *tasks)
         return eki_error(EK_ERR_STATE, "ek_clear: an iteration is open");
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
+    eki_local_clear(&tasks->engine->pinned.local);
     eki_local_clear(&tasks->foreign);
     eki_inlets_clear(tasks);
     tasks->engine->moves.count = 0;
@@ -330,7 +344,9 @@ ek_status ek_clear(ek_collection *tasks)
 
 int64_t eki_collection_held(const ek_collection *tasks)
 {
-    int64_t held = tasks->engine->moves.count;
+    const struct eki_local *pinned = &tasks->engine->pinned.local;
+    int64_t held = tasks->engine->moves.count +
+                   eki_local_slots(pinned, pinned->seed_base, pinned->seed_end);
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         const struct eki_local *local = &tasks->engine->workers[here]->local;
         held += eki_local_slots(local, local->seed_base, local->seed_end) +
@@ -345,6 +361,7 @@ struct visit {
     void *context;
     int worker;
     bool has_run;
+    bool is_pinned;
 };
 
 static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
@@ -378,7 +395,8 @@ static bool show(const struct visit *visit, struct eki_slot *slot)
         .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
         .count = eki_slot_tasks(slot),
         .is_range = is_range,
-        .ran = visit->has_run && has_run(slot)};
+        .ran = visit->has_run && has_run(slot),
+        .pinned = visit->is_pinned};
     if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
         return true;
     slot->flags |= EKI_SLOT_DISCARDED;
@@ -413,6 +431,25 @@ static void compact(struct eki_local *local)
     local->seed_top = local->seed_end = kept;
 }
 
+/* A pinned task is held by who ran it, until it is restored. */
+static void visit_pinned(struct visit *visit, struct eki_engine *engine)
+{
+    struct eki_local *local = &engine->pinned.local;
+    int64_t removed = 0;
+    visit->is_pinned = true;
+    for (unsigned char *at = local->seed_end; at != local->seed_base;) {
+        at -= local->slot_bytes;
+        struct eki_slot *slot = (struct eki_slot *)at;
+        int ran_on =
+            visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
+        visit->worker = engine->workers[ran_on < 0 ? 0 : ran_on]->id;
+        removed += !show(visit, slot);
+    }
+    visit->is_pinned = false;
+    if (removed > 0 && !visit->has_run)
+        compact(local);
+}
+
 static void visit_departing(struct visit *visit, ek_collection *tasks)
 {
     struct eki_moves *moves = &tasks->engine->moves;
@@ -440,7 +477,10 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_visit_tasks: an iteration is open");
     EKI_TRY(eki_collection_gather(tasks));
-    struct visit visit = {visitor, context, 0, tasks->state == EKI_STATE_RAN};
+    struct visit visit = {.visitor = visitor,
+                          .context = context,
+                          .has_run = tasks->state == EKI_STATE_RAN};
+    visit_pinned(&visit, tasks->engine);
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;

@@ -117,6 +117,7 @@ ek_status eki_engine_create(const struct eki_setup *setup,
     engine->rank_words = (struct eki_rank_words *)(engine->node + 1);
     engine->slot_bytes = eki_setup_slot_bytes(setup);
     engine->capacity = (uint32_t)setup->buffer_slots;
+    eki_local_init(&engine->pinned.local, engine->slot_bytes);
     engine->alone = topology->nodes == 1;
     engine->moves.protocol.ops = &eki_moves_ops;
     eki_engine_add(engine, &engine->moves.protocol);
@@ -154,6 +155,7 @@ void eki_engine_destroy(struct eki_engine **made)
         destroy_worker(engine->workers[here]);
     eki_line_close(&engine->line);
     eki_local_free(&engine->post.brought.local);
+    eki_pinned_free(&engine->pinned);
     eki_free(engine->first_local);
     eki_free(engine->workers);
     for (int f = 0; f < engine->function_count; f++)

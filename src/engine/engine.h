@@ -24,6 +24,7 @@
 #define EKI_ENGINE_H
 
 #include "engine/moves.h"
+#include "engine/pinned.h"
 #include "engine/protocol.h"
 #include "engine/wave.h"
 #include "engine/words.h"
@@ -97,6 +98,7 @@ struct eki_engine {
     struct eki_setup setup;
     uint32_t slot_bytes, capacity;
     struct ek_worker **workers; /* [workers_here] */
+    struct eki_pinned pinned;   /* tasks of this rank, of all its workers */
     int *first_local; /* [node_ranks]: local number of a rank's first worker */
     struct eki_function *functions;
     int function_count, function_room;
@@ -211,6 +213,9 @@ ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
                                     enum eki_order order, int64_t *discarded);
 ek_status eki_engine_restore_pack(struct eki_engine *engine,
                                   int64_t *discarded);
+/* What is pinned, whatever the policy is; a pack does it, too. */
+ek_status eki_engine_restore_pinned(struct eki_engine *engine,
+                                    int64_t *discarded);
 ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
                                      enum eki_order order);
 ek_status eki_engine_restore_end(struct eki_engine *engine,

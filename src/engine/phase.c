@@ -36,8 +36,11 @@ static void count_seeds(struct ek_worker *worker)
     uint64_t seeds = 0;
     if (engine->kind == EKI_PHASE_PROCESS)
         seeds = (uint64_t)eki_local_seed_tasks(&worker->local);
-    if (worker->here == 0)
+    if (worker->here == 0) {
         seeds += (uint64_t)engine->moves.count;
+        if (engine->kind == EKI_PHASE_PROCESS)
+            seeds += (uint64_t)eki_pinned_count(&engine->pinned);
+    }
     if (seeds == 0 && worker->next_id == worker->first_id)
         return;
     worker->created = eki_worker_created(worker) + seeds;
@@ -220,6 +223,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
+    eki_pinned_enter(engine);
     bool wants_servers = enter_protocols(engine, phase, now);
     wants_servers |= is_refused;
     /* Between nodes the servers of all ranks are stepped in any case. */

@@ -64,7 +64,7 @@ ek_status eki_engine_restore_pack(struct eki_engine *engine, int64_t *discarded)
                                           discarded));
     for (int here = 0; here < workers; here++)
         EKI_TRY(pack_worker(engine, engine->workers[here]));
-    return EK_OK;
+    return eki_engine_restore_pinned(engine, discarded);
 }
 
 ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,

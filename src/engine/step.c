@@ -55,6 +55,24 @@ static enum eki_step start(struct ek_worker *worker, uint64_t now)
     return EKI_STEP_RUN;
 }
 
+/* Open a batch of one task, which is pinned. */
+static enum eki_step start_pinned(struct ek_worker *worker,
+                                  struct eki_slot *slot)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_batch *batch = &worker->batch;
+    if (eki_worker_publish(worker, true))
+        batch->restamp = true;
+    eki_worker_set_mark(worker);
+    batch->is_pinned = true;
+    batch->budget = batch->count = 1;
+    batch->seed = local->seed_top;
+    batch->log = eki_local_slots(local, local->log, local->log_end);
+    /* release: pairs with the acquire in see_task(): the header. */
+    atomic_store_explicit(&batch->current, slot, memory_order_release);
+    return EKI_STEP_PINNED;
+}
+
 /* Its seeds are not its own yet. */
 static enum eki_step hold(struct ek_worker *worker, uint64_t now)
 {
@@ -80,6 +98,13 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     }
     if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
         eki_worker_cancel(worker, &worker->counts);
+    if (EKI_UNLIKELY(worker->batch.has_pinned)) {
+        if (worker->search.is_idle && !end_search(worker, now))
+            return EKI_STEP_AGAIN;
+        struct eki_slot *pinned = eki_pinned_take(worker);
+        if (pinned)
+            return start_pinned(worker, pinned);
+    }
     if (EKI_LIKELY(!eki_local_is_empty(&worker->local)))
         return start(worker, now);
     return eki_worker_idle(worker, now);

@@ -16,7 +16,7 @@ static inline void record(struct eki_slot *slot, uint16_t bin)
 static void record_single(struct ek_worker *worker, uint64_t ns)
 {
     struct eki_counts *counts = &worker->counts;
-    const struct eki_slot *slot = eki_worker_current(worker);
+    struct eki_slot *slot = eki_worker_current(worker);
     /* Long both times: shorter ones were timed in batches, or by chance. */
     if (slot->bin >= EKI_BIN_LONG && ns >= EKI_LONG_NS &&
         !(slot->flags & (EKI_SLOT_SKIPPED | EKI_SLOT_COSTED | EKI_SLOT_SET))) {
@@ -27,6 +27,10 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
         counts->largest_ns = ns;
         counts->largest_id = slot->id;
         counts->largest_function = slot->function;
+    }
+    if (EKI_UNLIKELY(worker->batch.is_pinned)) {
+        record(slot, eki_bin_of(ns));
+        worker->batch.is_pinned = false;
     }
 }
 
@@ -165,9 +169,11 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
         elsewhere->ops->cancel(elsewhere, worker);
     eki_local_take_back(
         local, eki_deque_acquire(&worker->share.deque, &worker->words->deque));
-    if (eki_local_is_empty(local))
+    int64_t tasks = eki_pinned_cancel(&worker->engine->pinned);
+    if (!eki_local_is_empty(local))
+        tasks += eki_local_cancel(local);
+    if (tasks == 0)
         return;
-    int64_t tasks = eki_local_cancel(local);
     worker->executed += (uint64_t)tasks;
     counts->cancelled += tasks;
     /* A worker that runs stores when it gets idle; one without thread never. */

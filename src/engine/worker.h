@@ -32,11 +32,12 @@ enum {
 };
 
 enum eki_step {
-    EKI_STEP_RUN,   /* take tasks with eki_worker_take() and run them */
-    EKI_STEP_RANGE, /* take indices with eki_worker_take_index() */
-    EKI_STEP_AGAIN, /* something moved: step again */
-    EKI_STEP_WAIT,  /* nothing to do for now */
-    EKI_STEP_DONE   /* the phase has ended */
+    EKI_STEP_RUN,    /* take tasks with eki_worker_take() and run them */
+    EKI_STEP_RANGE,  /* take indices with eki_worker_take_index() */
+    EKI_STEP_PINNED, /* run the current task, and step */
+    EKI_STEP_AGAIN,  /* something moved: step again */
+    EKI_STEP_WAIT,   /* nothing to do for now */
+    EKI_STEP_DONE    /* the phase has ended */
 };
 
 /* Whether the worker has a thread. */
@@ -88,6 +89,8 @@ struct eki_batch {
     uint64_t cost_ns;
     bool restamp;      /* the step took time: read the clock again */
     bool wants_server; /* something is to be sent before the next batch */
+    bool has_pinned;   /* tasks of the rank may be left that are pinned */
+    bool is_pinned;    /* the one that runs is */
 };
 
 /* What others may steal; of a worker, or of a server. */

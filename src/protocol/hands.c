@@ -156,7 +156,8 @@ static bool stays(const struct eki_hand *task, uint64_t ns)
 static int least_above(struct eki_hands *hands, uint64_t ns)
 {
     int workers = hands->protocol.engine->topology->workers_here, found = -1;
-    memset(hands->above_ns, 0, (size_t)workers * sizeof *hands->above_ns);
+    for (int here = 0; here < workers; here++)
+        hands->above_ns[here] = hands->pinned_ns;
     for (int i = 0; i < hands->count; i++) {
         if (stays(&hands->tasks[i], ns))
             hands->above_ns[hands->tasks[i].here] += hands->tasks[i].ns;
@@ -180,7 +181,7 @@ static int find_worker(struct eki_hands *hands, uint64_t ns)
  * first. */
 static void displace(struct eki_hands *hands, int here, uint64_t ns)
 {
-    uint64_t load = 0;
+    uint64_t load = hands->pinned_ns;
     if (hands->load_ns[here] <= hands->most_ns)
         return;
     for (int i = 0; i < hands->count; i++) {
@@ -380,8 +381,9 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     hands->has_tried = is_due(hands, phase);
     if (!hands->has_tried)
         return false;
-    memset(hands->load_ns, 0, (size_t)workers * sizeof *hands->load_ns);
+    hands->pinned_ns = eki_pinned_ns(&engine->pinned) / (uint64_t)workers;
     for (int here = 0; here < workers; here++) {
+        hands->load_ns[here] = hands->pinned_ns;
         /* Without memory nothing moves. */
         if (!look_at_seeds(hands, here))
             return false;

@@ -90,6 +90,7 @@ struct eki_hands {
     double target;      /* ... what fits a worker now, likewise */
     uint64_t most_ns;   /* that is: of long tasks that a worker may have */
     uint64_t minor_ns;  /* what takes longer is long */
+    uint64_t pinned_ns; /* that each runs of what is pinned to the rank */
     uint64_t *load_ns;  /* [workers_here] long tasks that each has or awaits */
     uint64_t *above_ns; /* [workers_here] those that cannot be displaced */
     struct eki_hand *tasks; /* [count] the longest first */

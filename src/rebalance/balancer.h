@@ -164,6 +164,7 @@ struct eki_donor {
     int32_t *slots;         /* which seed of its worker each task is */
     int32_t *to;            /* the worker where it goes; -1: not decided */
     bool *gives;            /* [workers_here], tasks to others */
+    eki_ns pinned;          /* load of the rank that may not move */
     int64_t open;           /* tasks that are not decided */
     int64_t away;           /* tasks that must leave the node, at least */
     eki_ns most;            /* no duration counts for more */

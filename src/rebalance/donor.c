@@ -90,15 +90,47 @@ static void add_size(struct eki_totals *totals, struct eki_sizes *sizes,
         totals->largest_task = ns;
 }
 
-static void add_worker(const struct eki_donor *donor,
-                       const struct ek_worker *worker,
+/* Of what is pinned to the rank each worker is expected to run an equal part.
+ */
+static eki_ns pinned_of(const struct eki_balancer *balancer, int here)
+{
+    int workers = balancer->engine->topology->workers_here;
+    eki_ns pinned = balancer->donor.pinned;
+    return pinned / workers + (here < pinned % workers);
+}
+
+/* Nobody can have less than a pinned task, or than its part of them. */
+static void add_pinned(struct eki_balancer *balancer,
+                       struct eki_totals_told *told)
+{
+    const struct eki_local *local = &balancer->engine->pinned.local;
+    struct eki_donor *donor = &balancer->donor;
+    struct eki_totals *totals = &told->totals;
+    struct eki_known *known = (struct eki_known *)(told + 1);
+    donor->pinned = 0;
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes) {
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        eki_ns ns = add_known(donor, slot, &known[slot->function]);
+        donor->pinned += ns;
+        totals->tasks++;
+        if (ns > totals->largest_task)
+            totals->largest_task = ns;
+    }
+    if (pinned_of(balancer, 0) > totals->largest_task)
+        totals->largest_task = pinned_of(balancer, 0);
+}
+
+static void add_worker(const struct eki_balancer *balancer, int here,
                        struct eki_totals_told *told, struct eki_sizes *sizes,
                        const double *variations)
 {
+    const struct eki_donor *donor = &balancer->donor;
+    const struct ek_worker *worker = balancer->engine->workers[here];
     const struct eki_local *local = &worker->local;
     struct eki_totals *totals = &told->totals;
     struct eki_known *known = (struct eki_known *)(told + 1);
-    eki_ns load = 0;
+    eki_ns load = pinned_of(balancer, here);
     double variance = 0;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += local->slot_bytes) {
@@ -131,7 +163,7 @@ static void add_items(const struct eki_balance_items *items,
     add_load(totals, load);
 }
 
-static void add_workers(const struct eki_balancer *balancer,
+static void add_workers(struct eki_balancer *balancer,
                         struct eki_totals_told *told, struct eki_sizes *sizes)
 {
     double variations[256];
@@ -140,9 +172,9 @@ static void add_workers(const struct eki_balancer *balancer,
         return;
     }
     fill_variations(variations);
+    add_pinned(balancer, told);
     for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        add_worker(&balancer->donor, balancer->engine->workers[here], told,
-                   sizes, variations);
+        add_worker(balancer, here, told, sizes, variations);
 }
 
 /* Write what this rank has to a TOTALS, whose HEAD is known. */
@@ -152,7 +184,8 @@ static void fill_totals(struct eki_balancer *balancer,
 {
     struct eki_donor *donor = &balancer->donor;
     struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
-    int64_t slots = slots_of(balancer) + 1;
+    int64_t slots =
+        slots_of(balancer) + eki_pinned_count(&balancer->engine->pinned) + 1;
     eki_ns share = EKI_NS_MOST / balancer->engine->topology->size;
     donor->most = INT64_MAX >> 20;
     if (donor->most > INT64_MAX / slots)
@@ -282,9 +315,10 @@ static int group_of(const struct eki_balancer *balancer, int worker)
     return worker / balancer->group_size;
 }
 
-static eki_ns load_of(const struct eki_donor *donor, int here)
+static eki_ns load_of(const struct eki_balancer *balancer, int here)
 {
-    eki_ns load = 0;
+    const struct eki_donor *donor = &balancer->donor;
+    eki_ns load = pinned_of(balancer, here);
     for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++)
         load += donor->items[i].ns;
     return load;
@@ -340,7 +374,7 @@ static bool shed(struct eki_balancer *balancer, int here, struct offer *offer)
     struct eki_donor *donor = &balancer->donor;
     int64_t first = donor->first[here];
     int64_t count = donor->first[here + 1] - first;
-    eki_ns load = load_of(donor, here);
+    eki_ns load = load_of(balancer, here);
     if (load > offer->told->largest)
         offer->told->largest = load;
     for (int64_t i = 0; i < count; i++)
@@ -397,7 +431,7 @@ static bool count_away(const struct eki_balancer *balancer, int64_t *fewest)
     const struct eki_topology *topology = balancer->engine->topology;
     const struct eki_donor *donor = &balancer->donor;
     int64_t count = donor->first[topology->workers_here], n = 0;
-    eki_ns excess = -balancer->target * topology->workers_here;
+    eki_ns excess = donor->pinned - balancer->target * topology->workers_here;
     for (int64_t i = 0; i < count; i++)
         excess += donor->items[i].ns;
     *fewest = 0;
@@ -504,8 +538,20 @@ static bool send_ups(struct eki_balancer *balancer)
     return eki_vertices_begin(balancer);
 }
 
+/* The load that is pinned, with what was never measured. */
+static void weigh_pinned(struct eki_balancer *balancer, const double *hint_ns)
+{
+    const struct eki_local *local = &balancer->engine->pinned.local;
+    balancer->donor.pinned = 0;
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes)
+        balancer->donor.pinned +=
+            ns_of(&balancer->donor, (const struct eki_slot *)at, hint_ns);
+}
+
 static bool list_workers(struct eki_balancer *balancer, const double *hint_ns)
 {
+    weigh_pinned(balancer, hint_ns);
     for (int here = 0; here < balancer->engine->topology->workers_here;
          here++) {
         if (!list_worker(balancer, here, hint_ns))

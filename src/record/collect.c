@@ -46,6 +46,7 @@ static bool is_measured(uint8_t slot_flags)
 struct packing {
     struct eki_record_pack *pack;
     int64_t listed_nulls;
+    uint8_t flags; /* of all that are packed now */
     bool has_room;
 };
 
@@ -55,7 +56,7 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
         .id = slot->id,
         .function = slot->function,
         .bin = is_measured(slot->flags) ? slot->bin : EKI_BIN_NEVER,
-        .flags = flags_of(slot->flags)};
+        .flags = flags_of(slot->flags) | packing->flags};
     if (!packing->has_room || !is_executed(slot))
         return;
     packing->listed_nulls +=
@@ -79,6 +80,21 @@ static void pack_seeds(struct packing *packing, const struct eki_local *local)
     }
 }
 
+/* Pack those pinned to the rank that this worker has run. */
+static void pack_pinned(struct packing *packing, const struct ek_worker *worker)
+{
+    const struct eki_pinned *pinned = &worker->engine->pinned;
+    const struct eki_local *local = &pinned->local;
+    packing->flags = EKI_RECORD_PINNED;
+    for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
+        at -= local->slot_bytes;
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        if (eki_pinned_ran_on(pinned, slot) == worker->here)
+            pack_slot(packing, slot);
+    }
+    packing->flags = 0;
+}
+
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
 static bool pack_worker(struct eki_record_pack *pack,
@@ -86,7 +102,9 @@ static bool pack_worker(struct eki_record_pack *pack,
 {
     const struct eki_local *local = &worker->local;
     const struct eki_counts *counts = &worker->counts;
-    struct packing packing = {pack, 0, eki_record_pack_begin(pack)};
+    struct packing packing = {.pack = pack,
+                              .has_room = eki_record_pack_begin(pack)};
+    pack_pinned(&packing, worker);
     pack_seeds(&packing, local);
     pack_slots(&packing, local->log, local->log_end, local->slot_bytes);
     struct eki_record_worker sums = {.executed = counts->tasks,

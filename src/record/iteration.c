@@ -76,7 +76,7 @@ static ek_status read_task(struct body *body, int worker,
     const unsigned char *from = body->next;
     int flags = body->record->shape.version > EKI_RECORD_VERSION_FIRST
                     ? EKI_RECORD_FLAGS
-                    : EKI_RECORD_FLAGS - EKI_RECORD_SIZED;
+                    : EKI_RECORD_FLAGS_FIRST;
     task->id = eki_get(from + EKI_TASK_ID, 8);
     task->worker = worker;
     task->function = (uint16_t)eki_get(from + EKI_TASK_FUNCTION, 2);

@@ -26,7 +26,9 @@ enum {
     EKI_RECORD_SKIPPED = 2,   /* null this time */
     EKI_RECORD_COSTED = 4,    /* the task has set its duration */
     EKI_RECORD_SIZED = 8,     /* its data travelled: their bytes are known */
-    EKI_RECORD_FLAGS = 15
+    EKI_RECORD_PINNED = 16,   /* it stays on its rank */
+    EKI_RECORD_FLAGS = 31,
+    EKI_RECORD_FLAGS_FIRST = 7 /* of the first version */
 };
 
 struct eki_record_task {

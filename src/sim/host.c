@@ -191,6 +191,8 @@ static bool retain(struct eki_sim_rank *rank, enum eki_order order)
          w++)
         status =
             eki_engine_restore_worker(rank->engine, w, order, &rank->discarded);
+    if (order != EKI_ORDER_ORIGINAL && status == EK_OK)
+        status = eki_engine_restore_pinned(rank->engine, &rank->discarded);
     return status == EK_OK;
 }
 

@@ -371,16 +371,16 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
 
 /* The worker's tasks begin, AHEAD nanoseconds from now. */
 static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                        bool is_index, double ahead)
+                        enum eki_step step, double ahead)
 {
     struct ek_worker *inner = worker->worker;
     set_state(sim, worker, EKI_SIM_RUNS);
-    worker->is_index = is_index;
+    worker->is_index = step == EKI_STEP_RANGE;
     if (inner->batch.restamp) {
         inner->batch.stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
         inner->batch.restamp = false;
     }
-    if (take(worker) &&
+    if ((step == EKI_STEP_PINNED || take(worker)) &&
         run_tasks(sim, worker, call_task(sim, worker, true), true, ahead))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
@@ -433,7 +433,8 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
     switch (step) {
     case EKI_STEP_RUN:
     case EKI_STEP_RANGE:
-        start_tasks(sim, worker, step == EKI_STEP_RANGE, ahead);
+    case EKI_STEP_PINNED:
+        start_tasks(sim, worker, step, ahead);
         break;
     case EKI_STEP_AGAIN:
         go_on(sim, worker, ahead);

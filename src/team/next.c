@@ -55,29 +55,36 @@ static inline double duration_of(const struct eki_slot *slot)
                                       : (double)eki_bin_ns(slot->bin) * 1e-9;
 }
 
+static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
+                            const struct eki_slot *slot, ek_task *task)
+{
+    seat->is_index = false;
+    seat->is_running = true;
+    task->worker = worker;
+    task->function = slot->function;
+    task->payload = slot->payload;
+    task->bytes = slot->bytes;
+    task->id = slot->id;
+    task->duration_s = duration_of(slot);
+}
+
 /* The next of the open batch or piece; false: step. */
 static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
 {
-    if (eki_worker_take_index(worker, &seat->index)) {
-        seat->is_index = true;
-        task->function = worker->piece.function;
-        task->payload = &seat->index;
-        task->bytes = sizeof seat->index;
-        task->duration_s = NAN;
-    } else {
+    if (!eki_worker_take_index(worker, &seat->index)) {
         const struct eki_slot *slot =
             worker->piece.first < 0 ? eki_worker_take(worker) : NULL;
-        if (!slot)
-            return false;
-        seat->is_index = false;
-        task->function = slot->function;
-        task->payload = slot->payload;
-        task->bytes = slot->bytes;
-        task->duration_s = duration_of(slot);
+        if (slot)
+            hand_out(worker, seat, slot, task);
+        return slot != NULL;
     }
+    seat->is_index = seat->is_running = true;
     task->worker = worker;
+    task->function = worker->piece.function;
+    task->payload = &seat->index;
+    task->bytes = sizeof seat->index;
     task->id = eki_worker_task_id(worker);
-    seat->is_running = true;
+    task->duration_s = NAN;
     return true;
 }
 
@@ -109,8 +116,12 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
             eki_team_rest(team, here, &seat->waiter, now);
         else
             eki_wait_reset(&seat->waiter);
-        if (seat->is_open)
+        if (seat->is_open || step == EKI_STEP_PINNED)
             eki_team_restamp(worker);
+        if (step == EKI_STEP_PINNED) {
+            hand_out(worker, seat, eki_worker_current(worker), task);
+            return true;
+        }
     }
     return true;
 }

@@ -8,19 +8,25 @@
 
 #include "engine/engine.h"
 
+static inline void eki_run_slot(struct ek_worker *worker,
+                                const struct eki_function *functions,
+                                const struct eki_slot *slot)
+{
+    const struct eki_function *function = &functions[slot->function];
+    int code =
+        function->fn(worker, slot->payload, slot->bytes, function->context);
+    if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0))
+        eki_worker_mark(worker, code);
+}
+
 /* The tasks of a batch, one clock reading for all. */
 static inline void eki_run_batch(struct ek_worker *worker)
 {
     /* It stays while a phase is open. */
     const struct eki_function *functions = worker->functions;
     const struct eki_slot *slot;
-    while ((slot = eki_worker_take(worker)) != NULL) {
-        const struct eki_function *function = &functions[slot->function];
-        int code =
-            function->fn(worker, slot->payload, slot->bytes, function->context);
-        if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0))
-            eki_worker_mark(worker, code);
-    }
+    while ((slot = eki_worker_take(worker)) != NULL)
+        eki_run_slot(worker, functions, slot);
 }
 
 /* The indices of a piece; only remaining ones read the clock. */

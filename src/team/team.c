@@ -104,6 +104,11 @@ static void step_worker(struct eki_team *team, int here)
             eki_run_piece(worker);
             eki_wait_reset(&waiter);
             break;
+        case EKI_STEP_PINNED:
+            eki_team_restamp(worker);
+            eki_run_slot(worker, worker->functions, eki_worker_current(worker));
+            eki_wait_reset(&waiter);
+            break;
         case EKI_STEP_AGAIN:
             eki_wait_reset(&waiter);
             break;
@@ -248,7 +253,8 @@ static void end_workers(struct eki_team *team)
         is_done = true;
         for (int here = 0; here < workers; here++) {
             enum eki_step step = eki_worker_step(engine->workers[here], now);
-            EKI_ASSERT(step != EKI_STEP_RUN && step != EKI_STEP_RANGE);
+            EKI_ASSERT(step == EKI_STEP_AGAIN || step == EKI_STEP_WAIT ||
+                       step == EKI_STEP_DONE);
             is_done &= step == EKI_STEP_DONE;
         }
         if (!is_done)

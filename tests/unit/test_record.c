@@ -53,7 +53,8 @@ static struct eki_record_task task_of(int k, int w, int64_t i)
         .worker = w,
         .function = (uint16_t)(i % (k + 1)),
         .bin = i == 0 ? EKI_BIN_NEVER : eki_bin_of((uint64_t)(1000 * i + w)),
-        .flags = (uint8_t)(i % 8 + (is_sized(k, i) ? EKI_RECORD_SIZED : 0)),
+        .flags = (uint8_t)(i % 8 + (is_sized(k, i) ? EKI_RECORD_SIZED : 0) +
+                           (i % 3 == 1 ? EKI_RECORD_PINNED : 0)),
         .input_bytes = is_sized(k, i) ? UINT32_MAX - (uint32_t)w : 0,
         .result_bytes = is_sized(k, i) ? 12 : 0};
 }
@@ -402,7 +403,7 @@ static void each_field_of_a_worker_is_checked(void)
     refuse(task + EKI_TASK_BIN, 2, EKI_BIN_COUNT, task + EKI_TASK_BIN,
            "no bin");
     refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN, "no bin");
-    refuse(task + EKI_TASK_FLAGS, 1, 16, task + EKI_TASK_FLAGS, "flags 0x10");
+    refuse(task + EKI_TASK_FLAGS, 1, 32, task + EKI_TASK_FLAGS, "flags 0x20");
 }
 
 static void each_field_of_data_is_checked(void)
