@@ -39,6 +39,8 @@ static const struct bench_case {
      "tasks at the owner of their tile, stealing near: 10 s, 4 ranks"},
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
+    {"plan", bench_plan, false, false, true,
+     "where a million items should go, and how good that is: half a minute"},
     {"machine", bench_machine, false, true, true,
      "a file for ek-sim that describes this machine: seconds"},
 };
