@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp|tiles PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles|amr PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -91,6 +91,30 @@ check_tiles() {
     done
     [ "$ranks" -eq 1 ] || awk 'NR > 1 && NR < 6 && !($3 > 0 && $4 > 0) { exit 1 }' \
         "$folder/apart" || fail "no tile came by messages, or from a cache"
+}
+
+# The same value however blocks move, on any number of ranks; plans are even.
+check_amr() {
+    set -- --roots 8 --iterations 6
+    run out "$ranks" --compare --repeat 1 "$@"
+    EVENKEEL_RESTORE=hierarchical EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks" \
+        --split bytes --costs last "$@"
+    run alone 1 --split stay "$@"
+    for name in out apart alone; do
+        sed -n 's/^value \([0-9.]*\).*/\1/p' "$folder/$name" \
+            >"$folder/$name.value"
+    done
+    same out.value apart.value alone.value
+    # Blocks, imbalance, blocks moved.
+    [ "$ranks" -eq 1 ] || awk '
+        $1 == "plan" || $1 == "bytes" { even += $3 < 1 && $5 > 0 }
+        $1 == "stay" { uneven = $3 > 20 && $5 == 0 }
+        END { exit !(even == 2 && uneven) }' "$folder/out" ||
+        fail "plans are not even, or nothing moved"
+    "$root/tools/mpirun" -n 1 "$program" --split nowhere >"$folder/bad" 2>&1
+    [ $? -eq 2 ] || fail "a way that there is not is bad input"
+    grep -q "allowed: stay, curve, bisection, plan, bytes" "$folder/bad" ||
+        fail "ways are not listed"
 }
 
 "check_$what"

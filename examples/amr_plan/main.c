@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A block-structured code whose blocks lie with owners, and that asks Evenkeel
+ * who should own which.
+ *
+ *     mpirun -n 4 amr_plan
+ *     mpirun -n 4 amr_plan --compare
+ *
+ * A front moves through a square of blocks, which are finer where it is; there
+ * cells cost most, and the finest blocks have more species to move.  After each
+ * change of the mesh owners are found from what blocks cost last, and blocks
+ * migrate by MPI.  Tasks and collections there are none: the call is in
+ * split.c, the migration in state.c.
+ *
+ * You will see: a row per step.  --compare has a row for each way to find
+ * owners, all from the same costs, and fails where their results are not the
+ * same to the last bit.
+ */
+#include "run.h"
+
+#include "common/command_line.h"
+
+#include <string.h>
+
+const char program_name[] = "amr_plan";
+
+struct arguments {
+    struct run_setup setup;
+    const char *split, *costs;
+    bool compares;
+    int rounds;
+};
+
+static const char *cost_words(void)
+{
+    return "known, last";
+}
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+    {"--split", "WAY", AT(split), OPTION_WORD(split_words),
+     .help = "who owns which block (plan)"},
+    {"--costs", "WHICH", AT(costs), OPTION_WORD(cost_words),
+     .help =
+         "of the next step by a model, or of the last: known, last (known)"},
+    {"--compare", NULL, AT(compares), OPTION_FLAG,
+     .help = "all ways, in turns"},
+    {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
+     .help = "with --compare: rounds, of which times are the least (3)"},
+    {"--roots", "N", AT(setup.roots), OPTION_INTEGER(1, ROOTS_MOST),
+     .help = "blocks of the coarsest level along a side (16)"},
+    {"--levels", "N", AT(setup.levels), OPTION_INTEGER(0, LEVELS_MOST),
+     .help = "refinements (3)"},
+    {"--iterations", "N", AT(setup.iterations), OPTION_INTEGER(1, 1000000),
+     .help = "steps after the first one (24)"},
+};
+
+static const struct command_line line = {OPTION_ROWS(options)};
+
+static void print_help(FILE *stream)
+{
+    fputs("Blocks that are refined where a front is, their owners found by "
+          "ek_plan().\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
+          stream);
+    command_line_help(&line, stream);
+    fputs("\nways\n", stream);
+    for (const struct split *split = splits; split->name; split++)
+        fprintf(stream, "  %-11s %s\n", split->name, split->help);
+    fputs("\nEVENKEEL_RESTORE=hierarchical and the like are followed by plan "
+          "and bytes.\n" EXIT_WORDS,
+          stream);
+}
+
+static int run_one(const struct arguments *arguments)
+{
+    struct result result;
+    if (is_first_rank())
+        print_head("step");
+    ek_status status =
+        run(&arguments->setup, split_find(arguments->split), &result);
+    if (status != EK_OK)
+        return complain_status(status);
+    if (is_first_rank())
+        printf("value %.17g\n", result.value);
+    return EXIT_GOOD;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* One more round of a way; FIRST is what the first way came to. */
+static int run_again(const struct arguments *arguments,
+                     const struct split *split, struct result *first,
+                     struct result *best)
+{
+    struct result result;
+    struct message message;
+    ek_status status = run(&arguments->setup, split, &result);
+    if (status != EK_OK)
+        return complain_status(status);
+    if (first->all.blocks == 0)
+        *first = result;
+    if (best->all.blocks > 0) {
+        result.all.split_s = least(result.all.split_s, best->all.split_s);
+        result.all.step_s = least(result.all.step_s, best->all.step_s);
+    }
+    *best = result;
+    if (result.value == first->value)
+        return EXIT_GOOD;
+    message_set(&message, "%s ends at %.17g, %s at %.17g", split->name,
+                result.value, splits[0].name, first->value);
+    return complain(&message, EXIT_FAILED);
+}
+
+static int compare(const struct arguments *arguments)
+{
+    struct result first = {0}, best[8] = {0};
+    for (int round = 0; round < arguments->rounds; round++) {
+        for (int i = 0; splits[i].name; i++) {
+            int status = run_again(arguments, &splits[i], &first, &best[i]);
+            if (status != EXIT_GOOD)
+                return status;
+        }
+    }
+    if (!is_first_rank())
+        return EXIT_GOOD;
+    print_head("way");
+    for (int i = 0; splits[i].name; i++)
+        print_row(splits[i].name, &best[i].all);
+    printf("value %.17g, the same for all\n", first.value);
+    return EXIT_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {.setup = {16, 3, 24, true, true},
+                                  .split = "plan",
+                                  .costs = "known",
+                                  .rounds = 3};
+    struct message message;
+    int status;
+    if (command_line_answer(&line, argv, print_help))
+        return EXIT_GOOD;
+    MPI_Init(&argc, &argv);
+    if (!command_line_parse(&line, argv, &arguments, &message)) {
+        status = complain(&message, EXIT_BAD_INPUT);
+        MPI_Finalize();
+        return status;
+    }
+    arguments.setup.knows = strcmp(arguments.costs, "known") == 0;
+    if (arguments.compares) {
+        arguments.setup.has_rows = false;
+        status = compare(&arguments);
+    } else {
+        status = run_one(&arguments);
+    }
+    MPI_Finalize();
+    return status;
+}
