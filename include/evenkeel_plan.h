@@ -73,7 +73,8 @@ typedef struct ek_plan_report {
  *                      the two as printed, which ignore @p bytes, or
  *                      EK_RESTORE_AUTO: centralized up to 1,024 ranks, and
  *                      hierarchical beyond.  EK_RESTORE_DEFAULT: what
- *                      options.restore says, auto where that moves nothing.
+ *                      options.restore says of a first iteration, auto where
+ *                      that moves nothing.
  *                      The same on all ranks.
  * @param[in]  options  As for ek_create(), of which ranks_per_node and those
  *                      that begin with balance_ count; NULL: EK_OPTIONS_INIT.

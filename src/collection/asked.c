@@ -72,10 +72,13 @@ static ek_status check_bytes(const struct eki_asked *asked, int rank, int size)
     return EK_OK;
 }
 
-ek_status eki_asked_check(struct eki_asked *asked, const ek_options *options,
+ek_status eki_asked_check(struct eki_asked *asked,
+                          const struct eki_settings *settings,
                           const struct eki_fabric *fabric)
 {
-    EKI_TRY(resolve_policy(asked, options->restore));
+    int set =
+        eki_schedule_at(&settings->restore, 1, (int)settings->options.restore);
+    EKI_TRY(resolve_policy(asked, (ek_restore_policy)set));
     EKI_TRY(check_count(asked));
     EKI_TRY(check_costs(asked, fabric->rank));
     return check_bytes(asked, fabric->rank, fabric->size);

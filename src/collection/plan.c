@@ -253,8 +253,7 @@ static ek_status call(MPI_Comm comm, struct eki_asked *asked,
     ek_status made = eki_fabric_mpi_create(comm, &plan.fabric);
     if (made == EK_OK) {
         if (has_settings)
-            status =
-                eki_asked_check(asked, &plan.settings.options, plan.fabric);
+            status = eki_asked_check(asked, &plan.settings, plan.fabric);
         if (status == EK_OK)
             status = check_outputs(asked, new_rank, report);
         made = run(&plan, asked, status, &whole);

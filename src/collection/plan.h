@@ -15,7 +15,8 @@ struct eki_asked {
 };
 
 /* What this rank can say by itself; resolves the policy. */
-ek_status eki_asked_check(struct eki_asked *asked, const ek_options *options,
+ek_status eki_asked_check(struct eki_asked *asked,
+                          const struct eki_settings *settings,
                           const struct eki_fabric *fabric);
 /* Costs count 2^SHIFT times on all ranks; either all give bytes or none;
  * collective. */

@@ -274,6 +274,26 @@ static void printed_plans_are_told(void)
     drop(&items);
 }
 
+/* The policy that nobody names is that of the options, and last the variable.
+ */
+static void options_name_the_policy(void)
+{
+    ek_options options = EK_OPTIONS_INIT;
+    double one = 1;
+    int to;
+    options.restore = EK_RESTORE_HIERARCHICAL;
+    for (int i = 0; i < 2; i++) {
+        ek_plan_report report = EK_PLAN_REPORT_INIT;
+        JOB_STATUS(ek_plan(MPI_COMM_WORLD, 1, &one, NULL, EK_RESTORE_DEFAULT,
+                           &options, &to, &report),
+                   EK_OK);
+        CHECK_EQ_INT(report.policy, i ? EK_RESTORE_CENTRALIZED_HPDC12
+                                      : EK_RESTORE_HIERARCHICAL);
+        setenv("EVENKEEL_RESTORE", "centralized-hpdc12@1,retain@2-", 1);
+    }
+    unsetenv("EVENKEEL_RESTORE");
+}
+
 /* The same whatever costs are counted in. */
 static void units_do_not_matter(void)
 {
@@ -510,6 +530,7 @@ int main(int argc, char **argv)
     JOB_RUN(fewest_bytes_move);
     JOB_RUN(bytes_are_asked_for);
     JOB_RUN(printed_plans_are_told);
+    JOB_RUN(options_name_the_policy);
     JOB_RUN(units_do_not_matter);
     JOB_RUN(decisions_are_those_of_collections);
     JOB_RUN(edges_are_planned);
