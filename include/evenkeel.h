@@ -960,7 +960,7 @@ EK_API int ek_worker_count(const ek_collection *tasks);
 EK_API int ek_workers_here(const ek_collection *tasks);
 
 /** What options.worker_create made for worker @p here; NULL: none. */
-EK_API void *ek_data_here(const ek_collection *tasks, int here);
+EK_API void *ek_worker_data_at(const ek_collection *tasks, int here);
 
 #ifdef __cplusplus
 }

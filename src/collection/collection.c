@@ -483,7 +483,7 @@ int ek_workers_here(const ek_collection *tasks)
     return tasks->topology->workers_here;
 }
 
-void *ek_data_here(const ek_collection *tasks, int here)
+void *ek_worker_data_at(const ek_collection *tasks, int here)
 {
     if (here < 0 || here >= tasks->topology->workers_here)
         return NULL;

@@ -577,9 +577,9 @@ static void workers_are_numbered(void)
     ek_function function = job_register(tasks, "who", identity_task, tasks);
     CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
     CHECK_EQ_INT(ek_worker_count(tasks), job_workers * job_size);
-    CHECK(ek_data_here(tasks, 0) == NULL);
-    CHECK(ek_data_here(tasks, -1) == NULL);
-    CHECK(ek_data_here(tasks, job_workers) == NULL);
+    CHECK(ek_worker_data_at(tasks, 0) == NULL);
+    CHECK(ek_worker_data_at(tasks, -1) == NULL);
+    CHECK(ek_worker_data_at(tasks, job_workers) == NULL);
     CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
     for (int i = 0; i < TASKS; i++)
         CHECK_EQ_INT(ek_add_task(tasks, function, &first, sizeof first, NULL),

@@ -73,7 +73,7 @@ static void destroy(void *data, void *context)
 static int task(ek_worker *worker, const void *payload, size_t bytes,
                 void *context)
 {
-    struct data *mine = ek_data_here(context, ek_worker_here(worker));
+    struct data *mine = ek_worker_data_at(context, ek_worker_here(worker));
     (void)payload, (void)bytes;
     CHECK(ek_worker_data(worker) == mine);
     CHECK_EQ_INT(mine->here, ek_worker_here(worker));
@@ -106,7 +106,7 @@ static void add_tasks(ek_collection *tasks, ek_function function)
 static void check_pairs(const ek_collection *tasks, int iterations)
 {
     for (int here = 0; here < job_workers; here++) {
-        const struct data *data = ek_data_here(tasks, here);
+        const struct data *data = ek_worker_data_at(tasks, here);
         CHECK(data == &life.data[here]);
         CHECK_EQ_INT(data->begun, iterations);
         CHECK_EQ_INT(data->ended, iterations);
@@ -200,7 +200,7 @@ static void single_hooks(void)
     options.worker_end = NULL;
     options.worker_destroy = NULL;
     tasks = job_create(&options);
-    CHECK(ek_data_here(tasks, 0) == &life.data[0]);
+    CHECK(ek_worker_data_at(tasks, 0) == &life.data[0]);
     ek_destroy(&tasks);
     CHECK_EQ_INT(life.destroyed, 0);
 }
