@@ -25,6 +25,8 @@
     X(PUBLISH_FIRST, "publish-first")     \
     X(HANDED_STAYS, "handed-stays")       \
     X(TWICE_ADDED, "twice-added")         \
+    X(PINNED_FREE, "pinned-free")         \
+    X(PINNED_TWICE, "pinned-twice")       \
     X(EARLY_PIECES, "early-pieces")       \
     X(KEPT_CACHE, "kept-cache")
 

@@ -38,7 +38,7 @@ static void count_seeds(struct ek_worker *worker)
         seeds = (uint64_t)eki_local_seed_tasks(&worker->local);
     if (worker->here == 0) {
         seeds += (uint64_t)engine->moves.count;
-        if (engine->kind == EKI_PHASE_PROCESS)
+        if (engine->kind == EKI_PHASE_PROCESS && !EKI_PLANTED(PINNED_FREE))
             seeds += (uint64_t)eki_pinned_count(&engine->pinned);
     }
     if (seeds == 0 && worker->next_id == worker->first_id)

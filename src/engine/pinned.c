@@ -93,8 +93,10 @@ int64_t eki_pinned_cancel(struct eki_pinned *pinned)
     if (count == 0)
         return 0;
     /* relaxed: see eki_pinned_take(). */
-    int64_t first =
-        atomic_exchange_explicit(&pinned->next, count, memory_order_relaxed);
+    int64_t first = EKI_PLANTED(PINNED_TWICE)
+                        ? 0
+                        : atomic_exchange_explicit(&pinned->next, count,
+                                                   memory_order_relaxed);
     for (int64_t k = first; k < count; k++) {
         struct eki_slot *slot = slot_of(pinned, k);
         slot->flags |= EKI_SLOT_CANCELLED;

@@ -53,6 +53,7 @@ struct explore_iteration {
     bool is_late[EXPLORE_RANKS];          /* ranks that enter late ... */
     uint64_t late;                        /* ... by about so long */
     int seeds, ranges, departing, spawns; /* most of them, per rank */
+    int pinned;                           /* of the seeds, likewise */
     int range_most;                       /* indices of a range */
     int spawn_permille;                   /* of the tasks: spawn some, */
     int ops_most;                         /* ... or poll, so often */
@@ -108,6 +109,7 @@ struct explore_scenario {
 #define EXPLORE_SEEN(X)                      \
     X(tasks, "tasks")                        \
     X(indices, "indices")                    \
+    X(pinned, "pinned")                      \
     X(spawned, "spawned")                    \
     X(kept, "kept")                          \
     X(discarded, "discarded")                \
@@ -173,7 +175,7 @@ struct task {
     int32_t state, iteration;
     const char *place; /* where the walk has found it */
     uint16_t bytes;
-    bool is_index, restores, discarded, hinted;
+    bool is_index, restores, discarded, hinted, pinned;
 };
 
 /* An iteration, over all ranks. */

@@ -399,12 +399,31 @@ static void check_report(struct explore *explore, struct eki_sim_rank *rank)
                     (long long)tally->report.moved);
 }
 
+/* What is pinned stays in the list of its rank. */
+static void check_pinned(struct explore *explore,
+                         const struct eki_sim_rank *rank)
+{
+    struct ledger *ledger = &explore->ledger;
+    const struct eki_local *local = &rank->engine->pinned.local;
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes) {
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        int home = eki_id_home(slot->id);
+        ledger_held(ledger, slot, rank->iteration, home, true);
+        if (!ledger_find(ledger, ledger_key(slot))->pinned ||
+            eki_topology_rank(&rank->topology, home) != rank->number)
+            ledger_fail(ledger, "task %lld is pinned to rank %d",
+                        (long long)ledger_key(slot), rank->number);
+    }
+}
+
 void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
 {
     struct ledger *ledger = &explore->ledger;
     enum eki_order order = explore_plan(explore, rank)->plan.order;
     struct tally *tally = explore_tally(explore, rank);
     check_report(explore, rank);
+    check_pinned(explore, rank);
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct ek_worker *worker = rank->workers[w].worker;
         struct eki_local *local = &worker->local;

@@ -213,6 +213,9 @@ void explore_check_all(struct explore *explore)
         ledger->tasks[key].place = NULL;
     for (int r = 0; r < sim->setup.ranks; r++) {
         const struct eki_sim_rank *rank = &sim->ranks[r];
+        const struct eki_local *pinned = &rank->engine->pinned.local;
+        find_between(explore, pinned, pinned->seed_base, pinned->seed_end,
+                     "pinned");
         find_server(explore, rank);
         for (int w = 0; w < rank->topology.workers_here; w++)
             find_worker(explore, rank->engine->workers[w]);

@@ -80,15 +80,21 @@ static void enter_slot(struct explore *explore, const struct eki_sim_rank *rank,
     ledger_sign(&explore->ledger, slot, signature_of(explore, rank));
 }
 
+static void enter_seeds(struct explore *explore,
+                        const struct eki_sim_rank *rank,
+                        const struct eki_local *local)
+{
+    for (unsigned char *at = local->seed_base; at != local->seed_top;
+         at += local->slot_bytes)
+        enter_slot(explore, rank, (struct eki_slot *)at);
+}
+
 static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
 {
     const struct eki_moves *moves = &rank->engine->moves;
-    for (int w = 0; w < rank->topology.workers_here; w++) {
-        struct eki_local *local = &rank->workers[w].worker->local;
-        for (unsigned char *at = local->seed_base; at != local->seed_top;
-             at += local->slot_bytes)
-            enter_slot(explore, rank, (struct eki_slot *)at);
-    }
+    enter_seeds(explore, rank, &rank->engine->pinned.local);
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        enter_seeds(explore, rank, &rank->workers[w].worker->local);
     for (int64_t i = 0; i < moves->count; i++)
         enter_slot(explore, rank,
                    eki_slot_at(moves->slots, i, rank->engine->slot_bytes));

@@ -248,6 +248,18 @@ static void draw_lean(struct eki_random *random,
 }
 
 /* Of its own random numbers: what else happens is the same without. */
+static void draw_pinned(struct explore_scenario *scenario)
+{
+    struct eki_random random;
+    eki_random_seed(&random, scenario->seed,
+                    2 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
+    if (draw(&random, 4) != 0)
+        return;
+    for (int i = 0; i < scenario->iterations; i++)
+        scenario->iteration[i].pinned = PICK(&random, 0, 1, 3, 6);
+}
+
+/* Likewise. */
 static void draw_tiles(struct explore_scenario *scenario)
 {
     struct eki_random random;
@@ -314,6 +326,7 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     default:
         draw_small(&random, scenario);
     }
+    draw_pinned(scenario);
     draw_tiles(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */

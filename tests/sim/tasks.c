@@ -32,6 +32,16 @@ static void add_seed(struct explore *explore, struct eki_sim_rank *rank, int w)
     fill_slot(explore, rank, worker, eki_local_add_seed(&worker->local), &task);
 }
 
+static void add_pinned(struct explore *explore, struct eki_sim_rank *rank)
+{
+    _Alignas(16) unsigned char memory[16 + EXPLORE_PAYLOAD] = {0};
+    struct eki_slot *slot = (struct eki_slot *)memory;
+    struct task task = {.state = TASK_NEW, .restores = true, .pinned = true};
+    fill_slot(explore, rank, rank->workers[0].worker, slot, &task);
+    eki_pinned_add(&rank->engine->pinned, slot);
+    explore_seen.pinned++;
+}
+
 static void add_departing(struct explore *explore, struct eki_sim_rank *rank)
 {
     _Alignas(16) unsigned char memory[16 + EXPLORE_PAYLOAD] = {0};
@@ -99,6 +109,8 @@ void explore_add_tasks(struct explore *explore, struct eki_sim_rank *rank,
     for (int i = (int)explore_below(explore, plan->ranges + 1) / share; i > 0;
          i--)
         add_range(explore, rank);
+    for (int i = plan->pinned / share; i > 0; i--)
+        add_pinned(explore, rank);
     for (int i = (int)explore_below(explore, plan->departing + 1) / share;
          i > 0; i--)
         add_departing(explore, rank);
@@ -115,6 +127,18 @@ static void check_signature(struct explore *explore,
                     "task %lld of signature %llu runs under %llu",
                     (long long)key, (unsigned long long)task->signature,
                     (unsigned long long)engine->signature);
+}
+
+static void check_pinned(struct explore *explore,
+                         const struct eki_engine *engine, int64_t key)
+{
+    const struct task *task = ledger_find(&explore->ledger, key);
+    const struct eki_topology *topology = engine->topology;
+    if (EKI_UNLIKELY(task->pinned &&
+                     eki_topology_rank(topology, eki_id_home(task->id)) !=
+                         topology->rank))
+        ledger_fail(&explore->ledger, "pinned task %lld runs on rank %d",
+                    (long long)key, topology->rank);
 }
 
 static void begin(struct explore *explore, struct eki_sim_worker *worker)
@@ -136,6 +160,7 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
     }
     ledger_begin(&explore->ledger, actor->key, id, worker->rank->iteration);
     check_signature(explore, inner->engine, actor->key);
+    check_pinned(explore, inner->engine, actor->key);
     if (worker->never)
         ledger_fail(&explore->ledger, "worker %d has no thread, but tasks",
                     inner->id);
