@@ -752,13 +752,15 @@ typedef struct ek_restore_report {
     ek_restore_policy chosen; /**< What was done: EK_RESTORE_AUTO has retained,
                                    or rebalanced in one of two ways. */
     ek_steal_policy steal;    /**< Whom workers steal from next. */
+    int64_t data_tasks;       /**< Whose data came here (EK_DATA_FOLLOW) ... */
+    int64_t data_bytes;       /**< ... and how much that was. */
 } ek_restore_report;
 
 /** An empty ek_restore_report. */
 #define EK_RESTORE_REPORT_INIT                                                 \
     {                                                                          \
         sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, EK_RESTORE_DEFAULT, EK_STEAL_RANDOM                    \
+            0, 0, 0, 0, EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0              \
     }
 
 /**
@@ -816,8 +818,8 @@ typedef struct ek_restore_report {
  *                       repeated.  Retain returns it on this rank alone.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.
  *
- * Call:    Collective; retain does not synchronize, auto may not, the others
- *          do.
+ * Call:    Collective; retain does not synchronize, unless data follows, auto
+ *          may not, the others do.
  * Threads: One per rank, outside parallel regions.
  * Cost:    Retain takes O(n) for n local tasks and sends nothing; original
  *          sends each task that ran on another rank than its home.  A rebalance

@@ -123,7 +123,8 @@ void eki_collection_note(ek_collection *tasks, enum eki_call call,
 }
 
 enum {
-    LINE_BYTES = 160 /* a function's name, or a policy, and what it is */
+    /* A function's name and data, or a policy, and what it is. */
+    LINE_BYTES = EKI_DATA_LINE_BYTES
 };
 
 /* Append what this rank called last. */
@@ -159,10 +160,11 @@ static bool describe(const ek_collection *tasks, int i, char *line)
 {
     const struct eki_engine *engine = tasks->engine;
     memset(line, 0, LINE_BYTES);
-    if (i < engine->function_count)
-        snprintf(line, LINE_BYTES, "function %d is '%s'", i,
-                 engine->functions[i].name);
-    else if (i == engine->function_count)
+    if (i < engine->function_count) {
+        eki_append(line, LINE_BYTES, "function %d is '%s'", i,
+                   engine->functions[i].name);
+        eki_collection_describe_data(tasks, i, line);
+    } else if (i == engine->function_count)
         snprintf(line, LINE_BYTES, "%d functions are registered", i);
     else {
         eki_append(line, LINE_BYTES, "the last call was ");

@@ -60,12 +60,19 @@ static ek_status make_topology(ek_collection *tasks, struct talk *talk)
                                eki_fabric_mpi_nodes(fabric), &tasks->topology);
 }
 
+static uint32_t slot_bytes(const ek_collection *tasks)
+{
+    const ek_options *options = &tasks->settings.options;
+    struct eki_setup setup = {.payload_bytes = options->payload_bytes,
+                              .has_homes = options->data == EK_DATA_FOLLOW};
+    return eki_setup_slot_bytes(&setup);
+}
+
 /* Few different ones: collections with the same share buffers. */
 static size_t message_bytes(const ek_collection *tasks)
 {
     size_t bytes = eki_fabric_mpi_message_bytes(tasks->fabric);
-    size_t least = sizeof(struct eki_message) +
-                   eki_slot_bytes(tasks->settings.options.payload_bytes);
+    size_t least = sizeof(struct eki_message) + slot_bytes(tasks);
     while (bytes < least)
         bytes *= 2;
     return bytes;
@@ -89,6 +96,7 @@ static void set_up(const ek_collection *tasks, struct eki_setup *setup)
         .seed = (uint64_t)options->seed,
         .stall_ns = stall_ns(tasks),
         .is_checked = tasks->is_checked,
+        .has_homes = options->data == EK_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
@@ -220,6 +228,7 @@ static void free_parts(ek_collection *tasks)
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);
     eki_engine_destroy(&tasks->engine);
+    eki_collection_free_callbacks(tasks);
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);
@@ -287,7 +296,7 @@ static ek_status make(ek_collection *tasks, struct talk *talk, bool are_same)
     set_checks(tasks);
     eki_collection_number(tasks);
     pthread_mutex_init(&tasks->mutex, NULL);
-    eki_local_init(&tasks->foreign, eki_slot_bytes(tasks->payload_bytes));
+    eki_local_init(&tasks->foreign, slot_bytes(tasks));
     if (!are_same)
         EKI_TRY(eki_options_compare(tasks->fabric, &tasks->settings));
     return make_parts(tasks, talk);

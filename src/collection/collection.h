@@ -11,6 +11,7 @@
 #ifndef EKI_COLLECTION_H
 #define EKI_COLLECTION_H
 
+#include "data/data.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
 #include "record/record.h"
@@ -73,6 +74,17 @@ struct eki_inlet {
     struct eki_local seeds; /* emptied by eki_collection_gather() */
 };
 
+struct eki_wrapped;
+
+/* Callbacks of data that travels: all calls, and the bodies that wait for it.
+ */
+struct eki_callbacks {
+    pthread_mutex_t mutex; /* while one of them runs, and of ns */
+    uint64_t ns;           /* in all of them so far */
+    uint64_t before;       /* ... and before this iteration */
+    struct eki_wrapped *wrapped;
+};
+
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
@@ -83,7 +95,8 @@ struct ek_collection {
     struct eki_report *report;
     struct eki_recording *recording; /* NULL: none */
     struct eki_affinity affinity;
-    struct eki_lookout lookout; /* says what this rank waits for */
+    struct eki_lookout lookout;      /* says what this rank waits for */
+    struct eki_callbacks *callbacks; /* NULL: no function has data */
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
@@ -205,6 +218,19 @@ void eki_collection_free_stores(ek_collection *tasks);
  * collective. */
 ek_status eki_collection_gather_tiles(const ek_tiles *tiles, ek_status status,
                                       ek_tile_visit_fn *visitor, void *context);
+
+enum {
+    EKI_DATA_LINE_BYTES = 256
+};
+
+/* The task that WORKER has taken, of a function with data, waits for its input;
+ * false: it has failed, or the phase ends in an error. */
+bool eki_collection_begin_data(struct ek_worker *worker);
+/* Append to LINE, of EKI_DATA_LINE_BYTES, what data FUNCTION has. */
+void eki_collection_describe_data(const ek_collection *tasks, int function,
+                                  char *line);
+/* After the engine. */
+void eki_collection_free_callbacks(ek_collection *tasks);
 
 /* End the job if tasks that this thread ran were left by longjmp(), as a public
  * call finds that comes later. */

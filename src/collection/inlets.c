@@ -20,7 +20,7 @@ ek_status eki_inlets_create(ek_collection *tasks)
         pthread_mutex_init(&inlet->mutex, NULL);
         inlet->dealer = (struct eki_dealer){
             EKI_INLET_NUMBERS, EKI_INLET_NUMBERS, EKI_SEED_NUMBERS, 0};
-        eki_local_init(&inlet->seeds, eki_slot_bytes(tasks->payload_bytes));
+        eki_local_init(&inlet->seeds, tasks->engine->slot_bytes);
     }
     return EK_OK;
 }

@@ -111,11 +111,14 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
     tasks->team->is_measured = tasks->wants_report;
+    if (tasks->callbacks)
+        tasks->callbacks->before = tasks->callbacks->ns;
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_begin(tasks, phase.scheme->policy);
     eki_collection_enter(tasks, &phase, status);
     tasks->state = EKI_STATE_OPEN;
-    tasks->may_fetch = tasks->is_pulled && !tasks->is_checked;
+    tasks->may_fetch =
+        tasks->is_pulled && !tasks->is_checked && !tasks->callbacks;
     return EK_OK;
 }
 
@@ -129,6 +132,20 @@ static void end_hooks(ek_collection *tasks)
     for (int here = 0; here < options->workers; here++)
         options->worker_end(tasks->engine->workers[here]->data, here,
                             options->worker_context);
+}
+
+/* What data has travelled in the last phase. */
+static void add_data(ek_collection *tasks, struct eki_report_input *input)
+{
+    struct eki_callbacks *callbacks = tasks->callbacks;
+    if (!callbacks)
+        return;
+    struct eki_data_counts counts = eki_data_counts_of(tasks->engine);
+    input->travelled = counts.travelled;
+    input->data_in_bytes = counts.bytes_in;
+    input->data_out_bytes = counts.bytes_out;
+    input->data_held_bytes = counts.bytes_most;
+    input->data_callback_s = (double)(callbacks->ns - callbacks->before) * 1e-9;
 }
 
 static ek_status make_report(ek_collection *tasks, uint64_t left,
@@ -153,6 +170,7 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .steal = eki_collection_scheme(tasks)->policy,
         .restored = tasks->restored,
         .chosen = tasks->chosen};
+    add_data(tasks, &input);
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
     eki_report_print(tasks->report);
@@ -318,7 +336,16 @@ static inline void fetch(ek_collection *tasks, int here, ek_task *task)
         *task = (ek_task){0};
 }
 
-/* Fetch in the checking mode, or refuse. */
+/* Fetch a task whose input is here. */
+static void fetch_with_data(ek_collection *tasks, int here, ek_task *task)
+{
+    do
+        fetch(tasks, here, task);
+    while (task->worker && eki_data_ops_of(tasks->engine, task->function) &&
+           !eki_collection_begin_data(task->worker));
+}
+
+/* Fetch in the checking mode, or where tasks have data, or refuse. */
 EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
                                          ek_task *task)
 {
@@ -336,7 +363,10 @@ EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
         return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
                          here, tasks->topology->workers_here - 1);
     EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
-    fetch(tasks, here, task);
+    if (tasks->callbacks)
+        fetch_with_data(tasks, here, task);
+    else
+        fetch(tasks, here, task);
     return EK_OK;
 }
 

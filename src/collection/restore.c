@@ -113,6 +113,24 @@ static ek_status run_phase(ek_collection *tasks,
     return eki_collection_error(tasks, &error);
 }
 
+/* Whether data goes to where tasks start. */
+static bool follows(const ek_collection *tasks)
+{
+    return tasks->callbacks && tasks->topology->size > 1 &&
+           tasks->settings.options.data == EK_DATA_FOLLOW;
+}
+
+/* Tasks are where they start: fetch their data.  All ranks know of SHARED, this
+ * one alone of HERE. */
+static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here)
+{
+    if (shared != EK_OK || !follows(tasks))
+        return shared == EK_OK ? here : shared;
+    if (here == EK_OK)
+        eki_data_follow(tasks->engine);
+    return run_phase(tasks, NULL, here);
+}
+
 /* Send every task to the rank that added it. */
 static ek_status original(ek_collection *tasks, ek_status status,
                           int64_t *discarded, int64_t *moved)
@@ -124,8 +142,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    ek_status ended = settle(tasks, EKI_ORDER_ORIGINAL);
-    return status == EK_OK ? ended : status;
+    return follow(tasks, status, settle(tasks, EKI_ORDER_ORIGINAL));
 }
 
 static bool is_rebalance(ek_restore_policy policy)
@@ -231,13 +248,15 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
         tasks->talk_ns = (double)talk;
     if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
-    return status == EK_OK ? ended : status;
+    return follow(tasks, status, ended);
 }
 
 /* Whether every task stays where it ran, as auto may have chosen for some
  * restores. Then ranks do not talk, and no other rank hears of an error. */
 static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 {
+    if (follows(tasks))
+        return false;
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO && tasks->pause > 0 &&
             (!tasks->stays_quiet || eki_rebalance_is_calm(tasks->engine)));
@@ -252,7 +271,11 @@ static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
     tasks->pause = 0;
     if (is_rebalance(policy))
         return rebalance(tasks, policy, status, discarded, moved);
-    return original(tasks, status, discarded, moved);
+    if (policy == EK_RESTORE_ORIGINAL)
+        return original(tasks, status, discarded, moved);
+    if (status == EK_OK)
+        status = retain(tasks, discarded);
+    return follow(tasks, EK_OK, status);
 }
 
 static ek_restore_policy policy_now(const ek_collection *tasks,
@@ -271,6 +294,11 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     whole->tasks = eki_collection_held(tasks);
     whole->chosen = tasks->chosen;
     whole->steal = eki_collection_scheme(tasks)->policy;
+    if (follows(tasks)) {
+        struct eki_data_counts counts = eki_data_counts_of(tasks->engine);
+        whole->data_tasks = counts.travelled;
+        whole->data_bytes = counts.bytes_in;
+    }
     if (!tasks->has_talked)
         return;
     whole->imbalance_before = balance->before;
@@ -297,10 +325,12 @@ static void note_alone(ek_collection *tasks, ek_restore_policy policy)
 }
 
 /* Whether all tasks lie where they ran. */
-static bool has_retained(const ek_collection *tasks, bool is_alone)
+static bool has_retained(const ek_collection *tasks, ek_restore_policy policy,
+                         bool is_alone)
 {
-    return is_alone || (tasks->has_talked &&
-                        eki_rebalance_report(tasks->engine)->moved == 0);
+    if (tasks->has_talked)
+        return eki_rebalance_report(tasks->engine)->moved == 0;
+    return is_alone || policy == EK_RESTORE_RETAIN;
 }
 
 /* What auto did. */
@@ -346,7 +376,8 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
-    tasks->is_retained = status == EK_OK && has_retained(tasks, is_alone);
+    tasks->is_retained =
+        status == EK_OK && has_retained(tasks, policy, is_alone);
     if (status == EK_OK) {
         tasks->restored = policy;
         tasks->chosen = chosen(tasks, policy);

@@ -34,10 +34,7 @@ struct eki_counts {
     int64_t indices;     /* ... that are none of these */
     int64_t tile_gets, tile_hits, tile_bytes; /* of tiles of other nodes */
     uint64_t tile_wait_ns;                    /* of work_ns */
-    /* Tasks that ran away from their data, whose inputs came and whose results
-     * went. */
-    int64_t travelled, data_in_bytes, data_out_bytes;
-    uint64_t data_wait_ns; /* for inputs, between tasks */
+    uint64_t data_wait_ns; /* for inputs of tasks, between them */
 };
 
 /* What handing out tasks takes at least, of WORK_NS. */

@@ -126,9 +126,6 @@ static void add_counts(const struct eki_counts *counts,
     sums->tile_hits += counts->tile_hits;
     sums->tile_bytes += counts->tile_bytes;
     sums->tile_wait_ns += (int64_t)counts->tile_wait_ns;
-    sums->travelled += counts->travelled;
-    sums->data_in_bytes += counts->data_in_bytes;
-    sums->data_out_bytes += counts->data_out_bytes;
     sums->data_wait_ns += (int64_t)counts->data_wait_ns;
     squares->attempted += attempted * attempted;
     squares->successful += successful * successful;
@@ -195,6 +192,9 @@ static void sum_here(const struct eki_engine *engine,
     memset(sums, 0, sums_bytes(engine->function_count));
     memset(squares, 0, sizeof *squares);
     sums->server_cores = input->has_server_core;
+    sums->travelled = input->travelled;
+    sums->data_in_bytes = input->data_in_bytes;
+    sums->data_out_bytes = input->data_out_bytes;
     sums->data_callback_ns = (int64_t)llround(input->data_callback_s / NS);
     memcpy(sums->service, engine->answered.times.bins, sizeof sums->service);
     for (int here = 0; here < engine->topology->workers_here; here++) {
@@ -435,7 +435,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     struct squares squares;
     struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
                               largest_load_here(engine, input),
-                              input->data_held_bytes};
+                              (double)input->data_held_bytes};
     struct largest_task task = largest_here(engine);
     double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));

@@ -151,8 +151,10 @@ struct eki_report_input {
     ek_steal_policy steal;
     /* Before it; EK_RESTORE_DEFAULT: none.  Asked for, and done. */
     ek_restore_policy restored, chosen;
-    /* Of data that travels: in callbacks, and the most that was held. */
-    double data_callback_s, data_held_bytes;
+    /* Of data that travels: tasks that ran away from it, their inputs and
+     * results, the most that was held, and what callbacks took. */
+    int64_t travelled, data_in_bytes, data_out_bytes, data_held_bytes;
+    double data_callback_s;
 };
 
 /*

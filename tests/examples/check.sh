@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp|tiles|amr PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles|data|amr PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -115,6 +115,21 @@ check_amr() {
     [ $? -eq 2 ] || fail "a way that there is not is bad input"
     grep -q "allowed: stay, curve, bisection, plan, bytes" "$folder/bad" ||
         fail "ways are not listed"
+}
+
+# The same hashes on any number of ranks, wherever columns are.
+check_data() {
+    run out "$ranks"
+    EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks"
+    EVENKEEL_DATA=follow EVENKEEL_RESTORE=centralized run follow "$ranks"
+    EVENKEEL_WORKERS=1 run alone 1
+    for name in out apart follow alone; do
+        awk 'NR > 1 { print $1, $2 }' "$folder/$name" >"$folder/$name.hashes"
+    done
+    same out.hashes apart.hashes follow.hashes alone.hashes
+    [ "$(wc -l <"$folder/out.hashes")" -eq 6 ] || fail "not six steps"
+    [ "$ranks" -eq 1 ] || awk 'NR == 2 && !($3 > 0 && $4 > 0) { exit 1 }' \
+        "$folder/apart" || fail "no column was away in the first step"
 }
 
 "check_$what"

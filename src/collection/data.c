@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data that travels: the program's callbacks, one at a time and timed, and the
+ * tasks that begin with their input.
+ *
+ * Threads.  Callbacks: any thread of the rank, under the mutex.  All others as
+ * the public calls.
+ */
+#include "collection/collection.h"
+#include "engine/offers.h"
+
+#include <evenkeel_data.h>
+
+#define BYTES_MOST ((size_t)1 << 30)
+
+/* A body that needs its input; of a function with data. */
+struct eki_wrapped {
+    struct eki_wrapped *next;
+    ek_task_fn *fn;
+    void *context;
+};
+
+/* One call of the program. */
+struct call {
+    struct eki_callbacks *callbacks;
+    struct ek_worker *worker; /* NULL: of the server */
+    uint64_t since, began;
+};
+
+static struct call begin_call(void *user, struct ek_worker *worker)
+{
+    struct call call = {user, worker, eki_clock_ns(), 0};
+    pthread_mutex_lock(&call.callbacks->mutex);
+    call.began = eki_clock_ns();
+    return call;
+}
+
+static void end_call(const struct call *call)
+{
+    uint64_t now = eki_clock_ns();
+    call->callbacks->ns += eki_ns_since(call->began, now);
+    pthread_mutex_unlock(&call->callbacks->mutex);
+    /* No time of the task. */
+    if (call->worker)
+        call->worker->batch.stamp += eki_ns_since(call->since, now);
+}
+
+static size_t pack_input(void *user, const ek_data_ops *ops,
+                         const ek_data_task *task, void *buffer)
+{
+    struct call call = begin_call(user, NULL);
+    size_t bytes = ops->pack_input(task, buffer, ops->context);
+    end_call(&call);
+    return bytes;
+}
+
+static void *unpack_input(void *user, const ek_data_ops *ops,
+                          struct ek_worker *worker, const ek_data_task *task,
+                          void *buffer, size_t bytes)
+{
+    struct call call = begin_call(user, worker);
+    void *object = ops->unpack_input(task, buffer, bytes, ops->context);
+    end_call(&call);
+    return object;
+}
+
+static size_t pack_result(void *user, const ek_data_ops *ops,
+                          struct ek_worker *worker, const ek_data_task *task,
+                          void *object, void *buffer)
+{
+    struct call call = begin_call(user, worker);
+    size_t bytes = ops->pack_result(task, object, buffer, ops->context);
+    end_call(&call);
+    return bytes;
+}
+
+static void unpack_result(void *user, const ek_data_ops *ops,
+                          const ek_data_task *task, const void *buffer,
+                          size_t bytes)
+{
+    struct call call = begin_call(user, NULL);
+    ops->unpack_result(task, buffer, bytes, ops->context);
+    end_call(&call);
+}
+
+static void release(void *user, const ek_data_ops *ops,
+                    const ek_data_task *task)
+{
+    struct call call = begin_call(user, NULL);
+    ops->release(task, ops->context);
+    end_call(&call);
+}
+
+static const struct eki_data_calls calls = {
+    pack_input, unpack_input, pack_result, unpack_result, release};
+
+bool eki_collection_begin_data(ek_worker *worker)
+{
+    struct eki_waiter waiter = {0};
+    uint64_t since = eki_clock_ns(), now = since;
+    enum eki_data_begun begun;
+    while ((begun = eki_data_begin(worker, now)) == EKI_DATA_WAITS) {
+        /* The phase ends in an error. */
+        if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
+            return false;
+        /* Others may take what is here meanwhile. */
+        if (now == since)
+            eki_worker_publish_now(worker);
+        eki_team_linger(worker->engine->stepper, worker, &waiter);
+        now = eki_clock_ns();
+    }
+    if (now != since) {
+        worker->counts.data_wait_ns += now - since;
+        worker->batch.stamp += now - since;
+    }
+    return begun != EKI_DATA_FAILED;
+}
+
+static int run_with_data(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    const struct eki_wrapped *wrapped = context;
+    if (!eki_collection_begin_data(worker))
+        return 0;
+    return wrapped->fn(worker, payload, bytes, wrapped->context);
+}
+
+/* Make the body of a function wait for its input. */
+static void wrap(struct eki_callbacks *callbacks, struct eki_wrapped *wrapped,
+                 struct eki_function *function)
+{
+    *wrapped = (struct eki_wrapped){callbacks->wrapped, function->fn,
+                                    function->context};
+    callbacks->wrapped = wrapped;
+    /* Without a body ek_next() hands out its tasks. */
+    if (!function->fn)
+        return;
+    function->fn = run_with_data;
+    function->context = wrapped;
+}
+
+/* What the first function with data needs. */
+static ek_status join(ek_collection *tasks)
+{
+    if (tasks->callbacks)
+        return EK_OK;
+    struct eki_callbacks *callbacks = eki_alloc(1, sizeof *callbacks);
+    if (!callbacks)
+        return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory");
+    struct eki_data_setup setup = {.calls = &calls,
+                                   .user = callbacks,
+                                   .budget_bytes =
+                                       tasks->settings.options.data_bytes,
+                                   .has_bytes = true};
+    ek_status status = eki_data_join(tasks->engine, &setup);
+    if (status != EK_OK) {
+        eki_free(callbacks);
+        return status;
+    }
+    pthread_mutex_init(&callbacks->mutex, NULL);
+    tasks->callbacks = callbacks;
+    return EK_OK;
+}
+
+void eki_collection_free_callbacks(ek_collection *tasks)
+{
+    struct eki_callbacks *callbacks = tasks->callbacks;
+    if (!callbacks)
+        return;
+    while (callbacks->wrapped) {
+        struct eki_wrapped *wrapped = callbacks->wrapped;
+        callbacks->wrapped = wrapped->next;
+        eki_free(wrapped);
+    }
+    pthread_mutex_destroy(&callbacks->mutex);
+    eki_free(callbacks);
+    tasks->callbacks = NULL;
+}
+
+static ek_status check_ops(const ek_collection *tasks, const char *name,
+                           const ek_data_ops *ops)
+{
+    bool follows = tasks->settings.options.data == EK_DATA_FOLLOW;
+    if (ops->bytes_max > BYTES_MOST)
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data: bytes_max of '%s' is %zu; allowed: 0 "
+                         "... %zu",
+                         name, ops->bytes_max, BYTES_MOST);
+    if (!ops->pack_input)
+        return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has no pack_input",
+                         name);
+    if (follows && (!ops->release || !ops->unpack_result))
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data: '%s' has no %s, which data=follow needs",
+                         name, ops->release ? "unpack_result" : "release");
+    return EK_OK;
+}
+
+static ek_status check_call(const ek_collection *tasks, ek_function function,
+                            const ek_data_ops *ops, ek_data_ops *taken)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_set_data: collection is NULL");
+    if (tasks->state == EKI_STATE_OPEN || tasks->state == EKI_STATE_VOID)
+        return eki_error(EK_ERR_STATE, "ek_set_data: an iteration is open");
+    const struct eki_engine *engine = tasks->engine;
+    if (function < 0 || function >= engine->function_count)
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data: function %d is not registered; allowed: "
+                         "0 ... %d",
+                         function, engine->function_count - 1);
+    const char *name = engine->functions[function].name;
+    if (tasks->callbacks && eki_data_ops_of(engine, function))
+        return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has data already",
+                         name);
+    *taken = (ek_data_ops)EK_DATA_OPS_INIT;
+    if (!ops ||
+        !eki_struct_copy(ops, ops->struct_bytes, offsetof(ek_data_ops, context),
+                         taken, sizeof *taken))
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data: ops is NULL or was not set by "
+                         "EK_DATA_OPS_INIT");
+    return check_ops(tasks, name, taken);
+}
+
+static ek_status set_data(ek_collection *tasks, ek_function function,
+                          const ek_data_ops *ops)
+{
+    ek_data_ops taken;
+    char line[EKI_DATA_LINE_BYTES] = "";
+    EKI_TRY(check_call(tasks, function, ops, &taken));
+    EKI_TRY(join(tasks));
+    struct eki_wrapped *wrapped = eki_alloc(1, sizeof *wrapped);
+    if (!wrapped)
+        return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory for a function");
+    ek_status status = eki_data_set(tasks->engine, function, &taken);
+    if (status != EK_OK) {
+        eki_free(wrapped);
+        return status;
+    }
+    wrap(tasks->callbacks, wrapped, &tasks->engine->functions[function]);
+    eki_collection_describe_data(tasks, function, line);
+    tasks->functions = eki_hash_text(tasks->functions, line);
+    return EK_OK;
+}
+
+ek_status ek_set_data(ek_collection *tasks, ek_function function,
+                      const ek_data_ops *ops)
+{
+    return eki_collection_outcome(tasks, set_data(tasks, function, ops));
+}
+
+void eki_collection_describe_data(const ek_collection *tasks, int function,
+                                  char *line)
+{
+    const ek_data_ops *ops =
+        tasks->callbacks ? eki_data_ops_of(tasks->engine, function) : NULL;
+    if (!ops)
+        return;
+    eki_append(line, EKI_DATA_LINE_BYTES,
+               ", with data of at most %zu bytes and pack_input%s%s%s%s",
+               ops->bytes_max, ops->unpack_input ? ", unpack_input" : "",
+               ops->pack_result ? ", pack_result" : "",
+               ops->unpack_result ? ", unpack_result" : "",
+               ops->release ? ", release" : "");
+}
+
+void *ek_task_data(const ek_worker *worker)
+{
+    return eki_data_has_joined(worker->engine) ? eki_data_object(worker) : NULL;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data that travels with tasks: each input is there before its task runs, each
+ * result comes home once, whatever policy moves tasks, and however they end.
+ */
+#include "boxes.h"
+
+#include <omp.h>
+
+static ek_options options_of(const char *steal, const char *data)
+{
+    ek_options options = job_options();
+    CHECK_EQ_INT(ek_options_set(&options, "steal", steal), EK_OK);
+    CHECK_EQ_INT(ek_options_set(&options, "data", data), EK_OK);
+    return options;
+}
+
+static void every_size_travels_and_returns(void)
+{
+    ek_options options = options_of("none", "return");
+    ek_function function;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    for (int i = 0; i < 2; i++) {
+        boxes_forget();
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        int64_t away = job_size > 1 ? BOXES * job_size : 0;
+        CHECK_EQ_INT(report.travelled, away);
+        CHECK_EQ_INT(job_sum(field.away), away);
+        CHECK_EQ_INT(report.data_in_bytes, job_sum(field.in_bytes));
+        CHECK_EQ_INT(report.data_out_bytes, job_sum(field.out_bytes));
+        CHECK((report.data_held_bytes > 0) == (away > 0));
+        CHECK((report.data_callback_s > 0) == (away > 0));
+        CHECK_EQ_INT(report.tasks, BOXES * job_size);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
+/* Rank 0 has a nap in each task, so that others help it. */
+static void results_are_the_same_by_every_policy(void)
+{
+    static const char *const steals[] = {"none", "random", "near", "counter",
+                                         "node"};
+    static const char *const restores[] = {
+        "original",           "retain", "centralized",
+        "hierarchical",       "auto",   "centralized-hpdc12",
+        "hierarchical-hpdc12"};
+    for (int i = 0; i < 7; i++) {
+        ek_options options = options_of(steals[i % 5], "return");
+        ek_function function;
+        CHECK_EQ_INT(ek_options_set(&options, "restore", restores[i]), EK_OK);
+        ek_collection *tasks = boxes_collection(&options, i % 2, &function);
+        field.nap_us = job_rank == 0 ? 100 : 0;
+        for (int k = 0; k < 3; k++)
+            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        boxes_check();
+        ek_destroy(&tasks);
+    }
+}
+
+/* Seeds of all boxes, in an iteration of a MODE; shifted, so that most travel.
+ */
+static void run_mode(enum box_mode mode, const char *on_failure,
+                     ek_status expected)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    CHECK_EQ_INT(ek_options_set(&options, "on_failure", on_failure), EK_OK);
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    field.mode = mode;
+    JOB_STATUS(ek_process(tasks, &report), expected);
+    int64_t run = BOXES * job_size - report.cancelled;
+    CHECK_EQ_INT(report.tasks, run);
+    CHECK_EQ_INT(job_sum(field.at_home + field.away), run);
+    boxes_check();
+    if (job_size > 1 && mode != BOX_STOP && run == BOXES * job_size)
+        CHECK(job_sum(field.dropped) > 0);
+    /* All boxes are as they were, or one further: the next one is as ever. */
+    field.mode = BOX_ADVANCE;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void failed_tasks_return_nothing(void)
+{
+    run_mode(BOX_FAIL, "continue", EK_OK);
+    run_mode(BOX_FAIL, "stop", EK_ERR_TASK);
+}
+
+static void null_tasks_return_nothing(void)
+{
+    run_mode(BOX_SKIP, "stop", EK_OK);
+    run_mode(BOX_DISCARD, "stop", EK_OK);
+}
+
+static void a_stop_loses_no_result(void)
+{
+    run_mode(BOX_STOP, "stop", EK_OK);
+}
+
+/* The next box of this rank, of which a task is spawned where it is. */
+static _Atomic int64_t next_box;
+
+static int spawn_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    int64_t number = job_rank * BOXES + atomic_fetch_add(&next_box, 1);
+    (void)payload, (void)bytes;
+    CHECK_EQ_INT(ek_spawn(worker, *(ek_function *)context, &number,
+                          sizeof number, EK_SPAWN_KEEP),
+                 EK_OK);
+    return 0;
+}
+
+static void spawned_tasks_are_at_home_where_they_were_spawned(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function, spawn;
+    ek_collection *tasks = boxes_collection(&options, 0, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    spawn = job_register(tasks, "spawn", spawn_task, &function);
+    next_box = 0;
+    for (int i = 0; i < BOXES / BOX_RANKS; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, spawn, NULL, 0, NULL), EK_OK);
+    field.nap_us = job_rank == 0 ? 200 : 0;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    /* Kept ones, with their homes. */
+    next_box = 0;
+    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void indices_of_ranges_have_data(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_collection *tasks = boxes_collection(&options, 0, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    int64_t first = job_rank * BOXES;
+    CHECK_EQ_INT(ek_add_range(tasks, function, first, first + BOXES), EK_OK);
+    field.nap_us = job_rank == 0 ? 200 : 0;
+    for (int i = 0; i < 3; i++)
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(job_sum(field.at_home + field.away), 3 * BOXES * job_size);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static int plain_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    CHECK(ek_task_data(worker) == NULL);
+    job_nap(50);
+    return 0;
+}
+
+static void tasks_without_data_run_beside(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    ek_function plain = job_register(tasks, "plain", plain_task, NULL);
+    for (int i = 0; i < BOXES; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, plain, NULL, 0, NULL), EK_OK);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.tasks, 2 * BOXES * job_size);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
+static void late_ranks_give_and_take(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    for (int late = 0; late < job_size; late++) {
+        if (job_rank == late)
+            job_nap(20000);
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    }
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void fetched_tasks_have_their_data(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+#pragma omp parallel num_threads(job_workers) default(none) \
+    shared(tasks, job_workers)
+        {
+            ek_task task = {0};
+            int here = omp_get_thread_num();
+            while (ek_next(tasks, here, &task) == EK_OK && task.worker)
+                box_run(task.worker, box_number(task.payload));
+        }
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
+/* One worker of each rank leaves with a task in its hands. */
+static void what_is_fetched_last_ends_with_the_iteration(void)
+{
+    ek_options options = options_of("none", "return");
+    ek_function function;
+    ek_task task = {0};
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    if (task.worker) {
+        box_run(task.worker, box_number(task.payload));
+        ek_stop(task.worker);
+    }
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void little_memory_is_enough(void)
+{
+    /* For the workers and for the home an input and a result, and a little. */
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK(report.data_held_bytes <= options.data_bytes);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
+/* Without callbacks away, the buffer itself. */
+static int in_place_task(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    int64_t number = box_number(payload), length = box_bytes(number);
+    unsigned char *values = ek_task_data(worker);
+    (void)bytes, (void)context;
+    box_step(number, values ? values : field.boxes[number].values, length);
+    field.advanced[number]++;
+    return 0;
+}
+
+static void in_place_unpack(const ek_data_task *task, const void *buffer,
+                            size_t bytes, void *context)
+{
+    int64_t number = box_of(task);
+    (void)context;
+    CHECK_EQ_INT(bytes, box_bytes(number));
+    memcpy(field.boxes[number].values, buffer, bytes);
+}
+
+static void a_task_may_work_in_the_buffer(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_data_ops ops = box_ops();
+    ops.unpack_input = NULL;
+    ops.pack_result = NULL;
+    ops.unpack_result = in_place_unpack;
+    ops.release = NULL;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    function = job_register(tasks, "in_place", in_place_task, NULL);
+    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    for (int64_t i = 0; i < BOXES; i++) {
+        int64_t number = job_rank * BOXES + i;
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = (job_rank + 1) % job_size;
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+    }
+    for (int i = 0; i < 2; i++)
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+/* What is held here is here, before an iteration and after it. */
+static bool is_held_here(const ek_task_info *task, void *context)
+{
+    int64_t *held = context;
+    CHECK(field.boxes[box_number(task->payload)].values != NULL);
+    ++*held;
+    return true;
+}
+
+static void data_follows_its_tasks(void)
+{
+    static const ek_restore_policy policies[] = {
+        EK_RESTORE_RETAIN,       EK_RESTORE_CENTRALIZED, EK_RESTORE_ORIGINAL,
+        EK_RESTORE_HIERARCHICAL, EK_RESTORE_AUTO,        EK_RESTORE_RETAIN};
+    ek_options options = options_of("random", "follow");
+    ek_function function;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    field.nap_us = job_rank == 0 ? 100 : 0;
+    for (int i = 0; i < 6; i++) {
+        ek_restore_report report = EK_RESTORE_REPORT_INIT;
+        int64_t held = 0;
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        boxes_check();
+        boxes_forget();
+        JOB_STATUS(ek_restore(tasks, policies[i], &report), EK_OK);
+        CHECK_EQ_INT(ek_visit_tasks(tasks, is_held_here, &held), EK_OK);
+        CHECK_EQ_INT(job_sum(held), BOXES * job_size);
+        CHECK_EQ_INT(job_sum(report.data_tasks), job_sum(field.released));
+        CHECK_EQ_INT(job_sum(report.data_bytes), job_sum(field.in_bytes));
+        if (i == 0 && job_size > 1)
+            CHECK(job_sum(field.released) > 0);
+        field.in_bytes = 0;
+    }
+    /* Nobody steals: nothing travels any more. */
+    boxes_forget();
+    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(field.away, 0);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void data_follows_through_little_memory(void)
+{
+    ek_options options = options_of("none", "follow");
+    ek_function function;
+    options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    for (int i = 0; i < 3; i++)
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, argc > 3 ? atoi(argv[3]) : MPI_THREAD_SERIALIZED);
+    JOB_RUN(every_size_travels_and_returns);
+    JOB_RUN(results_are_the_same_by_every_policy);
+    JOB_RUN(failed_tasks_return_nothing);
+    JOB_RUN(null_tasks_return_nothing);
+    JOB_RUN(a_stop_loses_no_result);
+    JOB_RUN(spawned_tasks_are_at_home_where_they_were_spawned);
+    JOB_RUN(indices_of_ranges_have_data);
+    JOB_RUN(tasks_without_data_run_beside);
+    JOB_RUN(late_ranks_give_and_take);
+    JOB_RUN(fetched_tasks_have_their_data);
+    JOB_RUN(what_is_fetched_last_ends_with_the_iteration);
+    JOB_RUN(little_memory_is_enough);
+    JOB_RUN(a_task_may_work_in_the_buffer);
+    JOB_RUN(data_follows_its_tasks);
+    JOB_RUN(data_follows_through_little_memory);
+    return job_result();
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ek_set_data() with bad arguments, ranks that differ in it, and callbacks that
+ * could not do what they are for. */
+#include "boxes.h"
+
+static void check_refusal(ek_status status, ek_status expected,
+                          const char *part)
+{
+    CHECK_EQ_INT(status, expected);
+    CHECK_HAS_TEXT(ek_error_message(), part);
+}
+
+static void bad_arguments_are_refused(void)
+{
+    ek_options options = job_options();
+    options.data_bytes = 1 << 20;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "box", box_task, NULL);
+    ek_data_ops ops = box_ops();
+    ops.bytes_max = 1000;
+    check_refusal(ek_set_data(NULL, function, &ops), EK_ERR_ARG,
+                  "collection is NULL");
+    check_refusal(ek_set_data(tasks, 7, &ops), EK_ERR_ARG,
+                  "function 7 is not registered; allowed: 0 ... 0");
+    check_refusal(ek_set_data(tasks, function, NULL), EK_ERR_ARG,
+                  "ops is NULL");
+    ops.struct_bytes = 8;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "EK_DATA_OPS_INIT");
+    ops.struct_bytes = sizeof ops;
+    ops.bytes_max = ((size_t)1 << 30) + 1;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "bytes_max of 'box' is 1073741825; allowed: 0 ... "
+                  "1073741824");
+    ops.bytes_max = 1 << 20;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG, "data_bytes");
+    ops.bytes_max = 1000;
+    ops.pack_input = NULL;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "'box' has no pack_input");
+    ops = box_ops();
+    ops.bytes_max = 1000;
+    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "'box' has data already");
+    ek_destroy(&tasks);
+}
+
+static void following_needs_its_callbacks(void)
+{
+    ek_options options = job_options();
+    options.data = EK_DATA_FOLLOW;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "box", box_task, NULL);
+    ek_data_ops ops = box_ops();
+    ops.release = NULL;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "has no release, which data=follow needs");
+    ops.release = box_release;
+    ops.unpack_result = NULL;
+    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+                  "has no unpack_result, which data=follow needs");
+    ek_destroy(&tasks);
+}
+
+static ek_status status_inside;
+
+static int set_inside(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    ek_data_ops ops = box_ops();
+    (void)worker, (void)payload, (void)bytes;
+    status_inside = ek_set_data(context, 0, &ops);
+    return 0;
+}
+
+static void data_is_set_between_iterations(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "inside", set_inside, tasks);
+    status_inside = EK_OK;
+    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(status_inside, EK_ERR_STATE);
+    ek_destroy(&tasks);
+}
+
+static void ranks_that_differ_are_told(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "box", box_task, NULL);
+    ek_data_ops ops = box_ops();
+    ops.bytes_max = 1000 + (size_t)(job_rank == job_size - 1);
+    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), job_size > 1 ? EK_ERR_ARG : EK_OK);
+    if (job_size > 1) {
+        CHECK_HAS_TEXT(ek_error_message(),
+                       "on rank 0 function 0 is 'box', with data of at most "
+                       "1000 bytes and pack_input, unpack_input, pack_result, "
+                       "unpack_result, release");
+        CHECK_HAS_TEXT(ek_error_message(), "at most 1001 bytes");
+    }
+    ek_destroy(&tasks);
+}
+
+/* Box 7 of each rank cannot be packed, unpacked, and so on. */
+static size_t fail_to_pack_input(const ek_data_task *task, void *buffer,
+                                 void *context)
+{
+    size_t bytes = box_pack_input(task, buffer, context);
+    return box_of(task) % BOXES == 7 ? EK_DATA_FAILED : bytes;
+}
+
+static size_t pack_too_much(const ek_data_task *task, void *buffer,
+                            void *context)
+{
+    size_t bytes = box_pack_input(task, buffer, context);
+    return box_of(task) % BOXES == 7 ? (size_t)BOX_LARGEST + 1 : bytes;
+}
+
+static void *fail_to_unpack(const ek_data_task *task, void *buffer,
+                            size_t bytes, void *context)
+{
+    return box_of(task) % BOXES == 7
+               ? NULL
+               : box_unpack_input(task, buffer, bytes, context);
+}
+
+static size_t fail_to_pack_result(const ek_data_task *task, void *object,
+                                  void *buffer, void *context)
+{
+    size_t bytes = box_pack_result(task, object, buffer, context);
+    return box_of(task) % BOXES == 7 ? EK_DATA_FAILED : bytes;
+}
+
+/* A task of each rank fails, in these words, and its box is as it was. */
+static void fail_with(const ek_data_ops *ops, const char *words)
+{
+    ek_options options = job_options();
+    ek_function function;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = boxes_collection(&options, 0, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    function = job_register(tasks, "failing", box_task, NULL);
+    CHECK_EQ_INT(ek_set_data(tasks, function, ops), EK_OK);
+    for (int64_t i = 0; i < 10; i++) {
+        int64_t number = job_rank * BOXES + i;
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = (job_rank + 1) % job_size;
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+    }
+    bool fails = job_size > 1;
+    JOB_STATUS(ek_process(tasks, NULL), fails ? EK_ERR_TASK : EK_OK);
+    if (fails)
+        CHECK_HAS_TEXT(ek_error_message(), words);
+    JOB_STATUS(ek_set(tasks, "on_failure", "continue"), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.failed, fails ? job_size : 0);
+    CHECK_EQ_INT(report.tasks, 10 * job_size);
+    for (int64_t i = 0; i < 10; i++)
+        CHECK(box_is_whole(job_rank * BOXES + i,
+                           field.boxes[job_rank * BOXES + i].values,
+                           box_bytes(job_rank * BOXES + i)));
+    const struct box *bad = &field.boxes[job_rank * BOXES + 7];
+    if (fails)
+        CHECK_EQ_INT(bad->values[0], 0);
+    ek_destroy(&tasks);
+}
+
+static void callbacks_may_fail(void)
+{
+    ek_data_ops ops = box_ops();
+    ops.pack_input = fail_to_pack_input;
+    fail_with(&ops, "pack_input");
+    ops = box_ops();
+    ops.pack_input = pack_too_much;
+    fail_with(&ops, "pack_input");
+    ops = box_ops();
+    ops.unpack_input = fail_to_unpack;
+    fail_with(&ops, "unpack_input");
+    ops = box_ops();
+    ops.pack_result = fail_to_pack_result;
+    fail_with(&ops, "pack_result");
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(bad_arguments_are_refused);
+    JOB_RUN(following_needs_its_callbacks);
+    JOB_RUN(data_is_set_between_iterations);
+    JOB_RUN(ranks_that_differ_are_told);
+    JOB_RUN(callbacks_may_fail);
+    return job_result();
+}
