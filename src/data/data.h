@@ -79,8 +79,8 @@ struct eki_data_setup {
 
 /* Of a rank and a phase. */
 struct eki_data_counts {
-    int64_t travelled;           /* tasks that ran here, away from home */
-    int64_t bytes_in, bytes_out; /* inputs and results */
+    int64_t travelled; /* tasks that ran here, away from home, or followed */
+    int64_t bytes_in, bytes_out; /* their inputs and results */
     int64_t bytes_most;          /* held at a time */
 };
 

@@ -75,6 +75,7 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     int rank = engine->topology->rank;
     struct eki_slot *seed = op->seed;
     ek_data_task task = eki_data_task_of(data, seed, true);
+    task.home = rank;
     data->follower.asked--;
     if (op->total < 0) {
         eki_set_rank_error(engine, EK_ERR_TASK,
@@ -82,6 +83,7 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     } else {
         data->setup.calls->unpack_result(data->setup.user, op->ops, &task,
                                          op->buffer, (size_t)op->total);
+        data->counts.travelled++;
         seed->flags &= (uint8_t)~EKI_SLOT_ADOPTED;
         if (eki_data_home(engine, seed) != rank)
             eki_slot_adopt(seed, engine->slot_bytes, rank);

@@ -286,7 +286,6 @@ static bool send_input(struct eki_data *data, struct eki_guest *guest,
         note_part(data, guest->moved < total);
         --*left;
     } while (guest->moved < total);
-    data->counts.bytes_out += total;
     return true;
 }
 
@@ -479,7 +478,6 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
     data->setup.calls->unpack_result(data->setup.user,
                                      &data->ops[slot->function], &task, bytes,
                                      (size_t)count);
-    data->counts.bytes_in += count;
     answer(data, EKI_KIND_KEPT, head->source, head->worker,
            (uint32_t)head->first);
 }
@@ -737,8 +735,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     clear(data);
     bool follows = data->follower.is_wanted && phase->kind == EKI_PHASE_RESTORE;
     data->follower = (struct eki_follower){.is_open = follows};
-    /* What was counted in a process is asked for after restores, too. */
-    if (phase->kind == EKI_PHASE_PROCESS)
+    /* What was counted in a process is asked for after other restores, too. */
+    if (phase->kind == EKI_PHASE_PROCESS || follows)
         data->counts = (struct eki_data_counts){0};
     return protocol->engine->topology->size > 1;
 }
