@@ -113,6 +113,9 @@ bool eki_collection_begin_data(ek_worker *worker)
         worker->counts.data_wait_ns += now - since;
         worker->batch.stamp += now - since;
     }
+    /* What is asked for ahead goes out before the task runs. */
+    if (worker->batch.wants_server)
+        eki_team_poll(worker->engine->stepper, worker);
     return begun != EKI_DATA_FAILED;
 }
 

@@ -192,12 +192,10 @@ static inline void box_unpack_result(const ek_data_task *task,
         memcpy(box->values, buffer, bytes);
     } else {
         CHECK_EQ_INT(bytes, box_result_bytes(number));
-        if (bytes > 0) {
-            CHECK_EQ_INT(values[0], (unsigned char)(box->values[0] + 1));
-            memcpy(box->values, buffer, bytes);
-            box_fill(number, values[0], (int64_t)bytes, box->bytes,
-                     box->values);
-        }
+        unsigned char next = (unsigned char)(box->values[0] + 1);
+        CHECK(bytes == 0 || values[0] == next);
+        memcpy(box->values, buffer, bytes);
+        box_fill(number, next, (int64_t)bytes, box->bytes, box->values);
         field.kept++;
     }
     box_leave();

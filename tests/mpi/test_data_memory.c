@@ -86,9 +86,8 @@ static int use(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* Half of this rank's start on the next one. */
-static void add_tasks(ek_collection *tasks, ek_function function)
+static void add_tasks(ek_collection *tasks, ek_function function, int64_t each)
 {
-    int64_t each = tasks_in_job / job_size;
     for (int64_t i = 0; i < each; i++) {
         int64_t number = job_rank * each + i;
         ek_hint hint = EK_HINT_INIT;
@@ -110,9 +109,13 @@ static void held_bytes_stay_below_their_bound(void)
     ops.pack_input = pack;
     ops.unpack_result = unpack;
     CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    /* Messages and threads have their memory. */
+    add_tasks(tasks, function, 2);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
     int64_t before = status_bytes("VmRSS"), expected = tasks_in_job / 2;
     bool is_marked = reset_mark();
-    add_tasks(tasks, function);
+    add_tasks(tasks, function, tasks_in_job / job_size);
     for (int i = 0; i < 2; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         away = returned = 0;
