@@ -121,14 +121,18 @@ static bool follows(const ek_collection *tasks)
 }
 
 /* Tasks are where they start: fetch their data.  All ranks know of SHARED, this
- * one alone of HERE. */
-static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here)
+ * one alone of HERE.  Seeds whose hint names another rank travel meanwhile, and
+ * are put in order where they arrive. */
+static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here,
+                        enum eki_order order)
 {
     if (shared != EK_OK || !follows(tasks))
         return shared == EK_OK ? here : shared;
     if (here == EK_OK)
         eki_data_follow(tasks->engine);
-    return run_phase(tasks, NULL, here);
+    ek_status status = run_phase(tasks, NULL, here);
+    ek_status ended = settle(tasks, order);
+    return status == EK_OK ? ended : status;
 }
 
 /* Send every task to the rank that added it. */
@@ -142,7 +146,8 @@ static ek_status original(ek_collection *tasks, ek_status status,
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    return follow(tasks, status, settle(tasks, EKI_ORDER_ORIGINAL));
+    return follow(tasks, status, settle(tasks, EKI_ORDER_ORIGINAL),
+                  EKI_ORDER_ORIGINAL);
 }
 
 static bool is_rebalance(ek_restore_policy policy)
@@ -248,7 +253,7 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
         tasks->talk_ns = (double)talk;
     if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
-    return follow(tasks, status, ended);
+    return follow(tasks, status, ended, order_of(tasks));
 }
 
 /* Whether every task stays where it ran, as auto may have chosen for some
@@ -275,7 +280,7 @@ static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
         return original(tasks, status, discarded, moved);
     if (status == EK_OK)
         status = retain(tasks, discarded);
-    return follow(tasks, EK_OK, status);
+    return follow(tasks, EK_OK, status, order_of(tasks));
 }
 
 static ek_restore_policy policy_now(const ek_collection *tasks,

@@ -351,6 +351,28 @@ static void data_follows_through_little_memory(void)
     ek_destroy(&tasks);
 }
 
+/* Tasks that are added before a restore go where their hints say. */
+static void hints_hold_where_data_follows(void)
+{
+    ek_options options = options_of("none", "follow");
+    ek_function function;
+    ek_hint hint = EK_HINT_INIT;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    hint.rank = (job_rank + 1) % job_size;
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    ek_function plain = job_register(tasks, "plain", plain_task, NULL);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    for (int i = 0; i < 10; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, plain, NULL, 0, &hint), EK_OK);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.tasks, (BOXES + 10) * job_size);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, argc > 3 ? atoi(argv[3]) : MPI_THREAD_SERIALIZED);
@@ -369,5 +391,6 @@ int main(int argc, char **argv)
     JOB_RUN(a_task_may_work_in_the_buffer);
     JOB_RUN(data_follows_its_tasks);
     JOB_RUN(data_follows_through_little_memory);
+    JOB_RUN(hints_hold_where_data_follows);
     return job_result();
 }
