@@ -313,11 +313,253 @@ static void long_data_travels(void)
     data_travels_there_and_back(BYTES_MOST);
 }
 
+static void task_at_home_calls_nothing(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 8, 0);
+    lone_seed(&pair.lones[0], 4, 0);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ_INT(pair.value[i], 1);
+        CHECK_EQ_INT(pair.packed[i] + pair.unpacked[i], 0);
+    }
+    pair_close(&pair);
+}
+
+/* Messages to the home stay away: no word that a result is unpacked comes. */
+static void process_waits_for_results(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 8, 0);
+    seed_away(&pair, 1);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    struct lone *away = &pair.lones[1];
+    CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
+    run(&pair, away, eki_worker_take(lone_worker(away)));
+    pair.is_stuck[0] = true;
+    CHECK(!try_end(&pair, 50));
+    CHECK_EQ_INT(pair.unpacked[0], 0);
+    CHECK(!eki_is_idle(lone_worker(away)->words, away->engine->phase));
+    pair.is_stuck[0] = false;
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    check_all(&pair, 1, 1);
+    pair_close(&pair);
+}
+
+static void nothing_returns(uint32_t marks, int dropped)
+{
+    static struct pair pair;
+    pair_open(&pair, 2000, 0);
+    pair.marks = marks;
+    seed_away(&pair, 3);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    pair_end(&pair);
+    check_all(&pair, 3, 0);
+    CHECK_EQ_INT(pair.dropped, dropped);
+    pair_close(&pair);
+}
+
+static void task_that_skips_returns_nothing(void)
+{
+    nothing_returns(EKI_MARK_SKIP, 3);
+}
+
+static void task_that_discards_returns_nothing(void)
+{
+    nothing_returns(EKI_MARK_DISCARD, 3);
+}
+
+/* What the phase ends in, and its text. */
+static void fails(struct pair *pair, const char *text)
+{
+    pair_enter(pair, EKI_PHASE_PROCESS);
+    struct eki_error error = pair_end(pair);
+    CHECK_EQ_INT(error.status, EK_ERR_TASK);
+    CHECK_HAS_TEXT(error.text, text);
+    CHECK_EQ_INT(pair->value[0], 0);
+    pair_close(pair);
+}
+
+static void callbacks_that_fail_make_tasks_fail(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 8, 0);
+    seed_away(&pair, 1);
+    pair.pack_fails = true;
+    fails(&pair, "pack_input has failed on rank 0");
+    pair_open(&pair, BYTES_MOST + 1, 0);
+    seed_away(&pair, 1);
+    fails(&pair, "pack_input returned more than bytes_max on rank 0");
+    pair_open(&pair, 8, 0);
+    seed_away(&pair, 1);
+    pair.unpack_fails = true;
+    fails(&pair, "unpack_input has failed, with data of rank 0");
+    pair_open(&pair, 8, 0);
+    seed_away(&pair, 1);
+    pair.result_fails = true;
+    fails(&pair, "pack_result returned more than bytes_max");
+}
+
+/* Two of three tasks are staged while the first runs, and cancelled. */
+static void stop_cancels_what_is_staged(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 2000, 0);
+    pair.marks = EKI_MARK_STOP;
+    seed_away(&pair, 3);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    struct lone *away = &pair.lones[1];
+    CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
+    run(&pair, away, eki_worker_take(lone_worker(away)));
+    eki_engine_stop(away->engine);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_EQ_INT(pair.unpacked[2], 1);
+    CHECK_EQ_INT(pair.ran[0] + pair.ran[1], 0);
+    CHECK_EQ_INT(pair.unpacked[0] + pair.unpacked[1], 0);
+    CHECK_EQ_INT(pair.packed[1], 1);
+    CHECK(eki_data_check(away->engine) == NULL);
+    pair_close(&pair);
+}
+
+/* Tasks that the worker has asked for are not published; others are. */
+static void staged_task_is_not_published(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 8, 0);
+    struct lone *away = &pair.lones[1];
+    struct ek_worker *worker = lone_worker(away);
+    seed_away(&pair, 3);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
+    away->engine->has_thieves = true;
+    run(&pair, away, eki_worker_take(worker));
+    CHECK_EQ_INT(eki_local_count(&worker->local), 2);
+    CHECK_EQ_INT(eki_local_count_free(&worker->local), 1);
+    eki_worker_publish_now(worker);
+    CHECK_EQ_INT(worker->share.deque.open, 1);
+    CHECK_EQ_INT(eki_local_count(&worker->local), 1);
+    CHECK_EQ_INT(lone_number((struct eki_slot *)worker->share.slots), 0);
+    away->engine->has_thieves = false;
+    pair_end(&pair);
+    check_all(&pair, 3, 1);
+    pair_close(&pair);
+}
+
+/* Of tasks spawned on top of one that is staged all may be published. */
+static void staged_task_makes_way_for_spawned_ones(void)
+{
+    struct eki_local local;
+    unsigned char shown[4 * LONE_SLOT];
+    eki_local_init(&local, LONE_SLOT);
+    for (uint64_t i = 0; i < 3; i++)
+        lone_fill_slot(eki_local_push(&local), i);
+    eki_local_hold(&local, local.stack + LONE_SLOT);
+    lone_fill_slot(eki_local_push(&local), 3);
+    CHECK_EQ_INT(eki_local_count_free(&local), 1);
+    eki_local_lift_held(&local);
+    CHECK_EQ_INT(eki_local_count_free(&local), 2);
+    eki_local_publish(&local, shown, 2);
+    CHECK_EQ_INT(lone_number((struct eki_slot *)shown), 0);
+    CHECK_EQ_INT(lone_number((struct eki_slot *)(shown + LONE_SLOT)), 3);
+    CHECK_EQ_INT(lone_number((struct eki_slot *)local.stack_bottom), 1);
+    CHECK(eki_local_check(&local) == NULL);
+    eki_local_free(&local);
+}
+
+/* One input and one result of the worker, and of the home, fit. */
+static void smallest_budget_is_enough(void)
+{
+    static struct pair pair;
+    pair_open(&pair, BYTES_MOST, 4 * BYTES_MOST);
+    seed_away(&pair, 8);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    check_all(&pair, 8, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        const struct eki_engine *engine = pair.lones[rank].engine;
+        CHECK(eki_data_counts_of(engine).bytes_most <= 4 * BYTES_MOST);
+        CHECK(eki_data_counts_of(engine).bytes_most >= BYTES_MOST);
+        CHECK(eki_data_check(engine) == NULL);
+    }
+    pair_close(&pair);
+}
+
+static void budget_that_is_too_small_is_refused(void)
+{
+    struct lone lone;
+    struct eki_data_setup setup = {.calls = &calls,
+                                   .budget_bytes = 4 * BYTES_MOST - 1};
+    ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES_MOST};
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    CHECK_EQ_INT(eki_data_join(lone.engine, &setup), EK_OK);
+    CHECK_EQ_INT(eki_data_set(lone.engine, 0, &ops), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "option data_bytes allows 23999");
+    CHECK(eki_data_ops_of(lone.engine, 0) == NULL);
+    lone_close(&lone);
+}
+
+/* Rank 1 becomes the home of what lies there, and gives it back. */
+static void data_follows_and_returns(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 3000, 0);
+    seed_away(&pair, 5);
+    lone_seed(&pair.lones[0], 1, 5);
+    for (int rank = 0; rank < 2; rank++)
+        eki_data_follow(pair.lones[rank].engine);
+    pair_enter(&pair, EKI_PHASE_RESTORE);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_EQ_INT(pair.released, 5);
+    const struct eki_engine *engine = pair.lones[1].engine;
+    struct eki_local *local = &lone_worker(&pair.lones[1])->local;
+    for (int i = 0; i < 5; i++) {
+        struct eki_slot *slot = eki_slot_at(local->seeds, i, LONE_SLOT);
+        CHECK_EQ_INT(pair.moved_in[i], 1);
+        CHECK_EQ_INT(eki_data_home(engine, slot), 1);
+    }
+    CHECK_EQ_INT(pair.moved_in[5], 0);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_EQ_INT(pair.packed[0], 1);
+    pair_close(&pair);
+}
+
+static void follower_goes_back_to_the_id(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 3000, 0);
+    struct eki_slot *slot = lone_seed_at(&pair.lones[0], 0, 7);
+    eki_slot_adopt(slot, LONE_SLOT, 1);
+    CHECK_EQ_INT(eki_data_home(pair.lones[0].engine, slot), 1);
+    for (int rank = 0; rank < 2; rank++)
+        eki_data_follow(pair.lones[rank].engine);
+    pair_enter(&pair, EKI_PHASE_RESTORE);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_EQ_INT(pair.moved_in[7], 1);
+    CHECK_EQ_INT(slot->flags & EKI_SLOT_ADOPTED, 0);
+    CHECK_EQ_INT(eki_data_home(pair.lones[0].engine, slot), 0);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     RUN(one_byte_travels);
     RUN(bytes_of_one_message_travel);
     RUN(one_byte_more_needs_several_messages);
     RUN(long_data_travels);
+    RUN(task_at_home_calls_nothing);
+    RUN(process_waits_for_results);
+    RUN(task_that_skips_returns_nothing);
+    RUN(task_that_discards_returns_nothing);
+    RUN(callbacks_that_fail_make_tasks_fail);
+    RUN(stop_cancels_what_is_staged);
+    RUN(staged_task_is_not_published);
+    RUN(staged_task_makes_way_for_spawned_ones);
+    RUN(smallest_budget_is_enough);
+    RUN(budget_that_is_too_small_is_refused);
+    RUN(data_follows_and_returns);
+    RUN(follower_goes_back_to_the_id);
     return check_result();
 }
