@@ -62,7 +62,8 @@ static struct eki_data_op *take_place(struct eki_carrier *carrier)
 
 struct eki_data_op *eki_carrier_ask(struct eki_data *data,
                                     struct eki_carrier *carrier,
-                                    const struct eki_slot *slot, uint64_t now)
+                                    const struct eki_slot *slot, uint64_t now,
+                                    uint64_t expected_ns)
 {
     const struct eki_engine *engine = data->protocol.engine;
     const ek_data_ops *ops = &data->ops[slot->function];
@@ -83,7 +84,8 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
         .slot = eki_slot_at(carrier->slots, place, engine->slot_bytes),
         .ops = ops,
         .buffer = buffer,
-        .since = now};
+        .since = now,
+        .expected_ns = expected_ns};
     eki_slot_copy(op->slot, slot, engine->slot_bytes);
     charge(data, carrier, op, (int64_t)ops->bytes_max);
     eki_op_set(op, EKI_DATA_ASKED);
@@ -149,14 +151,6 @@ static bool is_ahead(const struct eki_carrier *carrier)
             carrier->staged_ns >= STAGED_AHEAD * fetch_ns);
 }
 
-/* What a task will take, about. */
-static uint64_t expected_ns(const struct ek_worker *worker,
-                            const struct eki_slot *slot)
-{
-    uint64_t ns = eki_bin_ns(slot->bin);
-    return ns > 0 ? ns : worker->batch.task_ns;
-}
-
 /* Look at the next task; false: no more can be staged. */
 static bool stage_one(struct ek_worker *worker, struct eki_data *data,
                       struct eki_carrier *carrier, unsigned char *at,
@@ -171,10 +165,10 @@ static bool stage_one(struct ek_worker *worker, struct eki_data *data,
     if (!eki_data_ops_of(engine, slot->function) ||
         eki_data_home(engine, slot) == engine->topology->rank)
         return true;
-    struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now);
+    struct eki_data_op *op = eki_carrier_ask(
+        data, carrier, slot, now, eki_worker_expected_ns(worker, slot) + 1);
     if (!op)
         return false;
-    op->expected_ns = expected_ns(worker, slot);
     carrier->places[carrier->staged++] = (uint8_t)(op - carrier->ops);
     carrier->staged_ns += op->expected_ns;
     worker->batch.wants_server = true;
@@ -230,7 +224,7 @@ static enum eki_data_begun ask_for_running(struct ek_worker *worker,
     if (!carrier->running) {
         if (!take_place(carrier) || !has_room(data, carrier, 0, 0))
             return EKI_DATA_WAITS;
-        carrier->running = eki_carrier_ask(data, carrier, slot, now);
+        carrier->running = eki_carrier_ask(data, carrier, slot, now, 0);
     }
     if (!carrier->running) {
         eki_worker_fail(worker, EK_ERR_NOMEM, "no memory for its input");

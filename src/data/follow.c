@@ -48,7 +48,7 @@ void eki_follower_step(struct eki_data *data, uint64_t now)
         follower->seed = NULL;
         if (!is_to_move(engine, slot))
             continue;
-        struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now);
+        struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now, 0);
         if (!op) {
             follower->seed = slot;
             if (follower->asked == 0)

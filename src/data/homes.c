@@ -38,6 +38,14 @@ static bool grow_ops(struct eki_data *data, int function)
     memset(ops + data->op_room, 0,
            (size_t)(room - data->op_room) * sizeof *ops);
     data->ops = ops;
+    _Atomic int64_t *moved =
+        eki_realloc((void *)data->moved, (size_t)room, sizeof *moved);
+    if (!moved)
+        return false;
+    for (int f = data->op_room; f < room; f++)
+        /* relaxed: handed on by the start of the team. */
+        atomic_store_explicit(&moved[f], 0, memory_order_relaxed);
+    data->moved = moved;
     data->op_room = room;
     return true;
 }

@@ -41,7 +41,7 @@ struct eki_data_op {
     int64_t total;         /* bytes; of an input, too: why there is none */
     int64_t moved;         /* bytes that have come, or gone */
     uint64_t since;        /* when it was asked for */
-    uint64_t expected_ns;  /* of a staged task */
+    uint64_t expected_ns;  /* that a staged task will take; 0: it is not */
     bool is_sent, is_given;
     struct eki_slot *seed; /* of a restore: where its home is noted */
 };
@@ -105,8 +105,13 @@ struct eki_follower {
 struct eki_data {
     struct eki_protocol protocol;
     struct eki_data_setup setup;
-    ek_data_ops *ops; /* [op_room], by function; struct_bytes 0: none */
+    ek_data_ops *ops;       /* [op_room], by function; struct_bytes 0: none */
+    _Atomic int64_t *moved; /* [op_room]: bytes of an input or a result, about;
+                               written by the server */
     int op_room;
+    /* Picoseconds that a byte takes to travel, about; 0: not known; written by
+     * the server. */
+    _Atomic int64_t byte_ps;
     int64_t bytes_max;       /* of all functions */
     int64_t part, home_part; /* of the budget: for a worker, for the home */
     struct eki_carrier *carriers; /* [workers_here] */
@@ -151,10 +156,12 @@ ek_data_task eki_data_task_of(const struct eki_data *data,
 /* Bytes of the rank are in use from now on, or no more. */
 void eki_data_charge(struct eki_data *data, int64_t bytes);
 
-/* Start to ask for the data of SLOT; NULL: no free place, or no memory. */
+/* Start to ask for the data of SLOT, of a staged task that will take
+ * EXPECTED_NS, or of another: 0; NULL: no free place, or no memory. */
 struct eki_data_op *eki_carrier_ask(struct eki_data *data,
                                     struct eki_carrier *carrier,
-                                    const struct eki_slot *slot, uint64_t now);
+                                    const struct eki_slot *slot, uint64_t now,
+                                    uint64_t expected_ns);
 /* The server has to send something for an operation. */
 void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
                       const struct eki_data_op *op);

@@ -7,8 +7,12 @@
 enum {
     /* Messages that one step sends: others need buffers, too. */
     SENDS_MOST = 32,
-    /* Of fetching times, the weight of the last one is 1 / this. */
+    /* Of these means, the weight of the last one is 1 / this. */
     FETCH_WEIGHT = 4,
+    MOVED_WEIGHT = 8,
+    BYTE_PS_WEIGHT = 8,
+    /* As much as a message tells. */
+    BYTE_PS_MOST = 1 << 29,
     FIRST_ROOM = 16
 };
 
@@ -92,6 +96,31 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* An input or a result of FUNCTION has so many bytes. */
+static void note_moved(struct eki_data *data, int function, int64_t bytes)
+{
+    _Atomic int64_t *moved = &data->moved[function];
+    /* relaxed, both: a guess, which the server alone writes. */
+    int64_t old = atomic_load_explicit(moved, memory_order_relaxed);
+    atomic_store_explicit(moved,
+                          old == 0 ? bytes : old + (bytes - old) / MOVED_WEIGHT,
+                          memory_order_relaxed);
+}
+
+/* A byte took so long, here or elsewhere; most of what makes it longer hides
+ * behind tasks, so that short times count at once, long ones little. */
+static void note_byte_ps(struct eki_data *data, int64_t ps)
+{
+    /* relaxed, both: a guess, which the server alone writes. */
+    int64_t old = atomic_load_explicit(&data->byte_ps, memory_order_relaxed);
+    if (ps == 0)
+        return;
+    atomic_store_explicit(
+        &data->byte_ps,
+        old == 0 || ps < old ? ps : old + (ps - old) / BYTE_PS_WEIGHT,
+        memory_order_relaxed);
+}
+
 /* What workers here want. */
 
 static bool send_ask(struct eki_data *data, const struct ek_worker *worker,
@@ -103,7 +132,10 @@ static bool send_ask(struct eki_data *data, const struct ek_worker *worker,
         return false;
     memcpy(message->body, op->slot, bytes);
     message->head.count = 1;
-    message->head.detail = op->seed != NULL;
+    /* relaxed: a guess. */
+    message->head.detail =
+        (op->seed != NULL) +
+        2 * (int32_t)atomic_load_explicit(&data->byte_ps, memory_order_relaxed);
     post(data, message, worker->id, op->number, op->home);
     return true;
 }
@@ -256,11 +288,13 @@ static void pack(struct eki_data *data, struct eki_guest *guest)
     size_t bytes = data->setup.calls->pack_input(data->setup.user, ops, &task,
                                                  guest->buffer);
     guest->is_packed = true;
-    if (bytes <= ops->bytes_max)
+    if (bytes <= ops->bytes_max) {
         guest->total = (int64_t)bytes;
-    else
-        guest->total =
-            bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
+        note_moved(data, slot->function, guest->total);
+        return;
+    }
+    guest->total =
+        bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
 }
 
 /* Send what there are buffers for; true: all of it. */
@@ -447,13 +481,15 @@ static enum eki_taken take_ask(struct eki_data *data,
     bool is_alike = head->signature == engine->signature;
     if (!fits_asker(&decode, head) ||
         !eki_fits_body(&decode, head, 1, engine->slot_bytes) ||
-        !eki_fits_one(&decode, "new home", head->detail, is_restore) ||
+        !eki_fits_one(&decode, "new home", head->detail & 1, is_restore) ||
+        !eki_fits(&decode, "time of a byte", head->detail, 0, INT32_MAX) ||
         (is_alike && !fits_task(&decode, message)))
         return EKI_REFUSED;
     struct eki_guest *guest = make_guest(data, message);
     if (!guest)
         return EKI_NO_MEMORY;
-    guest->is_new = head->detail;
+    guest->is_new = head->detail & 1;
+    note_byte_ps(data, head->detail / 2);
     guest->is_packed = !is_alike;
     guest->total = EKI_INPUT_FAILED;
     add_guest(&data->asks, guest);
@@ -478,6 +514,7 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
     data->setup.calls->unpack_result(data->setup.user,
                                      &data->ops[slot->function], &task, bytes,
                                      (size_t)count);
+    note_moved(data, slot->function, count);
     answer(data, EKI_KIND_KEPT, head->source, head->worker,
            (uint32_t)head->first);
 }
@@ -601,6 +638,10 @@ static void end_input(struct eki_data *data, struct eki_carrier *carrier,
         old == 0 ? took : old - old / FETCH_WEIGHT + took / FETCH_WEIGHT,
         memory_order_relaxed);
     data->counts.bytes_in += op->total > 0 ? op->total : 0;
+    /* A task has waited for just this one. */
+    if (op->total > 0 && op->expected_ns == 0 && !op->seed)
+        note_byte_ps(data,
+                     least((int64_t)took * 1000 / op->total, BYTE_PS_MOST));
     if (op->seed)
         eki_follower_take(data, op);
     else
@@ -751,6 +792,22 @@ static bool may_idle(const struct eki_protocol *protocol,
            (worker->here != 0 || eki_follower_is_done(data));
 }
 
+static uint64_t weigh(const struct eki_protocol *protocol,
+                      const struct eki_slot *slot)
+{
+    const struct eki_data *data = (const struct eki_data *)protocol;
+    if (!eki_data_ops_of(protocol->engine, slot->function))
+        return 0;
+    /* relaxed, both: guesses. */
+    int64_t bytes = atomic_load_explicit(&data->moved[slot->function],
+                                         memory_order_relaxed);
+    int64_t byte_ps =
+        atomic_load_explicit(&data->byte_ps, memory_order_relaxed);
+    /* There and back. */
+    return (uint64_t)(2 * bytes * byte_ps / 1000) *
+           (uint64_t)eki_slot_tasks(slot);
+}
+
 static void tell(const struct eki_protocol *protocol, uint64_t now,
                  uint64_t waited, char *text, size_t bytes)
 {
@@ -783,6 +840,7 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(data->carriers);
     eki_free(data->answers);
     eki_free(data->ops);
+    eki_free((void *)data->moved);
     eki_free(data);
 }
 
@@ -797,4 +855,5 @@ const struct eki_protocol_ops eki_data_ops = {
     .step = step,
     .end_task = eki_carrier_end,
     .may_idle = may_idle,
+    .weigh = weigh,
     .tell = tell};

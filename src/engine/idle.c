@@ -208,6 +208,12 @@ static bool take_absent(struct ek_worker *worker)
     return false;
 }
 
+static bool is_of_this_rank(const struct eki_engine *engine, int deque)
+{
+    int here = deque - engine->topology->node_first;
+    return here >= 0 && here < engine->topology->workers_here;
+}
+
 /* Whether tasks of a deque may run here.  The words of who has it are looked at
  * once in a phase, because they lie on another line. */
 static bool is_trusted(struct ek_worker *worker, int deque)
@@ -217,6 +223,9 @@ static bool is_trusted(struct ek_worker *worker, int deque)
         return true;
     if (!eki_is_alike(engine, eki_words_behind(engine, deque)))
         return false;
+    /* Which may change at any time. */
+    if (engine->keeper && !is_of_this_rank(engine, deque))
+        return !eki_stays(engine, deque);
     worker->search.trusted[deque] = engine->phase;
     return true;
 }

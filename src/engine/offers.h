@@ -46,6 +46,14 @@ static inline int eki_server_deque(const struct eki_engine *engine)
     return engine->topology->node_workers + engine->topology->node_index;
 }
 
+/* Whether what a deque shows is not worth moving to another rank; what was
+ * brought has moved already. */
+static inline bool eki_stays(const struct eki_engine *engine, int deque)
+{
+    return deque < engine->topology->node_workers &&
+           eki_is_set(&eki_words_of(engine, deque)->stays, engine->phase);
+}
+
 /* Slots of a deque of the node. */
 unsigned char *eki_slots_of(const struct eki_engine *engine, int deque);
 

@@ -7,10 +7,10 @@
  *
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
- * Threads.  seek, end_task, may_idle, cancel, due, calls, awaits: the worker's
- * (cancel of a worker without thread: whoever stands in for it).  take, step,
- * may_vote: the server's.  All others: the calling thread while nothing is
- * stepped.
+ * Threads.  seek, end_task, may_idle, weigh, cancel, due, calls, awaits: the
+ * worker's (cancel of a worker without thread: whoever stands in for it).
+ * take, step, may_vote: the server's.  All others: the calling thread while
+ * nothing is stepped.
  */
 #ifndef EKI_ENGINE_PROTOCOL_H
 #define EKI_ENGINE_PROTOCOL_H
@@ -21,6 +21,7 @@
 struct eki_engine;
 struct eki_phase;
 struct eki_protocol;
+struct eki_slot;
 
 /*
  * Protocols are served in this order in each step of a server: what carries
@@ -87,6 +88,10 @@ struct eki_protocol_ops {
                      const struct ek_worker *worker);
     /* The phase was stopped: give WORKER back what is hidden from it. */
     void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
+    /* How long the data of a task takes to travel; of one protocol, which has
+     * may_idle. */
+    uint64_t (*weigh)(const struct eki_protocol *protocol,
+                      const struct eki_slot *slot);
     /* When a worker that waits gets on by time alone; UINT64_MAX: never. */
     uint64_t (*due)(const struct eki_protocol *protocol,
                     const struct ek_worker *worker);

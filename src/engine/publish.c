@@ -11,7 +11,9 @@ enum {
     SPAWN_SLOTS = 32,
     /* A spawn does not replace a publication in which thieves still find so
      * many tasks: each of some five of them finds a block. */
-    VISIBLE_ENOUGH = 16
+    VISIBLE_ENOUGH = 16,
+    /* Of tasks that are shown, so many are weighed. */
+    WEIGHED = 16
 };
 
 void eki_worker_store(struct ek_worker *worker)
@@ -49,17 +51,18 @@ EKI_COLD static int64_t clip_held(struct eki_local *local, int64_t n)
 /* Fill a free buffer with the N oldest tasks, as far as there is room; how many
  * are to be published. */
 static int64_t fill(struct eki_local *local, struct eki_share *share,
-                    const struct eki_deque_shared *shared, int64_t n)
+                    const struct eki_deque_shared *shared, int64_t n,
+                    unsigned char **slots)
 {
     uint32_t first = 0;
     int64_t room = eki_deque_room(&share->deque, shared, &first);
+    *slots = share->slots + (size_t)first * local->slot_bytes;
     if (n > room)
         n = room;
     if (EKI_UNLIKELY(local->is_held))
         n = clip_held(local, n);
     if (n > 0)
-        eki_local_publish(local,
-                          share->slots + (size_t)first * local->slot_bytes, n);
+        eki_local_publish(local, *slots, n);
     return n;
 }
 
@@ -73,12 +76,35 @@ static int64_t count_waiting(const struct eki_local *local, bool is_running)
     return waiting < most ? waiting : most;
 }
 
+/* Say whether the N tasks that are shown take longer to run than to move to
+ * another rank. */
+EKI_COLD static void weigh(struct ek_worker *worker, unsigned char *slots,
+                           int64_t n)
+{
+    const struct eki_engine *engine = worker->engine;
+    uint64_t runs = 0, moves = 0;
+    for (int64_t i = 0; i < n; i += n / WEIGHED + 1) {
+        const struct eki_slot *slot =
+            eki_slot_at(slots, i, worker->local.slot_bytes);
+        runs += eki_worker_expected_ns(worker, slot) *
+                (uint64_t)eki_slot_tasks(slot);
+        moves += engine->keeper->ops->weigh(engine->keeper, slot);
+    }
+    /* relaxed: a hint. */
+    atomic_store_explicit(&worker->words->stays,
+                          moves > runs ? engine->phase : 0,
+                          memory_order_relaxed);
+}
+
 /* Whether there was room. */
 static bool publish(struct ek_worker *worker, int64_t n)
 {
-    n = fill(&worker->local, &worker->share, &worker->words->deque, n);
+    unsigned char *slots;
+    n = fill(&worker->local, &worker->share, &worker->words->deque, n, &slots);
     if (n == 0)
         return false;
+    if (EKI_UNLIKELY(worker->engine->keeper))
+        weigh(worker, slots, n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
@@ -201,7 +227,8 @@ void eki_server_show(struct eki_engine *engine, bool again)
             return;
         eki_local_take_back(local, eki_deque_acquire(&share->deque, shared));
     }
-    int64_t n = fill(local, share, shared, eki_local_count(local));
+    unsigned char *slots;
+    int64_t n = fill(local, share, shared, eki_local_count(local), &slots);
     if (n > 0)
         eki_deque_publish(&share->deque, shared, (uint32_t)n);
 }

@@ -101,6 +101,8 @@ struct eki_worker_words {
     _Atomic uint64_t created, executed; /* cumulative */
     _Atomic uint64_t idle;              /* phase in which it is idle now */
     _Atomic uint64_t roll;              /* that it has answered */
+    _Atomic uint64_t stays; /* phase in which what it shows takes longer to
+                               move to another rank than to run */
     struct eki_deque_shared deque;
     struct eki_errors errors;
     /* What its tasks took in processes, by parity, all and the longest, when it

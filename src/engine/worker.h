@@ -211,6 +211,14 @@ static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
     return (struct eki_slot *)(top - local->slot_bytes);
 }
 
+/* What a task will take, about. */
+static inline uint64_t eki_worker_expected_ns(const struct ek_worker *worker,
+                                              const struct eki_slot *slot)
+{
+    uint64_t ns = eki_bin_ns(slot->bin);
+    return ns > 0 ? ns : worker->batch.task_ns;
+}
+
 /* Whether a long task may begin, as a batch of its own; a range may not. */
 static inline bool eki_worker_may_begin(struct ek_worker *worker,
                                         const struct eki_slot *slot)

@@ -52,7 +52,8 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
             uint32_t visible = eki_deque_visible(kind, engine->capacity,
                                                  eki_deque_of(engine, i));
             if (visible > most &&
-                eki_is_alike(engine, eki_words_behind(engine, i))) {
+                eki_is_alike(engine, eki_words_behind(engine, i)) &&
+                !eki_stays(engine, i)) {
                 most = visible;
                 fullest = i;
             }

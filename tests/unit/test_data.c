@@ -543,6 +543,47 @@ static void follower_goes_back_to_the_id(void)
     pair_close(&pair);
 }
 
+/* What a thief of the other rank is answered, whose tasks took NS each and
+ * whose data of 4000 bytes takes 4 us there and 4 us back. */
+static enum eki_kind answer_to_thief(uint64_t ns)
+{
+    static struct pair pair;
+    pair_open(&pair, 4000, 0);
+    struct lone *home = &pair.lones[0];
+    const struct eki_engine *engine = home->engine;
+    lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    /* An ASK that says so: a nanosecond a byte. */
+    struct eki_message *message = lone_message(home, EKI_KIND_ASK);
+    message->head.worker = 1;
+    message->head.first = EKI_DATA_OPS_MOST;
+    message->head.detail = 2 * 1000;
+    message->head.count = 1;
+    message->head.bytes = LONE_SLOT;
+    lone_fill_slot((struct eki_slot *)message->body, 7);
+    lone_serve(home);
+    CHECK_EQ_INT(lone_count(home, EKI_KIND_INPUT), 5);
+    lone_forget(home);
+    lone_end_root(home, 0, 0);
+    lone_forget(home);
+    for (uint64_t i = 0; i < 8; i++)
+        lone_seed_at(home, 0, i)->bin = eki_bin_of(ns);
+    lone_skip(home);
+    lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    message = lone_message(home, EKI_KIND_REQUEST);
+    lone_serve(home);
+    CHECK_EQ_INT(home->sent_count, 1);
+    enum eki_kind kind = (enum eki_kind)lone_sent_head(home, 0)->kind;
+    CHECK_EQ_INT(eki_stays(engine, 0), kind == EKI_KIND_NONE);
+    pair_close(&pair);
+    return kind;
+}
+
+static void task_is_stolen_where_it_is_worth_its_bytes(void)
+{
+    CHECK_EQ_INT(answer_to_thief(7000), EKI_KIND_NONE);
+    CHECK_EQ_INT(answer_to_thief(9000), EKI_KIND_TASKS);
+}
+
 int main(void)
 {
     RUN(one_byte_travels);
@@ -561,5 +602,6 @@ int main(void)
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
     RUN(follower_goes_back_to_the_id);
+    RUN(task_is_stolen_where_it_is_worth_its_bytes);
     return check_result();
 }
