@@ -71,6 +71,11 @@ void trial_add(struct trial *trial, double seconds,
         samples->tile_gets += process->tile_gets;
         samples->tile_hits += process->tile_hits;
         samples->tile_bytes += process->tile_bytes;
+        samples->travelled += process->travelled;
+        samples->data_in_bytes += process->data_in_bytes;
+        samples->data_out_bytes += process->data_out_bytes;
+        samples->data_callback_s += process->data_callback_s;
+        samples->data_wait_s += process->data_wait_s;
     }
     samples->last = *process;
 }
@@ -152,6 +157,32 @@ static void print_tiles(const struct comparison *comparison,
                (double)of->tile_bytes * 1e-6 / of->later,
                100 * (double)of->tile_hits / fmax((double)of->tile_gets, 1),
                100 * of->tile_wait_s / of->work_s);
+    }
+}
+
+/* Data of tasks that went between ranks; nothing where none did. */
+static void print_data(const struct comparison *comparison,
+                       const struct samples *samples)
+{
+    static const char titles[] = "%-*s %9s %9s %9s %9s %9s\n";
+    int64_t travelled = 0;
+    for (int i = 0; i < comparison->modes->count; i++)
+        travelled += samples[i].travelled;
+    if (travelled == 0 || !is_first_rank())
+        return;
+    printf("\nper iteration >= 2\n");
+    printf(titles, name_width(comparison), "", "travelled", "inputs", "results",
+           "callbacks", "waiting");
+    printf(titles, name_width(comparison), "mode", "tasks", "MB", "MB", "ms",
+           "ms");
+    for (int i = 0; i < comparison->modes->count; i++) {
+        const struct samples *of = &samples[i];
+        printf("%-*s %9.1f %9.3f %9.3f %9.3f %9.3f\n", name_width(comparison),
+               name_of(comparison, i), (double)of->travelled / of->later,
+               1e-6 * (double)of->data_in_bytes / of->later,
+               1e-6 * (double)of->data_out_bytes / of->later,
+               1e3 * of->data_callback_s / of->later,
+               1e3 * of->data_wait_s / of->later);
     }
 }
 
@@ -246,11 +277,13 @@ bool comparison_run(const struct comparison *comparison,
     }
     unsetenv("EVENKEEL_RESTORE");
     unsetenv("EVENKEEL_STEAL");
+    unsetenv("EVENKEEL_DATA");
     bool is_good = true;
     for (int round = 0; is_good && round < comparison->rounds; round++)
         is_good = run_round(comparison, round, samples, &base, message);
     if (is_good) {
         print_tiles(comparison, samples);
+        print_data(comparison, samples);
         print_end(&base);
     }
     for (int i = 0; i < rows; i++) {

@@ -66,6 +66,8 @@ struct samples {
     /* Sums over these others. */
     double efficiency, speed, cpu_s, work_s, tile_wait_s;
     int64_t tile_gets, tile_hits, tile_bytes;
+    double data_callback_s, data_wait_s;
+    int64_t travelled, data_in_bytes, data_out_bytes;
     ek_process_report first; /* of the last round: iteration 1 ... */
     ek_process_report last;  /* ... and the last one */
 };
@@ -98,8 +100,8 @@ void trial_end(struct trial *trial, double value, bool is_converged);
 
 /**
  * Run every mode, whatever the environment says of policies, in each round and
- * print what each took, in the last one; and where tiles went between nodes how
- * many.
+ * print what each took, in the last one; and where tiles went between nodes, or
+ * data of tasks between ranks, how much.
  *
  * @return false with a message when a mode failed or values differ.
  *

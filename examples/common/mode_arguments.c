@@ -64,5 +64,5 @@ void mode_arguments_help(const struct command_line *line, FILE *stream)
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
             "win over --policy\nand --steal; with --compare not "
-            "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n");
+            "EVENKEEL_RESTORE, EVENKEEL_STEAL and\nEVENKEEL_DATA.\n");
 }

@@ -4,27 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct mode compared_modes[] = {
-    {"static", "original", "none", false, false},
-    {"counter", "original", "counter", true, false},
-    {"StealAll", "original", "random", true, true},
-    {"Steal", "original", "random", false, false},
-    {"StealRet", "retain", "random", false, false},
-    {"centralized", "centralized", "none", false, false},
-    {"hierarchical", "hierarchical", "none", false, false},
-    {"central.-12", "centralized-hpdc12", "none", false, false},
-    {"hierarch.-12", "hierarchical-hpdc12", "none", false, false},
-    {"auto", "auto", "random", false, false},
+static const struct mode usual_modes[] = {
+    {"static", "original", "none", false, false, false, false},
+    {"counter", "original", "counter", true, false, false, false},
+    {"StealAll", "original", "random", true, true, false, false},
+    {"Steal", "original", "random", false, false, false, false},
+    {"StealRet", "retain", "random", false, false, false, false},
+    {"centralized", "centralized", "none", false, false, false, false},
+    {"hierarchical", "hierarchical", "none", false, false, false, false},
+    {"central.-12", "centralized-hpdc12", "none", false, false, false, false},
+    {"hierarch.-12", "hierarchical-hpdc12", "none", false, false, false, false},
+    {"auto", "auto", "random", false, false, false, false},
 };
 
-enum {
-    COMPARED = sizeof compared_modes / sizeof *compared_modes
-};
+static const struct mode *compared_modes = usual_modes;
+static int compared_count = sizeof usual_modes / sizeof *usual_modes;
+
+void modes_use(const struct mode *modes, int count)
+{
+    compared_modes = modes;
+    compared_count = count;
+}
 
 struct mode mode_find(const char *name, const char *steal)
 {
     struct mode mode = {.name = name, .restore = name};
-    for (int i = 0; i < COMPARED; i++) {
+    for (int i = 0; i < compared_count; i++) {
         if (strcmp(name, compared_modes[i].name) == 0)
             mode = compared_modes[i];
     }
@@ -54,9 +59,10 @@ bool modes_read(const char *text, mode_check_fn *check, struct mode_list *list,
 {
     *list = (struct mode_list){0};
     if (!text) {
-        list->modes = allocate(COMPARED, sizeof *list->modes);
-        list->count = COMPARED;
-        memcpy(list->modes, compared_modes, sizeof compared_modes);
+        list->modes = allocate((size_t)compared_count, sizeof *list->modes);
+        list->count = compared_count;
+        memcpy(list->modes, compared_modes,
+               (size_t)compared_count * sizeof *list->modes);
         return true;
     }
     /* Each word, and again its first part. */
@@ -89,7 +95,7 @@ const char *mode_names(void)
 {
     static char names[200];
     size_t bytes = 0;
-    for (int i = 0; i < COMPARED && bytes < sizeof names; i++)
+    for (int i = 0; i < compared_count && bytes < sizeof names; i++)
         bytes += (size_t)snprintf(names + bytes, sizeof names - bytes, "%s%s",
                                   i > 0 ? ", " : "", compared_modes[i].name);
     return names;
@@ -99,10 +105,13 @@ void modes_help(FILE *stream)
 {
     fprintf(stream, "\nModes of --compare, and their restore and steal "
                     "policies:\n");
-    for (int i = 0; i < COMPARED; i++) {
+    for (int i = 0; i < compared_count; i++) {
         const struct mode *mode = &compared_modes[i];
         fprintf(stream, "  %-14s %s, %s%s\n", mode->name, mode->restore,
                 mode->steal,
-                mode->is_anew ? "; all tasks anew in each iteration" : "");
+                mode->is_by_hand   ? "; work is moved by hand"
+                : mode->has_follow ? "; data moves for good"
+                : mode->is_anew    ? "; all tasks anew in each iteration"
+                                   : "");
     }
 }

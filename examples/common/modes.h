@@ -17,7 +17,12 @@ struct mode {
     bool is_anew;   /* all tasks anew in every iteration, as loops over a shared
                        counter do */
     bool has_nulls; /* also null tasks that are known as such from the start */
+    bool is_by_hand; /* the program moves work itself */
+    bool has_follow; /* data of tasks stays where these are retained */
 };
+
+/** Compare these instead; borrowed.  Before a command line is read. */
+void modes_use(const struct mode *modes, int count);
 
 /** What --compare and --modes say to --policy and --steal. */
 #define MODES_OWN_POLICIES                                        \
