@@ -4,7 +4,7 @@
  * against a model of a few lines, and by messages on one to four ranks, which
  * come in any order that their pairs allow.
  */
-#include "lone.h"
+#include "post.h"
 
 #include "balance/tree.h"
 #include "rebalance/balancer.h"
@@ -13,8 +13,7 @@
 
 enum {
     WORKERS_MOST = 70,
-    TASKS_MOST = WORKERS_MOST * 30,
-    RANKS_MOST = 4
+    TASKS_MOST = WORKERS_MOST * 30
 };
 
 /* Tasks by worker, longest first, and where they go. */
@@ -316,87 +315,21 @@ static void arrays_decide_as_the_model(void)
     free(problem);
 }
 
-/* A message on its way. */
-struct letter {
-    struct letter *next;
-    struct lone_message message;
-};
-
-/* Ranks whose messages find each other, each pair's in their order. */
-struct post {
-    struct desk {
-        struct lone lone; /* first: the operations get this */
-        struct post *post;
-        struct letter *held; /* that was polled */
-        struct letter *first[RANKS_MOST], *last[RANKS_MOST]; /* by sender */
-    } desks[RANKS_MOST];
-    int ranks;
-};
-
-static void post_letter(struct eki_fabric *fabric, struct eki_message *message,
-                        int rank)
-{
-    struct desk *to = &((struct desk *)fabric)->post->desks[rank];
-    struct letter *letter = calloc(1, sizeof *letter);
-    int from = fabric->rank;
-    message->head.source = from;
-    memcpy(letter->message.bytes, message,
-           sizeof *message + (size_t)message->head.bytes);
-    if (to->first[from])
-        to->last[from]->next = letter;
-    else
-        to->first[from] = letter;
-    to->last[from] = letter;
-}
-
-static struct eki_message *poll_letter(struct eki_fabric *fabric)
-{
-    struct desk *desk = (struct desk *)fabric;
-    for (int i = 0; !desk->held && i < 2 * RANKS_MOST; i++) {
-        int from = draw(desk->post->ranks);
-        desk->held = desk->first[from];
-        if (desk->held)
-            desk->first[from] = desk->held->next;
-    }
-    return desk->held ? (struct eki_message *)desk->held->message.bytes : NULL;
-}
-
-static void release_letter(struct eki_fabric *fabric,
-                           struct eki_message *message)
-{
-    struct desk *desk = (struct desk *)fabric;
-    (void)message;
-    free(desk->held);
-    desk->held = NULL;
-}
-
-static const struct eki_fabric_ops post_ops = {.reserve = lone_reserve,
-                                               .unreserve = lone_unreserve,
-                                               .post = post_letter,
-                                               .poll = poll_letter,
-                                               .release = release_letter,
-                                               .drain = lone_drain};
-
 /* RANKS ranks, each with some of the workers and their tasks. */
 static void open_post(struct post *post, const struct problem *problem,
                       int ranks)
 {
-    int workers[RANKS_MOST], nodes[RANKS_MOST], all = 0;
+    int workers[POST_RANKS], nodes[POST_RANKS], all = 0;
     int64_t at = 0;
-    memset(post, 0, sizeof *post);
-    post->ranks = ranks;
     for (int r = 0; r < ranks; r++) {
         int rest = problem->workers - all - (ranks - r - 1);
         workers[r] = r == ranks - 1 ? rest : 1 + draw(rest);
         all += workers[r];
         nodes[r] = r > 0 ? nodes[r - 1] + draw(2) : 0;
     }
+    post_open(post, ranks, workers, nodes, random_state);
     for (int r = 0; r < ranks; r++) {
         struct desk *desk = &post->desks[r];
-        desk->post = post;
-        lone_open_job(&desk->lone, r, ranks, workers, nodes);
-        desk->lone.fabric.ops = &post_ops;
-        lone_make(&desk->lone);
         CHECK_EQ_INT(eki_rebalance_prepare(desk->lone.engine), EK_OK);
         for (int here = 0; here < workers[r]; here++) {
             int w = desk->lone.topology->first_worker[r] + here;
@@ -410,31 +343,6 @@ static void open_post(struct post *post, const struct problem *problem,
     }
 }
 
-static void close_post(struct post *post)
-{
-    for (int r = 0; r < post->ranks; r++) {
-        struct desk *desk = &post->desks[r];
-        lone_close(&desk->lone);
-        free(desk->held);
-        for (int from = 0; from < post->ranks; from++) {
-            while (desk->first[from]) {
-                struct letter *next = desk->first[from]->next;
-                free(desk->first[from]);
-                desk->first[from] = next;
-            }
-        }
-    }
-}
-
-static bool is_decided(const struct post *post)
-{
-    for (int r = 0; r < post->ranks; r++) {
-        if (post->desks[r].lone.engine->holds > 0)
-            return false;
-    }
-    return true;
-}
-
 /* Until no rank waits for another. */
 static void run_post(struct post *post, const struct problem *problem)
 {
@@ -444,9 +352,7 @@ static void run_post(struct post *post, const struct problem *problem)
         .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = &wish};
     for (int r = 0; r < post->ranks; r++)
         lone_enter_phase(&post->desks[r].lone, &phase);
-    for (int i = 0; i < 100000 && !is_decided(post); i++)
-        lone_serve(&post->desks[draw(post->ranks)].lone);
-    CHECK(is_decided(post));
+    CHECK(post_run(post));
 }
 
 /* What all ranks report of what the arrays have decided. */
@@ -485,12 +391,12 @@ static void messages_decide_as_arrays(void)
         struct eki_decision decision;
         draw_problem(problem);
         int most =
-            problem->workers < RANKS_MOST ? problem->workers : RANKS_MOST;
+            problem->workers < POST_RANKS ? problem->workers : POST_RANKS;
         CHECK(decide(problem, &decision));
         open_post(post, problem, 1 + draw(most));
         run_post(post, problem);
         check_reports(post, problem, &decision);
-        close_post(post);
+        post_close(post);
         moved += decision.moved;
     }
     CHECK(moved > 10000);
