@@ -185,6 +185,7 @@ void bench_whole(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);
+void bench_data(const struct bench *bench);
 void bench_loops(const struct bench *bench);
 void bench_service(const struct bench *bench);
 void bench_tiles(const struct bench *bench);

@@ -31,6 +31,8 @@ static const struct bench_case {
      "64 collections: memory of a further one, its life, rounds: a minute"},
     {"counter", bench_counter, false, false, true,
      "a loop over the shared counter and over MPI's: a minute"},
+    {"data", bench_data, false, false, true,
+     "tasks away from their data, by its bytes: half a minute"},
     {"loops", bench_loops, false, false, true,
      "loops of uneven tasks, against OpenMP, TBB and MPI: minutes"},
     {"tiles", bench_tiles, false, false, true,
