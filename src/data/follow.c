@@ -33,6 +33,19 @@ static bool is_to_move(const struct eki_engine *engine,
            eki_data_home(engine, slot) != engine->topology->rank;
 }
 
+/* There is no memory for the data of SEED: again, when other data has come, or
+ * never. */
+static void give_up(struct eki_data *data, struct eki_slot *seed)
+{
+    struct eki_follower *follower = &data->follower;
+    follower->seed = seed;
+    if (follower->asked > 0)
+        return;
+    follower->is_open = false;
+    eki_set_rank_error(data->protocol.engine, EK_ERR_NOMEM,
+                       "no memory for data that follows its task");
+}
+
 void eki_follower_step(struct eki_data *data, uint64_t now)
 {
     struct eki_engine *engine = data->protocol.engine;
@@ -50,10 +63,7 @@ void eki_follower_step(struct eki_data *data, uint64_t now)
             continue;
         struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now, 0);
         if (!op) {
-            follower->seed = slot;
-            if (follower->asked == 0)
-                eki_set_rank_error(engine, EK_ERR_NOMEM,
-                                   "no memory for data that follows its task");
+            give_up(data, slot);
             return;
         }
         op->seed = slot;

@@ -164,7 +164,7 @@ static bool send_first(struct eki_data *data, const struct ek_worker *worker,
 static bool send_rest(struct eki_data *data, const struct ek_worker *worker,
                       struct eki_data_op *op, int *left)
 {
-    while (op->moved<op->total && * left> 0) {
+    while (*left > 0 && op->moved < op->total) {
         int64_t count = least(op->total - op->moved, room_of(data, 0));
         struct eki_message *message = reserve(data, EKI_KIND_RESULT, 0, count);
         if (!message)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Data that travels: between two ranks, whose messages the test carries. */
-#include "data/data.h"
+#include "data/internal.h"
 #include "lone.h"
 
 enum {
@@ -526,6 +526,22 @@ static void data_follows_and_returns(void)
     pair_close(&pair);
 }
 
+static void follower_without_memory_ends(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 3000, 0);
+    seed_away(&pair, 3);
+    for (int rank = 0; rank < 2; rank++)
+        eki_data_follow(pair.lones[rank].engine);
+    pair_enter(&pair, EKI_PHASE_RESTORE);
+    eki_memory_fail(1);
+    struct eki_error error = pair_end(&pair);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_EQ_INT(pair.moved_in[0], 0);
+    pair_close(&pair);
+}
+
 static void follower_goes_back_to_the_id(void)
 {
     static struct pair pair;
@@ -541,6 +557,85 @@ static void follower_goes_back_to_the_id(void)
     CHECK_EQ_INT(slot->flags & EKI_SLOT_ADOPTED, 0);
     CHECK_EQ_INT(eki_data_home(pair.lones[0].engine, slot), 0);
     pair_close(&pair);
+}
+
+/* A message that does not fit: its kind, its head, what its body says. */
+struct bad {
+    enum eki_kind kind;
+    int worker;
+    int64_t first, count, bytes;
+    int detail;
+    uint64_t id; /* of the task */
+    int64_t total;
+    const char *words;
+};
+
+/* To rank 0, or of an answer to rank 1, where a task with id 0 is asked for by
+ * operation 65. */
+static void refuses(const struct bad *bad)
+{
+    static struct pair pair;
+    bool is_answer = bad->kind != EKI_KIND_ASK && bad->kind != EKI_KIND_RESULT;
+    pair_open(&pair, 8, 0);
+    seed_away(&pair, 1);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    struct lone *away = &pair.lones[1], *lone = &pair.lones[is_answer];
+    CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
+    eki_worker_take(lone_worker(away));
+    CHECK_EQ_INT(eki_data_begin(lone_worker(away), away->now), EKI_DATA_WAITS);
+    lone_serve(away);
+    struct eki_message *message = lone_message(lone, bad->kind);
+    message->head.worker = bad->worker;
+    message->head.first = bad->first;
+    message->head.count = bad->count;
+    message->head.bytes = bad->bytes;
+    message->head.detail = bad->detail;
+    if (is_answer) {
+        struct eki_data_words words = {bad->id, bad->total};
+        memcpy(message->body, &words, sizeof words);
+    } else {
+        lone_fill_slot((struct eki_slot *)message->body, bad->id);
+    }
+    lone_serve(lone);
+    CHECK(eki_refused(lone->engine) != EKI_FITS);
+    CHECK_HAS_TEXT(lone->engine->node->refusal.text, bad->words);
+    pair_close(&pair);
+}
+
+static void messages_that_do_not_fit_are_refused(void)
+{
+    enum {
+        SLOT = LONE_SLOT,
+        WORDS = sizeof(struct eki_data_words)
+    };
+    static const struct bad bads[] = {
+        {EKI_KIND_ASK, 0, 64, 1, SLOT, 0, 0, 0, "ask: worker is 0"},
+        {EKI_KIND_ASK, 1, 63, 1, SLOT, 0, 0, 0, "ask: operation is 63"},
+        {EKI_KIND_ASK, 1, 64, 2, SLOT, 0, 0, 0, "ask: count is 2"},
+        {EKI_KIND_ASK, 1, 64, 1, SLOT, 1, 0, 0, "ask: new home is 1"},
+        {EKI_KIND_ASK, 1, 64, 1, SLOT, -2, 0, 0, "ask: time of a byte"},
+        {EKI_KIND_ASK, 1, 64, 1, SLOT, 0, UINT64_C(1) << EKI_ID_BITS, 0,
+         "ask: home is 1"},
+        {EKI_KIND_RESULT, 1, 64, 8, SLOT, -1, 0, 0, "result: bytes is 64"},
+        {EKI_KIND_RESULT, 1, 64, 8, 8, -1, 0, 0, "result: bytes is 8"},
+        {EKI_KIND_RESULT, 1, 64, 8, SLOT, -2, 0, 0, "result: count is 8"},
+        {EKI_KIND_RESULT, 1, 64, BYTES_MOST + 1, SLOT, -2, 0, 0,
+         "result: count is 6001"},
+        {EKI_KIND_RESULT, 1, 64, 8, 8, 0, 0, 0, "result: result under way"},
+        {EKI_KIND_INPUT, 1, 66, 8, WORDS + 8, 0, 0, 8,
+         "input: operation under way"},
+        {EKI_KIND_INPUT, 1, 65, 8, WORDS + 8, 0, 1, 8, "input: task"},
+        {EKI_KIND_INPUT, 1, 65, 8, WORDS + 8, 0, 0, BYTES_MOST + 1,
+         "input: total is 6001"},
+        {EKI_KIND_INPUT, 1, 65, 8, WORDS + 8, 1, 0, 8, "input: offset is 1"},
+        {EKI_KIND_INPUT, 1, 65, 9, WORDS + 9, 0, 0, 8, "input: count is 9"},
+        {EKI_KIND_INPUT, 1, 65, 0, WORDS, 0, 0, 8, "input: count is 0"},
+        {EKI_KIND_INPUT, 1, 65, 8, WORDS, 0, 0, 8, "input: bytes is 16"},
+        {EKI_KIND_GIVE, 1, 65, 0, 0, 0, 0, 0, "give: operation under way"},
+        {EKI_KIND_KEPT, 1, 65, 0, 0, 0, 0, 0, "kept: operation under way"},
+        {EKI_KIND_KEPT, 0, 65, 0, 0, 0, 0, 0, "kept: worker is 0"}};
+    for (size_t i = 0; i < sizeof bads / sizeof *bads; i++)
+        refuses(&bads[i]);
 }
 
 /* What a thief of the other rank is answered, whose tasks took NS each and
@@ -601,7 +696,9 @@ int main(void)
     RUN(smallest_budget_is_enough);
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
+    RUN(follower_without_memory_ends);
     RUN(follower_goes_back_to_the_id);
+    RUN(messages_that_do_not_fit_are_refused);
     RUN(task_is_stolen_where_it_is_worth_its_bytes);
     return check_result();
 }
