@@ -382,7 +382,7 @@ static void answer(struct eki_data *data, int kind, int rank, int worker,
 static void send_answers(struct eki_data *data, int *left)
 {
     int sent = 0;
-    for (; sent<data->answer_count && * left> 0; sent++, --*left) {
+    for (; *left > 0 && sent < data->answer_count; sent++, --*left) {
         const struct eki_data_answer *answer = &data->answers[sent];
         struct eki_message *message = reserve(data, answer->kind, 0, 0);
         if (!message)
