@@ -11,7 +11,7 @@
 /* Part of the columns with a city. */
 #define CITIES 0.3
 
-/* A number in [0, 1) that belongs to @p place: SplitMix64. */
+/* SplitMix64. */
 static uint64_t scramble(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -20,6 +20,7 @@ static uint64_t scramble(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* A number in [0, 1), WHAT of a column. */
 static double random_at(const struct field_size *size, int column, int what)
 {
     uint64_t x = scramble((uint64_t)size->seed);

@@ -73,8 +73,8 @@ static void plan(struct pool *pool)
     free(loads);
 }
 
-/* The rank that sends (OUT), or gets, a column that this rank gets, or sends;
- * -1: it does neither. */
+/* The rank to which this one sends a column (OUT), or from which it gets it
+ * (IN); -1: none. */
 static int partner(const struct pool *pool, int side, int column)
 {
     int here =
@@ -101,8 +101,8 @@ static void measure(struct pool *pool, int side)
         allocate((size_t)starts[pool->size] + 1, sizeof(double));
 }
 
-/* The room of each column that is sent, or received: NULL of others. */
-static double **rooms(const struct pool *pool, int side)
+/* Where each column that is sent, or received, lies; NULL: it is neither. */
+static double **find_rooms(const struct pool *pool, int side)
 {
     double **rooms = allocate((size_t)pool->field->size.columns, sizeof *rooms);
     int *next = allocate((size_t)pool->size, sizeof *next);
@@ -118,7 +118,7 @@ static double **rooms(const struct pool *pool, int side)
     return rooms;
 }
 
-static void send(const struct pool *pool, int from, int to)
+static void exchange(const struct pool *pool, int from, int to)
 {
     MPI_Alltoallv(pool->buffers[from], pool->counts[from], pool->starts[from],
                   MPI_DOUBLE, pool->buffers[to], pool->counts[to],
@@ -149,19 +149,19 @@ static int run_columns(struct pool *pool, const struct hour *hour,
     return failed;
 }
 
-/* When an hour began. */
-struct start {
+/* A reading of clocks. */
+struct moment {
     double wall_s;
     clock_t cpu;
 };
 
-static struct start start_now(void)
+static struct moment moment_now(void)
 {
-    return (struct start){MPI_Wtime(), clock()};
+    return (struct moment){MPI_Wtime(), clock()};
 }
 
 /* What the hour came to. */
-static int sum_up(struct pool *pool, const struct start *start, double work_s,
+static int sum_up(struct pool *pool, const struct moment *start, double work_s,
                   int failed, ek_process_report *report)
 {
     double wall_s = MPI_Wtime() - start->wall_s;
@@ -191,24 +191,24 @@ int pool_run(struct pool *pool, const struct hour *hour,
              ek_process_report *report)
 {
     struct field *field = pool->field;
-    const struct start start = start_now();
+    const struct moment start = moment_now();
     double work_s = 0;
     plan(pool);
     measure(pool, OUT);
     measure(pool, IN);
-    double **leaving = rooms(pool, OUT), **guests = rooms(pool, IN);
+    double **leaving = find_rooms(pool, OUT), **guests = find_rooms(pool, IN);
     for (int i = 0; i < field->size.columns; i++) {
         if (leaving[i])
             memcpy(leaving[i], field->columns[i].state,
                    field_column_bytes(&field->size));
     }
-    send(pool, OUT, IN);
+    exchange(pool, OUT, IN);
     int failed = run_columns(pool, hour, guests);
     for (int i = 0; i < field->size.columns; i++) {
         if (pool->runners[i] == field->rank)
             work_s += pool->costs[i];
     }
-    send(pool, IN, OUT);
+    exchange(pool, IN, OUT);
     for (int i = 0; i < field->size.columns; i++) {
         if (!leaving[i])
             continue;

@@ -101,6 +101,16 @@ const char *mode_names(void)
     return names;
 }
 
+/* What its policies do not say. */
+static const char *remark_on(const struct mode *mode)
+{
+    if (mode->is_by_hand)
+        return "; work is moved by hand";
+    if (mode->has_follow)
+        return "; data moves for good";
+    return mode->is_anew ? "; all tasks anew in each iteration" : "";
+}
+
 void modes_help(FILE *stream)
 {
     fprintf(stream, "\nModes of --compare, and their restore and steal "
@@ -108,10 +118,6 @@ void modes_help(FILE *stream)
     for (int i = 0; i < compared_count; i++) {
         const struct mode *mode = &compared_modes[i];
         fprintf(stream, "  %-14s %s, %s%s\n", mode->name, mode->restore,
-                mode->steal,
-                mode->is_by_hand   ? "; work is moved by hand"
-                : mode->has_follow ? "; data moves for good"
-                : mode->is_anew    ? "; all tasks anew in each iteration"
-                                   : "");
+                mode->steal, remark_on(mode));
     }
 }
