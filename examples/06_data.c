@@ -27,7 +27,7 @@
 enum {
     STEPS = 6,
     COLUMNS = 240,
-    CELLS = 1000
+    CELLS = 500
 };
 
 /* Columns by their numbers, and the step. */

@@ -57,9 +57,9 @@ static inline int64_t box_bytes(int64_t number)
         return i;
     if (i < 60)
         return 4000 + 2 * (i - 4) + number / BOXES % 2;
-    if (i < 76)
-        return 65536 - 64 + 4 * (i - 60);
-    return i < 79 ? 10000 * (i - 75) : BOX_LARGEST;
+    if (i < 68)
+        return 65536 - 64 + 8 * (i - 60);
+    return number < BOXES && i == BOXES - 1 ? BOX_LARGEST : 200 * i;
 }
 
 /* Results of some are shorter. */
@@ -71,20 +71,21 @@ static inline int64_t box_result_bytes(int64_t number)
 static inline void box_fill(int64_t number, unsigned char version, int64_t from,
                             int64_t to, unsigned char *values)
 {
+    int64_t sum = number + version * 7;
     for (int64_t i = from; i < to; i++)
-        values[i] =
-            i == 0 ? version : (unsigned char)(number + version * 7 + i % 251);
+        values[i] = (unsigned char)(sum + i + (i >> 8));
+    if (from == 0 && to > 0)
+        values[0] = version;
 }
 
 /* Whether the first BYTES are those of a version. */
 static inline bool box_is_whole(int64_t number, const unsigned char *values,
                                 int64_t bytes)
 {
-    for (int64_t i = 1; i < bytes; i++) {
-        if (values[i] != (unsigned char)(number + values[0] * 7 + i % 251))
-            return false;
-    }
-    return true;
+    int64_t sum = bytes > 0 ? number + values[0] * 7 : 0, wrong = 0;
+    for (int64_t i = 1; i < bytes; i++)
+        wrong += values[i] != (unsigned char)(sum + i + (i >> 8));
+    return wrong == 0;
 }
 
 static inline int64_t box_number(const void *payload)
