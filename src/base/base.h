@@ -207,6 +207,10 @@ static inline void eki_pause(void)
 void eki_yield(void);
 void eki_sleep_ns(uint64_t ns);
 
+/* A lock for a few instructions, or a copy: 0 is free. */
+void eki_lock(_Atomic int *word);
+void eki_unlock(_Atomic int *word);
+
 /* How whoever waits for the lock of a deque (deque/deque.h) gives its core
  * away. */
 #define EKI_DEQUE_RELAX() eki_yield()

@@ -42,7 +42,7 @@ void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
 void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
                       struct eki_data_op *op)
 {
-    eki_free(op->buffer);
+    eki_buffer_give(data, op->buffer);
     op->buffer = NULL;
     charge(data, carrier, op, -op->room);
     eki_op_set(op, EKI_DATA_FREE);
@@ -72,7 +72,7 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
     if (!op)
         return NULL;
     if (data->setup.has_bytes) {
-        buffer = eki_alloc_untouched(ops->bytes_max);
+        buffer = eki_buffer_take(data, ops->bytes_max);
         if (!buffer)
             return NULL;
     }
@@ -328,14 +328,14 @@ static bool pack(struct ek_worker *worker, struct eki_data *data,
     ek_data_task task = eki_data_task_of(data, op->slot, false);
     size_t most = op->ops->bytes_max, bytes;
     unsigned char *buffer = NULL;
-    if (data->setup.has_bytes && !(buffer = eki_alloc_untouched(most))) {
+    if (data->setup.has_bytes && !(buffer = eki_buffer_take(data, most))) {
         drop_object(worker, data, op);
         eki_worker_fail(worker, EK_ERR_NOMEM, "no memory for its result");
         return false;
     }
     bytes = data->setup.calls->pack_result(data->setup.user, op->ops, worker,
                                            &task, op->object, buffer);
-    eki_free(op->buffer);
+    eki_buffer_give(data, op->buffer);
     op->buffer = buffer;
     op->total = (int64_t)bytes;
     if (bytes <= most)
@@ -351,13 +351,10 @@ static bool pack(struct ek_worker *worker, struct eki_data *data,
 static void send(struct ek_worker *worker, struct eki_data *data,
                  struct eki_carrier *carrier, struct eki_data_op *op)
 {
-    /* Without its room, which is kept where there is no memory. */
-    size_t bytes = op->total > 0 ? (size_t)op->total : 1;
-    unsigned char *cut = op->buffer ? eki_realloc(op->buffer, bytes, 1) : NULL;
-    if (cut)
-        op->buffer = cut;
+    /* A result that is much shorter is charged alone. */
+    bool is_cut = eki_buffer_cut(data, &op->buffer, (size_t)op->total);
     charge(data, carrier, op,
-           (cut || !op->buffer ? op->total : (int64_t)op->ops->bytes_max) -
+           (is_cut || !op->buffer ? op->total : (int64_t)op->ops->bytes_max) -
                op->room);
     op->moved = 0;
     op->is_sent = op->is_given = false;

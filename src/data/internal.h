@@ -101,6 +101,19 @@ struct eki_follower {
     int64_t asked;         /* whose data is on its way */
 };
 
+enum {
+    EKI_BUFFER_CLASSES = 4 * 31 + 1 /* up to 2^31 bytes */
+};
+
+struct eki_buffer;
+
+/* Memory of inputs and results; any thread, under the lock. */
+struct eki_buffers {
+    _Alignas(EKI_LINE) _Atomic int lock;
+    struct eki_buffer *free[EKI_BUFFER_CLASSES];
+    int64_t bytes; /* of all, free or not */
+};
+
 /* One rank's view; written by the thread that enters, then by the server. */
 struct eki_data {
     struct eki_protocol protocol;
@@ -126,7 +139,24 @@ struct eki_data {
      * by workers, too. */
     _Alignas(EKI_LINE) _Atomic int wants;
     _Atomic int64_t held, held_most;
+    struct eki_buffers buffers;
 };
+
+/* Bytes of all parts. */
+static inline int64_t eki_data_budget(const struct eki_data *data)
+{
+    return data->home_part +
+           data->part * data->protocol.engine->topology->workers_here;
+}
+
+/* A buffer, aligned to EKI_LINE; NULL: no memory. */
+unsigned char *eki_buffer_take(struct eki_data *data, size_t bytes);
+/* It is not needed any more; NULL: nothing. */
+void eki_buffer_give(struct eki_data *data, unsigned char *bytes);
+/* Of BYTES only the first COUNT are needed: in a shorter buffer; false: it is
+ * as it was. */
+bool eki_buffer_cut(struct eki_data *data, unsigned char **bytes, size_t count);
+void eki_buffers_free(struct eki_data *data);
 
 extern const struct eki_protocol_ops eki_data_ops;
 

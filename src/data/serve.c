@@ -251,7 +251,7 @@ static void free_guest(struct eki_data *data, struct eki_guests *guests,
         guests->bytes -= guest->room;
         eki_data_charge(data, -guest->room);
     }
-    eki_free(guest->buffer);
+    eki_buffer_give(data, guest->buffer);
     eki_free(guest);
 }
 
@@ -269,7 +269,7 @@ static bool make_room(struct eki_data *data, struct eki_guests *guests,
     if (guests->bytes > 0 && guests->bytes + bytes > data->home_part / 2)
         return false;
     if (data->setup.has_bytes) {
-        guest->buffer = eki_alloc_untouched((size_t)bytes);
+        guest->buffer = eki_buffer_take(data, (size_t)bytes);
         if (!guest->buffer)
             return false;
     }
@@ -837,6 +837,7 @@ static void destroy(struct eki_protocol *protocol)
     clear(data);
     for (int here = 0; here < protocol->engine->topology->workers_here; here++)
         eki_free(data->carriers[here].slots);
+    eki_buffers_free(data);
     eki_free(data->carriers);
     eki_free(data->answers);
     eki_free(data->ops);

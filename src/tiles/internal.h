@@ -126,9 +126,6 @@ static inline int64_t eki_tile_room(const struct eki_fabric *fabric)
            (int64_t)sizeof(double);
 }
 
-void eki_tile_lock(_Atomic int *word);
-void eki_tile_unlock(_Atomic int *word);
-
 /* The task that WORKER runs has ended; false: transfers of it were open. */
 bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker);
 

@@ -211,28 +211,6 @@ double *eki_tile_find(const struct eki_tile_part *part, int64_t tile)
     return part->values + part->index[place].first;
 }
 
-void eki_tile_lock(_Atomic int *word)
-{
-    enum {
-        SPINS = 64 /* some copies of a tile; then the core is given away */
-    };
-    /* acquire: pairs with the release in eki_tile_unlock(). */
-    for (int spins = 0;
-         atomic_exchange_explicit(word, 1, memory_order_acquire) != 0;
-         spins++) {
-        if (spins < SPINS)
-            eki_pause();
-        else
-            eki_yield();
-    }
-}
-
-void eki_tile_unlock(_Atomic int *word)
-{
-    /* release: pairs with the acquire in eki_tile_lock(). */
-    atomic_store_explicit(word, 0, memory_order_release);
-}
-
 static _Atomic int *lock_of(const struct eki_tile_part *part, int64_t tile)
 {
     return &part->locks[hash_of(tile) % EKI_TILE_LOCKS].word;
@@ -242,9 +220,9 @@ void eki_tile_put(const struct eki_tile_part *part, int64_t tile, double *to,
                   const double *from, int64_t count)
 {
     _Atomic int *lock = lock_of(part, tile);
-    eki_tile_lock(lock);
+    eki_lock(lock);
     memcpy(to, from, (size_t)count * sizeof *to);
-    eki_tile_unlock(lock);
+    eki_unlock(lock);
 }
 
 enum {
@@ -273,7 +251,7 @@ void eki_tile_add(const struct eki_tile_part *part, int64_t tile, double *to,
                   double alpha, const double *from, int64_t count)
 {
     _Atomic int *lock = lock_of(part, tile);
-    eki_tile_lock(lock);
+    eki_lock(lock);
     add(to, alpha, from, count);
-    eki_tile_unlock(lock);
+    eki_unlock(lock);
 }

@@ -165,7 +165,7 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
     uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
     if (asked == 0)
         return true;
-    eki_tile_lock(&tiler->lock);
+    eki_lock(&tiler->lock);
     /* acquire: likewise; what was abandoned meanwhile is gone. */
     asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
     for (; asked != 0 && *left > 0; asked &= asked - 1) {
@@ -181,7 +181,7 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
                                   memory_order_relaxed);
         atomic_fetch_sub_explicit(&tiles->wants, 1, memory_order_relaxed);
     }
-    eki_tile_unlock(&tiler->lock);
+    eki_unlock(&tiler->lock);
     return *left > 0;
 }
 
@@ -468,7 +468,7 @@ static enum eki_taken take_answer(struct eki_tiles *tiles,
     struct eki_tiler *tiler =
         &tiles->tilers[head->worker - topology->first_worker[topology->rank]];
     uint32_t place = words.op % EKI_TRANSFERS_MOST;
-    eki_tile_lock(&tiler->lock);
+    eki_lock(&tiler->lock);
     bool fits = answer_fits(&decode, head, &tiler->ops[place], &words);
     /* relaxed: its own bit is the server's, or was set before the lock. */
     if (fits)
@@ -477,7 +477,7 @@ static enum eki_taken take_answer(struct eki_tiles *tiles,
                                                         memory_order_relaxed) >>
                                            place &
                                        1));
-    eki_tile_unlock(&tiler->lock);
+    eki_unlock(&tiler->lock);
     return fits ? EKI_TAKEN : EKI_REFUSED;
 }
 

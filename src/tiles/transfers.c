@@ -250,12 +250,12 @@ bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker)
     struct eki_tiler *tiler = &tiles->tilers[worker->here];
     if (tiler->open == 0)
         return true;
-    eki_tile_lock(&tiler->lock);
+    eki_lock(&tiler->lock);
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
         if (state_of(&tiler->ops[i]) != EKI_OP_ABANDONED)
             abandon_op(tiles, tiler, &tiler->ops[i]);
     }
-    eki_tile_unlock(&tiler->lock);
+    eki_unlock(&tiler->lock);
     tiler->open = 0;
     return false;
 }
