@@ -519,10 +519,10 @@ typedef bool ek_visit_fn(const ek_task_info *task, void *context);
  *
  * After ek_restore() these are the seeds of the next iteration; before it, what
  * ran or was cancelled here in the last one.  So a visit between ek_process()
- * and ek_restore() tells, by `ran`, which results this rank has; of tasks that
- * were discarded, or spawned without EK_SPAWN_KEEP, it does not.  A seed whose
- * hint names another rank is shown here until it travels, with that rank's
- * first worker.
+ * and ek_restore() tells, by `ran`, which results this rank has
+ * (examples/08_gather.c); of tasks that were discarded, or spawned without
+ * EK_SPAWN_KEEP, it does not.  A seed whose hint names another rank is shown
+ * here until it travels, with that rank's first worker.
  *
  * The visitor may rewrite the payload, within its bytes: the task goes on with
  * new input, and keeps its id, its place and its durations.
@@ -779,7 +779,8 @@ typedef struct ek_restore_report {
  * what durations vary by themselves, and at least 0.3 %.  A task counts as its
  * last duration.  A task that was never measured counts as its hint times the
  * mean duration of its function, or of all functions where its own never ran.
- * Ranges that have not run stay where they are.
+ * Ranges that have not run stay where they are, and so does what is pinned: it
+ * counts as load of the workers of its rank, in equal parts.
  *
  * EK_RESTORE_CENTRALIZED_HPDC12 and EK_RESTORE_HIERARCHICAL_HPDC12 are there to
  * compare with: workers above options.balance_c mean loads shed their shortest

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp|tiles|data|amr PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles|shared|gather|data|amr PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -130,6 +130,33 @@ check_data() {
     [ "$(wc -l <"$folder/out.hashes")" -eq 6 ] || fail "not six steps"
     [ "$ranks" -eq 1 ] || awk 'NR == 2 && !($3 > 0 && $4 > 0) { exit 1 }' \
         "$folder/apart" || fail "no column was away in the first step"
+}
+
+# The same ozone wherever columns react.
+check_shared() {
+    run out "$ranks"
+    EVENKEEL_STEAL=none run none "$ranks"
+    EVENKEEL_WORKERS=1 run alone 1
+    for name in out none alone; do
+        awk 'NR > 1 { print $1, $2 }' "$folder/$name" >"$folder/$name.ozone"
+    done
+    same out.ozone none.ozone alone.ozone
+    [ "$(wc -l <"$folder/out.ozone")" -eq 8 ] || fail "not eight steps"
+    [ "$ranks" -eq 1 ] || awk 'NR == 2 && $3 == 0 { exit 1 }' "$folder/out" ||
+        fail "no column was stolen in the first step"
+}
+
+# Every row comes once, however many ranks there are.
+check_gather() {
+    run out "$ranks"
+    EVENKEEL_RANKS_PER_NODE=1 EVENKEEL_RESTORE=centralized run apart "$ranks"
+    EVENKEEL_WORKERS=1 run alone 1
+    for name in out apart alone; do
+        sed 's/;.*//' "$folder/$name" >"$folder/$name.points"
+    done
+    same out.points apart.points alone.points
+    [ "$(grep -c '^frame [0-3]: 300 rows, ' "$folder/out")" -eq 4 ] ||
+        fail "not all rows of four frames"
 }
 
 "check_$what"
