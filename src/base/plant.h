@@ -28,8 +28,10 @@
     X(PINNED_FREE, "pinned-free")         \
     X(PINNED_TWICE, "pinned-twice")       \
     X(EARLY_PIECES, "early-pieces")       \
-    X(KEPT_CACHE, "kept-cache")
-
+    X(KEPT_CACHE, "kept-cache")           \
+    X(TWICE_UNPACKED, "twice-unpacked")   \
+    X(RESULTS_LAST, "results-last")       \
+    X(STAGED_SHOWN, "staged-shown")
 enum eki_plant {
     EKI_PLANT_NONE,
 #define EKI_PLANT_NAME(name, text) EKI_PLANT_##name,

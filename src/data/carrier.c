@@ -172,7 +172,8 @@ static bool stage_one(struct ek_worker *worker, struct eki_data *data,
     carrier->places[carrier->staged++] = (uint8_t)(op - carrier->ops);
     carrier->staged_ns += op->expected_ns;
     worker->batch.wants_server = true;
-    eki_local_hold(&worker->local, at);
+    if (!EKI_PLANTED(STAGED_SHOWN))
+        eki_local_hold(&worker->local, at);
     return true;
 }
 

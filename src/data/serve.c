@@ -511,9 +511,10 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
                  const struct eki_head *head)
 {
     ek_data_task task = eki_data_task_of(data, slot, false);
-    data->setup.calls->unpack_result(data->setup.user,
-                                     &data->ops[slot->function], &task, bytes,
-                                     (size_t)count);
+    for (int times = EKI_PLANTED(TWICE_UNPACKED) ? 2 : 1; times > 0; times--)
+        data->setup.calls->unpack_result(data->setup.user,
+                                         &data->ops[slot->function], &task,
+                                         bytes, (size_t)count);
     note_moved(data, slot->function, count);
     answer(data, EKI_KIND_KEPT, head->source, head->worker,
            (uint32_t)head->first);
@@ -787,8 +788,9 @@ static bool may_idle(const struct eki_protocol *protocol,
 {
     const struct eki_data *data = (const struct eki_data *)protocol;
     /* acquire: pairs with the release in take_kept(). */
-    return atomic_load_explicit(&data->carriers[worker->here].out,
-                                memory_order_acquire) == 0 &&
+    return (EKI_PLANTED(RESULTS_LAST) ||
+            atomic_load_explicit(&data->carriers[worker->here].out,
+                                 memory_order_acquire) == 0) &&
            (worker->here != 0 || eki_follower_is_done(data));
 }
 

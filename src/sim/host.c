@@ -70,7 +70,8 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .victims = sim->setup.is_sampled && scheme->elsewhere ? &eki_sim_victims
                                                               : NULL,
         .on_failure = iteration->on_failure};
-    if (kind == EKI_PHASE_RESTORE && iteration->is_balanced)
+    if (kind == EKI_PHASE_RESTORE && iteration->is_balanced &&
+        !rank->is_following)
         phase.balance = &iteration->balance;
     if (program->phase)
         program->phase(program->context, rank, &phase);
@@ -156,6 +157,7 @@ static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
     if (program->restored)
         program->restored(program->context, rank, status);
     rank->iteration++;
+    rank->is_following = false;
     rank->state = EKI_SIM_SERIAL;
     if (eki_sim_iteration_of(sim, rank->iteration)) {
         assemble(sim, rank);
@@ -165,6 +167,33 @@ static void end_restore(struct eki_sim *sim, struct eki_sim_rank *rank,
     eki_sim_end_port(rank->port);
     eki_heap_remove(&sim->heap, rank->actor);
     sim->over++;
+}
+
+/* Enter a restore phase, in which the host steps workers and server. */
+static void enter_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    enter_phase(sim, rank, EKI_PHASE_RESTORE);
+    rank->state = EKI_SIM_MOVES;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        rank->workers[w].state = EKI_SIM_STEPS;
+}
+
+/* Tasks are where the restore places them: let their data follow, if it does.
+ */
+static void settle(struct eki_sim *sim, struct eki_sim_rank *rank,
+                   ek_status status)
+{
+    if (!sim->setup.data.may_follow) {
+        end_restore(sim, rank, status);
+        return;
+    }
+    rank->status = status;
+    rank->is_following = true;
+    eki_data_follow(rank->engine);
+    enter_moves(sim, rank);
+    if (status != EK_OK)
+        eki_engine_fail(rank->engine, status, "the restore has failed");
+    eki_heap_set(&sim->heap, rank->actor, sim->now + 1);
 }
 
 /* Tasks of the worker of RANK that has most. */
@@ -217,12 +246,9 @@ static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
         eki_heap_set(&sim->heap, rank->actor, rank->busy_until);
         return;
     }
-    enter_phase(sim, rank, EKI_PHASE_RESTORE);
+    enter_moves(sim, rank);
     if (!is_good)
         eki_engine_fail(rank->engine, EK_ERR_NOMEM, "no memory to restore");
-    rank->state = EKI_SIM_MOVES;
-    for (int w = 0; w < rank->topology.workers_here; w++)
-        rank->workers[w].state = EKI_SIM_STEPS;
     eki_heap_set(&sim->heap, rank->actor, rank->busy_until + 1);
 }
 
@@ -234,7 +260,12 @@ static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
     eki_engine_leave(rank->engine, &error);
     if (eki_engine_restore_end(rank->engine, iteration->order) != EK_OK)
         error.status = EK_ERR_NOMEM;
-    end_restore(sim, rank, (ek_status)error.status);
+    if (rank->is_following && rank->status != EK_OK)
+        error.status = rank->status;
+    if (rank->is_following)
+        end_restore(sim, rank, (ek_status)error.status);
+    else
+        settle(sim, rank, (ek_status)error.status);
 }
 
 /* When the host goes on with a restore phase. */
@@ -346,7 +377,7 @@ void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank)
         restore(sim, rank);
         break;
     case EKI_SIM_RESTORED:
-        end_restore(sim, rank, rank->status);
+        settle(sim, rank, rank->status);
         break;
     case EKI_SIM_MOVES:
         move(sim, rank);

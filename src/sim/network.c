@@ -97,6 +97,20 @@ static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
     ((struct eki_sim_port *)fabric)->sim->is_reserved = false;
 }
 
+/* Bytes that a message would have besides: of tiles without values, and of data
+ * without bytes. */
+static int64_t carried_bytes(const struct eki_sim_port *port,
+                             const struct eki_head *head)
+{
+    const struct eki_sim *sim = port->sim;
+    int64_t bytes = 0;
+    if (sim->setup.has_tiles)
+        bytes += eki_tile_carried_bytes(head);
+    if (sim->setup.has_data && !sim->setup.data.has_bytes)
+        bytes += eki_data_carried_bytes(port->rank->engine, head);
+    return bytes;
+}
+
 /* How long the bytes of a message to RANK take, with those that travel with its
  * tasks, which are copied within a node; these are counted. */
 static double bytes_ns(struct eki_sim_port *port,
@@ -107,8 +121,7 @@ static double bytes_ns(struct eki_sim_port *port,
     const struct eki_machine *machine = &sim->machine;
     const struct eki_head *head = &message->head;
     double ns = machine->byte * (double)bytes;
-    if (sim->setup.has_tiles)
-        ns += machine->byte * (double)eki_tile_carried_bytes(head);
+    ns += machine->byte * (double)carried_bytes(port, head);
     if (!eki_kind_traits_of(head->kind)->has_slots || rank == head->source)
         return ns;
     bool is_here = sim->topology->node_of_rank[rank] ==
@@ -153,12 +166,11 @@ static double balance_ns(const struct eki_machine *machine, int64_t bytes)
     return machine->balance * (double)bytes / sizeof(struct eki_item);
 }
 
-/* How long a server copies the values of tiles that a message would have. */
-static double values_ns(const struct eki_sim *sim, const struct eki_head *head)
+/* How long a server copies them. */
+static double values_ns(const struct eki_sim_port *port,
+                        const struct eki_head *head)
 {
-    return sim->setup.has_tiles
-               ? sim->machine.copy_byte * (double)eki_tile_carried_bytes(head)
-               : 0;
+    return port->sim->machine.copy_byte * (double)carried_bytes(port, head);
 }
 
 void eki_sim_charge_own(struct eki_sim_port *port)
@@ -192,7 +204,7 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     }
     memcpy(&letter->message, message, bytes);
     eki_sim_charge_own(port);
-    port->step_ns += values_ns(sim, &message->head);
+    port->step_ns += values_ns(port, &message->head);
     /* The first message after one that was taken counts as its answer, which
      * `handle` includes. */
     if (!port->is_answering)
@@ -257,7 +269,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     if (letter->sender->busy[letter->buffer] == UINT64_MAX)
         letter->sender->busy[letter->buffer] =
             sim->now + eki_sim_pace_of(sim, port->rank, EKI_PACE_SEND, 0);
-    port->step_ns += machine->handle + values_ns(sim, head);
+    port->step_ns += machine->handle + values_ns(port, head);
     port->is_answering = true;
     if (head->kind == EKI_KIND_PARCEL)
         port->step_ns += balance_ns(machine, head->bytes);

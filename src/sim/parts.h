@@ -47,6 +47,10 @@ struct eki_sim_port {
 /* Tasks of RANK may use stores. */
 ek_status eki_sim_open_stores(struct eki_sim_rank *rank);
 
+/* Functions of RANK may have data. */
+ek_status eki_sim_open_data(const struct eki_sim *sim,
+                            const struct eki_sim_rank *rank);
+
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
 /* The rank of PORT is over, or waits for others in MPI, which completes what

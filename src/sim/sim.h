@@ -23,6 +23,7 @@
 #ifndef EKI_SIM_H
 #define EKI_SIM_H
 
+#include "data/data.h"
 #include "engine/engine.h"
 #include "protocol/requests.h"
 #include "protocol/schemes.h"
@@ -77,6 +78,7 @@ struct eki_sim_worker {
     bool is_index;      /* an index runs, not a task */
     bool never;         /* no thread comes for it in this iteration */
     bool is_visible;    /* others can claim tasks from it */
+    bool is_idle;       /* as it waits, and nothing of it is on its way */
     int code;           /* what its task returns */
     uint64_t since;     /* when it began to wait */
     uint64_t halt_at;   /* when its task began to wait for tiles ... */
@@ -124,6 +126,7 @@ struct eki_sim_rank {
     uint64_t since;       /* when the host began to wait */
     uint64_t clock_ns;    /* by which its clock is ahead of virtual time */
     ek_status status;     /* of the restore */
+    bool is_following;    /* ... after which data moves to where tasks are */
     int64_t discarded;    /* tasks, by the last restore */
     uint64_t server_ns;   /* in which its server was busy in this iteration */
     uint64_t decision_ns; /* real time of its steps in the last rebalance */
@@ -211,7 +214,13 @@ struct eki_sim_setup {
     uint64_t hold_ns, pause_ns;
     bool has_pause;
     bool has_counter;
-    bool has_tiles;    /* tasks may use stores */
+    bool has_tiles; /* tasks may use stores */
+    bool has_data;  /* functions may have data: eki_data_set() of each rank */
+    struct {
+        int64_t budget_bytes; /* of a rank */
+        bool has_bytes;       /* else sizes alone travel */
+        bool may_follow;      /* slots have room for a home */
+    } data;
     bool is_sampled;   /* failing steals between nodes are drawn */
     bool is_together;  /* ranks wait for each other between calls */
     bool is_reordered; /* messages of different pairs overtake each other */
@@ -289,6 +298,10 @@ ek_status eki_sim_create_store(struct eki_sim *sim, const ek_tiles_shape *shape,
                                enum eki_sim_values values,
                                struct eki_sim_store **store);
 void eki_sim_destroy_store(struct eki_sim *sim, struct eki_sim_store **store);
+/* The task of WORKER begins, or looks again for its input: see
+ * eki_data_begin(), and let it wait as for tiles. */
+enum eki_data_begun eki_sim_begin_data(struct eki_sim *sim,
+                                       struct eki_sim_worker *worker);
 /* A task of WORKER has started transfers: its server is to send them. */
 void eki_sim_want(struct eki_sim *sim, struct eki_sim_worker *worker);
 

@@ -249,6 +249,21 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
     return eki_sim_look_of(sim, worker, look > least ? look : least);
 }
 
+/* Whether the worker, which waits (IS_NEW: since now), has become idle: it is
+ * not while results of it are on their way. */
+static bool becomes_idle(const struct eki_sim *sim,
+                         struct eki_sim_worker *worker, bool is_new)
+{
+    if (!sim->setup.has_data)
+        return is_new;
+    bool was_idle = worker->is_idle && !is_new;
+    /* relaxed: there is one thread. */
+    worker->is_idle =
+        atomic_load_explicit(&worker->words->idle, memory_order_relaxed) ==
+        worker->engine->phase;
+    return worker->is_idle && !was_idle;
+}
+
 static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
@@ -271,7 +286,7 @@ static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
         eki_sim_call_server(sim, rank, sim->now);
     if (eki_is_held(rank->engine))
         eki_sim_call_server(sim, rank, held_until(sim, rank));
-    if (is_new)
+    if (becomes_idle(sim, worker, is_new))
         tell_idle(sim, rank);
 }
 
@@ -296,6 +311,9 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
         eki_worker_mark(inner, worker->code);
     }
     worker->code = 0;
+    /* Its result. */
+    if (EKI_UNLIKELY(sim->setup.has_data) && inner->batch.wants_server)
+        eki_sim_want(sim, worker);
 }
 
 /* The task waits for tiles.  Its worker shows what it has, as ek_poll() does,
@@ -482,7 +500,9 @@ static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (run_tasks(sim, worker, said, false, 0))
         return;
     set_state(sim, worker, EKI_SIM_STEPS);
-    uint64_t ns = poll_server(sim, worker->rank, false);
+    uint64_t ns =
+        poll_server(sim, worker->rank,
+                    sim->setup.has_data && worker->worker->batch.wants_server);
     if (ns == 0 && !sim->program->pace) {
         step(sim, worker);
         return;

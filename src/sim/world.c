@@ -49,6 +49,7 @@ static ek_status create_rank(struct eki_sim *sim, int r)
         .payload_bytes = given->payload_bytes,
         .seed = given->seed,
         .has_counter = given->has_counter,
+        .has_homes = given->data.may_follow,
         .check_words = given->check_words,
         .hold_ns = given->hold_ns,
         .has_pause = given->has_pause,
@@ -62,6 +63,8 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     EKI_TRY(eki_rebalance_add(rank->engine));
     if (given->has_tiles)
         EKI_TRY(eki_sim_open_stores(rank));
+    if (given->has_data)
+        EKI_TRY(eki_sim_open_data(sim, rank));
     rank->engine->stepper = rank;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];

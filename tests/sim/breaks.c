@@ -5,8 +5,8 @@
  */
 #include "explore.h"
 
+#include "data/internal.h"
 #include "tiles/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -644,6 +644,60 @@ static bool spoil_word(struct explore *explore)
     return true;
 }
 
+/* The last byte of what a message about data brings. */
+static bool change_data(const struct eki_message *message, int kind)
+{
+    if (message->head.kind != kind || message->head.count == 0)
+        return false;
+    unsigned char *last =
+        (unsigned char *)message->body + message->head.bytes - 1;
+    *last ^= 1;
+    return true;
+}
+
+static bool change_input(const struct eki_message *message)
+{
+    return change_data(message, EKI_KIND_INPUT);
+}
+
+/* A piece: the first message has a slot, too. */
+static bool change_result(const struct eki_message *message)
+{
+    return message->head.detail >= 0 && change_data(message, EKI_KIND_RESULT);
+}
+
+static bool change_adopter(struct explore *explore, struct eki_sim_rank *rank)
+{
+    struct eki_slot *seed = last_seed(rank);
+    int ranks = explore->scenario->ranks;
+    if (!seed || !(seed->flags & EKI_SLOT_ADOPTED))
+        return false;
+    eki_slot_adopt(seed, rank->engine->slot_bytes, (rank->number + 1) % ranks);
+    return true;
+}
+
+static bool forget_result(struct explore *explore)
+{
+    struct eki_data *data = eki_data_of(explore->rank->engine);
+    /* relaxed, both: there is one thread. */
+    if (!data || !explore->worker ||
+        atomic_load_explicit(&data->carriers[explore->worker->worker->here].out,
+                             memory_order_relaxed) == 0)
+        return false;
+    atomic_store_explicit(&data->carriers[explore->worker->worker->here].out, 0,
+                          memory_order_relaxed);
+    return true;
+}
+
+static bool hold_more(struct explore *explore)
+{
+    struct eki_data *data =
+        eki_data_of(explore->rank->engine); /* relaxed: there is one thread. */
+    if (data)
+        atomic_fetch_add_explicit(&data->held, 1, memory_order_relaxed);
+    return data != NULL;
+}
+
 const struct explore_break explore_breaks[] = {
     {"a task twice", double_task, NULL, false, "is in two places: stack and",
      NULL},
@@ -722,4 +776,14 @@ const struct explore_break explore_breaks[] = {
     {"a value that was got changed", NULL, NULL, false, "a get of tile",
      change_piece},
     {"moved elsewhere", NULL, NULL, false, "what departs", move_elsewhere},
+    {NULL, NULL, NULL, false, NULL, NULL}};
+
+const struct explore_break explore_data_breaks[] = {
+    {"an input changed", NULL, NULL, false, "right up to", change_input},
+    {"a result changed", NULL, NULL, false, "right up to", change_result},
+    {"another adopter", NULL, change_adopter, false, "and the slot says", NULL},
+    {"a result forgotten", forget_result, NULL, false,
+     "of a worker are miscounted", NULL},
+    {"data held by nobody", hold_more, NULL, false, "of a rank are miscounted",
+     NULL},
     {NULL, NULL, NULL, false, NULL, NULL}};

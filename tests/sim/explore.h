@@ -89,6 +89,18 @@ struct explore_tiling {
     bool is_apart; /* ranks of a node reach each other by messages */
 };
 
+/* Data of tasks that travels; where its home is, it changes with each task that
+ * runs. */
+struct explore_travel {
+    bool is_used, has_indices; /* those of ranges have data, too */
+    bool unpacks, packs;       /* callbacks away; else tasks see the buffer */
+    bool returns;              /* tasks have results */
+    bool may_follow;
+    int bytes_most;       /* of an input or a result */
+    int64_t budget_bytes; /* 0: automatic */
+    int fail_permille;    /* of the callbacks that may fail */
+};
+
 struct explore_scenario {
     uint64_t seed;
     enum explore_profile profile;
@@ -101,6 +113,7 @@ struct explore_scenario {
     bool has_server;
     bool is_loaded; /* seeds have been measured before */
     struct explore_tiling tiling;
+    struct explore_travel travel;
     struct explore_law law;
     struct explore_iteration iteration[EXPLORE_ITERATIONS];
 };
@@ -145,6 +158,15 @@ struct explore_scenario {
     X(pieces, "pieces of tiles")             \
     X(transfers_later, "waits for a place")  \
     X(transfers_left, "transfers left open") \
+    X(fetched, "inputs fetched")             \
+    X(ahead, "inputs fetched ahead")         \
+    X(at_home, "tasks at home")              \
+    X(returned, "results returned")          \
+    X(kept_none, "no result of a task")      \
+    X(in_pieces, "inputs in pieces")         \
+    X(given, "results asked for")            \
+    X(callbacks, "callbacks that fail")      \
+    X(followed, "data that follows")         \
     X(errors, "errors")                      \
     X(mismatches, "mismatches")              \
     X(no_memory, "memory ran out")           \
@@ -169,7 +191,20 @@ enum task_state {
     TASK_GONE
 };
 
+/* The data of a task. */
+struct task_data {
+    int32_t home;     /* rank; -1: that of its id */
+    int32_t version;  /* of what its home has: tasks that have changed it */
+    bool has_failed;  /* a callback for it has, in this iteration */
+    int16_t packed;   /* iteration in which it was last; -1: never */
+    bool is_here;     /* its input is unpacked where it runs */
+    bool is_owed;     /* a result is on its way */
+    bool is_packed;   /* ... and packed */
+    bool is_released; /* it is on its way to a new home */
+};
+
 struct task {
+    struct task_data data;
     uint64_t id;
     uint64_t signature; /* of the phase that it is a task of */
     int32_t state, iteration;
@@ -182,6 +217,7 @@ struct task {
 struct tally {
     int entered, left, restored;
     int64_t pending; /* neither executed nor cancelled */
+    int64_t owed;    /* results that are on their way */
     int64_t cancelled;
     int64_t discarded; /* as the restores say */
     bool may_cancel;
@@ -218,6 +254,8 @@ void ledger_enter(struct ledger *ledger, const struct eki_slot *slot,
 /* ... of a phase of this signature. */
 void ledger_sign(struct ledger *ledger, const struct eki_slot *slot,
                  uint64_t signature);
+/* No result of the task is on its way any more. */
+void ledger_settle(struct ledger *ledger, struct task *task);
 void ledger_spawned(struct ledger *ledger, int64_t key, int iteration);
 void ledger_begin(struct ledger *ledger, int64_t key, uint64_t id,
                   int iteration);
@@ -236,6 +274,8 @@ struct explore_actor {
     int ops;     /* what its task will still do */
     int parts;   /* how often it will still take time */
     int calls;   /* of tiles, that it will still make */
+    bool begins; /* it does not have its input yet */
+    bool is_away;
     bool leaves; /* what it has started then */
     int heard;   /* iterations of which it has heard the end */
     int64_t key, cancelled;
@@ -277,6 +317,13 @@ struct explore_caller {
     struct explore_call calls[EXPLORE_CALLS];
 };
 
+/* What a rank's callbacks are given, and know. */
+struct explore_party {
+    struct explore *explore;
+    int rank;
+    int64_t objects; /* unpacked inputs that are not freed */
+};
+
 /* Requests that a rank has got in a phase, and answered. */
 struct explore_requests {
     int64_t taken, answered;
@@ -307,6 +354,7 @@ struct explore {
     struct explore_member members[EXPLORE_RANKS];
     struct explore_store stores[EXPLORE_STORES];
     struct explore_caller callers[EXPLORE_WORKERS];
+    struct explore_party parties[EXPLORE_RANKS];
     uint64_t announced[EXPLORE_RANKS]; /* per node: last phase */
     struct ek_worker *local[EXPLORE_RANKS][EXPLORE_WORKERS]; /* of a node */
     /* Whose event it is; worker NULL: the rank's host. */
@@ -406,6 +454,32 @@ bool explore_waits_for_tiles(struct explore *explore,
 bool explore_leave_tiles(struct explore *explore,
                          struct eki_sim_worker *worker);
 
+/* Data that travels. */
+void explore_open_data(struct explore *explore);
+/* The task of WORKER begins, or looks again: EKI_DATA_WAITS, or as it says. */
+enum eki_data_begun explore_begin_data(struct explore *explore,
+                                       struct eki_sim_worker *worker);
+/* It ends, having changed its data or (not IS_GOOD) not. */
+void explore_end_data(struct explore *explore,
+                      const struct eki_sim_worker *worker, bool is_good);
+/* All ranks but those that wait have heard the end of ITERATION ... */
+void explore_check_returned(struct explore *explore,
+                            const struct eki_sim_rank *rank);
+/* ... and RANK has left it. */
+void explore_check_data(struct explore *explore,
+                        const struct eki_sim_rank *rank);
+/* Its restore is over, and the data of what it holds is here. */
+void explore_check_followed(struct explore *explore,
+                            const struct eki_sim_rank *rank);
+/* A failure, or a stop, of a task that cannot be told from its code. */
+void explore_note_failure(struct explore *explore,
+                          const struct eki_sim_worker *worker, int code);
+
+static inline bool explore_has_data(const struct explore *explore)
+{
+    return explore->scenario->travel.is_used;
+}
+
 static inline bool explore_has_tiles(const struct explore *explore)
 {
     return explore->scenario->tiling.stores > 0;
@@ -476,6 +550,7 @@ struct explore_break {
     /* ... or when a message is sent. */
     bool (*sent)(const struct eki_message *message);
 };
-extern const struct explore_break explore_breaks[];
+/* Where no data travels, and where some does. */
+extern const struct explore_break explore_breaks[], explore_data_breaks[];
 
 #endif

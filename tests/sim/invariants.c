@@ -150,9 +150,12 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
     if (head->kind == EKI_KIND_MOVE)
         check_moved(explore, rank, message, to);
     if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL ||
-        head->kind == EKI_KIND_PIECE || head->kind == EKI_KIND_DONE)
+        head->kind == EKI_KIND_PIECE || head->kind == EKI_KIND_DONE ||
+        head->kind >= EKI_KIND_ASK)
         explore_progress(explore);
     explore_seen.pieces += head->kind == EKI_KIND_PIECE;
+    explore_seen.given += head->kind == EKI_KIND_GIVE;
+    explore_seen.in_pieces += head->kind == EKI_KIND_INPUT && head->detail > 0;
     if (is_end(message)) {
         if (other->forwarded >= head->phase)
             ledger_fail(&explore->ledger,
@@ -203,9 +206,11 @@ static void check_announced(struct explore *explore,
                     (unsigned long long)announced, (unsigned long long)*last,
                     (unsigned long long)engine->phase);
     *last = announced;
-    if (engine->kind == EKI_PHASE_PROCESS)
+    if (engine->kind == EKI_PHASE_PROCESS) {
         ledger_done(&explore->ledger, rank->iteration,
                     explore->scenario->ranks);
+        explore_check_returned(explore, rank);
+    }
 }
 
 static void check_deadline(struct explore *explore)
@@ -265,6 +270,13 @@ static void check_tiles(struct explore *explore,
         ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
 }
 
+static void check_data(struct explore *explore, const struct eki_sim_rank *rank)
+{
+    const char *wrong = eki_data_check(rank->engine);
+    if (EKI_UNLIKELY(wrong != NULL))
+        ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
+}
+
 void explore_check_event(struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
@@ -279,6 +291,8 @@ void explore_check_event(struct explore *explore)
     check_deadline(explore);
     if (explore_has_tiles(explore))
         check_tiles(explore, rank);
+    if (explore_has_data(explore))
+        check_data(explore, rank);
     if (EKI_LIKELY(!explore->is_thorough) &&
         explore->sim->events % WALK_EVERY != 0)
         return;
@@ -434,7 +448,12 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
                         order == EKI_ORDER_ORIGINAL && !tally->lost_count);
         if (local->log_end != local->log || local->aside != 0 ||
             local->seed_top != local->seed_end)
-            ledger_fail(ledger, "worker %d is not restored", worker->id);
+            ledger_fail(ledger,
+                        "worker %d is not restored: %td bytes in its log, "
+                        "%lld aside, %td of its seeds taken",
+                        worker->id, local->log_end - local->log,
+                        (long long)local->aside,
+                        local->seed_end - local->seed_top);
     }
     tally->restored++;
     if (tally->restored == explore->scenario->ranks)

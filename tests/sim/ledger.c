@@ -37,6 +37,8 @@ int64_t ledger_add(struct ledger *ledger, int64_t n, const struct task *task)
     }
     for (int64_t i = 0; i < n; i++) {
         ledger->tasks[first + i] = *task;
+        ledger->tasks[first + i].data =
+            (struct task_data){.home = -1, .packed = -1};
         ledger->tasks[first + i].id = task->id + (uint64_t)i;
     }
     ledger->count += n;
@@ -112,9 +114,18 @@ static void each_task(struct ledger *ledger, const struct eki_slot *slot,
         visit(ledger, i, iteration);
 }
 
+void ledger_settle(struct ledger *ledger, struct task *task)
+{
+    ledger->tally[task->iteration].owed -= task->data.is_owed;
+    task->data.is_owed = task->data.is_packed = false;
+}
+
 static void enter_task(struct ledger *ledger, int64_t key, int iteration)
 {
     struct task *task = ledger_find(ledger, key);
+    /* A result that was lost never comes. */
+    ledger_settle(ledger, task);
+    task->data.has_failed = false;
     if (task->state != TASK_NEW && task->state != TASK_HELD)
         ledger_fail(ledger,
                     "task %lld enters iteration %d in state %d of iteration %d",
@@ -205,8 +216,8 @@ void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
 {
     each_task(ledger, slot, held_task, iteration);
     if (!(slot->flags & EKI_SLOT_SEED) ||
-        (slot->flags &
-         ~(EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED | EKI_SLOT_SET)))
+        (slot->flags & ~(EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED |
+                         EKI_SLOT_SET | EKI_SLOT_ADOPTED)))
         ledger_fail(ledger, "a restored slot has flags %#x", slot->flags);
     if (is_original && eki_id_home(slot->id) != worker &&
         !ledger_find(ledger, ledger_key(slot))->hinted)

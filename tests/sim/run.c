@@ -26,6 +26,10 @@ static const struct eki_sim_iteration *iteration_of(void *context,
 static bool may_lack_memory(const struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
+    /* Who has not restored for want of it cannot let data follow. */
+    if (explore->scenario->travel.may_follow)
+        return rank->is_following &&
+               explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
     return (explore->worker || rank->state == EKI_SIM_RUNS ||
             rank->state == EKI_SIM_ENDS || rank->state == EKI_SIM_SERVES ||
             rank->state == EKI_SIM_MOVES) &&
@@ -193,6 +197,8 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (explore_tally(explore, rank)->left++ == 0)
         explore_check_stores(explore);
     explore_say(explore, "leaves with status %d", error->status);
+    if (explore_has_data(explore))
+        explore_check_data(explore, rank);
     explore_check_left(explore, rank, error);
 }
 
@@ -224,6 +230,8 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
         explore_seen.balanced += eki_rebalance_sent(rank->engine);
     explore_seen.restores++;
     explore_check_held(explore, rank);
+    if (explore->scenario->travel.may_follow && !tally->lost_count)
+        explore_check_followed(explore, rank);
 }
 
 static void set_up(struct explore *explore,
@@ -274,6 +282,10 @@ static void set_up(struct explore *explore,
         .hold_ns = 10 * (scenario->law.message + scenario->law.server),
         .has_counter = true,
         .has_tiles = scenario->tiling.stores > 0,
+        .has_data = scenario->travel.is_used,
+        .data = {.budget_bytes = scenario->travel.budget_bytes,
+                 .has_bytes = true,
+                 .may_follow = scenario->travel.may_follow},
         .is_reordered = true,
         .late_bytes = scenario->late_bytes,
         .send_buffers = scenario->send_buffers,
@@ -328,6 +340,7 @@ bool explore_run(struct explore *explore,
         return false;
     }
     open_ranks(explore);
+    explore_open_data(explore);
     enum eki_sim_end end = eki_sim_run(explore->sim, EVENTS_MOST);
     if (end != EKI_SIM_END_OVER)
         ledger_fail(&explore->ledger, "hangs: %s", end_name(end));

@@ -286,6 +286,35 @@ static void draw_tiles(struct explore_scenario *scenario)
     }
 }
 
+/* Likewise; the least that src/data allows is an input and a result for each
+ * worker and for what others ask. */
+static void draw_travel(struct explore_scenario *scenario)
+{
+    struct eki_random random;
+    struct explore_travel *travel = &scenario->travel;
+    int workers = 0;
+    eki_random_seed(&random, scenario->seed,
+                    2 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
+    if (draw(&random, 6) != 0)
+        return;
+    for (int r = 0; r < scenario->ranks; r++)
+        workers =
+            scenario->workers[r] > workers ? scenario->workers[r] : workers;
+    travel->is_used = true;
+    travel->has_indices = draw(&random, 2) == 0;
+    travel->packs = draw(&random, 3) != 0;
+    travel->unpacks = travel->packs && draw(&random, 3) != 0;
+    travel->may_follow = draw(&random, 3) == 0;
+    /* A new home takes what follows as it takes results. */
+    travel->returns = travel->may_follow || draw(&random, 6) != 0;
+    travel->bytes_most = PICK(&random, 0, 1, 40, 300, 3000);
+    travel->budget_bytes = PICK(&random, 0, 1, 1, 2) * 2 *
+                           (int64_t)(workers + 1) * travel->bytes_most;
+    travel->fail_permille = PICK(&random, 0, 0, 0, 50);
+    if (scenario->profile == EXPLORE_STORM && draw(&random, 3) == 0)
+        scenario->iteration[draw(&random, 3)].fault = EXPLORE_NO_MEMORY;
+}
+
 static int count_nodes(const struct explore_scenario *scenario)
 {
     int last = 0;
@@ -328,6 +357,7 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     }
     draw_pinned(scenario);
     draw_tiles(scenario);
+    draw_travel(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */
     if (count_nodes(scenario) == 1)

@@ -167,6 +167,7 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
     actor->ops = 0;
     if (explore_chance(explore, plan->spawn_permille))
         actor->ops = 1 + (int)explore_below(explore, plan->ops_most);
+    actor->begins = explore_has_data(explore);
     actor->calls = 0;
     actor->leaves = false;
     if (explore_has_tiles(explore) &&
@@ -213,8 +214,8 @@ static void run_op(struct explore *explore, struct eki_sim_worker *worker)
     actor->parts += explore_chance(explore, 300);
 }
 
-static void note_failure(struct explore *explore,
-                         const struct eki_sim_worker *worker, int code)
+void explore_note_failure(struct explore *explore,
+                          const struct eki_sim_worker *worker, int code)
 {
     struct tally *tally = explore_tally(explore, worker->rank);
     explore_seen.failed++;
@@ -246,7 +247,7 @@ static void fail(struct explore *explore, struct eki_sim_worker *worker)
         eki_worker_fail(worker->worker, code, "it failed");
     else
         worker->code = code;
-    note_failure(explore, worker, code);
+    explore_note_failure(explore, worker, code);
 }
 
 /* What the task says of itself. */
@@ -272,7 +273,15 @@ static void draw_marks(struct explore *explore, struct eki_sim_worker *worker)
 static void fail_open(struct explore *explore, struct eki_sim_worker *worker)
 {
     if (worker->code == 0 && !(worker->worker->batch.marks & EKI_MARK_FAIL))
-        note_failure(explore, worker, EK_ERR_STATE);
+        explore_note_failure(explore, worker, EK_ERR_STATE);
+}
+
+/* Whether the task has ended well, as far as it says itself. */
+static bool is_good(const struct eki_sim_worker *worker)
+{
+    return worker->code == 0 &&
+           !(worker->worker->batch.marks &
+             (EKI_MARK_FAIL | EKI_MARK_SKIP | EKI_MARK_DISCARD));
 }
 
 static void end(struct explore *explore, struct eki_sim_worker *worker)
@@ -286,9 +295,13 @@ static void end(struct explore *explore, struct eki_sim_worker *worker)
         ledger_fail(&explore->ledger, "payload of task %lld changed as it ran",
                     (long long)actor->key);
     draw_marks(explore, worker);
-    if (explore_has_tiles(explore) && explore_leave_tiles(explore, worker))
+    bool leaves =
+        explore_has_tiles(explore) && explore_leave_tiles(explore, worker);
+    if (leaves)
         fail_open(explore, worker);
     bool discarded = worker->worker->batch.marks & EKI_MARK_DISCARD;
+    if (explore_has_data(explore))
+        explore_end_data(explore, worker, is_good(worker) && !leaves);
     ledger_end(&explore->ledger, actor->key, discarded);
     explore_seen.discarded += discarded;
     if (worker->is_index)
@@ -315,6 +328,19 @@ static bool waits(struct explore *explore, struct eki_sim_worker *worker)
            explore_waits_for_tiles(explore, worker, is_last && !actor->leaves);
 }
 
+/* Its input could not be had, as the engine has been told. */
+static uint64_t end_without_data(struct explore *explore,
+                                 const struct eki_sim_worker *worker)
+{
+    int64_t key = explore_actor(explore, worker)->key;
+    explore_note_failure(explore, worker,
+                         ledger_find(&explore->ledger, key)->data.has_failed
+                             ? EK_ERR_TASK
+                             : EK_ERR_NOMEM);
+    ledger_end(&explore->ledger, key, false);
+    return EKI_SIM_ENDS_NOW;
+}
+
 uint64_t explore_task(void *context, struct eki_sim_worker *worker, bool begins)
 {
     struct explore *explore = context;
@@ -324,6 +350,14 @@ uint64_t explore_task(void *context, struct eki_sim_worker *worker, bool begins)
         explore_progress(explore);
     if (begins)
         begin(explore, worker);
+    if (actor->begins) {
+        enum eki_data_begun begun = explore_begin_data(explore, worker);
+        if (begun == EKI_DATA_WAITS)
+            return begins ? 1 : EKI_SIM_WAITS_FOR_TILES;
+        actor->begins = false;
+        if (begun == EKI_DATA_FAILED)
+            return end_without_data(explore, worker);
+    }
     for (;;) {
         if (waits(explore, worker))
             return begins ? 1 : EKI_SIM_WAITS_FOR_TILES;

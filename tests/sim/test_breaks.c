@@ -11,12 +11,14 @@ enum {
 static struct explore explore;
 static struct explore_scenario scenario;
 
-static void find(const struct explore_break *broken)
+static void find(const struct explore_break *broken, bool has_data)
 {
     explore.broken = broken;
     explore.is_thorough = true;
     for (uint64_t seed = 1; seed <= SEEDS_MOST; seed++) {
         explore_draw(seed, EXPLORE_SMALL, &scenario);
+        scenario.travel.is_used &= has_data;
+        scenario.travel.may_follow &= has_data;
         bool passes = explore_run(&explore, &scenario);
         if (!explore.has_broken) {
             CHECK(passes);
@@ -37,12 +39,19 @@ static void every_break_is_found(void)
 {
     for (const struct explore_break *broken = explore_breaks; broken->name;
          broken++)
-        find(broken);
+        find(broken, false);
 }
 
+static void every_break_of_data_is_found(void)
+{
+    for (const struct explore_break *broken = explore_data_breaks; broken->name;
+         broken++)
+        find(broken, true);
+}
 int main(void)
 {
     RUN(every_break_is_found);
+    RUN(every_break_of_data_is_found);
     explore_free(&explore);
     return check_result();
 }

@@ -144,6 +144,22 @@ static void print_tiling(const struct explore_scenario *scenario, FILE *file)
     fputc('\n', file);
 }
 
+static void print_travel(const struct explore_travel *travel, FILE *file)
+{
+    if (!travel->is_used)
+        return;
+    fprintf(file,
+            "  data of up to %d bytes%s, %s, %s; %lld bytes held at most, %d "
+            "of 1000 callbacks fail%s\n",
+            travel->bytes_most, travel->has_indices ? ", of indices, too" : "",
+            travel->unpacks ? "unpacked and packed"
+            : travel->packs ? "packed"
+                            : "in buffers",
+            travel->returns ? "which returns" : "which does not return",
+            (long long)travel->budget_bytes, travel->fail_permille,
+            travel->may_follow ? "; it follows" : "");
+}
+
 void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
 {
     fprintf(file, "profile %s, seed %llu: %d ranks (node: workers)",
@@ -163,6 +179,7 @@ void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
             scenario->is_loaded ? "measured before" : "new");
     print_law(&scenario->law, file);
     print_tiling(scenario, file);
+    print_travel(&scenario->travel, file);
     for (int i = 0; i < scenario->iterations; i++) {
         fprintf(file, "  iteration %d: ", i);
         print_iteration(&scenario->iteration[i], file);
