@@ -2,6 +2,10 @@
 /*
  * Data that travels with tasks: each input is there before its task runs, each
  * result comes home once, whatever policy moves tasks, and however they end.
+ *
+ *     test_data RANKS WORKERS [LEVEL or small]
+ *
+ * LEVEL is that of MPI; small: the mount for shared memory is.
  */
 #include "boxes.h"
 
@@ -375,7 +379,8 @@ static void hints_hold_where_data_follows(void)
 
 int main(int argc, char **argv)
 {
-    job_start(argc, argv, argc > 3 ? atoi(argv[3]) : MPI_THREAD_SERIALIZED);
+    int level = argc > 3 ? atoi(argv[3]) : 0;
+    job_start(argc, argv, level > 0 ? level : MPI_THREAD_SERIALIZED);
     JOB_RUN(every_size_travels_and_returns);
     JOB_RUN(results_are_the_same_by_every_policy);
     JOB_RUN(failed_tasks_return_nothing);
