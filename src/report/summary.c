@@ -104,6 +104,7 @@ void eki_report_add(struct eki_report *report,
     run->server_s += extra->servers * figures->wall_s;
     run->work_s += figures->work_s;
     run->overhead_s += figures->overhead_s;
+    run->data_s += figures->data_wait_s;
     run->search_s += figures->search_s;
     run->termination_s += figures->termination_s;
     run->start_s += figures->start_s;

@@ -69,6 +69,7 @@ const char *eki_verdict_word(enum eki_verdict_cause cause)
         [EKI_VERDICT_COARSE] = "behind the longest task",
         [EKI_VERDICT_STARVED] = "waiting for cores",
         [EKI_VERDICT_OVERHEAD] = "between tasks",
+        [EKI_VERDICT_DATA] = "waiting for data",
         [EKI_VERDICT_START] = "starting",
         [EKI_VERDICT_LATE] = "ranks late",
         [EKI_VERDICT_SERVER] = "servers",
@@ -88,7 +89,8 @@ void eki_verdict_losses(const struct eki_verdict_run *run,
     lost_s[EKI_VERDICT_IDLE] = idle_s - coarse_s;
     lost_s[EKI_VERDICT_COARSE] = coarse_s;
     lost_s[EKI_VERDICT_STARVED] = run->starved_s;
-    lost_s[EKI_VERDICT_OVERHEAD] = run->overhead_s;
+    lost_s[EKI_VERDICT_OVERHEAD] = run->overhead_s - run->data_s;
+    lost_s[EKI_VERDICT_DATA] = run->data_s;
     lost_s[EKI_VERDICT_START] = run->start_s;
     lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
     lost_s[EKI_VERDICT_SERVER] = run->server_s;
@@ -255,6 +257,13 @@ static void append_cause(const struct eki_verdict_run *run,
         break;
     case EKI_VERDICT_OVERHEAD:
         append_overhead(run, lost_s, text, bytes);
+        break;
+    case EKI_VERDICT_DATA:
+        eki_append(text, bytes,
+                   "workers waited %.0f %% of the time for data of tasks: "
+                   "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
+                   "EVENKEEL_DATA=follow",
+                   part_of_time(run, lost_s));
         break;
     case EKI_VERDICT_START:
         append_start(run, lost_s, text, bytes);

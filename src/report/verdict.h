@@ -25,6 +25,7 @@ struct eki_verdict_run {
     double core_s;                       /* workers' and servers' */
     double work_s, overhead_s, search_s, termination_s, start_s, late_s;
     double cpu_s, starved_s; /* of work and overhead: without a core */
+    double data_s;           /* of overhead: waiting for data of tasks */
     double first_s;          /* work at first measured durations */
     double server_s;         /* cores of dedicated servers */
     /* Of search and termination, at most: for want of a rank that was late. */
@@ -49,6 +50,7 @@ enum eki_verdict_cause {
     EKI_VERDICT_COARSE, /* idle, but the longest task alone explains it */
     EKI_VERDICT_STARVED,
     EKI_VERDICT_OVERHEAD,
+    EKI_VERDICT_DATA,
     EKI_VERDICT_START,
     EKI_VERDICT_LATE,
     EKI_VERDICT_SERVER,

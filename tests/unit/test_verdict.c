@@ -101,6 +101,10 @@ static void each_other_loss_has_a_sentence(void)
     run.overhead_s = 8;
     expect_run(&run, "20 % of the time went by between tasks, which take 32 "
                      "ms: make them longer, or use ek_add_range");
+    run.data_s = 6;
+    expect_run(&run, "workers waited 15 % of the time for data of tasks: "
+                     "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
+                     "EVENKEEL_DATA=follow");
     run = run_of(32);
     run.start_s = 8;
     expect_run(&run, "20 % of the time went into starting and leaving "
