@@ -12,6 +12,7 @@
 /* Of one call; parts that were never made are NULL. */
 struct plan {
     struct eki_settings settings;
+    struct eki_lookout lookout; /* says that this rank waits for others */
     struct eki_fabric *fabric;
     struct eki_node_memory segment;
     struct eki_topology *topology;
@@ -238,6 +239,17 @@ static void fail(const struct plan *plan, bool has_settings)
         eki_abort();
 }
 
+/* From now on this rank says that it is here. */
+static void open_lookout(struct plan *plan, MPI_Comm comm)
+{
+    const ek_options *options = &plan->settings.options;
+    struct eki_look look = {.name = options->name,
+                            .stall_ns = (uint64_t)options->stall_ms * 1000000};
+    eki_mpi_ranks(comm, &look.rank, &look.size);
+    eki_lookout_open(&plan->lookout, &look);
+    eki_lookout_enter(&plan->lookout, EKI_CALLED_PLAN, 0);
+}
+
 static ek_status call(MPI_Comm comm, struct eki_asked *asked,
                       const ek_options *options, int *new_rank,
                       ek_plan_report *report)
@@ -249,6 +261,8 @@ static ek_status call(MPI_Comm comm, struct eki_asked *asked,
     uint64_t start = eki_clock_ns();
     ek_status status = eki_settings_resolve(options, &plan.settings);
     bool has_settings = status == EK_OK;
+    if (has_settings)
+        open_lookout(&plan, comm);
     /* A rank that was given what is not allowed takes part until all know. */
     ek_status made = eki_fabric_mpi_create(comm, &plan.fabric);
     if (made == EK_OK) {
@@ -263,8 +277,10 @@ static ek_status call(MPI_Comm comm, struct eki_asked *asked,
     if (made != EK_OK)
         fail(&plan, has_settings);
     free_parts(&plan);
-    if (has_settings)
+    if (has_settings) {
+        eki_lookout_close(&plan.lookout);
         eki_settings_free(&plan.settings);
+    }
     whole.seconds = (double)(eki_clock_ns() - start) * 1e-9;
     if (made == EK_OK && report) {
         size_t bytes = report->struct_bytes;

@@ -19,7 +19,8 @@ static const char *const call_names[] = {
     [EKI_CALLED_PULL] = "ek_begin ... ek_end",
     [EKI_CALLED_CLOSE] = "the report or record of ek_process",
     [EKI_CALLED_RESTORE] = "ek_restore",
-    [EKI_CALLED_DESTROY] = "ek_destroy"};
+    [EKI_CALLED_DESTROY] = "ek_destroy",
+    [EKI_CALLED_PLAN] = "ek_plan"};
 
 static void append_time(uint64_t ns, char *text, size_t bytes)
 {
@@ -33,8 +34,10 @@ static void append_time(uint64_t ns, char *text, size_t bytes)
 /* " in ek_process of 'fock' (iteration 3)". */
 static void append_where(const struct eki_look *look, char *text, size_t bytes)
 {
-    eki_append(text, bytes, " in %s of '%s'", call_names[look->called],
-               look->name);
+    eki_append(text, bytes, " in %s", call_names[look->called]);
+    if (look->called == EKI_CALLED_PLAN)
+        return;
+    eki_append(text, bytes, " of '%s'", look->name);
     if (look->called != EKI_CALLED_CREATE && look->called != EKI_CALLED_DESTROY)
         eki_append(text, bytes, " (iteration %lld)",
                    (long long)look->iteration);
@@ -327,9 +330,9 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
 /* This rank is where it waits for others, or alone does something long. */
 static void tell_call(const struct eki_look *look, uint64_t waited)
 {
-    bool waits = look->called == EKI_CALLED_CREATE ||
-                 look->called == EKI_CALLED_CLOSE ||
-                 look->called == EKI_CALLED_DESTROY;
+    bool waits =
+        look->called == EKI_CALLED_CREATE || look->called == EKI_CALLED_PLAN ||
+        look->called == EKI_CALLED_CLOSE || look->called == EKI_CALLED_DESTROY;
     /* Where all see the same the first speak. */
     if (waits && look->rank >= TELLERS_MOST)
         return;
@@ -337,13 +340,13 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
     append_where(look, text, sizeof text);
     eki_append(text, sizeof text, " for ");
     append_time(waited, text, sizeof text);
-    eki_append(text, sizeof text, "%s",
-               look->called == EKI_CALLED_CREATE
-                   ? "; it needs all ranks of the communicator"
-               : !waits ? "; no task runs: it prepares or ends, or a hook runs"
-               : look->engine->alone
-                   ? "; all ranks are there"
-                   : "; it needs the ranks of other nodes, too");
+    eki_append(
+        text, sizeof text, "%s",
+        look->called == EKI_CALLED_CREATE || look->called == EKI_CALLED_PLAN
+            ? "; it needs all ranks of the communicator"
+        : !waits ? "; no task runs: it prepares or ends, or a hook runs"
+        : look->engine->alone ? "; all ranks are there"
+                              : "; it needs the ranks of other nodes, too");
     say(look, text);
 }
 

@@ -28,7 +28,8 @@ enum eki_called {
     EKI_CALLED_PULL,  /* from ek_begin() to ek_end() */
     EKI_CALLED_CLOSE, /* the end of both: hooks, report, record */
     EKI_CALLED_RESTORE,
-    EKI_CALLED_DESTROY
+    EKI_CALLED_DESTROY,
+    EKI_CALLED_PLAN /* of no collection */
 };
 
 /* A cause that was told. */

@@ -11,7 +11,7 @@
  */
 #include "check.h"
 
-#include <evenkeel.h>
+#include <evenkeel_plan.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -179,6 +179,17 @@ static void absent_in_create(void)
     ek_destroy(&third);
 }
 
+static void absent_in_plan(void)
+{
+    double cost = 1;
+    int to;
+    if (is_last())
+        be_late();
+    CHECK_EQ_INT(ek_plan(MPI_COMM_WORLD, 1, &cost, NULL, EK_RESTORE_AUTO, NULL,
+                         &to, NULL),
+                 EK_OK);
+}
+
 static void absent_in_destroy(void)
 {
     /* The only one over its communicator: it waits for the others. */
@@ -240,6 +251,7 @@ static const struct planted planted[] = {
      false},
     {"pull", long_pull, " in ek_begin ... ek_end of 'fock'",
      " in ek_begin ... ek_end of 'fock'", false},
+    {"plan", absent_in_plan, " in ek_plan for", "; it needs all ranks", false},
     {"create", absent_in_create, " in ek_create of 'third'",
      " in ek_create of 'third'", false},
     {"destroy-late", absent_in_destroy, " in ek_destroy of 'third'",
