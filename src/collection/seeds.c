@@ -200,6 +200,13 @@ static bool may_add(const ek_collection *tasks, ek_function function,
            bytes <= (size_t)tasks->payload_bytes;
 }
 
+/* A pinned task stays in the process that its pointers are of. */
+static bool may_have_pointers(const ek_hint *hint)
+{
+    return hint && hint->struct_bytes > offsetof(ek_hint, pinned) &&
+           hint->pinned;
+}
+
 /* Add after a look at the payload, or refuse. */
 EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
                                         ek_function function,
@@ -208,8 +215,9 @@ EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
 {
     if (!may_add(tasks, function, bytes))
         return bad_add(tasks, "ek_add_task", function, bytes);
-    eki_collection_check_payload(tasks, "ek_add_task", function, payload,
-                                 bytes);
+    if (!may_have_pointers(hint))
+        eki_collection_check_payload(tasks, "ek_add_task", function, payload,
+                                     bytes);
     return add(tasks, function, payload, bytes, hint);
 }
 
