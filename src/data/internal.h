@@ -53,6 +53,7 @@ struct eki_carrier {
     int staged;
     uint8_t places[EKI_STAGED_MOST]; /* of these, in their order */
     uint64_t staged_ns;              /* that their tasks will take, about */
+    int at_home;                     /* so many of the next tasks are */
     struct eki_data_op *running;     /* of the task that runs; NULL: at home */
     int64_t travelled;               /* tasks of the phase */
     unsigned char *slots; /* [EKI_DATA_OPS_MOST + 1]; the last: spare */

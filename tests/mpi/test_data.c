@@ -355,6 +355,27 @@ static void data_follows_through_little_memory(void)
     ek_destroy(&tasks);
 }
 
+static void pinned_tasks_stay_with_their_data(void)
+{
+    ek_options options = options_of("random", "return");
+    ek_function function;
+    ek_hint hint = EK_HINT_INIT;
+    ek_collection *tasks = boxes_collection(&options, 0, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    hint.pinned = true;
+    for (int64_t i = 0; i < BOXES; i++) {
+        int64_t number = job_rank * BOXES + i;
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_EQ_INT(field.away, 0);
+        boxes_check();
+    }
+    ek_destroy(&tasks);
+}
+
 /* Tasks that are added before a restore go where their hints say. */
 static void hints_hold_where_data_follows(void)
 {
@@ -397,5 +418,6 @@ int main(int argc, char **argv)
     JOB_RUN(data_follows_its_tasks);
     JOB_RUN(data_follows_through_little_memory);
     JOB_RUN(hints_hold_where_data_follows);
+    JOB_RUN(pinned_tasks_stay_with_their_data);
     return job_result();
 }
