@@ -14,8 +14,8 @@
 enum {
     SIZES = 3,
     WAYS = 4,
-    TASKS_MOST = 400,
-    BYTES_OF_ALL = 40000000,
+    TASKS_MOST = 100,
+    BYTES_OF_ALL = 8000000,
     TASK_NS = 100000
 };
 
