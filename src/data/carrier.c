@@ -247,11 +247,22 @@ static enum eki_data_begun ask_for_running(struct ek_worker *worker,
     return EKI_DATA_READY;
 }
 
-static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
-                                struct eki_carrier *carrier, const char *what)
+void eki_carrier_say(const struct eki_data_op *op, char *text)
 {
-    char text[128];
-    snprintf(text, sizeof text, "%s %d", what, carrier->running->home);
+    const char *what = "unpack_input has failed, with data of";
+    if (op->total == EKI_INPUT_FAILED)
+        what = "pack_input has failed on";
+    else if (op->total == EKI_INPUT_TOO_LONG)
+        what = "pack_input returned more than bytes_max on";
+    snprintf(text, EKI_CARRIER_SAYS, "%s rank %d", what, op->home);
+}
+
+/* There is no input for the task, or nothing could be made of it. */
+static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
+                                struct eki_carrier *carrier)
+{
+    char text[EKI_CARRIER_SAYS];
+    eki_carrier_say(carrier->running, text);
     eki_worker_fail(worker, EK_ERR_TASK, text);
     eki_carrier_free(data, carrier, carrier->running);
     carrier->running = NULL;
@@ -265,19 +276,15 @@ static enum eki_data_begun unpack(struct ek_worker *worker,
 {
     struct eki_data_op *op = carrier->running;
     const struct eki_data_calls *calls = data->setup.calls;
-    if (op->total == EKI_INPUT_FAILED)
-        return fail(worker, data, carrier, "pack_input has failed on rank");
-    if (op->total == EKI_INPUT_TOO_LONG)
-        return fail(worker, data, carrier,
-                    "pack_input returned more than bytes_max on rank");
+    if (op->total < 0)
+        return fail(worker, data, carrier);
     op->object = op->buffer;
     if (op->ops->unpack_input) {
         ek_data_task task = eki_data_task_of(data, op->slot, false);
         op->object = calls->unpack_input(data->setup.user, op->ops, worker,
                                          &task, op->buffer, (size_t)op->total);
         if (!op->object)
-            return fail(worker, data, carrier,
-                        "unpack_input has failed, with data of rank");
+            return fail(worker, data, carrier);
     }
     charge(data, carrier, op, (int64_t)op->ops->bytes_max);
     eki_op_set(op, EKI_DATA_RUNS);

@@ -88,8 +88,9 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     task.home = rank;
     data->follower.asked--;
     if (op->total < 0) {
-        eki_set_rank_error(engine, EK_ERR_TASK,
-                           "pack_input has failed for a task that moves");
+        char text[EKI_CARRIER_SAYS];
+        eki_carrier_say(op, text);
+        eki_set_slot_error(engine, seed, text);
     } else {
         data->setup.calls->unpack_result(data->setup.user, op->ops, &task,
                                          op->buffer, (size_t)op->total);

@@ -199,6 +199,9 @@ void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
 /* Nothing of it is needed any more. */
 void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
                       struct eki_data_op *op);
+/* Why there is no input, or no object. */
+#define EKI_CARRIER_SAYS 96 /* bytes */
+void eki_carrier_say(const struct eki_data_op *op, char *text);
 /* The task that WORKER runs has ended. */
 bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker);
 

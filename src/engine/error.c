@@ -86,6 +86,17 @@ void eki_set_rank_error(struct eki_engine *engine, ek_status status,
     set_rank_error(engine, &error, text);
 }
 
+void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,
+                        const char *text)
+{
+    struct eki_error error = {.status = EK_ERR_TASK,
+                              .worker = engine->workers[0]->id,
+                              .code = EK_ERR_TASK,
+                              .function = slot->function,
+                              .id = slot->id};
+    set_rank_error(engine, &error, text);
+}
+
 /* A failure of no task: its code is 0, which no task can give. */
 void eki_engine_abandon(struct eki_engine *engine, int here)
 {

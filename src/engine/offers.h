@@ -129,6 +129,10 @@ void eki_worker_no_memory(struct ek_worker *worker, const char *what);
 void eki_set_rank_error(struct eki_engine *engine, ek_status status,
                         const char *text);
 
+/* Likewise, for a task that fails though none runs. */
+void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,
+                        const char *text);
+
 /* Refuse a message, in words: the phase, or else the next one, ends in
  * EK_ERR_MPI on all ranks; by the server. */
 EKI_COLD void eki_engine_refuse(struct eki_engine *engine, const char *format,

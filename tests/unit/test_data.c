@@ -542,6 +542,30 @@ static void follower_without_memory_ends(void)
     pair_close(&pair);
 }
 
+/* What fails keeps its home, and moves in the next restore. */
+static void follower_that_is_not_packed_stays(void)
+{
+    static struct pair pair;
+    pair_open(&pair, 3000, 0);
+    seed_away(&pair, 2);
+    const struct eki_engine *engine = pair.lones[1].engine;
+    const struct eki_slot *slot =
+        (struct eki_slot *)engine->workers[0]->local.seeds;
+    for (int fails = 1; fails >= 0; fails--) {
+        pair.pack_fails = fails;
+        for (int rank = 0; rank < 2; rank++)
+            eki_data_follow(pair.lones[rank].engine);
+        pair_enter(&pair, EKI_PHASE_RESTORE);
+        struct eki_error error = pair_end(&pair);
+        CHECK_EQ_INT(error.status, fails ? EK_ERR_TASK : EK_OK);
+        CHECK(!eki_error_is_abandoned(&error));
+        CHECK_EQ_INT(eki_data_home(engine, slot), !fails);
+        if (fails)
+            CHECK_EQ_TEXT(error.text, "pack_input has failed on rank 0");
+    }
+    pair_close(&pair);
+}
+
 static void follower_goes_back_to_the_id(void)
 {
     static struct pair pair;
@@ -697,6 +721,7 @@ int main(void)
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
     RUN(follower_without_memory_ends);
+    RUN(follower_that_is_not_packed_stays);
     RUN(follower_goes_back_to_the_id);
     RUN(messages_that_do_not_fit_are_refused);
     RUN(task_is_stolen_where_it_is_worth_its_bytes);
