@@ -19,6 +19,12 @@ enum {
     EKI_INPUT_TOO_LONG = -2 /* ... or has returned more than bytes_max */
 };
 
+/* The first RESULT of an operation, in head.detail; of others: the offset. */
+enum eki_result {
+    EKI_RESULT_SHORT = -1, /* all of it */
+    EKI_RESULT_LONG = -2   /* head.count bytes are to come */
+};
+
 /* Whose turn it is with an operation. */
 enum eki_data_state {
     EKI_DATA_FREE,
@@ -204,6 +210,57 @@ void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
 void eki_carrier_say(const struct eki_data_op *op, char *text);
 /* The task that WORKER runs has ended. */
 bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker);
+
+static inline int64_t eki_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes that fit a message behind WORDS. */
+int64_t eki_data_room(const struct eki_data *data, int64_t words);
+/* A message with WORDS before COUNT bytes; NULL: no buffer. */
+struct eki_message *eki_data_reserve(struct eki_data *data, int kind,
+                                     int64_t words, int64_t count);
+/* Its bytes, behind the words. */
+void eki_data_copy(const struct eki_data *data, struct eki_message *message,
+                   int64_t words, const unsigned char *from);
+void eki_data_post(struct eki_data *data, struct eki_message *message,
+                   int worker, uint32_t op, int rank);
+/* A part of something long has come or gone. */
+void eki_data_note_part(struct eki_data *data, bool more_follows);
+
+/* An input or a result of FUNCTION has so many bytes. */
+void eki_data_note_moved(struct eki_data *data, int function, int64_t bytes);
+/* A byte has taken so long, here or elsewhere. */
+void eki_data_note_byte_ps(struct eki_data *data, int64_t ps);
+/* How long the data of a task takes there and back. */
+uint64_t eki_data_weigh(const struct eki_protocol *protocol,
+                        const struct eki_slot *slot);
+
+/* Send what workers want, while LEFT messages are left. */
+void eki_data_send_wants(struct eki_data *data, int *left);
+
+/* A guest for the task that MESSAGE brings; NULL: no memory. */
+struct eki_guest *eki_guest_make(struct eki_data *data,
+                                 const struct eki_message *message);
+void eki_guest_add(struct eki_guests *guests, struct eki_guest *guest);
+/* Take out and free the guest to which LINK leads. */
+void eki_guest_free(struct eki_data *data, struct eki_guests *guests,
+                    struct eki_guest **link);
+/* What leads to the result that a message is a part of; to NULL: there is none.
+ */
+struct eki_guest **eki_guest_find(struct eki_data *data,
+                                  const struct eki_head *head);
+void eki_guests_free(struct eki_data *data, struct eki_guests *guests);
+/* Pack and send inputs ... */
+void eki_guests_serve(struct eki_data *data, int *left);
+/* ... let long results come, as far as there is room ... */
+void eki_guests_give(struct eki_data *data);
+/* ... and send GIVE and KEPT, for one more of which there is room. */
+bool eki_guests_have_room(struct eki_data *data);
+void eki_guests_answer(struct eki_data *data, int kind, int rank, int worker,
+                       uint32_t op);
+void eki_guests_send(struct eki_data *data, int *left);
 
 /* In a restore: ask for more of the seeds' data; whether all is here. */
 void eki_follower_step(struct eki_data *data, uint64_t now);

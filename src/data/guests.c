@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this rank gives, and keeps, as a home. */
+#include "data/internal.h"
+
+enum {
+    FIRST_ROOM = 16 /* answers */
+};
+
+/* A guest for the task that MESSAGE brings; NULL: no memory. */
+struct eki_guest *eki_guest_make(struct eki_data *data,
+                                 const struct eki_message *message)
+{
+    uint32_t bytes = data->protocol.engine->slot_bytes;
+    struct eki_guest *guest = eki_alloc(1, sizeof *guest + bytes);
+    if (!guest)
+        return NULL;
+    guest->rank = message->head.source;
+    guest->worker = message->head.worker;
+    guest->op = (uint32_t)message->head.first;
+    memcpy(guest->slot, message->body, bytes);
+    return guest;
+}
+
+/* Where the result that a message is a part of is put together; NULL: there is
+ * none. */
+struct eki_guest **eki_guest_find(struct eki_data *data,
+                                  const struct eki_head *head)
+{
+    struct eki_guest **link = &data->results.first;
+    while (*link &&
+           ((*link)->rank != head->source || (*link)->worker != head->worker ||
+            (*link)->op != head->first))
+        link = &(*link)->next;
+    return link;
+}
+
+void eki_guest_add(struct eki_guests *guests, struct eki_guest *guest)
+{
+    *guests->last = guest;
+    guests->last = &guest->next;
+}
+
+/* Take out and free the guest to which LINK leads. */
+void eki_guest_free(struct eki_data *data, struct eki_guests *guests,
+                    struct eki_guest **link)
+{
+    struct eki_guest *guest = *link;
+    *link = guest->next;
+    if (guests->last == &guest->next)
+        guests->last = link;
+    if (guest->room > 0) {
+        guests->bytes -= guest->room;
+        eki_data_charge(data, -guest->room);
+    }
+    eki_buffer_give(data, guest->buffer);
+    eki_free(guest);
+}
+
+void eki_guests_free(struct eki_data *data, struct eki_guests *guests)
+{
+    guests->last = guests->first ? guests->last : &guests->first;
+    while (guests->first)
+        eki_guest_free(data, guests, &guests->first);
+}
+
+/* Memory for BYTES of a guest; false: not now. */
+static bool make_room(struct eki_data *data, struct eki_guests *guests,
+                      struct eki_guest *guest, int64_t bytes)
+{
+    if (guests->bytes > 0 && guests->bytes + bytes > data->home_part / 2)
+        return false;
+    if (data->setup.has_bytes) {
+        guest->buffer = eki_buffer_take(data, (size_t)bytes);
+        if (!guest->buffer)
+            return false;
+    }
+    guest->room = bytes;
+    guests->bytes += bytes;
+    eki_data_charge(data, bytes);
+    return true;
+}
+
+/* Pack what is asked for. */
+static void pack(struct eki_data *data, struct eki_guest *guest)
+{
+    const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
+    const ek_data_ops *ops = &data->ops[slot->function];
+    ek_data_task task = eki_data_task_of(data, slot, guest->is_new);
+    size_t bytes = data->setup.calls->pack_input(data->setup.user, ops, &task,
+                                                 guest->buffer);
+    guest->is_packed = true;
+    if (bytes <= ops->bytes_max) {
+        guest->total = (int64_t)bytes;
+        eki_data_note_moved(data, slot->function, guest->total);
+        return;
+    }
+    guest->total =
+        bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
+}
+
+/* Send what there are buffers for; true: all of it. */
+static bool send_input(struct eki_data *data, struct eki_guest *guest,
+                       int *left)
+{
+    const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
+    const int64_t bytes = (int64_t)sizeof(struct eki_data_words);
+    struct eki_data_words words = {slot->id, guest->total};
+    int64_t total = guest->total > 0 ? guest->total : 0;
+    do {
+        int64_t count =
+            eki_least(total - guest->moved, eki_data_room(data, bytes));
+        struct eki_message *message =
+            *left > 0 ? eki_data_reserve(data, EKI_KIND_INPUT, bytes, count)
+                      : NULL;
+        if (!message)
+            return false;
+        memcpy(message->body, &words, sizeof words);
+        eki_data_copy(data, message, bytes,
+                      guest->buffer ? guest->buffer + guest->moved : NULL);
+        message->head.detail = (int32_t)guest->moved;
+        eki_data_post(data, message, guest->worker, guest->op, guest->rank);
+        guest->moved += count;
+        eki_data_note_part(data, guest->moved < total);
+        --*left;
+    } while (guest->moved < total);
+    return true;
+}
+
+/* The input has gone for good. */
+static void release(struct eki_data *data, const struct eki_guest *guest)
+{
+    const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
+    ek_data_task task = eki_data_task_of(data, slot, true);
+    if (guest->is_new && guest->total >= 0)
+        data->setup.calls->release(data->setup.user, &data->ops[slot->function],
+                                   &task);
+}
+
+/* Pack and send what is asked for, in its order; but one that waits for buffers
+ * keeps none behind it that is packed from being sent. */
+void eki_guests_serve(struct eki_data *data, int *left)
+{
+    struct eki_guest **link = &data->asks.first;
+    while (*link && *left > 0 && !data->lacks_any) {
+        struct eki_guest *guest = *link;
+        const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
+        if (!guest->is_packed) {
+            if (!make_room(data, &data->asks, guest,
+                           (int64_t)data->ops[slot->function].bytes_max))
+                return;
+            pack(data, guest);
+        }
+        if (send_input(data, guest, left)) {
+            release(data, guest);
+            eki_guest_free(data, &data->asks, link);
+        } else {
+            link = &guest->next;
+        }
+    }
+}
+
+/* Room for one more answer. */
+bool eki_guests_have_room(struct eki_data *data)
+{
+    if (data->answer_count < data->answer_room)
+        return true;
+    int room = data->answer_room ? 2 * data->answer_room : FIRST_ROOM;
+    struct eki_data_answer *answers =
+        eki_realloc(data->answers, (size_t)room, sizeof *answers);
+    if (!answers)
+        return false;
+    data->answers = answers;
+    data->answer_room = room;
+    return true;
+}
+
+/* There is room for it. */
+void eki_guests_answer(struct eki_data *data, int kind, int rank, int worker,
+                       uint32_t op)
+{
+    data->answers[data->answer_count++] =
+        (struct eki_data_answer){kind, rank, worker, op};
+}
+
+void eki_guests_send(struct eki_data *data, int *left)
+{
+    int sent = 0;
+    for (; *left > 0 && sent < data->answer_count; sent++, --*left) {
+        const struct eki_data_answer *answer = &data->answers[sent];
+        struct eki_message *message =
+            eki_data_reserve(data, answer->kind, 0, 0);
+        if (!message)
+            break;
+        eki_data_post(data, message, answer->worker, answer->op, answer->rank);
+    }
+    data->answer_count -= sent;
+    memmove(data->answers, data->answers + sent,
+            (size_t)data->answer_count * sizeof *data->answers);
+}
+
+/* Say to those who have long results, in their order, that they may send them,
+ * as far as there is room. */
+void eki_guests_give(struct eki_data *data)
+{
+    for (struct eki_guest *guest = data->results.first; guest;
+         guest = guest->next) {
+        if (guest->is_given)
+            continue;
+        if (!eki_guests_have_room(data) ||
+            !make_room(data, &data->results, guest, guest->total))
+            return;
+        guest->is_given = true;
+        eki_guests_answer(data, EKI_KIND_GIVE, guest->rank, guest->worker,
+                          guest->op);
+    }
+}
