@@ -27,6 +27,15 @@ done
 grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
     fail 'something takes no time'
 
+# A plan moves next to nothing that need not move.
+run 0 2 --tasks 1000 --repetitions 1 --json plan
+has plan 16
+awk -F '[:,}]' '/beyond the fewest/ {
+    for (i = 1; i < NF; i++)
+        if ($i ~ /"value"/ && $(i + 1) < 2)
+            few++
+} END { exit few != 4 }' out || fail "plan: $(cat out)"
+
 # The same record is the same decision, of eight algorithms each time.
 run 0 1 --json --record "$record" balance
 has balance 40
