@@ -109,8 +109,8 @@ typedef struct ek_data_ops {
  * Call:    Local; before tasks of the function are added.
  * Threads: One at a time.
  * Cost:    A task at home pays about 0.1 us, on one rank 25 ns.  One that is
- * away pays a round trip before it runs, which overlaps the tasks before it,
- * its input and its result as messages, and four callbacks.
+ *          away pays a round trip before it runs, which overlaps the tasks
+ *          before it, its input and its result as messages, and four callbacks.
  */
 EK_API ek_status ek_set_data(ek_collection *tasks, ek_function function,
                              const ek_data_ops *ops);
