@@ -89,7 +89,7 @@ static int relax(ek_worker *worker, const void *payload, size_t bytes,
     if (!column)
         column = model->columns[number];
     for (int i = 0; i < CELLS; i++) {
-        for (int pass = 0; pass < (is_front ? 400 : 10); pass++)
+        for (int pass = 0; pass < (is_front ? 200 : 5); pass++)
             column[i] += 0.003 * ((double)(1 + number) / column[i] - column[i]);
         column[i] += 1e-3 * i;
     }
