@@ -188,6 +188,34 @@ static void callbacks_may_fail(void)
     fail_with(&ops, "pack_result");
 }
 
+/* All ranks hear which task's data could not follow it. */
+static void data_may_fail_to_follow(void)
+{
+    ek_options options = job_options();
+    ek_function function;
+    ek_data_ops ops = box_ops();
+    int64_t number = job_rank * BOXES + 7;
+    ek_hint hint = EK_HINT_INIT;
+    options.data = EK_DATA_FOLLOW;
+    options.on_failure = EK_ON_FAILURE_CONTINUE;
+    ops.pack_input = fail_to_pack_input;
+    hint.rank = (job_rank + 1) % job_size;
+    ek_collection *tasks = boxes_collection(&options, 0, &function);
+    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    function = job_register(tasks, "failing", box_task, NULL);
+    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
+                 EK_OK);
+    bool fails = job_size > 1;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL),
+               fails ? EK_ERR_TASK : EK_OK);
+    if (fails)
+        CHECK_HAS_TEXT(ek_error_message(),
+                       "of function 'failing' failed on worker");
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -196,5 +224,6 @@ int main(int argc, char **argv)
     JOB_RUN(data_is_set_between_iterations);
     JOB_RUN(ranks_that_differ_are_told);
     JOB_RUN(callbacks_may_fail);
+    JOB_RUN(data_may_fail_to_follow);
     return job_result();
 }
