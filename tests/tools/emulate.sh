@@ -163,4 +163,15 @@ for spec in '' normal:n=1,mean_us=1 lognormal lognormal: \
     'lognormal:n=9;mean_us=1' lognormal:n=nan,mean_us=1; do
     bad "--synthetic is '$spec'" --synthetic "$spec"
 done
+
+# Real data: inputs and results of tasks that run away, each once.
+data='--synthetic lognormal:n=200,mean_us=1000,cv=1 --workers 2 --start block --iterations 3 --csv'
+EVENKEEL_RANKS_PER_NODE=1 run 0 2 $data --bytes input=20000,result=10000
+away=$(column travelled | awk '{ sum += $1 } END { print sum }')
+[ "$away" -gt 0 ] || fail 'nothing travels'
+column data_mb | awk -v away="$away" '{ sum += $1 } END { exit !(sum > 0.0299 * away && sum < 0.0301 * away) }' ||
+    fail "$away tasks, and other bytes: $(column data_mb)"
+EVENKEEL_RANKS_PER_NODE=1 EVENKEEL_DATA=follow run 0 2 $data --bytes input=20000,cv=1
+run 0 2 $data --bytes input=70,result=0 --policy hierarchical --steal none
+bad "--bytes is 'input=x'" --synthetic "$small" --bytes input=x
 exit $status

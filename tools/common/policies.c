@@ -46,6 +46,12 @@ const char *gather_words(void)
     return list_words("balance_gather", text);
 }
 
+const char *data_words(void)
+{
+    static char text[BYTES];
+    return list_words("data", text);
+}
+
 int word_value(const char *option, const char *word)
 {
     int value = 0;

@@ -15,6 +15,7 @@ const char *steal_words(void);
 const char *order_words(void);
 const char *deque_words(void);
 const char *gather_words(void);
+const char *data_words(void);
 
 /* What a word of OPTION means to the library; it has been checked. */
 int word_value(const char *option, const char *word);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "recorded.h"
 
-#include "record/record.h"
+#include "sizes.h"
 #include "task/task.h"
 
 #include <stdlib.h>
@@ -18,7 +18,8 @@ struct reading {
     uint64_t *ids;                         /* [tasks], in order */
     int *ran_on; /* [tasks] worker, when it first ran */
     int64_t tasks;
-    int64_t total; /* tasks of the first iteration, null ones, too */
+    struct sizes *sizes; /* NULL: none has data */
+    int64_t total;       /* tasks of the first iteration, null ones, too */
 };
 
 static bool is_null(const struct eki_record_task *task)
@@ -114,13 +115,15 @@ static void join(struct reading *reading)
 }
 
 /* Durations of all tasks in the loaded iteration; 0: it has no such task. */
-static void fill(const struct reading *reading, float *seconds)
+static void fill(struct reading *reading, float *seconds)
 {
     const struct eki_record_task *tasks = reading->iteration.tasks;
     int64_t count = reading->iteration.task_count, k = 0;
     for (int64_t i = 0; i < reading->tasks && k < count; i++) {
-        if (tasks[k].id == reading->ids[i])
-            seconds[i] = (float)((double)tasks[k++].duration_ns * 1e-9);
+        if (tasks[k].id != reading->ids[i])
+            continue;
+        sizes_note(reading->sizes, i, &tasks[k]);
+        seconds[i] = (float)((double)tasks[k++].duration_ns * 1e-9);
     }
 }
 
@@ -234,6 +237,7 @@ static bool fill_all(struct reading *reading, struct workload *workload,
     workload->base_s =
         allocate((size_t)reading->count * count, sizeof *workload->base_s);
     workload->iterations = reading->count;
+    reading->sizes = sizes_open(reading->record, workload);
     for (int i = 0; i < reading->count; i++) {
         if (!load(reading, reading->list[i], message))
             return false;
@@ -278,6 +282,7 @@ bool recorded_read(const struct workload_source *source,
     if (eki_record_open(source->record, &reading.record) != EK_OK)
         return message_set(message, "%s", ek_error_message());
     bool is_good = take(&reading, workload, message);
+    sizes_close(reading.sizes);
     unload(&reading);
     free(reading.list);
     free(reading.ids);

@@ -16,6 +16,9 @@ static const struct option options[] = {
              "[,cv=X][,longest=SECONDS][,nulls=N]"},
     {"--scale", "X", AT(source.scale), OPTION_NUMBER(1e-6, 1e6),
      .help = "lengthen every task (1)"},
+    {"--bytes", "SPEC", AT(source.bytes), OPTION_TEXT,
+     .help = "data of each task: none or input=B[,result=B][,cv=X] (those of "
+             "the record)"},
     {"--drift", "P", AT(source.drift), OPTION_NUMBER(0, 100),
      .help = "durations change by P percent per iteration, and stay so (0)"},
     {"--noise", "P", AT(source.noise), OPTION_NUMBER(0, 100),

@@ -2,9 +2,9 @@
 /* Durations: from a record or drawn, then drift, noise and other changes. */
 #include "workload.h"
 
-#include "base/base.h"
-#include "base/exact.h"
+#include "draw.h"
 #include "recorded.h"
+#include "sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,25 +18,7 @@
 /* Of all tasks; 9.2e9 are the nanoseconds of 63 bits. */
 #define SUM_S_MOST 1e9
 
-/* Above 0, at most 1. */
-static double draw_uniform(struct eki_random *random)
-{
-    return (double)((eki_random_next(random) >> 11) + 1) * 0x1p-53;
-}
-
-static double draw_normal(struct eki_random *random)
-{
-    double radius = sqrt(-2 * eki_exact_log(draw_uniform(random)));
-    return radius * eki_exact_cos_turns(draw_uniform(random));
-}
-
 /* Each kind has mean 1. */
-static double draw_lognormal(struct eki_random *random, double cv)
-{
-    double variance = eki_exact_log(1 + cv * cv);
-    return eki_exact_exp(sqrt(variance) * draw_normal(random) - variance / 2);
-}
-
 static double draw_exponential(struct eki_random *random, double cv)
 {
     (void)cv;
@@ -320,6 +302,8 @@ bool workload_make(const struct workload_source *source,
             base_s[k] *= (float)source->scale;
         is_good = check_sum(workload, i, message);
     }
+    if (is_good && source->bytes)
+        is_good = sizes_draw(source, workload, message);
     if (is_good)
         make_changes(workload, source);
     return is_good;
@@ -332,6 +316,7 @@ void workload_free(struct workload *workload)
     free(workload->changed_s);
     free(workload->base_s);
     free(workload->drift);
+    sizes_free(workload);
 }
 
 /* Each duration as it is by drift and noise. */

@@ -21,19 +21,22 @@ struct workload_source {
     double scale;
     double drift, noise; /* percent */
     const char *change;  /* one of change_words(); NULL: none */
+    const char *bytes;   /* of their data; NULL: as the record says */
     bool has_nulls;      /* null tasks are run, too: ids are of interest */
 };
 
 /* Tasks in the order of their ids, and how long each takes. */
 struct workload {
     char name[128];
-    int64_t count;           /* tasks that take time */
-    int64_t nulls;           /* others */
-    int workers;             /* of the record; 0: there is none */
-    int *ran_on;             /* [count] worker of the record; NULL: none */
-    int64_t *ids;            /* [count] among all, null ones too; NULL: those
-                                of the record are not 0, 1, 2, ... */
-    int iterations;          /* that follow each other in turn */
+    int64_t count;  /* tasks that take time */
+    int64_t nulls;  /* others */
+    int workers;    /* of the record; 0: there is none */
+    int *ran_on;    /* [count] worker of the record; NULL: none */
+    int64_t *ids;   /* [count] among all, null ones too; NULL: those
+                       of the record are not 0, 1, 2, ... */
+    int iterations; /* that follow each other in turn */
+    /* [count] of their data; NULL: none of them has any. */
+    uint32_t *input_bytes, *result_bytes;
     float *base_s;           /* [iterations][count] as recorded, scaled */
     float *drift;            /* [count] factor by now; NULL: none */
     float *changed_s;        /* [count] with changes; NULL: there are none */

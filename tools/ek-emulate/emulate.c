@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "emulate.h"
 
+#include "data.h"
 #include "policies.h"
 #include "positions.h"
 
@@ -29,6 +30,7 @@ struct emulation {
     struct job job;
     struct place place;
     struct positions positions; /* of tasks among null ones */
+    struct data data;
     /* In this iteration: */
     struct overshoot *overshoot; /* [workers of the rank] */
     _Atomic int *runs;           /* [workload->count] how often each task ran */
@@ -63,6 +65,7 @@ static int wait_task(struct emulation *emulation, ek_worker *worker,
     overshoot->squares += late_s * late_s;
     /* relaxed: the end of the iteration comes before it is read. */
     atomic_fetch_add_explicit(&emulation->runs[task], 1, memory_order_relaxed);
+    data_run(&emulation->data, worker, task);
     return 0;
 }
 
@@ -97,7 +100,10 @@ static bool add_task(int64_t task, void *context)
 
 static ek_status add_tasks(struct job *job, void *context)
 {
-    const struct emulation *emulation = context;
+    struct emulation *emulation = context;
+    ek_status status = data_set(&emulation->data, job->tasks, job->function);
+    if (status != EK_OK)
+        return status;
     bool is_good = emulation->run->start->run(&emulation->place, add_task, job);
     return is_good ? EK_OK : EK_ERR_NOMEM;
 }
@@ -181,14 +187,15 @@ static struct overshoot take_overshoot(struct emulation *emulation)
     return sum;
 }
 
-/* Tasks that did not run once in the whole job since the last call. */
-static int64_t take_wrong(struct emulation *emulation)
+/* Tasks that were not COUNTED once in the whole job since the last call. */
+static int64_t take_wrong(const struct emulation *emulation,
+                          _Atomic int *counted)
 {
     int64_t count = emulation->run->workload->count, wrong = 0;
     int *runs = allocate((size_t)count, sizeof *runs);
     for (int64_t k = 0; k < count; k++)
-        runs[k] = atomic_exchange_explicit(&emulation->runs[k], 0,
-                                           memory_order_relaxed);
+        runs[k] =
+            atomic_exchange_explicit(&counted[k], 0, memory_order_relaxed);
     MPI_Allreduce(MPI_IN_PLACE, runs, (int)count, MPI_INT, MPI_SUM,
                   MPI_COMM_WORLD);
     for (int64_t k = 0; k < count; k++)
@@ -211,6 +218,11 @@ static void fill_times(const struct emulation *emulation,
     values[FIELD_SUCCESSFUL] = process->successful_mean;
     values[FIELD_STOLEN] = (double)process->stolen;
     values[FIELD_RESTORE] = process->restore_s;
+    values[FIELD_DATA_TASKS] = (double)process->travelled;
+    values[FIELD_DATA_BYTES] =
+        (double)(process->data_in_bytes + process->data_out_bytes) * 1e-6;
+    values[FIELD_DATA_WAIT] = process->data_wait_s;
+    values[FIELD_DATA_HELD] = (double)process->data_held_bytes * 1e-6;
 }
 
 /* What ranks know of themselves; CPU_S: that this one has used. */
@@ -238,6 +250,7 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
     ek_restore_report restore = EK_RESTORE_REPORT_INIT;
     workload_step(emulation->run->workload,
                   &emulation->run->arguments->shared.source, iteration);
+    emulation->data.iteration = iteration;
     ek_status status = agree(job_prepare(&emulation->job, &restore));
     double cpu_s = read_cpu();
     if (status == EK_OK)
@@ -250,6 +263,25 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
     return EK_OK;
 }
 
+/* All results are at home, and were right. */
+static bool check_data(struct emulation *emulation, const struct row *row,
+                       struct message *message)
+{
+    if (!emulation->run->workload->input_bytes)
+        return true;
+    int64_t lost = take_wrong(emulation, emulation->data.kept);
+    int wrong =
+        atomic_load_explicit(&emulation->data.wrong, memory_order_relaxed);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (lost == 0 && !wrong)
+        return true;
+    return message_set(message,
+                       "%s, iteration %d: %lld results did not come home once"
+                       "%s",
+                       emulation->mode->name, row->iteration, (long long)lost,
+                       wrong ? ", and some data was wrong" : "");
+}
+
 /* Nothing is lost and nothing ran twice. */
 static bool check_iteration(struct emulation *emulation, const struct row *row,
                             const ek_process_report *process,
@@ -257,7 +289,9 @@ static bool check_iteration(struct emulation *emulation, const struct row *row,
 {
     int64_t nulls =
         emulation->mode->has_nulls ? emulation->run->workload->nulls : 0;
-    int64_t wrong = take_wrong(emulation);
+    int64_t wrong = take_wrong(emulation, emulation->runs);
+    if (!check_data(emulation, row, message))
+        return false;
     if (wrong == 0 && process->null_tasks == nulls &&
         process->tasks == emulation->run->workload->count + nulls)
         return true;
@@ -304,11 +338,15 @@ int emulate(const struct run *run, const struct mode *mode, int round,
         .round = round,
         .place = {workload, run->rank * workers, workers, run->ranks * workers},
         .positions = positions_make(workload, workload->nulls),
+        .data = {.workload = workload,
+                 .kept = allocate((size_t)workload->count,
+                                  sizeof *emulation.data.kept)},
         .overshoot = allocate((size_t)workers, sizeof *emulation.overshoot),
         .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
     int exit_status = run_iterations(&emulation, rows, message);
     job_close(&emulation.job);
     free(emulation.overshoot);
     free(emulation.runs);
+    free(emulation.data.kept);
     return exit_status;
 }

@@ -70,8 +70,10 @@ static int run_round(const struct run *run, int round, struct row *rows,
     for (int i = 0; exit_status == EXIT_GOOD && i < compared->count; i++) {
         const struct mode *mode = &compared->modes[i];
         struct row *all = rows + (ptrdiff_t)i * rounds * iterations;
-        /* Without null tasks it would be another mode again. */
-        if (mode->has_nulls && run->workload->nulls == 0)
+        /* Without null tasks it would be another mode again; a range has no
+         * data here. */
+        if (mode->has_nulls &&
+            (run->workload->nulls == 0 || run->workload->input_bytes))
             continue;
         exit_status =
             run_mode(run, mode, round, all + (ptrdiff_t)round * iterations,

@@ -30,9 +30,20 @@ static const struct column column[FIELDS] = {
     [FIELD_OVERSHOOT] = {"overshoot_s", "overshoot", "us", 9, 1, 1e6},
     [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1},
     [FIELD_PAUSE_SHARE] = {"pause_share", NULL, NULL, 0, 0, 1},
-    [FIELD_PAUSE] = {"pause_s", NULL, NULL, 0, 0, 1}};
+    [FIELD_PAUSE] = {"pause_s", NULL, NULL, 0, 0, 1},
+    [FIELD_DATA_TASKS] = {"travelled", "tasks", "away", 7, 0, 1},
+    [FIELD_DATA_BYTES] = {"data_mb", "data", "MB", 9, 1, 1},
+    [FIELD_DATA_WAIT] = {"data_wait_s", "waited", "s", 8, 4, 1},
+    [FIELD_DATA_HELD] = {"data_held_mb", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
+
+/* For people: those of data where there are any. */
+static struct columns columns_of(const struct run *run)
+{
+    return (struct columns){
+        column, run->workload->input_bytes ? FIELDS : FIELD_DATA_TASKS};
+}
 
 static void print_value(enum field field, double value)
 {
@@ -53,13 +64,14 @@ static double mean_from(const struct run *run, const struct row *rows,
 /* A row per iteration. */
 static void print_rows(const struct run *run, const struct row *rows)
 {
+    const struct columns shown = columns_of(run);
     printf("\n%3s", "it");
-    columns_print_tops(&columns);
+    columns_print_tops(&shown);
     printf("%3s", "");
-    columns_print_titles(&columns);
+    columns_print_titles(&shown);
     for (int i = 0; i < run->arguments->iterations; i++) {
         printf("%3d", rows[i].iteration);
-        columns_print(&columns, rows[i].values);
+        columns_print(&shown, rows[i].values);
     }
     printf("\ncores used: %.2f of %d; mean overshoot of a task: %.1f us\n",
            mean_from(run, rows, 1, FIELD_CORES), run->cpus,
@@ -127,12 +139,20 @@ static void print_spread(const struct run *run, const struct row *rows)
 /* What the compared modes show of the last iteration, and of the mean. */
 static const enum field of_last[] = {FIELD_TRIED, FIELD_SUCCESSFUL,
                                      FIELD_STOLEN, FIELD_MOVED, FIELD_RESTORE};
-static const enum field of_all[] = {FIELD_OVERSHOOT, FIELD_CORES};
+static const enum field of_all[] = {FIELD_OVERSHOOT, FIELD_CORES,
+                                    FIELD_DATA_BYTES, FIELD_DATA_WAIT};
 
 enum {
     OF_LAST = sizeof of_last / sizeof *of_last,
-    OF_ALL = sizeof of_all / sizeof *of_all
+    OF_ALL = sizeof of_all / sizeof *of_all,
+    OF_DATA = 2 /* the last ones */
 };
+
+/* Those without data have none of it. */
+static int of_all_count(const struct run *run)
+{
+    return run->workload->input_bytes ? OF_ALL : OF_ALL - OF_DATA;
+}
 
 static void print_course_titles(enum field field)
 {
@@ -164,7 +184,7 @@ static void print_titles(const struct run *run)
     print_course_titles(FIELD_EFFICIENCY_BEST);
     for (int i = 0; i < OF_LAST; i++)
         printf(" %*s", column[of_last[i]].width, column[of_last[i]].title);
-    for (int i = 0; i < OF_ALL; i++)
+    for (int i = 0; i < of_all_count(run); i++)
         printf(" %*s", column[of_all[i]].width, column[of_all[i]].title);
     printf("\n");
 }
@@ -178,7 +198,7 @@ static void print_summary(const struct run *run, const struct row *rows)
     print_course(run, rows, FIELD_EFFICIENCY_BEST);
     for (int i = 0; i < OF_LAST; i++)
         print_value(of_last[i], median_of(run, rows, last, last, of_last[i]));
-    for (int i = 0; i < OF_ALL; i++)
+    for (int i = 0; i < of_all_count(run); i++)
         print_value(of_all[i], median_of(run, rows, 1, last, of_all[i]));
     printf("\n");
 }

@@ -65,6 +65,15 @@ static const struct option options[] = {
              "again; 0: not at all (as the library does, up to 1 ms)"},
     {"--task-bytes", "B", AT(task_bytes), OPTION_LONG(0, 1000000000),
      .help = "data that travels with each task to another rank (0)"},
+    {"--bytes-scale", "X,...", AT(bytes_scale), OPTION_TEXT,
+     .help = "times the bytes of --bytes, or of the record, ascending; each is "
+             "a job (1)"},
+    {"--data", "HOW", AT(data), OPTION_WORD(data_words),
+     .help = "return: to where tasks began, or follow: with each restore "
+             "(return)"},
+    {"--data-bytes", "B", AT(data_bytes), OPTION_LONG(0, 1000000000000),
+     .help = "of data that a rank holds for others at most; 0: as the library "
+             "(0)"},
     {"--tiles", "SPEC", AT(tiles), OPTION_TEXT,
      .help = "tiles that each task gets and adds to, such as "
              "gets=2,accumulates=1,bytes=12800,tiles=N,block=1,cache=MB,"

@@ -23,10 +23,13 @@ struct arguments {
     const char *gather;          /* likewise: NULL */
     int backoff_ns;              /* -1: the library's */
     int64_t task_bytes;
-    const char *tiles;  /* NULL: tasks use none */
-    const char *jitter; /* NULL: that of the machine */
-    int64_t nulls;      /* -1: as the workload has */
-    double null_ns;     /* below 0: as the machine says */
+    const char *bytes_scale; /* a list; NULL: 1 */
+    int64_t data_bytes;      /* as the library's option */
+    const char *data;        /* likewise; NULL: it returns */
+    const char *tiles;       /* NULL: tasks use none */
+    const char *jitter;      /* NULL: that of the machine */
+    int64_t nulls;           /* -1: as the workload has */
+    double null_ns;          /* below 0: as the machine says */
 };
 
 /* As command_line_answer(). */
@@ -61,6 +64,11 @@ enum field {
     FIELD_TILE_BYTES, /* from here on those of tiles */
     FIELD_TILE_HITS,
     FIELD_TILE_WAIT,
+    FIELD_DATA_TASKS, /* from here on those of data */
+    FIELD_DATA_BYTES,
+    FIELD_DATA_WAIT,
+    FIELD_DATA_HELD,
+    FIELD_DATA_MEAN,
     FIELDS
 };
 
@@ -103,6 +111,13 @@ struct observer {
     struct loads *loads;
 };
 
+/* What moving data comes to, over the sizes of as many cores, which grow. */
+struct paying {
+    int cores, sizes;
+    double most_bytes;  /* for a task: it pays with all up to that ... */
+    double least_bytes; /* ... and not with this any more */
+};
+
 /* What all modes of a run on so many cores have in common. */
 struct run {
     const struct arguments *arguments;
@@ -116,17 +131,22 @@ struct run {
     double speed; /* of all workers: tasks of 1 s in a second */
     enum start start;
     struct tiles_plan tiles;
+    double bytes_scale; /* of the data of tasks */
+    char name[160];     /* of the workload, with that */
+    struct paying *paying;
     int buffer_slots;
     bool is_sampled;
     bool is_first, is_last; /* of the sweep */
+    bool is_last_size;      /* of data, for so many cores */
     int64_t events;
     double real_s; /* that they took */
 };
 
-/* A run for each entry of --cores. */
+/* A run for each entry of --cores and of --bytes-scale. */
 struct sweep {
     struct run *runs; /* [count] */
     int count;
+    struct paying paying;
 };
 
 /* Place every job of --cores on the machine; to be freed, also on failure. */

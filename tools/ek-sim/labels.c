@@ -16,7 +16,7 @@ void fill_labels(struct label *label, const struct run *run, int seed,
                  const char *mode, int iteration)
 {
     fill_titles(label);
-    label[0].text = run->workload->name;
+    label[0].text = run->name;
     label[1].text = run->machine.name;
     label[2].number = run->cores;
     label[3].number = seed;

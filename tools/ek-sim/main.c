@@ -54,21 +54,25 @@ static int run_modes(struct run *run, const struct mode *modes, int count,
 }
 
 /* Those of --compare, where there are no null tasks without those that need
- * them. */
+ * them: a range, whose data does not travel here. */
 static int run_compared(struct run *run, struct message *message)
 {
     const struct mode_list *compared = &run->arguments->shared.compared;
     struct mode *modes = allocate((size_t)compared->count, sizeof *modes);
     int count = 0;
     for (int i = 0; i < compared->count; i++) {
-        if (!compared->modes[i].has_nulls || null_count(run) > 0)
+        if (!compared->modes[i].has_nulls ||
+            (null_count(run) > 0 && !run->workload->input_bytes))
             modes[count++] = compared->modes[i];
     }
     int exit_status = EXIT_BAD_INPUT;
     if (count > 0)
         exit_status = run_modes(run, modes, count, message);
     else
-        message_set(message, "%s needs null tasks: --nulls",
+        message_set(message,
+                    run->workload->input_bytes
+                        ? "%s needs tasks without data: --bytes none"
+                        : "%s needs null tasks: --nulls",
                     compared->modes[0].name);
     free(modes);
     return exit_status;
@@ -111,6 +115,10 @@ static int run_size(struct run *run, struct message *message)
         !choose_start(run, message))
         return EXIT_BAD_INPUT;
     run->buffer_slots = choose_slots(run);
+    snprintf(run->name, sizeof run->name, "%s", run->workload->name);
+    if (run->arguments->bytes_scale)
+        eki_append(run->name, sizeof run->name, ", data times %g",
+                   run->bytes_scale);
     return run_chosen(run, message);
 }
 
@@ -128,6 +136,9 @@ static int run_sweep(struct sweep *sweep, struct workload_source source,
         run->source = &source;
         run->is_first = i == 0;
         run->is_last = i == sweep->count - 1;
+        run->is_last_size =
+            run->is_last || sweep->runs[i + 1].cores != run->cores;
+        run->paying = &sweep->paying;
         exit_status = run_size(run, message);
     }
     workload_free(&workload);

@@ -95,6 +95,15 @@ static bool choose_nodes(struct run *run, struct message *message)
     return true;
 }
 
+/* Numbers separated by commas, of which there may be as many as that. */
+static size_t most_numbers(const char *text)
+{
+    size_t count = 1;
+    for (; text && (text = strchr(text, ',')) != NULL; text++)
+        count++;
+    return count;
+}
+
 /* Numbers separated by commas. */
 struct list {
     const char *option, *text;
@@ -193,6 +202,31 @@ static bool read_cores(const char *text, struct sweep *sweep,
     return true;
 }
 
+/* A run for each size of data, with as many cores as the first of them. */
+static bool read_scales(const struct arguments *arguments, struct sweep *sweep,
+                        struct message *message)
+{
+    const char *text = arguments->bytes_scale;
+    int jobs = sweep->count, scales = (int)most_numbers(text);
+    struct list list = {"--bytes-scale", text, 1e-9, 1e9};
+    double *values = allocate((size_t)scales, sizeof *values);
+    *values = 1;
+    bool is_good = !text || read_list(&list, values, scales, message);
+    for (int i = 1; is_good && i < scales; i++)
+        is_good = values[i] > values[i - 1] ||
+                  message_set(message,
+                              "--bytes-scale is '%s'; allowed: "
+                              "numbers that ascend",
+                              text);
+    for (int i = jobs * scales - 1; is_good && i >= 0; i--) {
+        sweep->runs[i].cores = sweep->runs[i / scales].cores;
+        sweep->runs[i].bytes_scale = values[i % scales];
+    }
+    sweep->count = jobs * scales;
+    free(values);
+    return is_good;
+}
+
 bool sweep_place(const struct arguments *arguments, struct sweep *sweep,
                  struct message *message)
 {
@@ -200,10 +234,14 @@ bool sweep_place(const struct arguments *arguments, struct sweep *sweep,
     const char *cores = arguments->cores;
     if (!find_machine(arguments, &machine, message))
         return false;
-    sweep->runs = allocate(cores ? strlen(cores) + 1 : 1, sizeof *sweep->runs);
+    sweep->runs =
+        allocate(most_numbers(cores) * most_numbers(arguments->bytes_scale),
+                 sizeof *sweep->runs);
     if (!cores)
         sweep->runs[sweep->count++].cores = (int)machine.node_cores;
     else if (!read_cores(cores, sweep, message))
+        return false;
+    if (!read_scales(arguments, sweep, message))
         return false;
     for (int i = 0; i < sweep->count; i++) {
         sweep->runs[i].arguments = arguments;

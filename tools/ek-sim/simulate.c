@@ -5,6 +5,7 @@
  */
 #include "ek_sim.h"
 
+#include "data.h"
 #include "jitter.h"
 #include "observe.h"
 #include "payload.h"
@@ -39,6 +40,7 @@ struct simulation {
     struct nulls nulls; /* if the mode has them */
     struct jitter *jitter;
     struct tiles *tiles; /* NULL: tasks use none */
+    struct data *data;   /* NULL: none of them has any */
     bool is_wrong;       /* tasks did not run once each */
     /* In this iteration: */
     int inside, left, restored; /* ranks */
@@ -46,6 +48,8 @@ struct simulation {
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
     double tile_bytes, tile_gets, tile_hits, tile_wait_ns;
+    struct data_sums data_sums;
+    double followed; /* MB of data that a restore has moved */
     double rebalance_ns, talk_ns;
     int64_t carried; /* bytes that have travelled with tasks, before */
     bool is_memory_out;
@@ -125,7 +129,8 @@ static bool add_tasks(struct simulation *simulation)
         int w = start_of(simulation, k);
         struct eki_slot *slot =
             eki_local_add_seed(&simulation->sim->workers[w].worker->local);
-        eki_slot_head(slot, 0, sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
+        eki_slot_head(slot, data_has(simulation->run, k) ? DATA_FUNCTION : 0,
+                      sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
                       eki_id(w, (uint64_t)k));
         memcpy(slot->payload, &payload, sizeof payload);
     }
@@ -166,7 +171,6 @@ static struct begun begin_task(struct simulation *simulation,
                                const struct eki_sim_worker *worker)
 {
     struct payload payload = payload_of(worker->worker->batch.current);
-    count_task(simulation, payload.index);
     return (struct begun){
         payload.index, (double)payload_ns(simulation->run->workload, &payload)};
 }
@@ -202,23 +206,58 @@ EKI_COLD static uint64_t run_fetching(struct simulation *simulation,
                                                 time.work_ns, time.work_ns);
 }
 
+/* A task has what it needs to run. */
+static uint64_t start(struct simulation *simulation,
+                      struct eki_sim_worker *worker, const struct begun *begun)
+{
+    if (begun->task < 0 || !simulation->tiles)
+        return compute(simulation, worker, 0, begun->ns,
+                       begun->task < 0 ? 0 : begun->ns);
+    tiles_begin(simulation->tiles, worker, begun->task, begun->ns);
+    return run_fetching(simulation, worker);
+}
+
+/* A task with data begins, or looks whether its input has come. */
+EKI_COLD static uint64_t run_travelling(struct simulation *simulation,
+                                        struct eki_sim_worker *worker,
+                                        const struct begun *begun, bool begins)
+{
+    double copy_ns;
+    if (!data_begin(simulation->data, worker, begun->task, &copy_ns))
+        return begins ? 1 : EKI_SIM_WAITS_FOR_TILES;
+    return (uint64_t)copy_ns + start(simulation, worker, begun);
+}
+
+/* A task that has begun goes on: it waits for its data, or uses tiles. */
+static uint64_t go_on(struct simulation *simulation,
+                      struct eki_sim_worker *worker)
+{
+    if (EKI_UNLIKELY(simulation->data != NULL) &&
+        data_is_waiting(simulation->data, worker)) {
+        struct begun begun = begin_task(simulation, worker);
+        return run_travelling(simulation, worker, &begun, false);
+    }
+    return simulation->tiles && tiles_is_on(simulation->tiles, worker)
+               ? run_fetching(simulation, worker)
+               : EKI_SIM_ENDS_NOW;
+}
+
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                          bool begins)
 {
     struct simulation *simulation = context;
     if (!begins)
-        return simulation->tiles && tiles_is_on(simulation->tiles, worker)
-                   ? run_fetching(simulation, worker)
-                   : EKI_SIM_ENDS_NOW;
+        return go_on(simulation, worker);
     struct begun begun = worker->is_index ? begin_index(simulation, worker)
                                           : begin_task(simulation, worker);
     if (begun.ns < 0)
         return EKI_SIM_ENDS_NOW;
-    if (begun.task < 0 || !simulation->tiles)
-        return compute(simulation, worker, 0, begun.ns,
-                       begun.task < 0 ? 0 : begun.ns);
-    tiles_begin(simulation->tiles, worker, begun.task, begun.ns);
-    return run_fetching(simulation, worker);
+    if (!worker->is_index)
+        count_task(simulation, begun.task);
+    return simulation->data && !worker->is_index &&
+                   data_has(simulation->run, begun.task)
+               ? run_travelling(simulation, worker, &begun, true)
+               : start(simulation, worker, &begun);
 }
 
 static void add_moment(struct moments *moments, double value)
@@ -304,6 +343,12 @@ static void fill_row(struct simulation *simulation)
             ? simulation->tile_hits / simulation->tile_gets
             : NAN;
     values[FIELD_TILE_WAIT] = simulation->tile_wait_ns * 1e-9 / run->workers;
+    values[FIELD_DATA_TASKS] = simulation->data_sums.travelled;
+    values[FIELD_DATA_BYTES] = simulation->data_sums.bytes * 1e-6;
+    values[FIELD_DATA_WAIT] =
+        simulation->data_sums.wait_ns * 1e-9 / run->workers;
+    values[FIELD_DATA_HELD] = simulation->data_sums.held_bytes * 1e-6;
+    values[FIELD_DATA_MEAN] = data_mean_bytes(run);
 }
 
 static void count_tiles(struct simulation *simulation,
@@ -331,8 +376,11 @@ static void left(void *context, struct eki_sim_rank *rank,
         simulation->working_ns += (double)counts->work_ns;
         simulation->searching_ns += (double)counts->search_ns;
         simulation->ending_ns += (double)counts->termination_ns;
-        count_tiles(simulation, worker);
+        if (simulation->tiles)
+            count_tiles(simulation, worker);
     }
+    if (simulation->data)
+        data_take(simulation->data, rank, &simulation->data_sums);
     simulation->is_memory_out |= error->status != EK_OK;
     simulation->server_ns += rank->server_ns;
     if (++simulation->left < simulation->run->ranks)
@@ -379,6 +427,9 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     simulation->is_memory_out |= status != EK_OK;
     if (rank->decision_ns > simulation->decision_ns)
         simulation->decision_ns = rank->decision_ns;
+    if (simulation->sim->setup.data.may_follow)
+        simulation->followed +=
+            (double)eki_data_counts_of(rank->engine).bytes_in * 1e-6;
     if (++simulation->restored < simulation->run->ranks)
         return;
     const struct eki_balance_report *report =
@@ -387,7 +438,8 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;
     values[FIELD_IMBALANCE] = NAN;
-    values[FIELD_MOVED_BYTES] = take_carried(simulation);
+    values[FIELD_MOVED_BYTES] = take_carried(simulation) + simulation->followed;
+    simulation->followed = 0;
     if (simulation->plans[simulation->iteration % 2].is_balanced) {
         values[FIELD_MOVED] = (double)report->moved;
         values[FIELD_IMBALANCE] = report->before;
@@ -410,6 +462,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     simulation->server_ns = simulation->decision_ns = 0;
     simulation->tile_bytes = simulation->tile_gets = 0;
     simulation->tile_hits = simulation->tile_wait_ns = 0;
+    simulation->data_sums = (struct data_sums){0};
     simulation->iteration++;
 }
 
@@ -575,13 +628,18 @@ static ek_status open_sim(struct simulation *simulation,
         .buffer_slots = run->buffer_slots,
         .payload_bytes = 16,
         .task_bytes = arguments->task_bytes,
-        .functions = 1,
+        .functions = 1 + (run->workload->input_bytes != NULL),
         .seed = (uint64_t)run->source->seed,
         .check_words = 4096,
         .has_pause = arguments->backoff_ns >= 0,
         .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0),
         .has_counter = has_counter(simulation),
         .has_tiles = run->tiles.is_used,
+        .has_data = run->workload->input_bytes != NULL,
+        .data = {.budget_bytes = arguments->data_bytes,
+                 .may_follow =
+                     run->workload->input_bytes && arguments->data &&
+                     word_value("data", arguments->data) == EK_DATA_FOLLOW},
         .is_sampled = run->is_sampled,
         .is_together = true,
         .send_buffers = 16,
@@ -589,6 +647,8 @@ static ek_status open_sim(struct simulation *simulation,
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
         EKI_TRY(tiles_open(run, simulation->sim, &simulation->tiles));
+    if (run->workload->input_bytes)
+        EKI_TRY(data_open(run, simulation->sim, &simulation->data));
     return add_tasks(simulation)
                ? EK_OK
                : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
@@ -610,8 +670,11 @@ static int run_program(struct simulation *simulation, struct message *message)
     }
     simulation->jitter = jitter_open(run);
     int exit_status = EXIT_FAILED;
-    if (open_sim(simulation, &program) != EK_OK) {
+    ek_status status = open_sim(simulation, &program);
+    if (status != EK_OK) {
         message_set(message, "%s", ek_error_message());
+        if (status == EK_ERR_ARG)
+            exit_status = EXIT_BAD_INPUT;
     } else {
         double start_s = real_s();
         enum eki_sim_end end = run_events(simulation);
@@ -620,6 +683,7 @@ static int run_program(struct simulation *simulation, struct message *message)
         run->events += simulation->sim->events;
     }
     tiles_close(simulation->tiles);
+    data_close(simulation->data);
     eki_sim_destroy(&simulation->sim);
     jitter_close(simulation->jitter);
     return exit_status;

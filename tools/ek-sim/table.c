@@ -2,7 +2,9 @@
 /* Rows as a table, as CSV and as JSON. */
 #include "ek_sim.h"
 
+#include "data.h"
 #include "labels.h"
+#include "paying.h"
 #include "verdicts.h"
 
 #include <inttypes.h>
@@ -36,15 +38,26 @@ static const struct column column[FIELDS] = {
     [FIELD_MOVED_BYTES] = {"moved_mb", NULL, NULL, 0, 0, 1},
     [FIELD_TILE_BYTES] = {"tile_mb", "tiles", "MB", 9, 1, 1},
     [FIELD_TILE_HITS] = {"tile_hits", "cached", "%", 6, 1, 100},
-    [FIELD_TILE_WAIT] = {"tile_wait_s", "waited", "s", 8, 4, 1}};
+    [FIELD_TILE_WAIT] = {"tile_wait_s", "waited", "s", 8, 4, 1},
+    [FIELD_DATA_TASKS] = {"travelled", "tasks", "away", 8, 0, 1},
+    [FIELD_DATA_BYTES] = {"data_mb", "data", "MB", 9, 1, 1},
+    [FIELD_DATA_WAIT] = {"data_wait_s", "waited", "s", 8, 4, 1},
+    [FIELD_DATA_HELD] = {"data_held_mb", NULL, NULL, 0, 0, 1},
+    [FIELD_DATA_MEAN] = {"data_task_bytes", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
 
-/* For people: those of tiles where there are any. */
+/* For people: those of tiles, and of data, where there are any. */
 static struct columns columns_of(const struct run *run)
 {
-    return (struct columns){column,
-                            run->tiles.is_used ? FIELDS : FIELD_TILE_BYTES};
+    static struct column shown[FIELDS];
+    memcpy(shown, column, sizeof shown);
+    for (int f = FIELD_TILE_BYTES; f < FIELDS; f++) {
+        if (f < FIELD_DATA_TASKS ? !run->tiles.is_used
+                                 : !run->workload->input_bytes)
+            shown[f].top = shown[f].title = NULL;
+    }
+    return (struct columns){shown, FIELDS};
 }
 
 /* Of a mode among others only these iterations are shown. */
@@ -145,7 +158,7 @@ void print_head(const struct run *run)
     printf("%s%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
            "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
            "worker; ideal %.5g s, bound %.5g s; %s\n",
-           run->is_first ? "" : "\n", workload->name, run->source->scale,
+           run->is_first ? "" : "\n", run->name, run->source->scale,
            workload->count, workload->sum_s, workload->longest_s,
            run->machine.name, run->nodes, (long long)run->machine.node_cores,
            run->ranks, run->workers, (double)workload->count / run->workers,
@@ -156,6 +169,9 @@ void print_head(const struct run *run)
                "confidence intervals\n",
                run->source->seed,
                run->source->seed + run->arguments->seeds - 1);
+    if (workload->input_bytes)
+        printf("data of %.4g bytes for a task, input and result\n",
+               data_mean_bytes(run));
     if (run->source->has_nulls && null_count(run) > 0)
         printf("%" PRId64 " null tasks of %.4g us\n", null_count(run),
                null_ns(run) * 1e-3);
@@ -228,6 +244,8 @@ static void print_verdict(const struct run *run, const struct row *rows,
     compared_end(&compared);
     if (run->tiles.is_used)
         print_wait(rows, modes, n);
+    if (run->workload->input_bytes)
+        print_paying(run, rows, modes);
     free(values);
 }
 
