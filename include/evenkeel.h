@@ -815,6 +815,9 @@ typedef struct ek_restore_report {
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  *                       Retain has changed nothing, other policies have
  *                       restored the tasks.
+ * @retval EK_ERR_TASK   Data could not be packed that follows its task
+ *                       (evenkeel_data.h): it stays at its home until the next
+ *                       restore.  The tasks are restored.
  * @retval EK_ERR_NOMEM  There is no room for the tasks; the call may be
  *                       repeated.  Retain returns it on this rank alone.
  * @retval EK_ERR_MPI    Communication failed.  Only destroy @p tasks now.

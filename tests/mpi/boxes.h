@@ -335,8 +335,20 @@ static inline void boxes_check(void)
     CHECK_EQ_INT(field.returned + field.dropped, field.unpacked);
 }
 
-/* A collection of box tasks; each rank has added those of its own boxes, which
- * start SHIFT ranks further. */
+/* Tasks of the boxes of each rank, which start SHIFT ranks further. */
+static inline void boxes_add(ek_collection *tasks, ek_function function,
+                             int shift)
+{
+    for (int64_t i = 0; i < BOXES; i++) {
+        int64_t number = job_rank * BOXES + i;
+        ek_hint hint = EK_HINT_INIT;
+        hint.rank = (job_rank + shift) % job_size;
+        CHECK_EQ_INT(
+            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+    }
+}
+
+/* A collection with these tasks. */
 static inline ek_collection *boxes_collection(const ek_options *options,
                                               int shift, ek_function *function)
 {
@@ -345,14 +357,7 @@ static inline ek_collection *boxes_collection(const ek_options *options,
     *function = job_register(tasks, "box", box_task, NULL);
     CHECK_EQ_INT(ek_set_data(tasks, *function, &ops), EK_OK);
     boxes_begin();
-    for (int64_t i = 0; i < BOXES; i++) {
-        int64_t number = job_rank * BOXES + i;
-        ek_hint hint = EK_HINT_INIT;
-        hint.rank = (job_rank + shift) % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, *function, &number, sizeof number, &hint),
-            EK_OK);
-    }
+    boxes_add(tasks, *function, shift);
     return tasks;
 }
 

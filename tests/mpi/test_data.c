@@ -288,13 +288,7 @@ static void a_task_may_work_in_the_buffer(void)
     CHECK_EQ_INT(ek_clear(tasks), EK_OK);
     function = job_register(tasks, "in_place", in_place_task, NULL);
     CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
-    for (int64_t i = 0; i < BOXES; i++) {
-        int64_t number = job_rank * BOXES + i;
-        ek_hint hint = EK_HINT_INIT;
-        hint.rank = (job_rank + 1) % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
-    }
+    boxes_add(tasks, function, 1);
     for (int i = 0; i < 2; i++)
         JOB_STATUS(ek_process(tasks, NULL), EK_OK);
     boxes_check();

@@ -188,31 +188,46 @@ static void callbacks_may_fail(void)
     fail_with(&ops, "pack_result");
 }
 
-/* All ranks hear which task's data could not follow it. */
+static bool fails_now;
+
+static size_t fail_now(const ek_data_task *task, void *buffer, void *context)
+{
+    size_t bytes = box_pack_input(task, buffer, context);
+    return fails_now && box_of(task) % BOXES == 7 ? EK_DATA_FAILED : bytes;
+}
+
+/* All ranks hear which task's data could not follow it; that stays with its
+ * home, until the next restore. */
 static void data_may_fail_to_follow(void)
 {
     ek_options options = job_options();
     ek_function function;
     ek_data_ops ops = box_ops();
-    int64_t number = job_rank * BOXES + 7;
-    ek_hint hint = EK_HINT_INIT;
+    ops.pack_input = fail_now;
+    options.steal = EK_STEAL_NONE;
     options.data = EK_DATA_FOLLOW;
-    options.on_failure = EK_ON_FAILURE_CONTINUE;
-    ops.pack_input = fail_to_pack_input;
-    hint.rank = (job_rank + 1) % job_size;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
     CHECK_EQ_INT(ek_clear(tasks), EK_OK);
     function = job_register(tasks, "failing", box_task, NULL);
     CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
-    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
-                 EK_OK);
-    bool fails = job_size > 1;
+    boxes_add(tasks, function, 1);
+    fails_now = false;
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    fails_now = true;
+    bool fails = job_size > 1;
     JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL),
                fails ? EK_ERR_TASK : EK_OK);
     if (fails)
         CHECK_HAS_TEXT(ek_error_message(),
                        "of function 'failing' failed on worker");
+    fails_now = false;
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    boxes_forget();
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_EQ_INT(field.away, 0);
+    boxes_check();
     ek_destroy(&tasks);
 }
 
