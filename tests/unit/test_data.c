@@ -464,25 +464,86 @@ static void staged_task_makes_way_for_spawned_ones(void)
     CHECK_EQ_INT(lone_number((struct eki_slot *)(shown + LONE_SLOT)), 3);
     CHECK_EQ_INT(lone_number((struct eki_slot *)local.stack_bottom), 1);
     CHECK(eki_local_check(&local) == NULL);
+    CHECK_EQ_INT(eki_local_cancel(&local), 2);
+    CHECK(eki_local_check(&local) == NULL);
     eki_local_free(&local);
+}
+
+/* Most bytes that the ranks hold of 8 tasks whose inputs take long to come. */
+static void run_within(int64_t budget, int64_t most[2])
+{
+    static struct pair pair;
+    pair_open(&pair, BYTES_MOST, budget);
+    seed_away(&pair, 8);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    atomic_store(&eki_data_of(pair.lones[1].engine)->carriers[0].fetch_ns,
+                 UINT64_C(1) << 40);
+    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    check_all(&pair, 8, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        const struct eki_engine *engine = pair.lones[rank].engine;
+        most[rank] = eki_data_counts_of(engine).bytes_most;
+        CHECK(eki_data_check(engine) == NULL);
+    }
+    pair_close(&pair);
 }
 
 /* One input and one result of the worker, and of the home, fit. */
 static void smallest_budget_is_enough(void)
 {
+    int64_t most[2];
+    run_within(4 * BYTES_MOST, most);
+    for (int rank = 0; rank < 2; rank++) {
+        CHECK(most[rank] >= BYTES_MOST);
+        CHECK(most[rank] <= 2 * BYTES_MOST);
+    }
+}
+
+/* An ASK of rank 1 for task NUMBER; a byte takes so many picoseconds. */
+static void ask(struct lone *home, uint64_t number, int byte_ps)
+{
+    struct eki_message *message = lone_message(home, EKI_KIND_ASK);
+    message->head.worker = 1;
+    message->head.first = EKI_DATA_OPS_MOST + (int64_t)number;
+    message->head.detail = 2 * byte_ps;
+    message->head.count = 1;
+    message->head.bytes = LONE_SLOT;
+    lone_fill_slot((struct eki_slot *)message->body, number);
+    lone_serve(home);
+}
+
+static bool has_no_spare(struct eki_fabric *fabric)
+{
+    (void)fabric;
+    return false;
+}
+
+/* While nothing long can be sent, no more is packed than there is room for. */
+static void home_packs_what_it_has_room_for(void)
+{
     static struct pair pair;
     pair_open(&pair, BYTES_MOST, 4 * BYTES_MOST);
-    seed_away(&pair, 8);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    check_all(&pair, 8, 1);
-    for (int rank = 0; rank < 2; rank++) {
-        const struct eki_engine *engine = pair.lones[rank].engine;
-        CHECK(eki_data_counts_of(engine).bytes_most <= 4 * BYTES_MOST);
-        CHECK(eki_data_counts_of(engine).bytes_most >= BYTES_MOST);
-        CHECK(eki_data_check(engine) == NULL);
-    }
+    struct lone *home = &pair.lones[0];
+    lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    struct eki_fabric_ops few = *home->fabric.ops;
+    few.has_spare = has_no_spare;
+    home->fabric.ops = &few;
+    for (uint64_t number = 0; number < 3; number++)
+        ask(home, number, 0);
+    lone_serve(home);
+    CHECK_EQ_INT(pair.packed[0] + pair.packed[1] + pair.packed[2], 1);
+    home->fabric.ops = &lone_ops;
+    lone_serve(home);
+    CHECK_EQ_INT(pair.packed[0] + pair.packed[1] + pair.packed[2], 3);
     pair_close(&pair);
+}
+
+static void larger_budget_is_used(void)
+{
+    int64_t most[2];
+    run_within(40 * BYTES_MOST, most);
+    CHECK(most[0] > 2 * BYTES_MOST);
+    CHECK(most[1] >= 8 * BYTES_MOST);
 }
 
 static void budget_that_is_too_small_is_refused(void)
@@ -671,15 +732,8 @@ static enum eki_kind answer_to_thief(uint64_t ns)
     struct lone *home = &pair.lones[0];
     const struct eki_engine *engine = home->engine;
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    /* An ASK that says so: a nanosecond a byte. */
-    struct eki_message *message = lone_message(home, EKI_KIND_ASK);
-    message->head.worker = 1;
-    message->head.first = EKI_DATA_OPS_MOST;
-    message->head.detail = 2 * 1000;
-    message->head.count = 1;
-    message->head.bytes = LONE_SLOT;
-    lone_fill_slot((struct eki_slot *)message->body, 7);
-    lone_serve(home);
+    /* A nanosecond a byte. */
+    ask(home, 7, 1000);
     CHECK_EQ_INT(lone_count(home, EKI_KIND_INPUT), 5);
     lone_forget(home);
     lone_end_root(home, 0, 0);
@@ -688,7 +742,7 @@ static enum eki_kind answer_to_thief(uint64_t ns)
         lone_seed_at(home, 0, i)->bin = eki_bin_of(ns);
     lone_skip(home);
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    message = lone_message(home, EKI_KIND_REQUEST);
+    lone_message(home, EKI_KIND_REQUEST);
     lone_serve(home);
     CHECK_EQ_INT(home->sent_count, 1);
     enum eki_kind kind = (enum eki_kind)lone_sent_head(home, 0)->kind;
@@ -718,6 +772,8 @@ int main(void)
     RUN(staged_task_is_not_published);
     RUN(staged_task_makes_way_for_spawned_ones);
     RUN(smallest_budget_is_enough);
+    RUN(home_packs_what_it_has_room_for);
+    RUN(larger_budget_is_used);
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
     RUN(follower_without_memory_ends);
