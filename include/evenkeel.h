@@ -454,8 +454,9 @@ typedef struct ek_hint {
  *
  * Call:    Local.
  * Threads: Any, several at once.
- * Cost:    About 5 ns and one slot (payload_bytes + 16, in multiples of 16).  A
- *          task that is stolen takes a second one until the next ek_restore().
+ * Cost:    About 5 ns and one slot: payload_bytes + 16, + 24 where data
+ *          follows, in multiples of 16.  A task that is stolen takes a second
+ *          one until the next ek_restore().
  *          Arrays double, but only what was in use takes memory.
  */
 EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
