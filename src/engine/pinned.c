@@ -2,7 +2,7 @@
 /* Pinned tasks: the list, and who takes them. */
 #include "engine/internal.h"
 
-bool eki_pinned_add(struct eki_pinned *pinned, const struct eki_slot *slot)
+struct eki_slot *eki_pinned_new(struct eki_pinned *pinned)
 {
     struct eki_local *local = &pinned->local;
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
@@ -11,16 +11,21 @@ bool eki_pinned_add(struct eki_pinned *pinned, const struct eki_slot *slot)
         int32_t *grown =
             eki_realloc(pinned->ran_on, (size_t)room, sizeof *grown);
         if (!grown)
-            return false;
+            return NULL;
         pinned->ran_on = grown;
         pinned->room = room;
     }
-    struct eki_slot *added = eki_local_add_seed(local);
+    pinned->ran_on[used] = -1;
+    return eki_local_add_seed(local);
+}
+
+bool eki_pinned_add(struct eki_pinned *pinned, const struct eki_slot *slot)
+{
+    struct eki_slot *added = eki_pinned_new(pinned);
     if (!added)
         return false;
-    memcpy(added, slot, local->slot_bytes);
-    pinned->ran_on[used] = -1;
-    local->has_hints |= slot->deviation != EKI_NO_HINT;
+    memcpy(added, slot, pinned->local.slot_bytes);
+    pinned->local.has_hints |= slot->deviation != EKI_NO_HINT;
     return true;
 }
 

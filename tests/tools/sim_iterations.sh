@@ -99,6 +99,16 @@ for job in '2 1 40 0.008' '4 2 40 0.02' '4 1 0 0'; do
             $4 == 0 && (mb == 0 || $2 - $1 > s / 10) && (mb > 0 || $1 == $2)) }' ||
         fail "$job: $before, $(first makespan_s), $(first stolen_mb)"
 done
+# What is pinned is not stolen, nor moved; nor does anybody leave a node.
+for what in '--pinned 100 --policy centralized' '--steal node --policy retain'; do
+    run 0 $data --node-cores 2 --ranks-per-node 1 $what
+    echo "$(first stolen) $(first moved)" | awk '{ exit !($1 == 0 && $2 == 0) }' ||
+        fail "$what: $(first stolen) stolen, $(first moved) moved"
+done
+run 0 $data --node-cores 2 --ranks-per-node 1 --pinned 30
+[ "$(first stolen)" -gt 0 ] || fail "none of the others is stolen"
+run 2 $data --pinned 101
+says "--pinned is '101'; allowed is an integer from 0 to 100"
 run 2 $data --task-bytes -1
 says "--task-bytes is '-1'; allowed is an integer from 0 to 1000000000"
 

@@ -74,6 +74,8 @@ static const struct option options[] = {
     {"--data-bytes", "B", AT(data_bytes), OPTION_LONG(0, 1000000000000),
      .help = "of data that a rank holds for others at most; 0: as the library "
              "(0)"},
+    {"--pinned", "P", AT(pinned), OPTION_INTEGER(0, 100),
+     .help = "percent of the tasks that stay on the rank where they start (0)"},
     {"--tiles", "SPEC", AT(tiles), OPTION_TEXT,
      .help = "tiles that each task gets and adds to, such as "
              "gets=2,accumulates=1,bytes=12800,tiles=N,block=1,cache=MB,"

@@ -26,6 +26,7 @@ struct arguments {
     const char *bytes_scale; /* a list; NULL: 1 */
     int64_t data_bytes;      /* as the library's option */
     const char *data;        /* likewise; NULL: it returns */
+    int pinned;              /* percent of the tasks */
     const char *tiles;       /* NULL: tasks use none */
     const char *jitter;      /* NULL: that of the machine */
     int64_t nulls;           /* -1: as the workload has */

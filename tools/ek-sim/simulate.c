@@ -115,6 +115,14 @@ static bool reserve_tasks(struct simulation *simulation)
     return is_good;
 }
 
+/* Whether task K stays on its rank: the same ones in each mode. */
+static bool is_pinned(const struct run *run, int64_t k)
+{
+    return run->arguments->pinned > 0 &&
+           eki_hash((uint64_t)run->source->seed, (uint64_t)k) % 100 <
+               (uint64_t)run->arguments->pinned;
+}
+
 static bool add_tasks(struct simulation *simulation)
 {
     const struct workload *workload = simulation->run->workload;
@@ -127,8 +135,12 @@ static bool add_tasks(struct simulation *simulation)
     for (int64_t k = 0; k < workload->count; k++) {
         struct payload payload = {k, task_ns(workload, k)};
         int w = start_of(simulation, k);
-        struct eki_slot *slot =
-            eki_local_add_seed(&simulation->sim->workers[w].worker->local);
+        struct ek_worker *worker = simulation->sim->workers[w].worker;
+        struct eki_slot *slot = is_pinned(simulation->run, k)
+                                    ? eki_pinned_new(&worker->engine->pinned)
+                                    : eki_local_add_seed(&worker->local);
+        if (!slot)
+            return false;
         eki_slot_head(slot, data_has(simulation->run, k) ? DATA_FUNCTION : 0,
                       sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
                       eki_id(w, (uint64_t)k));
