@@ -7,10 +7,11 @@
  *
  * prints a row per hour.  Columns stand around a circle of latitude; CVODE
  * integrates the reactions in each of their levels, which takes longer by day
- * than by night, and longest where the sun rises.  Between hours the wind
- * carries air to the next column, and owners exchange what crosses their slabs.
- * --compare runs the same with several ways to balance, one of them by hand
- * (pool.c); all compute the same bits.  tasks.c is where columns are tasks.
+ * than by night, and longest where the sun rises or sets.  Between hours the
+ * wind carries air to the next column, and owners exchange what crosses their
+ * slabs.  --compare runs the same with several ways to balance, one of them by
+ * hand (pool.c); all compute the same bits.  tasks.c is where columns are
+ * tasks.
  */
 #include "run.h"
 
