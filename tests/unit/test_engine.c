@@ -60,6 +60,63 @@ static void failed_fabric_ends_the_phase(void)
     lone_close(&lone);
 }
 
+static void add_pinned(struct lone *lone, uint64_t number)
+{
+    struct eki_slot *slot = eki_pinned_new(&lone->engine->pinned);
+    if (CHECK(slot != NULL))
+        lone_fill_slot(slot, number);
+}
+
+/* Before all else, each as a batch of its own, where it lies. */
+static void pinned_tasks_run_first(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone_seed(&lone, 1, 10);
+    add_pinned(&lone, 20);
+    add_pinned(&lone, 21);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    for (uint64_t number = 21; number >= 20; number--) {
+        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_PINNED);
+        const struct eki_slot *slot = eki_worker_current(lone_worker(&lone));
+        CHECK_EQ_INT(lone_number(slot), number);
+        CHECK(eki_worker_take(lone_worker(&lone)) == NULL);
+        lone.now += 5000;
+    }
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    CHECK_EQ_INT(lone_number(eki_worker_take(lone_worker(&lone))), 10);
+    lone_step(&lone);
+    CHECK_EQ_INT(lone_worker(&lone)->executed, 3);
+    const struct eki_local *local = &lone.engine->pinned.local;
+    for (int i = 0; i < 2; i++) {
+        const struct eki_slot *slot =
+            eki_slot_at(local->seeds, i, local->slot_bytes);
+        CHECK(slot->bin >= eki_bin_of(5000) && slot->bin < EKI_BIN_COUNT);
+        CHECK_EQ_INT(eki_pinned_ran_on(&lone.engine->pinned, slot), 0);
+    }
+    lone_close(&lone);
+}
+
+/* Those that nobody has taken are cancelled, once. */
+static void pinned_tasks_are_cancelled(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    for (uint64_t number = 0; number < 3; number++)
+        add_pinned(&lone, number);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_PINNED);
+    eki_engine_stop(lone.engine);
+    lone_step(&lone);
+    lone_step(&lone);
+    CHECK_EQ_INT(lone_worker(&lone)->executed, 3);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 2);
+    CHECK_EQ_INT(lone_worker(&lone)->counts.tasks, 1);
+    lone_close(&lone);
+}
+
 /* Another thread's, that reads a little less. */
 static void an_older_clock_makes_no_long_task(void)
 {
@@ -117,6 +174,8 @@ int main(void)
     RUN(creation_without_memory_leaves_nothing);
     RUN(registration_without_memory_can_be_repeated);
     RUN(failed_fabric_ends_the_phase);
+    RUN(pinned_tasks_run_first);
+    RUN(pinned_tasks_are_cancelled);
     RUN(an_older_clock_makes_no_long_task);
     RUN(tasks_of_an_old_phase_are_an_error);
     RUN(tasks_of_unknown_functions_are_an_error);

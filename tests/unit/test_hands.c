@@ -239,6 +239,30 @@ static void what_does_not_help_is_tried_with_more_room(void)
     lone_close(&lone);
 }
 
+/* What is pinned to the rank leaves its workers room for less. */
+static void pinned_tasks_take_room(void)
+{
+    for (int pinned = 0; pinned < 2; pinned++) {
+        struct lone lone;
+        make(&lone);
+        SEED(&lone, 0, 40, 50);
+        if (pinned) {
+            struct eki_slot *slot = eki_pinned_new(&lone.engine->pinned);
+            lone_fill_slot(slot, 1);
+            slot->bin = eki_bin_of(60 * MS);
+        }
+        enter(&lone);
+        CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 0);
+        if (pinned) {
+            CHECK_SEEDS(&lone, 0, 50);
+            CHECK_SEEDS(&lone, 1, 40);
+        } else {
+            CHECK_SEEDS(&lone, 0, 40, 50);
+        }
+        lone_close(&lone);
+    }
+}
+
 static void workers_begin_when_that_is_over(void)
 {
     struct lone lone;
@@ -665,6 +689,7 @@ int main(void)
     RUN(ranks_of_one_node_hand_over_likewise);
     RUN(workers_of_one_rank_wait_for_nobody);
     RUN(what_does_not_help_is_tried_with_more_room);
+    RUN(pinned_tasks_take_room);
     RUN(workers_begin_when_that_is_over);
     RUN(what_fits_a_worker_of_the_rank_goes_there);
     RUN(a_longer_task_displaces_shorter_ones);

@@ -50,6 +50,12 @@ struct payload {
 
 static ek_function work, child, index_function;
 
+/* One of seven tasks stays on its rank. */
+static bool is_pinned(int64_t number)
+{
+    return number % 7 == 3;
+}
+
 static void tally(ek_worker *worker, int64_t number)
 {
     struct tally *mine = &tallies[ek_worker_here(worker)];
@@ -138,7 +144,10 @@ static void add_tasks(ek_collection *tasks, enum what mostly)
     for (int64_t i = 0; i < tasks_here(); i++) {
         struct payload payload = {job_rank * RANK_STEP + i,
                                   i % 5 == 0 ? (int64_t)mostly : PLAIN};
-        CHECK_EQ_INT(ek_add_task(tasks, work, &payload, sizeof payload, NULL),
+        ek_hint hint = EK_HINT_INIT;
+        hint.pinned = is_pinned(payload.number);
+        CHECK_EQ_INT(ek_add_task(tasks, work, &payload, sizeof payload,
+                                 hint.pinned ? &hint : NULL),
                      EK_OK);
     }
 }
@@ -190,8 +199,12 @@ static int64_t listed_numbers(const struct eki_record_iteration *iteration,
         const struct eki_record_task *task =
             &iteration->tasks[worker->first + i];
         CHECK_EQ_INT(task->worker, w);
-        if (task->function == work && CHECK(count < TALLY_MOST))
-            numbers[count++] = number_of(task->id);
+        if (task->function != work || !CHECK(count < TALLY_MOST))
+            continue;
+        numbers[count] = number_of(task->id);
+        CHECK_EQ_INT((task->flags & EKI_RECORD_PINNED) != 0,
+                     is_pinned(numbers[count]));
+        count++;
     }
     return count;
 }
