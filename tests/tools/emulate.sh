@@ -173,5 +173,6 @@ column data_mb | awk -v away="$away" '{ sum += $1 } END { exit !(sum > 0.0299 * 
     fail "$away tasks, and other bytes: $(column data_mb)"
 EVENKEEL_RANKS_PER_NODE=1 EVENKEEL_DATA=follow run 0 2 $data --bytes input=20000,cv=1
 run 0 2 $data --bytes input=70,result=0 --policy hierarchical --steal none
+run 0 2 $data --bytes input=70 --modes counter
 bad "--bytes is 'input=x'" --synthetic "$small" --bytes input=x
 exit $status

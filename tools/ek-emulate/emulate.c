@@ -101,9 +101,6 @@ static bool add_task(int64_t task, void *context)
 static ek_status add_tasks(struct job *job, void *context)
 {
     struct emulation *emulation = context;
-    ek_status status = data_set(&emulation->data, job->tasks, job->function);
-    if (status != EK_OK)
-        return status;
     bool is_good = emulation->run->start->run(&emulation->place, add_task, job);
     return is_good ? EK_OK : EK_ERR_NOMEM;
 }
@@ -152,6 +149,9 @@ static ek_status open_job(struct emulation *emulation)
     bool has_restore = set_schedule("EVENKEEL_RESTORE", &setup.mode.restore);
     bool has_steal = set_schedule("EVENKEEL_STEAL", &setup.mode.steal);
     ek_status status = job_open(&setup, &job, collection, &emulation->job);
+    if (status == EK_OK && !mode->has_nulls)
+        status = data_set(&emulation->data, emulation->job.tasks,
+                          emulation->job.function);
     if (has_restore)
         unsetenv("EVENKEEL_RESTORE");
     if (has_steal)
