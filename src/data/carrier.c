@@ -398,6 +398,7 @@ bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker)
     struct eki_data_op *op = carrier->running;
     if (!(worker->batch.marks & EKI_MARK_DATA))
         return true;
+    int64_t input = op->total;
     bool returns =
         !(worker->batch.marks & without) && op->ops->unpack_result != NULL;
     if (!returns)
@@ -406,6 +407,8 @@ bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker)
         returns = pack(worker, data, op);
     carrier->running = NULL;
     worker->batch.marks &= ~(uint32_t)EKI_MARK_DATA;
+    if (EKI_UNLIKELY(worker->local.keeps_discarded))
+        eki_carrier_note(carrier, op->slot->id, input, returns ? op->total : 0);
     if (returns)
         send(worker, data, carrier, op);
     else

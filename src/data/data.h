@@ -122,6 +122,20 @@ int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot);
  * engine: a slot has room for a home then. */
 void eki_data_follow(struct eki_engine *engine);
 
+/* Bytes of the data of a task that has travelled. */
+struct eki_data_size {
+    uint64_t id; /* of the task */
+    uint32_t input, result;
+};
+
+/* Those of the tasks that WORKER has run in the last process, in the order of
+ * their ids, if it keeps discarded ones for a recording; how many. */
+int64_t eki_data_sizes(const struct ek_worker *worker,
+                       const struct eki_data_size **sizes);
+/* Of one of them; NULL: it is not among these. */
+const struct eki_data_size *eki_data_size_of(const struct eki_data_size *sizes,
+                                             int64_t count, uint64_t id);
+
 /* Of the last phase. */
 struct eki_data_counts eki_data_counts_of(const struct eki_engine *engine);
 /* Bytes that a message would carry besides, where sizes alone travel. */

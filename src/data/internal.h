@@ -61,7 +61,10 @@ struct eki_carrier {
     uint64_t staged_ns;              /* that their tasks will take, about */
     int at_home;                     /* so many of the next tasks are */
     struct eki_data_op *running;     /* of the task that runs; NULL: at home */
-    int64_t travelled;               /* tasks of the phase */
+    int64_t travelled;               /* tasks of the phase ... */
+    struct eki_data_size
+        *sizes; /* [size_count] ... and, recorded, their bytes */
+    int64_t size_count, size_room;
     unsigned char *slots; /* [EKI_DATA_OPS_MOST + 1]; the last: spare */
     struct eki_data_op ops[EKI_DATA_OPS_MOST];
     /* Written by both: a bit for each that the server has to send something
@@ -208,6 +211,9 @@ void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
 /* Why there is no input, or no object. */
 #define EKI_CARRIER_SAYS 96 /* bytes */
 void eki_carrier_say(const struct eki_data_op *op, char *text);
+/* A recorded task has ended, whose data travelled. */
+void eki_carrier_note(struct eki_carrier *carrier, uint64_t id, int64_t input,
+                      int64_t result);
 /* The task that WORKER runs has ended. */
 bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker);
 

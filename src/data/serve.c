@@ -325,7 +325,7 @@ static void clear_carrier(struct eki_data *data, struct eki_carrier *carrier)
     carrier->staged = 0;
     carrier->staged_ns = 0;
     carrier->running = NULL;
-    carrier->travelled = 0;
+    carrier->travelled = carrier->size_count = 0;
     /* relaxed, both: handed on by the start of the team. */
     atomic_store_explicit(&carrier->asked, 0, memory_order_relaxed);
     atomic_store_explicit(&carrier->out, 0, memory_order_relaxed);
@@ -397,8 +397,11 @@ static void destroy(struct eki_protocol *protocol)
 {
     struct eki_data *data = of(protocol);
     clear(data);
-    for (int here = 0; here < protocol->engine->topology->workers_here; here++)
+    for (int here = 0; here < protocol->engine->topology->workers_here;
+         here++) {
         eki_free(data->carriers[here].slots);
+        eki_free(data->carriers[here].sizes);
+    }
     eki_buffers_free(data);
     eki_free(data->carriers);
     eki_free(data->answers);

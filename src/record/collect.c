@@ -6,6 +6,7 @@
  * All ranks stop together: who cannot go on says so in the sum that the next
  * iteration begins with.
  */
+#include "data/data.h"
 #include "engine/engine.h"
 #include "record/record.h"
 
@@ -16,8 +17,8 @@ struct eki_recording {
     struct eki_record_writer *writer; /* rank 0; NULL: no more */
     struct eki_record_pack pack;      /* of this rank; kept for the next time */
     bool has_stopped;
+    uint8_t *is_told; /* [function_count of the file] of their data; rank 0 */
 };
-
 /* Whether the slot has run as a task of its own. */
 static bool is_executed(const struct eki_slot *slot)
 {
@@ -45,6 +46,8 @@ static bool is_measured(uint8_t slot_flags)
 /* A worker on its way into the pack. */
 struct packing {
     struct eki_record_pack *pack;
+    const struct eki_data_size *sizes; /* [size_count] of what travelled */
+    int64_t size_count;
     int64_t listed_nulls;
     uint8_t flags; /* of all that are packed now */
     bool has_room;
@@ -59,6 +62,13 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
         .flags = flags_of(slot->flags) | packing->flags};
     if (!packing->has_room || !is_executed(slot))
         return;
+    const struct eki_data_size *size =
+        eki_data_size_of(packing->sizes, packing->size_count, slot->id);
+    if (size) {
+        task.flags |= EKI_RECORD_SIZED;
+        task.input_bytes = size->input;
+        task.result_bytes = size->result;
+    }
     packing->listed_nulls +=
         (task.flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) != 0;
     packing->has_room = eki_record_pack_task(packing->pack, &task);
@@ -104,6 +114,7 @@ static bool pack_worker(struct eki_record_pack *pack,
     const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
                               .has_room = eki_record_pack_begin(pack)};
+    packing.size_count = eki_data_sizes(worker, &packing.sizes);
     pack_pinned(&packing, worker);
     pack_seeds(&packing, local);
     pack_slots(&packing, local->log, local->log_end, local->slot_bytes);
@@ -157,16 +168,31 @@ static void take(const void *piece, size_t bytes, void *context)
     eki_record_put(context, piece, bytes);
 }
 
+/* What is known by now, and was not before. */
 static ek_status write_functions(struct eki_recording *recording)
 {
     const struct eki_engine *engine = recording->engine;
+    int count = engine->function_count;
     int next = eki_record_functions_written(recording->writer);
-    for (; next < engine->function_count; next++)
+    uint8_t *is_told = eki_realloc(recording->is_told, (size_t)count + 1, 1);
+    if (!is_told)
+        return eki_error(EK_ERR_NOMEM, "no memory for the record");
+    recording->is_told = is_told;
+    for (; next < count; next++) {
+        is_told[next] = false;
         EKI_TRY(eki_record_write_function(recording->writer,
                                           engine->functions[next].name));
+    }
+    for (int f = 0; f < count; f++) {
+        const ek_data_ops *ops = eki_data_ops_of(engine, f);
+        if (is_told[f] || !ops || ops->bytes_max == 0)
+            continue;
+        is_told[f] = true;
+        EKI_TRY(eki_record_write_data(recording->writer, f,
+                                      (int64_t)ops->bytes_max));
+    }
     return EK_OK;
 }
-
 /* Gather BYTES of all ranks; rank 0 writes them into the file. */
 static ek_status write_bytes(struct eki_recording *recording,
                              struct eki_fabric *fabric,
@@ -281,5 +307,6 @@ void eki_recording_destroy(struct eki_recording **made)
         stop(recording, ek_error_message());
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
+    eki_free(recording->is_told);
     eki_free(recording);
 }

@@ -25,7 +25,7 @@ may_include() {
             rebalance tiles data
         ;;
     report) echo base count task steal fabric engine ;;
-    record) echo base count task steal fabric engine ;;
+    record) echo base count task steal fabric engine data ;;
     collection)
         echo base count task steal balance fabric wire engine protocol \
             rebalance tiles data team report record

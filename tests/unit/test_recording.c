@@ -10,6 +10,7 @@
 #include "record/record.h"
 #include "task/task.h"
 
+#include <evenkeel_data.h>
 #include <omp.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -555,6 +556,85 @@ static void limit_files(rlim_t bytes)
     CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+static size_t input_bytes(int64_t number)
+{
+    return (size_t)(100 + number % 7);
+}
+
+static size_t result_bytes(int64_t number)
+{
+    return (size_t)(50 + number % 5);
+}
+
+static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+{
+    size_t bytes = input_bytes(((const struct payload *)task->payload)->number);
+    (void)context;
+    memset(buffer, 1, bytes);
+    return bytes;
+}
+
+static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
+                          void *context)
+{
+    size_t bytes =
+        result_bytes(((const struct payload *)task->payload)->number);
+    (void)object, (void)context;
+    if (buffer)
+        memset(buffer, 2, bytes);
+    return bytes;
+}
+
+static void unpack_result(const ek_data_task *task, const void *buffer,
+                          size_t bytes, void *context)
+{
+    (void)task, (void)buffer, (void)bytes, (void)context;
+}
+
+/* The record of one iteration in which so many tasks ran away from their data.
+ */
+static void check_sizes(int64_t travelled)
+{
+    struct eki_record_iteration iteration;
+    struct eki_record *record = open_record(1);
+    need(record && eki_record_load(record, 0, &iteration) == EK_OK);
+    CHECK_EQ_INT(record->data_bytes_max[work], 200);
+    CHECK_EQ_INT(record->data_bytes_max[child], 0);
+    for (int64_t i = 0; i < iteration.task_count; i++) {
+        const struct eki_record_task *task = &iteration.tasks[i];
+        int64_t number = number_of(task->id);
+        if (!(task->flags & EKI_RECORD_SIZED))
+            continue;
+        travelled--;
+        CHECK_EQ_INT(task->input_bytes, input_bytes(number));
+        CHECK_EQ_INT(task->result_bytes, result_bytes(number));
+    }
+    CHECK_EQ_INT(travelled, 0);
+    eki_record_unload(&iteration);
+    eki_record_close(&record);
+    unlink(path);
+}
+
+static void data_that_travels(void)
+{
+    ek_data_ops ops = EK_DATA_OPS_INIT;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make(path);
+    register_rest(tasks);
+    ops.bytes_max = 200;
+    ops.pack_input = pack_input;
+    ops.pack_result = pack_result;
+    ops.unpack_result = unpack_result;
+    JOB_STATUS(ek_set_data(tasks, work, &ops), EK_OK);
+    add_tasks(tasks, PLAIN);
+    clear_tallies();
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    ek_destroy(&tasks);
+    if (job_rank == 0)
+        check_sizes(report.travelled);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void full_disks_stop_the_recording(void)
 {
     ek_collection *tasks = make(path);
@@ -599,6 +679,7 @@ int main(int argc, char **argv)
     JOB_RUN(other_policies);
     JOB_RUN(pull_loops);
     JOB_RUN(stopped_iterations);
+    JOB_RUN(data_that_travels);
     JOB_RUN(bad_files_are_refused);
     JOB_RUN(ranks_must_agree);
     JOB_RUN(one_collection_writes_a_file);
