@@ -166,7 +166,8 @@ done
 
 # Real data: inputs and results of tasks that run away, each once.
 data='--synthetic lognormal:n=200,mean_us=1000,cv=1 --workers 2 --start block --iterations 3 --csv'
-EVENKEEL_RANKS_PER_NODE=1 run 0 2 $data --bytes input=20000,result=10000
+EVENKEEL_RANKS_PER_NODE=1 run 0 2 $data --bytes input=20000,result=10000 \
+    --policy hierarchical
 away=$(column travelled | awk '{ sum += $1 } END { print sum }')
 [ "$away" -gt 0 ] || fail 'nothing travels'
 column data_mb | awk -v away="$away" '{ sum += $1 } END { exit !(sum > 0.0299 * away && sum < 0.0301 * away) }' ||
