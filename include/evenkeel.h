@@ -641,7 +641,8 @@ typedef struct ek_process_report {
  *                       worker, the function and the id.  Or tasks that nobody
  *                       asked to cancel were cancelled, because a worker
  *                       stopped fetching.  ek_restore() is legal, and the
- *                       report is filled.
+ *                       report is filled.  Or tasks were restored first, and
+ *                       data did not follow; nothing has run.
  * @retval EK_ERR_ARG    Ranks differ in registered functions, options or calls,
  *                       or a function has no body.
  * @retval EK_ERR_STATE  A parallel region is active, or another iteration is

@@ -64,8 +64,8 @@ typedef struct ek_plan_report {
  * @param[in]  comm     Duplicated during the call, unless collections over it
  *                      are open.
  * @param[in]  n        Items that this rank owns, up to 2^31 - 1; 0 is allowed.
- * @param[in]  seconds  [@p n]: cost of each, finite and not negative; NULL if
- *                      @p n is 0.
+ * @param[in]  seconds  [@p n]: cost of each, finite and not negative, as is
+ *                      their sum; NULL if @p n is 0.
  * @param[in]  bytes    [@p n]: that move with each, in all at most 2^62 over
  *                      the number of ranks; or NULL, on all ranks that own
  *                      items or on none.

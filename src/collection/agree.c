@@ -277,8 +277,12 @@ ek_status eki_collection_error(ek_collection *tasks,
     case EK_OK:
         return EK_OK;
     case EK_ERR_TASK:
-        status = eki_error_is_abandoned(error) ? abandoned_error(tasks, error)
-                                               : task_error(tasks, error);
+        if (eki_error_is_abandoned(error))
+            status = abandoned_error(tasks, error);
+        else if (error->function >= 0)
+            status = task_error(tasks, error);
+        else
+            break;
         return share_error(tasks, error->worker, status);
     case EK_ERR_MPI:
         tasks->state = EKI_STATE_BROKEN;

@@ -254,6 +254,8 @@ void eki_carrier_say(const struct eki_data_op *op, char *text)
         what = "pack_input has failed on";
     else if (op->total == EKI_INPUT_TOO_LONG)
         what = "pack_input returned more than bytes_max on";
+    else if (op->total == EKI_INPUT_NO_MEMORY)
+        what = "no memory for its input on";
     snprintf(text, EKI_CARRIER_SAYS, "%s rank %d", what, op->home);
 }
 

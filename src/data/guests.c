@@ -89,13 +89,18 @@ static void pack(struct eki_data *data, struct eki_guest *guest)
     size_t bytes = data->setup.calls->pack_input(data->setup.user, ops, &task,
                                                  guest->buffer);
     guest->is_packed = true;
-    if (bytes <= ops->bytes_max) {
+    if (bytes <= ops->bytes_max)
         guest->total = (int64_t)bytes;
-        eki_data_note_moved(data, slot->function, guest->total);
-        return;
-    }
-    guest->total =
-        bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
+    else
+        guest->total =
+            bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
+}
+
+/* There is no memory for an input, and no other that gives its own back. */
+static void give_up(struct eki_guest *guest)
+{
+    guest->is_packed = true;
+    guest->total = EKI_INPUT_NO_MEMORY;
 }
 
 /* Send what there are buffers for; true: all of it. */
@@ -145,10 +150,13 @@ void eki_guests_serve(struct eki_data *data, int *left)
         struct eki_guest *guest = *link;
         const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
         if (!guest->is_packed) {
-            if (!make_room(data, &data->asks, guest,
-                           (int64_t)data->ops[slot->function].bytes_max))
+            if (make_room(data, &data->asks, guest,
+                          (int64_t)data->ops[slot->function].bytes_max))
+                pack(data, guest);
+            else if (data->asks.bytes > 0)
                 return;
-            pack(data, guest);
+            else
+                give_up(guest);
         }
         if (send_input(data, guest, left)) {
             release(data, guest);

@@ -38,14 +38,14 @@ static bool grow_ops(struct eki_data *data, int function)
     memset(ops + data->op_room, 0,
            (size_t)(room - data->op_room) * sizeof *ops);
     data->ops = ops;
-    _Atomic int64_t *moved =
-        eki_realloc((void *)data->moved, (size_t)room, sizeof *moved);
-    if (!moved)
+    _Atomic int64_t *fetch_ns =
+        eki_realloc((void *)data->fetch_ns, (size_t)room, sizeof *fetch_ns);
+    if (!fetch_ns)
         return false;
     for (int f = data->op_room; f < room; f++)
         /* relaxed: handed on by the start of the team. */
-        atomic_store_explicit(&moved[f], 0, memory_order_relaxed);
-    data->moved = moved;
+        atomic_store_explicit(&fetch_ns[f], 0, memory_order_relaxed);
+    data->fetch_ns = fetch_ns;
     data->op_room = room;
     return true;
 }

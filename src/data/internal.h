@@ -15,8 +15,9 @@ struct eki_data_words {
 };
 
 enum {
-    EKI_INPUT_FAILED = -1,  /* pack_input has said so */
-    EKI_INPUT_TOO_LONG = -2 /* ... or has returned more than bytes_max */
+    EKI_INPUT_FAILED = -1,   /* pack_input has said so */
+    EKI_INPUT_TOO_LONG = -2, /* ... or has returned more than bytes_max */
+    EKI_INPUT_NO_MEMORY = -3 /* its home has none */
 };
 
 /* The first RESULT of an operation, in head.detail; of others: the offset. */
@@ -128,13 +129,11 @@ struct eki_buffers {
 struct eki_data {
     struct eki_protocol protocol;
     struct eki_data_setup setup;
-    ek_data_ops *ops;       /* [op_room], by function; struct_bytes 0: none */
-    _Atomic int64_t *moved; /* [op_room]: bytes of an input or a result, about;
-                               written by the server */
+    ek_data_ops *ops; /* [op_room], by function; struct_bytes 0: none */
+    /* [op_room]: how long a task of each waits for an input, about; 0: not
+     * known; written by the server. */
+    _Atomic int64_t *fetch_ns;
     int op_room;
-    /* Picoseconds that a byte takes to travel, about; 0: not known; written by
-     * the server. */
-    _Atomic int64_t byte_ps;
     int64_t bytes_max;       /* of all functions */
     int64_t part, home_part; /* of the budget: for a worker, for the home */
     struct eki_carrier *carriers; /* [workers_here] */
@@ -235,11 +234,12 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
 /* A part of something long has come or gone. */
 void eki_data_note_part(struct eki_data *data, bool more_follows);
 
-/* An input or a result of FUNCTION has so many bytes. */
-void eki_data_note_moved(struct eki_data *data, int function, int64_t bytes);
-/* A byte has taken so long, here or elsewhere. */
-void eki_data_note_byte_ps(struct eki_data *data, int64_t ps);
-/* How long the data of a task takes there and back. */
+/* A task of FUNCTION has waited so long for its input, here or elsewhere; 0:
+ * not known. */
+void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns);
+/* What was noted is a little less sure. */
+void eki_data_forget_fetches(struct eki_data *data);
+/* How long the data of a task takes to come. */
 uint64_t eki_data_weigh(const struct eki_protocol *protocol,
                         const struct eki_slot *slot);
 

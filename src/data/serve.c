@@ -8,7 +8,7 @@ enum {
     /* Of fetching times, the weight of the last one is 1 / this. */
     FETCH_WEIGHT = 4,
     /* As much as a message tells. */
-    BYTE_PS_MOST = 1 << 29
+    FETCH_NS_MOST = 1 << 29
 };
 
 static struct eki_data *of(struct eki_protocol *protocol)
@@ -71,14 +71,17 @@ static enum eki_taken take_ask(struct eki_data *data,
     if (!fits_asker(&decode, head) ||
         !eki_fits_body(&decode, head, 1, engine->slot_bytes) ||
         !eki_fits_one(&decode, "new home", head->detail & 1, is_restore) ||
-        !eki_fits(&decode, "time of a byte", head->detail, 0, INT32_MAX) ||
+        !eki_fits(&decode, "time of a fetch", head->detail, 0, INT32_MAX) ||
         (is_alike && !fits_task(&decode, message)))
         return EKI_REFUSED;
     struct eki_guest *guest = eki_guest_make(data, message);
     if (!guest)
         return EKI_NO_MEMORY;
     guest->is_new = head->detail & 1;
-    eki_data_note_byte_ps(data, head->detail / 2);
+    if (is_alike)
+        eki_data_note_fetch(data,
+                            ((const struct eki_slot *)message->body)->function,
+                            head->detail / 2);
     guest->is_packed = !is_alike;
     guest->total = EKI_INPUT_FAILED;
     eki_guest_add(&data->asks, guest);
@@ -104,7 +107,6 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
         data->setup.calls->unpack_result(data->setup.user,
                                          &data->ops[slot->function], &task,
                                          bytes, (size_t)count);
-    eki_data_note_moved(data, slot->function, count);
     eki_guests_answer(data, EKI_KIND_KEPT, head->source, head->worker,
                       (uint32_t)head->first);
 }
@@ -216,9 +218,9 @@ static void end_input(struct eki_data *data, struct eki_carrier *carrier,
         memory_order_relaxed);
     data->counts.bytes_in += op->total > 0 ? op->total : 0;
     /* A task has waited for just this one. */
-    if (op->total > 0 && op->expected_ns == 0 && !op->seed)
-        eki_data_note_byte_ps(
-            data, eki_least((int64_t)took * 1000 / op->total, BYTE_PS_MOST));
+    if (op->total >= 0 && op->expected_ns == 0 && !op->seed)
+        eki_data_note_fetch(data, op->slot->function,
+                            eki_least((int64_t)took, FETCH_NS_MOST));
     if (op->seed)
         eki_follower_take(data, op);
     else
@@ -239,7 +241,7 @@ static enum eki_taken take_input(struct eki_data *data,
     memcpy(&words, message->body, sizeof words);
     int64_t total = words.total > 0 ? words.total : 0;
     if (!eki_fits_one(&decode, "task", words.id == op->slot->id, true) ||
-        !eki_fits(&decode, "total", words.total, EKI_INPUT_TOO_LONG,
+        !eki_fits(&decode, "total", words.total, EKI_INPUT_NO_MEMORY,
                   (int64_t)op->ops->bytes_max) ||
         !eki_fits_one(&decode, "total as before",
                       op->moved == 0 || words.total == op->total, true) ||
@@ -356,6 +358,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     /* What was counted in a process is asked for after other restores, too. */
     if (phase->kind == EKI_PHASE_PROCESS || follows)
         data->counts = (struct eki_data_counts){0};
+    if (phase->kind == EKI_PHASE_PROCESS)
+        eki_data_forget_fetches(data);
     return protocol->engine->topology->size > 1;
 }
 
@@ -406,7 +410,7 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(data->carriers);
     eki_free(data->answers);
     eki_free(data->ops);
-    eki_free((void *)data->moved);
+    eki_free((void *)data->fetch_ns);
     eki_free(data);
 }
 

@@ -15,7 +15,8 @@ static bool send_ask(struct eki_data *data, const struct ek_worker *worker,
     /* relaxed: a guess. */
     message->head.detail =
         (op->seed != NULL) +
-        2 * (int32_t)atomic_load_explicit(&data->byte_ps, memory_order_relaxed);
+        2 * (int32_t)atomic_load_explicit(&data->fetch_ns[op->slot->function],
+                                          memory_order_relaxed);
     eki_data_post(data, message, worker->id, op->number, op->home);
     return true;
 }

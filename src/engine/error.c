@@ -155,7 +155,12 @@ bool eki_engine_is_stopped(const struct eki_engine *engine)
 void eki_engine_fail(struct eki_engine *engine, ek_status status,
                      const char *text)
 {
-    eki_set_rank_error(engine, status, text);
+    /* Unlike that of a task that was abandoned it has a code. */
+    struct eki_error error = {.status = status,
+                              .worker = engine->workers[0]->id,
+                              .code = status,
+                              .function = -1};
+    set_rank_error(engine, &error, text);
 }
 
 /* Lower is worse: what makes the phase as such void comes first. */

@@ -198,7 +198,8 @@ static size_t fail_now(const ek_data_task *task, void *buffer, void *context)
 
 /* All ranks hear which task's data could not follow it; that stays with its
  * home, until the next restore. */
-static void data_may_fail_to_follow(void)
+/* A restore fails, or that with which an ek_process() begins. */
+static void follow_fails(bool is_implicit)
 {
     ek_options options = job_options();
     ek_function function;
@@ -215,13 +216,17 @@ static void data_may_fail_to_follow(void)
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
     fails_now = true;
     bool fails = job_size > 1;
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL),
+    JOB_STATUS(is_implicit ? ek_process(tasks, NULL)
+                           : ek_restore(tasks, EK_RESTORE_RETAIN, NULL),
                fails ? EK_ERR_TASK : EK_OK);
-    if (fails)
+    if (fails) {
         CHECK_HAS_TEXT(ek_error_message(),
                        "of function 'failing' failed on worker");
+        CHECK(!strstr(ek_error_message(), "fetch until"));
+    }
     fails_now = false;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    if (fails || !is_implicit)
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
     boxes_check();
     JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
     boxes_forget();
@@ -229,6 +234,12 @@ static void data_may_fail_to_follow(void)
     CHECK_EQ_INT(field.away, 0);
     boxes_check();
     ek_destroy(&tasks);
+}
+
+static void data_may_fail_to_follow(void)
+{
+    follow_fails(false);
+    follow_fails(true);
 }
 
 int main(int argc, char **argv)

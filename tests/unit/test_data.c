@@ -499,17 +499,36 @@ static void smallest_budget_is_enough(void)
     }
 }
 
-/* An ASK of rank 1 for task NUMBER; a byte takes so many picoseconds. */
-static void ask(struct lone *home, uint64_t number, int byte_ps)
+/* An ASK of rank 1 for task NUMBER; its tasks have waited so long. */
+static void ask(struct lone *home, uint64_t number, int fetch_ns)
 {
     struct eki_message *message = lone_message(home, EKI_KIND_ASK);
     message->head.worker = 1;
     message->head.first = EKI_DATA_OPS_MOST + (int64_t)number;
-    message->head.detail = 2 * byte_ps;
+    message->head.detail = 2 * fetch_ns;
     message->head.count = 1;
     message->head.bytes = LONE_SLOT;
     lone_fill_slot((struct eki_slot *)message->body, number);
     lone_serve(home);
+}
+
+/* Who asks a home that has no memory for the input is told. */
+static void home_without_memory_says_so(void)
+{
+    static struct pair pair;
+    int64_t total = 0;
+    pair_open(&pair, 4000, 0);
+    struct lone *home = &pair.lones[0];
+    lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    /* The first is for what is asked. */
+    eki_memory_fail(2);
+    ask(home, 7, 0);
+    eki_memory_fail(0);
+    memcpy(&total, lone_sent_of(home, EKI_KIND_INPUT)->body + sizeof(uint64_t),
+           sizeof total);
+    CHECK_EQ_INT(total, -3);
+    lone_end_root(home, 0, 0);
+    pair_close(&pair);
 }
 
 static bool has_no_spare(struct eki_fabric *fabric)
@@ -698,7 +717,7 @@ static void messages_that_do_not_fit_are_refused(void)
         {EKI_KIND_ASK, 1, 63, 1, SLOT, 0, 0, 0, "ask: operation is 63"},
         {EKI_KIND_ASK, 1, 64, 2, SLOT, 0, 0, 0, "ask: count is 2"},
         {EKI_KIND_ASK, 1, 64, 1, SLOT, 1, 0, 0, "ask: new home is 1"},
-        {EKI_KIND_ASK, 1, 64, 1, SLOT, -2, 0, 0, "ask: time of a byte"},
+        {EKI_KIND_ASK, 1, 64, 1, SLOT, -2, 0, 0, "ask: time of a fetch"},
         {EKI_KIND_ASK, 1, 64, 1, SLOT, 0, UINT64_C(1) << EKI_ID_BITS, 0,
          "ask: home is 1"},
         {EKI_KIND_RESULT, 1, 64, 8, SLOT, -1, 0, 0, "result: bytes is 64"},
@@ -724,7 +743,7 @@ static void messages_that_do_not_fit_are_refused(void)
 }
 
 /* What a thief of the other rank is answered, whose tasks took NS each and
- * whose data of 4000 bytes takes 4 us there and 4 us back. */
+ * waited 8 us for data, and an eighth less as a process has been since. */
 static enum eki_kind answer_to_thief(uint64_t ns)
 {
     static struct pair pair;
@@ -732,8 +751,7 @@ static enum eki_kind answer_to_thief(uint64_t ns)
     struct lone *home = &pair.lones[0];
     const struct eki_engine *engine = home->engine;
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    /* A nanosecond a byte. */
-    ask(home, 7, 1000);
+    ask(home, 7, 8000);
     CHECK_EQ_INT(lone_count(home, EKI_KIND_INPUT), 5);
     lone_forget(home);
     lone_end_root(home, 0, 0);
@@ -753,8 +771,8 @@ static enum eki_kind answer_to_thief(uint64_t ns)
 
 static void task_is_stolen_where_it_is_worth_its_bytes(void)
 {
-    CHECK_EQ_INT(answer_to_thief(7000), EKI_KIND_NONE);
-    CHECK_EQ_INT(answer_to_thief(9000), EKI_KIND_TASKS);
+    CHECK_EQ_INT(answer_to_thief(6500), EKI_KIND_NONE);
+    CHECK_EQ_INT(answer_to_thief(7500), EKI_KIND_TASKS);
 }
 
 int main(void)
@@ -776,6 +794,7 @@ int main(void)
     RUN(larger_budget_is_used);
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
+    RUN(home_without_memory_says_so);
     RUN(follower_without_memory_ends);
     RUN(follower_that_is_not_packed_stays);
     RUN(follower_goes_back_to_the_id);
