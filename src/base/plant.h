@@ -32,6 +32,7 @@
     X(TWICE_UNPACKED, "twice-unpacked")   \
     X(RESULTS_LAST, "results-last")       \
     X(STAGED_SHOWN, "staged-shown")
+
 enum eki_plant {
     EKI_PLANT_NONE,
 #define EKI_PLANT_NAME(name, text) EKI_PLANT_##name,

@@ -265,7 +265,11 @@ static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
 {
     char text[EKI_CARRIER_SAYS];
     eki_carrier_say(carrier->running, text);
-    eki_worker_fail(worker, EK_ERR_TASK, text);
+    eki_worker_fail(worker,
+                    carrier->running->total == EKI_INPUT_NO_MEMORY
+                        ? EK_ERR_NOMEM
+                        : EK_ERR_TASK,
+                    text);
     eki_carrier_free(data, carrier, carrier->running);
     carrier->running = NULL;
     return EKI_DATA_FAILED;

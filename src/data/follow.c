@@ -87,7 +87,10 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     ek_data_task task = eki_data_task_of(data, seed, true);
     task.home = rank;
     data->follower.asked--;
-    if (op->total < 0) {
+    if (op->total == EKI_INPUT_NO_MEMORY) {
+        eki_set_rank_error(engine, EK_ERR_NOMEM,
+                           "no memory for data that follows its task");
+    } else if (op->total < 0) {
         char text[EKI_CARRIER_SAYS];
         eki_carrier_say(op, text);
         eki_set_slot_error(engine, seed, text);

@@ -56,7 +56,7 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
 void eki_data_copy(const struct eki_data *data, struct eki_message *message,
                    int64_t words, const unsigned char *from)
 {
-    if (data->setup.has_bytes)
+    if (data->setup.has_bytes && message->head.count > 0)
         memcpy(message->body + words, from, (size_t)message->head.count);
 }
 

@@ -232,7 +232,7 @@ static void world_open(void)
         engine->segment = (unsigned char *)&world_segment;
         engine->node = &world_segment.node;
         engine->rank_words = world_segment.ranks;
-        engine->slot_bytes = SLOT;
+        engine->slot_bytes = engine->pinned.local.slot_bytes = SLOT;
         engine->capacity = EKI_DEQUE_CAPACITY;
         engine->alone = NODES == 1;
         engine->has_thieves = true;
