@@ -1,211 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every rank does in a rebalance: it tells its loads, sheds what is too
- * much and moves its tasks where their leaders say. */
-#include "rebalance/balancer.h"
-
-#include <math.h>
-
-/* A range that has not run may not move: nobody knows what it costs.  Nor does
- * a task of a function that this rank has not registered, where ranks differed.
- */
-static bool may_move(const struct eki_engine *engine,
-                     const struct eki_slot *slot)
-{
-    return !(slot->flags & EKI_SLOT_RANGE) &&
-           slot->function < engine->function_count;
-}
-
-static int64_t slots_of(const struct eki_balancer *balancer)
-{
-    int64_t n = 0;
-    if (balancer->wish.items)
-        return balancer->wish.items->count;
-    for (int here = 0; here < balancer->engine->topology->workers_here;
-         here++) {
-        const struct eki_local *local = &balancer->engine->workers[here]->local;
-        n += eki_local_slots(local, local->seed_base, local->seed_end);
-    }
-    return n;
-}
-
-static int64_t hint_of(const struct eki_slot *slot)
-{
-    return (int64_t)(eki_hint_cost(slot->deviation) * EKI_HINT_UNIT + 0.5);
-}
-
-/* Durations are cut at 2.4 hours, or at what lets the sum of all tasks fit. */
-static eki_ns counted(const struct eki_donor *donor, uint64_t ns)
-{
-    return ns < (uint64_t)donor->most ? (eki_ns)ns : donor->most;
-}
-
-static eki_ns add_known(const struct eki_donor *donor,
-                        const struct eki_slot *slot, struct eki_known *known)
-{
-    if (slot->bin == EKI_BIN_NEVER) {
-        int64_t hint = hint_of(slot);
-        known->unmeasured++;
-        known->hints += hint;
-        if (hint > known->largest_hint)
-            known->largest_hint = hint;
-        return 0;
-    }
-    eki_ns ns = counted(donor, eki_bin_ns(slot->bin));
-    known->measured++;
-    known->measured_ns += ns;
-    return ns;
-}
-
-/* How much a duration varies from iteration to iteration, relative to itself,
- * for each value of the byte in which a slot keeps that.  It may become less by
- * that factor: at most by all of it.  One that was timed in a batch of shorter
- * ones has not become many times as long. */
-static void fill_variations(double *variations)
-{
-    for (int i = 0; i < 256; i++)
-        variations[i] = 1 - 1 / (1 + eki_deviation_relative((uint8_t)i));
-}
-
-static double variance_of(const struct eki_slot *slot, eki_ns ns,
-                          const double *variations)
-{
-    double deviation = (double)ns * variations[slot->deviation];
-    return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
-}
-
-static void add_load(struct eki_totals *totals, eki_ns load)
-{
-    totals->total += load;
-    totals->workers++;
-    if (load > totals->largest_load)
-        totals->largest_load = load;
-}
-
-/* A measured task. */
-static void add_size(struct eki_totals *totals, struct eki_sizes *sizes,
-                     eki_ns ns)
-{
-    eki_sizes_add(sizes, ns);
-    if (ns > totals->largest_task)
-        totals->largest_task = ns;
-}
-
-/* Of what is pinned to the rank each worker is expected to run an equal part.
- */
-static eki_ns pinned_of(const struct eki_balancer *balancer, int here)
-{
-    int workers = balancer->engine->topology->workers_here;
-    eki_ns pinned = balancer->donor.pinned;
-    return pinned / workers + (here < pinned % workers);
-}
-
-/* Nobody can have less than a pinned task, or than its part of them. */
-static void add_pinned(struct eki_balancer *balancer,
-                       struct eki_totals_told *told)
-{
-    const struct eki_local *local = &balancer->engine->pinned.local;
-    struct eki_donor *donor = &balancer->donor;
-    struct eki_totals *totals = &told->totals;
-    struct eki_known *known = (struct eki_known *)(told + 1);
-    donor->pinned = 0;
-    for (unsigned char *at = local->seed_base; at != local->seed_end;
-         at += local->slot_bytes) {
-        const struct eki_slot *slot = (const struct eki_slot *)at;
-        eki_ns ns = add_known(donor, slot, &known[slot->function]);
-        donor->pinned += ns;
-        totals->tasks++;
-        if (ns > totals->largest_task)
-            totals->largest_task = ns;
-    }
-    if (pinned_of(balancer, 0) > totals->largest_task)
-        totals->largest_task = pinned_of(balancer, 0);
-}
-
-static void add_worker(const struct eki_balancer *balancer, int here,
-                       struct eki_totals_told *told, struct eki_sizes *sizes,
-                       const double *variations)
-{
-    const struct eki_donor *donor = &balancer->donor;
-    const struct ek_worker *worker = balancer->engine->workers[here];
-    const struct eki_local *local = &worker->local;
-    struct eki_totals *totals = &told->totals;
-    struct eki_known *known = (struct eki_known *)(told + 1);
-    eki_ns load = pinned_of(balancer, here);
-    double variance = 0;
-    for (unsigned char *at = local->seed_base; at != local->seed_end;
-         at += local->slot_bytes) {
-        const struct eki_slot *slot = (const struct eki_slot *)at;
-        if (!may_move(worker->engine, slot))
-            continue;
-        eki_ns ns = add_known(donor, slot, &known[slot->function]);
-        load += ns;
-        variance += variance_of(slot, ns, variations);
-        totals->tasks++;
-        if (slot->bin != EKI_BIN_NEVER)
-            add_size(totals, sizes, ns);
-    }
-    add_load(totals, load);
-    eki_ns deviation = counted(donor, (uint64_t)sqrt(variance));
-    if (deviation > told->noise.largest)
-        told->noise.largest = deviation;
-    told->noise.sum += deviation;
-}
-
-static void add_items(const struct eki_balance_items *items,
-                      struct eki_totals *totals, struct eki_sizes *sizes)
-{
-    eki_ns load = 0;
-    for (int64_t i = 0; i < items->count; i++) {
-        load += items->ns[i];
-        add_size(totals, sizes, items->ns[i]);
-    }
-    totals->tasks += items->count;
-    add_load(totals, load);
-}
-
-static void add_workers(struct eki_balancer *balancer,
-                        struct eki_totals_told *told, struct eki_sizes *sizes)
-{
-    double variations[256];
-    if (balancer->wish.items) {
-        add_items(balancer->wish.items, &told->totals, sizes);
-        return;
-    }
-    fill_variations(variations);
-    add_pinned(balancer, told);
-    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
-        add_worker(balancer, here, told, sizes, variations);
-}
-
-/* Write what this rank has to a TOTALS, whose HEAD is known. */
-static void fill_totals(struct eki_balancer *balancer,
-                        struct eki_parcel *parcel, int64_t head,
-                        struct eki_sizes *sizes)
-{
-    struct eki_donor *donor = &balancer->donor;
-    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
-    int64_t slots =
-        slots_of(balancer) + eki_pinned_count(&balancer->engine->pinned) + 1;
-    eki_ns share = EKI_NS_MOST / balancer->engine->topology->size;
-    donor->most = INT64_MAX >> 20;
-    if (donor->most > INT64_MAX / slots)
-        donor->most = INT64_MAX / slots;
-    add_workers(balancer, told, sizes);
-    if (told->totals.total > share) {
-        donor->most = share / slots;
-        memset(told, 0, (size_t)head);
-        memset(sizes, 0, sizeof *sizes);
-        add_workers(balancer, told, sizes);
-    }
-    told->lap = balancer->lap;
-    if (told->lap.work > share)
-        told->lap.work = share;
-    int64_t n = 0;
-    if (told->totals.tasks <= EKI_CROWD * told->totals.workers)
-        n = eki_sizes_tell(sizes,
-                           (struct eki_size_told *)(parcel->data + head));
-    parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
-}
+/* What every rank does in a rebalance when it has told its loads: it sheds what
+ * is too much and moves its tasks where their leaders say. */
+#include "rebalance/donor.h"
 
 bool eki_donor_begin(struct eki_balancer *balancer)
 {
@@ -218,7 +14,7 @@ bool eki_donor_begin(struct eki_balancer *balancer)
                       head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
     bool done = sizes && parcel;
     if (done) {
-        fill_totals(balancer, parcel, head, sizes);
+        eki_donor_tell(balancer, parcel, head, sizes);
         eki_mail_send(&balancer->mail, parcel);
     } else {
         eki_free(parcel);
@@ -230,7 +26,7 @@ bool eki_donor_begin(struct eki_balancer *balancer)
 static bool open_items(struct eki_balancer *balancer)
 {
     struct eki_donor *donor = &balancer->donor;
-    size_t n = (size_t)slots_of(balancer);
+    size_t n = (size_t)eki_donor_slots(balancer);
     donor->first =
         eki_alloc((size_t)balancer->engine->topology->workers_here + 1,
                   sizeof *donor->first);
@@ -257,9 +53,9 @@ static eki_ns ns_of(const struct eki_donor *donor, const struct eki_slot *slot,
                     const double *hint_ns)
 {
     if (slot->bin != EKI_BIN_NEVER)
-        return counted(donor, eki_bin_ns(slot->bin));
-    double ns = hint_ns[slot->function] * (double)hint_of(slot);
-    return counted(donor, ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
+        return eki_donor_counted(donor, eki_bin_ns(slot->bin));
+    double ns = hint_ns[slot->function] * (double)eki_donor_hint(slot);
+    return eki_donor_counted(donor, ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
 }
 
 /* The seeds of a worker to ITEM; returns how many. */
@@ -273,7 +69,7 @@ static int64_t list_seeds(const struct eki_donor *donor,
     for (int64_t i = 0; i < n; i++) {
         const struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
-        if (may_move(worker->engine, slot))
+        if (eki_donor_may_move(worker->engine, slot))
             *item++ = (struct eki_item){ns_of(donor, slot, hint_ns), worker->id,
                                         (int32_t)i};
     }
@@ -318,7 +114,7 @@ static int group_of(const struct eki_balancer *balancer, int worker)
 static eki_ns load_of(const struct eki_balancer *balancer, int here)
 {
     const struct eki_donor *donor = &balancer->donor;
-    eki_ns load = pinned_of(balancer, here);
+    eki_ns load = eki_donor_pinned(balancer, here);
     for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++)
         load += donor->items[i].ns;
     return load;
