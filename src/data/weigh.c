@@ -6,7 +6,7 @@ enum {
     /* Of what is noted, the weight of a longer time is 1 / this; in each
      * process as much of it is forgotten, so that what nobody moves any more is
      * tried again. */
-    FETCH_WEIGHT = 8
+    NOTED_WEIGHT = 8
 };
 
 /* Most of what makes a fetch longer hides behind tasks: short times count at
@@ -19,7 +19,7 @@ void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns)
     if (ns == 0)
         return;
     atomic_store_explicit(
-        noted, old == 0 || ns < old ? ns : old + (ns - old) / FETCH_WEIGHT,
+        noted, old == 0 || ns < old ? ns : old + (ns - old) / NOTED_WEIGHT,
         memory_order_relaxed);
 }
 
@@ -29,7 +29,7 @@ void eki_data_forget_fetches(struct eki_data *data)
         /* relaxed, both: handed on by the start of the team. */
         int64_t old =
             atomic_load_explicit(&data->fetch_ns[f], memory_order_relaxed);
-        atomic_store_explicit(&data->fetch_ns[f], old - old / FETCH_WEIGHT,
+        atomic_store_explicit(&data->fetch_ns[f], old - old / NOTED_WEIGHT,
                               memory_order_relaxed);
     }
 }

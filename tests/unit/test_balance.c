@@ -2,6 +2,7 @@
 /* balance: decisions on random loads keep every task and help, or do nothing.
  */
 #include "check.h"
+#include "draw.h"
 
 #include "balance/balance.h"
 #include "balance/holes.h"
@@ -20,19 +21,6 @@ struct problem {
     eki_ns ns[TASKS_MOST];
     int32_t to[TASKS_MOST];
 };
-
-static struct eki_random random_state;
-
-static int64_t below(int64_t n)
-{
-    return (int64_t)(eki_random_next(&random_state) % (uint64_t)n);
-}
-
-static int descending(const void *a, const void *b)
-{
-    eki_ns x = *(const eki_ns *)a, y = *(const eki_ns *)b;
-    return (x < y) - (x > y);
-}
 
 /* Durations of many shapes: equal, zero, heavy tails, one giant. */
 static eki_ns draw_ns(int shape)

@@ -2,6 +2,7 @@
 /* balance: what donors shed where moving costs bytes, against a search through
  * all choices, and the bound that it tells. */
 #include "check.h"
+#include "draw.h"
 
 #include "balance/balance.h"
 
@@ -19,19 +20,6 @@ struct tasks {
     size_t bytes[MANY];
     int32_t shed[MANY];
 };
-
-static struct eki_random random_state;
-
-static int64_t below(int64_t n)
-{
-    return (int64_t)(eki_random_next(&random_state) % (uint64_t)n);
-}
-
-static int descending(const void *a, const void *b)
-{
-    eki_ns x = *(const eki_ns *)a, y = *(const eki_ns *)b;
-    return (x < y) - (x > y);
-}
 
 /* Bytes as many as time, by chance, all the same, or none. */
 static size_t draw_bytes(int shape, eki_ns ns)
