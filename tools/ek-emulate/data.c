@@ -18,14 +18,19 @@ static void fill(void *buffer, size_t bytes, int64_t task, int iteration)
     memset(buffer, byte_of(task, iteration), bytes);
 }
 
+static void note_wrong(struct data *data)
+{
+    /* relaxed: read when the iteration has ended. */
+    atomic_store_explicit(&data->wrong, true, memory_order_relaxed);
+}
+
 static void check(struct data *data, const void *buffer, size_t bytes,
                   int64_t task, int iteration)
 {
     const unsigned char *at = buffer;
     int expected = byte_of(task, iteration);
     if (bytes > 0 && (at[0] != expected || at[bytes - 1] != expected))
-        /* relaxed: read when the iteration has ended. */
-        atomic_store_explicit(&data->wrong, true, memory_order_relaxed);
+        note_wrong(data);
 }
 
 static int64_t number_of(const ek_data_task *task)
@@ -71,7 +76,7 @@ static void unpack_result(const ek_data_task *task, const void *buffer,
     }
     check(data, buffer, bytes, k, data->iteration + 1);
     if (bytes != data->workload->result_bytes[k])
-        atomic_store_explicit(&data->wrong, true, memory_order_relaxed);
+        note_wrong(data);
     keep(data, k);
 }
 

@@ -194,6 +194,7 @@ static int64_t take_wrong(const struct emulation *emulation,
     int64_t count = emulation->run->workload->count, wrong = 0;
     int *runs = allocate((size_t)count, sizeof *runs);
     for (int64_t k = 0; k < count; k++)
+        /* relaxed: the iteration has ended. */
         runs[k] =
             atomic_exchange_explicit(&counted[k], 0, memory_order_relaxed);
     MPI_Allreduce(MPI_IN_PLACE, runs, (int)count, MPI_INT, MPI_SUM,
@@ -270,6 +271,7 @@ static bool check_data(struct emulation *emulation, const struct row *row,
     if (!emulation->run->workload->input_bytes)
         return true;
     int64_t lost = take_wrong(emulation, emulation->data.kept);
+    /* relaxed: the iteration has ended. */
     int wrong =
         atomic_load_explicit(&emulation->data.wrong, memory_order_relaxed);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
