@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls for running tasks. */
 #include "collection/collection.h"
+#include "engine/spawn.h"
 
 _Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
-
-/* Push a task onto the stack, which has room for it. */
-static inline void push_spawned(ek_worker *worker, ek_function function,
-                                const void *payload, size_t bytes, int flags)
-{
-    struct eki_local *local = &worker->local;
-    struct eki_slot *slot = (struct eki_slot *)local->stack_top;
-    local->stack_top += local->slot_bytes;
-    eki_slot_head(slot, function, bytes, EKI_NO_HINT, (uint8_t)flags,
-                  worker->next_id++);
-    eki_copy_payload(slot, payload, bytes);
-}
 
 EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
                                     ek_function function, const void *payload,
@@ -62,12 +51,10 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
         eki_collection_check_payload(engine->owner, "ek_spawn", function,
                                      payload, bytes);
     }
-    if (!eki_local_reserve(&worker->local, 1))
+    if (!eki_worker_push_at_mark(worker, function, payload, bytes, flags))
         return eki_collection_outcome_often(
             engine->owner,
             eki_error(EK_ERR_NOMEM, "no memory for a spawned task"));
-    push_spawned(worker, function, payload, bytes, flags);
-    eki_worker_publish_now(worker);
     return EK_OK;
 }
 
@@ -87,7 +74,7 @@ ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
                      (flags & ~EK_SPAWN_KEEP) != 0 ||
                      local->stack_top >= local->stack_mark))
         return spawn_slowly(worker, function, payload, bytes, flags);
-    push_spawned(worker, function, payload, bytes, flags);
+    eki_worker_push(worker, function, payload, bytes, flags);
     return EK_OK;
 }
 

@@ -4,6 +4,7 @@
  * and what a server shows.
  */
 #include "engine/internal.h"
+#include "engine/spawn.h"
 
 enum {
     /* A short task publishes after so many spawns, so that most of them are no
@@ -209,6 +210,16 @@ void eki_worker_publish_now(struct ek_worker *worker)
             ? republish(worker)
             : eki_worker_publish(worker, true))
         worker->batch.restamp = true;
+}
+
+bool eki_worker_push_at_mark(struct ek_worker *worker, int function,
+                             const void *payload, size_t bytes, int flags)
+{
+    if (!eki_local_reserve(&worker->local, 1))
+        return false;
+    eki_worker_push(worker, function, payload, bytes, flags);
+    eki_worker_publish_now(worker);
+    return true;
 }
 
 void eki_server_show(struct eki_engine *engine, bool again)

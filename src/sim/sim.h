@@ -302,6 +302,13 @@ void eki_sim_destroy_store(struct eki_sim *sim, struct eki_sim_store **store);
  * eki_data_begin(), and let it wait as for tiles. */
 enum eki_data_begun eki_sim_begin_data(struct eki_sim *sim,
                                        struct eki_sim_worker *worker);
+/*
+ * The task that runs on WORKER, within task() or before its time is over,
+ * spawns another, as ek_spawn() does: FLAGS 0 or EK_SPAWN_KEEP.  False: there
+ * is no memory for it.
+ */
+bool eki_sim_spawn(struct eki_sim_worker *worker, int function,
+                   const void *payload, size_t bytes, int flags);
 /* A task of WORKER has started transfers: its server is to send them. */
 void eki_sim_want(struct eki_sim *sim, struct eki_sim_worker *worker);
 

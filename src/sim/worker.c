@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of a worker: its tasks, its steps, and its next look. */
 #include "engine/offers.h"
+#include "engine/spawn.h"
 #include "sim/parts.h"
 
 /* Steps of one event end when the worker is so far ahead of all others. */
@@ -314,6 +315,20 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     /* Its result. */
     if (EKI_UNLIKELY(sim->setup.has_data) && inner->batch.wants_server)
         eki_sim_want(sim, worker);
+}
+
+bool eki_sim_spawn(struct eki_sim_worker *worker, int function,
+                   const void *payload, size_t bytes, int flags)
+{
+    struct ek_worker *inner = worker->worker;
+    if (EKI_LIKELY(inner->local.stack_top < inner->local.stack_mark)) {
+        eki_worker_push(inner, function, payload, bytes, flags);
+        return true;
+    }
+    bool is_pushed =
+        eki_worker_push_at_mark(inner, function, payload, bytes, flags);
+    eki_sim_note_visible(worker->rank->port->sim, worker);
+    return is_pushed;
 }
 
 /* The task waits for tiles.  Its worker shows what it has, as ek_poll() does,
