@@ -85,6 +85,7 @@ struct eki_sim_worker {
     uint64_t halted_ns; /* ... and for how long all have so far */
     uint64_t word_free; /* when the last atomic on its deque's word is over */
     int64_t index;      /* the one that runs */
+    uint64_t ahead_ns;  /* how long after now its task begins, or goes on */
     /* Where steals are sampled (sampled.c). */
     struct eki_victim wish; /* the node to ask now; -1: none */
     int64_t drawn;          /* attempts in vain that were drawn */
@@ -148,6 +149,8 @@ struct eki_sim;
 
 /* EKI_PACE_ARRIVE of a worker that never gets a thread. */
 #define EKI_SIM_NEVER UINT64_MAX
+/* How far ahead of all others steps and tasks of one event go, in ns. */
+#define EKI_SIM_AHEAD_MOST UINT64_C(10000)
 /* What task() returns of a task that has ended ... */
 #define EKI_SIM_ENDS_NOW UINT64_MAX
 /* ... or waits for tiles, which none does as it begins: it is called again when
@@ -170,7 +173,7 @@ struct eki_sim_program {
      * it: spawn, mark, fail, poll.  Returns the time until the task wants to go
      * on, EKI_SIM_WAITS_FOR_TILES, or EKI_SIM_ENDS_NOW; then the worker's
      * `code` is what the task returns.  Where the worker's is_index is set,
-     * likewise for its `index`.
+     * likewise for its `index`.  All that comes `ahead_ns` after now.
      */
     uint64_t (*task)(void *context, struct eki_sim_worker *worker, bool begins);
     void (*worker_done)(void *context, struct eki_sim_worker *worker);
@@ -221,8 +224,12 @@ struct eki_sim_setup {
         bool has_bytes;       /* else sizes alone travel */
         bool may_follow;      /* slots have room for a home */
     } data;
-    bool is_sampled;   /* failing steals between nodes are drawn */
-    bool is_together;  /* ranks wait for each other between calls */
+    bool is_sampled;  /* failing steals between nodes are drawn */
+    bool is_together; /* ranks wait for each other between calls */
+    /* How long tasks of a worker that follow each other may last together to be
+     * one event, as if nothing happened meanwhile; at most EKI_SIM_AHEAD_MOST;
+     * 0: each is one.  Without a pace of the program. */
+    uint64_t ahead_ns;
     bool is_reordered; /* messages of different pairs overtake each other */
     /* A larger message keeps its buffer until it is received; 0: none does. */
     size_t late_bytes;

@@ -5,7 +5,7 @@
 #include "sim/parts.h"
 
 /* Steps of one event end when the worker is so far ahead of all others. */
-#define AHEAD_MOST_NS 10000.0
+#define AHEAD_MOST_NS ((double)EKI_SIM_AHEAD_MOST)
 
 static bool is_stopped(const struct eki_engine *engine)
 {
@@ -303,11 +303,12 @@ static bool take(struct eki_sim_worker *worker)
 static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct ek_worker *inner = worker->worker;
-    sim->last_task_ns = sim->now;
+    sim->last_task_ns = sim->now + worker->ahead_ns;
     if (worker->is_index) {
         if (!eki_worker_index_is_null(inner, worker->code))
             eki_worker_index_end(inner, worker->code,
-                                 eki_sim_clock(sim, worker->rank));
+                                 eki_sim_clock(sim, worker->rank) +
+                                     worker->ahead_ns);
     } else if ((inner->batch.marks | (unsigned)worker->code) != 0) {
         eki_worker_mark(inner, worker->code);
     }
@@ -372,52 +373,96 @@ EKI_COLD static void end_halt(struct eki_sim *sim,
     set_state(sim, worker, EKI_SIM_RUNS);
 }
 
-/* What the task says as it begins, or goes on. */
+/* What the task says as it begins, or goes on, AHEAD nanoseconds from now. */
 static uint64_t call_task(struct eki_sim *sim, struct eki_sim_worker *worker,
-                          bool begins)
+                          bool begins, double ahead)
 {
+    if (sim->setup.ahead_ns > 0)
+        worker->ahead_ns = (uint64_t)ahead;
     return sim->program->task(sim->program->context, worker, begins);
 }
 
-/* Run tasks until one takes time or waits; false: none is left in the batch.
- * The first says NS; if it BEGINS, then AHEAD nanoseconds from now. */
-static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                      uint64_t ns, bool begins, double ahead)
+/* Whether the task, AHEAD nanoseconds from now, goes on in this event after NS
+ * more. */
+static bool is_short(const struct eki_sim *sim, uint64_t ns, double ahead)
 {
-    for (; ns == EKI_SIM_ENDS_NOW; ns = call_task(sim, worker, true)) {
-        end_task(sim, worker);
-        begins = true;
-        if (!take(worker))
-            return false;
+    uint64_t most = sim->setup.ahead_ns;
+    return ns < most && ahead + (double)ns < (double)most;
+}
+
+/* Run tasks until one takes so much time that it goes on in another event, or
+ * waits; false: none is left in the batch.  The first says NS as it BEGINS, or
+ * goes on, *AHEAD nanoseconds from now, which counts on. */
+static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+                      uint64_t ns, bool begins, double *ahead)
+{
+    for (;;) {
+        if (ns == EKI_SIM_ENDS_NOW) {
+            end_task(sim, worker);
+            if (!take(worker))
+                return false;
+            begins = true;
+        } else if (EKI_UNLIKELY(is_short(sim, ns, *ahead))) {
+            *ahead += (double)ns + (begins ? sim->machine.task : 0);
+            begins = false;
+        } else {
+            break;
+        }
+        ns = call_task(sim, worker, begins, *ahead);
     }
     if (EKI_UNLIKELY(ns == EKI_SIM_WAITS_FOR_TILES)) {
         EKI_ASSERT(!begins);
         halt(sim, worker);
         return true;
     }
-    if (begins)
-        ns += (uint64_t)(sim->machine.task + ahead + 0.5);
+    ns += (uint64_t)((begins ? sim->machine.task : 0) + *ahead + 0.5);
     worker->slot = eki_worker_current(worker->worker);
     eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
     return true;
 }
 
-/* The worker's tasks begin, AHEAD nanoseconds from now. */
-static void start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
-                        enum eki_step step, double ahead)
+/* The worker's tasks begin, *AHEAD nanoseconds from now; false: they are over,
+ * after so many. */
+static bool start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
+                        enum eki_step step, double *ahead)
 {
     struct ek_worker *inner = worker->worker;
     set_state(sim, worker, EKI_SIM_RUNS);
     worker->is_index = step == EKI_STEP_RANGE;
     if (inner->batch.restamp) {
-        inner->batch.stamp = eki_sim_clock(sim, worker->rank) + (uint64_t)ahead;
+        inner->batch.stamp =
+            eki_sim_clock(sim, worker->rank) + (uint64_t)*ahead;
         inner->batch.restamp = false;
     }
-    if ((step == EKI_STEP_PINNED || take(worker)) &&
-        run_tasks(sim, worker, call_task(sim, worker, true), true, ahead))
-        return;
+    return (step == EKI_STEP_PINNED || take(worker)) &&
+           run_tasks(sim, worker, call_task(sim, worker, true, *ahead), true,
+                     ahead);
+}
+
+/* A batch is over, AHEAD nanoseconds from now: whether the worker steps again
+ * in this event.  Not where it gets idle, or looks for messages first. */
+static bool runs_on(struct eki_sim *sim, struct eki_sim_worker *worker,
+                    double ahead)
+{
+    struct eki_sim_rank *rank = worker->rank;
+    uint64_t then = sim->now + (uint64_t)ahead;
     set_state(sim, worker, EKI_SIM_STEPS);
-    go_on(sim, worker, ahead + 1);
+    if (sim->setup.ahead_ns == 0) {
+        go_on(sim, worker, ahead + 1);
+        return false;
+    }
+    if (eki_sim_is_polling(sim, rank) && eki_sim_has_messages(rank) &&
+        then >= rank->next_poll && eki_sim_next_arrival(rank->port) <= then) {
+        rank->next_poll = then + (uint64_t)sim->machine.poll_period;
+        rank->polled = 0;
+        set_state(sim, worker, EKI_SIM_SERVES);
+    } else if (ahead < (double)sim->setup.ahead_ns &&
+               !eki_local_is_empty(&worker->worker->local) &&
+               !is_stopped(rank->engine)) {
+        return true;
+    }
+    go_on(sim, worker, ahead);
+    return false;
 }
 
 /* Wake the node of RANK where the phase was stopped in this event. */
@@ -442,33 +487,48 @@ static double send_wants(struct eki_sim *sim, struct eki_sim_worker *worker,
     return (double)poll_server(sim, worker->rank, true);
 }
 
-/* Step the worker until something takes time.  Steps that follow each other are
- * one event, unless the program has a pace of its own. */
-static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
+/* Step the worker, *AHEAD nanoseconds from now, which count on, until it may
+ * run something, waits, is done, or is far ahead: AGAIN.  Steps that follow
+ * each other are one event, unless the program has a pace of its own. */
+static enum eki_step step_on(struct eki_sim *sim, struct eki_sim_worker *worker,
+                             double *ahead)
 {
     struct ek_worker *inner = worker->worker;
     struct eki_sim_rank *rank = worker->rank;
     enum eki_step step;
-    double ahead = 0;
     do {
         int steal_from = inner->search.steal_from;
         step =
-            eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)ahead);
+            eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)*ahead);
         eki_sim_note_visible(sim, worker);
         if (step != EKI_STEP_AGAIN)
             break;
         set_state(sim, worker, EKI_SIM_STEPS);
-        ahead += step_ns(sim, worker, steal_from);
+        *ahead += step_ns(sim, worker, steal_from);
         if (inner->batch.wants_server)
-            ahead += send_wants(sim, worker, ahead);
-    } while (!sim->program->pace && ahead < AHEAD_MOST_NS);
+            *ahead += send_wants(sim, worker, *ahead);
+    } while (!sim->program->pace && *ahead < AHEAD_MOST_NS);
     tell_stop(sim, rank);
+    return step;
+}
+
+static bool is_run(enum eki_step step)
+{
+    return step == EKI_STEP_RUN || step == EKI_STEP_RANGE ||
+           step == EKI_STEP_PINNED;
+}
+
+/* Step the worker, AHEAD nanoseconds from now, until something takes time;
+ * batches of short tasks are over in this event, where the setup says so. */
+static void step(struct eki_sim *sim, struct eki_sim_worker *worker,
+                 double ahead)
+{
+    enum eki_step step;
+    do {
+        step = step_on(sim, worker, &ahead);
+    } while (is_run(step) && !start_tasks(sim, worker, step, &ahead) &&
+             runs_on(sim, worker, ahead));
     switch (step) {
-    case EKI_STEP_RUN:
-    case EKI_STEP_RANGE:
-    case EKI_STEP_PINNED:
-        start_tasks(sim, worker, step, ahead);
-        break;
     case EKI_STEP_AGAIN:
         go_on(sim, worker, ahead);
         break;
@@ -479,7 +539,9 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker)
         set_state(sim, worker, EKI_SIM_DONE);
         if (sim->program->worker_done)
             sim->program->worker_done(sim->program->context, worker);
-        eki_sim_worker_ended(sim, rank);
+        eki_sim_worker_ended(sim, worker->rank);
+        break;
+    default:
         break;
     }
 }
@@ -488,7 +550,7 @@ static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     eki_worker_arrive(worker->worker, eki_sim_clock(sim, worker->rank));
     set_state(sim, worker, EKI_SIM_STEPS);
-    step(sim, worker);
+    step(sim, worker, 0);
 }
 
 /* A step of the library takes several messages; here each is an event, so that
@@ -502,24 +564,30 @@ static void go_on_serving(struct eki_sim *sim, struct eki_sim_worker *worker)
         return;
     }
     set_state(sim, worker, EKI_SIM_STEPS);
-    step(sim, worker);
+    step(sim, worker, 0);
 }
 
 /* A task goes on, or has ended, and with it the batch. */
 static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    uint64_t said = call_task(sim, worker, false);
+    uint64_t said = call_task(sim, worker, false, 0);
     if (EKI_UNLIKELY(worker->state == EKI_SIM_HALTS) &&
         said != EKI_SIM_WAITS_FOR_TILES)
         end_halt(sim, worker);
-    if (run_tasks(sim, worker, said, false, 0))
+    double ahead = 0;
+    if (run_tasks(sim, worker, said, false, &ahead))
         return;
+    if (EKI_UNLIKELY(ahead > 0)) {
+        if (runs_on(sim, worker, ahead))
+            step(sim, worker, ahead);
+        return;
+    }
     set_state(sim, worker, EKI_SIM_STEPS);
     uint64_t ns =
         poll_server(sim, worker->rank,
                     sim->setup.has_data && worker->worker->batch.wants_server);
     if (ns == 0 && !sim->program->pace) {
-        step(sim, worker);
+        step(sim, worker, 0);
         return;
     }
     if (ns > 0 && !sim->program->pace) {
@@ -543,6 +611,6 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
         go_on_serving(sim, worker);
         break;
     default:
-        step(sim, worker);
+        step(sim, worker, 0);
     }
 }
