@@ -144,7 +144,7 @@ static ek_status make_worker_data(ek_collection *tasks)
     for (int here = 0; options->worker_create && here < options->workers;
          here++) {
         void *data = options->worker_create(here, options->worker_context);
-        tasks->engine->workers[here]->data = data;
+        tasks->engine->workers[here]->local.data = data;
         if (!data)
             status =
                 eki_error(EK_ERR_NOMEM,
@@ -218,7 +218,7 @@ static void free_parts(ek_collection *tasks)
     for (int here = 0;
          tasks->engine && options->worker_destroy && here < options->workers;
          here++) {
-        void *data = tasks->engine->workers[here]->data;
+        void *data = tasks->engine->workers[here]->local.data;
         if (data)
             options->worker_destroy(data, options->worker_context);
     }
@@ -496,5 +496,5 @@ void *ek_worker_data_at(const ek_collection *tasks, int here)
 {
     if (here < 0 || here >= tasks->topology->workers_here)
         return NULL;
-    return tasks->engine->workers[here]->data;
+    return tasks->engine->workers[here]->local.data;
 }

@@ -130,7 +130,7 @@ static void end_hooks(ek_collection *tasks)
     /* Others see that this rank has not come to the report yet. */
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
     for (int here = 0; here < options->workers; here++)
-        options->worker_end(tasks->engine->workers[here]->data, here,
+        options->worker_end(tasks->engine->workers[here]->local.data, here,
                             options->worker_context);
 }
 

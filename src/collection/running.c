@@ -39,7 +39,7 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
     const struct eki_engine *engine = worker->engine;
     unsigned functions = engine->is_open ? (unsigned)engine->function_count : 0;
     if ((unsigned)function >= functions ||
-        bytes > worker->batch.payload_limit || (!payload && bytes > 0) ||
+        bytes > worker->local.payload_limit || (!payload && bytes > 0) ||
         (flags & ~EK_SPAWN_KEEP) != 0)
         return eki_collection_outcome_often(
             engine->owner, bad_spawn(worker, function, payload, bytes, flags));
@@ -69,8 +69,8 @@ ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
             NULL, eki_error(EK_ERR_ARG, "ek_spawn: worker is NULL"));
 #endif
     const struct eki_local *local = &worker->local;
-    if (EKI_UNLIKELY((unsigned)function >= worker->batch.function_limit ||
-                     bytes > worker->batch.payload_limit || !payload ||
+    if (EKI_UNLIKELY((unsigned)function >= worker->local.function_limit ||
+                     bytes > worker->local.payload_limit || !payload ||
                      (flags & ~EK_SPAWN_KEEP) != 0 ||
                      local->stack_top >= local->stack_mark))
         return spawn_slowly(worker, function, payload, bytes, flags);
@@ -130,5 +130,5 @@ int ek_worker_here(const ek_worker *worker)
 
 void *ek_worker_data(const ek_worker *worker)
 {
-    return worker->data;
+    return worker->local.data;
 }

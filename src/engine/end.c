@@ -190,11 +190,12 @@ static void finish(struct ek_worker *worker, uint64_t now)
 {
     settle(worker);
     /* Who has kept the worker is refused. */
-    worker->batch.function_limit = 0;
+    worker->local.function_limit = 0;
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
     worker->counts.termination_ns += now - worker->search.since;
-    worker->counts.spawned = (int64_t)(worker->next_id - worker->first_id);
+    worker->counts.spawned =
+        (int64_t)(worker->local.next_id - worker->first_id);
 }
 
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)

@@ -42,8 +42,9 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     }
     eki_deque_init(&worker->share.deque, engine->setup.deque, engine->capacity);
     worker->engine = engine;
-    worker->here = here;
+    worker->here = worker->local.here = here;
     worker->id = topology->first_worker[topology->rank] + here;
+    worker->local.id = worker->id;
     worker->local_number = topology->node_first + here;
     worker->words = eki_words_of(engine, worker->local_number);
     worker->share.slots = eki_slots_of(engine, worker->local_number);
@@ -59,7 +60,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     /* relaxed: nobody else is about. */
     atomic_store_explicit(&worker->answers, eki_shut(worker),
                           memory_order_relaxed);
-    worker->next_id = worker->first_id = eki_id_first_spawned(worker->id);
+    worker->local.next_id = worker->first_id = eki_id_first_spawned(worker->id);
     worker->batch.size = worker->piece.size = 1;
     worker->batch.task_ns = 2 * EKI_HIDDEN_NS; /* not known: none hides */
     return worker;

@@ -15,9 +15,9 @@ static void begin(struct ek_worker *worker, uint64_t now)
                (size_t)engine->function_count *
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
-    batch->function_limit =
+    worker->local.function_limit =
         engine->setup.is_checked ? 0 : (uint32_t)engine->function_count;
-    batch->payload_limit = (size_t)engine->setup.payload_bytes;
+    worker->local.payload_limit = (uint32_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
     batch->wants_server = false;
@@ -41,13 +41,13 @@ static void count_seeds(struct ek_worker *worker)
         if (engine->kind == EKI_PHASE_PROCESS && !EKI_PLANTED(PINNED_FREE))
             seeds += (uint64_t)eki_pinned_count(&engine->pinned);
     }
-    if (seeds == 0 && worker->next_id == worker->first_id)
+    if (seeds == 0 && worker->local.next_id == worker->first_id)
         return;
     worker->created = eki_worker_created(worker) + seeds;
     /* After a quarter of the numbers, some 10^11 tasks, they start anew. */
-    if (worker->next_id - first_spawned > EKI_NUMBERS / 4)
-        worker->next_id = first_spawned;
-    worker->first_id = worker->next_id;
+    if (worker->local.next_id - first_spawned > EKI_NUMBERS / 4)
+        worker->local.next_id = first_spawned;
+    worker->first_id = worker->local.next_id;
     eki_worker_store(worker);
 }
 
@@ -298,7 +298,7 @@ static void forget_counters(struct eki_engine *engine)
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct ek_worker *worker = engine->workers[here];
         worker->created = worker->executed = 0;
-        worker->first_id = worker->next_id;
+        worker->first_id = worker->local.next_id;
         eki_worker_store(worker);
     }
 }

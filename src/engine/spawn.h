@@ -12,8 +12,8 @@ static inline void eki_worker_push(struct ek_worker *worker, int function,
     struct eki_local *local = &worker->local;
     struct eki_slot *slot = (struct eki_slot *)local->stack_top;
     local->stack_top += local->slot_bytes;
-    eki_slot_head(slot, function, bytes, EKI_NO_HINT, (uint8_t)flags,
-                  worker->next_id++);
+    eki_slot_spawn(slot, local->spawned_word, function, bytes, flags,
+                   local->next_id++);
     eki_copy_payload(slot, payload, bytes);
 }
 

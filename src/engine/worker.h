@@ -74,16 +74,14 @@ enum {
 struct eki_batch {
     /* Task that runs; NULL: an index, or none.  Others may look (look.h). */
     _Atomic(struct eki_slot *) current;
-    unsigned char *seed;     /* seed_top when the batch began */
-    int64_t log;             /* log entries when the batch began */
-    uint32_t marks;          /* of the task that runs */
-    int32_t budget;          /* tasks this batch may take */
-    int32_t count;           /* tasks it took */
-    int32_t size;            /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
-    uint32_t function_limit; /* functions without a look; 0: no task runs */
-    size_t payload_limit;
-    uint64_t stamp;   /* clock when the batch began */
-    uint64_t task_ns; /* what a task took lately, on average */
+    unsigned char *seed; /* seed_top when the batch began */
+    int64_t log;         /* log entries when the batch began */
+    uint32_t marks;      /* of the task that runs */
+    int32_t budget;      /* tasks this batch may take */
+    int32_t count;       /* tasks it took */
+    int32_t size;        /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
+    uint64_t stamp;      /* clock when the batch began */
+    uint64_t task_ns;    /* what a task took lately, on average */
     /* Of a task from the stack the header, of a spawned one all of it. */
     struct eki_slot *scratch;
     uint64_t cost_ns;
@@ -138,15 +136,14 @@ struct ek_worker {
     /* What entering a phase looks at: written by the worker, and by the thread
      * that enters; of a worker without thread, by whoever stands in for it. */
     struct eki_local local;
-    uint64_t next_id;  /* of spawned tasks, home included */
-    uint64_t first_id; /* next_id when the phase began */
+    uint64_t first_id; /* local.next_id when the phase began */
     /* Cumulative; stored when others need them. */
     uint64_t created; /* without those spawned in this phase */
     uint64_t executed;
     const struct eki_function *functions;
     struct eki_worker_words *words;
     struct eki_engine *engine;
-    int id, here, local_number;
+    int id, here, local_number; /* two of them as in local */
 
     /* Written by the worker; before its first step, and in a restore, by the
      * thread that enters; the share of a worker without thread also by whoever
@@ -154,7 +151,6 @@ struct ek_worker {
     struct eki_batch batch;
     struct eki_share share;
     struct eki_piece piece;
-    void *data;    /* of the program */
     uint64_t done; /* phase whose end it has seen */
     struct eki_search search;
     struct eki_check check;
@@ -178,7 +174,7 @@ static inline struct eki_chunk *eki_shut(struct ek_worker *worker)
 /* Tasks created, cumulative. */
 static inline uint64_t eki_worker_created(const struct ek_worker *worker)
 {
-    return worker->created + worker->next_id - worker->first_id;
+    return worker->created + worker->local.next_id - worker->first_id;
 }
 
 /* The task that runs, for its own worker. */

@@ -206,8 +206,8 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
 static uint64_t read_worker(const struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
-    uint64_t sum =
-        inner->next_id + inner->batch.marks + inner->batch.stamp + inner->done;
+    uint64_t sum = inner->local.next_id + inner->batch.marks +
+                   inner->batch.stamp + inner->done;
     sum += (uint64_t)inner->counts.tasks + inner->counts.work_ns;
     sum += inner->counts.largest_ns + inner->local.slot_bytes;
     sum += (uint64_t)inner->piece.first + worker->engine->phase;

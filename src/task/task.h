@@ -258,6 +258,34 @@ static inline void eki_slot_head(struct eki_slot *slot, int function,
     slot->id = id;
 }
 
+/* The first word of the slot of a spawned task, but for function, size and
+ * flags of ek_spawn(). */
+static inline uint64_t eki_spawned_word(void)
+{
+    struct eki_slot slot = {.bin = EKI_BIN_NEVER, .deviation = EKI_NO_HINT};
+    uint64_t word;
+    memcpy(&word, &slot, sizeof word);
+    return word;
+}
+
+/* Fill the header of a spawned task, from such a WORD. */
+static inline void eki_slot_spawn(struct eki_slot *slot, uint64_t word,
+                                  int function, size_t bytes, int flags,
+                                  uint64_t id)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    word |= (uint64_t)(uint32_t)function | (uint64_t)bytes << 16 |
+            (uint64_t)(unsigned)flags << 56;
+    memcpy(slot, &word, sizeof word);
+#else
+    memcpy(slot, &word, sizeof word);
+    slot->function = (uint16_t)function;
+    slot->bytes = (uint16_t)bytes;
+    slot->flags |= (uint8_t)flags;
+#endif
+    slot->id = id;
+}
+
 static inline void eki_put_pair(unsigned char *to, const unsigned char *from)
 {
     eki_store_pair(to, eki_load_word(from), eki_load_word(from + 8));
@@ -314,14 +342,25 @@ static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
 }
 
 struct eki_local {
-    unsigned char *seed_base, *seed_top;     /* what is still to run */
-    unsigned char *stack_bottom, *stack_top; /* likewise */
-    unsigned char *log_end;                  /* executed from the stack */
+    /* The head, which compiled programs read and write (evenkeel_inline.h):
+     * what is here and where it lies changes with the layout's number only. */
+    uint32_t layout;
+    uint32_t slot_bytes;
+    unsigned char *stack_top; /* what is still to run, see below */
     /* A spawn that finds the stack this high does more than to push: at most
      * the limit. */
     unsigned char *stack_mark;
+    uint64_t next_id;        /* of spawned tasks, home included */
+    uint64_t spawned_word;   /* what the first word of their slots begins as */
+    uint32_t function_limit; /* functions without a look; 0: no task runs */
+    uint32_t payload_limit;
+    void *data; /* of the program */
+    int32_t id, here;
+
+    unsigned char *seed_base, *seed_top; /* what is still to run */
+    unsigned char *stack_bottom;         /* likewise, up to stack_top */
+    unsigned char *log_end;              /* executed from the stack */
     unsigned char *stack_limit, *log_limit;
-    uint32_t slot_bytes;
 
     unsigned char *seeds, *seed_end, *seed_limit; /* the array */
     unsigned char *stack, *log;

@@ -22,7 +22,7 @@ void eki_team_arrive(struct eki_team *team, int here)
     seat->is_open = seat->is_running = false;
     eki_wait_reset(&seat->waiter);
     if (setup->begin)
-        setup->begin(worker->data, here, setup->begin_context);
+        setup->begin(worker->local.data, here, setup->begin_context);
     if (team->is_measured)
         eki_team_measure_begin(team, here);
     eki_worker_arrive(worker, eki_clock_ns());

@@ -205,7 +205,7 @@ static void world_open_worker(struct ek_worker *worker, int local)
     worker->local_number = local;
     worker->id = local;
     worker->piece.first = -1;
-    worker->next_id = worker->first_id = eki_id_first_spawned(local);
+    worker->local.next_id = worker->first_id = eki_id_first_spawned(local);
 }
 
 /* Workers are dealt to ranks in turn of their numbers: the first rank has all

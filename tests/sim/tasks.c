@@ -197,7 +197,7 @@ static void spawn(struct explore *explore, struct eki_sim_worker *worker)
                    worker->rank->iteration);
     explore_seen.spawned++;
     explore_seen.kept += keep;
-    inner->next_id++;
+    inner->local.next_id++;
     if (inner->local.stack_top > inner->local.stack_mark)
         eki_worker_publish_now(inner);
 }
