@@ -239,7 +239,7 @@ grep -q enough out && fail "a verdict among the rows: $(cat out)"
 
 # Bad input.
 run 2
-says 'one of --record and --synthetic is needed'
+says 'one of --record, --synthetic and --workload is needed'
 run 2 --synthetic lognormal:n=10
 says "allowed is lognormal, exponential, uniform or constant"
 run 2 --record nowhere.ekr

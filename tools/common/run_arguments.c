@@ -46,9 +46,12 @@ const struct command_line run_command_line = {OPTION_ROWS(options)};
 static bool check_together(const struct run_arguments *arguments,
                            struct message *message)
 {
-    if (!arguments->source.record == !arguments->source.synthetic)
-        return message_set(message, "one of --record and --synthetic is "
-                                    "needed; see --help");
+    const struct workload_source *source = &arguments->source;
+    if (!source->record + !source->synthetic + !source->tree != 2)
+        return message_set(message, "one of --record%s is needed; see --help",
+                           arguments->may_unfold
+                               ? ", --synthetic and --workload"
+                               : " and --synthetic");
     if (arguments->has_csv && arguments->has_json)
         return message_set(message, "--csv and --json do not go together");
     if (arguments->has_compare && (arguments->policy || arguments->steal))

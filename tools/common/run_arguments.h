@@ -17,6 +17,7 @@ struct run_arguments {
     const char *modes;          /* likewise, of --compare */
     struct mode_list compared;  /* what that comes to */
     bool has_compare, has_csv, has_json;
+    bool may_unfold; /* the tool has --workload; set before */
 };
 
 /* To be shared by a tool's own command line. */

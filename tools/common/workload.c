@@ -294,6 +294,11 @@ bool workload_make(const struct workload_source *source,
                    struct workload *workload, struct message *message)
 {
     *workload = (struct workload){0};
+    if (source->tree) {
+        snprintf(workload->name, sizeof workload->name, "%s", source->tree);
+        workload->is_steady = true;
+        return true;
+    }
     bool is_good = source->record ? recorded_read(source, workload, message)
                                   : draw_tasks(source, workload, message);
     for (int i = 0; is_good && i < workload->iterations; i++) {
@@ -340,6 +345,8 @@ static void drift(struct workload *workload,
 void workload_step(struct workload *workload,
                    const struct workload_source *source, int iteration)
 {
+    if (source->tree)
+        return;
     if (workload->drift)
         drift(workload, source, iteration);
     else if (workload->changed_s)

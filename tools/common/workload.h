@@ -13,9 +13,10 @@
 
 #define WORKLOAD_TASKS_MOST 100000000
 
-/* Where durations come from; one of record and synthetic. */
+/* Where durations come from; one of record, synthetic and tree. */
 struct workload_source {
     const char *record, *synthetic;
+    const char *tree; /* that unfolds as its tasks run: they are not here */
     const char *iterations; /* of the record: "0,3-5,7-"; NULL: "0" */
     int seed;
     double scale;

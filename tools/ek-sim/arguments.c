@@ -19,6 +19,14 @@ static const char *mode_words(void)
 }
 
 static const struct option options[] = {
+    {"--workload", "TREE", AT(shared.source.tree), OPTION_TEXT,
+     .help = "instead: tasks that spawn, a tree that unfolds as they run: "
+             "uts:T1, nqueens:14,cutoff=6 or bpc:n=64,depth=50"},
+    {"--node-ns", "X", AT(node_ns), OPTION_NUMBER(0, 1e12),
+     .help = "that a node of uts, or a placement of nqueens, takes (130, 5)"},
+    {"--ahead-ns", "N", AT(ahead_ns), OPTION_INTEGER(0, EKI_SIM_AHEAD_MOST),
+     .help = "short tasks of a tree that follow each other are simulated "
+             "together up to so long; 0: one by one (2000)"},
     {"--machine", "NAME", AT(machine), OPTION_TEXT,
      .help = "a preset or a machine file (this)"},
     {"--cores", "P,...", AT(cores), OPTION_TEXT,
@@ -41,7 +49,7 @@ static const struct option options[] = {
      .help = "record, block, dealt, uneven:N:M, owner: of the tile that it "
              "adds to (record where workers fit, or block)"},
     {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
-     .help = "of each mode (5)"},
+     .help = "of each mode (5; of a tree 1)"},
     {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
      .help =
          "runs of each mode, with --seed and those after it; prints means (1)"},
@@ -123,19 +131,57 @@ bool arguments_answer(char **argv)
     return command_line_answer(&line, argv, print_help);
 }
 
+/* Options that tell of tasks which are there before they run. */
+static bool check_tree(const struct arguments *arguments,
+                       struct message *message)
+{
+    const struct workload_source *source = &arguments->shared.source;
+    const struct refused {
+        const char *name;
+        bool is_given;
+    } refused[] = {{"--iteration", source->iterations},
+                   {"--scale", source->scale != 1},
+                   {"--bytes", source->bytes},
+                   {"--drift", source->drift > 0},
+                   {"--noise", source->noise > 0},
+                   {"--change", source->change},
+                   {"--start", arguments->start},
+                   {"--nulls", arguments->nulls >= 0},
+                   {"--pinned", arguments->pinned > 0},
+                   {"--tiles", arguments->tiles},
+                   {"--bytes-scale", arguments->bytes_scale}};
+    if (!source->tree)
+        return arguments->node_ns < 0 ||
+               message_set(message, "--node-ns is for the nodes of a tree: "
+                                    "--workload");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (refused[i].is_given)
+            return message_set(message,
+                               "%s does not go with --workload, whose tasks "
+                               "spawn as they run; --record and --synthetic "
+                               "have tasks for it",
+                               refused[i].name);
+    }
+    return true;
+}
+
 bool arguments_parse(char **argv, struct arguments *arguments,
                      struct message *message)
 {
     *arguments = (struct arguments){.machine = "this",
                                     .mode = "auto",
-                                    .iterations = 5,
                                     .seeds = 1,
                                     .backoff_ns = -1,
-
                                     .nulls = -1,
-                                    .null_ns = -1};
-    if (!run_arguments_parse(&line, argv, arguments, message))
+                                    .null_ns = -1,
+                                    .node_ns = -1,
+                                    .ahead_ns = 2000};
+    arguments->shared.may_unfold = true;
+    if (!run_arguments_parse(&line, argv, arguments, message) ||
+        !check_tree(arguments, message))
         return false;
+    if (arguments->iterations == 0)
+        arguments->iterations = arguments->shared.source.tree ? 1 : 5;
     if (arguments->seeds - 1 <= INT_MAX - arguments->shared.source.seed)
         return true;
     return message_set(

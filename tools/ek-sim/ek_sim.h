@@ -31,6 +31,8 @@ struct arguments {
     const char *jitter;      /* NULL: that of the machine */
     int64_t nulls;           /* -1: as the workload has */
     double null_ns;          /* below 0: as the machine says */
+    double node_ns;          /* below 0: as the tree has it */
+    int ahead_ns;            /* of short tasks of a tree */
 };
 
 /* As command_line_answer(). */
@@ -124,6 +126,7 @@ struct run {
     const struct arguments *arguments;
     struct workload *workload;
     struct workload_source *source; /* with the seed of now */
+    struct unfold *unfold;          /* its tree; NULL: tasks spawn none */
     struct observer *observer;
     struct eki_machine machine;
     int cores, nodes, ranks, workers;

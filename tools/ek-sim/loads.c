@@ -52,6 +52,8 @@ void loads_begin(struct loads *loads, const struct run *run,
         const struct eki_local *local = &sim->workers[w].worker->local;
         int node = sim->workers[w].rank->topology.node;
         loads->ran[w] = 0;
+        if (run->unfold)
+            continue;
         loads->start[w] =
             run->slowness[node] *
             (time_of(run, local, local->seed_base, local->seed_top) +
@@ -94,7 +96,8 @@ void loads_end(struct loads *loads, const struct run *run,
     struct label label[LABELS];
     struct labels labels = {label, LABELS};
     fill_labels(label, run, run->source->seed, mode->name, iteration);
-    write_loads(loads, loads->start, "start", &labels);
+    if (!run->unfold)
+        write_loads(loads, loads->start, "start", &labels);
     write_loads(loads, loads->ran, "ran", &labels);
 }
 

@@ -4,6 +4,7 @@
 
 #include "observe.h"
 #include "policies.h"
+#include "unfold.h"
 
 #include <stdlib.h>
 
@@ -81,7 +82,8 @@ static int run_compared(struct run *run, struct message *message)
 static int run_chosen(struct run *run, struct message *message)
 {
     const struct run_arguments *shared = &run->arguments->shared;
-    const char *restore = shared->policy ? shared->policy : "retain";
+    const char *usual = run->unfold ? "original" : "retain";
+    const char *restore = shared->policy ? shared->policy : usual;
     const char *steal = shared->steal ? shared->steal : "random";
     if (shared->has_compare)
         return run_compared(run, message);
@@ -127,13 +129,17 @@ static int run_sweep(struct sweep *sweep, struct workload_source source,
                      struct message *message)
 {
     struct workload workload;
+    struct unfold *unfold = NULL;
     int exit_status = EXIT_BAD_INPUT;
-    if (workload_make(&source, &workload, message))
+    if (workload_make(&source, &workload, message) &&
+        (!source.tree ||
+         (unfold = unfold_open(sweep->runs[0].arguments, message)) != NULL))
         exit_status = EXIT_GOOD;
     for (int i = 0; exit_status == EXIT_GOOD && i < sweep->count; i++) {
         struct run *run = &sweep->runs[i];
         run->workload = &workload;
         run->source = &source;
+        run->unfold = unfold;
         run->is_first = i == 0;
         run->is_last = i == sweep->count - 1;
         run->is_last_size =
@@ -142,6 +148,7 @@ static int run_sweep(struct sweep *sweep, struct workload_source source,
         exit_status = run_size(run, message);
     }
     workload_free(&workload);
+    unfold_close(unfold);
     return exit_status;
 }
 

@@ -11,6 +11,7 @@
 #include "payload.h"
 #include "policies.h"
 #include "tiles.h"
+#include "unfold.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -126,6 +127,8 @@ static bool is_pinned(const struct run *run, int64_t k)
 static bool add_tasks(struct simulation *simulation)
 {
     const struct workload *workload = simulation->run->workload;
+    if (simulation->run->unfold)
+        return unfold_add(simulation->run->unfold, simulation->sim);
     for (int64_t k = 0; k < workload->count; k++)
         simulation->expected += eki_hash(0, (uint64_t)k);
     if (simulation->mode->has_nulls)
@@ -195,7 +198,7 @@ static uint64_t compute(struct simulation *simulation,
 {
     const struct eki_sim *sim = simulation->sim;
     ptrdiff_t number = worker - sim->workers;
-    uint64_t now = sim->now + later;
+    uint64_t now = sim->now + worker->ahead_ns + later;
     uint64_t took =
         jitter_ns(simulation->jitter, number, now,
                   (uint64_t)(ns * simulation->run->slowness[node_of(worker)]));
@@ -254,10 +257,25 @@ static uint64_t go_on(struct simulation *simulation,
                : EKI_SIM_ENDS_NOW;
 }
 
+/* A task of a tree begins, or ends and spawns. */
+static uint64_t run_unfolding(struct simulation *simulation,
+                              struct eki_sim_worker *worker, bool begins)
+{
+    struct unfold *unfold = simulation->run->unfold;
+    if (begins) {
+        double ns = unfold_visit(unfold, worker);
+        return compute(simulation, worker, 0, ns, ns);
+    }
+    simulation->is_memory_out |= !unfold_end(unfold, worker);
+    return EKI_SIM_ENDS_NOW;
+}
+
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                          bool begins)
 {
     struct simulation *simulation = context;
+    if (simulation->run->unfold)
+        return run_unfolding(simulation, worker, begins);
     if (!begins)
         return go_on(simulation, worker);
     struct begun begun = worker->is_index ? begin_index(simulation, worker)
@@ -306,6 +324,8 @@ static void enter(void *context, struct eki_sim_rank *rank)
     simulation->nulls.executed = 0;
     simulation->nulls.sum = 0;
     step_workload(simulation->run, simulation->iteration);
+    if (simulation->run->unfold)
+        unfold_begin(simulation->run->unfold);
     observe_begin(simulation->run, simulation->sim);
 }
 
@@ -374,6 +394,17 @@ static void count_tiles(struct simulation *simulation,
     worker->halted_ns = 0;
 }
 
+/* What the tasks of a tree come to is known when all have run. */
+static void take_tree(struct simulation *simulation)
+{
+    const struct unfold_sums *sums = unfold_sums(simulation->run->unfold);
+    struct workload *workload = simulation->run->workload;
+    simulation->started = sums->tasks;
+    workload->count = 1 + sums->spawned;
+    workload->sum_s = sums->work_ns * 1e-9;
+    workload->longest_s = (double)sums->path_ns * 1e-9;
+}
+
 static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
@@ -400,6 +431,8 @@ static void left(void *context, struct eki_sim_rank *rank,
     simulation->left_ns = simulation->sim->now;
     if (simulation->is_quiet && !eki_rebalance_is_calm(rank->engine))
         simulation->pause = 0;
+    if (simulation->run->unfold)
+        take_tree(simulation);
     simulation->is_wrong |=
         simulation->started != simulation->run->workload->count ||
         simulation->sum != simulation->expected ||
@@ -557,6 +590,15 @@ static double real_s(void)
 
 static void show_progress(const struct simulation *simulation)
 {
+    if (simulation->run->unfold) {
+        fprintf(stderr,
+                "\r%-14s iteration %d: %.1f M tasks, %.4f s, %.0f M events   ",
+                simulation->mode->name, simulation->iteration + 1,
+                (double)unfold_sums(simulation->run->unfold)->tasks * 1e-6,
+                (double)simulation->sim->now * 1e-9,
+                (double)simulation->sim->events * 1e-6);
+        return;
+    }
     fprintf(stderr,
             "\r%-14s iteration %d: %5.1f %% of the tasks, %.2f s, %.0f M "
             "events   ",
@@ -638,7 +680,8 @@ static ek_status open_sim(struct simulation *simulation,
         .nodes = run->node_of_rank,
         .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
         .buffer_slots = run->buffer_slots,
-        .payload_bytes = 16,
+        .payload_bytes =
+            run->unfold ? (int64_t)unfold_payload_bytes(run->unfold) : 16,
         .task_bytes = arguments->task_bytes,
         .functions = 1 + (run->workload->input_bytes != NULL),
         .seed = (uint64_t)run->source->seed,
@@ -654,6 +697,7 @@ static ek_status open_sim(struct simulation *simulation,
                      word_value("data", arguments->data) == EK_DATA_FOLLOW},
         .is_sampled = run->is_sampled,
         .is_together = true,
+        .ahead_ns = run->unfold ? (uint64_t)arguments->ahead_ns : 0,
         .send_buffers = 16,
         .message_bytes = 65536};
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));

@@ -5,6 +5,7 @@
 #include "data.h"
 #include "labels.h"
 #include "paying.h"
+#include "unfold.h"
 #include "verdicts.h"
 
 #include <inttypes.h>
@@ -106,7 +107,10 @@ static void print_table(const struct run *run, const struct row *rows,
             columns_print(&shown, summary[STATISTIC_CI95 * count + i].values);
         }
     }
-    printf("\n%" PRId64 " events in %.2f s\n", run->events, run->real_s);
+    printf("\n");
+    if (run->unfold)
+        unfold_print(run->unfold);
+    printf("%" PRId64 " events in %.2f s\n", run->events, run->real_s);
 }
 
 /* As CSV or JSON; SEED < 0: STATISTIC is of all. */
@@ -148,22 +152,45 @@ static void print_titles(const struct run *run)
         columns_csv_head(&columns, &(struct labels){label, LABELS + 1});
 }
 
+static void print_machine(const struct run *run)
+{
+    printf("%s: %d nodes of %lld cores, %d ranks, %d workers; ",
+           run->machine.name, run->nodes, (long long)run->machine.node_cores,
+           run->ranks, run->workers);
+}
+
+static void print_workload(const struct run *run)
+{
+    const struct workload *workload = run->workload;
+    step_workload(run, 0);
+    printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n",
+           run->name, run->source->scale, workload->count, workload->sum_s,
+           workload->longest_s);
+    print_machine(run);
+    printf("%.4g tasks a worker; ideal %.5g s, bound %.5g s; ",
+           (double)workload->count / run->workers, ideal_s(run), bound_s(run));
+}
+
+/* What its tasks take is not known yet. */
+static void print_tree(const struct run *run)
+{
+    printf("%s\n", run->name);
+    print_machine(run);
+}
+
 void print_head(const struct run *run)
 {
     const struct workload *workload = run->workload;
     print_titles(run);
     if (is_for_programs(run))
         return;
-    step_workload(run, 0);
-    printf("%s%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n"
-           "%s: %d nodes of %lld cores, %d ranks, %d workers; %.4g tasks a "
-           "worker; ideal %.5g s, bound %.5g s; %s\n",
-           run->is_first ? "" : "\n", run->name, run->source->scale,
-           workload->count, workload->sum_s, workload->longest_s,
-           run->machine.name, run->nodes, (long long)run->machine.node_cores,
-           run->ranks, run->workers, (double)workload->count / run->workers,
-           ideal_s(run), bound_s(run),
-           run->is_sampled ? "failed steals are drawn" : "exact");
+    if (!run->is_first)
+        printf("\n");
+    if (run->unfold)
+        print_tree(run);
+    else
+        print_workload(run);
+    printf("%s\n", run->is_sampled ? "failed steals are drawn" : "exact");
     if (run->arguments->seeds > 1)
         printf("seeds %d ... %d: means, and half the widths of their 95 %% "
                "confidence intervals\n",
@@ -237,7 +264,7 @@ static void print_verdict(const struct run *run, const struct row *rows,
                      values + (size_t)2 * n, n);
     }
     /* Drawn tasks differ from seed to seed. */
-    if (run->source->record || run->arguments->seeds == 1) {
+    if (!run->unfold && (run->source->record || run->arguments->seeds == 1)) {
         step_workload(run, 0);
         verdict_print_tasks("", workload->now_s, workload->count, run->workers);
     }
