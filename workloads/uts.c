@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trees by name, the root, and the sequential visit. */
+#include "workloads/uts.h"
+
+#define PI 3.141592653589793
+
+/* Only what differs from the defaults. */
+#define GEOMETRIC(b, d, r, a)                                              \
+    .type = UTS_GEOMETRIC, .root_children = b, .depth_most = d, .seed = r, \
+    .shape = a
+#define BINOMIAL(b, q, m, r)                                                   \
+    .type = UTS_BINOMIAL, .root_children = b, .probability = q, .children = m, \
+    .seed = r
+
+static const struct uts_named named[] = {
+    {"T1", {GEOMETRIC(4, 10, 19, UTS_FIXED)}, 4130071},
+    {"T2", {GEOMETRIC(6, 16, 502, UTS_CYCLIC)}, 4117769},
+    {"T3", {BINOMIAL(2000, 0.124875, 8, 42)}, 4112897},
+    {"T4",
+     {.type = UTS_HYBRID,
+      .root_children = 6,
+      .depth_most = 16,
+      .seed = 1,
+      .probability = 0.234375,
+      .children = 4},
+     4132453},
+    {"T5", {GEOMETRIC(4, 20, 34, UTS_LINEAR)}, 4147582},
+    {"T1L", {GEOMETRIC(4, 13, 29, UTS_FIXED)}, 102181082},
+    {"T2L", {GEOMETRIC(7, 23, 220, UTS_CYCLIC)}, 96793510},
+    {"T3L", {BINOMIAL(2000, 0.200014, 5, 7)}, 111345631},
+    {"T1XL", {GEOMETRIC(4, 15, 29, UTS_FIXED)}, 1635119272},
+    {"T1WL", {GEOMETRIC(4, 18, 19, UTS_FIXED)}, 270751679750},
+    {"T3WL", {BINOMIAL(2000, 0.4999995, 2, 559)}, 157063495159}};
+
+void uts_default(struct uts_tree *tree)
+{
+    *tree = (struct uts_tree){.type = UTS_GEOMETRIC,
+                              .shape = UTS_LINEAR,
+                              .root_children = 4,
+                              .depth_most = 6,
+                              .probability = 15.0 / 64,
+                              .children = 4,
+                              .shift = 0.5,
+                              .granularity = 1};
+}
+
+bool uts_find(const char *name, struct uts_tree *tree, int64_t *nodes)
+{
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (strcmp(named[i].name, name) != 0)
+            continue;
+        *tree = named[i].tree;
+        tree->shift = 0.5;
+        tree->granularity = 1;
+        uts_prepare(tree);
+        if (nodes)
+            *nodes = named[i].nodes;
+        return true;
+    }
+    return false;
+}
+
+const char *uts_name(int i)
+{
+    return i < (int)(sizeof named / sizeof *named) ? named[i].name : NULL;
+}
+
+/* Children that a geometric node is expected to have. */
+static double expected(const struct uts_tree *tree, int32_t height)
+{
+    double b = tree->root_children, depth = height, most = tree->depth_most;
+    if (height == 0)
+        return b;
+    switch (tree->shape) {
+    case UTS_EXPDEC:
+        return b * pow(depth, -log(b) / log(most));
+    case UTS_CYCLIC:
+        return height > 5 * tree->depth_most
+                   ? 0
+                   : pow(b, sin(2.0 * PI * depth / most));
+    case UTS_FIXED:
+        return height < tree->depth_most ? b : 0;
+    case UTS_LINEAR:
+        break;
+    }
+    return b * (1.0 - depth / most);
+}
+
+double uts_log_rest(const struct uts_tree *tree, int32_t height)
+{
+    double p = 1.0 / (1.0 + expected(tree, height));
+    return log(1 - p);
+}
+
+void uts_prepare(struct uts_tree *tree)
+{
+    for (int32_t height = 0; height < UTS_LEVELS; height++)
+        tree->log_rest[height] = uts_log_rest(tree, height);
+}
+
+void uts_root(const struct uts_tree *tree, struct uts_node *root)
+{
+    unsigned char block[SHA1_BLOCK_SIZE] = {0};
+    uts_put_word(block + 16, (uint32_t)tree->seed);
+    uts_pad(block, 20);
+    uts_hash(block, root);
+    root->height = 0;
+}
+
+void uts_visit(const struct uts_tree *tree, const struct uts_node *node,
+               struct uts_counts *counts)
+{
+    int32_t children = uts_children(tree, node);
+    counts->nodes++;
+    if (node->height > counts->depth)
+        counts->depth = node->height;
+    if (children == 0) {
+        counts->leaves++;
+        return;
+    }
+    struct uts_parent parent;
+    struct uts_node child;
+    uts_open(node, &parent);
+    for (int32_t i = 0; i < children; i++) {
+        uts_child(tree, &parent, i, &child);
+        uts_visit(tree, &child, counts);
+    }
+}
