@@ -164,6 +164,21 @@ static void count_task(struct simulation *simulation, int64_t k)
     simulation->sum += eki_hash(0, (uint64_t)k);
 }
 
+static int64_t count_started(const struct simulation *simulation)
+{
+    const struct unfold *unfold = simulation->run->unfold;
+    return unfold ? unfold_sums(unfold)->tasks : simulation->started;
+}
+
+/* Tasks of the workload, or those that have been spawned so far and the root.
+ */
+static int64_t count_expected(const struct simulation *simulation)
+{
+    const struct unfold *unfold = simulation->run->unfold;
+    return unfold ? 1 + unfold_sums(unfold)->spawned
+                  : simulation->run->workload->count;
+}
+
 /* What a worker begins: a task of the workload, or null ones (TASK < 0); below
  * 0 ns: nothing. */
 struct begun {
@@ -399,8 +414,6 @@ static void take_tree(struct simulation *simulation)
 {
     const struct unfold_sums *sums = unfold_sums(simulation->run->unfold);
     struct workload *workload = simulation->run->workload;
-    simulation->started = sums->tasks;
-    workload->count = 1 + sums->spawned;
     workload->sum_s = sums->work_ns * 1e-9;
     workload->longest_s = (double)sums->path_ns * 1e-9;
 }
@@ -434,7 +447,7 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (simulation->run->unfold)
         take_tree(simulation);
     simulation->is_wrong |=
-        simulation->started != simulation->run->workload->count ||
+        count_started(simulation) != count_expected(simulation) ||
         simulation->sum != simulation->expected ||
         (simulation->mode->has_nulls && !nulls_are_done(&simulation->nulls));
     fill_row(simulation);
@@ -649,7 +662,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
     message_set(message,
                 "%s, iteration %d: %" PRId64 " of %" PRId64 " tasks started%s",
                 simulation->mode->name, simulation->iteration + 1,
-                simulation->started, simulation->run->workload->count,
+                count_started(simulation), count_expected(simulation),
                 end == EKI_SIM_END_STUCK ? "; nothing moves any more"
                                          : ", not each once");
     return EXIT_FAILED;
