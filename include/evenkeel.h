@@ -615,14 +615,21 @@ typedef struct ek_process_report {
     int64_t data_held_bytes;   /**< Most that a rank held for others. */
     double data_callback_s;    /**< In callbacks of data that travels. */
     double data_wait_s;        /**< Of overhead_s: waiting for inputs. */
+    int64_t failed_across;     /**< Requests to other nodes for tasks that
+                                    brought none. */
+    int64_t messages;          /**< Sent between nodes, of all kinds. */
+    double steal_s;  /**< Of search_s: in steals that brought tasks. */
+    int64_t deepest; /**< Most tasks on a worker's stack: seen now and
+                          then, so at least so many. */
 } ek_process_report;
 
 /** An empty ek_process_report. */
-#define EK_PROCESS_REPORT_INIT                                                \
-    {                                                                         \
-        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define EK_PROCESS_REPORT_INIT                                                 \
+    {                                                                          \
+        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0                                                         \
     }
 
 /**

@@ -50,7 +50,7 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
 {
     message->head.worker = worker;
     message->head.first = op;
-    eki_fabric_post(data->protocol.engine->fabric, message, rank);
+    eki_server_post(data->protocol.engine, message, rank);
 }
 
 void eki_data_copy(const struct eki_data *data, struct eki_message *message,

@@ -67,6 +67,12 @@ struct eki_answered {
     bool has_any;
 };
 
+/* What went to other nodes in this phase; written by the server. */
+struct eki_across {
+    int64_t messages;
+    int64_t failed; /* requests for tasks that have brought none */
+};
+
 struct eki_setup {
     const struct eki_topology *topology;
     struct eki_fabric *fabric; /* NULL: one rank */
@@ -143,6 +149,7 @@ struct eki_engine {
     struct eki_moves moves;
     struct eki_waves waves;
     struct eki_answered answered;
+    struct eki_across across;
     struct eki_protocol refusal;
     int refusal_tells; /* enum eki_refused, to neighbours */
     int refusal_told;  /* neighbours that know of it */

@@ -109,6 +109,7 @@ static struct eki_chunk *copy_chunks(struct ek_worker *worker,
         if (chunk->is_stolen) {
             worker->counts.successful += chunk->is_whole;
             worker->counts.stolen += chunk->count;
+            eki_worker_steals(worker, chunk->asked_at);
         }
         eki_free(chunk);
         chunk = next;
@@ -239,19 +240,20 @@ static bool shows_tasks(struct ek_worker *worker, int deque)
            is_trusted(worker, deque);
 }
 
-static bool claim(struct ek_worker *worker, int deque)
+static bool claim(struct ek_worker *worker, int deque, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
     if (!eki_deque_claim(worker->share.deque.kind, engine->capacity,
                          eki_deque_of(engine, deque), &worker->search.block))
         return false;
     worker->search.steal_from = deque;
+    eki_worker_steals(worker, now);
     return true;
 }
 
 /* Look at VICTIM, and claim what it shows; who has looked in vain for a while,
  * and so looks seldom, goes through the whole node. */
-static void probe(struct ek_worker *worker, int victim)
+static void probe(struct ek_worker *worker, int victim, uint64_t now)
 {
     int workers = worker->engine->topology->node_workers;
     int looks = worker->search.thief.failures < (uint32_t)workers ? 1 : workers;
@@ -259,7 +261,7 @@ static void probe(struct ek_worker *worker, int victim)
     worker->search.thief.failures++;
     for (; looks > 0; looks--, victim = (victim + 1) % workers) {
         if (victim != worker->local_number && shows_tasks(worker, victim) &&
-            may_claim(worker) && claim(worker, victim))
+            may_claim(worker) && claim(worker, victim, now))
             return;
     }
 }
@@ -269,7 +271,7 @@ static void probe(struct ek_worker *worker, int victim)
  * of this rank, also to cancel it, else from one of another rank of the node,
  * in turn.  A look at nothing is no attempt.
  */
-static bool claim_brought(struct ek_worker *worker)
+static bool claim_brought(struct ek_worker *worker, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
     const struct eki_topology *topology = engine->topology;
@@ -278,7 +280,7 @@ static bool claim_brought(struct ek_worker *worker)
     int deque = eki_server_deque(engine);
     if (shows_tasks(worker, deque)) {
         worker->counts.attempted++;
-        return has_room_for_block(worker) && claim(worker, deque);
+        return has_room_for_block(worker) && claim(worker, deque, now);
     }
     if (topology->node_ranks == 1 || !engine->has_thieves ||
         eki_is_stopped(engine))
@@ -288,7 +290,7 @@ static bool claim_brought(struct ek_worker *worker)
     if (!shows_tasks(worker, deque))
         return false;
     worker->counts.attempted++;
-    return may_claim(worker) && claim(worker, deque);
+    return may_claim(worker) && claim(worker, deque, now);
 }
 
 /* Second step of a steal: what was claimed is ours. */
@@ -325,7 +327,7 @@ static bool seek(struct ek_worker *worker, uint64_t now)
     if (victim.node >= 0)
         victim.local = eki_victim_in_node(&search->thief);
     if (victim.local >= 0)
-        probe(worker, victim.local);
+        probe(worker, victim.local, now);
     return search->steal_from >= 0;
 }
 
@@ -340,8 +342,8 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
         return EKI_STEP_AGAIN;
     }
     if (take_box(worker, worker, &worker->inbox) ||
-        take_box(worker, worker, &worker->answers) || claim_brought(worker) ||
-        take_absent(worker) || seek(worker, now))
+        take_box(worker, worker, &worker->answers) ||
+        claim_brought(worker, now) || take_absent(worker) || seek(worker, now))
         return EKI_STEP_AGAIN;
     return eki_worker_wait(worker, now);
 }

@@ -28,6 +28,13 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running);
 void eki_server_show(struct eki_engine *engine, bool again);
 /* Nothing brought is shown any more: nothing is left of it. */
 void eki_server_settle(struct eki_engine *engine);
+/* See how many tasks lie on the stack: where that costs nothing. */
+static inline void eki_worker_note_depth(struct ek_worker *worker)
+{
+    ptrdiff_t bytes = worker->local.stack_top - worker->local.stack_bottom;
+    if (EKI_UNLIKELY(bytes > worker->counts.deepest_bytes))
+        worker->counts.deepest_bytes = bytes;
+}
 /* How much a running task may spawn before it publishes. */
 void eki_worker_set_mark(struct ek_worker *worker);
 /* Close the batch that ended at NOW. */

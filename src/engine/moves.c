@@ -114,7 +114,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
         memcpy(message->body,
                eki_slot_at(moves->slots, moves->next, engine->slot_bytes),
                (size_t)message->head.bytes);
-        eki_fabric_post(engine->fabric, message, moves->ranks[moves->next]);
+        eki_server_post(engine, message, moves->ranks[moves->next]);
         moves->next += count;
     }
 }

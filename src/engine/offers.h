@@ -145,12 +145,28 @@ void eki_load_add(struct eki_load *sum, const struct eki_load *load);
 struct eki_load eki_node_load(const struct eki_engine *engine,
                               uint64_t process);
 
+/* A steal that began at SINCE brings tasks. */
+static inline void eki_worker_steals(struct ek_worker *worker, uint64_t since)
+{
+    uint64_t *first = &worker->search.steal_since;
+    if (since != 0 && (*first == 0 || since < *first))
+        *first = since;
+}
+
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 
 /* A buffer with kind, phase and signature set, or NULL. */
 struct eki_message *eki_server_reserve(struct eki_engine *engine,
                                        enum eki_kind kind);
+/* Send it, to a rank of any node. */
+static inline void eki_server_post(struct eki_engine *engine,
+                                   struct eki_message *message, int rank)
+{
+    engine->across.messages +=
+        engine->topology->node_of_rank[rank] != engine->topology->node;
+    eki_fabric_post(engine->fabric, message, rank);
+}
 /* Slots that one message can carry. */
 static inline int64_t eki_message_slots(const struct eki_engine *engine)
 {
@@ -161,9 +177,10 @@ static inline int64_t eki_message_slots(const struct eki_engine *engine)
  * this rank, its workers take turns. */
 struct ek_worker *eki_server_worker(struct eki_engine *engine, int id);
 /* Give stolen tasks of a message to WORKER, or, where it has others by now, to
- * whoever claims them; false: no memory. */
+ * whoever claims them; when they were asked for, 0: not known.  False: no
+ * memory. */
 bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
-                      const struct eki_message *message);
+                      const struct eki_message *message, uint64_t asked_at);
 /* Give the tasks of a message to just this worker; false: no memory. */
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message);

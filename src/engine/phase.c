@@ -25,6 +25,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;
     worker->search.thief.failures = 0;
+    worker->search.steal_since = 0;
     worker->counts.first_ns = batch->stamp = worker->search.since = now;
 }
 
@@ -150,6 +151,7 @@ static void open_server(struct eki_engine *engine)
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
     if (engine->answered.has_any)
         memset(&engine->answered, 0, sizeof engine->answered);
+    engine->across = (struct eki_across){0};
 }
 
 /* Whether a seed is of a function that is not registered: it has come where

@@ -33,7 +33,8 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
 
 /* The tasks of a message; NULL: no memory. */
 static struct eki_chunk *make_chunk(const struct eki_engine *engine,
-                                    const struct eki_message *message)
+                                    const struct eki_message *message,
+                                    uint64_t asked_at)
 {
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
@@ -43,6 +44,7 @@ static struct eki_chunk *make_chunk(const struct eki_engine *engine,
     chunk->count = message->head.count;
     chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
     chunk->is_whole = message->head.first == 0;
+    chunk->asked_at = asked_at;
     return chunk;
 }
 
@@ -71,7 +73,7 @@ static bool push_chunk(struct ek_worker *worker,
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message)
 {
-    struct eki_chunk *chunk = make_chunk(engine, message);
+    struct eki_chunk *chunk = make_chunk(engine, message, 0);
     return chunk && push_chunk(worker, &worker->inbox, chunk);
 }
 
@@ -89,13 +91,13 @@ bool eki_server_share(struct eki_engine *engine,
 }
 
 bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
-                      const struct eki_message *message)
+                      const struct eki_message *message, uint64_t asked_at)
 {
     /* relaxed: a look, that saves a chunk. */
     if (atomic_load_explicit(&worker->answers, memory_order_relaxed) ==
         eki_shut(worker))
         return eki_server_share(engine, message);
-    struct eki_chunk *chunk = make_chunk(engine, message);
+    struct eki_chunk *chunk = make_chunk(engine, message, asked_at);
     if (!chunk)
         return false;
     if (push_chunk(worker, &worker->answers, chunk))

@@ -218,6 +218,7 @@ bool eki_worker_push_at_mark(struct ek_worker *worker, int function,
     if (!eki_local_reserve(&worker->local, 1))
         return false;
     eki_worker_push(worker, function, payload, bytes, flags);
+    eki_worker_note_depth(worker);
     eki_worker_publish_now(worker);
     return true;
 }

@@ -54,8 +54,7 @@ static bool spread(struct eki_engine *engine, int refused)
         memcpy(message->body, &engine->node->refusal,
                sizeof engine->node->refusal);
         int node = next < waves->children ? waves->child[next] : waves->parent;
-        eki_fabric_post(engine->fabric, message,
-                        engine->topology->lowest_rank[node]);
+        eki_server_post(engine, message, engine->topology->lowest_rank[node]);
     }
     return true;
 }

@@ -2,13 +2,27 @@
 /* A step of a worker: run what is here, or find work, or wait for the end. */
 #include "engine/internal.h"
 
+/* The search ends with tasks in hand, maybe by a steal. */
+static void count_search(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_search *search = &worker->search;
+    worker->counts.search_ns += now - search->since;
+    if (search->steal_since == 0)
+        return;
+    /* What was asked for may be older than the search. */
+    worker->counts.steal_ns +=
+        now - (search->steal_since > search->since ? search->steal_since
+                                                   : search->since);
+    search->steal_since = 0;
+}
+
 /* False: there is no memory for what has come at the last moment. */
 static bool end_search(struct ek_worker *worker, uint64_t now)
 {
     if (!eki_worker_shut(worker))
         return false;
     worker->search.is_idle = false;
-    worker->counts.search_ns += now - worker->search.since;
+    count_search(worker, now);
     worker->batch.stamp = now;
     worker->search.thief.failures = 0;
     /* relaxed: a hint that votes may wait for. */
@@ -42,6 +56,7 @@ static inline bool show(struct ek_worker *worker)
 static enum eki_step start(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
+    eki_worker_note_depth(worker);
     if ((worker->search.is_idle && !end_search(worker, now)) || !show(worker))
         return EKI_STEP_AGAIN;
     eki_worker_set_mark(worker);

@@ -57,8 +57,7 @@ static bool send_to_node(struct eki_engine *engine, enum eki_kind kind,
     message->head.count = bytes ? 1 : 0;
     message->head.bytes = (int64_t)bytes;
     message->head.detail = engine->topology->node;
-    eki_fabric_post(engine->fabric, message,
-                    engine->topology->lowest_rank[node]);
+    eki_server_post(engine, message, engine->topology->lowest_rank[node]);
     return true;
 }
 
@@ -283,8 +282,7 @@ static bool send_here(struct eki_engine *engine, int node)
     message->head.first = (int64_t)engine->waves.wave;
     message->head.count = engine->waves.voted;
     message->head.detail = engine->topology->node;
-    eki_fabric_post(engine->fabric, message,
-                    engine->topology->lowest_rank[node]);
+    eki_server_post(engine, message, engine->topology->lowest_rank[node]);
     return true;
 }
 

@@ -53,6 +53,7 @@ struct eki_chunk {
     struct eki_chunk *next;
     int64_t count;
     bool is_stolen, is_whole; /* ... and now all of the answer is here */
+    uint64_t asked_at;        /* for stolen ones; 0: not known */
     _Alignas(16) unsigned char slots[];
 };
 
@@ -116,7 +117,9 @@ struct eki_piece {
 /* Looking for work. */
 struct eki_search {
     bool is_idle;
-    uint64_t since;  /* when it began */
+    uint64_t since; /* when it began */
+    /* ... and when the steal did that has brought tasks; 0: none has. */
+    uint64_t steal_since;
     uint64_t number; /* of searches so far */
     struct eki_thief thief;
     const struct eki_victim_policy *victims;

@@ -190,9 +190,11 @@ static void fetch_ahead(struct eki_counter *counter, struct ek_worker *worker,
 
 /* Let the server ask for the next numbers: of short tasks several, because the
  * answer takes as long as some of them. */
-static void ask(struct eki_counter *counter, struct ek_worker *worker)
+static void ask(struct eki_counter *counter, struct ek_worker *worker,
+                uint64_t now)
 {
     struct eki_drawer *drawer = &counter->drawers[worker->here];
+    drawer->asked_at = now;
     uint64_t ns = worker->batch.task_ns;
     int several = (int)(DRAWN_NS / (ns > 0 ? ns : 1));
     if (several > EKI_BATCH_MAX)
@@ -215,7 +217,7 @@ static bool asks_ahead(const struct eki_counter *counter,
 /* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
  * are here; true: there are some. */
 static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
-                         int64_t number)
+                         int64_t number, uint64_t now)
 {
     const struct eki_topology *topology = counter->protocol.engine->topology;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
@@ -239,6 +241,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
         return false;
     }
     push_seeds(counter, worker, rank, number, count);
+    eki_worker_steals(worker, drawer->asked_at);
     fetch_ahead(counter, worker, rank, number);
     if (number + count < drawer->end) {
         set_number(drawer, number + count, EKI_DRAW_NUMBER);
@@ -246,7 +249,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     }
     worker->counts.successful++;
     if (asks_ahead(counter, worker))
-        ask(counter, worker);
+        ask(counter, worker, now);
     else
         set_state(drawer, EKI_DRAW_FREE);
     return true;
@@ -260,7 +263,7 @@ static enum eki_sought seek(struct eki_protocol *protocol,
     struct eki_engine *engine = protocol->engine;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t number;
-    (void)node, (void)now;
+    (void)node;
     if (!eki_table_is_ready(counter))
         return EKI_SOUGHT_NOTHING;
     /* acquire: pairs with the releases in set_state(). */
@@ -269,10 +272,11 @@ static enum eki_sought seek(struct eki_protocol *protocol,
         return EKI_SOUGHT_NOTHING;
     if (state == EKI_DRAW_FREE) {
         if (!is_same_node(engine)) {
-            ask(counter, worker);
+            ask(counter, worker, now);
             return EKI_SOUGHT_ASKED;
         }
         worker->counts.attempted++;
+        drawer->asked_at = now;
         /* relaxed: only the number counts. */
         number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw,
                                                     (uint64_t)counter->chunk,
@@ -282,8 +286,8 @@ static enum eki_sought seek(struct eki_protocol *protocol,
         /* relaxed: ordered by the acquire above. */
         number = atomic_load_explicit(&drawer->number, memory_order_relaxed);
     }
-    return take_numbers(counter, worker, number) ? EKI_SOUGHT_FOUND
-                                                 : EKI_SOUGHT_NOTHING;
+    return take_numbers(counter, worker, number, now) ? EKI_SOUGHT_FOUND
+                                                      : EKI_SOUGHT_NOTHING;
 }
 
 /* Not all seeds are drawn yet, as far as the worker knows: the server is to
@@ -327,7 +331,8 @@ static bool send_draw(struct eki_counter *counter,
         reserve(counter, worker, EKI_KIND_DRAW, 0, drawer->chunk);
     if (!message)
         return false;
-    eki_fabric_post(counter->protocol.engine->fabric, message, 0);
+    eki_server_post(counter->protocol.engine, message, 0);
+    counter->protocol.engine->across.failed++; /* until a number is a seed's */
     set_state(drawer, EKI_DRAW_ASKED);
     return true;
 }
@@ -345,7 +350,7 @@ static bool send_fetch(struct eki_counter *counter,
                                           drawer->wanted_from, drawer->wanted);
     if (!message)
         return false;
-    eki_fabric_post(counter->protocol.engine->fabric, message,
+    eki_server_post(counter->protocol.engine, message,
                     eki_numbers_holder(counter, drawer->wanted_from));
     set_fetch(drawer, EKI_FETCH_SENT);
     return true;
@@ -425,7 +430,7 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
             &engine->node->draw, (uint64_t)wish->chunk, memory_order_relaxed);
     else
         eki_copies_fill(counter, wish, message);
-    eki_fabric_post(engine->fabric, message, wish->rank);
+    eki_server_post(engine, message, wish->rank);
     return true;
 }
 
@@ -505,6 +510,8 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
+        engine->across.failed -=
+            message->head.first < counter->table[topology->size].first;
         drawer->end = message->head.first + drawer->chunk;
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;

@@ -86,6 +86,7 @@ struct eki_drawer {
     int buffer;                  /* which of two has the copies ... */
     int64_t copied_from, copied; /* ... from this number on; so many */
     struct eki_cursor cursor;
+    uint64_t asked_at; /* the chunk that is run, or comes, was wanted */
 };
 
 /* What another rank wants. */

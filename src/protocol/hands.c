@@ -532,7 +532,7 @@ static void send(struct eki_hands *hands)
         if (!message)
             return;
         fill(hands, message, note);
-        eki_fabric_post(engine->fabric, message, note->to);
+        eki_server_post(engine, message, note->to);
     }
     hands->next_note = hands->note_count = 0;
 }

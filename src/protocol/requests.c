@@ -78,7 +78,7 @@ static void post_slots(struct eki_engine *engine, struct eki_message *message,
     message->head.worker = to->worker;
     message->head.detail = eki_server_last_polled(engine);
     memcpy(message->body, slots, (size_t)message->head.bytes);
-    eki_fabric_post(engine->fabric, message, to->rank);
+    eki_server_post(engine, message, to->rank);
 }
 
 static void deny(struct eki_engine *engine, struct eki_message *message,
@@ -87,7 +87,7 @@ static void deny(struct eki_engine *engine, struct eki_message *message,
     message->head.kind = EKI_KIND_NONE;
     message->head.worker = request->worker;
     message->head.detail = eki_server_last_polled(engine);
-    eki_fabric_post(engine->fabric, message, request->rank);
+    eki_server_post(engine, message, request->rank);
 }
 
 /* Send a claimed block; what does not fit MESSAGE waits for further buffers. */
@@ -188,13 +188,14 @@ static int contact_of(const struct eki_requests *requests, int node)
                : engine->topology->lowest_rank[node];
 }
 
-static bool owes(const struct eki_requests *requests, int here, int rank)
+/* The request to RANK that worker HERE waits for; sent_count: there is none. */
+static int find_sent(const struct eki_requests *requests, int here, int rank)
 {
-    for (int i = 0; i < requests->sent_count; i++) {
-        if (requests->sent[i].here == here && requests->sent[i].rank == rank)
-            return true;
-    }
-    return false;
+    int i = 0;
+    while (i < requests->sent_count &&
+           (requests->sent[i].here != here || requests->sent[i].rank != rank))
+        i++;
+    return i;
 }
 
 /* A rank of NODE that owes worker HERE no answer, in turn; -1: all do. */
@@ -202,7 +203,7 @@ static int rank_of_node(const struct eki_requests *requests, int here, int node)
 {
     int first = contact_of(requests, node), rank = first;
     do {
-        if (!owes(requests, here, rank))
+        if (find_sent(requests, here, rank) == requests->sent_count)
             return rank;
         rank = next_rank_of_node(requests->protocol.engine->topology, rank);
     } while (rank != first);
@@ -257,6 +258,14 @@ static void note_sent(struct eki_requests *requests, int here, int rank,
     atomic_store_explicit(&asker->sent_at[at], now, memory_order_relaxed);
     requests->sent[requests->sent_count++] =
         (struct eki_sent){.here = here, .rank = rank, .at = now};
+    requests->protocol.engine->across.failed++; /* until tasks come */
+}
+
+/* When worker HERE asked RANK, which owes it an answer; 0: it does not. */
+static uint64_t sent_at(const struct eki_requests *requests, int here, int rank)
+{
+    int i = find_sent(requests, here, rank);
+    return i < requests->sent_count ? requests->sent[i].at : 0;
 }
 
 /* RANK has answered worker HERE; when it was asked, 0: it was not. */
@@ -264,10 +273,7 @@ static uint64_t forget_sent(struct eki_requests *requests, int here, int rank)
 {
     struct eki_asker *asker = &requests->askers[here];
     uint64_t at;
-    int i = 0;
-    while (i < requests->sent_count &&
-           (requests->sent[i].here != here || requests->sent[i].rank != rank))
-        i++;
+    int i = find_sent(requests, here, rank);
     if (i == requests->sent_count)
         return 0;
     at = requests->sent[i].at;
@@ -301,7 +307,7 @@ static bool send_ask(struct eki_requests *requests, int here, int node,
     if (!message)
         return false;
     message->head.worker = engine->workers[here]->id;
-    eki_fabric_post(engine->fabric, message, rank);
+    eki_server_post(engine, message, rank);
     note_sent(requests, here, rank, now);
     return true;
 }
@@ -357,6 +363,7 @@ static void note_answer(struct eki_requests *requests,
         atomic_store_explicit(&asker->round_trip_ns, took,
                               memory_order_relaxed);
         eki_server_answered(requests->protocol.engine, took);
+        requests->protocol.engine->across.failed -= answer;
     }
     note_contact(requests, head);
     /* release: pairs with the acquire in note_answers(): the request is
@@ -409,7 +416,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
         note_answer(of(protocol), worker, head, 0, now);
         return EKI_TAKEN;
     }
-    if (!eki_server_bring(engine, worker, message))
+    if (!eki_server_bring(engine, worker, message,
+                          sent_at(of(protocol), worker->here, head->source)))
         return EKI_NO_MEMORY;
     if (head->first == 0)
         note_answer(of(protocol), worker, head, 1, now);

@@ -86,7 +86,7 @@ static void tell_table(struct eki_counter *counter)
         message->head.bytes = count * (int64_t)sizeof *counter->table;
         memcpy(message->body, counter->table + counter->tell_at,
                (size_t)message->head.bytes);
-        eki_fabric_post(engine->fabric, message, counter->tell);
+        eki_server_post(engine, message, counter->tell);
         counter->tell_at += count;
         if (counter->tell_at == entries) {
             counter->tell_at = 0;
@@ -107,7 +107,7 @@ static void tell_seeds(struct eki_counter *counter)
     message->head.bytes = sizeof *counter->table;
     memcpy(message->body, &counter->table[engine->topology->rank],
            sizeof *counter->table);
-    eki_fabric_post(engine->fabric, message, 0);
+    eki_server_post(engine, message, 0);
     counter->seeds_sent = true;
 }
 

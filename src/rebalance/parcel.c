@@ -126,7 +126,7 @@ static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
     memcpy(message->body, parcel->data + parcel->done,
            (size_t)message->head.bytes);
     parcel->done += message->head.bytes;
-    eki_fabric_post(engine->fabric, message, parcel->rank);
+    eki_server_post(engine, message, parcel->rank);
     return true;
 }
 

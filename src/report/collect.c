@@ -15,11 +15,11 @@
 /* One reduction sums all of this over ranks: it is an array of int64_t. */
 struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
-    int64_t attempted, successful;
+    int64_t attempted, successful, failed_across, messages;
     int64_t tile_gets, tile_hits, tile_bytes, tile_wait_ns;
     int64_t travelled, data_in_bytes, data_out_bytes;
     int64_t data_wait_ns, data_callback_ns;
-    int64_t work_ns, overhead_ns, search_ns, termination_ns, start_ns;
+    int64_t work_ns, overhead_ns, search_ns, steal_ns, termination_ns, start_ns;
     int64_t cpu_ns, starved_ns;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
@@ -42,6 +42,7 @@ struct largest {
     double wall_s, restore_s, outside_s;
     double load_ns; /* of a worker */
     double data_held_bytes;
+    double deepest;
 };
 
 struct largest_task {
@@ -101,6 +102,7 @@ static void add_times(const struct eki_counts *counts, uint64_t work_ns,
         (int64_t)(work_ns + counts->search_ns + counts->termination_ns);
     sums->work_ns += (int64_t)work_ns;
     sums->search_ns += (int64_t)counts->search_ns;
+    sums->steal_ns += (int64_t)counts->steal_ns;
     sums->termination_ns += (int64_t)counts->termination_ns;
     sums->overhead_ns += inside - known;
     sums->start_ns += stay_ns - inside;
@@ -184,6 +186,17 @@ static double largest_load_here(const struct eki_engine *engine,
     return (double)largest;
 }
 
+/* Slots of the stack that the workers of this rank have used at most. */
+static double deepest_here(const struct eki_engine *engine)
+{
+    int64_t most = 0;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        int64_t bytes = engine->workers[here]->counts.deepest_bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return (double)(most / engine->slot_bytes);
+}
+
 static void sum_here(const struct eki_engine *engine,
                      const struct eki_report_input *input,
                      struct eki_report_sums *sums, struct squares *squares)
@@ -192,6 +205,8 @@ static void sum_here(const struct eki_engine *engine,
     memset(sums, 0, sums_bytes(engine->function_count));
     memset(squares, 0, sizeof *squares);
     sums->server_cores = input->has_server_core;
+    sums->failed_across = engine->across.failed;
+    sums->messages = engine->across.messages;
     sums->travelled = input->travelled;
     sums->data_in_bytes = input->data_in_bytes;
     sums->data_out_bytes = input->data_out_bytes;
@@ -275,7 +290,11 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
         .outside_s = input->outside_s,
         .load_s = largest->load_ns * NS,
         .largest_task_s = task->ns * NS,
-        .largest_task_id = task->id};
+        .largest_task_id = task->id,
+        .failed_across = sums->failed_across,
+        .messages = sums->messages,
+        .steal_s = (double)sums->steal_ns * NS,
+        .deepest = (int64_t)largest->deepest};
 }
 
 /* Of a gather: where the next piece goes; NULL: there is no room. */
@@ -325,6 +344,8 @@ static void fill_counts(const struct eki_report_sums *sums,
     figures->cancelled = sums->cancelled;
     figures->failed = sums->failed;
     figures->stolen = sums->stolen;
+    figures->failed_across = sums->failed_across;
+    figures->messages = sums->messages;
     figures->tile_gets = sums->tile_gets;
     figures->tile_hits = sums->tile_hits;
     figures->tile_bytes = sums->tile_bytes;
@@ -349,6 +370,7 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->work_s = (double)sums->work_ns * NS;
     figures->overhead_s = (double)sums->overhead_ns * NS;
     figures->search_s = (double)sums->search_ns * NS;
+    figures->steal_s = (double)sums->steal_ns * NS;
     figures->termination_s = (double)sums->termination_ns * NS;
     figures->start_s = (double)sums->start_ns * NS;
     figures->late_s =
@@ -361,6 +383,7 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->data_callback_s = (double)sums->data_callback_ns * NS;
     figures->data_wait_s = (double)sums->data_wait_ns * NS;
     figures->data_held_bytes = (int64_t)largest->data_held_bytes;
+    figures->deepest = (int64_t)largest->deepest;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
     figures->service_p50_s = eki_histogram_quantile(&service, 0.5);
@@ -433,9 +456,12 @@ ek_status eki_report_collect(const struct eki_engine *engine,
 {
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
     struct squares squares;
-    struct largest largest = {input->wall_s, input->restore_s, input->outside_s,
+    struct largest largest = {input->wall_s,
+                              input->restore_s,
+                              input->outside_s,
                               largest_load_here(engine, input),
-                              (double)input->data_held_bytes};
+                              (double)input->data_held_bytes,
+                              deepest_here(engine)};
     struct largest_task task = largest_here(engine);
     double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));

@@ -97,6 +97,14 @@ static const struct eki_report_field table[] = {
      "sum over ranks: in callbacks of data that travels"},
     {FIELD(data_wait_s), EKI_REPORT_REAL, "s", "data-wait",
      "of overhead_s: waiting for inputs"},
+    {FIELD(failed_across), EKI_REPORT_INTEGER, "1", "in-vain",
+     "requests to other nodes that brought no task"},
+    {FIELD(messages), EKI_REPORT_INTEGER, "1", "messages",
+     "sent between nodes"},
+    {FIELD(steal_s), EKI_REPORT_REAL, "s", "stealing",
+     "of search_s: in steals that brought tasks"},
+    {FIELD(deepest), EKI_REPORT_INTEGER, "1", "deepest",
+     "most tasks on a worker's stack, seen now and then"},
 };
 
 #undef FIELD
@@ -140,6 +148,14 @@ static const struct eki_report_field rank_table[] = {
     {FIELD(load_s), EKI_REPORT_REAL, "s", "load", "largest of a worker"},
     {FIELD(largest_task_s), EKI_REPORT_REAL, "s", "largest", "longest task"},
     {FIELD(largest_task_id), EKI_REPORT_ID, "1", "largest-id", "its id"},
+    {FIELD(failed_across), EKI_REPORT_INTEGER, "1", "in-vain",
+     "requests to other nodes that brought no task"},
+    {FIELD(messages), EKI_REPORT_INTEGER, "1", "messages",
+     "sent to other nodes"},
+    {FIELD(steal_s), EKI_REPORT_REAL, "s", "stealing",
+     "of search: in steals that brought tasks"},
+    {FIELD(deepest), EKI_REPORT_INTEGER, "1", "deepest",
+     "most tasks on a worker's stack"},
 };
 
 #undef FIELD

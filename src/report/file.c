@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINE_BYTES 1200
+#define LINE_BYTES 1500
 
 /* Whether what was written has arrived. */
 static bool is_written(FILE *file)

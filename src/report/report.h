@@ -67,6 +67,9 @@ struct eki_report_rank {
     double load_s; /* the largest of a worker */
     double largest_task_s;
     uint64_t largest_task_id;
+    int64_t failed_across, messages;
+    double steal_s;
+    int64_t deepest;
 };
 
 struct eki_report_file {

@@ -36,6 +36,7 @@ static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
         if (worker->never)
             eki_worker_give_up(worker->worker);
         worker->drawn = 0;
+        worker->drawn_across = 0;
         if (!worker->never)
             eki_heap_set(&sim->heap, worker->actor, sim->now + ns);
         eki_sim_note_visible(sim, worker);

@@ -161,7 +161,9 @@ static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
     last->pool_at = worker->pool_at;
     worker->pool_at = -1;
     redraw(sim);
-    worker->drawn += (int64_t)(sample->attempts - worker->joined);
+    double attempts = sample->attempts - worker->joined;
+    worker->drawn += (int64_t)attempts;
+    worker->drawn_across += attempts / attempts_per_period(sim);
 }
 
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -217,6 +219,7 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
             return at;
         }
         worker->drawn++;
+        worker->drawn_across++;
         at += (uint64_t)(trip + fmin(backoff, backoff_most_ns(sim)));
     }
     worker->join_at = at;
@@ -277,6 +280,7 @@ static int draw_first(struct eki_sim *sim, struct eki_sim_worker *worker)
         return -1;
     int node = draw_uniform(sim) < chance_of(sim) ? draw_node(sim, worker) : -1;
     worker->drawn += node < 0;
+    worker->drawn_across += node < 0;
     return node;
 }
 

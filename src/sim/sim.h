@@ -89,6 +89,7 @@ struct eki_sim_worker {
     /* Where steals are sampled (sampled.c). */
     struct eki_victim wish; /* the node to ask now; -1: none */
     int64_t drawn;          /* attempts in vain that were drawn */
+    double drawn_across;    /* ... of these, requests to other nodes */
     int32_t pool_at;        /* its place among the thieves; -1: none */
     double joined;          /* attempts of each of them before it joined */
     uint64_t join_at;       /* when it will join them; 0: not known */

@@ -62,7 +62,7 @@ static void post(struct eki_tiles *tiles, struct eki_message *message,
                  const struct eki_tile_words *words, int rank)
 {
     memcpy(message->body, words, sizeof *words);
-    eki_fabric_post(tiles->protocol.engine->fabric, message, rank);
+    eki_server_post(tiles->protocol.engine, message, rank);
 }
 
 /* A part of a long tile has come or gone. */

@@ -38,13 +38,13 @@ static void *bring(void *unused)
     (void)unused;
     for (int i = 0; i < TASKS; i++)
         eki_server_bring(&world_engines[0], &world_workers[0],
-                         &arrived[i].message);
+                         &arrived[i].message, 0);
     return NULL;
 }
 
 static void take_brought(struct ek_worker *worker)
 {
-    if (claim_brought(worker))
+    if (claim_brought(worker, 0))
         finish_steal(worker);
     worker->search.steal_from = -1;
     world_run_all(worker);

@@ -98,7 +98,7 @@ static void *help_or_steal(void *unused)
     struct ek_worker *worker = &world_workers[1];
     (void)unused;
 #ifdef DEQUE
-    probe(worker, LATE);
+    probe(worker, LATE, 0);
     if (worker->search.steal_from >= 0)
         finish_steal(worker);
 #endif

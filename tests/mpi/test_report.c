@@ -16,7 +16,8 @@ enum {
     BURN_US = 20000,
     LONG_US = 5000,
     STOLEN = 300, /* per worker */
-    STOLEN_US = 200
+    STOLEN_US = 200,
+    CHILDREN = 300 /* of a rank's first task */
 };
 
 static int nap_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -172,6 +173,7 @@ static void figures_have_names(void)
     FIELD(tile_gets), FIELD(tile_hits), FIELD(tile_bytes), FIELD(tile_wait_s);
     FIELD(travelled), FIELD(data_in_bytes), FIELD(data_out_bytes);
     FIELD(data_held_bytes), FIELD(data_callback_s), FIELD(data_wait_s);
+    FIELD(failed_across), FIELD(messages), FIELD(steal_s), FIELD(deepest);
     CHECK_EQ_INT(figure(tasks, "function.nap.tasks") +
                      figure(tasks, "function.null.tasks"),
                  2 * TASKS * job_size);
@@ -318,6 +320,47 @@ static void steals_between_nodes_are_counted(void)
     CHECK(report.successful_mean > 0);
     CHECK(report.attempted_mean >= report.successful_mean);
     CHECK((double)report.stolen > steals - 0.5);
+    CHECK(report.steal_s > 0 && report.steal_s <= report.search_s);
+    CHECK(report.failed_across >= 0);
+    CHECK((double)report.failed_across <=
+          report.attempted_mean * (double)report.workers);
+    /* A request and its tasks, those asked for in vain, and the end. */
+    CHECK(report.messages >= report.failed_across + 2 + 2 * (job_size - 1));
+    ek_destroy(&tasks);
+}
+
+static int grow(ek_worker *worker, const void *payload, size_t bytes,
+                void *context)
+{
+    const ek_function *function = context;
+    int depth;
+    (void)bytes;
+    memcpy(&depth, payload, sizeof depth);
+    for (int i = 0; depth == 0 && i < CHILDREN; i++) {
+        int below = 1;
+        CHECK_EQ_INT(ek_spawn(worker, *function, &below, sizeof below, 0),
+                     EK_OK);
+    }
+    return 0;
+}
+
+/* Nobody steals: all children of the first task lie on a stack when it ends. */
+static void the_deepest_stack_is_seen(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    ek_function function;
+    int depth = 0;
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    function = job_register(tasks, "grow", grow, &function);
+    CHECK_EQ_INT(ek_add_task(tasks, function, &depth, sizeof depth, NULL),
+                 EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks, job_size * (1 + CHILDREN));
+    CHECK_EQ_INT(report.deepest, CHILDREN);
+    CHECK_NEAR(report.steal_s, 0, 0);
+    CHECK_EQ_INT(report.failed_across, 0);
     ek_destroy(&tasks);
 }
 

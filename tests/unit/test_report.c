@@ -310,7 +310,7 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     CHECK_HAS_TEXT(text, "\ntasks\t0\t1\t2\t");
     CHECK_HAS_TEXT(
         text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\t38\t39\t40\t41.5"
-              "\t42\t43\t44\t45\t46.5\t47.5\n");
+              "\t42\t43\t44\t45\t46.5\t47.5\t48\t49\t50.5\t51\n");
     /* Opened again: goes on. */
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
     report->figures.wall_s = 0.123456789;
@@ -431,8 +431,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\tdata_wait_s[s]\nfock\t");
-    CHECK_HAS_TEXT(text, "\t45\t46.5\t47.5\nmp2\t");
+    CHECK_HAS_TEXT(text, "\tdeepest[1]\nfock\t");
+    CHECK_HAS_TEXT(text, "\t49\t50.5\t51\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     remove(file_name);
 }

@@ -238,6 +238,48 @@ static void answer_in_pieces_is_one_steal(void)
     lone_close(&lone);
 }
 
+static void request_has_failed_until_tasks_come(void)
+{
+    struct lone lone;
+    begin(&lone);
+    const struct eki_across *across = &lone.engine->across;
+    CHECK(asks_at(&lone, lone.now));
+    send_request(&lone);
+    CHECK_EQ_INT(across->failed, 1);
+    CHECK_EQ_INT(across->messages, 1);
+    deny(&lone);
+    CHECK_EQ_INT(across->failed, 1);
+    asks_at(&lone, lone.now);
+    CHECK(asks_at(&lone, lone.now + 20 * US));
+    send_request(&lone);
+    CHECK_EQ_INT(across->failed, 2);
+    grant(&lone, 1, 10, 0);
+    CHECK_EQ_INT(across->failed, 1);
+    CHECK_EQ_INT(across->messages, 2);
+    lone_close(&lone);
+}
+
+/* The search began before. */
+static void steal_takes_from_the_request_to_tasks_in_hand(void)
+{
+    struct lone lone;
+    begin(&lone);
+    const struct eki_counts *counts = &lone_worker(&lone)->counts;
+    uint64_t begun = lone.now;
+    CHECK(asks_at(&lone, begun));
+    lone.now += 100 * US;
+    uint64_t sent = send_request(&lone);
+    lone.now += 30 * US;
+    grant(&lone, 1, 10, 0);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_AGAIN);
+    lone.now = sent + 50 * US;
+    uint64_t found = lone.now;
+    CHECK_EQ_INT(eki_worker_step(lone_worker(&lone), found), EKI_STEP_RUN);
+    CHECK_EQ_INT(counts->steal_ns, found - sent);
+    CHECK_EQ_INT(counts->search_ns, found - begun);
+    lone_close(&lone);
+}
+
 static void second_node_is_asked_after_a_millisecond(void)
 {
     struct lone lone;
@@ -839,6 +881,8 @@ int main(void)
     RUN(processes_are_timed_and_restores_are_not);
     RUN(work_in_between_ends_the_back_off);
     RUN(answer_in_pieces_is_one_steal);
+    RUN(request_has_failed_until_tasks_come);
+    RUN(steal_takes_from_the_request_to_tasks_in_hand);
     RUN(second_node_is_asked_after_a_millisecond);
     RUN(second_node_is_asked_after_twenty_round_trips);
     RUN(four_requests_at_most_are_open);

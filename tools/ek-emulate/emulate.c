@@ -219,6 +219,10 @@ static void fill_times(const struct emulation *emulation,
     values[FIELD_SUCCESSFUL] = process->successful_mean;
     values[FIELD_STOLEN] = (double)process->stolen;
     values[FIELD_RESTORE] = process->restore_s;
+    values[FIELD_FAILED_ACROSS] = (double)process->failed_across;
+    values[FIELD_MESSAGES] = (double)process->messages;
+    values[FIELD_STEAL] = process->steal_s;
+    values[FIELD_DEEPEST] = (double)process->deepest;
     values[FIELD_DATA_TASKS] = (double)process->travelled;
     values[FIELD_DATA_BYTES] =
         (double)(process->data_in_bytes + process->data_out_bytes) * 1e-6;

@@ -65,6 +65,10 @@ enum field {
     FIELD_CORES,
     FIELD_PAUSE_SHARE,
     FIELD_PAUSE,
+    FIELD_FAILED_ACROSS,
+    FIELD_MESSAGES,
+    FIELD_STEAL,
+    FIELD_DEEPEST,
     FIELD_DATA_TASKS, /* from here on those of data */
     FIELD_DATA_BYTES,
     FIELD_DATA_WAIT,

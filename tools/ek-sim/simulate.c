@@ -48,6 +48,7 @@ struct simulation {
     uint64_t entered_ns, left_ns, decision_ns, server_ns;
     struct moments tried, successful;
     double stolen, working_ns, searching_ns, ending_ns;
+    double stealing_ns, failed_across, messages, deepest;
     double tile_bytes, tile_gets, tile_hits, tile_wait_ns;
     struct data_sums data_sums;
     double followed; /* MB of data that a restore has moved */
@@ -384,6 +385,10 @@ static void fill_row(struct simulation *simulation)
     values[FIELD_TERMINATION] =
         (double)(simulation->left_ns - sim->last_task_ns) * 1e-9;
     values[FIELD_STOLEN_BYTES] = take_carried(simulation);
+    values[FIELD_STEALING] = simulation->stealing_ns / total_ns;
+    values[FIELD_FAILED_ACROSS] = simulation->failed_across;
+    values[FIELD_MESSAGES] = simulation->messages;
+    values[FIELD_DEEPEST] = simulation->deepest;
     values[FIELD_TILE_BYTES] = simulation->tile_bytes * 1e-6;
     values[FIELD_TILE_HITS] =
         simulation->tile_gets > 0
@@ -418,6 +423,18 @@ static void take_tree(struct simulation *simulation)
     workload->longest_s = (double)sums->path_ns * 1e-9;
 }
 
+/* What went between nodes; who is drawn to ask in vain is denied. */
+static void count_across(struct simulation *simulation,
+                         const struct eki_sim_rank *rank)
+{
+    const struct eki_across *across = &rank->engine->across;
+    double drawn = 0;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        drawn += rank->workers[w].drawn_across;
+    simulation->failed_across += (double)across->failed + drawn;
+    simulation->messages += (double)across->messages + 2 * drawn;
+}
+
 static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
@@ -432,9 +449,14 @@ static void left(void *context, struct eki_sim_rank *rank,
         simulation->working_ns += (double)counts->work_ns;
         simulation->searching_ns += (double)counts->search_ns;
         simulation->ending_ns += (double)counts->termination_ns;
+        simulation->stealing_ns += (double)counts->steal_ns;
+        simulation->deepest =
+            fmax(simulation->deepest,
+                 (double)(counts->deepest_bytes / rank->engine->slot_bytes));
         if (simulation->tiles)
             count_tiles(simulation, worker);
     }
+    count_across(simulation, rank);
     if (simulation->data)
         data_take(simulation->data, rank, &simulation->data_sums);
     simulation->is_memory_out |= error->status != EK_OK;
@@ -517,6 +539,8 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     simulation->tried = simulation->successful = (struct moments){0};
     simulation->stolen = simulation->working_ns = 0;
     simulation->searching_ns = simulation->ending_ns = 0;
+    simulation->stealing_ns = simulation->failed_across = 0;
+    simulation->messages = simulation->deepest = 0;
     simulation->server_ns = simulation->decision_ns = 0;
     simulation->tile_bytes = simulation->tile_gets = 0;
     simulation->tile_hits = simulation->tile_wait_ns = 0;
