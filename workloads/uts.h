@@ -98,6 +98,8 @@ static inline int32_t uts_geometric(const struct uts_tree *tree,
     double log_rest = node->height < UTS_LEVELS
                           ? tree->log_rest[node->height]
                           : uts_log_rest(tree, node->height);
+    if (isinf(log_rest))
+        return 0; /* where none are expected: most nodes, and no logarithm */
     double children = floor(log(1 - uts_random(node)) / log_rest);
     return children < UTS_CHILDREN_MOST ? (int32_t)children : UTS_CHILDREN_MOST;
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UTS, the unbalanced tree search: a task for each node of a tree of which
+ * nobody knows where it is deep.
+ *
+ *     mpirun -n 2 uts --tree T1 --sequential --repeat 9
+ *
+ * Trees are those of the reference program to the bit, by its options or by the
+ * names that the literature gives them.  A task generates the children of its
+ * node and spawns each; visit.c has it.  You will see: nodes, leaves and depth
+ * of the tree, which are always the same, what it took, and how many nodes were
+ * stolen.
+ */
+#include "tree.h"
+#include "visit.h"
+
+#include <stdlib.h>
+
+const char program_name[] = "uts";
+
+struct arguments {
+    struct unfold_arguments unfold;
+    struct tree_arguments tree;
+    struct visit_options visit;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+    {"--tree", "NAME", AT(tree.name), OPTION_WORD(tree_names),
+     .help = "of the literature, instead of the options below"},
+    {"-t", "N", AT(tree.type), OPTION_INTEGER(0, 3),
+     .help = "0 binomial, 1 geometric, 2 hybrid, 3 balanced (1)"},
+    {"-a", "N", AT(tree.shape), OPTION_INTEGER(0, 3),
+     .help = "of geometric: 0 linear, 1 exponential decrease, 2 cyclic, "
+             "3 fixed (0)"},
+    {"-b", "X", AT(tree.root_children), OPTION_NUMBER(0, 1e9),
+     .help = "children of the root, of geometric the expected number (4)"},
+    {"-d", "N", AT(tree.depth), OPTION_INTEGER(1, 1000000),
+     .help = "of geometric and balanced: depth (6)"},
+    {"-q", "X", AT(tree.probability), OPTION_NUMBER(0, 1),
+     .help = "of binomial: probability to have children (0.234375) ..."},
+    {"-m", "N", AT(tree.children), OPTION_INTEGER(0, UTS_CHILDREN_MOST),
+     .help = "... and how many (4)"},
+    {"-f", "X", AT(tree.shift), OPTION_NUMBER(0, 1),
+     .help = "of hybrid: part of the depth that is geometric (0.5)"},
+    {"-r", "N", AT(tree.seed), OPTION_INTEGER(0, 2147483647),
+     .help = "of the root (0)"},
+    {"-g", "N", AT(tree.granularity), OPTION_INTEGER(1, 1000000000),
+     .help = "how often a node is computed (1)"},
+    {"--cutoff", "D", AT(visit.cutoff), OPTION_INTEGER(0, 2147483647),
+     .help = "below this depth a subtree is one task (none)"},
+    {"--chunk", "N", AT(visit.chunk), OPTION_INTEGER(1, 1000000000),
+     .help = "siblings of a task; not with --cutoff (1)"},
+};
+
+static const struct command_line line = {OPTION_ROWS(options),
+                                         .shared = &unfold_command_line};
+
+static void print_help(FILE *stream)
+{
+    fputs("UTS, the unbalanced tree search: a task per node, spawned by its "
+          "parent.\n\n  uts [options]\n\n",
+          stream);
+    command_line_help(&line, stream);
+    fputs("\n", stream);
+    tree_help(stream);
+    fputs("\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
+          "like say how they\nbalance. A tree by name must have the nodes that "
+          "it has in the literature.\n" EXIT_WORDS,
+          stream);
+}
+
+static bool parse(char **argv, struct arguments *arguments,
+                  struct message *message)
+{
+    *arguments = (struct arguments){.unfold = UNFOLD_ARGUMENTS_INIT,
+                                    .tree = TREE_ARGUMENTS_INIT,
+                                    .visit = {.cutoff = INT32_MAX, .chunk = 1}};
+    if (!command_line_parse(&line, argv, arguments, message))
+        return false;
+    if (arguments->visit.chunk > 1 && arguments->visit.cutoff < INT32_MAX)
+        return message_set(message, "--chunk and --cutoff do not go together");
+    return tree_make(&arguments->tree, &arguments->visit.tree, message);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct visit visit;
+    struct unfold_result result;
+    struct message message;
+    int64_t expected = tree_nodes(&arguments->tree);
+    const struct unfold unfold = visit_make(&arguments->visit, &visit);
+    bool is_good = unfold_run(&unfold, &arguments->unfold, &result, &message);
+    if (is_good)
+        unfold_print(&unfold, &result);
+    if (is_good && expected >= 0 && result.counts.nodes != expected)
+        is_good = message_set(&message, "%s has %lld nodes, not %lld",
+                              arguments->tree.name, (long long)expected,
+                              (long long)result.counts.nodes);
+    unfold_free(&result);
+    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct message message;
+    int provided;
+    if (command_line_answer(&line, argv, print_help))
+        return EXIT_GOOD;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    int status = parse(argv, &arguments, &message)
+                     ? run(&arguments)
+                     : complain(&message, EXIT_BAD_INPUT);
+    MPI_Finalize();
+    return status;
+}

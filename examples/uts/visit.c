@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "visit.h"
+
+static void count(struct unfold_counts *counts, const struct uts_node *node,
+                  int32_t children)
+{
+    counts->nodes++;
+    counts->ends += children == 0;
+    if (node->height > counts->depth)
+        counts->depth = node->height;
+}
+
+/* A node and all below it, without tasks. */
+static void visit_below(const struct uts_tree *tree,
+                        const struct uts_node *node,
+                        struct unfold_counts *counts)
+{
+    struct uts_counts below = {0};
+    uts_visit(tree, node, &below);
+    counts->nodes += below.nodes;
+    counts->ends += below.leaves;
+    if (below.depth > counts->depth)
+        counts->depth = below.depth;
+}
+
+/* A task is a node. */
+static int run_node(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    const struct visit *visit = context;
+    const struct uts_tree *tree = &visit->options->tree;
+    const struct uts_node *node = payload;
+    struct unfold_counts *counts = ek_worker_data(worker);
+    (void)bytes;
+    if (node->height >= visit->options->cutoff) {
+        visit_below(tree, node, counts);
+        return 0;
+    }
+    int32_t children = uts_children(tree, node);
+    count(counts, node, children);
+    if (children == 0)
+        return 0;
+    struct uts_parent parent;
+    struct uts_node child;
+    uts_open(node, &parent);
+    for (int32_t i = 0; i < children; i++) {
+        uts_child(tree, &parent, i, &child);
+        if (ek_spawn(worker, visit->function, &child, sizeof child, 0) != EK_OK)
+            return 1;
+    }
+    return 0;
+}
+
+/* Count NODE and spawn its children, some to a task. */
+static int spread(ek_worker *worker, const struct visit *visit,
+                  const struct uts_node *node, struct unfold_counts *counts)
+{
+    int32_t chunk = visit->options->chunk;
+    int32_t children = uts_children(&visit->options->tree, node);
+    struct visit_siblings siblings = {.parent = *node};
+    count(counts, node, children);
+    while (siblings.last < children) {
+        siblings.first = siblings.last;
+        siblings.last +=
+            chunk < children - siblings.last ? chunk : children - siblings.last;
+        if (ek_spawn(worker, visit->function, &siblings, sizeof siblings, 0) !=
+            EK_OK)
+            return 1;
+    }
+    return 0;
+}
+
+/* A task is some siblings, of which their parent alone is told. */
+static int run_siblings(ek_worker *worker, const void *payload, size_t bytes,
+                        void *context)
+{
+    const struct visit *visit = context;
+    const struct visit_siblings *siblings = payload;
+    struct unfold_counts *counts = ek_worker_data(worker);
+    struct uts_parent parent;
+    struct uts_node child;
+    (void)bytes;
+    if (siblings->last == 0)
+        return spread(worker, visit, &siblings->parent, counts);
+    uts_open(&siblings->parent, &parent);
+    for (int32_t i = siblings->first; i < siblings->last; i++) {
+        uts_child(&visit->options->tree, &parent, i, &child);
+        if (spread(worker, visit, &child, counts) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void visit_all(const void *context, struct unfold_counts *counts)
+{
+    const struct visit *visit = context;
+    visit_below(&visit->options->tree, &visit->root.parent, counts);
+}
+
+struct unfold visit_make(const struct visit_options *options,
+                         struct visit *visit)
+{
+    bool has_chunks = options->chunk > 1;
+    size_t bytes =
+        has_chunks ? sizeof(struct visit_siblings) : sizeof(struct uts_node);
+    *visit = (struct visit){.options = options};
+    uts_root(&options->tree, &visit->root.parent);
+    return (struct unfold){.name = "uts",
+                           .ends = "leaves",
+                           .has_depth = true,
+                           .root = &visit->root,
+                           .root_bytes = bytes,
+                           .payload_bytes = bytes,
+                           .task = has_chunks ? run_siblings : run_node,
+                           .context = visit,
+                           .function = &visit->function,
+                           .visit = visit_all};
+}
