@@ -227,7 +227,7 @@ static void print_times(const char *what, const double *seconds,
 {
     double least = unfold_least(seconds, result->rounds);
     double median = unfold_median(seconds, result->rounds);
-    printf("%-11s %10.4f %10.4f %10.3f\n", what, least, median,
+    printf("%-11s %10.4f %10.4f %10.4g\n", what, least, median,
            1e-6 * (double)result->counts.nodes / median);
 }
 
@@ -247,11 +247,15 @@ static void print_steals(const struct unfold_result *result)
 {
     const ek_process_report *report = &result->report;
     double workers = result->workers;
-    printf("%lld tasks on %d workers: %lld stolen, in %.0f steals of %.0f "
-           "tried; searched for %.4f s\n",
-           (long long)report->tasks, result->workers, (long long)report->stolen,
+    printf("\n%lld tasks on %d workers, at most %lld on a stack\n"
+           "%lld stolen in %.0f steals; %.0f tried, %lld of them across nodes "
+           "in vain\n"
+           "%lld messages; %.6f s in search, of it %.6f s in steals\n",
+           (long long)report->tasks, result->workers,
+           (long long)report->deepest, (long long)report->stolen,
            report->successful_mean * workers, report->attempted_mean * workers,
-           report->search_s);
+           (long long)report->failed_across, (long long)report->messages,
+           report->search_s, report->steal_s);
 }
 
 void unfold_print(const struct unfold *unfold,

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All ways to place N queens on a board of N rows: a task for each placement in
+ * the upper rows, and for all placements below it.
+ *
+ *     mpirun -n 2 nqueens --queens 14 --cutoff 6 --sequential
+ *
+ * You will see: the solutions, which are as many as others have counted, what
+ * it took, and how many tasks were stolen.  The fewer rows have tasks
+ * (--cutoff), the longer these are, and the fewer.
+ */
+#include "common/unfold.h"
+#include "workloads/queens.h"
+
+const char program_name[] = "nqueens";
+
+struct arguments {
+    struct unfold_arguments unfold;
+    int queens, cutoff;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+    {"--queens", "N", AT(queens), OPTION_INTEGER(1, QUEENS_MOST),
+     .help = "rows and columns (12)"},
+    {"--cutoff", "D", AT(cutoff), OPTION_INTEGER(0, QUEENS_MOST),
+     .help = "below this row placements are no tasks (6)"},
+};
+
+static const struct command_line line = {OPTION_ROWS(options),
+                                         .shared = &unfold_command_line};
+
+static void print_help(FILE *stream)
+{
+    fputs("All ways to place N queens: a task for each placement in the upper "
+          "rows.\n\n  nqueens [options]\n\n",
+          stream);
+    command_line_help(&line, stream);
+    fputs("\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
+          "like say how they\nbalance. Solutions must be as many as are "
+          "known.\n" EXIT_WORDS,
+          stream);
+}
+
+/* What the tasks of this rank share. */
+struct board {
+    int queens, cutoff;
+    ek_function function;
+};
+
+/* A placement and all below it, without tasks. */
+static void visit_below(const struct board *board,
+                        const struct queens_node *node,
+                        struct unfold_counts *counts)
+{
+    struct queens_counts below = {0};
+    queens_visit(board->queens, node, &below);
+    counts->nodes += below.nodes;
+    counts->ends += below.solutions;
+}
+
+static int run_placement(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    const struct board *board = context;
+    const struct queens_node *node = payload;
+    struct unfold_counts *counts = ek_worker_data(worker);
+    (void)bytes;
+    if (node->row >= board->cutoff || node->row == board->queens) {
+        visit_below(board, node, counts);
+        return 0;
+    }
+    counts->nodes++;
+    uint32_t free = queens_free(board->queens, node);
+    while (free) {
+        struct queens_node child = queens_place(node, &free);
+        if (ek_spawn(worker, board->function, &child, sizeof child, 0) != EK_OK)
+            return 1;
+    }
+    return 0;
+}
+
+static void visit_all(const void *context, struct unfold_counts *counts)
+{
+    const struct queens_node root = queens_root();
+    visit_below(context, &root, counts);
+}
+
+static int run(const struct arguments *arguments)
+{
+    const struct queens_node root = queens_root();
+    struct board board = {.queens = arguments->queens,
+                          .cutoff = arguments->cutoff};
+    const struct unfold unfold = {.name = "nqueens",
+                                  .ends = "solutions",
+                                  .root = &root,
+                                  .root_bytes = sizeof root,
+                                  .payload_bytes = sizeof root,
+                                  .task = run_placement,
+                                  .context = &board,
+                                  .function = &board.function,
+                                  .visit = visit_all};
+    struct unfold_result result;
+    struct message message;
+    int64_t expected = queens_solutions(arguments->queens);
+    bool is_good = unfold_run(&unfold, &arguments->unfold, &result, &message);
+    if (is_good)
+        unfold_print(&unfold, &result);
+    if (is_good && result.counts.ends != expected)
+        is_good =
+            message_set(&message, "%d queens have %lld solutions, not %lld",
+                        arguments->queens, (long long)expected,
+                        (long long)result.counts.ends);
+    unfold_free(&result);
+    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {
+        .unfold = UNFOLD_ARGUMENTS_INIT, .queens = 12, .cutoff = 6};
+    struct message message;
+    int provided;
+    if (command_line_answer(&line, argv, print_help))
+        return EXIT_GOOD;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    int status = command_line_parse(&line, argv, &arguments, &message)
+                     ? run(&arguments)
+                     : complain(&message, EXIT_BAD_INPUT);
+    MPI_Finalize();
+    return status;
+}
