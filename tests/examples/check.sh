@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp|tiles|shared|gather|data|amr PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles|shared|gather|data|amr|uts|uts_bad_input|nqueens|bpc PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -157,6 +157,92 @@ check_gather() {
     same out.points apart.points alone.points
     [ "$(grep -c '^frame [0-3]: 300 rows, ' "$folder/out")" -eq 4 ] ||
         fail "not all rows of four frames"
+}
+
+# says NAME LINE: that is what NAME begins with.
+says() {
+    [ "$(head -n 1 "$folder/$1")" = "$2" ] || fail "$1 does not say '$2'"
+}
+
+# refuses PATTERN ARGUMENT...: bad input, which both ranks end for, and one says.
+refuses() {
+    pattern=$1
+    shift
+    "$root/tools/mpirun" --timeout 100 -n 2 "$program" "$@" \
+        >"$folder/bad" 2>&1
+    [ $? -eq 2 ] || fail "$*: no bad input"
+    [ "$(grep -c -- "$pattern" "$folder/bad")" -eq 1 ] ||
+        fail "$*: '$pattern' is not said once"
+}
+
+# has_sequential NAME: there are rows for both ways, and what they come to.
+has_sequential() {
+    for row in sequential tasks efficiency; do
+        [ "$(grep -c "^$row " "$folder/$1")" -eq 1 ] || fail "no row $row"
+    done
+}
+
+# Trees of each kind have the same nodes with a task for each, for some and for
+# a subtree, in the node and apart, and by a recursion (which the program
+# compares).
+check_uts() {
+    while read -r expected tree; do
+        expected=$(echo "$expected" | tr _ ' ')
+        # shellcheck disable=SC2086
+        {
+            run tasks "$ranks" $tree --sequential --repeat 2
+            EVENKEEL_RANKS_PER_NODE=1 run chunks "$ranks" $tree --chunk 3
+            run subtrees "$ranks" $tree --cutoff 3
+        }
+        has_sequential tasks
+        for name in tasks chunks subtrees; do
+            says $name "$expected"
+        done
+    done <<TREES
+45555_nodes,_27200_leaves,_depth_51 -t 1 -a 2 -b 6 -d 10 -r 502
+56958_nodes,_28959_leaves,_depth_31 -t 1 -a 1 -b 5 -d 12 -r 1
+112169_nodes,_98397_leaves,_depth_200 -t 0 -b 2000 -q 0.122 -m 8 -r 42
+36148_nodes,_27282_leaves,_depth_63 -t 2 -b 6 -d 10 -q 0.23 -m 4 -r 1
+9841_nodes,_6561_leaves,_depth_8 -t 3 -b 3 -d 8 -g 2
+TREES
+    run named "$ranks" --tree T1 --cutoff 7
+    says named "4130071 nodes, 3305118 leaves, depth 10"
+}
+
+check_uts_bad_input() {
+    refuses "--tree is 'T9'; allowed: T1, T2, " --tree T9
+    refuses "-b, .* do not go with it" --tree T1 -b 3
+    refuses "-q 0.5 times -m 2 is not below 1" -t 0 -q 0.5 -m 2
+    refuses "of exponential decrease (-a 1) they are" -a 1 -b 1
+    refuses "--chunk and --cutoff do not go together" --chunk 2 --cutoff 2
+}
+
+# Solutions are as known wherever tasks end; the program checks that.
+check_nqueens() {
+    for cutoff in 0 1 4 11; do
+        run "cutoff$cutoff" "$ranks" --queens 11 --cutoff $cutoff
+        says "cutoff$cutoff" "166926 nodes, 2680 solutions"
+    done
+    EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks" --queens 12 --sequential
+    says apart "856189 nodes, 14200 solutions"
+    has_sequential apart
+    refuses "--queens is '19'; allowed is an integer from 1 to 18" --queens 19
+}
+
+# All producers and consumers run, also where there is nothing to consume.
+check_bpc() {
+    set -- --depth 5 --produce 0.5
+    run burn "$ranks" "$@" --consumers 8 --consume 1
+    EVENKEEL_RANKS_PER_NODE=1 run sleep "$ranks" "$@" --consumers 8 --sleep
+    run alone 1 "$@" --consumers 0
+    says burn "45 nodes, 40 consumers"
+    says sleep "45 nodes, 40 consumers"
+    says alone "5 nodes, 0 consumers"
+    # No schedule is better than the best possible.
+    awk '/are the best possible/ { good = $1 > 0 && $4 > 0 && $1 >= $4 }
+         END { exit !good }' "$folder/sleep" || fail "better than possible"
+    refuses "--depth is '0'; allowed is" --depth 0
+    refuses "--consume is '-1'; allowed is" --consume -1
 }
 
 "check_$what"
