@@ -13,6 +13,8 @@ enum {
     /* A spawn does not replace a publication in which thieves still find so
      * many tasks: each of some five of them finds a block. */
     VISIBLE_ENOUGH = 16,
+    /* ... but if it hides a quarter as many, which are long. */
+    HIDDEN_PART = 4,
     /* Of tasks that are shown, so many are weighed. */
     WEIGHED = 16
 };
@@ -167,6 +169,21 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
            publish(worker, n);
 }
 
+/* Whether a spawn leaves VISIBLE tasks as they are, and hides the others behind
+ * the task that runs.  Long ones, and those of unknown duration, are too many
+ * to hide when they are a part of what is shown, which then is copied; so five
+ * copies are made for each task, about, until the buffer is almost full. */
+static bool is_enough(const struct ek_worker *worker, int64_t visible)
+{
+    uint64_t ns = worker->batch.task_ns;
+    if (visible < VISIBLE_ENOUGH)
+        return false;
+    if (visible >= worker->engine->capacity / HIDDEN_PART * (HIDDEN_PART - 1))
+        return true;
+    return (ns > 0 && ns * VISIBLE_ENOUGH <= EKI_HIDDEN_NS) ||
+           eki_local_count(&worker->local) * HIDDEN_PART < visible;
+}
+
 /* Replace a publication that shows little by all that was spawned since; false:
  * nothing is published. */
 static bool republish(struct ek_worker *worker)
@@ -176,9 +193,9 @@ static bool republish(struct ek_worker *worker)
     if (!may_publish(worker->engine, &worker->share))
         return false;
     if (!eki_deque_exhausted(&worker->share.deque, shared)) {
-        if (eki_deque_visible(worker->share.deque.kind,
-                              worker->engine->capacity,
-                              shared) >= VISIBLE_ENOUGH ||
+        if (is_enough(worker,
+                      eki_deque_visible(worker->share.deque.kind,
+                                        worker->engine->capacity, shared)) ||
             !eki_deque_other_room(&worker->share.deque, shared))
             return false;
         eki_local_take_back(local,
@@ -191,14 +208,17 @@ static bool republish(struct ek_worker *worker)
     return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
 
-/* Long tasks publish at every spawn, short ones now and then. */
+/* Long tasks publish at every spawn, the first one, too, which lies where the
+ * task did that is about to be taken; short ones now and then. */
 void eki_worker_set_mark(struct ek_worker *worker)
 {
-    if (worker->engine->has_thieves)
-        eki_local_set_mark(&worker->local,
-                           worker->batch.size == 1 ? 0 : SPAWN_SLOTS - 1);
+    struct eki_local *local = &worker->local;
+    if (!worker->engine->has_thieves)
+        local->stack_mark = local->stack_limit;
+    else if (worker->batch.size == 1)
+        local->stack_mark = local->stack_bottom;
     else
-        worker->local.stack_mark = worker->local.stack_limit;
+        eki_local_set_mark(local, SPAWN_SLOTS - 1);
 }
 
 void eki_worker_publish_now(struct ek_worker *worker)
