@@ -77,7 +77,8 @@ static ek_status open_tasks(const struct unfold *unfold, ek_collection **tasks)
 {
     ek_options collection = EK_OPTIONS_INIT;
     collection.name = unfold->name;
-    collection.payload_bytes = (int64_t)unfold->payload_bytes;
+    if (collection.payload_bytes < (int64_t)unfold->payload_bytes)
+        collection.payload_bytes = (int64_t)unfold->payload_bytes;
     collection.worker_create = counts_create;
     collection.worker_begin = counts_begin;
     collection.worker_destroy = counts_destroy;
