@@ -67,6 +67,11 @@ awk -v strings=1 -f tests/structure/code.awk src/deque/*.h |
     grep -E '# *include' |
     grep -vE '<(stdatomic|stdbool|stddef|stdint|string)\.h>' >>"$bad"
 
+# Workloads are pure: no MPI, nothing of the library.
+awk -v strings=1 -f tests/structure/code.awk workloads/*.[ch] |
+    grep -E '# *include *[<"](mpi\.h|evenkeel|[a-z]+/)' |
+    grep -vE '[<"](workloads|nettle)/' >>"$bad"
+
 # Programs and tests of the interface see what is installed.
 for file in examples/*.c examples/*.cc examples/*/*.c examples/*/*.cc tests/mpi/*.c tests/mpi/*.cc tools/*.c
 do
