@@ -92,10 +92,27 @@ double uts_log_rest(const struct uts_tree *tree, int32_t height)
     return log(1 - p);
 }
 
+/* Any two numbers of 31 bits are so far apart that rounding cannot make the
+ * larger one draw fewer children: there is one least. */
+static uint32_t least_bits(double log_rest)
+{
+    uint32_t low = 0, high = 1u << 31; /* 2^31: no node has children */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (uts_draw(middle, log_rest) >= 1)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 void uts_prepare(struct uts_tree *tree)
 {
-    for (int32_t height = 0; height < UTS_LEVELS; height++)
+    for (int32_t height = 0; height < UTS_LEVELS; height++) {
         tree->log_rest[height] = uts_log_rest(tree, height);
+        tree->least[height] = least_bits(tree->log_rest[height]);
+    }
 }
 
 void uts_root(const struct uts_tree *tree, struct uts_node *root)

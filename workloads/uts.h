@@ -47,8 +47,10 @@ struct uts_tree {
     int32_t children;     /* -m: and how many */
     double shift;         /* -f: share of depth_most that is geometric */
     int32_t granularity;  /* -g: how often a child's state is computed */
-    /* By uts_prepare(): log(1 - p) of the geometric distribution, by level. */
+    /* By uts_prepare(), of the geometric distribution by level: log(1 - p), and
+     * the least random bits with which a node has children. */
     double log_rest[UTS_LEVELS];
+    uint32_t least[UTS_LEVELS];
 };
 
 /* The payload of a task. */
@@ -78,10 +80,21 @@ void uts_root(const struct uts_tree *tree, struct uts_node *root);
 /* log(1 - p) at a level. */
 double uts_log_rest(const struct uts_tree *tree, int32_t height);
 
-/* 31 random bits of a node, as a number below 1. */
-static inline double uts_random(const struct uts_node *node)
+/* 31 random bits of a node; and as a number below 1. */
+static inline uint32_t uts_bits(const struct uts_node *node)
 {
-    return (double)(node->state[4] & 0x7fffffff) / 2147483648.0;
+    return node->state[4] & 0x7fffffff;
+}
+
+static inline double uts_random(uint32_t bits)
+{
+    return (double)bits / 2147483648.0;
+}
+
+/* Children of a geometric node, not negative; a part of one more is none. */
+static inline double uts_draw(uint32_t bits, double log_rest)
+{
+    return log(1 - uts_random(bits)) / log_rest;
 }
 
 static inline bool uts_is_geometric(const struct uts_tree *tree,
@@ -95,12 +108,13 @@ static inline bool uts_is_geometric(const struct uts_tree *tree,
 static inline int32_t uts_geometric(const struct uts_tree *tree,
                                     const struct uts_node *node)
 {
-    double log_rest = node->height < UTS_LEVELS
-                          ? tree->log_rest[node->height]
-                          : uts_log_rest(tree, node->height);
-    if (isinf(log_rest))
-        return 0; /* where none are expected: most nodes, and no logarithm */
-    double children = floor(log(1 - uts_random(node)) / log_rest);
+    bool is_high = node->height < UTS_LEVELS;
+    uint32_t bits = uts_bits(node);
+    if (is_high && bits < tree->least[node->height])
+        return 0; /* half of the nodes and more, without a logarithm */
+    double log_rest = is_high ? tree->log_rest[node->height]
+                              : uts_log_rest(tree, node->height);
+    double children = uts_draw(bits, log_rest);
     return children < UTS_CHILDREN_MOST ? (int32_t)children : UTS_CHILDREN_MOST;
 }
 
@@ -115,7 +129,7 @@ static inline int32_t uts_children(const struct uts_tree *tree,
                                                : 0;
     if (node->height == 0 && tree->type == UTS_BINOMIAL)
         return (int32_t)tree->root_children;
-    return uts_random(node) < tree->probability ? tree->children : 0;
+    return uts_random(uts_bits(node)) < tree->probability ? tree->children : 0;
 }
 
 /* A node whose children are generated: what is hashed for each of them. */

@@ -88,6 +88,27 @@ static void deep_levels_are_as_others(void)
     CHECK_EQ_INT(uts_children(&tree, &deep), 0);
 }
 
+/* Around the least bits with which a node has a child, at each level. */
+static void the_least_bits_are_exact(void)
+{
+    struct uts_tree tree;
+    uts_default(&tree);
+    tree.shape = UTS_CYCLIC;
+    tree.depth_most = 16;
+    uts_prepare(&tree);
+    for (int32_t height = 0; height < UTS_LEVELS; height++) {
+        for (int64_t d = -2; d <= 2; d++) {
+            int64_t bits = (int64_t)tree.least[height] + d;
+            if (bits < 0 || bits >= 1ll << 31)
+                continue;
+            struct uts_node node = {{0, 0, 0, 0, (uint32_t)bits}, height};
+            double drawn =
+                uts_draw((uint32_t)bits, uts_log_rest(&tree, height));
+            CHECK_EQ_INT(uts_children(&tree, &node) > 0, floor(drawn) >= 1);
+        }
+    }
+}
+
 static void names_are_found(void)
 {
     struct uts_tree tree;
@@ -104,6 +125,7 @@ int main(void)
     RUN(named_trees_have_their_sizes);
     RUN(granularity_changes_no_state);
     RUN(deep_levels_are_as_others);
+    RUN(the_least_bits_are_exact);
     RUN(names_are_found);
     return check_result();
 }
