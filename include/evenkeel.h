@@ -107,6 +107,10 @@ EK_API const char *ek_status_string(ek_status status);
  */
 EK_API const char *ek_error_message(void);
 
+/** The status of that failure, for calls that return none; EK_OK: there was
+ * none yet. */
+EK_API ek_status ek_error_status(void);
+
 /** Importance of a line given to the message sink. */
 typedef enum ek_level {
     EK_LEVEL_NONE = -1, /**< Of no line: a sink of this level hears nothing. */
@@ -888,10 +892,33 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
  * Threads: The one that runs the task of @p worker, as all calls below that
  *          take a worker; options.check finds others.
  * Cost:    About 7 ns with the run of the task, and one slot; now and then it
- *          shows tasks to thieves.
+ *          shows tasks to thieves.  evenkeel_inline.h makes it shorter.
  */
 EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
                           const void *payload, size_t bytes, int flags);
+
+/**
+ * Create a task in this iteration whose payload the caller writes.
+ *
+ * What ek_spawn() does without the copy: for payloads that are computed, such
+ * as the nodes of a tree.  The task exists once the call has returned, and is
+ * shown to thieves by a later call of the library or when the calling task
+ * ends; so before either the payload must be written.  Bytes that are not are
+ * undefined.
+ *
+ * @param[in] bytes  Of the payload: 0 ... options.payload_bytes.
+ * @param[in] flags  0 or EK_SPAWN_KEEP.
+ *
+ * @return Where the payload goes, aligned to 8 bytes; valid until the next call
+ *         of the library with @p worker, or the end of the task.  NULL: no task
+ *         was created; ek_error_status() is what ek_spawn() would return.
+ *
+ * Call:    Local.
+ * Threads: As ek_spawn().
+ * Cost:    As ek_spawn().
+ */
+EK_API void *ek_spawn_at(ek_worker *worker, ek_function function, size_t bytes,
+                         int flags);
 
 /**
  * Add a seed to another collection from a running task.

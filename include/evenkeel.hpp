@@ -11,8 +11,9 @@
  *     tasks.add(half, 3.0);
  *     tasks.process();
  *
- * Everything here calls evenkeel.h, which says what a call does and costs;
- * where a call of evenkeel.h would return a status, this one throws an error.
+ * Everything here calls evenkeel.h, which says what a call does and costs, and
+ * evenkeel_inline.h; where a call of theirs would return a status, this one
+ * throws an error.
  *
  * Exceptions of tasks.  What a body throws fails its task.  Where that ends the
  * iteration (options.on_failure, the default), process() throws on all ranks:
@@ -34,7 +35,7 @@
 #ifndef EVENKEEL_HPP
 #define EVENKEEL_HPP
 
-#include <evenkeel.h>
+#include <evenkeel_inline.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -42,6 +43,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -208,6 +210,19 @@ class worker
     {
         check(
             ek_spawn(handle_, which.number(), &payload, sizeof payload, flags));
+    }
+
+    /** Create a task whose payload the caller writes before its next call of
+     * the library: as it is returned, no member has a value (ek_spawn_at()). */
+    template <class Payload>
+    Payload &spawn_at(function<Payload> which, int flags = 0) const
+    {
+        static_assert(alignof(Payload) <= 8, "a slot is aligned to 8 bytes");
+        void *slot =
+            ek_spawn_at(handle_, which.number(), sizeof(Payload), flags);
+        if (!slot)
+            throw error(ek_error_status(), ek_error_message());
+        return *new (slot) Payload;
     }
 
     /** Add a seed to another collection, of which @p which is a function. */

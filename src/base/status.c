@@ -17,6 +17,7 @@
 
 static _Thread_local struct {
     char text[MESSAGE_BYTES];
+    ek_status status;
     bool is_new; /* nobody has given it to the sink */
 } last;
 
@@ -29,6 +30,7 @@ ek_status eki_error(ek_status status, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     snprintf(last.text, sizeof last.text, "%s", text);
+    last.status = status;
     last.is_new = true;
     return status;
 }
@@ -43,6 +45,11 @@ bool eki_error_take(void)
 const char *ek_error_message(void)
 {
     return last.text;
+}
+
+ek_status ek_error_status(void)
+{
+    return last.status;
 }
 
 const char *ek_status_string(ek_status status)

@@ -2,6 +2,8 @@
 /* Life of a collection, and its options. */
 #include "collection/collection.h"
 
+#include <evenkeel_inline.h>
+
 /* Collections of this process. */
 static _Atomic int alive;
 
@@ -137,10 +139,12 @@ static ek_status make_team(ek_collection *tasks)
                            : status;
 }
 
-static ek_status make_worker_data(ek_collection *tasks)
+static ek_status prepare_workers(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
     ek_status status = EK_OK;
+    for (int here = 0; here < options->workers; here++)
+        tasks->engine->workers[here]->local.layout = EK_INLINE_LAYOUT;
     for (int here = 0; options->worker_create && here < options->workers;
          here++) {
         void *data = options->worker_create(here, options->worker_context);
@@ -167,7 +171,7 @@ static ek_status make_own_parts(ek_collection *tasks,
     EKI_TRY(make_engine(tasks, setup));
     EKI_TRY(eki_inlets_create(tasks));
     EKI_TRY(make_team(tasks));
-    EKI_TRY(make_worker_data(tasks));
+    EKI_TRY(prepare_workers(tasks));
     EKI_TRY(make_report(tasks));
     return eki_recording_create(tasks->engine, tasks->settings.name,
                                 tasks->settings.record, &tasks->recording);

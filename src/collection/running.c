@@ -3,31 +3,106 @@
 #include "collection/collection.h"
 #include "engine/spawn.h"
 
+#include <evenkeel_inline.h>
+
+enum {
+    UNWRITTEN = 0xa5 /* bytes of a payload, where calls are checked */
+};
+
+/* The head of a worker and of a slot as compiled programs have them. */
+#define SAME(mine, theirs)                                             \
+    _Static_assert(offsetof(struct ek_worker, local.mine) ==           \
+                           offsetof(struct ek_worker_head, theirs) &&  \
+                       sizeof((struct eki_local *)0)->mine ==          \
+                           sizeof((struct ek_worker_head *)0)->theirs, \
+                   #theirs)
+SAME(layout, layout);
+SAME(slot_bytes, slot_bytes);
+SAME(stack_top, top);
+SAME(stack_mark, mark);
+SAME(next_id, next_id);
+SAME(spawned_word, slot_word);
+SAME(function_limit, functions);
+SAME(payload_limit, payload_bytes);
+SAME(data, data);
+SAME(id, id);
+SAME(here, here);
+
 _Static_assert(EK_SPAWN_KEEP == EKI_SLOT_SEED, "a flag of the slot as it is");
 
-EKI_COLD static ek_status bad_spawn(const ek_worker *worker,
-                                    ek_function function, const void *payload,
-                                    size_t bytes, int flags)
+/* A call that spawns. */
+struct spawn {
+    const char *name;
+    ek_worker *worker;
+    ek_function function;
+    bool has_payload; /* or the program writes it */
+    size_t bytes;
+    int flags;
+};
+
+EKI_COLD static ek_status bad_spawn(const struct spawn *spawn)
 {
-    const struct eki_engine *engine = worker->engine;
+    const struct eki_engine *engine = spawn->worker->engine;
     if (!engine->is_open)
         return eki_error(EK_ERR_STATE,
-                         "ek_spawn: no iteration is open; the worker was kept "
-                         "from one before");
-    if (function < 0 || function >= engine->function_count)
+                         "%s: no iteration is open; the worker was kept from "
+                         "one before",
+                         spawn->name);
+    if (spawn->function < 0 || spawn->function >= engine->function_count)
+        return eki_error(
+            EK_ERR_ARG, "%s: function %d is not registered; allowed: 0 ... %d",
+            spawn->name, spawn->function, engine->function_count - 1);
+    if (spawn->bytes > (size_t)engine->setup.payload_bytes)
         return eki_error(EK_ERR_ARG,
-                         "ek_spawn: function %d is not registered; allowed: 0 "
-                         "... %d",
-                         function, engine->function_count - 1);
-    if (bytes > (size_t)engine->setup.payload_bytes)
-        return eki_error(EK_ERR_ARG,
-                         "ek_spawn: payload of %zu bytes; allowed: 0 ... %lld "
+                         "%s: payload of %zu bytes; allowed: 0 ... %lld "
                          "(option payload_bytes)",
-                         bytes, (long long)engine->setup.payload_bytes);
-    if (!payload && bytes > 0)
-        return eki_error(EK_ERR_ARG, "ek_spawn: payload is NULL");
-    return eki_error(EK_ERR_ARG,
-                     "ek_spawn: flags %d; allowed: 0, EK_SPAWN_KEEP", flags);
+                         spawn->name, spawn->bytes,
+                         (long long)engine->setup.payload_bytes);
+    if (!spawn->has_payload && spawn->bytes > 0)
+        return eki_error(EK_ERR_ARG, "%s: payload is NULL", spawn->name);
+    return eki_error(EK_ERR_ARG, "%s: flags %d; allowed: 0, EK_SPAWN_KEEP",
+                     spawn->name, spawn->flags);
+}
+
+/* Look at the arguments, and at the thread if calls are checked. */
+static ek_status check_spawn(const struct spawn *spawn)
+{
+    const struct eki_engine *engine = spawn->worker->engine;
+    unsigned functions = engine->is_open ? (unsigned)engine->function_count : 0;
+    if ((unsigned)spawn->function >= functions ||
+        spawn->bytes > spawn->worker->local.payload_limit ||
+        (!spawn->has_payload && spawn->bytes > 0) ||
+        (spawn->flags & ~EK_SPAWN_KEEP) != 0)
+        return bad_spawn(spawn);
+    return engine->setup.is_checked
+               ? eki_collection_check_thread(engine->owner, spawn->worker->here,
+                                             spawn->name)
+               : EK_OK;
+}
+
+/* The last task of ek_spawn_at(), which has its payload by now: its slot is
+ * that below the top, or the one above if it has been taken meanwhile. */
+static void check_last_at(ek_worker *worker)
+{
+    const struct eki_local *local = &worker->local;
+    for (int i = 0; worker->unchecked_id != 0 && i < 2; i++) {
+        const unsigned char *at =
+            local->stack_top - i * (ptrdiff_t)local->slot_bytes;
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        if (at < local->stack || at >= local->stack_limit ||
+            slot->id != worker->unchecked_id)
+            continue;
+        worker->unchecked_id = 0;
+        eki_collection_check_payload(worker->engine->owner, "ek_spawn_at",
+                                     slot->function, slot->payload,
+                                     slot->bytes);
+        return;
+    }
+}
+
+EKI_COLD static ek_status no_memory(void)
+{
+    return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
 }
 
 /* Spawn where the stack has reached its mark, a task has no payload, the
@@ -37,45 +112,87 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        int flags)
 {
     const struct eki_engine *engine = worker->engine;
-    unsigned functions = engine->is_open ? (unsigned)engine->function_count : 0;
-    if ((unsigned)function >= functions ||
-        bytes > worker->local.payload_limit || (!payload && bytes > 0) ||
-        (flags & ~EK_SPAWN_KEEP) != 0)
-        return eki_collection_outcome_often(
-            engine->owner, bad_spawn(worker, function, payload, bytes, flags));
-    if (engine->setup.is_checked) {
-        ek_status status = eki_collection_check_thread(
-            engine->owner, worker->here, "ek_spawn");
-        if (status != EK_OK)
-            return eki_collection_outcome_often(engine->owner, status);
-        eki_collection_check_payload(engine->owner, "ek_spawn", function,
+    const struct spawn spawn = {"ek_spawn",      worker, function,
+                                payload != NULL, bytes,  flags};
+    ek_status status = check_spawn(&spawn);
+    if (status == EK_OK && engine->setup.is_checked) {
+        check_last_at(worker);
+        eki_collection_check_payload(engine->owner, spawn.name, function,
                                      payload, bytes);
     }
-    if (!eki_worker_push_at_mark(worker, function, payload, bytes, flags))
-        return eki_collection_outcome_often(
-            engine->owner,
-            eki_error(EK_ERR_NOMEM, "no memory for a spawned task"));
-    return EK_OK;
+    if (status == EK_OK &&
+        !eki_worker_push_at_mark(worker, function, payload, bytes, flags))
+        status = no_memory();
+    return status == EK_OK
+               ? EK_OK
+               : eki_collection_outcome_often(engine->owner, status);
 }
 
-/* Every call that this function makes is inline or its last, so that it saves
- * no registers. */
-ek_status ek_spawn(ek_worker *worker, ek_function function, const void *payload,
-                   size_t bytes, int flags)
+EKI_COLD static void *spawn_at_slowly(ek_worker *worker, ek_function function,
+                                      size_t bytes, int flags)
+{
+    const struct eki_engine *engine = worker->engine;
+    const struct spawn spawn = {"ek_spawn_at", worker, function,
+                                true,          bytes,  flags};
+    struct eki_slot *slot = NULL;
+    ek_status status = check_spawn(&spawn);
+    if (status == EK_OK && engine->setup.is_checked)
+        check_last_at(worker);
+    if (status == EK_OK) {
+        slot = eki_worker_push_slot_at_mark(worker, function, bytes, flags);
+        status = slot ? EK_OK : no_memory();
+    }
+    if (status != EK_OK) {
+        eki_collection_outcome_often(engine->owner, status);
+        return NULL;
+    }
+    if (engine->setup.is_checked) {
+        worker->unchecked_id = slot->id;
+        memset(slot->payload, UNWRITTEN, bytes);
+    }
+    return slot->payload;
+}
+
+/* Whether no more is to be done than to push: what include/evenkeel_inline.h
+ * asks, too. */
+static inline bool is_plain(const ek_worker *worker, ek_function function,
+                            size_t bytes, int flags)
+{
+    const struct eki_local *local = &worker->local;
+    return (unsigned)function < local->function_limit &&
+           bytes <= local->payload_limit && (flags & ~EK_SPAWN_KEEP) == 0 &&
+           local->stack_top < local->stack_mark;
+}
+
+/* Every call that these two make is inline or their last, so that they save no
+ * registers. */
+ek_status(ek_spawn)(ek_worker *worker, ek_function function,
+                    const void *payload, size_t bytes, int flags)
 {
 #ifdef EKI_DEBUG
     if (!worker)
         return eki_collection_outcome(
             NULL, eki_error(EK_ERR_ARG, "ek_spawn: worker is NULL"));
 #endif
-    const struct eki_local *local = &worker->local;
-    if (EKI_UNLIKELY((unsigned)function >= worker->local.function_limit ||
-                     bytes > worker->local.payload_limit || !payload ||
-                     (flags & ~EK_SPAWN_KEEP) != 0 ||
-                     local->stack_top >= local->stack_mark))
+    if (EKI_UNLIKELY(!is_plain(worker, function, bytes, flags) || !payload))
         return spawn_slowly(worker, function, payload, bytes, flags);
     eki_worker_push(worker, function, payload, bytes, flags);
     return EK_OK;
+}
+
+void *(ek_spawn_at)(ek_worker *worker, ek_function function, size_t bytes,
+                    int flags)
+{
+#ifdef EKI_DEBUG
+    if (!worker) {
+        eki_collection_outcome(
+            NULL, eki_error(EK_ERR_ARG, "ek_spawn_at: worker is NULL"));
+        return NULL;
+    }
+#endif
+    if (EKI_UNLIKELY(!is_plain(worker, function, bytes, flags)))
+        return spawn_at_slowly(worker, function, bytes, flags);
+    return eki_worker_push_slot(worker, function, bytes, flags)->payload;
 }
 
 void ek_skip(ek_worker *worker)
@@ -118,17 +235,17 @@ uint64_t ek_task_id(const ek_worker *worker)
     return eki_worker_task_id(worker);
 }
 
-int ek_worker_id(const ek_worker *worker)
+int(ek_worker_id)(const ek_worker *worker)
 {
     return worker->id;
 }
 
-int ek_worker_here(const ek_worker *worker)
+int(ek_worker_here)(const ek_worker *worker)
 {
     return worker->here;
 }
 
-void *ek_worker_data(const ek_worker *worker)
+void *(ek_worker_data)(const ek_worker *worker)
 {
     return worker->local.data;
 }

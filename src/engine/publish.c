@@ -243,6 +243,19 @@ bool eki_worker_push_at_mark(struct ek_worker *worker, int function,
     return true;
 }
 
+struct eki_slot *eki_worker_push_slot_at_mark(struct ek_worker *worker,
+                                              int function, size_t bytes,
+                                              int flags)
+{
+    if (!eki_local_reserve(&worker->local, 1))
+        return NULL;
+    eki_worker_publish_now(worker);
+    /* Held tasks that were lifted may have taken the room. */
+    if (!eki_local_reserve(&worker->local, 1))
+        return NULL;
+    return eki_worker_push_slot(worker, function, bytes, flags);
+}
+
 void eki_server_show(struct eki_engine *engine, bool again)
 {
     struct eki_local *local = &engine->post.brought.local;

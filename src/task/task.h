@@ -311,6 +311,13 @@ static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
     const unsigned char *from = payload;
     unsigned char *to = slot->payload;
     size_t pairs = bytes / 16;
+    /* The default. */
+    if (EKI_LIKELY(bytes == 48)) {
+        eki_put_pair(to, from);
+        eki_put_pair(to + 16, from + 16);
+        eki_put_pair(to + 32, from + 32);
+        return;
+    }
     switch (pairs) {
     default:
         for (size_t i = 3; i < pairs; i++)

@@ -67,7 +67,8 @@ for tool in "$prefix"/bin/ek-*; do
 done
 
 # shellcheck disable=SC2046
-${CC:-cc} -std=c11 -Wall -Wextra -Werror 01_hello.c -o hello_shared \
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -include evenkeel_inline.h \
+    01_hello.c -o hello_shared \
     $(pkg-config --cflags --libs evenkeel) >"$folder/out" 2>&1 ||
     fail "compiling with the shared library"
 LD_LIBRARY_PATH=$library hello ./hello_shared
@@ -75,7 +76,7 @@ LD_LIBRARY_PATH=$library hello ./hello_shared
 # A C++ compiler that is no wrapper of MPI's.
 if command -v "${CXX:-c++}" >/dev/null; then
     # shellcheck disable=SC2046
-    ${CXX:-c++} -std=c++17 hello.cc -o hello_cxx \
+    ${CXX:-c++} -std=c++17 -include evenkeel.hpp hello.cc -o hello_cxx \
         $(pkg-config --cflags --libs evenkeel) >"$folder/out" 2>&1 ||
         fail "compiling as C++"
     LD_LIBRARY_PATH=$library hello ./hello_cxx

@@ -43,7 +43,10 @@ static void bodies_run()
     std::atomic<int> ran{0};
     auto root =
         tasks.add_function<int>("root", [&](evenkeel::worker worker, int x) {
-            worker.spawn(leaf, x + 1);
+            if (x % 2)
+                worker.spawn(leaf, x + 1);
+            else
+                worker.spawn_at(leaf) = x + 1;
             ran++;
         });
     auto index = tasks.add_function<std::int64_t>(
@@ -60,6 +63,26 @@ static void bodies_run()
         EXPECT(sum_of(ran) == (100 + 50 * size) * i);
     }
     EXPECT(tasks.restore(EK_RESTORE_ORIGINAL).policy == EK_RESTORE_ORIGINAL);
+}
+
+static void slots_are_refused_by_exceptions()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    auto leaf = tasks.add_function<int>("leaf", [](int) {});
+    auto root =
+        tasks.add_function<int>("root", [&](evenkeel::worker worker, int) {
+            try {
+                worker.spawn_at(leaf, 2) = 1;
+                EXPECT(!"reached");
+            } catch (const evenkeel::error &error) {
+                EXPECT(error.status() == EK_ERR_ARG);
+                EXPECT(std::strstr(error.what(), "ek_spawn_at: flags 2"));
+            }
+        });
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_NONE);
+    tasks.add(root, 0);
+    EXPECT(tasks.process_with_report().tasks == size);
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
 }
 
 static void tasks_spawn_into_another_collection()
@@ -226,6 +249,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     EXPECT(argc > 1 && std::atoi(argv[1]) == size);
     bodies_run();
+    slots_are_refused_by_exceptions();
     tasks_spawn_into_another_collection();
     statuses_are_exceptions();
     exceptions_reach_all_ranks();

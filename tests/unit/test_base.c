@@ -32,9 +32,11 @@ static void version_is_that_of_the_header(void)
 static void error_formats_its_message(void)
 {
     CHECK_EQ_TEXT(ek_error_message(), "");
+    CHECK_EQ_INT(ek_error_status(), EK_OK);
     CHECK_EQ_INT(eki_error(EK_ERR_TASK, "task %d: %s", 7, "broke"),
                  EK_ERR_TASK);
     CHECK_EQ_TEXT(ek_error_message(), "task 7: broke");
+    CHECK_EQ_INT(ek_error_status(), EK_ERR_TASK);
     eki_error(EK_ERR_TASK, "again: %s", ek_error_message());
     CHECK_EQ_TEXT(ek_error_message(), "again: task 7: broke");
     eki_error(EK_ERR_TASK, "%2000d", 1);

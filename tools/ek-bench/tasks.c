@@ -6,6 +6,7 @@
  */
 #include "bench.h"
 
+#include <evenkeel_inline.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ typedef double run_fn(struct task_case *c);
 
 struct task_case {
     const char *name;
-    run_fn *run; /* one repetition; nanoseconds per task */
-    ek_task_fn *body;
+    run_fn *run;                /* one repetition; nanoseconds per task */
+    ek_task_fn *body, *parents; /* NULL: no parents */
     int64_t n;
     double target_ratio, target;
     struct bench_row *row;
@@ -50,17 +51,76 @@ static int empty(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
+/* How a body spawns. */
+enum way {
+    CALLED,
+    INLINED,
+    IN_SLOT /* and inlined; the payload is written where it will lie */
+};
+
+static inline void spawn(enum way way, ek_worker *worker, ek_function function,
+                         const struct payload *child)
+{
+    if (way == IN_SLOT) {
+        struct payload *slot = ek_spawn_at(worker, function, sizeof *slot, 0);
+        if (slot)
+            *slot = (struct payload){.number = child->number};
+    } else if (way == INLINED) {
+        (void)ek_spawn(worker, function, child, sizeof *child, 0);
+    } else {
+        (void)(ek_spawn)(worker, function, child, sizeof *child, 0);
+    }
+}
+
 /* Spawn as many empty tasks as the payload says. */
-static int spawn_many(ek_worker *worker, const void *payload, size_t bytes,
-                      void *context)
+static inline int many(enum way way, ek_worker *worker, const void *payload,
+                       void *context)
 {
     const struct task_case *c = context;
     struct payload child = {0};
-    (void)bytes;
     for (int64_t i = ((const struct payload *)payload)->number; i > 0; i--)
-        ek_spawn(worker, c->leaf, &child, sizeof child, 0);
+        spawn(way, worker, c->leaf, &child);
     return 0;
 }
+
+/* A binary tree of so many tasks. */
+static inline int tree(enum way way, ek_worker *worker, const void *payload,
+                       void *context)
+{
+    const struct task_case *c = context;
+    int64_t below = ((const struct payload *)payload)->number - 1;
+    for (int side = 0; side < 2; side++) {
+        struct payload child = {.number = side ? below / 2 : below - below / 2};
+        if (child.number > 0)
+            spawn(way, worker, c->function, &child);
+    }
+    return 0;
+}
+
+/* So many tasks, each spawned by the one before. */
+static inline int chain(enum way way, ek_worker *worker, const void *payload,
+                        void *context)
+{
+    const struct task_case *c = context;
+    struct payload child = {.number =
+                                ((const struct payload *)payload)->number - 1};
+    if (child.number > 0)
+        spawn(way, worker, c->function, &child);
+    return 0;
+}
+
+/* Bodies that spawn one way. */
+#define BODY(body, way)                                             \
+    static int body##_##way(ek_worker *worker, const void *payload, \
+                            size_t bytes, void *context)            \
+    {                                                               \
+        (void)bytes;                                                \
+        return body(way, worker, payload, context);                 \
+    }
+#define BODIES(body) BODY(body, CALLED) BODY(body, INLINED) BODY(body, IN_SLOT)
+BODIES(many)
+BODIES(tree)
+BODIES(chain)
 
 /* Spawn parents of BATCH tasks each. */
 static int spawn_parents(ek_worker *worker, const void *payload, size_t bytes,
@@ -71,22 +131,7 @@ static int spawn_parents(ek_worker *worker, const void *payload, size_t bytes,
     (void)bytes;
     for (int64_t i = ((const struct payload *)payload)->number; i > 0;
          i -= BATCH)
-        ek_spawn(worker, c->parent, &child, sizeof child, 0);
-    return 0;
-}
-
-/* A binary tree of so many tasks. */
-static int spawn_tree(ek_worker *worker, const void *payload, size_t bytes,
-                      void *context)
-{
-    const struct task_case *c = context;
-    int64_t below = ((const struct payload *)payload)->number - 1;
-    (void)bytes;
-    for (int side = 0; side < 2; side++) {
-        struct payload child = {.number = side ? below / 2 : below - below / 2};
-        if (child.number > 0)
-            ek_spawn(worker, c->function, &child, sizeof child, 0);
-    }
+        spawn(CALLED, worker, c->parent, &child);
     return 0;
 }
 
@@ -171,7 +216,8 @@ static void open_collection(struct task_case *c)
     ek_options options = bench_options(c->bench, 1);
     bench_check(ek_create(MPI_COMM_SELF, &options, &c->tasks));
     bench_check(ek_register(c->tasks, "body", c->body, c, &c->function));
-    bench_check(ek_register(c->tasks, "parent", spawn_many, c, &c->parent));
+    bench_check(ek_register(c->tasks, "parent", c->parents ? c->parents : empty,
+                            c, &c->parent));
     bench_check(ek_register(c->tasks, "leaf", empty, c, &c->leaf));
 }
 
@@ -288,9 +334,29 @@ static const struct task_case cases[] = {
     {.name = "spawned, in thousands",
      .run = run_spawned,
      .body = spawn_parents,
+     .parents = many_CALLED,
      .target_ratio = 3.3},
-    {.name = "spawned, binary tree", .run = run_spawned, .body = spawn_tree},
-    {.name = "spawned, all at once", .run = run_spawned, .body = spawn_many},
+    {.name = "spawned, thousands, inline",
+     .run = run_spawned,
+     .body = spawn_parents,
+     .parents = many_INLINED},
+    {.name = "spawned, thousands, in slot",
+     .run = run_spawned,
+     .body = spawn_parents,
+     .parents = many_IN_SLOT},
+    {.name = "spawned, binary tree", .run = run_spawned, .body = tree_CALLED},
+    {.name = "spawned, tree, inline", .run = run_spawned, .body = tree_INLINED},
+    {.name = "spawned, tree, in slot",
+     .run = run_spawned,
+     .body = tree_IN_SLOT},
+    {.name = "spawned, chain", .run = run_spawned, .body = chain_CALLED},
+    {.name = "spawned, chain, inline",
+     .run = run_spawned,
+     .body = chain_INLINED},
+    {.name = "spawned, chain, in slot",
+     .run = run_spawned,
+     .body = chain_IN_SLOT},
+    {.name = "spawned, all at once", .run = run_spawned, .body = many_CALLED},
     {.name = "seed: add, run, log",
      .run = run_seeds,
      .body = empty,
