@@ -187,7 +187,8 @@ struct uts_counts {
     int64_t nodes, leaves;
     int32_t depth; /* of the deepest node */
 };
-/* Visit NODE and all below, and add what they come to. */
+/* Visit NODE and all below, and add what they come to.  A recursion: a quarter
+ * of a kilobyte a level, of which T3L, the deepest named tree, has 17,844. */
 void uts_visit(const struct uts_tree *tree, const struct uts_node *node,
                struct uts_counts *counts);
 

@@ -13,17 +13,21 @@ static void set_number(double *to, double from)
         *to = from;
 }
 
-/* Where the expected number of children stays above what ends a tree. */
+/* Of binomial trees with as many expected children per node few have an end.  A
+ * bit above 1 is common: T3L has 1.00007. */
+#define CHILDREN_MOST 1.001
+
+/* Whether the expected number of children becomes small enough to end it. */
 static bool has_end(const struct uts_tree *tree, struct message *message)
 {
     bool is_binomial = tree->type == UTS_BINOMIAL || tree->type == UTS_HYBRID;
     bool is_decreasing =
         tree->type != UTS_BINOMIAL && tree->shape == UTS_EXPDEC;
-    if (is_binomial && tree->probability * tree->children >= 1)
+    if (is_binomial && tree->probability * tree->children > CHILDREN_MOST)
         return message_set(message,
-                           "-q %g times -m %d is not below 1: the tree would "
-                           "have no end",
-                           tree->probability, tree->children);
+                           "-q %g times -m %d is above %g: the tree would "
+                           "hardly have an end",
+                           tree->probability, tree->children, CHILDREN_MOST);
     if (is_decreasing && (tree->root_children <= 1 || tree->depth_most < 2))
         return message_set(message,
                            "-b is %g and -d %d; of exponential decrease (-a 1) "

@@ -207,12 +207,15 @@ check_uts() {
 TREES
     run named "$ranks" --tree T1 --cutoff 7
     says named "4130071 nodes, 3305118 leaves, depth 10"
+    # Critical: a node has one child in the mean, and still there is an end.
+    run critical "$ranks" -t 0 -b 50 -q 0.5 -m 2 -r 5
+    says critical "42205 nodes, 21127 leaves, depth 662"
 }
 
 check_uts_bad_input() {
     refuses "--tree is 'T9'; allowed: T1, T2, " --tree T9
     refuses "-b, .* do not go with it" --tree T1 -b 3
-    refuses "-q 0.5 times -m 2 is not below 1" -t 0 -q 0.5 -m 2
+    refuses "-q 0.6 times -m 2 is above 1.001" -t 0 -q 0.6 -m 2
     refuses "of exponential decrease (-a 1) they are" -a 1 -b 1
     refuses "--chunk and --cutoff do not go together" --chunk 2 --cutoff 2
 }
