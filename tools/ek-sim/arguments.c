@@ -23,7 +23,7 @@ static const struct option options[] = {
      .help = "instead: tasks that spawn, a tree that unfolds as they run: "
              "uts:T1, nqueens:14,cutoff=6 or bpc:n=64,depth=50"},
     {"--node-ns", "X", AT(node_ns), OPTION_NUMBER(0, 1e12),
-     .help = "that a node of uts, or a placement of nqueens, takes (130, 5)"},
+     .help = "that a node of uts, or a placement of nqueens, takes (60, 5)"},
     {"--ahead-ns", "N", AT(ahead_ns), OPTION_INTEGER(0, EKI_SIM_AHEAD_MOST),
      .help = "short tasks of a tree that follow each other are simulated "
              "together up to so long; 0: one by one (2000)"},
