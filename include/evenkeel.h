@@ -267,6 +267,9 @@ typedef struct ek_options {
     /**
      * Makes the object of worker @p here of this rank.  ek_create() calls it
      * in worker order, and fails with EK_ERR_NOMEM where it returns NULL.
+     * What short tasks write lies on cache lines of its own, as
+     * aligned_alloc(128, ...) gives them: where objects of malloc() share
+     * one, tasks of 100 ns take up to a quarter longer on two workers.
      */
     void *(*worker_create)(int here, void *context);
     /** Each worker calls this hook when it enters an iteration. */

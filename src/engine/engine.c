@@ -34,8 +34,8 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
         return NULL;
     eki_local_init(&worker->local, engine->slot_bytes);
     worker->batch.scratch = eki_alloc_lines(engine->slot_bytes);
-    worker->search.trusted = eki_alloc((size_t)eki_deque_count(engine),
-                                       sizeof *worker->search.trusted);
+    worker->search.trusted = eki_alloc_lines((size_t)eki_deque_count(engine) *
+                                             sizeof *worker->search.trusted);
     if (!worker->batch.scratch || !worker->search.trusted) {
         destroy_worker(worker);
         return NULL;
@@ -220,9 +220,15 @@ static bool grow_functions(struct eki_engine *engine)
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct ek_worker *worker = engine->workers[here];
         struct eki_function_counts *counts =
-            eki_realloc(worker->function_counts, (size_t)room, sizeof *counts);
+            eki_alloc_lines((size_t)room * sizeof *counts);
         if (!counts)
             return false;
+        /* Written in every batch: on lines of its own, of which the program's
+         * objects have none. */
+        if (engine->function_count)
+            memcpy(counts, worker->function_counts,
+                   (size_t)engine->function_count * sizeof *counts);
+        eki_free(worker->function_counts);
         worker->function_counts = counts;
     }
     engine->function_room = room;
