@@ -12,6 +12,8 @@
 #include "common/unfold.h"
 #include "workloads/queens.h"
 
+#include <evenkeel_inline.h>
+
 const char program_name[] = "nqueens";
 
 struct arguments {
@@ -74,9 +76,11 @@ static int run_placement(ek_worker *worker, const void *payload, size_t bytes,
     counts->nodes++;
     uint32_t free = queens_free(board->queens, node);
     while (free) {
-        struct queens_node child = queens_place(node, &free);
-        if (ek_spawn(worker, board->function, &child, sizeof child, 0) != EK_OK)
+        struct queens_node *child =
+            ek_spawn_at(worker, board->function, sizeof *child, 0);
+        if (!child)
             return 1;
+        *child = queens_place(node, &free);
     }
     return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "visit.h"
 
+#include <evenkeel_inline.h>
+
 static void count(struct unfold_counts *counts, const struct uts_node *node,
                   int32_t children)
 {
@@ -41,12 +43,13 @@ static int run_node(ek_worker *worker, const void *payload, size_t bytes,
     if (children == 0)
         return 0;
     struct uts_parent parent;
-    struct uts_node child;
     uts_open(node, &parent);
     for (int32_t i = 0; i < children; i++) {
-        uts_child(tree, &parent, i, &child);
-        if (ek_spawn(worker, visit->function, &child, sizeof child, 0) != EK_OK)
+        struct uts_node *child =
+            ek_spawn_at(worker, visit->function, sizeof *child, 0);
+        if (!child)
             return 1;
+        uts_child(tree, &parent, i, child);
     }
     return 0;
 }
