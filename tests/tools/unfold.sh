@@ -51,6 +51,7 @@ run 0 $on $queens --csv
 column ideal_s | grep -qx "$(awk 'BEGIN { printf "%.6g", 35539e-6 / 94 }')" ||
     fail "ideal: $(column ideal_s)"
 run 0 --machine this --node-cores 24 --workload bpc:n=2,depth=9 --csv
+[ "$(column data_task_bytes)" = 0 ] || fail "data: $(column data_task_bytes)"
 column bound_s | grep -qx 0.014 || fail "bound: $(column bound_s)"
 
 # Sweeps, modes, and machines whose workers take messages themselves.

@@ -39,7 +39,9 @@ double data_mean_bytes(const struct run *run)
 {
     const struct workload *workload = run->workload;
     double sum = 0;
-    for (int64_t k = 0; workload->input_bytes && k < workload->count; k++)
+    if (!workload->input_bytes)
+        return 0;
+    for (int64_t k = 0; k < workload->count; k++)
         sum += (double)scaled(run, workload->input_bytes[k]) +
                (double)scaled(run, workload->result_bytes[k]);
     return sum / (double)workload->count;
