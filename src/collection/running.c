@@ -105,8 +105,41 @@ EKI_COLD static ek_status no_memory(void)
     return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
 }
 
+static void note_child(struct ek_worker *worker)
+{
+    if (EKI_UNLIKELY(worker->engine->is_traced))
+        eki_worker_note_child(worker);
+}
+
+/* Push a task in any state of the stack; false: no memory. */
+static bool push(struct ek_worker *worker, int function, const void *payload,
+                 size_t bytes, int flags)
+{
+    const struct eki_local *local = &worker->local;
+    if (local->stack_top < local->stack_mark)
+        eki_worker_push(worker, function, payload, bytes, flags);
+    else if (!eki_worker_push_at_mark(worker, function, payload, bytes, flags))
+        return false;
+    note_child(worker);
+    return true;
+}
+
+/* Likewise, where the caller writes the payload; NULL: no memory. */
+static struct eki_slot *push_slot(struct ek_worker *worker, int function,
+                                  size_t bytes, int flags)
+{
+    const struct eki_local *local = &worker->local;
+    struct eki_slot *slot =
+        local->stack_top < local->stack_mark
+            ? eki_worker_push_slot(worker, function, bytes, flags)
+            : eki_worker_push_slot_at_mark(worker, function, bytes, flags);
+    if (slot)
+        note_child(worker);
+    return slot;
+}
+
 /* Spawn where the stack has reached its mark, a task has no payload, the
- * arguments are bad, or the calls of tasks are checked. */
+ * arguments are bad, or the calls of tasks are checked or recorded. */
 EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                        const void *payload, size_t bytes,
                                        int flags)
@@ -120,8 +153,7 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
         eki_collection_check_payload(engine->owner, spawn.name, function,
                                      payload, bytes);
     }
-    if (status == EK_OK &&
-        !eki_worker_push_at_mark(worker, function, payload, bytes, flags))
+    if (status == EK_OK && !push(worker, function, payload, bytes, flags))
         status = no_memory();
     return status == EK_OK
                ? EK_OK
@@ -139,7 +171,7 @@ EKI_COLD static void *spawn_at_slowly(ek_worker *worker, ek_function function,
     if (status == EK_OK && engine->setup.is_checked)
         check_last_at(worker);
     if (status == EK_OK) {
-        slot = eki_worker_push_slot_at_mark(worker, function, bytes, flags);
+        slot = push_slot(worker, function, bytes, flags);
         status = slot ? EK_OK : no_memory();
     }
     if (status != EK_OK) {

@@ -21,6 +21,7 @@ static void destroy_worker(struct ek_worker *worker)
     free_box(worker, &worker->answers);
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
+    eki_families_free(&worker->families);
     eki_free(worker->search.trusted);
     eki_free(worker->batch.scratch);
     eki_free(worker);

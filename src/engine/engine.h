@@ -121,7 +121,8 @@ struct eki_engine {
     bool alone;  /* one node */
 
     /* Written by the thread that enters and leaves. */
-    bool is_open; /* a phase has been entered and not left */
+    bool is_open;   /* a phase has been entered and not left */
+    bool is_traced; /* what tasks spawn is noted and logged */
     uint64_t phase;
     enum eki_phase_kind kind;
     uint64_t signature;
@@ -173,6 +174,10 @@ void eki_engine_destroy(struct eki_engine **engine);
 /* Local; NAME is checked by the caller. */
 ek_status eki_engine_register(struct eki_engine *engine, const char *name,
                               ek_task_fn *fn, void *context, int *function);
+
+/* Note what tasks spawn, and log it, from the next phase on, or no more; while
+ * no phase is open. */
+void eki_engine_trace(struct eki_engine *engine, bool is_traced);
 
 struct eki_phase {
     enum eki_phase_kind kind;

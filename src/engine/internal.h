@@ -50,6 +50,7 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 EKI_COLD void eki_worker_end_transfers(struct ek_worker *worker);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
+void eki_families_free(struct eki_families *families);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
 /* Take the last answers, and let no further ones come: the worker has tasks.

@@ -15,8 +15,11 @@ static void begin(struct ek_worker *worker, uint64_t now)
                (size_t)engine->function_count *
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
-    worker->local.function_limit =
-        engine->setup.is_checked ? 0 : (uint32_t)engine->function_count;
+    worker->local.function_limit = engine->setup.is_checked || engine->is_traced
+                                       ? 0
+                                       : (uint32_t)engine->function_count;
+    worker->families.count = 0;
+    worker->families.is_cut = false;
     worker->local.payload_limit = (uint32_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;

@@ -27,6 +27,9 @@ static inline void eki_worker_push(struct ek_worker *worker, int function,
                      payload, bytes);
 }
 
+/* The task that runs has spawned, and that is recorded. */
+EKI_COLD void eki_worker_note_child(struct ek_worker *worker);
+
 /* The same where the stack has reached its mark: make room, and publish; false:
  * no memory. */
 bool eki_worker_push_at_mark(struct ek_worker *worker, int function,

@@ -91,6 +91,7 @@ struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
         return NULL;
     struct eki_slot *logged = eki_local_log(local, slot);
     if (logged) {
+        logged->flags &= (uint8_t)~EKI_SLOT_TRACED;
         local->stack_top = (unsigned char *)slot;
         /* The log may move while somebody looks. */
         eki_slot_show_head(worker->batch.scratch, slot);

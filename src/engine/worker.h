@@ -135,6 +135,20 @@ struct eki_check {
     uint64_t executed, created; /* sums so far */
 };
 
+/* The children of a task: FIRST, and COUNT in all, by the worker that ran it.
+ */
+struct eki_family {
+    uint64_t parent, first;
+    uint64_t count;
+};
+
+/* Of the tasks of a worker, as they ran, while they are recorded. */
+struct eki_families {
+    struct eki_family *list; /* [count]; owned */
+    int64_t count, room;
+    bool is_cut; /* there was no memory for one */
+};
+
 struct ek_worker {
     /* What entering a phase looks at: written by the worker, and by the thread
      * that enters; of a worker without thread, by whoever stands in for it. */
@@ -160,6 +174,7 @@ struct ek_worker {
     struct eki_check check;
     struct eki_counts counts;
     struct eki_function_counts *function_counts;
+    struct eki_families families;
 
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */
@@ -229,8 +244,8 @@ static inline bool eki_worker_may_begin(struct ek_worker *worker,
     return true;
 }
 
-/* Take a seed from the top of the stack to the log, where it runs; NULL: step.
- */
+/* Take a seed, or a task that is traced, from the top of the stack to the log,
+ * where it runs; NULL: step. */
 struct eki_slot *eki_worker_take_logged(struct ek_worker *worker);
 
 /*
@@ -246,7 +261,7 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
         return NULL;
     if (local->stack_top != local->stack_bottom) {
         slot = (struct eki_slot *)(local->stack_top - local->slot_bytes);
-        if (EKI_UNLIKELY(slot->flags & EKI_SLOT_SEED)) {
+        if (EKI_UNLIKELY(slot->flags & (EKI_SLOT_SEED | EKI_SLOT_TRACED))) {
             slot = eki_worker_take_logged(worker);
             if (!slot)
                 return NULL;

@@ -105,6 +105,21 @@ static void pack_pinned(struct packing *packing, const struct ek_worker *worker)
     packing->flags = 0;
 }
 
+/* Pack what tasks of the worker have spawned; all of it, or there is no memory.
+ */
+static bool pack_families(struct eki_record_pack *pack,
+                          const struct eki_families *families)
+{
+    bool has_room = !families->is_cut;
+    for (int64_t i = 0; has_room && i < families->count; i++) {
+        const struct eki_family *family = &families->list[i];
+        has_room = eki_record_pack_family(
+            pack, &(struct eki_record_family){family->parent, family->first,
+                                              family->count});
+    }
+    return has_room;
+}
+
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
 static bool pack_worker(struct eki_record_pack *pack,
@@ -125,6 +140,8 @@ static bool pack_worker(struct eki_record_pack *pack,
                                      .cancelled = counts->cancelled,
                                      .work_ns = counts->work_ns,
                                      .null_ns = counts->null_ns};
+    packing.has_room =
+        packing.has_room && pack_families(pack, &worker->families);
     if (packing.has_room)
         eki_record_pack_end(pack, &sums);
     return packing.has_room;
@@ -143,7 +160,8 @@ static void stop(struct eki_recording *recording, const char *reason)
 /* Record nothing more; discarded tasks need not be kept for it any longer. */
 static void leave(struct eki_recording *recording)
 {
-    const struct eki_engine *engine = recording->engine;
+    struct eki_engine *engine = recording->engine;
+    eki_engine_trace(engine, false);
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
     recording->has_stopped = true;
@@ -286,12 +304,15 @@ ek_status eki_recording_create(struct eki_engine *engine,
     *made = recording;
     if (!recording || !path)
         status = eki_error(EK_ERR_NOMEM, "no memory for the record");
-    if (recording)
+    if (recording) {
         recording->engine = engine;
+        recording->pack.version = EKI_RECORD_VERSION;
+    }
     if (status == EK_OK && engine->topology->rank == 0)
         status = open_writer(recording, collection, path);
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->local.keeps_discarded = true;
+    eki_engine_trace(engine, true);
     eki_free(path);
     return status;
 }

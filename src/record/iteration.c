@@ -15,7 +15,9 @@ struct body {
     const unsigned char *next, *last;
     int64_t at; /* of NEXT in the file */
     int functions;
-    int64_t workers; /* whose heads are not read yet */
+    int64_t workers;  /* whose heads are not read yet ... */
+    int64_t families; /* ... and those of the one that is read */
+    int head;         /* bytes of one */
 };
 
 static void advance(struct body *body, int64_t bytes)
@@ -48,6 +50,14 @@ static bool is_bin(uint16_t bin)
            (bin < EKI_BIN_COUNT && eki_bin_of(eki_bin_ns(bin)) == bin);
 }
 
+/* What is left for tasks and families: families of the worker that is read, and
+ * heads of others, follow. */
+static int64_t bytes_left(const struct body *body)
+{
+    return body->last - body->next - body->workers * (int64_t)body->head -
+           body->families * (int64_t)EKI_FAMILY_BYTES;
+}
+
 /* The bytes of a task's data, which the bytes there are may have no room for.
  */
 static ek_status read_sizes(struct body *body, struct eki_record_task *task)
@@ -55,8 +65,7 @@ static ek_status read_sizes(struct body *body, struct eki_record_task *task)
     const unsigned char *from = body->next;
     int64_t bytes =
         task->flags & EKI_RECORD_SIZED ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES;
-    int64_t heads = body->workers * (int64_t)EKI_WORKER_HEAD;
-    int64_t left = body->last - from - heads;
+    int64_t left = bytes_left(body);
     if (bytes > left)
         return eki_record_refuse(body->record, body->at,
                                  "a task of %" PRId64 " bytes; there are "
@@ -102,13 +111,19 @@ static ek_status read_task(struct body *body, int worker,
 static ek_status check_counts(const struct body *body,
                               const struct eki_record_worker *worker)
 {
-    int64_t heads = body->workers * (int64_t)EKI_WORKER_HEAD;
-    int64_t tasks = (body->last - body->next - heads) / (int64_t)EKI_TASK_BYTES;
+    int64_t left = bytes_left(body), tasks = left / (int64_t)EKI_TASK_BYTES;
     if (worker->count < 0 || worker->count > tasks)
         return eki_record_refuse(body->record, body->at + EKI_WORKER_COUNT,
                                  "%" PRIu64
                                  " tasks; there are bytes for %" PRId64,
                                  (uint64_t)worker->count, tasks);
+    left = (left - worker->count * EKI_TASK_BYTES) / EKI_FAMILY_BYTES;
+    if (worker->families < 0 || worker->families > left)
+        return eki_record_refuse(body->record, body->at + EKI_WORKER_FAMILIES,
+                                 "%" PRIu64
+                                 " tasks that spawn; there are bytes for "
+                                 "%" PRId64,
+                                 (uint64_t)worker->families, left);
     if (worker->nulls < 0 || worker->executed < worker->count ||
         worker->executed - worker->count < worker->nulls)
         return eki_record_refuse(body->record, body->at + EKI_WORKER_EXECUTED,
@@ -139,9 +154,12 @@ static ek_status read_worker(struct body *body,
     worker->cancelled = (int64_t)eki_get(from + EKI_WORKER_CANCELLED, 8);
     worker->work_ns = eki_get(from + EKI_WORKER_WORK, 8);
     worker->null_ns = eki_get(from + EKI_WORKER_NULL, 8);
+    if (body->head > EKI_WORKER_HEAD_FIRST)
+        worker->families = (int64_t)eki_get(from + EKI_WORKER_FAMILIES, 8);
     EKI_TRY(check_counts(body, worker));
-    advance(body, EKI_WORKER_HEAD);
+    advance(body, body->head);
     body->workers--;
+    body->families = worker->families;
     return EK_OK;
 }
 
@@ -162,6 +180,46 @@ static ek_status add_counts(const struct body *body, int64_t at,
     return EK_OK;
 }
 
+/* One of worker NUMBER, whose spawned tasks so far have ids below NEXT. */
+static ek_status read_family(struct body *body, int number, uint64_t *next,
+                             struct eki_record_family *family)
+{
+    const unsigned char *from = body->next;
+    uint64_t end = eki_id(number, 0) + EKI_NUMBERS;
+    family->parent = eki_get(from + EKI_FAMILY_PARENT, 8);
+    family->first = eki_get(from + EKI_FAMILY_FIRST, 8);
+    family->count = eki_get(from + EKI_FAMILY_COUNT, 8);
+    if (family->first < *next || family->first >= end || family->count < 1 ||
+        family->count > end - family->first)
+        return eki_record_refuse(
+            body->record, body->at + EKI_FAMILY_FIRST,
+            "%" PRIu64 " tasks from %" PRIu64 " on are not spawned by worker "
+            "%d, one after another: allowed are ids %" PRIu64 " ... %" PRIu64,
+            family->count, family->first, number, *next, end - 1);
+    if (family->parent >= family->first &&
+        family->parent - family->first < family->count)
+        return eki_record_refuse(body->record, body->at + EKI_FAMILY_PARENT,
+                                 "task %" PRIu64 " spawns itself",
+                                 family->parent);
+    *next = family->first + family->count;
+    body->families--;
+    advance(body, EKI_FAMILY_BYTES);
+    return EK_OK;
+}
+
+static ek_status read_families(struct body *body, int number,
+                               struct eki_record_worker *worker,
+                               struct eki_record_iteration *iteration)
+{
+    uint64_t next = eki_id_first_spawned(number);
+    worker->first_family = iteration->family_count;
+    for (int64_t k = 0; k < worker->families; k++)
+        EKI_TRY(read_family(body, number, &next,
+                            &iteration->families[worker->first_family + k]));
+    iteration->family_count += worker->families;
+    return EK_OK;
+}
+
 static ek_status read_body(struct body *body,
                            struct eki_record_iteration *iteration)
 {
@@ -177,6 +235,7 @@ static ek_status read_body(struct body *body,
         for (int64_t k = 0; k < worker->count; k++)
             EKI_TRY(read_task(body, i, &iteration->tasks[worker->first + k]));
         iteration->task_count += worker->count;
+        EKI_TRY(read_families(body, i, worker, iteration));
     }
     if (body->next != body->last)
         return eki_record_refuse(record, body->at,
@@ -191,23 +250,28 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
     const struct eki_record_block *block = &record->blocks[k];
     size_t workers = (size_t)record->shape.workers;
     size_t rest = (size_t)block->bytes - EKI_ITERATION_HEAD;
-    size_t tasks = (rest - workers * EKI_WORKER_HEAD) / EKI_TASK_BYTES;
+    size_t head = (size_t)eki_worker_head(record->shape.version);
+    size_t tasks = (rest - workers * head) / EKI_TASK_BYTES;
+    size_t families = (rest - workers * head) / EKI_FAMILY_BYTES;
     unsigned char *bytes = eki_alloc((size_t)block->bytes, 1);
     *iteration = (struct eki_record_iteration){0};
     iteration->workers = eki_alloc(workers, sizeof *iteration->workers);
     iteration->tasks = eki_alloc(tasks, sizeof *iteration->tasks);
+    iteration->families = eki_alloc(families, sizeof *iteration->families);
     ek_status status = EK_OK;
-    if (!bytes || !iteration->workers || !iteration->tasks)
+    if (!bytes || !iteration->workers || !iteration->tasks ||
+        !iteration->families)
         status = eki_record_no_memory(record);
     if (status == EK_OK)
         status =
             eki_record_read(record, block->at, bytes, (size_t)block->bytes);
-    struct body body = {record,
-                        bytes,
-                        bytes + block->bytes,
-                        block->at,
-                        block->functions,
-                        record->shape.workers};
+    struct body body = {.record = record,
+                        .next = bytes,
+                        .last = bytes + block->bytes,
+                        .at = block->at,
+                        .functions = block->functions,
+                        .workers = record->shape.workers,
+                        .head = (int)head};
     if (status == EK_OK)
         status = read_body(&body, iteration);
     eki_free(bytes);
@@ -220,5 +284,6 @@ void eki_record_unload(struct eki_record_iteration *iteration)
 {
     eki_free(iteration->workers);
     eki_free(iteration->tasks);
+    eki_free(iteration->families);
     *iteration = (struct eki_record_iteration){0};
 }

@@ -58,7 +58,10 @@ enum {
     EKI_WORKER_CANCELLED = 32,
     EKI_WORKER_WORK = 40,
     EKI_WORKER_NULL = 48,
-    EKI_WORKER_HEAD = 56,
+    EKI_WORKER_HEAD_FIRST = 56,
+    /* From version 3 on. */
+    EKI_WORKER_FAMILIES = 56,
+    EKI_WORKER_HEAD = 64,
 
     EKI_TASK_ID = 0,
     EKI_TASK_FUNCTION = 8,
@@ -69,6 +72,13 @@ enum {
     EKI_TASK_INPUT = 13,
     EKI_TASK_RESULT = 17,
     EKI_TASK_SIZED_BYTES = 21,
+
+    /* ... with the families (from version 3 on) behind the tasks of a worker,
+     */
+    EKI_FAMILY_PARENT = 0,
+    EKI_FAMILY_FIRST = 8,
+    EKI_FAMILY_COUNT = 16,
+    EKI_FAMILY_BYTES = 24,
 
     /* ... and of the end. */
     EKI_END_ITERATIONS = 0,
@@ -102,6 +112,13 @@ static inline uint32_t eki_block_head_crc(const unsigned char *head)
 {
     uint32_t crc = eki_crc32c(0, head + EKI_BLOCK_KIND, 4);
     return eki_crc32c(crc, head + EKI_BLOCK_BYTES, 8);
+}
+
+/* Bytes of the head of a worker. */
+static inline int eki_worker_head(int version)
+{
+    return version > EKI_RECORD_VERSION_DATA ? EKI_WORKER_HEAD
+                                             : EKI_WORKER_HEAD_FIRST;
 }
 
 /* Where the block of an iteration is. */

@@ -27,8 +27,8 @@ static unsigned char *extend(struct eki_record_pack *pack, size_t bytes)
 bool eki_record_pack_begin(struct eki_record_pack *pack)
 {
     pack->worker_at = pack->bytes;
-    pack->count = 0;
-    return extend(pack, EKI_WORKER_HEAD) != NULL;
+    pack->count = pack->families = 0;
+    return extend(pack, (size_t)eki_worker_head(pack->version)) != NULL;
 }
 
 bool eki_record_pack_task(struct eki_record_pack *pack,
@@ -51,6 +51,20 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
     return true;
 }
 
+bool eki_record_pack_family(struct eki_record_pack *pack,
+                            const struct eki_record_family *family)
+{
+    unsigned char *to = extend(pack, EKI_FAMILY_BYTES);
+    EKI_ASSERT(pack->version > EKI_RECORD_VERSION_DATA);
+    if (!to)
+        return false;
+    pack->families++;
+    eki_put(to + EKI_FAMILY_PARENT, family->parent, 8);
+    eki_put(to + EKI_FAMILY_FIRST, family->first, 8);
+    eki_put(to + EKI_FAMILY_COUNT, family->count, 8);
+    return true;
+}
+
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker)
 {
@@ -62,6 +76,8 @@ void eki_record_pack_end(struct eki_record_pack *pack,
     eki_put(to + EKI_WORKER_CANCELLED, (uint64_t)worker->cancelled, 8);
     eki_put(to + EKI_WORKER_WORK, worker->work_ns, 8);
     eki_put(to + EKI_WORKER_NULL, worker->null_ns, 8);
+    if (pack->version > EKI_RECORD_VERSION_DATA)
+        eki_put(to + EKI_WORKER_FAMILIES, (uint64_t)pack->families, 8);
 }
 
 void eki_record_pack_free(struct eki_record_pack *pack)

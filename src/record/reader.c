@@ -309,7 +309,8 @@ static ek_status take_iteration(struct walk *walk, const struct block *block)
     struct eki_record *record = walk->record;
     unsigned char number[8];
     int64_t least =
-        EKI_ITERATION_HEAD + record->shape.workers * (int64_t)EKI_WORKER_HEAD;
+        EKI_ITERATION_HEAD +
+        record->shape.workers * (int64_t)eki_worker_head(record->shape.version);
     if (block->bytes < least)
         return wrong_size(walk, block, least);
     EKI_TRY(eki_record_read(record, block->at, number, sizeof number));

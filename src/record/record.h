@@ -14,8 +14,9 @@
 
 #include "base/base.h"
 
-#define EKI_RECORD_VERSION 2       /* as written */
-#define EKI_RECORD_VERSION_FIRST 1 /* as read, too: nothing of data */
+#define EKI_RECORD_VERSION 3       /* as written */
+#define EKI_RECORD_VERSION_DATA 2  /* as read, too: nothing of spawned tasks */
+#define EKI_RECORD_VERSION_FIRST 1 /* likewise: nothing of data, either */
 
 struct eki_engine;
 struct eki_fabric;
@@ -41,14 +42,22 @@ struct eki_record_task {
     uint8_t flags;
 };
 
+/* What a task has spawned: COUNT tasks with consecutive ids.  A record may lack
+ * tasks of them that were not run, and a parent that was null. */
+struct eki_record_family {
+    uint64_t parent, first, count;
+};
+
 /*
- * What a worker has run.  Null indices of ranges, and spawned tasks that were
- * not kept, are counted only: executed - nulls - count are spawned.
+ * What a worker has run.  Null indices of ranges, and up to version 2 spawned
+ * tasks that were not kept, are counted only: executed - nulls - count are
+ * spawned.
  */
 struct eki_record_worker {
-    int64_t first, count; /* its part of the iteration's tasks */
-    int64_t executed;     /* tasks in all, listed or not */
-    int64_t nulls;        /* discarded indices of ranges */
+    int64_t first, count;           /* its part of the iteration's tasks */
+    int64_t first_family, families; /* ... and of the families of these */
+    int64_t executed;               /* tasks in all, listed or not */
+    int64_t nulls;                  /* discarded indices of ranges */
     int64_t failed, cancelled;
     uint64_t work_ns; /* by the clock, for all that were executed */
     uint64_t null_ns; /* of work_ns, for the NULLS */
@@ -105,6 +114,8 @@ struct eki_record_iteration {
     struct eki_record_worker *workers; /* [shape.workers] */
     struct eki_record_task *tasks; /* [task_count], one worker after another */
     int64_t task_count;
+    struct eki_record_family *families; /* [family_count], likewise */
+    int64_t family_count;
 };
 
 /*
@@ -162,18 +173,22 @@ void eki_record_abandon(struct eki_record_writer **writer);
 
 /* Packed workers and tasks, in a buffer that grows. */
 struct eki_record_pack {
+    int version;         /* of the file they are for */
     unsigned char *data; /* owned */
     size_t bytes, room;
     size_t worker_at; /* where the open worker begins ... */
-    int64_t count;    /* ... and its tasks so far */
+    int64_t count;    /* ... its tasks so far ... */
+    int64_t families; /* ... and families */
 };
 
 /* Begin a worker (its counts come at the end), add its tasks (id, function,
- * bin, flags), end it; false: no memory. */
+ * bin, flags), then its families, end it; false: no memory. */
 bool eki_record_pack_begin(struct eki_record_pack *pack);
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task);
-/* Counts the tasks itself: COUNT of the worker is not read. */
+bool eki_record_pack_family(struct eki_record_pack *pack,
+                            const struct eki_record_family *family);
+/* Counts tasks and families itself: those of the worker are not read. */
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker);
 void eki_record_pack_free(struct eki_record_pack *pack);

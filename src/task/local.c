@@ -10,7 +10,7 @@ void eki_local_init(struct eki_local *local, uint32_t slot_bytes)
 {
     memset(local, 0, sizeof *local);
     local->slot_bytes = slot_bytes;
-    local->spawned_word = eki_spawned_word();
+    local->spawned_word = eki_spawned_word(0);
     local->spare_most = EKI_SPARE_BYTES;
 }
 

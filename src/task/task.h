@@ -86,6 +86,7 @@ enum {
     EKI_SLOT_DISCARDED = 4,  /* null for good */
     EKI_SLOT_SKIPPED = 8,    /* null this time */
     EKI_SLOT_CANCELLED = 16, /* has not run; a range: since it was added */
+    EKI_SLOT_TRACED = 16,    /* spawned, waits, and is logged when it runs */
     EKI_SLOT_COSTED = 32,    /* duration set by the task, this time ... */
     EKI_SLOT_SET = 64,       /* ... or last time */
     EKI_SLOT_ADOPTED = 128   /* its home is in its last bytes, not in its id */
@@ -258,11 +259,13 @@ static inline void eki_slot_head(struct eki_slot *slot, int function,
     slot->id = id;
 }
 
-/* The first word of the slot of a spawned task, but for function, size and
- * flags of ek_spawn(). */
-static inline uint64_t eki_spawned_word(void)
+/* The first word of the slot of a spawned task with FLAGS, but for function,
+ * size and flags of ek_spawn(). */
+static inline uint64_t eki_spawned_word(int flags)
 {
-    struct eki_slot slot = {.bin = EKI_BIN_NEVER, .deviation = EKI_NO_HINT};
+    struct eki_slot slot = {.bin = EKI_BIN_NEVER,
+                            .deviation = EKI_NO_HINT,
+                            .flags = (uint8_t)flags};
     uint64_t word;
     memcpy(&word, &slot, sizeof word);
     return word;

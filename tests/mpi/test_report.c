@@ -589,6 +589,7 @@ int main(int argc, char **argv)
     JOB_RUN(figures_are_the_same_everywhere);
     JOB_RUN(shorter_structs_are_kept);
     JOB_RUN(steals_between_nodes_are_counted);
+    JOB_RUN(the_deepest_stack_is_seen);
     JOB_RUN(set_costs_are_no_inflation);
     JOB_RUN(waiting_for_a_core_is_no_work);
     JOB_RUN(files_get_a_line_each);

@@ -99,9 +99,9 @@ bad() {
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
 bad 1 "'hello' begins no line" '1s/.*/hello/'
-bad 1 'version 3; allowed: 1 ... 2' '1s/1/3/'
-bad 6 'allowed in version 2' '5a data 0 bytes_max 10'
-bad 10 'a task with bytes; allowed in version 2' '10s/-$/b 1 2/'
+bad 1 'version 4; allowed: 1 ... 3' '1s/1/4/'
+bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
+bad 10 'a task with bytes; allowed from version 2 on' '10s/-$/b 1 2/'
 bad 2 'no name' '2s/fock/a b/; 2s/ b/\/b/'
 bad 2 'may not come here' '2d'
 bad 4 'rank 2, expected 1' '4s/rank 1/rank 2/'
@@ -138,7 +138,7 @@ run 0 summary data.ekr
 grep -qF ', with data of up to 123456 bytes' out &&
     awk '$1 == "0" && $NF == 4295.1 { found = 1 } END { exit !found }' out ||
     fail "summary with data: $(cat out)"
-bad 7 'of function 0; allowed in version 2, once behind its function' '7s/1/0/'
+bad 7 'of function 0; allowed from version 2 on, once behind its function' '7s/1/0/'
 bad 7 'data of 0 bytes' '7s/123456/0/'
 bad 8 'data of 1 bytes' '7a data 1 bytes_max 1'
 bad 8 'may not come here' '7d; 8a data 1 bytes_max 1'

@@ -70,6 +70,19 @@ static struct eki_record_worker worker_of(int k, int w)
                                       .null_ns = 70};
 }
 
+/* Worker 0 of the first iteration lists none of what it has spawned. */
+enum {
+    FAMILIES = 2
+};
+
+static struct eki_record_family family_of(int i)
+{
+    return (struct eki_record_family){.parent = eki_id(2 - i, 7),
+                                      .first = eki_id_first_spawned(0) +
+                                               (uint64_t)(10 * i),
+                                      .count = (uint64_t)(10 - i)};
+}
+
 static struct eki_record_head head_of(int k)
 {
     return (struct eki_record_head){.iteration = 3 * k + 1,
@@ -91,6 +104,10 @@ static void pack_iteration(struct eki_record_pack *pack, int k)
             struct eki_record_task task = task_of(k, w, i);
             CHECK(eki_record_pack_task(pack, &task));
         }
+        for (int i = 0; k == 0 && w == 0 && i < FAMILIES; i++) {
+            struct eki_record_family family = family_of(i);
+            CHECK(eki_record_pack_family(pack, &family));
+        }
         eki_record_pack_end(pack, &worker);
     }
 }
@@ -98,7 +115,7 @@ static void pack_iteration(struct eki_record_pack *pack, int k)
 /* In two pieces, as they come from ranks. */
 static void write_iteration(struct eki_record_writer *writer, int k)
 {
-    struct eki_record_pack pack = {0};
+    struct eki_record_pack pack = {.version = EKI_RECORD_VERSION};
     struct eki_record_head head = head_of(k);
     pack_iteration(&pack, k);
     eki_record_begin(writer, &head, (int64_t)pack.bytes);
@@ -140,6 +157,15 @@ static void check_worker(const struct eki_record_iteration *iteration, int k,
     CHECK_EQ_INT(worker->cancelled, expected.cancelled);
     CHECK_EQ_INT(worker->work_ns, expected.work_ns);
     CHECK_EQ_INT(worker->null_ns, expected.null_ns);
+    CHECK_EQ_INT(worker->families, k == 0 && w == 0 ? FAMILIES : 0);
+    for (int i = 0; i < worker->families; i++) {
+        struct eki_record_family is = family_of(i);
+        const struct eki_record_family *family =
+            &iteration->families[worker->first_family + i];
+        CHECK_EQ_INT(family->parent, is.parent);
+        CHECK_EQ_INT(family->first, is.first);
+        CHECK_EQ_INT(family->count, is.count);
+    }
     for (int64_t i = 0; i < worker->count; i++) {
         struct eki_record_task is = task_of(k, w, i);
         const struct eki_record_task *task =
@@ -346,8 +372,8 @@ static void refuse(size_t at, int bytes, uint64_t value, size_t named,
 static void each_field_of_the_header_is_checked(void)
 {
     refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
-    refuse(EKI_HEADER_VERSION, 4, 3, EKI_HEADER_VERSION,
-           "version 3; allowed: 1 ... 2");
+    refuse(EKI_HEADER_VERSION, 4, 4, EKI_HEADER_VERSION,
+           "version 4; allowed: 1 ... 3");
     refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
     refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
     refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
@@ -371,7 +397,7 @@ static void each_field_of_a_block_is_checked(void)
     size_t end = block_at(EKI_BLOCK_END, 0);
     refuse(end + EKI_BLOCK_HEAD, 8, 3, end + EKI_BLOCK_HEAD, "there are 2");
     refuse(end, 4, EKI_BLOCK_FUNCTION, end + EKI_BLOCK_BYTES, "expected 68");
-    refuse(end, 4, EKI_BLOCK_ITERATION, end + EKI_BLOCK_BYTES, "expected 192");
+    refuse(end, 4, EKI_BLOCK_ITERATION, end + EKI_BLOCK_BYTES, "expected 216");
     refuse(function, 4, EKI_BLOCK_END, function + EKI_BLOCK_BYTES,
            "expected 8");
     size_t second = block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD;
@@ -406,6 +432,31 @@ static void each_field_of_a_worker_is_checked(void)
     refuse(task + EKI_TASK_FLAGS, 1, 32, task + EKI_TASK_FLAGS, "flags 0x20");
 }
 
+static void each_field_of_what_is_spawned_is_checked(void)
+{
+    size_t at =
+        block_at(EKI_BLOCK_ITERATION, 0) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
+    size_t families = at + EKI_WORKER_FAMILIES, first = at + EKI_WORKER_HEAD;
+    size_t second = first + EKI_FAMILY_BYTES;
+    uint64_t least = eki_id_first_spawned(0);
+    refuse(families, 8, 100, families, "100 tasks that spawn");
+    refuse(families, 8, UINT64_MAX, families, "tasks that spawn");
+    refuse(first + EKI_FAMILY_FIRST, 8, least - 1, first + EKI_FAMILY_FIRST,
+           "not spawned by worker 0");
+    refuse(first + EKI_FAMILY_FIRST, 8, eki_id_first_spawned(1),
+           first + EKI_FAMILY_FIRST, "not spawned by worker 0");
+    refuse(first + EKI_FAMILY_COUNT, 8, 0, first + EKI_FAMILY_FIRST, "0 tasks");
+    refuse(first + EKI_FAMILY_COUNT, 8, EKI_NUMBERS / 2 + 1,
+           first + EKI_FAMILY_FIRST, "not spawned by worker 0");
+    refuse(first + EKI_FAMILY_COUNT, 8, UINT64_MAX, first + EKI_FAMILY_FIRST,
+           "not spawned by worker 0");
+    /* One after another. */
+    refuse(first + EKI_FAMILY_COUNT, 8, 11, second + EKI_FAMILY_FIRST,
+           "not spawned by worker 0");
+    refuse(second + EKI_FAMILY_PARENT, 8, least + 10,
+           second + EKI_FAMILY_PARENT, "spawns itself");
+}
+
 static void each_field_of_data_is_checked(void)
 {
     size_t data = block_at(EKI_BLOCK_DATA, 0), body = data + EKI_BLOCK_HEAD;
@@ -426,17 +477,17 @@ static void each_field_of_data_is_checked(void)
            "a task of 21 bytes; there are 13");
 }
 
-/* A file of version 1 with a task that has FLAGS. */
-static void write_first_version(uint8_t flags)
+/* A file of an older VERSION with a task that has FLAGS. */
+static void write_version(int version, uint8_t flags)
 {
     struct eki_record_shape first = shape;
     struct eki_record_writer *writer;
-    struct eki_record_pack pack = {0};
+    struct eki_record_pack pack = {.version = version};
     struct eki_record_head head = head_of(0);
     const struct eki_record_worker idle = {.executed = 0},
                                    busy = {.executed = 1};
     const struct eki_record_task task = {.flags = flags};
-    first.version = EKI_RECORD_VERSION_FIRST;
+    first.version = version;
     CHECK_EQ_INT(eki_record_create(path, &first, &writer), EK_OK);
     CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
     for (int w = 0; w < WORKERS; w++) {
@@ -452,11 +503,13 @@ static void write_first_version(uint8_t flags)
     eki_record_pack_free(&pack);
 }
 
-static void files_of_the_first_version_are_read(void)
+static void files_of_older_versions_are_read(void)
 {
-    write_first_version(EKI_RECORD_COSTED);
+    write_version(EKI_RECORD_VERSION_DATA, EKI_RECORD_PINNED);
     CHECK_EQ_INT(read_all(), EK_OK);
-    write_first_version(EKI_RECORD_SIZED);
+    write_version(EKI_RECORD_VERSION_FIRST, EKI_RECORD_COSTED);
+    CHECK_EQ_INT(read_all(), EK_OK);
+    write_version(EKI_RECORD_VERSION_FIRST, EKI_RECORD_SIZED);
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x08");
 }
@@ -482,7 +535,7 @@ static void heads_of_later_workers_are_no_tasks(void)
                                           .workers = 2,
                                           .rank_workers = one_each};
     struct eki_record_writer *writer;
-    struct eki_record_pack pack = {0};
+    struct eki_record_pack pack = {.version = EKI_RECORD_VERSION};
     const struct eki_record_worker idle = {.executed = 0};
     struct eki_record_head head = head_of(0);
     int64_t few = EKI_WORKER_HEAD / EKI_TASK_BYTES;
@@ -718,8 +771,9 @@ int main(int argc, char **argv)
     RUN(each_field_of_the_header_is_checked);
     RUN(each_field_of_a_block_is_checked);
     RUN(each_field_of_a_worker_is_checked);
+    RUN(each_field_of_what_is_spawned_is_checked);
     RUN(each_field_of_data_is_checked);
-    RUN(files_of_the_first_version_are_read);
+    RUN(files_of_older_versions_are_read);
     RUN(the_length_of_an_iteration_must_fit);
     RUN(heads_of_later_workers_are_no_tasks);
     RUN(sums_over_workers_must_fit);

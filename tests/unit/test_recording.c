@@ -18,6 +18,7 @@
 enum {
     TASKS = 300,       /* per rank */
     RANGE = 2000,      /* indices per rank */
+    GENERATIONS = 7,   /* of spawned tasks */
     RANK_STEP = 10000, /* a task's number / this: the rank that added it */
     WORKERS_MOST = 16,
     TALLY_MOST = 8192
@@ -257,6 +258,59 @@ static void check_worker(const struct eki_record_iteration *iteration, int w,
     CHECK((worker->null_ns > 0) == (worker->nulls > 0));
 }
 
+/* Without it there is nothing to look at. */
+static void need(bool is_read)
+{
+    if (is_read)
+        return;
+    fprintf(stderr, "%s\n", ek_error_message());
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_listed(const uint64_t *ids, int64_t count, uint64_t id)
+{
+    return bsearch(&id, ids, (size_t)count, sizeof id, compare_ids) != NULL;
+}
+
+/* Whoever has spawned ran on the worker that says so; what it has spawned ran
+ * somewhere.  Returns how many those are. */
+static int64_t check_families(const struct eki_record_iteration *iteration,
+                              int workers)
+{
+    int64_t count = iteration->task_count, spawned = 0;
+    uint64_t *ids = malloc((size_t)count * sizeof *ids);
+    need(ids != NULL);
+    for (int w = 0; w < workers; w++) {
+        const struct eki_record_worker *worker = &iteration->workers[w];
+        for (int64_t i = 0; i < worker->count; i++)
+            ids[i] = iteration->tasks[worker->first + i].id;
+        qsort(ids, (size_t)worker->count, sizeof *ids, compare_ids);
+        for (int64_t f = 0; f < worker->families; f++)
+            CHECK(is_listed(
+                ids, worker->count,
+                iteration->families[worker->first_family + f].parent));
+    }
+    for (int64_t i = 0; i < count; i++)
+        ids[i] = iteration->tasks[i].id;
+    qsort(ids, (size_t)count, sizeof *ids, compare_ids);
+    for (int64_t i = 1; i < count; i++)
+        CHECK(ids[i - 1] != ids[i]);
+    for (int64_t f = 0; f < iteration->family_count; f++) {
+        const struct eki_record_family *family = &iteration->families[f];
+        spawned += (int64_t)family->count;
+        for (uint64_t c = 0; c < family->count; c++)
+            CHECK(is_listed(ids, count, family->first + c));
+    }
+    free(ids);
+    return spawned;
+}
+
 /* What iteration K of the open record says is what the tallies say. */
 static void check_iteration(struct eki_record *record, int64_t k,
                             struct tally *all)
@@ -270,6 +324,7 @@ static void check_iteration(struct eki_record *record, int64_t k,
     CHECK(iteration.head.wall_ns > 0);
     for (int w = 0; w < record->shape.workers; w++)
         check_worker(&iteration, w, &all[w]);
+    check_families(&iteration, record->shape.workers);
     for (int64_t i = 0; i < iteration.task_count; i++) {
         const struct eki_record_task *task = &iteration.tasks[i];
         if (task->flags & EKI_RECORD_COSTED)
@@ -293,15 +348,6 @@ static struct eki_record *open_record(int64_t iterations)
     CHECK_EQ_INT(record->shape.workers, job_size * job_workers);
     CHECK_EQ_INT(record->iteration_count, iterations);
     return record;
-}
-
-/* Without it there is nothing to look at. */
-static void need(bool is_read)
-{
-    if (is_read)
-        return;
-    fprintf(stderr, "%s\n", ek_error_message());
-    MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 enum {
@@ -367,6 +413,55 @@ static void discarded_tasks(void)
 static void spawned_tasks(void)
 {
     tasks_are_recorded(SPAWN);
+}
+
+/* Children of which each spawns as many as it has generations below it. */
+static int unfold_task(ek_worker *worker, const void *bytes, size_t size,
+                       void *context)
+{
+    int32_t below;
+    (void)context;
+    memcpy(&below, bytes, size);
+    tally(worker, -1);
+    tallies[ek_worker_here(worker)].spawned += below < GENERATIONS;
+    for (int32_t i = 0, next = below - 1; i < below; i++)
+        ek_spawn(worker, child, &next, sizeof next, 0);
+    if (below == 3)
+        job_nap(20);
+    return 0;
+}
+
+/* Trees, of which much is stolen: the number of nodes of each is sum k! / i!.
+ */
+static void trees(void)
+{
+    int64_t nodes = 1, row = 1;
+    int32_t below = GENERATIONS;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make(path);
+    child = job_register(tasks, "unfold", unfold_task, NULL);
+    for (int i = GENERATIONS; i > 0; i--)
+        nodes += row *= i;
+    CHECK_EQ_INT(ek_add_task(tasks, child, &below, sizeof below, NULL), EK_OK);
+    for (int k = 0; k < 2; k++) {
+        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_EQ_INT(report.tasks, nodes * job_size);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    }
+    ek_destroy(&tasks);
+    struct eki_record *record = job_rank == 0 ? open_record(2) : NULL;
+    for (int k = 0; record && k < 2; k++) {
+        struct eki_record_iteration iteration;
+        need(eki_record_load(record, k, &iteration) == EK_OK);
+        CHECK_EQ_INT(iteration.task_count, nodes * job_size);
+        CHECK_EQ_INT(check_families(&iteration, record->shape.workers),
+                     (nodes - 1) * job_size);
+        eki_record_unload(&iteration);
+    }
+    eki_record_close(&record);
+    if (job_rank == 0)
+        unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void failing_tasks(void)
@@ -672,6 +767,7 @@ int main(int argc, char **argv)
     JOB_RUN(skipped_tasks);
     JOB_RUN(discarded_tasks);
     JOB_RUN(spawned_tasks);
+    JOB_RUN(trees);
     JOB_RUN(kept_tasks);
     JOB_RUN(failing_tasks);
     JOB_RUN(costed_tasks);

@@ -2,6 +2,7 @@
 #include "recorded.h"
 
 #include "sizes.h"
+#include "spawned.h"
 #include "task/task.h"
 
 #include <stdlib.h>
@@ -15,8 +16,9 @@ struct reading {
     int count;
     struct eki_record_iteration iteration; /* one of them, sorted */
     int64_t loaded;                        /* its number; -1: none */
-    uint64_t *ids;                         /* [tasks], in order */
-    int *ran_on; /* [tasks] worker, when it first ran */
+    struct spawned spawned; /* of the loaded one, if it has families */
+    uint64_t *ids;          /* [tasks], in order */
+    int *ran_on;            /* [tasks] worker, when it first ran */
     int64_t tasks;
     struct sizes *sizes; /* NULL: none has data */
     int64_t total;       /* tasks of the first iteration, null ones, too */
@@ -26,30 +28,6 @@ static bool is_null(const struct eki_record_task *task)
 {
     return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
            task->duration_ns == 0;
-}
-
-/* Ids of other programs need not be unique. */
-static int compare_ids(const void *a, const void *b)
-{
-    const struct eki_record_task *first = a, *second = b;
-    if (first->id != second->id)
-        return first->id < second->id ? -1 : 1;
-    if (first->worker != second->worker)
-        return first->worker < second->worker ? -1 : 1;
-    return (first->duration_ns > second->duration_ns) -
-           (first->duration_ns < second->duration_ns);
-}
-
-/* Those of one worker often are sorted. */
-static void sort_tasks(struct eki_record_iteration *iteration)
-{
-    const struct eki_record_task *tasks = iteration->tasks;
-    bool is_sorted = true;
-    for (int64_t k = 1; k < iteration->task_count; k++)
-        is_sorted &= tasks[k - 1].id <= tasks[k].id;
-    if (!is_sorted)
-        qsort(iteration->tasks, (size_t)iteration->task_count,
-              sizeof *iteration->tasks, compare_ids);
 }
 
 static void drop_nulls(struct eki_record_iteration *iteration)
@@ -64,6 +42,7 @@ static void drop_nulls(struct eki_record_iteration *iteration)
 
 static void unload(struct reading *reading)
 {
+    spawned_free(&reading->spawned);
     if (reading->loaded >= 0)
         eki_record_unload(&reading->iteration);
     reading->loaded = -1;
@@ -84,9 +63,34 @@ static bool load(struct reading *reading, int64_t k, struct message *message)
         for (int i = 0; i < reading->record->shape.workers; i++)
             reading->total += iteration->workers[i].nulls;
     }
-    sort_tasks(iteration);
-    drop_nulls(iteration);
-    return true;
+    spawned_sort_ids(iteration);
+    if (iteration->family_count == 0) {
+        drop_nulls(iteration);
+        return true;
+    }
+    /* A task that takes no time may have children. */
+    if (reading->count > 1)
+        return message_set(message,
+                           "tasks of iteration %lld spawn others, which are "
+                           "new ones each time: --iteration takes one alone",
+                           (long long)k);
+    return spawned_sort(iteration, &reading->spawned) == EK_OK ||
+           message_set(message, "'%.300s': %s", reading->source->record,
+                       ek_error_message());
+}
+
+/* The tasks of the loaded iteration, of which some have spawned others. */
+static void take_spawned(struct reading *reading)
+{
+    const struct eki_record_task *tasks = reading->iteration.tasks;
+    size_t count = (size_t)reading->iteration.task_count;
+    reading->ids = allocate(count, sizeof *reading->ids);
+    reading->ran_on = allocate(count, sizeof *reading->ran_on);
+    for (size_t k = 0; k < count; k++) {
+        reading->ids[k] = tasks[k].id;
+        reading->ran_on[k] = tasks[k].worker;
+    }
+    reading->tasks = (int64_t)count;
 }
 
 /* Let the tasks of the loaded iteration join those that are known. */
@@ -219,7 +223,10 @@ static bool join_all(struct reading *reading, struct message *message)
     for (int i = 0; i < reading->count; i++) {
         if (!load(reading, reading->list[i], message))
             return false;
-        join(reading);
+        if (reading->spawned.first_child)
+            take_spawned(reading);
+        else
+            join(reading);
     }
     if (reading->tasks >= 1 && reading->tasks <= WORKLOAD_TASKS_MOST)
         return true;
@@ -243,6 +250,11 @@ static bool fill_all(struct reading *reading, struct workload *workload,
             return false;
         fill(reading, workload->base_s + (size_t)i * count);
     }
+    workload->seeds = workload->count;
+    if (reading->spawned.first_child)
+        workload->seeds = reading->spawned.seeds;
+    workload->spawned = reading->spawned;
+    reading->spawned = (struct spawned){0};
     return true;
 }
 
@@ -267,7 +279,7 @@ static bool take(struct reading *reading, struct workload *workload,
     workload->workers = reading->record->shape.workers;
     workload->ran_on = reading->ran_on;
     reading->ran_on = NULL;
-    if (reading->source->has_nulls)
+    if (reading->source->has_nulls && !reading->spawned.first_child)
         take_numbers(reading, workload);
     if (!fill_all(reading, workload, message))
         return false;

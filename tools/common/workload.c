@@ -116,7 +116,7 @@ static bool read_synthetic(const char *text, struct synthetic *synthetic)
 static void make_room(struct workload *workload, int64_t count)
 {
     size_t n = (size_t)count;
-    workload->count = count;
+    workload->count = workload->seeds = count;
     workload->iterations = 1;
     workload->base_s = allocate(n, sizeof *workload->base_s);
 }
@@ -307,6 +307,9 @@ bool workload_make(const struct workload_source *source,
             base_s[k] *= (float)source->scale;
         is_good = check_sum(workload, i, message);
     }
+    if (is_good && workload_spawns(workload))
+        workload->paths =
+            allocate((size_t)workload->count, sizeof *workload->paths);
     if (is_good && source->bytes)
         is_good = sizes_draw(source, workload, message);
     if (is_good)
@@ -321,6 +324,8 @@ void workload_free(struct workload *workload)
     free(workload->changed_s);
     free(workload->base_s);
     free(workload->drift);
+    free(workload->paths);
+    spawned_free(&workload->spawned);
     sizes_free(workload);
 }
 
@@ -361,4 +366,8 @@ void workload_step(struct workload *workload,
         workload->sum_s += workload->now_s[k];
         workload->longest_s = fmax(workload->longest_s, workload->now_s[k]);
     }
+    if (workload_spawns(workload))
+        workload->longest_s =
+            spawned_path(&workload->spawned, workload->now_s, workload->count,
+                         workload->paths, NULL);
 }

@@ -53,6 +53,22 @@ static void sleep_until(double deadline_s)
         ;
 }
 
+/* A task of a record ends: others may have what it spawned. */
+static int spawn_children(const struct emulation *emulation, ek_worker *worker,
+                          int64_t task)
+{
+    const struct workload *workload = emulation->run->workload;
+    if (!workload_spawns(workload))
+        return 0;
+    const int64_t *first = workload->spawned.first_child + task;
+    for (int64_t child = first[0]; child < first[1]; child++) {
+        if (ek_spawn(worker, emulation->job.function, &child, sizeof child,
+                     0) != EK_OK)
+            return 1;
+    }
+    return 0;
+}
+
 static int wait_task(struct emulation *emulation, ek_worker *worker,
                      int64_t task)
 {
@@ -66,7 +82,7 @@ static int wait_task(struct emulation *emulation, ek_worker *worker,
     /* relaxed: the end of the iteration comes before it is read. */
     atomic_fetch_add_explicit(&emulation->runs[task], 1, memory_order_relaxed);
     data_run(&emulation->data, worker, task);
-    return 0;
+    return spawn_children(emulation, worker, task);
 }
 
 static int run_task(ek_worker *worker, const void *payload, size_t bytes,

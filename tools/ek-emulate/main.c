@@ -73,7 +73,8 @@ static int run_round(const struct run *run, int round, struct row *rows,
         /* Without null tasks it would be another mode again; a range has no
          * data here. */
         if (mode->has_nulls &&
-            (run->workload->nulls == 0 || run->workload->input_bytes))
+            (run->workload->nulls == 0 || run->workload->input_bytes ||
+             workload_spawns(run->workload)))
             continue;
         exit_status =
             run_mode(run, mode, round, all + (ptrdiff_t)round * iterations,

@@ -10,8 +10,8 @@
 /* Each worker the same number of consecutive tasks, or one more. */
 static bool add_blocks(const struct place *place, add_fn *add, void *context)
 {
-    int64_t share = place->workload->count / place->workers;
-    int64_t rest = place->workload->count % place->workers;
+    int64_t share = place->workload->seeds / place->workers;
+    int64_t rest = place->workload->seeds % place->workers;
     for (int64_t i = 0; i <= share; i++) {
         for (int here = 0; here < place->workers_here; here++) {
             int64_t worker = place->first_worker + here;
@@ -32,7 +32,7 @@ static bool is_here(const struct place *place, int64_t worker)
 /* One task to each worker of the job in turn. */
 static bool add_dealt(const struct place *place, add_fn *add, void *context)
 {
-    for (int64_t k = 0; k < place->workload->count; k++) {
+    for (int64_t k = 0; k < place->workload->seeds; k++) {
         if (is_here(place, k % place->workers) && !add(k, context))
             return false;
     }
@@ -42,7 +42,7 @@ static bool add_dealt(const struct place *place, add_fn *add, void *context)
 /* The rank of the worker of the record; there they are dealt. */
 static bool add_recorded(const struct place *place, add_fn *add, void *context)
 {
-    for (int64_t k = 0; k < place->workload->count; k++) {
+    for (int64_t k = 0; k < place->workload->seeds; k++) {
         if (is_here(place, place->workload->ran_on[k] % place->workers) &&
             !add(k, context))
             return false;

@@ -234,10 +234,11 @@ void print_head(const struct run *run)
     if (arguments->shared.has_csv || arguments->shared.has_json)
         return;
     workload_step(run->workload, &arguments->shared.source, 0);
-    printf("%s, times %g: %" PRId64 " tasks, %.4g s, longest %.4g s; %" PRId64
+    printf("%s, times %g: %" PRId64 " tasks, %.4g s, longest %s%.4g s; %" PRId64
            " null\n%d workers on %d ranks and %d cores, start: %s\n",
            workload->name, arguments->shared.source.scale, workload->count,
-           workload->sum_s, workload->longest_s, workload->nulls,
+           workload->sum_s, workload_spawns(workload) ? "chain " : "",
+           workload->longest_s, workload->nulls,
            run->ranks * arguments->workers, run->ranks, run->cpus,
            run->start->words);
 }

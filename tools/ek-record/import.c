@@ -139,7 +139,8 @@ int tool_import(const struct tool_arguments *arguments)
 {
     struct importing importing = {.arguments = arguments,
                                   .raw = {.path = arguments->files[0]},
-                                  .ids = {.path = arguments->ids}};
+                                  .ids = {.path = arguments->ids},
+                                  .pack.version = EKI_RECORD_VERSION};
     if (!tool_is_other(arguments->files[0], arguments->files[1]))
         return EXIT_BAD_INPUT;
     importing.raw.file = tool_open_input(arguments->files[0]);

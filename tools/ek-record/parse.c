@@ -43,6 +43,7 @@ struct parse {
     int next_worker;
     struct eki_record_pack pack;
     struct eki_record_worker worker; /* open if next_worker > 0 */
+    uint64_t next_spawned;           /* least id that it may spawn next */
 };
 
 static ek_status EKI_PRINTF(2, 3)
@@ -87,7 +88,7 @@ static ek_status take_first(struct parse *parse)
     if (version < EKI_RECORD_VERSION_FIRST || version > EKI_RECORD_VERSION)
         return refuse(parse, "version %" PRIu64 "; allowed: %d ... %d", version,
                       EKI_RECORD_VERSION_FIRST, EKI_RECORD_VERSION);
-    parse->shape.version = (int)version;
+    parse->shape.version = parse->pack.version = (int)version;
     parse->stage = STAGE_NAME;
     return check_count(parse, 2);
 }
@@ -188,8 +189,8 @@ static ek_status take_data(struct parse *parse)
         (int)function == parse->data_function)
         return refuse(parse,
                       "data of %" PRIu64 " bytes of function %" PRIu64
-                      "; allowed in version %d, once behind its function",
-                      bytes, function, EKI_RECORD_VERSION);
+                      "; allowed from version %d on, once behind its function",
+                      bytes, function, EKI_RECORD_VERSION_DATA);
     parse->data_function = (int)function;
     return eki_record_write_data(parse->writer, (int)function, (int64_t)bytes);
 }
@@ -276,6 +277,8 @@ static ek_status take_worker(struct parse *parse)
     if (parse->next_worker > 0)
         eki_record_pack_end(&parse->pack, &parse->worker);
     EKI_TRY(read_counts(parse, &parse->worker));
+    parse->next_spawned = eki_id_first_spawned(parse->next_worker);
+    parse->worker.families = 0;
     parse->next_worker++;
     return eki_record_pack_begin(&parse->pack) ? EK_OK : no_memory(parse);
 }
@@ -303,8 +306,8 @@ static ek_status take_sizes(const struct parse *parse,
     if (!(task->flags & EKI_RECORD_SIZED))
         return check_count(parse, 5);
     if (!has_data(parse))
-        return refuse(parse, "a task with bytes; allowed in version %d",
-                      EKI_RECORD_VERSION);
+        return refuse(parse, "a task with bytes; allowed from version %d on",
+                      EKI_RECORD_VERSION_DATA);
     EKI_TRY(check_count(parse, 7));
     if (!tool_number(parse->words[5], UINT32_MAX, &input) ||
         !tool_number(parse->words[6], UINT32_MAX, &result))
@@ -338,9 +341,42 @@ static ek_status take_task(struct parse *parse)
     EKI_TRY(take_sizes(parse, &task));
     if (!parse->is_open || parse->next_worker == 0)
         return refuse(parse, "a task of no worker");
+    if (parse->worker.families > 0)
+        return refuse(parse, "a task behind what tasks have spawned");
     if (++parse->worker.count > parse->worker.executed - parse->worker.nulls)
         return refuse(parse, "more tasks than the worker has executed");
     return eki_record_pack_task(&parse->pack, &task) ? EK_OK : no_memory(parse);
+}
+
+static ek_status take_family(struct parse *parse)
+{
+    struct eki_record_family family;
+    int worker = parse->next_worker - 1;
+    uint64_t end = eki_id(worker, 0) + EKI_NUMBERS;
+    EKI_TRY(check_count(parse, 6));
+    EKI_TRY(number_after(parse, "spawned", 1, UINT64_MAX, &family.parent));
+    EKI_TRY(number_after(parse, "first", 3, UINT64_MAX, &family.first));
+    EKI_TRY(number_after(parse, "count", 5, EKI_NUMBERS, &family.count));
+    if (!parse->is_open || worker < 0)
+        return refuse(parse, "tasks that no worker has spawned");
+    if (parse->shape.version <= EKI_RECORD_VERSION_DATA)
+        return refuse(parse,
+                      "what a task has spawned; allowed from version %d on",
+                      EKI_RECORD_VERSION);
+    if (family.first < parse->next_spawned || family.first >= end ||
+        family.count < 1 || family.count > end - family.first ||
+        (family.parent >= family.first &&
+         family.parent - family.first < family.count))
+        return refuse(parse,
+                      "%" PRIu64 " tasks from %" PRIu64 " on, of task %" PRIu64
+                      "; allowed: ids %" PRIu64 " ... %" PRIu64
+                      ", one after another",
+                      family.count, family.first, family.parent,
+                      parse->next_spawned, end - 1);
+    parse->next_spawned = family.first + family.count;
+    parse->worker.families++;
+    return eki_record_pack_family(&parse->pack, &family) ? EK_OK
+                                                         : no_memory(parse);
 }
 
 static ek_status take_end(struct parse *parse)
@@ -369,6 +405,7 @@ static const struct {
              {"iteration", STAGE_RANKS, STAGE_ITERATIONS, take_iteration},
              {"worker", STAGE_ITERATIONS, STAGE_ITERATIONS, take_worker},
              {"task", STAGE_ITERATIONS, STAGE_ITERATIONS, take_task},
+             {"spawned", STAGE_ITERATIONS, STAGE_ITERATIONS, take_family},
              {"end", STAGE_RANKS, STAGE_ITERATIONS, take_end}};
 
 /* Cut LINE at each space; a function's name may have some. */

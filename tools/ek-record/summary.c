@@ -2,6 +2,7 @@
 /* What a record tells of each iteration, as a table. */
 #include "tool.h"
 
+#include "spawned.h"
 #include "verdicts.h"
 
 #include <inttypes.h>
@@ -27,12 +28,32 @@ static void add_workers(const struct eki_record *record,
         double work_ns = (double)worker->work_ns;
         summary->executed += worker->executed;
         summary->nulls += worker->nulls;
+        /* Up to version 2 they are those that are not listed. */
         summary->spawned += worker->executed - worker->nulls - worker->count;
         sum += work_ns;
         most = work_ns > most ? work_ns : most;
     }
     if (sum > 0)
         summary->imbalance = most * record->shape.workers / sum - 1;
+}
+
+/* Listed tasks that others have spawned: both in the order of their ids. */
+static void add_spawned(struct eki_record_iteration *iteration,
+                        struct summary *summary)
+{
+    const struct eki_record_family *families = iteration->families;
+    int64_t f = 0;
+    if (iteration->family_count == 0)
+        return;
+    spawned_sort_ids(iteration);
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        uint64_t id = iteration->tasks[k].id;
+        while (f < iteration->family_count &&
+               id >= families[f].first + families[f].count)
+            f++;
+        summary->spawned +=
+            f < iteration->family_count && id >= families[f].first;
+    }
 }
 
 static void add_tasks(const struct eki_record_iteration *iteration,
@@ -142,6 +163,39 @@ static void print_verdict_of(const struct extent *extent, int workers,
     verdict_print_tasks(prefix, seconds, count, workers);
 }
 
+/* What its tasks would reach together, on however many workers. */
+static ek_status print_spawned(struct eki_record_iteration *iteration)
+{
+    struct spawned spawned;
+    double sum_s = 0;
+    int generations;
+    if (iteration->family_count == 0)
+        return EK_OK;
+    spawned_sort_ids(iteration);
+    EKI_TRY(spawned_sort(iteration, &spawned));
+    int64_t count = iteration->task_count;
+    float *seconds = eki_alloc((size_t)count + 1, sizeof *seconds);
+    double *paths = eki_alloc((size_t)count + 1, sizeof *paths);
+    for (int64_t k = 0; seconds && k < count; k++) {
+        seconds[k] = (float)((double)iteration->tasks[k].duration_ns * 1e-9);
+        sum_s += (double)seconds[k];
+    }
+    if (seconds && paths) {
+        double path_s =
+            spawned_path(&spawned, seconds, count, paths, &generations);
+        printf("Iteration %" PRId64 ": %" PRId64 " of %" PRId64
+               " tasks were spawned, in %d generations; all take %.4g s, the "
+               "longest chain %.4g s: average parallelism %.4g\n",
+               iteration->head.iteration, count - spawned.seeds, count,
+               generations - 1, sum_s, path_s, share(sum_s, path_s));
+    }
+    bool has_memory = seconds && paths;
+    eki_free(seconds);
+    eki_free(paths);
+    spawned_free(&spawned);
+    return has_memory ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
+}
+
 /* Of the iteration whose longest task is the median one. */
 static ek_status print_verdict(struct eki_record *record,
                                struct extent *extents, int64_t count)
@@ -156,9 +210,12 @@ static ek_status print_verdict(struct eki_record *record,
     if (seconds)
         print_verdict_of(median, record->shape.workers, seconds,
                          take_durations(&iteration, seconds));
-    eki_record_unload(&iteration);
+    ek_status status = seconds ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
     eki_free(seconds);
-    return seconds ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
+    if (status == EK_OK)
+        status = print_spawned(&iteration);
+    eki_record_unload(&iteration);
+    return status;
 }
 
 static ek_status summarize(struct eki_record *record, int64_t k,
@@ -171,6 +228,7 @@ static ek_status summarize(struct eki_record *record, int64_t k,
     if (summary.bins) {
         add_workers(record, &iteration, &summary);
         add_tasks(&iteration, &summary);
+        add_spawned(&iteration, &summary);
         print_row(record, &iteration.head, &summary);
         *extent = (struct extent){k, (double)summary.max_ns * 1e-9,
                                   summary.total_ns * 1e-9};

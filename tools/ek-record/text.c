@@ -43,6 +43,12 @@ static void print_task(const struct eki_record_task *task)
     putchar('\n');
 }
 
+static void print_family(const struct eki_record_family *family)
+{
+    printf("spawned %" PRIu64 " first %" PRIu64 " count %" PRIu64 "\n",
+           family->parent, family->first, family->count);
+}
+
 static void print_iteration(const struct eki_record *record,
                             const struct eki_record_iteration *iteration)
 {
@@ -57,6 +63,8 @@ static void print_iteration(const struct eki_record *record,
         print_worker(i, worker);
         for (int64_t k = 0; k < worker->count; k++)
             print_task(&iteration->tasks[worker->first + k]);
+        for (int64_t k = 0; k < worker->families; k++)
+            print_family(&iteration->families[worker->first_family + k]);
     }
 }
 

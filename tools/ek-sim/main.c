@@ -63,7 +63,8 @@ static int run_compared(struct run *run, struct message *message)
     int count = 0;
     for (int i = 0; i < compared->count; i++) {
         if (!compared->modes[i].has_nulls ||
-            (null_count(run) > 0 && !run->workload->input_bytes))
+            (null_count(run) > 0 && !run->workload->input_bytes &&
+             !workload_spawns(run->workload)))
             modes[count++] = compared->modes[i];
     }
     int exit_status = EXIT_BAD_INPUT;
@@ -71,7 +72,9 @@ static int run_compared(struct run *run, struct message *message)
         exit_status = run_modes(run, modes, count, message);
     else
         message_set(message,
-                    run->workload->input_bytes
+                    workload_spawns(run->workload)
+                        ? "%s needs tasks that spawn none"
+                    : run->workload->input_bytes
                         ? "%s needs tasks without data: --bytes none"
                         : "%s needs null tasks: --nulls",
                     compared->modes[0].name);

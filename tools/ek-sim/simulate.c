@@ -68,7 +68,8 @@ void step_workload(const struct run *run, int iteration)
         longest = ns > longest ? ns : longest;
     }
     workload->sum_s = (double)sum * 1e-9;
-    workload->longest_s = (double)longest * 1e-9;
+    if (!workload_spawns(workload))
+        workload->longest_s = (double)longest * 1e-9;
 }
 
 double ideal_s(const struct run *run)
@@ -97,8 +98,8 @@ static int start_of(const struct simulation *simulation, int64_t k)
     case START_OWNER:
         return tiles_owner(simulation->tiles, k);
     default:
-        /* Worker w has the tasks from w * count / workers on. */
-        return (int)(((__int128)(k + 1) * workers - 1) / run->workload->count);
+        /* Worker w has the tasks from w * seeds / workers on. */
+        return (int)(((__int128)(k + 1) * workers - 1) / run->workload->seeds);
     }
 }
 
@@ -108,7 +109,7 @@ static bool reserve_tasks(struct simulation *simulation)
     const struct run *run = simulation->run;
     int64_t *counts = allocate((size_t)run->workers, sizeof *counts);
     bool is_good = true;
-    for (int64_t k = 0; k < run->workload->count; k++)
+    for (int64_t k = 0; k < run->workload->seeds; k++)
         counts[start_of(simulation, k)]++;
     for (int w = 0; is_good && w < run->workers; w++)
         is_good = eki_local_seeds_reserve(
@@ -136,7 +137,7 @@ static bool add_tasks(struct simulation *simulation)
         return true; /* ranges, whenever a rank enters */
     if (!reserve_tasks(simulation))
         return false;
-    for (int64_t k = 0; k < workload->count; k++) {
+    for (int64_t k = 0; k < workload->seeds; k++) {
         struct payload payload = {k, task_ns(workload, k)};
         int w = start_of(simulation, k);
         struct ek_worker *worker = simulation->sim->workers[w].worker;
@@ -286,14 +287,34 @@ static uint64_t run_unfolding(struct simulation *simulation,
     return EKI_SIM_ENDS_NOW;
 }
 
+/* A task of a record has ended: the worker has what it spawned. */
+static void spawn_children(struct simulation *simulation,
+                           struct eki_sim_worker *worker)
+{
+    const struct workload *workload = simulation->run->workload;
+    int64_t k = payload_of(worker->worker->batch.current).index;
+    const int64_t *first = workload->spawned.first_child + k;
+    for (int64_t child = first[0]; child < first[1]; child++) {
+        struct payload payload = {child, task_ns(workload, child)};
+        simulation->is_memory_out |= !eki_sim_spawn(
+            worker, data_has(simulation->run, child) ? DATA_FUNCTION : 0,
+            &payload, sizeof payload, 0);
+    }
+}
+
 static uint64_t run_task(void *context, struct eki_sim_worker *worker,
                          bool begins)
 {
     struct simulation *simulation = context;
     if (simulation->run->unfold)
         return run_unfolding(simulation, worker, begins);
-    if (!begins)
-        return go_on(simulation, worker);
+    if (!begins) {
+        uint64_t ns = go_on(simulation, worker);
+        if (ns == EKI_SIM_ENDS_NOW &&
+            workload_spawns(simulation->run->workload))
+            spawn_children(simulation, worker);
+        return ns;
+    }
     struct begun begun = worker->is_index ? begin_index(simulation, worker)
                                           : begin_task(simulation, worker);
     if (begun.ns < 0)
@@ -734,7 +755,9 @@ static ek_status open_sim(struct simulation *simulation,
                      word_value("data", arguments->data) == EK_DATA_FOLLOW},
         .is_sampled = run->is_sampled,
         .is_together = true,
-        .ahead_ns = run->unfold ? (uint64_t)arguments->ahead_ns : 0,
+        .ahead_ns = run->unfold || workload_spawns(run->workload)
+                        ? (uint64_t)arguments->ahead_ns
+                        : 0,
         .send_buffers = 16,
         .message_bytes = 65536};
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));

@@ -167,9 +167,14 @@ static void print_workload(const struct run *run)
 {
     const struct workload *workload = run->workload;
     step_workload(run, 0);
-    printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %.4g s\n",
+    printf("%s, times %g: %" PRId64 " tasks, %.5g s, longest %s%.4g s\n",
            run->name, run->source->scale, workload->count, workload->sum_s,
-           workload->longest_s);
+           workload_spawns(workload) ? "chain " : "", workload->longest_s);
+    if (workload_spawns(workload))
+        printf("%" PRId64
+               " of them are there at first, the others are spawned; "
+               "average parallelism %.4g\n",
+               workload->seeds, workload->sum_s / workload->longest_s);
     print_machine(run);
     printf("%.4g tasks a worker; ideal %.5g s, bound %.5g s; ",
            (double)workload->count / run->workers, ideal_s(run), bound_s(run));

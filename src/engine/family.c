@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tasks have spawned, for a record.  While one is written all calls that
+ * spawn take their slow way, which notes the child here, and what is spawned is
+ * flagged to be logged where it runs.  Else nothing of this costs anything.
+ */
+#include "engine/internal.h"
+#include "engine/spawn.h"
+
+enum {
+    FIRST_FAMILIES = 64
+};
+
+void eki_engine_trace(struct eki_engine *engine, bool is_traced)
+{
+    engine->is_traced = is_traced;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        struct ek_worker *worker = engine->workers[here];
+        worker->local.spawned_word =
+            eki_spawned_word(is_traced ? EKI_SLOT_TRACED : 0);
+        if (!is_traced)
+            eki_families_free(&worker->families);
+    }
+}
+
+void eki_families_free(struct eki_families *families)
+{
+    eki_free(families->list);
+    *families = (struct eki_families){0};
+}
+
+/* The first child of a task; false: no memory. */
+static bool add_family(struct eki_families *families, uint64_t parent,
+                       uint64_t child)
+{
+    if (families->count == families->room) {
+        int64_t room = families->room ? 2 * families->room : FIRST_FAMILIES;
+        struct eki_family *grown =
+            eki_realloc(families->list, (size_t)room, sizeof *grown);
+        if (!grown)
+            return false;
+        families->list = grown;
+        families->room = room;
+    }
+    families->list[families->count++] = (struct eki_family){parent, child, 1};
+    return true;
+}
+
+void eki_worker_note_child(struct ek_worker *worker)
+{
+    struct eki_families *families = &worker->families;
+    uint64_t parent = eki_worker_task_id(worker);
+    uint64_t child = worker->local.next_id - 1;
+    struct eki_family *last =
+        families->count > 0 ? &families->list[families->count - 1] : NULL;
+    /* Nobody but the task that runs takes numbers. */
+    if (last && last->parent == parent && last->first + last->count == child)
+        last->count++;
+    else if (!add_family(families, parent, child))
+        families->is_cut = true;
+}
