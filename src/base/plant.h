@@ -31,7 +31,8 @@
     X(KEPT_CACHE, "kept-cache")           \
     X(TWICE_UNPACKED, "twice-unpacked")   \
     X(RESULTS_LAST, "results-last")       \
-    X(STAGED_SHOWN, "staged-shown")
+    X(STAGED_SHOWN, "staged-shown")       \
+    X(HOLE_SHOWN, "hole-shown")
 
 enum eki_plant {
     EKI_PLANT_NONE,

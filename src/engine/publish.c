@@ -43,10 +43,13 @@ static bool may_publish(const struct eki_engine *engine,
     return true;
 }
 
-/* How many of the N oldest tasks may be published. */
-EKI_COLD static int64_t clip_held(struct eki_local *local, int64_t n)
+/* How many of the N oldest tasks may be published: some are held, or below a
+ * task that runs in its place. */
+EKI_COLD static int64_t clip(struct eki_local *local, int64_t n)
 {
-    eki_local_lift_held(local);
+    if (local->is_held)
+        eki_local_lift_held(local);
+    eki_local_pass_hole(local);
     int64_t most = eki_local_count_free(local);
     return n < most ? n : most;
 }
@@ -62,8 +65,8 @@ static int64_t fill(struct eki_local *local, struct eki_share *share,
     *slots = share->slots + (size_t)first * local->slot_bytes;
     if (n > room)
         n = room;
-    if (EKI_UNLIKELY(local->is_held))
-        n = clip_held(local, n);
+    if (EKI_UNLIKELY(local->is_held || local->running))
+        n = clip(local, n);
     if (n > 0)
         eki_local_publish(local, *slots, n);
     return n;
@@ -203,8 +206,7 @@ static bool republish(struct ek_worker *worker)
     } else {
         eki_local_published(local);
     }
-    int64_t spawned =
-        eki_local_slots(local, local->stack_bottom, local->stack_top);
+    int64_t spawned = eki_local_stacked(local);
     return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
 

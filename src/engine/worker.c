@@ -54,6 +54,7 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     int32_t n = worker->batch.count;
     if (n == 0)
         return;
+    eki_worker_leave(worker);
     /* Clocks of two threads that a worker had may differ by a little. */
     uint64_t elapsed = eki_ns_since(worker->batch.stamp, now);
     uint64_t task_ns = elapsed / (uint32_t)n;
@@ -155,8 +156,8 @@ void eki_worker_mark(struct ek_worker *worker, int code)
     struct eki_slot *slot = eki_worker_current(worker);
     worker->batch.marks = 0;
     worker->counts.nulls += (marks & (EKI_MARK_SKIP | EKI_MARK_DISCARD)) != 0;
-    /* The copy of a spawned task ends with it, and others may look at it. */
-    if (slot != worker->batch.scratch)
+    /* A spawned task ends here, and others may look at its copy. */
+    if (slot != worker->batch.scratch && !worker->local.running)
         mark_slot(worker, slot, marks);
     if (eki_is_stopped(worker->engine))
         worker->batch.budget = 0;

@@ -73,7 +73,8 @@ enum {
 
 /* The tasks that run between two readings of the clock. */
 struct eki_batch {
-    /* Task that runs; NULL: an index, or none.  Others may look (look.h). */
+    /* Task that runs, or scratch for one that runs in its place on the stack;
+     * NULL: an index, or none.  Others may look (look.h). */
     _Atomic(struct eki_slot *) current;
     unsigned char *seed; /* seed_top when the batch began */
     int64_t log;         /* log entries when the batch began */
@@ -83,13 +84,15 @@ struct eki_batch {
     int32_t size;        /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
     uint64_t stamp;      /* clock when the batch began */
     uint64_t task_ns;    /* what a task took lately, on average */
-    /* Of a task from the stack the header, of a spawned one all of it. */
+    /* Of a task from the stack the header, of a spawned one that does not run
+     * in its place all of it. */
     struct eki_slot *scratch;
     uint64_t cost_ns;
     bool restamp;      /* the step took time: read the clock again */
     bool wants_server; /* something is to be sent before the next batch */
     bool has_pinned;   /* tasks of the rank may be left that are pinned */
     bool is_pinned;    /* the one that runs is */
+    bool is_in_place;  /* spawned tasks run where they lie */
 };
 
 /* What others may steal; of a worker, or of a server. */
@@ -200,6 +203,8 @@ static inline uint64_t eki_worker_created(const struct ek_worker *worker)
 static inline struct eki_slot *
 eki_worker_current(const struct ek_worker *worker)
 {
+    if (worker->local.running)
+        return worker->local.running;
     /* relaxed: written by this thread. */
     return atomic_load_explicit(&worker->batch.current, memory_order_relaxed);
 }
@@ -248,11 +253,24 @@ static inline bool eki_worker_may_begin(struct ek_worker *worker,
  * where it runs; NULL: step. */
 struct eki_slot *eki_worker_take_logged(struct ek_worker *worker);
 
+/* The spawned task SLOT on top of the stack runs from a copy: its place is that
+ * of its first child. */
+static inline struct eki_slot *eki_worker_take_copy(struct ek_worker *worker,
+                                                    struct eki_slot *slot)
+{
+    struct eki_slot *scratch = worker->batch.scratch;
+    worker->local.stack_top = (unsigned char *)slot;
+    eki_slot_show_head(scratch, slot);
+    eki_slot_copy_payload(scratch, slot, worker->local.slot_bytes);
+    return scratch;
+}
+
 /*
- * The next task of the batch, or NULL: read the clock and step.  Long tasks,
- * and ranges, are batches of their own.
+ * The next task of the batch, but for spawned ones that run in their place, or
+ * NULL: read the clock and step.  Long tasks, and ranges, are batches of their
+ * own.
  */
-static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
+static inline struct eki_slot *eki_worker_take_away(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_batch *batch = &worker->batch;
@@ -261,20 +279,10 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
         return NULL;
     if (local->stack_top != local->stack_bottom) {
         slot = (struct eki_slot *)(local->stack_top - local->slot_bytes);
-        if (EKI_UNLIKELY(slot->flags & (EKI_SLOT_SEED | EKI_SLOT_TRACED))) {
-            slot = eki_worker_take_logged(worker);
-            if (!slot)
-                return NULL;
-        } else {
-            /* Spawned, so never measured.  It runs from a copy: its place is
-             * that of its first child. */
-            local->stack_top = (unsigned char *)slot;
-            struct eki_slot *scratch = batch->scratch;
-            uint32_t bytes = local->slot_bytes;
-            eki_slot_show_head(scratch, slot);
-            eki_slot_copy_payload(scratch, slot, bytes);
-            slot = scratch;
-        }
+        if (EKI_LIKELY(!(slot->flags & (EKI_SLOT_SEED | EKI_SLOT_TRACED))))
+            slot = eki_worker_take_copy(worker, slot);
+        else if ((slot = eki_worker_take_logged(worker)) == NULL)
+            return NULL;
     } else {
         if (EKI_UNLIKELY(local->seed_top == local->seed_base))
             return NULL;
@@ -287,6 +295,58 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
     batch->count++;
     /* release: pairs with the acquire in see_task(): the header. */
     atomic_store_explicit(&batch->current, slot, memory_order_release);
+    return slot;
+}
+
+/* The task on top of the stack, of slots of so many bytes, to run where it
+ * lies; NULL: none that may.  It is not counted, and eki_local_leave() ends it.
+ */
+static inline struct eki_slot *eki_worker_take_place(struct ek_worker *worker,
+                                                     struct eki_slot *scratch,
+                                                     uint32_t slot_bytes)
+{
+    struct eki_local *local = &worker->local;
+    if (local->stack_top == local->stack_bottom)
+        return NULL;
+    struct eki_slot *slot = (struct eki_slot *)(local->stack_top - slot_bytes);
+    if (EKI_UNLIKELY(slot->flags & (EKI_SLOT_SEED | EKI_SLOT_TRACED)))
+        return NULL;
+    eki_slot_show_head(scratch, slot);
+    local->running = slot;
+    return slot;
+}
+
+/* Others look at the header in scratch from now on. */
+static inline void eki_worker_show_scratch(struct ek_worker *worker)
+{
+    /* release: pairs with the acquire in see_task(): the header. */
+    atomic_store_explicit(&worker->batch.current, worker->batch.scratch,
+                          memory_order_release);
+}
+
+/* A task that runs in its place, if one does, has ended: at the latest when the
+ * next is taken, or the batch is closed. */
+static inline void eki_worker_leave(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    if (!local->running)
+        return;
+    eki_local_leave(local, local->running, local->slot_bytes);
+    local->running = NULL;
+}
+
+/* The next task of the batch, or NULL: read the clock and step. */
+static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
+{
+    struct eki_batch *batch = &worker->batch;
+    struct eki_slot *slot;
+    eki_worker_leave(worker);
+    if (!batch->is_in_place || batch->count >= batch->budget ||
+        (slot = eki_worker_take_place(worker, batch->scratch,
+                                      worker->local.slot_bytes)) == NULL)
+        return eki_worker_take_away(worker);
+    batch->count++;
+    eki_worker_show_scratch(worker);
     return slot;
 }
 

@@ -170,7 +170,7 @@ struct eki_sim_program {
     bool (*entered)(void *context, struct eki_sim_rank *rank);
     void (*fault)(void *context, struct eki_sim_rank *rank);
     /*
-     * Begin the task in worker->worker->batch.current (BEGINS), or go on with
+     * Begin the task eki_worker_current(worker->worker) (BEGINS), or go on with
      * it: spawn, mark, fail, poll.  Returns the time until the task wants to go
      * on, EKI_SIM_WAITS_FOR_TILES, or EKI_SIM_ENDS_NOW; then the worker's
      * `code` is what the task returns.  Where the worker's is_index is set,

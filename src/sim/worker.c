@@ -312,6 +312,7 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     } else if ((inner->batch.marks | (unsigned)worker->code) != 0) {
         eki_worker_mark(inner, worker->code);
     }
+    eki_worker_leave(inner);
     worker->code = 0;
     /* Its result. */
     if (EKI_UNLIKELY(sim->setup.has_data) && inner->batch.wants_server)

@@ -25,6 +25,7 @@ void eki_local_free(struct eki_local *local)
     free_slots(local->stack, local->stack_limit);
     free_slots(local->log, local->log_limit);
     free_slots(local->spare, local->spare_limit);
+    free_slots(local->left, local->left_limit);
     eki_local_init(local, local->slot_bytes);
 }
 
@@ -122,20 +123,38 @@ struct eki_slot *eki_local_seed_grow(struct eki_local *local)
     return eki_slot_at(slots, used, local->slot_bytes);
 }
 
-/* Move what is needed of the stack to the start of its memory. */
-static void stack_compact(struct eki_local *local)
+/* Move what is needed of the stack to the start of SLOTS. */
+static void move_stack(struct eki_local *local, unsigned char *slots)
 {
     int64_t kept = (local->published_stack + local->aside) * local->slot_bytes;
     unsigned char *needed = local->stack_bottom - kept;
+    unsigned char *hole = eki_local_hole(local);
     size_t bytes = (size_t)(local->stack_top - needed);
-    if (needed == local->stack)
+    if (needed == slots)
         return;
-    memmove(local->stack, needed, bytes);
+    memmove(slots, needed, bytes);
+    if (hole)
+        local->moved_hole = slots + (hole - needed);
     local->held_first -= needed - local->stack;
     local->held_end -= needed - local->stack;
-    local->stack_bottom = local->stack + kept;
-    local->stack_top = local->stack + bytes;
+    local->stack_bottom = slots + kept;
+    local->stack_top = slots + bytes;
     local->stack_mark = local->stack_limit;
+}
+
+/* Move the stack to an array of ROOM slots, and leave the one behind in which a
+ * task runs; false: no memory. */
+static bool leave_behind(struct eki_local *local, int64_t room)
+{
+    unsigned char *slots = resize(NULL, 0, room, local->slot_bytes);
+    if (!slots)
+        return false;
+    move_stack(local, slots);
+    local->left = local->stack;
+    local->left_limit = local->stack_limit;
+    local->stack = slots;
+    local->stack_mark = local->stack_limit = slots + room * local->slot_bytes;
+    return true;
 }
 
 bool eki_local_reserve(struct eki_local *local, int64_t n)
@@ -146,12 +165,17 @@ bool eki_local_reserve(struct eki_local *local, int64_t n)
         return true;
     int64_t dead = eki_local_slots(local, local->stack, local->stack_bottom) -
                    local->published_stack - local->aside;
-    if (dead >= room / 2 && used - dead + n <= room) {
-        stack_compact(local);
+    bool is_compact = dead >= room / 2 && used - dead + n <= room;
+    if (EKI_UNLIKELY(eki_local_runs_here(local)))
+        return leave_behind(local, is_compact ? room : 2 * room + n);
+    if (is_compact) {
+        move_stack(local, local->stack);
         return true;
     }
     int64_t bottom = local->stack_bottom - local->stack;
     int64_t top = local->stack_top - local->stack;
+    unsigned char *hole = eki_local_hole(local);
+    ptrdiff_t hole_at = hole ? hole - local->stack : 0;
     unsigned char *slots =
         grow(local->stack, &room, used + n, local->slot_bytes);
     if (!slots)
@@ -160,7 +184,22 @@ bool eki_local_reserve(struct eki_local *local, int64_t n)
     local->stack_bottom = slots + bottom;
     local->stack_top = slots + top;
     local->stack_mark = local->stack_limit = slots + room * local->slot_bytes;
+    if (hole)
+        local->moved_hole = slots + hole_at;
     return true;
+}
+
+void eki_local_fill_late(struct eki_local *local)
+{
+    unsigned char *hole = eki_local_hole(local);
+    if (hole) {
+        local->stack_top -= local->slot_bytes;
+        if (hole != local->stack_top)
+            eki_slot_copy(hole, local->stack_top, local->slot_bytes);
+    }
+    free_slots(local->left, local->left_limit);
+    local->left = local->left_limit = NULL;
+    local->moved_hole = NULL;
 }
 
 bool eki_local_log_reserve(struct eki_local *local, int64_t n)
@@ -265,8 +304,22 @@ void eki_local_lift_held(struct eki_local *local)
     local->held_end += above;
 }
 
+void eki_local_pass_hole(struct eki_local *local)
+{
+    unsigned char *hole = eki_local_hole(local);
+    if (!hole || hole != local->stack_bottom || local->aside != 0 ||
+        local->published_stack != 0 ||
+        local->stack_top == hole + local->slot_bytes)
+        return;
+    local->stack_bottom += local->slot_bytes;
+    local->moved_hole = NULL;
+}
+
 unsigned char *eki_local_free_top(const struct eki_local *local)
 {
+    unsigned char *hole = eki_local_hole(local);
+    if (hole && !EKI_PLANTED(HOLE_SHOWN))
+        return hole;
     return local->held_first != local->held_end
                ? local->stack + local->held_first
                : local->stack_top;
@@ -364,8 +417,26 @@ void eki_local_clear(struct eki_local *local)
     local->has_ranges = false;
     local->aside = local->gone = 0;
     local->has_hints = false;
+    local->running = NULL;
+    eki_local_fill_late(local);
     hold_none(local);
     eki_local_published(local);
+}
+
+/* Of the task that runs in place. */
+static const char *check_running(const struct eki_local *local)
+{
+    const unsigned char *hole = eki_local_hole(local);
+    if (hole && (hole < local->stack_bottom ||
+                 hole + local->slot_bytes > local->stack_top))
+        return "stack: bottom <= hole < top";
+    if (local->left && (!local->running || eki_local_runs_here(local)))
+        return "stack: nothing runs in the array that was left behind";
+    if (!local->left && local->moved_hole)
+        return "stack: a hole has moved, but not the stack";
+    if (local->running && local->is_held)
+        return "stack: a task runs in place, and others are held";
+    return NULL;
 }
 
 const char *eki_local_check(const struct eki_local *local)
@@ -388,5 +459,5 @@ const char *eki_local_check(const struct eki_local *local)
         return "stack: held tasks are published";
     if (local->held_seeds && local->held_seeds < local->seed_base)
         return "seeds: held tasks are published";
-    return NULL;
+    return check_running(local);
 }

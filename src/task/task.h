@@ -11,9 +11,17 @@
  * range that is not null for good is written there.  So after the iteration
  * seeds [base, count) and the log are what ran here.
  *
- * Invariants: seeds: base <= top <= count; stack: bottom <= top <= room.  While
- * a publication is open, the slots below base and bottom that belong to it are
- * intact, so that taking back only moves the two.
+ * A spawned task may run in its place on the stack, which then is a *hole*: no
+ * task waits there, and what the task spawns lies above.  When it ends, the top
+ * comes down to the hole, or the last child moves into it.  Until then nothing
+ * writes to where it runs: publishing stops below the hole, or, where that is
+ * the oldest slot, goes on above it, and a stack that must move leaves the
+ * array behind in which the task runs.
+ *
+ * Invariants: seeds: base <= top <= count; stack: bottom <= top <= room, and a
+ * hole lies between them.  While a publication is open, the slots below base
+ * and bottom that belong to it are intact, so that taking back only moves the
+ * two.
  */
 #ifndef EKI_TASK_H
 #define EKI_TASK_H
@@ -104,6 +112,8 @@ struct eki_slot {
 _Static_assert(sizeof(struct eki_slot) == 16, "layout of a slot");
 
 #define EKI_SLOT_HEADER 16
+/* Bytes of a slot, where options do not ask for others. */
+#define EKI_SLOT_USUAL 64
 
 struct eki_range {
     int64_t first, last;
@@ -383,6 +393,12 @@ struct eki_local {
     bool has_ranges; /* some of the seeds are ranges */
     bool keeps_discarded; /* in the log, too: it is recorded */
 
+    /* The spawned task that runs in place; NULL: none.  Its hole, where the
+     * stack has moved since it began, and the array that was left behind. */
+    struct eki_slot *running;
+    unsigned char *moved_hole;
+    unsigned char *left, *left_limit;
+
     /* Slots that stay here (eki_local_hold()). */
     bool is_held;
     ptrdiff_t held_first, held_end; /* bytes of the stack; equal: none */
@@ -412,10 +428,35 @@ static inline bool eki_local_is_empty(const struct eki_local *local)
            local->stack_top == local->stack_bottom;
 }
 
+/* Whether a task runs in this array of the stack. */
+static inline bool eki_local_runs_here(const struct eki_local *local)
+{
+    const unsigned char *slot = (const unsigned char *)local->running;
+    return slot && slot >= local->stack && slot < local->stack_limit;
+}
+
+/* The hole in the stack; NULL: there is none. */
+static inline unsigned char *eki_local_hole(const struct eki_local *local)
+{
+    unsigned char *slot = (unsigned char *)local->running;
+    if (EKI_LIKELY(!slot))
+        return NULL;
+    if (!eki_local_runs_here(local))
+        return local->moved_hole;
+    return slot >= local->stack_bottom ? slot : NULL;
+}
+
+/* Tasks that wait on the stack. */
+static inline int64_t eki_local_stacked(const struct eki_local *local)
+{
+    return eki_local_slots(local, local->stack_bottom, local->stack_top) -
+           (eki_local_hole(local) != NULL);
+}
+
 static inline int64_t eki_local_count(const struct eki_local *local)
 {
     return eki_local_slots(local, local->seed_base, local->seed_top) +
-           eki_local_slots(local, local->stack_bottom, local->stack_top);
+           eki_local_stacked(local);
 }
 
 /* Room for just N more seeds, outside of a phase; false: no memory. */
@@ -449,6 +490,28 @@ static inline struct eki_slot *eki_local_push(struct eki_local *local)
     return slot;
 }
 
+/* The hole that a task with children leaves, of which the stack has been
+ * published, or has moved. */
+void eki_local_fill_late(struct eki_local *local);
+
+/* The task that runs in its place, SLOT, has ended. */
+static inline void eki_local_leave(struct eki_local *local,
+                                   struct eki_slot *slot, uint32_t slot_bytes)
+{
+    unsigned char *place = (unsigned char *)slot, *top = local->stack_top;
+    if (EKI_LIKELY(top == place + slot_bytes)) {
+        local->stack_top = place;
+        return;
+    }
+    if (EKI_UNLIKELY(place < local->stack_bottom || place >= top)) {
+        eki_local_fill_late(local);
+        return;
+    }
+    top -= slot_bytes;
+    eki_slot_copy(place, top, slot_bytes);
+    local->stack_top = top;
+}
+
 /*
  * Seeds of so few bytes are restored into the spare array, faster than in
  * place: they stay in the caches (ek-bench tasks, restore 10000 and 100000).
@@ -478,7 +541,7 @@ static inline void eki_local_set_mark(struct eki_local *local, int slots)
 /* Start anew at the bottom of an empty stack. */
 static inline void eki_local_reset_stack(struct eki_local *local)
 {
-    if (local->stack_top == local->stack_bottom &&
+    if (local->stack_top == local->stack_bottom && !local->running &&
         local->stack_top != local->stack && local->aside == 0 &&
         local->published_stack == 0)
         local->stack_top = local->stack_bottom = local->stack;
@@ -494,13 +557,16 @@ void eki_local_let_go(struct eki_local *local);
 /* Move those of the stack to its top, so that others lie below; without memory
  * they stay. */
 void eki_local_lift_held(struct eki_local *local);
-/* Where those below them end, on the stack; and how many these are, with those
- * of the seeds. */
+/* Go past a hole that is the oldest slot of the stack, where children lie above
+ * it: it is not filled any more. */
+void eki_local_pass_hole(struct eki_local *local);
+/* Where those below held ones, or a hole, end on the stack; and how many these
+ * are, with those of the seeds. */
 unsigned char *eki_local_free_top(const struct eki_local *local);
 int64_t eki_local_count_free(const struct eki_local *local);
 
-/* Copy the N oldest tasks to TO (stack first, then the base of the seeds); none
- * is held. */
+/* Copy the N oldest tasks to TO (stack first, then the base of the seeds), no
+ * more than are free. */
 void eki_local_publish(struct eki_local *local, void *to, int64_t n);
 /* Take back the last REST tasks of the publication, which then is closed. */
 void eki_local_take_back(struct eki_local *local, int64_t rest);

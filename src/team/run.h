@@ -8,15 +8,40 @@
 
 #include "engine/engine.h"
 
-static inline void eki_run_slot(struct ek_worker *worker,
+/* Whether the task said something, or failed. */
+static inline bool eki_run_slot(struct ek_worker *worker,
                                 const struct eki_function *functions,
                                 const struct eki_slot *slot)
 {
     const struct eki_function *function = &functions[slot->function];
     int code =
         function->fn(worker, slot->payload, slot->bytes, function->context);
-    if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0))
-        eki_worker_mark(worker, code);
+    if (EKI_LIKELY((worker->batch.marks | (unsigned)code) == 0))
+        return false;
+    eki_worker_mark(worker, code);
+    return true;
+}
+
+/* Spawned tasks in their places, until something else is on top of the stack,
+ * or the batch is over. */
+static inline void eki_run_in_place(struct ek_worker *worker,
+                                    const struct eki_function *functions,
+                                    const uint32_t slot_bytes)
+{
+    struct eki_local *local = &worker->local;
+    struct eki_slot *scratch = worker->batch.scratch, *slot;
+    int32_t most = worker->batch.budget - worker->batch.count, left = most;
+    eki_worker_show_scratch(worker);
+    while (left > 0 && (slot = eki_worker_take_place(worker, scratch,
+                                                     slot_bytes)) != NULL) {
+        left--;
+        if (EKI_UNLIKELY(eki_run_slot(worker, functions, slot)) &&
+            worker->batch.budget == 0)
+            most -= left, left = 0;
+        eki_local_leave(local, slot, slot_bytes);
+    }
+    local->running = NULL;
+    worker->batch.count += most - left;
 }
 
 /* The tasks of a batch, one clock reading for all. */
@@ -24,9 +49,21 @@ static inline void eki_run_batch(struct ek_worker *worker)
 {
     /* It stays while a phase is open. */
     const struct eki_function *functions = worker->functions;
+    const struct eki_local *local = &worker->local;
     const struct eki_slot *slot;
-    while ((slot = eki_worker_take(worker)) != NULL)
+    for (;;) {
+        if (local->stack_top != local->stack_bottom &&
+            worker->batch.is_in_place) {
+            if (EKI_LIKELY(local->slot_bytes == EKI_SLOT_USUAL))
+                eki_run_in_place(worker, functions, EKI_SLOT_USUAL);
+            else
+                eki_run_in_place(worker, functions, local->slot_bytes);
+        }
+        slot = eki_worker_take_away(worker);
+        if (!slot)
+            return;
         eki_run_slot(worker, functions, slot);
+    }
 }
 
 /* The indices of a piece; only remaining ones read the clock. */

@@ -113,7 +113,7 @@ static bool change_running(struct explore *explore)
     const struct eki_sim_worker *worker = explore->worker;
     if (!worker || worker->state != EKI_SIM_RUNS || worker->is_index)
         return false;
-    worker->worker->batch.current->payload[0] ^= 1;
+    eki_worker_current(worker->worker)->payload[0] ^= 1;
     return true;
 }
 

@@ -151,7 +151,7 @@ static void begin(struct explore *explore, struct eki_sim_worker *worker)
         actor->key = worker->index;
         id = inner->piece.id + (uint64_t)worker->index;
     } else {
-        const struct eki_slot *slot = inner->batch.current;
+        const struct eki_slot *slot = eki_worker_current(inner);
         ledger_compare(&explore->ledger, slot);
         memcpy(actor->copy, slot->payload,
                slot->bytes < EXPLORE_PAYLOAD ? slot->bytes : EXPLORE_PAYLOAD);
@@ -287,7 +287,7 @@ static bool is_good(const struct eki_sim_worker *worker)
 static void end(struct explore *explore, struct eki_sim_worker *worker)
 {
     const struct explore_actor *actor = explore_actor(explore, worker);
-    const struct eki_slot *slot = worker->worker->batch.current;
+    const struct eki_slot *slot = eki_worker_current(worker->worker);
     if (!worker->is_index &&
         memcmp(slot->payload, actor->copy,
                slot->bytes < EXPLORE_PAYLOAD ? slot->bytes : EXPLORE_PAYLOAD) !=

@@ -194,6 +194,9 @@ struct model {
     int64_t discarded;
     uint64_t next;
     bool is_over; /* cancelled: nothing runs or is published any more */
+    const struct eki_slot *running; /* in its place; NULL: none */
+    uint64_t running_id;
+    int64_t hole; /* tasks below its place; -1: gone past */
 };
 
 static uint64_t below(struct model *model, int64_t n)
@@ -210,14 +213,49 @@ static void model_push(struct model *model)
     list_push(&model->stack, id);
 }
 
+/* The task that runs in its place ends; its last child moves there. */
+static void model_leave(struct model *model)
+{
+    struct eki_local *local = &model->local;
+    struct list *stack = &model->stack;
+    if (!model->running)
+        return;
+    eki_local_leave(local, local->running, local->slot_bytes);
+    local->running = NULL;
+    model->running = NULL;
+    if (model->hole < 0 || model->hole == stack->count)
+        return;
+    uint64_t id = list_pop(stack), *place = stack->ids + model->hole;
+    memmove(place + 1, place,
+            (size_t)(stack->count - model->hole) * sizeof *place);
+    *place = id;
+    stack->count++;
+}
+
+/* The newest of the stack begins to run in its place. */
+static void model_run_in_place(struct model *model)
+{
+    struct eki_local *local = &model->local;
+    local->running = (struct eki_slot *)(local->stack_top - local->slot_bytes);
+    model->running = local->running;
+    model->running_id = list_pop(&model->stack);
+    model->hole = model->stack.count;
+}
+
 /* What eki_worker_take() does; then the task runs. */
 static void model_take(struct model *model)
 {
+    model_leave(model);
     struct eki_local *local = &model->local;
     bool is_stack = model->stack.count > 0;
     bool discards = below(model, 5) == 0;
     if (model->is_over || (!is_stack && model->seeds.count == 0))
         return;
+    if (is_stack && model->stack.ids[model->stack.count - 1] & NOT_KEPT &&
+        below(model, 3) > 0) {
+        model_run_in_place(model);
+        return;
+    }
     struct eki_slot *slot;
     if (is_stack) {
         slot = (struct eki_slot *)(local->stack_top - local->slot_bytes);
@@ -247,13 +285,23 @@ static void model_publish(struct model *model)
 {
     struct eki_local *local = &model->local;
     unsigned char to[16 * 400];
-    int64_t most = model->stack.count + model->seeds.count;
+    if (model->is_over || model->published.count > 0)
+        return;
+    eki_local_pass_hole(local);
+    if (model->hole == 0 && model->stack.count > 0)
+        model->hole = -1;
+    bool has_hole = model->running && model->hole >= 0;
+    int64_t stacked = has_hole ? model->hole : model->stack.count;
+    int64_t most = stacked + model->seeds.count;
+    CHECK_EQ_INT(eki_local_count_free(local), most);
     most = most < 16 ? most : 16;
-    if (model->is_over || model->published.count > 0 || most == 0)
+    if (most == 0)
         return;
     int64_t n = 1 + (int64_t)below(model, most);
     eki_local_publish(local, to, n);
-    int64_t spawned = n < model->stack.count ? n : model->stack.count;
+    int64_t spawned = n < stacked ? n : stacked;
+    if (has_hole)
+        model->hole -= spawned;
     model->from_stack = spawned;
     model->claimed = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -291,6 +339,8 @@ static void model_close(struct model *model)
         if (claimed < spawned)
             list_put_below(&model->stack, published->ids + claimed,
                            spawned - claimed);
+        if (claimed < spawned && model->hole >= 0)
+            model->hole += spawned - claimed;
     }
     published->count = model->claimed = 0;
 }
@@ -301,6 +351,7 @@ static void model_cancel(struct model *model)
     int64_t n = model->seeds.count + model->stack.count;
     if (below(model, 20) != 0)
         return;
+    model_leave(model);
     model_close(model);
     n = model->seeds.count + model->stack.count;
     CHECK_EQ_INT(eki_local_cancel(&model->local), n);
@@ -319,12 +370,12 @@ static void model_compare(struct model *model)
     const struct eki_local *local = &model->local;
     const char *wrong = eki_local_check(local);
     int64_t seeds = seed_count(local);
-    int64_t stacked =
-        eki_local_slots(local, local->stack_bottom, local->stack_top);
+    int64_t stacked = eki_local_stacked(local);
+    int64_t hole = model->running ? model->hole : -1;
     CHECK_EQ_TEXT(wrong ? wrong : "", "");
     CHECK_EQ_INT(eki_local_count(local),
                  model->seeds.count + model->stack.count);
-    CHECK((model->seeds.count + model->stack.count == 0) ==
+    CHECK((model->seeds.count + model->stack.count == 0 && hole < 0) ==
           eki_local_is_empty(local));
     if (!CHECK_EQ_INT(seeds, model->seeds.count) ||
         !CHECK_EQ_INT(stacked, model->stack.count))
@@ -332,8 +383,14 @@ static void model_compare(struct model *model)
     for (int64_t i = 0; i < seeds; i++)
         CHECK_EQ_INT(seed_at(local, i)->id, model->seeds.ids[i]);
     for (int64_t i = 0; i < stacked; i++)
-        CHECK_EQ_INT(eki_slot_at(local->stack_bottom, i, local->slot_bytes)->id,
+        CHECK_EQ_INT(eki_slot_at(local->stack_bottom,
+                                 i + (hole >= 0 && i >= hole),
+                                 local->slot_bytes)
+                         ->id,
                      model->stack.ids[i]);
+    /* What runs stays as it is, where it is. */
+    CHECK(!model->running || (model->running->id == model->running_id &&
+                              is_whole(model->running, local->slot_bytes)));
 }
 
 static void model_op(struct model *model)
@@ -341,7 +398,8 @@ static void model_op(struct model *model)
     switch (below(model, 8)) {
     case 0:
     case 1:
-        model_push(model);
+        for (int64_t n = below(model, 50) == 0 ? 40 : 1; n > 0; n--)
+            model_push(model);
         break;
     case 2:
     case 3:
@@ -458,6 +516,7 @@ static void model_restore(struct model *model)
     model_close(model);
     while (model->stack.count + model->seeds.count > 0 && !model->is_over)
         model_take(model);
+    model_leave(model);
     if (model->is_over)
         eki_local_cancel(&model->local);
     while (model->stack.count > 0) {

@@ -202,7 +202,7 @@ static struct begun begin_index(struct simulation *simulation,
 static struct begun begin_task(struct simulation *simulation,
                                const struct eki_sim_worker *worker)
 {
-    struct payload payload = payload_of(worker->worker->batch.current);
+    struct payload payload = payload_of(eki_worker_current(worker->worker));
     return (struct begun){
         payload.index, (double)payload_ns(simulation->run->workload, &payload)};
 }
@@ -292,7 +292,7 @@ static void spawn_children(struct simulation *simulation,
                            struct eki_sim_worker *worker)
 {
     const struct workload *workload = simulation->run->workload;
-    int64_t k = payload_of(worker->worker->batch.current).index;
+    int64_t k = payload_of(eki_worker_current(worker->worker)).index;
     const int64_t *first = workload->spawned.first_child + k;
     for (int64_t child = first[0]; child < first[1]; child++) {
         struct payload payload = {child, task_ns(workload, child)};
