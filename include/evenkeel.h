@@ -471,6 +471,30 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
                              const ek_hint *hint);
 
 /**
+ * Add many seeds of one function, all or none.
+ *
+ * As @p n calls of ek_add_task() without hint: dealt and numbered alike.
+ *
+ * @param[in] n         0 and more.
+ * @param[in] payloads  Payload i begins i x @p stride bytes behind it; copied.
+ *                      May be NULL if @p bytes is 0.
+ * @param[in] bytes     Of each payload; at most options.payload_bytes.
+ * @param[in] stride    At least @p bytes.
+ *
+ * @retval EK_ERR_ARG    Unknown function, payloads too large or NULL, a short
+ *                       stride, or @p n out of range.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * @retval EK_ERR_NOMEM  None was added.
+ *
+ * Call:    Local.
+ * Threads: Any, several at once.
+ * Cost:    A copy for each task, and the slots of ek_add_task().
+ */
+EK_API ek_status ek_add_tasks(ek_collection *tasks, ek_function function,
+                              int64_t n, const void *payloads, size_t bytes,
+                              size_t stride);
+
+/**
  * Add the tasks whose payload is an int64_t index, first ... last - 1.
  *
  * The range takes O(1) memory; the workers of the rank are dealt equal parts

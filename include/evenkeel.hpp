@@ -318,6 +318,14 @@ class collection
                           &hint));
     }
 
+    /** @p n seeds, all or none. */
+    template <class Payload>
+    void add(function<Payload> which, const Payload *payloads, std::int64_t n)
+    {
+        alone(ek_add_tasks(handle_, which.number(), n, payloads,
+                           sizeof *payloads, sizeof *payloads));
+    }
+
     /** Tasks with the payloads first ... last - 1. */
     void add_range(function<std::int64_t> which, std::int64_t first,
                    std::int64_t last)

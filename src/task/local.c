@@ -110,17 +110,24 @@ bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from)
     return true;
 }
 
-struct eki_slot *eki_local_seed_grow(struct eki_local *local)
+bool eki_local_seeds_room(struct eki_local *local, int64_t n)
 {
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
     int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
     int64_t room = eki_local_slots(local, local->seeds, local->seed_limit);
+    if (n <= room - used)
+        return true;
     unsigned char *slots =
-        grow(local->seeds, &room, used + 1, local->slot_bytes);
+        grow(local->seeds, &room, used + n, local->slot_bytes);
     if (!slots)
-        return NULL;
-    place_seeds(local, slots, base, used + 1, room);
-    return eki_slot_at(slots, used, local->slot_bytes);
+        return false;
+    place_seeds(local, slots, base, used, room);
+    return true;
+}
+
+struct eki_slot *eki_local_seed_grow(struct eki_local *local)
+{
+    return eki_local_seeds_room(local, 1) ? eki_local_add_seed(local) : NULL;
 }
 
 /* Move what is needed of the stack to the start of SLOTS. */

@@ -461,6 +461,8 @@ static inline int64_t eki_local_count(const struct eki_local *local)
 
 /* Room for just N more seeds, outside of a phase; false: no memory. */
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n);
+/* Room for N more of many, likewise; arrays double. */
+bool eki_local_seeds_room(struct eki_local *local, int64_t n);
 /* Move all seeds of FROM, where nothing runs, on top of those of LOCAL, outside
  * of a phase; false: no memory, and nothing has moved. */
 bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from);

@@ -40,6 +40,8 @@ struct task_case {
     ek_collection *tasks;
     ek_function function, parent, leaf;
     int64_t iteration;
+    bool adds_many;           /* by ek_add_tasks() */
+    struct payload *payloads; /* [n] for that */
     double durations[DURATIONS];
     unsigned char is_wanted[DURATIONS];
 };
@@ -224,6 +226,11 @@ static void open_collection(struct task_case *c)
 static void add_seeds(struct task_case *c)
 {
     struct payload payload = {0};
+    if (c->adds_many) {
+        bench_check(ek_add_tasks(c->tasks, c->function, c->n, c->payloads,
+                                 sizeof *c->payloads, sizeof *c->payloads));
+        return;
+    }
     for (int64_t i = 0; i < c->n; i++) {
         payload.number = i;
         bench_check(
@@ -362,6 +369,11 @@ static const struct task_case cases[] = {
      .body = empty,
      .target_ratio = 6},
     {.name = "seed: add", .run = run_added, .body = empty},
+    {.name = "seeds: add, run, log",
+     .run = run_seeds,
+     .body = empty,
+     .adds_many = true},
+    {.name = "seeds: add", .run = run_added, .body = empty, .adds_many = true},
     {.name = "seed: run, log", .run = run_again, .body = empty},
     {.name = "restore 1000",
      .run = run_restore,
@@ -419,6 +431,17 @@ static void fill_durations(struct task_case *c)
     }
 }
 
+/* The payloads of all seeds in a row. */
+static struct payload *make_payloads(int64_t n)
+{
+    struct payload *payloads = malloc((size_t)n * sizeof *payloads);
+    if (!payloads)
+        bench_check(EK_ERR_NOMEM);
+    for (int64_t i = 0; i < n; i++)
+        payloads[i] = (struct payload){.number = i};
+    return payloads;
+}
+
 static struct task_case *open_case(const struct bench *bench, int number)
 {
     struct task_case *c = malloc(sizeof *c);
@@ -429,6 +452,8 @@ static struct task_case *open_case(const struct bench *bench, int number)
     memset(c->is_wanted, 0, sizeof c->is_wanted);
     if (c->n == 0)
         c->n = c->run == run_range ? RANGE_FACTOR * bench->tasks : bench->tasks;
+    if (c->adds_many)
+        c->payloads = make_payloads(c->n);
     c->bench = bench;
     open_collection(c);
     return c;
@@ -437,6 +462,7 @@ static struct task_case *open_case(const struct bench *bench, int number)
 static void close_case(struct task_case *c)
 {
     ek_destroy(&c->tasks);
+    free(c->payloads);
     free(c);
 }
 
