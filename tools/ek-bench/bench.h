@@ -30,6 +30,7 @@ struct bench {
     bool json;
     int repetitions;
     int64_t tasks;
+    int length_us; /* of the tasks of loops; 0: of 1, 10 and 100 */
     ek_deque_kind deque;
     const char *record; /* file with the tasks of balance, or NULL */
     int workers;        /* that share them, or of each rank of collections; 0:

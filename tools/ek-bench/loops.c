@@ -18,7 +18,7 @@
 
 enum {
     LENGTHS = 3,
-    WAYS = 8,
+    WAYS = 9,
     WORKERS = 2,
     CHUNK = 16,
     LATER = 2,            /* iterations from the second on */
@@ -38,8 +38,9 @@ struct place {
     MPI_Comm comm;
     int rank, size;
     int64_t n;
-    int32_t *steps; /* [n] of each task */
-    int64_t half;   /* the tasks before it have half of them */
+    int32_t *steps;   /* [n] of each task */
+    int64_t *indices; /* [n] 0 ... n - 1, the seeds' payloads */
+    int64_t half;     /* the tasks before it have half of them */
     struct bench_window window;
     ek_collection *tasks;
     ek_function function;
@@ -160,24 +161,45 @@ static int run_index(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* The indices that this rank adds: its share, whatever they cost. */
-static void add_share(struct place *place, const struct way *way, bool is_range)
+/* The first index of a rank's share, which are as many whatever they cost. */
+static int64_t share(const struct place *place, int rank)
 {
-    int64_t first = place->n * place->rank / place->size;
-    int64_t last = place->n * (place->rank + 1) / place->size;
+    return place->n * rank / place->size;
+}
+
+static void clear(struct place *place, const struct way *way)
+{
     bench_check(ek_clear(place->tasks));
     bench_check(ek_set(place->tasks, "steal", way->steal));
-    if (is_range)
-        bench_check(ek_add_range(place->tasks, place->function, first, last));
-    for (int64_t i = first; !is_range && i < last; i++)
-        bench_check(
-            ek_add_task(place->tasks, place->function, &i, sizeof i, NULL));
+}
+
+static void add_seeds(struct place *place)
+{
+    int64_t first = share(place, place->rank);
+    int64_t last = share(place, place->rank + 1);
+    bench_check(ek_add_tasks(place->tasks, place->function, last - first,
+                             place->indices + first, sizeof *place->indices,
+                             sizeof *place->indices));
+}
+
+static void run_added(struct place *place, int64_t chunk)
+{
+    add_seeds(place);
+    run_process(place, chunk);
 }
 
 static struct cost measure_seeds(struct place *place, const struct way *way)
 {
-    add_share(place, way, false);
+    clear(place, way);
+    add_seeds(place);
     return measure(place, run_process, 1);
+}
+
+/* What it takes to add them included, which the others do not need. */
+static struct cost measure_added(struct place *place, const struct way *way)
+{
+    clear(place, way);
+    return measure(place, run_added, 1);
 }
 
 /* The same seeds again, their restore included. */
@@ -195,7 +217,10 @@ static struct cost measure_later(struct place *place, const struct way *way)
 
 static struct cost measure_range(struct place *place, const struct way *way)
 {
-    add_share(place, way, true);
+    clear(place, way);
+    bench_check(ek_add_range(place->tasks, place->function,
+                             share(place, place->rank),
+                             share(place, place->rank + 1)));
     return measure(place, run_process, 1);
 }
 
@@ -207,6 +232,7 @@ static const struct way thread_ways[] = {
 #ifdef BENCH_HAS_TBB
     {"TBB", measure_other, run_tbb, 1, NULL},
 #endif
+    {"seeds, added", measure_added, NULL, 1, "random"},
     {"seeds, first", measure_seeds, NULL, 1, "random"},
     {"seeds, later", measure_later, NULL, 1, "random"},
     {"a range", measure_range, NULL, 1, "random"},
@@ -216,6 +242,7 @@ static const struct way thread_ways[] = {
 static const struct way rank_ways[] = {
     {"MPI", measure_other, run_window, 1, NULL},
     {"MPI, 16", measure_other, run_window, CHUNK, NULL},
+    {"seeds, added", measure_added, NULL, 1, "random"},
     {"seeds, first", measure_seeds, NULL, 1, "random"},
     {"seeds, later", measure_later, NULL, 1, "random"},
     {"a range", measure_range, NULL, 1, "random"},
@@ -231,7 +258,9 @@ static void draw_tasks(struct place *place, int64_t n, int us)
     MPI_Bcast(&mean, 1, MPI_DOUBLE, 0, place->comm);
     place->n = n;
     place->steps = allocate(n, sizeof *place->steps);
+    place->indices = allocate(n, sizeof *place->indices);
     for (int64_t i = 0; i < n; i++) {
+        place->indices[i] = i;
         double u = bench_uniform(&state), v = bench_uniform(&state);
         double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
         double steps = mean * exp(sigma * normal - sigma * sigma / 2);
@@ -252,12 +281,12 @@ static void make_rows(const struct place *place, int us, const struct way *ways,
                               place->name, us, ways[w].name, i ? ", CPU" : "");
 }
 
-static void run_length(const struct bench *bench, struct place *place, int us,
-                       const struct way *ways, int count)
+static void run_length(const struct bench *bench, struct place *place,
+                       int64_t n, int us, const struct way *ways, int count)
 {
     struct bench_row *rows[WAYS][2];
     int rounds = (bench->repetitions + REPETITIONS_LESS - 1) / REPETITIONS_LESS;
-    draw_tasks(place, 10 * bench->tasks / us, us);
+    draw_tasks(place, n, us);
     make_rows(place, us, ways, count, rows);
     for (int round = 0; round < rounds; round++) {
         struct cost base = halves.measure(place, &halves);
@@ -267,6 +296,7 @@ static void run_length(const struct bench *bench, struct place *place, int us,
             bench_row_add(rows[w][1], cost.processor, base.processor);
         }
     }
+    free(place->indices);
     free(place->steps);
     bench_table_print(bench);
 }
@@ -279,8 +309,11 @@ static void run_place(const struct bench *bench, struct place *place,
     bench_check(ek_create(place->comm, &options, &place->tasks));
     bench_check(
         ek_register(place->tasks, "task", run_index, place, &place->function));
-    for (int l = 0; l < LENGTHS; l++)
-        run_length(bench, place, lengths_us[l], ways, count);
+    for (int l = 0; l < LENGTHS && bench->length_us == 0; l++)
+        run_length(bench, place, 10 * bench->tasks / lengths_us[l],
+                   lengths_us[l], ways, count);
+    if (bench->length_us != 0)
+        run_length(bench, place, bench->tasks, bench->length_us, ways, count);
     ek_destroy(&place->tasks);
 }
 

@@ -67,6 +67,8 @@ static const struct option options[] = {
      .help = "1 ... 1000, interleaved (30)"},
     {"--tasks", "N", AT(bench.tasks), OPTION_LONG(1000, 10000000),
      .help = "1000 ... 10000000 per repetition (100000)"},
+    {"--length", "US", AT(bench.length_us), OPTION_INTEGER(1, 1000),
+     .help = "loops: of --tasks tasks of so many us alone (1, 10 and 100)"},
     {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
      .help = "atomic or locked (atomic)"},
     {"--record", "FILE", AT(bench.record), OPTION_TEXT,
