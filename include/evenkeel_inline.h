@@ -5,10 +5,10 @@
  *
  * Include it wherever tasks spawn; nothing else changes.  Each of these names
  * is then a macro as well, as the C standard allows its own library: the macro
- * does what is usual on the spot, and calls the function for all else.
- * (ek_spawn)(
- * ...) and &ek_spawn are the function.  With a compiler other than GCC, Clang
- * and their kin, and on big-endian machines, this header defines nothing.
+ * does what is usual on the spot, and calls the function for all else.  The
+ * function itself is a name in parentheses, or its address.  With a compiler
+ * other than GCC, Clang and their kin, and on big-endian machines, this header
+ * defines nothing.
  *
  * The function it calls finds what is wrong with the arguments, makes room,
  * shows tasks to thieves, and is the only one that is used where options.check
