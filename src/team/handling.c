@@ -123,14 +123,22 @@ static bool measure(struct eki_engine *engine, enum kind kind,
     return true;
 }
 
-/* N tasks take N t + B b in B batches, and N t + N b in N. */
+/* Where more than one in so many tasks was a batch of its own, the two are not
+ * told apart. */
+#define APART 2
+
+/* N tasks take N t + B b in B batches, and N t + N b in N.  Of a machine so
+ * slow that hardly two of them are a batch, all is said to be of the batch:
+ * that is not too much for any task. */
 static struct eki_handling handling_of(const struct measured *measured)
 {
     double batched_ns = measured[BATCHED].work_ns / TASKS;
     double single_ns = measured[SINGLE].work_ns / TASKS;
     double share = (double)measured[BATCHED].batches / TASKS;
-    double batch_ns = (single_ns - batched_ns) / (1 - share);
-    double task_ns = single_ns - batch_ns;
+    double batch_ns = APART * share > 1
+                          ? (single_ns < batched_ns ? single_ns : batched_ns)
+                          : (single_ns - batched_ns) / (1 - share);
+    double task_ns = APART * share > 1 ? 0 : single_ns - batch_ns;
     return (struct eki_handling){.task_ns = task_ns > 0 ? task_ns : 0,
                                  .batch_ns = batch_ns > 0 ? batch_ns : 0,
                                  .index_ns = measured[INDICES].work_ns / TASKS,
