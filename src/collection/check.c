@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void eki_collection_check_level(const ek_collection *tasks)
 {
@@ -23,18 +25,26 @@ void eki_collection_check_level(const ek_collection *tasks)
             tasks->topology->workers_here);
 }
 
+/* Whether anything lies at an address; the kernel knows at once. */
+static bool is_mapped(uint64_t address)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return msync((void *)(uintptr_t)(address / page * page), page, MS_ASYNC) ==
+           0;
+}
+
 /* Whether an address is of memory that this process writes to. */
 static bool is_own_memory(uint64_t address)
 {
     enum {
-        LOOKS = 1000 /* per process: each takes some 0.1 ms */
+        LOOKS = 1000 /* per process: each takes 0.1 ms, or some */
     };
     static _Atomic int looks;
     bool is_found = false;
     char line[512];
     uint64_t first, last;
     /* No number of a small count, and what a program may address. */
-    if (address < 1 << 22 || address >> 47 != 0 ||
+    if (address < 1 << 22 || address >> 47 != 0 || !is_mapped(address) ||
         /* relaxed: a limit, no more. */
         atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed) >= LOOKS)
         return false;
@@ -53,11 +63,13 @@ void eki_collection_check_payload(const ek_collection *tasks, const char *call,
                                   size_t bytes)
 {
     struct eki_function *told = &tasks->engine->functions[function];
+    /* relaxed, both: said once. */
+    if (atomic_load_explicit(&told->has_pointer, memory_order_relaxed))
+        return;
     for (size_t at = 0; payload && at + sizeof(uint64_t) <= bytes;
          at += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, (const char *)payload + at, sizeof word);
-        /* relaxed: said once. */
         if (!is_own_memory(word) ||
             atomic_exchange_explicit(&told->has_pointer, true,
                                      memory_order_relaxed))
