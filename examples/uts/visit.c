@@ -25,6 +25,24 @@ static void visit_below(const struct uts_tree *tree,
         counts->depth = below.depth;
 }
 
+/* A call, so that leaves, which most nodes are, need none of its registers. */
+__attribute__((noinline)) static int spawn_children(ek_worker *worker,
+                                                    const struct visit *visit,
+                                                    const struct uts_node *node,
+                                                    int32_t children)
+{
+    struct uts_parent parent;
+    uts_open(node, &parent);
+    for (int32_t i = 0; i < children; i++) {
+        struct uts_node *child =
+            ek_spawn_at(worker, visit->function, sizeof *child, 0);
+        if (!child)
+            return 1;
+        uts_child(&visit->options->tree, &parent, i, child);
+    }
+    return 0;
+}
+
 /* A task is a node. */
 static int run_node(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
@@ -40,18 +58,7 @@ static int run_node(ek_worker *worker, const void *payload, size_t bytes,
     }
     int32_t children = uts_children(tree, node);
     count(counts, node, children);
-    if (children == 0)
-        return 0;
-    struct uts_parent parent;
-    uts_open(node, &parent);
-    for (int32_t i = 0; i < children; i++) {
-        struct uts_node *child =
-            ek_spawn_at(worker, visit->function, sizeof *child, 0);
-        if (!child)
-            return 1;
-        uts_child(tree, &parent, i, child);
-    }
-    return 0;
+    return children == 0 ? 0 : spawn_children(worker, visit, node, children);
 }
 
 /* Count NODE and spawn its children, some to a task. */
@@ -60,15 +67,14 @@ static int spread(ek_worker *worker, const struct visit *visit,
 {
     int32_t chunk = visit->options->chunk;
     int32_t children = uts_children(&visit->options->tree, node);
-    struct visit_siblings siblings = {.parent = *node};
     count(counts, node, children);
-    while (siblings.last < children) {
-        siblings.first = siblings.last;
-        siblings.last +=
-            chunk < children - siblings.last ? chunk : children - siblings.last;
-        if (ek_spawn(worker, visit->function, &siblings, sizeof siblings, 0) !=
-            EK_OK)
+    for (int32_t first = 0, last = 0; first < children; first = last) {
+        struct visit_siblings *siblings =
+            ek_spawn_at(worker, visit->function, sizeof *siblings, 0);
+        if (!siblings)
             return 1;
+        last += chunk < children - last ? chunk : children - last;
+        *siblings = (struct visit_siblings){*node, first, last};
     }
     return 0;
 }
