@@ -479,10 +479,10 @@ EK_API ek_status ek_add_task(ek_collection *tasks, ek_function function,
  * @param[in] payloads  Payload i begins i x @p stride bytes behind it; copied.
  *                      May be NULL if @p bytes is 0.
  * @param[in] bytes     Of each payload; at most options.payload_bytes.
- * @param[in] stride    At least @p bytes.
+ * @param[in] stride    At least @p bytes, forwards.
  *
- * @retval EK_ERR_ARG    Unknown function, payloads too large or NULL, a short
- *                       stride, or @p n out of range.
+ * @retval EK_ERR_ARG    Unknown function, payloads too large or NULL, a stride
+ *                       or @p n out of range.
  * @retval EK_ERR_STATE  An iteration is open.
  * @retval EK_ERR_NOMEM  None was added.
  *

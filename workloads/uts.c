@@ -2,6 +2,8 @@
 /* Trees by name, the root, and the sequential visit. */
 #include "workloads/uts.h"
 
+#include <stdlib.h>
+
 #define PI 3.141592653589793
 
 /* Only what differs from the defaults. */
@@ -115,6 +117,19 @@ void uts_prepare(struct uts_tree *tree)
     }
 }
 
+bool uts_has_end(const struct uts_tree *tree)
+{
+    bool is_binomial = tree->type == UTS_BINOMIAL || tree->type == UTS_HYBRID;
+    return !is_binomial ||
+           tree->probability * tree->children <= UTS_EXPECTED_MOST;
+}
+
+bool uts_has_decrease(const struct uts_tree *tree)
+{
+    bool is_asked = tree->type != UTS_BINOMIAL && tree->shape == UTS_EXPDEC;
+    return !is_asked || (tree->root_children > 1 && tree->depth_most >= 2);
+}
+
 void uts_root(const struct uts_tree *tree, struct uts_node *root)
 {
     unsigned char block[SHA1_BLOCK_SIZE] = {0};
@@ -124,22 +139,87 @@ void uts_root(const struct uts_tree *tree, struct uts_node *root)
     root->height = 0;
 }
 
-void uts_visit(const struct uts_tree *tree, const struct uts_node *node,
-               struct uts_counts *counts)
+/* A node some of whose children are to be visited yet. */
+struct level {
+    struct uts_parent parent;
+    int32_t next, children;
+};
+
+/* From the root of a visit downwards; a few of them lie on its stack. */
+struct path {
+    struct level *levels, *few;
+    int32_t count, room;
+};
+
+static bool has_grown(struct path *path)
+{
+    int32_t room = 2 * path->room;
+    bool is_first = path->levels == path->few;
+    struct level *levels =
+        realloc(is_first ? NULL : path->levels, (size_t)room * sizeof *levels);
+    if (!levels)
+        return false;
+    if (is_first)
+        memcpy(levels, path->few, (size_t)path->room * sizeof *levels);
+    path->levels = levels;
+    path->room = room;
+    return true;
+}
+
+static bool push(struct path *path, const struct uts_node *node,
+                 int32_t children)
+{
+    if (path->count == path->room && !has_grown(path))
+        return false;
+    struct level *level = &path->levels[path->count++];
+    uts_open(node, &level->parent);
+    level->next = 0;
+    level->children = children;
+    return true;
+}
+
+/* Count NODE; returns how many children it has. */
+static int32_t enter(const struct uts_tree *tree, const struct uts_node *node,
+                     struct uts_counts *counts)
 {
     int32_t children = uts_children(tree, node);
     counts->nodes++;
+    counts->leaves += children == 0;
     if (node->height > counts->depth)
         counts->depth = node->height;
-    if (children == 0) {
-        counts->leaves++;
-        return;
+    return children;
+}
+
+/* Visit all below the lowest level of PATH that is not visited yet. */
+static bool descend(const struct uts_tree *tree, struct path *path,
+                    struct uts_counts *counts)
+{
+    struct uts_node node;
+    while (path->count > 0) {
+        struct level *level = &path->levels[path->count - 1];
+        int32_t children = 0;
+        while (children == 0 && level->next < level->children) {
+            uts_child(tree, &level->parent, level->next++, &node);
+            children = enter(tree, &node, counts);
+        }
+        if (children == 0)
+            path->count--;
+        else if (!push(path, &node, children))
+            return false;
     }
-    struct uts_parent parent;
-    struct uts_node child;
-    uts_open(node, &parent);
-    for (int32_t i = 0; i < children; i++) {
-        uts_child(tree, &parent, i, &child);
-        uts_visit(tree, &child, counts);
-    }
+    return true;
+}
+
+/* No recursion: T3WL has 758,577 levels. */
+bool uts_visit(const struct uts_tree *tree, const struct uts_node *node,
+               struct uts_counts *counts)
+{
+    struct level few[64];
+    struct path path = {few, few, 0, sizeof few / sizeof *few};
+    int32_t children = enter(tree, node, counts);
+    bool is_good = children == 0 || (push(&path, node, children) &&
+                                     descend(tree, &path, counts));
+    if (path.levels != few)
+        free(path.levels);
+    return is_good;
 }

@@ -64,6 +64,15 @@ void uts_default(struct uts_tree *tree);
 /* To be called when all else is set. */
 void uts_prepare(struct uts_tree *tree);
 
+/* Of binomial trees with as many expected children per node few have an end.  A
+ * bit above 1 is common: T3L has 1.00007. */
+#define UTS_EXPECTED_MOST 1.001
+
+/* Whether expected binomial children are few enough to end the tree, ... */
+bool uts_has_end(const struct uts_tree *tree);
+/* ... and exponential decrease, if that is asked for, decreases. */
+bool uts_has_decrease(const struct uts_tree *tree);
+
 /* A tree that the literature has a name for. */
 struct uts_named {
     const char *name;
@@ -187,9 +196,9 @@ struct uts_counts {
     int64_t nodes, leaves;
     int32_t depth; /* of the deepest node */
 };
-/* Visit NODE and all below, and add what they come to.  A recursion: a quarter
- * of a kilobyte a level, of which T3L, the deepest named tree, has 17,844. */
-void uts_visit(const struct uts_tree *tree, const struct uts_node *node,
+
+/* Visit NODE and all below, and add what they come to; false: no memory. */
+bool uts_visit(const struct uts_tree *tree, const struct uts_node *node,
                struct uts_counts *counts);
 
 #endif

@@ -94,7 +94,7 @@ static int run_bounce(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void visit_all(const void *context, struct unfold_counts *counts)
+static bool visit_all(const void *context, struct unfold_counts *counts)
 {
     const struct bounce *bounce = context;
     const struct bouncing_node consumer = {0};
@@ -107,6 +107,7 @@ static void visit_all(const void *context, struct unfold_counts *counts)
             count(counts, &consumer);
         }
     }
+    return true;
 }
 
 /* What no schedule goes below: producers wait for each other. */

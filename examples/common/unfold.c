@@ -121,19 +121,24 @@ static void wait_asleep(void)
     }
 }
 
-static void run_sequential(const struct unfold *unfold, int round,
-                           struct unfold_result *result)
+static bool run_sequential(const struct unfold *unfold, int round,
+                           struct unfold_result *result,
+                           struct message *message)
 {
+    int is_good = true;
     if (is_first_rank()) {
         struct unfold_counts counts = {0};
         double start = MPI_Wtime();
-        unfold->visit(unfold->context, &counts);
+        is_good = unfold->visit(unfold->context, &counts);
         result->sequential_s[round] = MPI_Wtime() - start;
         result->counts = counts;
     }
     wait_asleep();
+    MPI_Bcast(&is_good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(&result->counts, sizeof result->counts, MPI_BYTE, 0,
               MPI_COMM_WORLD);
+    return is_good || message_set(message, "no memory to visit the tree "
+                                           "without tasks");
 }
 
 static bool check_counts(const struct unfold *unfold,
@@ -155,8 +160,8 @@ static bool run_round(const struct unfold *unfold, ek_collection *tasks,
                       int round, struct unfold_result *result,
                       struct message *message)
 {
-    if (result->sequential_s)
-        run_sequential(unfold, round, result);
+    if (result->sequential_s && !run_sequential(unfold, round, result, message))
+        return false;
     if (run_tasks(unfold, tasks, round, result) != EK_OK)
         return message_leave(message);
     struct unfold_counts counts = counts_sum(tasks);

@@ -34,8 +34,8 @@ struct unfold {
     void *context;    /* of @p task and @p visit; borrowed */
     ek_function *function; /* set before a task runs: what it spawns */
 
-    /* The same by a loop or a recursion; NULL: not to be had. */
-    void (*visit)(const void *context, struct unfold_counts *counts);
+    /* The same without tasks; false: no memory.  NULL: not to be had. */
+    bool (*visit)(const void *context, struct unfold_counts *counts);
 };
 
 /** First member of what a program's own options fill. */

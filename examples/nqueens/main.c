@@ -85,10 +85,11 @@ static int run_placement(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void visit_all(const void *context, struct unfold_counts *counts)
+static bool visit_all(const void *context, struct unfold_counts *counts)
 {
     const struct queens_node root = queens_root();
     visit_below(context, &root, counts);
+    return true;
 }
 
 static int run(const struct arguments *arguments)

@@ -13,22 +13,15 @@ static void set_number(double *to, double from)
         *to = from;
 }
 
-/* Of binomial trees with as many expected children per node few have an end.  A
- * bit above 1 is common: T3L has 1.00007. */
-#define CHILDREN_MOST 1.001
-
-/* Whether the expected number of children becomes small enough to end it. */
-static bool has_end(const struct uts_tree *tree, struct message *message)
+static bool check(const struct uts_tree *tree, struct message *message)
 {
-    bool is_binomial = tree->type == UTS_BINOMIAL || tree->type == UTS_HYBRID;
-    bool is_decreasing =
-        tree->type != UTS_BINOMIAL && tree->shape == UTS_EXPDEC;
-    if (is_binomial && tree->probability * tree->children > CHILDREN_MOST)
+    if (!uts_has_end(tree))
         return message_set(message,
                            "-q %g times -m %d is above %g: the tree would "
                            "hardly have an end",
-                           tree->probability, tree->children, CHILDREN_MOST);
-    if (is_decreasing && (tree->root_children <= 1 || tree->depth_most < 2))
+                           tree->probability, tree->children,
+                           UTS_EXPECTED_MOST);
+    if (!uts_has_decrease(tree))
         return message_set(message,
                            "-b is %g and -d %d; of exponential decrease (-a 1) "
                            "they are above 1",
@@ -65,7 +58,7 @@ bool tree_make(const struct tree_arguments *arguments, struct uts_tree *tree,
     set_integer(&tree->seed, arguments->seed);
     set_integer(&tree->granularity, arguments->granularity);
     uts_prepare(tree);
-    return has_end(tree, message);
+    return check(tree, message);
 }
 
 int64_t tree_nodes(const struct tree_arguments *arguments)

@@ -12,17 +12,18 @@ static void count(struct unfold_counts *counts, const struct uts_node *node,
         counts->depth = node->height;
 }
 
-/* A node and all below it, without tasks. */
-static void visit_below(const struct uts_tree *tree,
+/* A node and all below it, without tasks; false: no memory. */
+static bool visit_below(const struct uts_tree *tree,
                         const struct uts_node *node,
                         struct unfold_counts *counts)
 {
     struct uts_counts below = {0};
-    uts_visit(tree, node, &below);
+    bool is_good = uts_visit(tree, node, &below);
     counts->nodes += below.nodes;
     counts->ends += below.leaves;
     if (below.depth > counts->depth)
         counts->depth = below.depth;
+    return is_good;
 }
 
 /* A call, so that leaves, which most nodes are, need none of its registers. */
@@ -53,7 +54,8 @@ static int run_node(ek_worker *worker, const void *payload, size_t bytes,
     struct unfold_counts *counts = ek_worker_data(worker);
     (void)bytes;
     if (node->height >= visit->options->cutoff) {
-        visit_below(tree, node, counts);
+        if (!visit_below(tree, node, counts))
+            ek_fail(worker, 1, "no memory for the levels below a node");
         return 0;
     }
     int32_t children = uts_children(tree, node);
@@ -100,10 +102,10 @@ static int run_siblings(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void visit_all(const void *context, struct unfold_counts *counts)
+static bool visit_all(const void *context, struct unfold_counts *counts)
 {
     const struct visit *visit = context;
-    visit_below(&visit->options->tree, &visit->root.parent, counts);
+    return visit_below(&visit->options->tree, &visit->root.parent, counts);
 }
 
 struct unfold visit_make(const struct visit_options *options,

@@ -37,11 +37,11 @@ static ek_status explain(const ek_collection *tasks, const struct many *many)
                          many->bytes, (long long)tasks->payload_bytes);
     if (!many->payloads && many->bytes > 0 && many->n > 0)
         return eki_error(EK_ERR_ARG, "ek_add_tasks: payloads is NULL");
-    if (many->stride < many->bytes)
+    if (many->stride < many->bytes || many->stride > PTRDIFF_MAX)
         return eki_error(EK_ERR_ARG,
                          "ek_add_tasks: a stride of %zu bytes for payloads of "
-                         "%zu; allowed: %zu and more",
-                         many->stride, many->bytes, many->bytes);
+                         "%zu; allowed: %zu ... %td",
+                         many->stride, many->bytes, many->bytes, PTRDIFF_MAX);
     return EK_OK;
 }
 

@@ -24,12 +24,30 @@ static void named_trees_have_their_sizes(void)
         if (!CHECK(uts_find(known[i].name, &tree, &nodes)))
             continue;
         uts_root(&tree, &root);
-        uts_visit(&tree, &root, &counts);
+        CHECK(uts_visit(&tree, &root, &counts));
         CHECK_EQ_INT(nodes, known[i].nodes);
         CHECK_EQ_INT(counts.nodes, known[i].nodes);
         CHECK_EQ_INT(counts.leaves, known[i].leaves);
         CHECK_EQ_INT(counts.depth, known[i].depth);
     }
+}
+
+/* T3WL has 758,577 levels, which no stack of a thread has room for. */
+static void depth_needs_no_stack(void)
+{
+    struct uts_tree tree;
+    struct uts_node root;
+    struct uts_counts counts = {0};
+    uts_default(&tree);
+    tree.type = UTS_BALANCED;
+    tree.root_children = 1;
+    tree.depth_most = 1000000;
+    uts_prepare(&tree);
+    uts_root(&tree, &root);
+    CHECK(uts_visit(&tree, &root, &counts));
+    CHECK_EQ_INT(counts.nodes, 1000001);
+    CHECK_EQ_INT(counts.leaves, 1);
+    CHECK_EQ_INT(counts.depth, 1000000);
 }
 
 /* sha1sum of 16 bytes 0 and the seed; and of that state and the number. */
@@ -123,6 +141,7 @@ int main(void)
 {
     RUN(states_are_those_of_sha1);
     RUN(named_trees_have_their_sizes);
+    RUN(depth_needs_no_stack);
     RUN(granularity_changes_no_state);
     RUN(deep_levels_are_as_others);
     RUN(the_least_bits_are_exact);

@@ -131,6 +131,8 @@ static void what_is_refused_adds_nothing(void)
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 2, NULL, 4, 4), EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 2, payloads, 8, 7), EK_ERR_ARG);
     CHECK(strstr(ek_error_message(), "stride of 7") != NULL);
+    CHECK_EQ_INT(ek_add_tasks(tasks, function, 2, payloads, 8, (size_t)-8),
+                 EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 2, payloads, 49, 64),
                  EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 0, NULL, 4, 4), EK_OK);

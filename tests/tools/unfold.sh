@@ -100,6 +100,8 @@ bad "--ahead-ns is '20000'" --workload nqueens:8 --ahead-ns 20000
 if [ "$has_uts" = true ]; then
     bad 'allowed: uts:TREE' --workload uts:T9
     bad 'allowed: uts:TREE' --workload uts:geo,z=1
+    bad 'q x m is at most 1.001' --workload uts:T3,q=0.13
+    bad 'above 1 where a is 1' --workload uts:geo,a=1,b=1
     bad 'allowed: uts:TREE' --workload uts:T1,q=2
 fi
 exit $status

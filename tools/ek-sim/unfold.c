@@ -139,7 +139,7 @@ bool unfold_end(struct unfold *unfold, struct eki_sim_worker *worker)
                                    .child.path_ns = carried.path_ns,
                                    .sums = &unfold->sums};
     unfold->kind->spawn(unfold->tree, carried.node, &parent);
-    return !parent.has_failed;
+    return !parent.has_failed && !unfold->sums.is_memory_out;
 }
 
 const struct unfold_sums *unfold_sums(const struct unfold *unfold)

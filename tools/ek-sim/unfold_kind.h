@@ -21,6 +21,7 @@ struct unfold_sums {
     int64_t depth;    /* of the deepest node; the root has 0 */
     double work_ns;   /* of all tasks */
     uint64_t path_ns; /* of tasks that spawn each other, the longest */
+    bool is_memory_out;
 };
 
 /* What a task carries: how long those take that lead to it, until it begins;

@@ -88,7 +88,7 @@ static bool read(const char *text, void *made)
                           &search->numbers))
         return false;
     take_numbers(&search->numbers, tree);
-    return true;
+    return uts_has_end(tree) && uts_has_decrease(tree);
 }
 
 static void root(const void *tree, void *node)
@@ -105,7 +105,7 @@ static double visit(const void *tree, const void *node, double node_ns,
     struct uts_counts counts = {.nodes = 1, .depth = from->height};
     if (EKI_UNLIKELY(from->height >= search->numbers.cutoff)) {
         counts = (struct uts_counts){0};
-        uts_visit(&search->tree, from, &counts);
+        sums->is_memory_out |= !uts_visit(&search->tree, from, &counts);
         sums->found += counts.leaves;
     }
     sums->nodes += counts.nodes;
@@ -134,10 +134,12 @@ static void spawn(const void *tree, const void *node,
 
 const struct unfold_kind unfold_uts = {
     .name = "uts",
-    .allowed = "TREE[,KEY=X,...], TREE is T1 ... T5, T1L ... T3L, T1XL, T1WL "
-               "or T3WL, or a type: bin, geo, hybrid, balanced; KEY is b, d, "
-               "r, q, m, a or f, as the options of UTS, or cutoff: from that "
-               "height on a task visits all below",
+    .allowed =
+        "TREE[,KEY=X,...], TREE is T1 ... T5, T1L ... T3L, T1XL, T1WL "
+        "or T3WL, or a type: bin, geo, hybrid, balanced; KEY is b, d, "
+        "r, q, m, a or f, as the options of UTS, or cutoff: from that "
+        "height on a task visits all below; q x m is at most 1.001, and b "
+        "and d are above 1 where a is 1",
     .nodes = "nodes",
     .found = "leaves",
     .node_bytes = sizeof(struct uts_node),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recursion: what one worker needs without tasks. */
+/* What one worker needs without tasks. */
 #include "tools/peers/peer.h"
 
 void peer_start(int workers)
@@ -13,8 +13,7 @@ int64_t peer_count(const struct peer_problem *problem)
         struct uts_counts counts = {0};
         struct uts_node root;
         uts_root(&problem->tree, &root);
-        uts_visit(&problem->tree, &root, &counts);
-        return counts.nodes;
+        return uts_visit(&problem->tree, &root, &counts) ? counts.nodes : -1;
     }
     struct queens_counts counts = {0};
     struct queens_node root = queens_root();
