@@ -629,7 +629,7 @@ typedef struct ek_process_report {
     double efficiency; /**< Share of workers and servers that ran tasks. */
     double bound;      /**< Best efficiency the largest task allows. */
     double cpu_s;      /**< Processor time of the workers; 0: not measured. */
-    double starved_s;  /**< Of work and overhead: waiting for a core. */
+    double starved_s;  /**< Ready to run, without a core: all below. */
     double speed;      /**< Efficiency at first measured durations. */
     int cores;         /**< That the workers may use, in the whole job. */
     int latest_rank;   /**< Rank that entered last. */
@@ -649,9 +649,11 @@ typedef struct ek_process_report {
     int64_t failed_across;     /**< Requests to other nodes for tasks that
                                     brought none. */
     int64_t messages;          /**< Sent between nodes, of all kinds. */
-    double steal_s;  /**< Of search_s: in steals that brought tasks. */
-    int64_t deepest; /**< Most tasks on a worker's stack: seen now and
-                          then, so at least so many. */
+    double steal_s;         /**< Of search_s: in steals that brought tasks. */
+    int64_t deepest;        /**< Most tasks on a worker's stack: seen now and
+                                 then, so at least so many. */
+    double starved_tasks_s; /**< Of starved_s and work_s: in tasks. */
+    double starved_idle_s;  /**< Of starved_s: without tasks. */
 } ek_process_report;
 
 /** An empty ek_process_report. */
@@ -660,7 +662,7 @@ typedef struct ek_process_report {
         sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0                                                         \
+            0, 0, 0, 0, 0, 0                                                   \
     }
 
 /**

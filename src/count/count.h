@@ -31,7 +31,8 @@ struct eki_counts {
     int largest_function;
     uint64_t null_ns;    /* of work_ns: discarded indices of ranges */
     uint64_t cpu_ns;     /* processor time of its thread; 0: not measured */
-    uint64_t starved_ns; /* of work and what is between: without a core */
+    uint64_t starved_ns; /* its thread had no core; 0: not measured */
+    uint64_t held_ns;    /* of work_ns and starved_ns: in tasks */
     int64_t batches;     /* of tasks ... */
     int64_t indices;     /* ... that are none of these */
     int64_t tile_gets, tile_hits, tile_bytes; /* of tiles of other nodes */

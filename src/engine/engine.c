@@ -22,6 +22,7 @@ static void destroy_worker(struct ek_worker *worker)
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
     eki_families_free(&worker->families);
+    eki_held_free(&worker->held);
     eki_free(worker->search.trusted);
     eki_free(worker->batch.scratch);
     eki_free(worker);

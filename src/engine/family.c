@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tasks have spawned, for a record.  While one is written all calls that
- * spawn take their slow way, which notes the child here, and what is spawned is
- * flagged to be logged where it runs.  Else nothing of this costs anything.
+ * What tasks have spawned, and which were held up, for a record.  While one is
+ * written all calls that spawn take their slow way, which notes the child here,
+ * and what is spawned is flagged to be logged where it runs.  Else nothing of
+ * this costs anything.
  */
 #include "engine/internal.h"
 #include "engine/spawn.h"
 
 enum {
-    FIRST_FAMILIES = 64
+    FIRST_ROOM = 64
 };
+
+/* LIST, whose COUNT entries of BYTES fill its ROOM, with room for one more;
+ * NULL: no memory. */
+static void *grow(void *list, int64_t count, size_t bytes, int64_t *room)
+{
+    if (count < *room)
+        return list;
+    int64_t more = *room ? 2 * *room : FIRST_ROOM;
+    void *grown = eki_realloc(list, (size_t)more, bytes);
+    if (grown)
+        *room = more;
+    return grown;
+}
 
 void eki_engine_trace(struct eki_engine *engine, bool is_traced)
 {
@@ -18,8 +32,10 @@ void eki_engine_trace(struct eki_engine *engine, bool is_traced)
         struct ek_worker *worker = engine->workers[here];
         worker->local.spawned_word =
             eki_spawned_word(is_traced ? EKI_SLOT_TRACED : 0);
-        if (!is_traced)
+        if (!is_traced) {
             eki_families_free(&worker->families);
+            eki_held_free(&worker->held);
+        }
     }
 }
 
@@ -29,19 +45,31 @@ void eki_families_free(struct eki_families *families)
     *families = (struct eki_families){0};
 }
 
+void eki_held_free(struct eki_held *held)
+{
+    eki_free(held->ids);
+    *held = (struct eki_held){0};
+}
+
+void eki_worker_note_held(struct ek_worker *worker)
+{
+    struct eki_held *held = &worker->held;
+    uint64_t *ids = grow(held->ids, held->count, sizeof *ids, &held->room);
+    if (!ids)
+        return;
+    held->ids = ids;
+    ids[held->count++] = eki_worker_task_id(worker);
+}
+
 /* The first child of a task; false: no memory. */
 static bool add_family(struct eki_families *families, uint64_t parent,
                        uint64_t child)
 {
-    if (families->count == families->room) {
-        int64_t room = families->room ? 2 * families->room : FIRST_FAMILIES;
-        struct eki_family *grown =
-            eki_realloc(families->list, (size_t)room, sizeof *grown);
-        if (!grown)
-            return false;
-        families->list = grown;
-        families->room = room;
-    }
+    struct eki_family *list =
+        grow(families->list, families->count, sizeof *list, &families->room);
+    if (!list)
+        return false;
+    families->list = list;
     families->list[families->count++] = (struct eki_family){parent, child, 1};
     return true;
 }

@@ -40,6 +40,12 @@ void eki_worker_set_mark(struct ek_worker *worker);
 /* Close the batch that ended at NOW. */
 void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
+/* Of the ELAPSED time of what has just run: that in which it had no core, which
+ * is no part of its duration. */
+EKI_COLD uint64_t eki_worker_take_held(struct ek_worker *worker,
+                                       uint64_t elapsed);
+/* While a record is written: the task that runs was held up. */
+EKI_COLD void eki_worker_note_held(struct ek_worker *worker);
 /* Cancel what this worker has; others do the same with theirs.  Counted by
  * COUNTS. */
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
@@ -51,6 +57,7 @@ EKI_COLD void eki_worker_end_transfers(struct ek_worker *worker);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 void eki_families_free(struct eki_families *families);
+void eki_held_free(struct eki_held *held);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
 /* Take the last answers, and let no further ones come: the worker has tasks.

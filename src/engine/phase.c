@@ -20,9 +20,11 @@ static void begin(struct ek_worker *worker, uint64_t now)
                                        : (uint32_t)engine->function_count;
     worker->families.count = 0;
     worker->families.is_cut = false;
+    worker->held.count = 0;
     worker->local.payload_limit = (uint32_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
+    batch->held_ns = 0;
     batch->wants_server = false;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);

@@ -211,12 +211,14 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
         now += worker->batch.stamp - stamp;
     }
     uint32_t marks = worker->batch.marks;
-    uint64_t elapsed = now - worker->batch.stamp;
-    uint64_t ns = index_ns(worker, elapsed);
+    uint64_t elapsed = now - worker->batch.stamp, held = 0;
+    if (EKI_UNLIKELY(worker->batch.held_ns != 0))
+        held = eki_worker_take_held(worker, elapsed);
+    uint64_t ns = index_ns(worker, elapsed - held);
     bool is_null = marks & EKI_MARK_DISCARD;
     uint8_t flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
     worker->batch.marks = 0;
-    worker->counts.null_ns += is_null ? elapsed : elapsed - ns;
+    worker->counts.null_ns += is_null ? elapsed : elapsed - held - ns;
     if (is_null)
         worker->piece.nulls++;
     else if (marks & EKI_MARK_COST)
@@ -227,7 +229,7 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     worker->counts.nulls += flags != 0;
     count_indices(worker, elapsed);
     worker->batch.stamp = now;
-    if (elapsed > EKI_LONG_NS) {
+    if (elapsed - held > EKI_LONG_NS) {
         worker->piece.size = 1;
         eki_worker_put_back(worker);
     }

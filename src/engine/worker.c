@@ -53,6 +53,18 @@ static void adapt_batch(struct ek_worker *worker, uint64_t elapsed,
         worker->batch.size *= 2;
 }
 
+uint64_t eki_worker_take_held(struct ek_worker *worker, uint64_t elapsed)
+{
+    uint64_t held = worker->batch.held_ns;
+    worker->batch.held_ns = 0;
+    if (held > elapsed)
+        held = elapsed;
+    worker->counts.held_ns += held;
+    if (worker->engine->is_traced)
+        eki_worker_note_held(worker);
+    return held;
+}
+
 void eki_worker_close(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
@@ -61,7 +73,10 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         return;
     eki_worker_leave(worker);
     /* Clocks of two threads that a worker had may differ by a little. */
-    uint64_t elapsed = eki_ns_since(worker->batch.stamp, now);
+    uint64_t clock_ns = eki_ns_since(worker->batch.stamp, now);
+    uint64_t elapsed = clock_ns;
+    if (EKI_UNLIKELY(worker->batch.held_ns != 0))
+        elapsed -= eki_worker_take_held(worker, clock_ns);
     uint64_t task_ns = elapsed / (uint32_t)n;
     uint16_t bin = eki_bin_of(task_ns);
     if (n == 1)
@@ -79,11 +94,11 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
     worker->executed += (uint32_t)n;
     worker->counts.tasks += n;
     worker->counts.batches++;
-    worker->counts.work_ns += elapsed;
+    worker->counts.work_ns += clock_ns;
     struct eki_function_counts *function =
         &worker->function_counts[eki_worker_current(worker)->function];
     function->tasks += n;
-    function->work_ns += elapsed;
+    function->work_ns += clock_ns;
     adapt_batch(worker, elapsed, task_ns, is_kept);
     worker->batch.count = worker->batch.budget = 0;
     /* relaxed: nothing of the task is looked at. */

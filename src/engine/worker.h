@@ -84,6 +84,7 @@ struct eki_batch {
     int32_t size;        /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
     uint64_t stamp;      /* clock when the batch began */
     uint64_t task_ns;    /* what a task took lately, on average */
+    uint64_t held_ns;    /* of the time since the stamp: without a core */
     /* Of a task from the stack the header, of a spawned one that does not run
      * in its place all of it. */
     struct eki_slot *scratch;
@@ -152,6 +153,13 @@ struct eki_families {
     bool is_cut; /* there was no memory for one */
 };
 
+/* Tasks that were held up, while they are recorded: those of which no memory
+ * was left for a mark are not told of. */
+struct eki_held {
+    uint64_t *ids; /* [count]; owned */
+    int64_t count, room;
+};
+
 struct ek_worker {
     /* What entering a phase looks at: written by the worker, and by the thread
      * that enters; of a worker without thread, by whoever stands in for it. */
@@ -178,6 +186,7 @@ struct ek_worker {
     struct eki_counts counts;
     struct eki_function_counts *function_counts;
     struct eki_families families;
+    struct eki_held held;
 
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */

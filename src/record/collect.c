@@ -11,6 +11,7 @@
 #include "record/record.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct eki_recording {
     struct eki_engine *engine;
@@ -48,10 +49,17 @@ struct packing {
     struct eki_record_pack *pack;
     const struct eki_data_size *sizes; /* [size_count] of what travelled */
     int64_t size_count;
+    const struct eki_held *held; /* of the worker, in order */
     int64_t listed_nulls;
     uint8_t flags; /* of all that are packed now */
     bool has_room;
 };
+
+static int by_id(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
 
 static void pack_slot(struct packing *packing, const struct eki_slot *slot)
 {
@@ -69,6 +77,10 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
         task.input_bytes = size->input;
         task.result_bytes = size->result;
     }
+    if (packing->held->count > 0 &&
+        bsearch(&slot->id, packing->held->ids, (size_t)packing->held->count,
+                sizeof slot->id, by_id))
+        task.flags |= EKI_RECORD_HELD;
     packing->listed_nulls +=
         (task.flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) != 0;
     packing->has_room = eki_record_pack_task(packing->pack, &task);
@@ -122,13 +134,16 @@ static bool pack_families(struct eki_record_pack *pack,
 
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
-static bool pack_worker(struct eki_record_pack *pack,
-                        const struct ek_worker *worker)
+static bool pack_worker(struct eki_record_pack *pack, struct ek_worker *worker)
 {
     const struct eki_local *local = &worker->local;
     const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
+                              .held = &worker->held,
                               .has_room = eki_record_pack_begin(pack)};
+    if (worker->held.count > 0)
+        qsort(worker->held.ids, (size_t)worker->held.count,
+              sizeof *worker->held.ids, by_id);
     packing.size_count = eki_data_sizes(worker, &packing.sizes);
     pack_pinned(&packing, worker);
     pack_seeds(&packing, local);

@@ -79,13 +79,21 @@ static ek_status read_sizes(struct body *body, struct eki_record_task *task)
     return EK_OK;
 }
 
+int eki_record_flags(int version)
+{
+    int flags = EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED | EKI_RECORD_COSTED;
+    if (version > EKI_RECORD_VERSION_FIRST)
+        flags |= EKI_RECORD_SIZED | EKI_RECORD_PINNED;
+    if (version > EKI_RECORD_VERSION_SPAWNED)
+        flags |= EKI_RECORD_HELD;
+    return flags;
+}
+
 static ek_status read_task(struct body *body, int worker,
                            struct eki_record_task *task)
 {
     const unsigned char *from = body->next;
-    int flags = body->record->shape.version > EKI_RECORD_VERSION_FIRST
-                    ? EKI_RECORD_FLAGS
-                    : EKI_RECORD_FLAGS_FIRST;
+    int flags = eki_record_flags(body->record->shape.version);
     task->id = eki_get(from + EKI_TASK_ID, 8);
     task->worker = worker;
     task->function = (uint16_t)eki_get(from + EKI_TASK_FUNCTION, 2);

@@ -14,9 +14,12 @@
 
 #include "base/base.h"
 
-#define EKI_RECORD_VERSION 3       /* as written */
-#define EKI_RECORD_VERSION_DATA 2  /* as read, too: nothing of spawned tasks */
-#define EKI_RECORD_VERSION_FIRST 1 /* likewise: nothing of data, either */
+#define EKI_RECORD_VERSION 4 /* as written */
+/* As read, too: nothing of tasks that were held up; nothing of spawned ones,
+ * either; and nothing of data. */
+#define EKI_RECORD_VERSION_SPAWNED 3
+#define EKI_RECORD_VERSION_DATA 2
+#define EKI_RECORD_VERSION_FIRST 1
 
 struct eki_engine;
 struct eki_fabric;
@@ -28,9 +31,13 @@ enum {
     EKI_RECORD_COSTED = 4,    /* the task has set its duration */
     EKI_RECORD_SIZED = 8,     /* its data travelled: their bytes are known */
     EKI_RECORD_PINNED = 16,   /* it stays on its rank */
-    EKI_RECORD_FLAGS = 31,
-    EKI_RECORD_FLAGS_FIRST = 7 /* of the first version */
+    /* It had no core for a while, which is no part of its duration; of tasks
+     * timed together the last. */
+    EKI_RECORD_HELD = 32
 };
+
+/* All flags that a task of a file of VERSION may have. */
+int eki_record_flags(int version);
 
 struct eki_record_task {
     uint64_t id;

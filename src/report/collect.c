@@ -20,7 +20,8 @@ struct eki_report_sums {
     int64_t travelled, data_in_bytes, data_out_bytes;
     int64_t data_wait_ns, data_callback_ns;
     int64_t work_ns, overhead_ns, search_ns, steal_ns, termination_ns, start_ns;
-    int64_t cpu_ns, starved_ns;
+    int64_t cpu_ns;
+    int64_t starved_ns, starved_tasks_ns, starved_idle_ns;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
     int64_t service[EKI_HISTOGRAM_BINS];
@@ -92,6 +93,28 @@ static ek_status reserve(const struct eki_engine *engine,
     return status;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Split what a worker waited for cores.  What no task did is taken to be of the
+ * time without tasks first, which waiting threads spend yielding; who waits for
+ * data needs no core. */
+static void add_starved(const struct eki_counts *counts, int64_t work_ns,
+                        int64_t overhead_ns, struct eki_report_sums *sums)
+{
+    int64_t tasks = least((int64_t)counts->held_ns, work_ns);
+    int64_t rest = (int64_t)counts->starved_ns - (int64_t)counts->held_ns;
+    int64_t idle =
+        least(rest, (int64_t)(counts->search_ns + counts->termination_ns));
+    int64_t between = overhead_ns - (int64_t)counts->data_wait_ns;
+    between = least(rest - idle, between > 0 ? between : 0);
+    sums->starved_tasks_ns += tasks;
+    sums->starved_idle_ns += idle;
+    sums->starved_ns += tasks + idle + between;
+}
+
 /* Split the stay of a worker into the times of the report.  Overhead is what no
  * counter has, so that the times add up to the stay. */
 static void add_times(const struct eki_counts *counts, uint64_t work_ns,
@@ -108,7 +131,7 @@ static void add_times(const struct eki_counts *counts, uint64_t work_ns,
     sums->start_ns += stay_ns - inside;
     sums->stay_ns += stay_ns;
     sums->cpu_ns += (int64_t)counts->cpu_ns;
-    sums->starved_ns += (int64_t)counts->starved_ns;
+    add_starved(counts, (int64_t)work_ns, inside - known, sums);
 }
 
 static void add_counts(const struct eki_counts *counts,
@@ -379,6 +402,8 @@ static void fill_times(const struct eki_report_sums *sums,
         NS;
     figures->cpu_s = (double)sums->cpu_ns * NS;
     figures->starved_s = (double)sums->starved_ns * NS;
+    figures->starved_tasks_s = (double)sums->starved_tasks_ns * NS;
+    figures->starved_idle_s = (double)sums->starved_idle_ns * NS;
     figures->tile_wait_s = (double)sums->tile_wait_ns * NS;
     figures->data_callback_s = (double)sums->data_callback_ns * NS;
     figures->data_wait_s = (double)sums->data_wait_ns * NS;
@@ -390,8 +415,8 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
 }
 
-/* Who waits for a core does no work.  The efficiency counts the cores of
- * dedicated servers, too; imbalance and bound are about workers alone. */
+/* A task that waits for a core does no work.  The efficiency counts the cores
+ * of dedicated servers, too; imbalance and bound are about workers alone. */
 static void fill_balance(const struct eki_report_sums *sums,
                          const struct largest *largest,
                          const struct largest_task *task,
@@ -403,32 +428,22 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->largest_task_id = task->id;
     figures->largest_task_function = (ek_function)task->function;
     figures->imbalance = ratio(largest->load_ns * NS, mean_s, 1) - 1;
-    figures->efficiency = ratio(fmax(figures->work_s - figures->starved_s, 0),
+    figures->efficiency = ratio(figures->work_s - figures->starved_tasks_s,
                                 cores * figures->wall_s, 0);
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
 }
 
-/* The least part of the work that counts as having had cores.  What waits for a
- * core between tasks may seem longer than all of them, and with 0 the stretch
- * would be 0 for ever. */
-#define SHARE_LEAST 1e-3
-
-/* Durations are by the clock: what they hold of waiting for a core is taken
- * out, now and then.  What was not measured both times counts as unchanged; so
- * does everything where nothing ran. */
+/* Changes are without what tasks waited for cores.  What was not measured both
+ * times counts as unchanged; so does everything where nothing ran. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
                            struct eki_report *report,
                            ek_process_report *figures)
 {
-    double share = fmax(
-        1 - ratio(figures->starved_s, figures->work_s, 1 - report->last_share),
-        SHARE_LEAST);
-    double rest_ns = fmax(figures->work_s / NS - changes->now_ns, 0) * share;
+    double work_ns = (figures->work_s - figures->starved_tasks_s) / NS;
+    double rest_ns = fmax(work_ns - changes->now_ns, 0);
     report->inflation *= ratio(changes->now_ns, changes->before_ns, 1);
     report->stretch *=
-        ratio(rest_ns + changes->now_ns * share,
-              rest_ns + changes->before_ns * report->last_share, 1);
-    report->last_share = share;
+        ratio(rest_ns + changes->now_ns, rest_ns + changes->before_ns, 1);
     figures->inflation = report->inflation;
     figures->speed = ratio(figures->efficiency, report->stretch, 0);
 }

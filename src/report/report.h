@@ -115,9 +115,8 @@ struct eki_report {
     bool is_made;
     struct eki_report_function *functions; /* [function_count] */
     int function_count;
-    double inflation;  /* product over iterations ... */
-    double stretch;    /* ... and of all work, without waiting for cores */
-    double last_share; /* of the last one's work that had cores */
+    double inflation; /* product over iterations ... */
+    double stretch;   /* ... and of all work */
     struct eki_report_course course;
 
     int rank, size;

@@ -112,6 +112,8 @@ void eki_report_add(struct eki_report *report,
     run->awaiting_s += fmax(awaiting_s(figures, extra->lateness_s), 0);
     run->cpu_s += figures->cpu_s;
     run->starved_s += figures->starved_s;
+    run->starved_tasks_s += figures->starved_tasks_s;
+    run->starved_idle_s += figures->starved_idle_s;
     run->first_s +=
         figures->speed * (workers + extra->servers) * figures->wall_s;
     course->failed += figures->failed;

@@ -8,6 +8,9 @@
 
 /* Losses below this part of the time are not worth a sentence. */
 #define SMALL_LOSS 0.05
+/* A machine that keeps cores from workers for this part of their time is busy.
+ */
+#define BUSY 0.05
 /* What a mode gains is not worth switching to, or not worth a figure. */
 #define SMALL_GAIN 0.02
 #define NO_GAIN 0.0005
@@ -49,7 +52,7 @@ double eki_verdict_median(double *values, int n)
 
 static double useful_s(const struct eki_verdict_run *run)
 {
-    return fmax(run->work_s - run->starved_s, 0);
+    return run->work_s - run->starved_tasks_s;
 }
 
 double eki_verdict_efficiency(const struct eki_verdict_run *run)
@@ -86,10 +89,13 @@ void eki_verdict_losses(const struct eki_verdict_run *run,
         (double)run->iterations * (double)run->workers * run->longest_s;
     double coarse_s =
         run->work_s > 0 ? fmin(idle_s, fmax(least_s - run->work_s, 0)) : 0;
+    /* Who has no task needs no core. */
+    double starved_s = run->starved_s - run->starved_idle_s;
     lost_s[EKI_VERDICT_IDLE] = idle_s - coarse_s;
     lost_s[EKI_VERDICT_COARSE] = coarse_s;
-    lost_s[EKI_VERDICT_STARVED] = run->starved_s;
-    lost_s[EKI_VERDICT_OVERHEAD] = run->overhead_s - run->data_s;
+    lost_s[EKI_VERDICT_STARVED] = starved_s;
+    lost_s[EKI_VERDICT_OVERHEAD] =
+        run->overhead_s - run->data_s - (starved_s - run->starved_tasks_s);
     lost_s[EKI_VERDICT_DATA] = run->data_s;
     lost_s[EKI_VERDICT_START] = run->start_s;
     lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
@@ -169,18 +175,11 @@ static void append_coarse(const struct eki_verdict_run *run, double lost_s,
 static void append_starved(const struct eki_verdict_run *run, double lost_s,
                            char *text, size_t bytes)
 {
-    double part = part_of_time(run, lost_s);
-    if (run->workers <= run->cores) {
-        eki_append(text, bytes,
-                   "workers waited for a core for %.0f %% of the time, though "
-                   "there is one for each: other programs or threads run there",
-                   part);
-        return;
-    }
     eki_append(text, bytes,
                "%d workers shared %d core%s, and waited for one for %.0f %% of "
                "the time; ",
-               run->workers, run->cores, run->cores == 1 ? "" : "s", part);
+               run->workers, run->cores, run->cores == 1 ? "" : "s",
+               part_of_time(run, lost_s));
     if (run->cpus < run->online)
         eki_append(text, bytes,
                    "ranks are bound to %d of %d: mpirun --bind-to none, or "
@@ -284,6 +283,23 @@ static void append_cause(const struct eki_verdict_run *run,
     }
 }
 
+/* Somebody else had cores of the workers for so much of their time that no
+ * other cause can be told. */
+static bool append_busy(const struct eki_verdict_run *run, char *text,
+                        size_t bytes)
+{
+    double part = run->core_s > run->server_s
+                      ? run->starved_s / (run->core_s - run->server_s)
+                      : 0;
+    if (run->workers > run->cores || part < BUSY)
+        return false;
+    eki_append(text, bytes,
+               "the machine was busy: %.0f %% of the workers' time had no "
+               "core; run again on an idle one before you judge",
+               100 * part);
+    return true;
+}
+
 bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
                      size_t bytes)
 {
@@ -293,6 +309,8 @@ bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
     int largest = 0;
     if (run->core_s <= 0 || useful_s(run) >= (1 - SMALL_LOSS) * whole_s)
         return false;
+    if (append_busy(run, text, bytes))
+        return true;
     for (int cause = 1; cause < EKI_VERDICT_CAUSES; cause++) {
         if (lost_s[cause] > lost_s[largest])
             largest = cause;

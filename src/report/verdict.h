@@ -24,10 +24,12 @@ struct eki_verdict_run {
     double wall_s, restore_s, outside_s; /* seconds, not core seconds */
     double core_s;                       /* workers' and servers' */
     double work_s, overhead_s, search_s, termination_s, start_s, late_s;
-    double cpu_s, starved_s; /* of work and overhead: without a core */
-    double data_s;           /* of overhead: waiting for data of tasks */
-    double first_s;          /* work at first measured durations */
-    double server_s;         /* cores of dedicated servers */
+    double cpu_s;
+    double starved_s; /* without a core: in tasks, between them, without any */
+    double starved_tasks_s, starved_idle_s;
+    double data_s;   /* of overhead: waiting for data of tasks */
+    double first_s;  /* work at first measured durations */
+    double server_s; /* cores of dedicated servers */
     /* Of search and termination, at most: for want of a rank that was late. */
     double awaiting_s;
     /* Seconds, medians over iterations. */

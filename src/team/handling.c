@@ -100,7 +100,7 @@ static void run_phase(struct eki_engine *engine)
         if (step == EKI_STEP_RUN)
             eki_run_batch(worker);
         else if (step == EKI_STEP_RANGE)
-            eki_run_piece(worker);
+            eki_run_piece(worker, NULL);
         now = eki_clock_ns();
     }
     eki_engine_leave(engine, &error);

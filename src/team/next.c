@@ -18,6 +18,7 @@ void eki_team_arrive(struct eki_team *team, int here)
     const void *thread = eki_thread_identity();
     seat->taken = setup->engine->phase;
     seat->has_waited &= seat->thread == thread;
+    seat->is_known = false;
     seat->thread = thread;
     seat->is_open = seat->is_running = false;
     eki_wait_reset(&seat->waiter);
@@ -41,8 +42,11 @@ void eki_team_end_task(struct eki_team *team, int here)
     if (!seat->is_running)
         return;
     if (seat->is_index) {
-        if (!eki_worker_index_is_null(worker, 0))
-            eki_worker_index_end(worker, 0, eki_clock_ns());
+        if (!eki_worker_index_is_null(worker, 0)) {
+            uint64_t now = eki_clock_ns();
+            eki_team_end_run(team, here, now);
+            eki_worker_index_end(worker, 0, now);
+        }
     } else if (worker->batch.marks != 0) {
         eki_worker_mark(worker, 0);
     }
@@ -99,6 +103,8 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
      * a budget behind. */
     while (!seat->is_open || !take(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
+        if (worker->batch.count > 0)
+            eki_team_end_run(team, here, now);
         enum eki_served served = eki_team_poll_if_due(team, here, now);
         if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;
@@ -117,7 +123,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
         else
             eki_wait_reset(&seat->waiter);
         if (seat->is_open || step == EKI_STEP_PINNED)
-            eki_team_restamp(worker);
+            eki_team_begin_run(team, here);
         if (step == EKI_STEP_PINNED) {
             hand_out(worker, seat, eki_worker_current(worker), task);
             return true;

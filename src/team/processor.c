@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processor time of the workers' threads: whether they had a core when they
- * wanted one.
+ * Whether the workers' threads had a core when they wanted one: of tasks, which
+ * take longer by the clock when they are held up, and for reports.
  *
- * A thread that is busy and gets no processor time is asleep in a task or waits
- * for a core.  Linux says how long threads of this one's number have waited;
- * reading that takes microseconds, so only who lacks time does.
+ * Linux says how long a thread has been ready without a core.  Reading that
+ * takes microseconds, so a thread reads it only when it has left its core since
+ * it last did.  Where nobody says, a thread that shares cores and gets no
+ * processor time is taken to wait for one.
  */
 #define _GNU_SOURCE
 #include "team/poll.h"
 
+#include <sys/resource.h>
 #include <time.h>
-
-/* Less is what entering and leaving take, and what clocks differ by. */
-#define SHORT_NS 50000
 
 static uint64_t cpu_now(void)
 {
@@ -22,43 +21,55 @@ static uint64_t cpu_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Time that this thread has waited for a core so far; false: nobody says. */
-static bool waited_now(uint64_t *waited)
+/* How often this thread has left its core so far. */
+static long switches_now(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* How long this thread has waited for a core so far. */
+static uint64_t waited_now(bool is_crowded)
 {
     FILE *file = fopen("/proc/thread-self/schedstat", "re");
     unsigned long long ran, ready;
     bool is_read = file && fscanf(file, "%llu %llu", &ran, &ready) == 2;
-    if (is_read)
-        *waited = ready;
     if (file)
         fclose(file);
-    return is_read;
+    if (is_read)
+        return ready;
+    return is_crowded ? eki_clock_ns() - cpu_now() : 0;
+}
+
+uint64_t eki_team_waited(struct eki_team *team, int here)
+{
+    struct eki_seat *seat = &team->seats[here];
+    long switches = switches_now();
+    seat->is_known = true;
+    if (seat->has_waited && switches == seat->switches)
+        return 0;
+    uint64_t before = seat->waited_ns;
+    seat->waited_ns = waited_now(team->is_crowded);
+    uint64_t waited_ns =
+        seat->has_waited ? eki_ns_since(before, seat->waited_ns) : 0;
+    seat->switches = switches;
+    seat->has_waited = true;
+    team->setup.engine->workers[here]->counts.starved_ns += waited_ns;
+    return waited_ns;
 }
 
 void eki_team_measure_begin(struct eki_team *team, int here)
 {
-    struct eki_seat *seat = &team->seats[here];
-    if (!seat->has_waited)
-        seat->has_waited = waited_now(&seat->waited_ns);
-    seat->cpu_ns = cpu_now();
+    eki_team_waited(team, here);
+    team->seats[here].cpu_ns = cpu_now();
 }
 
 void eki_team_measure_end(struct eki_team *team, int here)
 {
-    struct eki_seat *seat = &team->seats[here];
     struct eki_counts *counts = &team->setup.engine->workers[here]->counts;
     if (counts->cpu_ns != 0)
         return;
-    counts->cpu_ns = cpu_now() - seat->cpu_ns;
-    uint64_t busy_ns = counts->done_ns - counts->first_ns - counts->search_ns -
-                       counts->termination_ns;
-    if (busy_ns < counts->cpu_ns + SHORT_NS)
-        return;
-    uint64_t lacking_ns = busy_ns - counts->cpu_ns, before = seat->waited_ns;
-    if (waited_now(&seat->waited_ns))
-        counts->starved_ns = seat->waited_ns - before;
-    else if (team->is_crowded)
-        counts->starved_ns = lacking_ns;
-    if (counts->starved_ns > lacking_ns)
-        counts->starved_ns = lacking_ns;
+    counts->cpu_ns = cpu_now() - team->seats[here].cpu_ns;
+    eki_team_waited(team, here);
 }

@@ -6,7 +6,7 @@
 #ifndef EKI_TEAM_RUN_H
 #define EKI_TEAM_RUN_H
 
-#include "engine/engine.h"
+#include "team/poll.h"
 
 /* Whether the task said something, or failed. */
 static inline bool eki_run_slot(struct ek_worker *worker,
@@ -66,8 +66,10 @@ static inline void eki_run_batch(struct ek_worker *worker)
     }
 }
 
-/* The indices of a piece; only remaining ones read the clock. */
-static inline void eki_run_piece(struct ek_worker *worker)
+/* The indices of a piece; only remaining ones read the clock.  TEAM: whose
+ * thread this is; NULL: nobody's. */
+static inline void eki_run_piece(struct ek_worker *worker,
+                                 struct eki_team *team)
 {
     const struct eki_function *function =
         &worker->functions[worker->piece.function];
@@ -76,8 +78,12 @@ static inline void eki_run_piece(struct ek_worker *worker)
     int64_t index;
     while (eki_worker_take_index(worker, &index)) {
         int code = fn(worker, &index, sizeof index, context);
-        if (!eki_worker_index_is_null(worker, code))
-            eki_worker_index_end(worker, code, eki_clock_ns());
+        if (eki_worker_index_is_null(worker, code))
+            continue;
+        uint64_t now = eki_clock_ns();
+        if (team)
+            eki_team_end_run(team, worker->here, now);
+        eki_worker_index_end(worker, code, now);
     }
 }
 

@@ -95,17 +95,17 @@ static void step_worker(struct eki_team *team, int here)
     for (;;) {
         switch (eki_worker_step(worker, now)) {
         case EKI_STEP_RUN:
-            eki_team_restamp(worker);
+            eki_team_begin_run(team, here);
             eki_run_batch(worker);
             eki_wait_reset(&waiter);
             break;
         case EKI_STEP_RANGE:
-            eki_team_restamp(worker);
-            eki_run_piece(worker);
+            eki_team_begin_run(team, here);
+            eki_run_piece(worker, team);
             eki_wait_reset(&waiter);
             break;
         case EKI_STEP_PINNED:
-            eki_team_restamp(worker);
+            eki_team_begin_run(team, here);
             eki_run_slot(worker, worker->functions, eki_worker_current(worker));
             eki_wait_reset(&waiter);
             break;
@@ -121,6 +121,8 @@ static void step_worker(struct eki_team *team, int here)
             return;
         }
         now = eki_clock_ns();
+        if (worker->batch.count > 0)
+            eki_team_end_run(team, here, now);
         enum eki_served served = eki_team_poll_if_due(team, here, now);
         if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
             worker->batch.restamp = true;

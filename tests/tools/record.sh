@@ -99,7 +99,7 @@ bad() {
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
 bad 1 "'hello' begins no line" '1s/.*/hello/'
-bad 1 'version 4; allowed: 1 ... 3' '1s/1/4/'
+bad 1 'version 5; allowed: 1 ... 4' '1s/1/5/'
 bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
 bad 10 'a task with bytes; allowed from version 2 on' '10s/-$/b 1 2/'
 bad 2 'no name' '2s/fock/a b/; 2s/ b/\/b/'

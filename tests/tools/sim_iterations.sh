@@ -141,8 +141,14 @@ took() {
     column makespan_s | paste ideal - |
         awk '{ printf "%.2f/%.1f ", 2 * $1, $2 }' | sed 's/ $//'
 }
-[ "$(took)" = '6.00/3.0 6.00/3.0 6.00/3.0 6.00/3.0' ] ||
-    fail "iteration 0: $(took)"
+[ "$(took --iteration 0)" = '6.00/3.0 6.00/3.0 6.00/3.0 6.00/3.0' ] ||
+    fail "iteration 0: $(took --iteration 0)"
+# Of each task the median over those in which it took time.
+[ "$(took)" = '1.25/1.2 1.25/1.2 1.25/1.2 1.25/1.2' ] || fail "usual: $(took)"
+[ "$(took --iteration median)" = "$(took)" ] ||
+    fail "median: $(took --iteration median)"
+grep -q '^three.ekr; median of 3 iterations,.*,3,run,' out ||
+    fail "name: $(cat out)"
 [ "$(took --iteration 0-1)" = '6.00/3.0 1.20/1.1 6.00/3.0 1.20/1.1' ] ||
     fail "0-1: $(took --iteration 0-1)"
 [ "$(took --iteration 1-)" = '1.20/0.9 0.05/0.1 1.20/0.9 0.05/0.1' ] ||

@@ -134,6 +134,31 @@ static void an_older_clock_makes_no_long_task(void)
     lone_close(&lone);
 }
 
+/* A millisecond in all, of which it had a core for 4 us. */
+static void held_up_tasks_are_no_longer_than_others(void)
+{
+    struct lone lone;
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    lone_seed(&lone, 1, 10);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    struct ek_worker *worker = lone_worker(&lone);
+    eki_engine_trace(lone.engine, true);
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    const struct eki_slot *slot = eki_worker_take(worker);
+    lone.now = worker->batch.stamp + 1000000 - 100;
+    worker->batch.held_ns = 996000;
+    lone_step(&lone);
+    CHECK_EQ_INT(slot->bin, eki_bin_of(4000));
+    CHECK_EQ_INT(worker->counts.largest_ns, 4000);
+    CHECK_EQ_INT(worker->counts.work_ns, 1000000);
+    CHECK_EQ_INT(worker->counts.held_ns, 996000);
+    CHECK_EQ_INT(worker->batch.held_ns, 0);
+    CHECK_EQ_INT(worker->held.count, 1);
+    CHECK_EQ_INT(worker->held.ids[0], slot->id);
+    lone_close(&lone);
+}
+
 /* Rank 1 sends a slot of PHASE that claims a function of that number. */
 static void send_slot(struct lone *lone, uint64_t phase, uint16_t function)
 {
@@ -177,6 +202,7 @@ int main(void)
     RUN(pinned_tasks_run_first);
     RUN(pinned_tasks_are_cancelled);
     RUN(an_older_clock_makes_no_long_task);
+    RUN(held_up_tasks_are_no_longer_than_others);
     RUN(tasks_of_an_old_phase_are_an_error);
     RUN(tasks_of_unknown_functions_are_an_error);
     return check_result();

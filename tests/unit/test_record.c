@@ -372,8 +372,8 @@ static void refuse(size_t at, int bytes, uint64_t value, size_t named,
 static void each_field_of_the_header_is_checked(void)
 {
     refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
-    refuse(EKI_HEADER_VERSION, 4, 4, EKI_HEADER_VERSION,
-           "version 4; allowed: 1 ... 3");
+    refuse(EKI_HEADER_VERSION, 4, 5, EKI_HEADER_VERSION,
+           "version 5; allowed: 1 ... 4");
     refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
     refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
     refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
@@ -429,7 +429,7 @@ static void each_field_of_a_worker_is_checked(void)
     refuse(task + EKI_TASK_BIN, 2, EKI_BIN_COUNT, task + EKI_TASK_BIN,
            "no bin");
     refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN, "no bin");
-    refuse(task + EKI_TASK_FLAGS, 1, 32, task + EKI_TASK_FLAGS, "flags 0x20");
+    refuse(task + EKI_TASK_FLAGS, 1, 64, task + EKI_TASK_FLAGS, "flags 0x40");
 }
 
 static void each_field_of_what_is_spawned_is_checked(void)
@@ -505,6 +505,9 @@ static void write_version(int version, uint8_t flags)
 
 static void files_of_older_versions_are_read(void)
 {
+    write_version(EKI_RECORD_VERSION_SPAWNED, EKI_RECORD_HELD);
+    CHECK_EQ_INT(read_all(), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x20");
     write_version(EKI_RECORD_VERSION_DATA, EKI_RECORD_PINNED);
     CHECK_EQ_INT(read_all(), EK_OK);
     write_version(EKI_RECORD_VERSION_FIRST, EKI_RECORD_COSTED);

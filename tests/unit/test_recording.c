@@ -7,6 +7,7 @@
  */
 #include "../mpi/job.h"
 
+#include "engine/engine.h"
 #include "record/record.h"
 #include "task/task.h"
 
@@ -27,7 +28,7 @@ enum {
 /* What the tasks of a worker here say that they are. */
 struct tally {
     int64_t count, seeds, spawned, failed;
-    int64_t discarded, skipped;
+    int64_t discarded, skipped, held;
     int64_t ran[TALLY_MOST]; /* payloads of the seeds */
 };
 
@@ -42,7 +43,8 @@ enum what {
     SPAWN,
     KEEP, /* spawns a task that is kept */
     FAIL,
-    COST
+    COST,
+    HOLD /* as if it had no core all the time */
 };
 
 struct payload {
@@ -84,6 +86,8 @@ static int work_task(ek_worker *worker, const void *bytes, size_t size,
         ek_spawn(worker, child, NULL, 0, EK_SPAWN_KEEP);
     if (payload.what == COST)
         ek_set_cost(worker, 0.001);
+    if (payload.what == HOLD)
+        worker->batch.held_ns += 1000000000, mine->held++;
     if (payload.number % 16 == 0)
         job_nap(50);
     mine->failed += payload.what == FAIL;
@@ -254,6 +258,9 @@ static void check_worker(const struct eki_record_iteration *iteration, int w,
     CHECK_EQ_INT(worker->failed, tally->failed);
     CHECK_EQ_INT(worker->executed - worker->nulls - worker->count + kept,
                  tally->spawned);
+    /* Of tasks that are timed together one is marked. */
+    int64_t held = count_listed(iteration, worker, EKI_RECORD_HELD, -1);
+    CHECK((tally->held > 0) <= (held > 0));
     CHECK(worker->null_ns <= worker->work_ns);
     CHECK((worker->null_ns > 0) == (worker->nulls > 0));
 }
@@ -472,6 +479,11 @@ static void failing_tasks(void)
 static void costed_tasks(void)
 {
     tasks_are_recorded(COST);
+}
+
+static void held_up_tasks(void)
+{
+    tasks_are_recorded(HOLD);
 }
 
 /* A kept task comes again, and there are more each time. */
@@ -771,6 +783,7 @@ int main(int argc, char **argv)
     JOB_RUN(kept_tasks);
     JOB_RUN(failing_tasks);
     JOB_RUN(costed_tasks);
+    JOB_RUN(held_up_tasks);
     JOB_RUN(ranges);
     JOB_RUN(other_policies);
     JOB_RUN(pull_loops);

@@ -75,10 +75,14 @@ static void the_longest_task_explains_idleness(void)
                      "balanced: EVENKEEL_RESTORE=auto");
 }
 
+#define BUSY(part)                                                        \
+    "the machine was busy: " part " % of the workers' time had no core; " \
+    "run again on an idle one before you judge"
+
 static void workers_without_cores_are_told_where_cores_are(void)
 {
     struct eki_verdict_run run = run_of(40);
-    run.starved_s = 20;
+    run.starved_s = run.starved_tasks_s = 20;
     run.cores = 2;
     expect_run(&run, "4 workers shared 2 cores, and waited for one for 50 % of "
                      "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
@@ -89,10 +93,44 @@ static void workers_without_cores_are_told_where_cores_are(void)
                      "the time; ranks are bound to 1 of 64: mpirun --bind-to "
                      "none, or --map-by slot:PE=THREADS");
     run.cores = 4;
-    expect_run(&run, "workers waited for a core for 50 % of the time, though "
-                     "there is one for each: other programs or threads run "
-                     "there");
+    expect_run(&run, BUSY("50"));
     CHECK_NEAR(eki_verdict_efficiency(&run), 0.5, 1e-12);
+}
+
+static double sum_of_losses(const struct eki_verdict_run *run)
+{
+    double lost_s[EKI_VERDICT_CAUSES], sum = 0;
+    eki_verdict_losses(run, lost_s);
+    for (int cause = 0; cause < EKI_VERDICT_CAUSES; cause++) {
+        CHECK(lost_s[cause] >= 0);
+        sum += lost_s[cause];
+    }
+    return sum;
+}
+
+/* As in a run of a particle code beside other programs: workers wait for data
+ * and yield, tasks are held up, and so are workers without tasks. */
+static void losses_and_efficiency_are_all_of_the_time(void)
+{
+    struct eki_verdict_run run = run_of(12);
+    run.overhead_s = 18;
+    run.data_s = 16;
+    run.search_s = 7;
+    run.termination_s = 2;
+    run.start_s = 1;
+    run.starved_s = 15;
+    run.starved_tasks_s = 8;
+    run.starved_idle_s = 6;
+    CHECK_NEAR(eki_verdict_efficiency(&run), 0.1, 1e-12);
+    CHECK_NEAR(sum_of_losses(&run), 36, 1e-12);
+    expect_run(&run, BUSY("38"));
+    run.starved_s = 1.9;
+    run.starved_tasks_s = 1;
+    run.starved_idle_s = 0;
+    CHECK_NEAR(sum_of_losses(&run), 29, 1e-12);
+    expect_run(&run, "workers waited 40 % of the time for data of tasks: "
+                     "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
+                     "EVENKEEL_DATA=follow");
 }
 
 static void each_other_loss_has_a_sentence(void)
@@ -261,6 +299,7 @@ int main(void)
     RUN(idle_workers_are_told_what_to_try);
     RUN(the_longest_task_explains_idleness);
     RUN(workers_without_cores_are_told_where_cores_are);
+    RUN(losses_and_efficiency_are_all_of_the_time);
     RUN(each_other_loss_has_a_sentence);
     RUN(restores_that_take_long_are_told);
     RUN(nothing_is_said_when_all_is_well);

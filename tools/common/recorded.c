@@ -11,9 +11,11 @@
 /* The iterations that are read, and the tasks that take time in one of them. */
 struct reading {
     const struct workload_source *source;
+    const char *iterations; /* that are to be read, in words */
     struct eki_record *record;
     int64_t *list; /* [count] numbers of iterations */
     int count;
+    bool is_median;                        /* they become one */
     struct eki_record_iteration iteration; /* one of them, sorted */
     int64_t loaded;                        /* its number; -1: none */
     struct spawned spawned; /* of the loaded one, if it has families */
@@ -200,19 +202,55 @@ static int read_list(const char *text, int64_t total, int64_t *list)
     return count;
 }
 
+static const char median[] = "median";
+
+/* What is read where nothing is said. */
+static bool take_usual(struct reading *reading, struct message *message)
+{
+    bool has_spawned = false;
+    if (reading->record->iteration_count > 0) {
+        reading->count = 1;
+        if (!load(reading, 0, message))
+            return false;
+        has_spawned = reading->iteration.family_count > 0;
+    }
+    reading->iterations = has_spawned ? "0" : median;
+    return true;
+}
+
+/* All iterations, or of very many some, evenly. */
+static void choose_median(struct reading *reading)
+{
+    enum {
+        MOST = 101
+    };
+    int64_t total = reading->record->iteration_count;
+    reading->count = (int)(total < MOST ? total : MOST);
+    reading->is_median = true;
+    reading->list = allocate((size_t)reading->count, sizeof *reading->list);
+    for (int i = 0; i < reading->count; i++)
+        reading->list[i] = i * total / reading->count;
+}
+
 static bool choose(struct reading *reading, struct message *message)
 {
-    const char *text = reading->source->iterations;
     int64_t total = reading->record->iteration_count;
-    if (!text)
-        text = "0";
+    reading->iterations = reading->source->iterations;
+    if (!reading->iterations && !take_usual(reading, message))
+        return false;
+    const char *text = reading->iterations;
+    if (strcmp(text, median) == 0 && total > 0) {
+        choose_median(reading);
+        return true;
+    }
     reading->count = read_list(text, total, NULL);
     if (reading->count == 0)
         return message_set(message,
                            "--iteration is '%.100s'; '%.300s' has %lld, "
                            "numbered from 0; allowed: K, K-M, K-, or a list "
-                           "of them with commas",
-                           text, reading->source->record, (long long)total);
+                           "of them with commas, or %s",
+                           text, reading->source->record, (long long)total,
+                           median);
     reading->list = allocate((size_t)reading->count, sizeof *reading->list);
     read_list(text, total, reading->list);
     return true;
@@ -237,6 +275,32 @@ static bool join_all(struct reading *reading, struct message *message)
                        WORKLOAD_TASKS_MOST);
 }
 
+static int compare(const void *a, const void *b)
+{
+    const float *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of each task, over the iterations in which it took time: one that the system
+ * held up does not decide. */
+static void take_medians(struct reading *reading, struct workload *workload)
+{
+    size_t count = (size_t)workload->count;
+    float *seconds = allocate((size_t)reading->count, sizeof *seconds);
+    for (size_t k = 0; k < count; k++) {
+        int n = 0;
+        for (int i = 0; i < reading->count; i++) {
+            float took = workload->base_s[(size_t)i * count + k];
+            if (took > 0)
+                seconds[n++] = took;
+        }
+        qsort(seconds, (size_t)n, sizeof *seconds, compare);
+        workload->base_s[k] = seconds[(n - 1) / 2];
+    }
+    free(seconds);
+    workload->iterations = 1;
+}
+
 static bool fill_all(struct reading *reading, struct workload *workload,
                      struct message *message)
 {
@@ -250,6 +314,8 @@ static bool fill_all(struct reading *reading, struct workload *workload,
             return false;
         fill(reading, workload->base_s + (size_t)i * count);
     }
+    if (reading->is_median)
+        take_medians(reading, workload);
     workload->seeds = workload->count;
     if (reading->spawned.first_child)
         workload->seeds = reading->spawned.seeds;
@@ -258,14 +324,20 @@ static bool fill_all(struct reading *reading, struct workload *workload,
     return true;
 }
 
-static void name_workload(const struct workload_source *source,
+static void name_workload(const struct reading *reading,
                           struct workload *workload)
 {
+    const struct workload_source *source = reading->source;
     const char *slash = strrchr(source->record, '/');
-    const char *list = source->iterations ? source->iterations : "0";
-    snprintf(workload->name, sizeof workload->name, "%.80s, iteration%s %.30s",
-             slash ? slash + 1 : source->record,
-             workload->iterations > 1 ? "s" : "", list);
+    const char *name = slash ? slash + 1 : source->record;
+    if (reading->is_median && reading->count > 1)
+        snprintf(workload->name, sizeof workload->name,
+                 "%.80s, median of %d iterations", name, reading->count);
+    else
+        snprintf(workload->name, sizeof workload->name,
+                 "%.80s, iteration%s %.30s", name,
+                 workload->iterations > 1 ? "s" : "",
+                 reading->is_median ? "0" : reading->iterations);
 }
 
 static bool take(struct reading *reading, struct workload *workload,
@@ -283,7 +355,7 @@ static bool take(struct reading *reading, struct workload *workload,
         take_numbers(reading, workload);
     if (!fill_all(reading, workload, message))
         return false;
-    name_workload(reading->source, workload);
+    name_workload(reading, workload);
     return true;
 }
 

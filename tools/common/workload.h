@@ -18,7 +18,9 @@
 struct workload_source {
     const char *record, *synthetic;
     const char *tree; /* that unfolds as its tasks run: they are not here */
-    const char *iterations; /* of the record: "0,3-5,7-"; NULL: "0" */
+    /* Of the record: "0,3-5,7-", or "median": of a task over all.  NULL: that,
+     * but of records with spawned tasks "0". */
+    const char *iterations;
     int seed;
     double scale;
     double drift, noise; /* percent */

@@ -339,6 +339,9 @@ static ek_status take_task(struct parse *parse)
         return refuse(parse, "flags '%.100s'; allowed: some of %s, or -",
                       parse->words[4], tool_flag_letters);
     EKI_TRY(take_sizes(parse, &task));
+    if (task.flags & ~eki_record_flags(parse->shape.version))
+        return refuse(parse, "flags '%.100s'; version %d does not have all",
+                      parse->words[4], parse->shape.version);
     if (!parse->is_open || parse->next_worker == 0)
         return refuse(parse, "a task of no worker");
     if (parse->worker.families > 0)
@@ -362,7 +365,7 @@ static ek_status take_family(struct parse *parse)
     if (parse->shape.version <= EKI_RECORD_VERSION_DATA)
         return refuse(parse,
                       "what a task has spawned; allowed from version %d on",
-                      EKI_RECORD_VERSION);
+                      EKI_RECORD_VERSION_SPAWNED);
     if (family.first < parse->next_spawned || family.first >= end ||
         family.count < 1 || family.count > end - family.first ||
         (family.parent >= family.first &&

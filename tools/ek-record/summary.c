@@ -2,7 +2,7 @@
 /* What a record tells of each iteration, as a table. */
 #include "tool.h"
 
-#include "spawned.h"
+#include "recorded.h"
 #include "verdicts.h"
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 struct summary {
     int64_t executed, nulls, spawned;
     int64_t timed;   /* tasks with a duration that are not null */
+    int64_t held;    /* ... and were held up */
     double total_ns; /* of these */
     uint64_t max_ns;
     double imbalance; /* largest load of a worker / mean - 1 */
@@ -69,6 +70,7 @@ static void add_tasks(const struct eki_record_iteration *iteration,
         if (task->bin == EKI_BIN_NEVER)
             continue;
         summary->timed++;
+        summary->held += (task->flags & EKI_RECORD_HELD) != 0;
         summary->bins[task->bin]++;
         summary->total_ns += (double)task->duration_ns;
         if (task->duration_ns > summary->max_ns)
@@ -107,12 +109,13 @@ static void print_row(const struct eki_record *record,
                       const struct summary *summary)
 {
     printf("%9" PRId64 " %10" PRId64 " %6.2f %9" PRId64
-           " %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %9.5g %6.1f",
+           " %9.5g %9.5g %9.5g %9.5g %6" PRId64 " %9.5g %9.5g %9.5g %6.1f",
            head->iteration, summary->executed,
            100 * share((double)summary->nulls, (double)summary->executed),
            summary->spawned, quantile_us(summary, 0.5),
            quantile_us(summary, 0.9), quantile_us(summary, 0.99),
-           (double)summary->max_ns * 1e-3, summary->total_ns * 1e-9,
+           (double)summary->max_ns * 1e-3, summary->held,
+           summary->total_ns * 1e-9,
            share(summary->total_ns, (double)summary->max_ns),
            (double)head->wall_ns * 1e-9, 100 * summary->imbalance);
     if (has_data(record))
@@ -120,106 +123,68 @@ static void print_row(const struct eki_record *record,
     puts(head->status == EK_OK ? "" : "  failed");
 }
 
-/* What an iteration's tasks were, for the one of the median. */
-struct extent {
-    int64_t iteration;
-    double longest_s, sum_s;
-};
-
-static int by_longest(const void *a, const void *b)
-{
-    const struct extent *x = a, *y = b;
-    return (x->longest_s > y->longest_s) - (x->longest_s < y->longest_s);
-}
-
-/* Durations of the tasks of an iteration that were timed, in seconds. */
-static int64_t take_durations(const struct eki_record_iteration *iteration,
-                              float *seconds)
-{
-    int64_t count = 0;
-    for (int64_t k = 0; k < iteration->task_count; k++) {
-        const struct eki_record_task *task = &iteration->tasks[k];
-        if (!(task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) &&
-            task->bin != EKI_BIN_NEVER)
-            seconds[count++] = (float)((double)task->duration_ns * 1e-9);
-    }
-    return count;
-}
-
 /* Where the tasks allow more workers than there were: what ten times as many as
  * they allow would need. */
-static void print_verdict_of(const struct extent *extent, int workers,
-                             const float *seconds, int64_t count)
+static void print_verdict_of(const struct workload *workload, double sum_s,
+                             double longest_s)
 {
     enum {
         MORE = 10,
         WORKERS_MOST = 100000000
     };
     char prefix[64];
-    double most = floor(extent->sum_s / extent->longest_s);
+    int workers = workload->workers;
+    double most = floor(sum_s / longest_s);
     if (most >= workers)
         workers = (int)fmin(MORE * most, WORKERS_MOST);
     snprintf(prefix, sizeof prefix, "On %d workers ", workers);
-    verdict_print_tasks(prefix, seconds, count, workers);
+    verdict_print_tasks(prefix, workload->base_s, workload->count, workers);
 }
 
 /* What its tasks would reach together, on however many workers. */
-static ek_status print_spawned(struct eki_record_iteration *iteration)
+static ek_status print_spawned(const struct workload *workload, double sum_s)
 {
-    struct spawned spawned;
-    double sum_s = 0;
     int generations;
-    if (iteration->family_count == 0)
-        return EK_OK;
-    spawned_sort_ids(iteration);
-    EKI_TRY(spawned_sort(iteration, &spawned));
-    int64_t count = iteration->task_count;
-    float *seconds = eki_alloc((size_t)count + 1, sizeof *seconds);
+    int64_t count = workload->count;
     double *paths = eki_alloc((size_t)count + 1, sizeof *paths);
-    for (int64_t k = 0; seconds && k < count; k++) {
-        seconds[k] = (float)((double)iteration->tasks[k].duration_ns * 1e-9);
-        sum_s += (double)seconds[k];
-    }
-    if (seconds && paths) {
-        double path_s =
-            spawned_path(&spawned, seconds, count, paths, &generations);
-        printf("Iteration %" PRId64 ": %" PRId64 " of %" PRId64
-               " tasks were spawned, in %d generations; all take %.4g s, the "
-               "longest chain %.4g s: average parallelism %.4g\n",
-               iteration->head.iteration, count - spawned.seeds, count,
-               generations - 1, sum_s, path_s, share(sum_s, path_s));
-    }
-    bool has_memory = seconds && paths;
-    eki_free(seconds);
+    if (!paths)
+        return eki_error(EK_ERR_NOMEM, "no memory");
+    double path_s = spawned_path(&workload->spawned, workload->base_s, count,
+                                 paths, &generations);
+    printf("%s: %" PRId64 " of %" PRId64
+           " tasks were spawned, in %d generations; all take %.4g s, the "
+           "longest chain %.4g s: average parallelism %.4g\n",
+           workload->name, count - workload->seeds, count, generations - 1,
+           sum_s, path_s, share(sum_s, path_s));
     eki_free(paths);
-    spawned_free(&spawned);
-    return has_memory ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
+    return EK_OK;
 }
 
-/* Of the iteration whose longest task is the median one. */
-static ek_status print_verdict(struct eki_record *record,
-                               struct extent *extents, int64_t count)
+/* Of what ek-sim and ek-emulate would run: a task's median over iterations. */
+static ek_status print_verdict(const char *path)
 {
-    struct eki_record_iteration iteration;
-    qsort(extents, (size_t)count, sizeof *extents, by_longest);
-    const struct extent *median = &extents[(count - 1) / 2];
-    if (median->longest_s <= 0)
-        return EK_OK;
-    EKI_TRY(eki_record_load(record, median->iteration, &iteration));
-    float *seconds = eki_alloc((size_t)iteration.task_count, sizeof *seconds);
-    if (seconds)
-        print_verdict_of(median, record->shape.workers, seconds,
-                         take_durations(&iteration, seconds));
-    ek_status status = seconds ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory");
-    eki_free(seconds);
-    if (status == EK_OK)
-        status = print_spawned(&iteration);
-    eki_record_unload(&iteration);
+    const struct workload_source source = {.record = path};
+    struct workload workload = {0};
+    struct message message = {0};
+    double sum_s = 0, longest_s = 0;
+    ek_status status = EK_OK;
+    if (!recorded_read(&source, &workload, &message))
+        status = eki_error(EK_ERR_ARG, "%s", message.text);
+    for (int64_t k = 0; status == EK_OK && k < workload.count; k++) {
+        sum_s += (double)workload.base_s[k];
+        longest_s = fmax(longest_s, (double)workload.base_s[k]);
+    }
+    if (longest_s > 0)
+        print_verdict_of(&workload, sum_s, longest_s);
+    if (status == EK_OK && workload_spawns(&workload))
+        status = print_spawned(&workload, sum_s);
+    workload_free(&workload);
     return status;
 }
 
+/* HAS_TIMED: whether a task has a duration in it. */
 static ek_status summarize(struct eki_record *record, int64_t k,
-                           struct extent *extent)
+                           bool *has_timed)
 {
     struct eki_record_iteration iteration;
     EKI_TRY(tool_load(record, k, &iteration));
@@ -230,8 +195,7 @@ static ek_status summarize(struct eki_record *record, int64_t k,
         add_tasks(&iteration, &summary);
         add_spawned(&iteration, &summary);
         print_row(record, &iteration.head, &summary);
-        *extent = (struct extent){k, (double)summary.max_ns * 1e-9,
-                                  summary.total_ns * 1e-9};
+        *has_timed |= summary.max_ns > 0;
     }
     eki_record_unload(&iteration);
     eki_free(summary.bins);
@@ -251,9 +215,9 @@ static void print_header(const struct eki_record *record)
                    record->data_bytes_max[i]);
         putchar('\n');
     }
-    printf("%9s %10s %6s %9s %9s %9s %9s %9s %9s %9s %9s %6s", "iteration",
+    printf("%9s %10s %6s %9s %9s %9s %9s %9s %6s %9s %9s %9s %6s", "iteration",
            "tasks", "null/%", "spawned", "p50/us", "p90/us", "p99/us", "max/us",
-           "total/s", "total/max", "wall/s", "imb/%");
+           "held", "total/s", "total/max", "wall/s", "imb/%");
     puts(has_data(record) ? "   data/MB" : "");
 }
 
@@ -264,15 +228,11 @@ int tool_summary(const struct tool_arguments *arguments)
     if (status != EK_OK)
         return tool_end(status);
     print_header(record);
-    int64_t count = record->iteration_count;
-    struct extent *extents = eki_alloc((size_t)count + 1, sizeof *extents);
-    if (!extents)
-        status = eki_error(EK_ERR_NOMEM, "no memory");
-    for (int64_t k = 0; status == EK_OK && k < count; k++)
-        status = summarize(record, k, &extents[k]);
-    if (status == EK_OK && count > 0)
-        status = print_verdict(record, extents, count);
-    eki_free(extents);
+    bool has_timed = false;
+    for (int64_t k = 0; status == EK_OK && k < record->iteration_count; k++)
+        status = summarize(record, k, &has_timed);
+    if (status == EK_OK && has_timed)
+        status = print_verdict(arguments->files[0]);
     eki_record_close(&record);
     return tool_end(status);
 }

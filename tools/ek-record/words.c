@@ -46,7 +46,7 @@ bool tool_policy_value(const struct tool_policy *policy, const char *word,
     return true;
 }
 
-const char tool_flag_letters[] = "dscbp";
+const char tool_flag_letters[] = "dscbph";
 
 void tool_say(const char *format, ...)
 {
