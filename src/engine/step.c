@@ -87,6 +87,8 @@ static enum eki_step start_pinned(struct ek_worker *worker,
     batch->budget = batch->count = 1;
     batch->seed = local->seed_top;
     batch->log = eki_local_slots(local, local->log, local->log_end);
+    /* It runs in no seeds of the worker, where others would look. */
+    eki_slot_show_head(batch->scratch, slot);
     /* release: pairs with the acquire in see_task(): the header. */
     atomic_store_explicit(&batch->current, slot, memory_order_release);
     return EKI_STEP_PINNED;

@@ -9,6 +9,8 @@ static const char *why_polling(const struct eki_team *team)
 {
     if (team->setup.progress == EK_PROGRESS_POLLING)
         return "progress=polling";
+    if (team->setup.engine->alone)
+        return "on one node a server needs progress=server";
     return team->setup.thread_level < 1 ? "MPI_THREAD_SINGLE has no other"
                                         : "no core is to spare for a server";
 }
@@ -16,10 +18,18 @@ static const char *why_polling(const struct eki_team *team)
 void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
 {
     const struct eki_engine *engine = team->setup.engine;
-    if (!engine->fabric || engine->alone) {
-        eki_append(text, bytes, "one node: no messages while tasks run");
+    if (!engine->fabric) {
+        eki_append(text, bytes, "one rank: no messages%s",
+                   team->setup.progress == EK_PROGRESS_SERVER ||
+                           team->setup.watchdog_ns != 0
+                       ? ", so progress and watchdog_us have no effect"
+                       : "");
         return;
     }
+    if (engine->alone)
+        eki_append(text, bytes,
+                   "one node: messages only for tiles in private memory, data "
+                   "and hints that travel; then ");
     if (team->has_server) {
         eki_append(text, bytes, "a thread of each rank is its server: %s",
                    team->setup.progress == EK_PROGRESS_SERVER

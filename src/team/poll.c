@@ -7,8 +7,10 @@
 
 /* A busy worker polls at most this often ... */
 #define PERIOD_LEAST_NS 20000
-/* ... and seldom enough that empty polls cost about a percent. */
+/* ... and seldom enough that empty polls cost about a percent, but often enough
+ * for who waits for an answer: a poll that takes so long was held up. */
 #define PERIOD_POLLS 75
+#define PERIOD_MOST_NS 1000000
 
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
 {
@@ -135,20 +137,30 @@ void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)
     team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;
 }
 
-/* Time of a poll that finds nothing; nobody sends before the first phase over
- * this wire. */
-static uint64_t time_poll(struct eki_fabric *fabric)
+uint64_t eki_team_time_poll(struct eki_fabric *fabric)
 {
     enum {
         POLLS = 64
     };
-    uint64_t start = eki_clock_ns();
+    uint64_t least = UINT64_MAX, before = eki_clock_ns();
     for (int polls = 0; polls < POLLS; polls++) {
         struct eki_message *message = eki_fabric_poll(fabric);
         if (message) /* for a line that is closed */
             eki_fabric_release(fabric, message);
+        uint64_t now = eki_clock_ns();
+        uint64_t took = eki_ns_since(before, now);
+        least = took < least ? took : least;
+        before = now;
     }
-    return (eki_clock_ns() - start) / POLLS + 1;
+    return least + 1;
+}
+
+uint64_t eki_team_auto_period(uint64_t poll_ns)
+{
+    if (poll_ns < PERIOD_LEAST_NS / PERIOD_POLLS)
+        return PERIOD_LEAST_NS;
+    return poll_ns < PERIOD_MOST_NS / PERIOD_POLLS ? PERIOD_POLLS * poll_ns
+                                                   : PERIOD_MOST_NS;
 }
 
 void eki_team_measure_poll(struct eki_team *team)
@@ -156,10 +168,9 @@ void eki_team_measure_poll(struct eki_team *team)
     const struct eki_engine *engine = team->setup.engine;
     struct eki_wire *wire = engine->line.wire;
     if (engine->fabric && wire->poll_ns == 0)
-        wire->poll_ns = time_poll(engine->fabric);
-    team->auto_period_ns = engine->fabric ? PERIOD_POLLS * wire->poll_ns : 0;
-    if (team->auto_period_ns < PERIOD_LEAST_NS)
-        team->auto_period_ns = PERIOD_LEAST_NS;
+        wire->poll_ns = eki_team_time_poll(engine->fabric);
+    team->auto_period_ns =
+        eki_team_auto_period(engine->fabric ? wire->poll_ns : 0);
     eki_team_set_poll_period(team, team->setup.poll_period_ns);
 }
 
@@ -204,7 +215,7 @@ ek_status eki_team_start_watchdog(struct eki_team *team)
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
     if (team->setup.watchdog_ns == 0 || team->has_server || !team->any_polls ||
-        !team->setup.engine->fabric || team->setup.engine->alone)
+        !team->setup.engine->fabric)
         return EK_OK;
     if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)
         return eki_error(EK_ERR_NOMEM, "no watchdog thread could be started");

@@ -51,6 +51,11 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now);
 void eki_team_measure_poll(struct eki_team *team);
+/* Time of a poll that finds nothing: the fastest of some, because others were
+ * held up.  Nobody sends before the first phase over a wire. */
+uint64_t eki_team_time_poll(struct eki_fabric *fabric);
+/* Between two polls that take so long. */
+uint64_t eki_team_auto_period(uint64_t poll_ns);
 
 /* A thread has come for worker HERE: its hook, then its time begins.  Once per
  * phase, whoever comes again. */

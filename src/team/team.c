@@ -16,7 +16,6 @@ static ek_status choose_progress(struct eki_team *team)
 {
     const struct eki_team_setup *setup = &team->setup;
     const struct eki_engine *engine = setup->engine;
-    bool has_messages = engine->fabric && !engine->alone;
     int workers = engine->topology->workers_here;
     team->any_polls = setup->thread_level >= 2 || workers == 1;
     if (workers > 1 && setup->thread_level < 1)
@@ -36,10 +35,18 @@ static ek_status choose_progress(struct eki_team *team)
                          "watchdog_us needs MPI_THREAD_SERIALIZED or more; "
                          "allowed here: 0");
     team->has_server =
-        has_messages && (setup->progress == EK_PROGRESS_SERVER ||
-                         (setup->progress == EK_PROGRESS_AUTO &&
-                          setup->thread_level >= 1 && has_spare_core(setup)));
+        engine->fabric &&
+        (setup->progress == EK_PROGRESS_SERVER ||
+         (setup->progress == EK_PROGRESS_AUTO && !engine->alone &&
+          setup->thread_level >= 1 && has_spare_core(setup)));
     return EK_OK;
+}
+
+/* Whether there are more threads than CPUs, with servers or without. */
+static bool is_crowded(const struct eki_affinity *affinity, bool has_server)
+{
+    return affinity->workers + (has_server ? affinity->ranks : 0) >
+           affinity->cpus;
 }
 
 ek_status eki_team_create(const struct eki_team_setup *setup,
@@ -60,9 +67,7 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     status = choose_progress(team);
     if (status != EK_OK)
         goto free_team;
-    team->is_crowded = setup->affinity->workers +
-                           (team->has_server ? setup->affinity->ranks : 0) >
-                       setup->affinity->cpus;
+    team->is_crowded = is_crowded(setup->affinity, team->has_server);
     eki_team_measure_poll(team);
     status = eki_team_start_watchdog(team);
     if (status != EK_OK)
@@ -146,13 +151,24 @@ static void run_worker(struct eki_team *team, int here)
 #define SLICE_NS 1000000
 #define SHARED_NS 100000000
 
+/* On one node the end is not the server's to find: it serves until the workers
+ * of this rank have found it. */
+static bool is_needed(const struct eki_team *team)
+{
+    return team->setup.engine->alone &&
+           /* acquire: pairs with the release in leave_running(): what they
+            * sent. */
+           atomic_load_explicit(&team->running, memory_order_acquire) > 0;
+}
+
 /* Until the server has nothing more to do, whoever else steps it. */
 static void run_server(struct eki_team *team)
 {
     struct eki_waiter waiter = {0};
     uint64_t now = eki_clock_ns(), last, shared_until = 0;
     enum eki_served served;
-    while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE) {
+    while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE ||
+           is_needed(team)) {
         bool sleeps = team->is_crowded || now < shared_until;
         if (eki_has_moved(served))
             eki_wait_reset(&waiter);
@@ -167,17 +183,29 @@ static void run_server(struct eki_team *team)
     }
 }
 
+static void leave_running(struct eki_team *team)
+{
+    /* release: pairs with the acquire in is_needed(). */
+    atomic_fetch_sub_explicit(&team->running, 1, memory_order_release);
+}
+
 /* The team has so many threads for workers, which are their first ones. */
 static void give_up_others(struct eki_team *team, int threads)
 {
     const struct eki_engine *engine = team->setup.engine;
-    for (int here = threads; here < engine->topology->workers_here; here++)
+    for (int here = threads; here < engine->topology->workers_here; here++) {
         eki_worker_give_up(engine->workers[here]);
+        leave_running(team);
+    }
 }
 
 static void run_team(struct eki_team *team, int threads)
 {
     int came = threads;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&team->running,
+                          team->setup.engine->topology->workers_here,
+                          memory_order_relaxed);
 #pragma omp parallel num_threads(threads) default(none) shared(team, came)
     {
         int thread = omp_get_thread_num();
@@ -189,10 +217,13 @@ static void run_team(struct eki_team *team, int threads)
             team->is_served = false;
         if (thread == 0)
             give_up_others(team, omp_get_num_threads() - has_server);
-        if (has_server && thread == 0)
+        if (has_server && thread == 0) {
+            team->was_served = true;
             run_server(team);
-        else if (thread - has_server < workers)
+        } else if (thread - has_server < workers) {
             run_worker(team, thread - has_server);
+            leave_running(team);
+        }
         if (thread == 0) {
             came = omp_get_num_threads();
             team->has_run = came - has_server >= workers;
@@ -202,20 +233,28 @@ static void run_team(struct eki_team *team, int threads)
         eki_team_tell_smaller(team, came, threads);
 }
 
+/* On one node most phases have no messages. */
+static bool wants_server(const struct eki_team *team)
+{
+    return team->has_server && eki_team_has_messages(team);
+}
+
 void eki_team_enter(struct eki_team *team)
 {
     /* relaxed, both: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
-    team->is_served = team->has_run = false;
+    team->is_served = team->was_served = team->has_run = false;
+    team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
     /* In a restore the calling thread steps the server without a pause. */
     eki_team_watch(team, team->setup.engine->kind == EKI_PHASE_PROCESS);
 }
 
 void eki_team_run(struct eki_team *team)
 {
-    int threads = team->setup.engine->topology->workers_here + team->has_server;
-    team->is_served = team->has_server;
+    int threads =
+        team->setup.engine->topology->workers_here + wants_server(team);
+    team->is_served = wants_server(team);
     if (threads > 1) {
         run_team(team, threads);
         return;

@@ -87,16 +87,20 @@ struct eki_team_setup {
 
 struct eki_team {
     struct eki_team_setup setup;
-    bool has_server; /* a thread of its own, where the team makes the threads */
-    bool is_served;  /* ... in this phase: no worker polls */
-    bool has_run;    /* every worker of this phase had a thread to its end */
-    bool any_polls;  /* any worker may step the server */
-    bool is_crowded; /* more threads than CPUs */
+    /* A thread of its own, where the team makes the threads, and in phases with
+     * messages ... */
+    bool has_server;
+    bool is_served;   /* ... is there: no worker polls ... */
+    bool was_served;  /* ... or was, in this phase or the last */
+    bool has_run;     /* every worker of this phase had a thread to its end */
+    bool any_polls;   /* any worker may step the server */
+    bool is_crowded;  /* more threads than CPUs */
     bool is_measured; /* a report wants processor times; set before entering */
     uint64_t poll_period_ns, auto_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
     _Atomic bool server_done;
+    _Atomic int running; /* workers whose threads the team has made */
     struct eki_seat *seats; /* per worker */
     /* Watchdog thread. */
     pthread_t watchdog;

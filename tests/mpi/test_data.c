@@ -392,6 +392,47 @@ static void hints_hold_where_data_follows(void)
     ek_destroy(&tasks);
 }
 
+/* Until an input was packed beside it, or for two seconds. */
+static int await_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    for (int i = 0; i < 2000 && atomic_load(&field.packed) == 0; i++)
+        job_nap(1000);
+    CHECK(atomic_load(&field.packed) > 0);
+    return 0;
+}
+
+/* The worker of rank 0 is in a task that ends when an input has left. */
+static void answer_beside(const char *option, const char *value)
+{
+    ek_options options = options_of("none", "return");
+    ek_function function;
+    ek_hint hint = EK_HINT_INIT;
+    options.ignore_environment = true;
+    options.workers = 1;
+    hint.pinned = true;
+    CHECK_EQ_INT(ek_options_set(&options, option, value), EK_OK);
+    ek_collection *tasks = boxes_collection(&options, 1, &function);
+    ek_function await = job_register(tasks, "await", await_task, NULL);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_task(tasks, await, NULL, 0, &hint), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+static void inputs_leave_beside_a_long_task(void)
+{
+    int level;
+    MPI_Query_thread(&level);
+    if (job_size == 1)
+        return;
+    answer_beside("progress", "server");
+    if (level >= MPI_THREAD_SERIALIZED)
+        answer_beside("watchdog_us", "500");
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, argc > 3 ? atoi(argv[3]) : MPI_THREAD_SERIALIZED);
@@ -412,5 +453,6 @@ int main(int argc, char **argv)
     JOB_RUN(data_follows_through_little_memory);
     JOB_RUN(hints_hold_where_data_follows);
     JOB_RUN(pinned_tasks_stay_with_their_data);
+    JOB_RUN(inputs_leave_beside_a_long_task);
     return job_result();
 }
