@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh MESON BUILD: install to an empty folder; build programs against that
-# alone, in C and C++ with pkg-config, with CMake, and with the static library;
-# run them; and look at what else is there.
+# alone, in C and C++ with pkg-config, with CMake, in Fortran, too, and with the
+# static library; run them; and look at what else is there.
 set -u
 meson=$1 build=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,7 +32,7 @@ prefix=$(cd "$(dirname "$(find "$folder/root" -name evenkeel.h)")/.." && pwd)
 PKG_CONFIG_PATH=$(dirname "$description")
 export PKG_CONFIG_PATH
 cp "$root/examples/01_hello.c" .
-cp "$root/tests/install/hello.cc" .
+cp "$root/tests/install/hello.cc" "$root/tests/install/hello.f90" .
 
 # What is installed knows neither this repository nor the folder of the build.
 grep -r -l -e "$root" -e "$build" "$description" "$library/cmake" \
@@ -101,6 +101,9 @@ if command -v cmake >/dev/null; then
     cmake_project C 01_hello.c evenkeel::evenkeel
     ! command -v "${CXX:-c++}" >/dev/null ||
         cmake_project CXX hello.cc evenkeel::static
+    if command -v "${FC:-gfortran}" >/dev/null; then
+        cmake_project Fortran hello.f90 evenkeel::evenkeel
+    fi
 fi
 
 # Without the shared one the linker takes the static one.
