@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # readme.sh PRINT_OPTIONS [--write]: the README's option table is the library's
-# own (--write: make it so), its programs compile, its files exist.
+# own (--write: make it so), its programs compile, as C++, too, its files exist.
 set -u
 print_options=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 cd "$(dirname "$0")/../.." || exit 1
@@ -30,6 +30,13 @@ if ! diff "$folder/readme" "$folder/options"; then
     status=1
 fi
 
+# compile COMPILER OPTION... FILE
+compile() {
+    # shellcheck disable=SC2046,SC2068,SC2086
+    $@ -Wall -Wextra -Werror -fsyntax-only -I include \
+        ${MPI_CFLAGS-$(pkg-config --cflags ompi-c)} || status=1
+}
+
 # Blocks of C that are whole programs.
 awk -v folder="$folder" '
     /^```c$/ { n++; in_code = 1; next }
@@ -39,9 +46,9 @@ programs=0
 for block in "$folder"/block*.c; do
     grep -q 'int main' "$block" || continue
     programs=$((programs + 1))
-    # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -I include \
-        ${MPI_CFLAGS-$(pkg-config --cflags ompi-c)} "$block" || status=1
+    compile "${CC:-cc}" -std=c11 "$block"
+    ! command -v "${CXX:-c++}" >/dev/null ||
+        compile "${CXX:-c++}" -std=c++17 -x c++ "$block"
 done
 [ $programs -gt 0 ] || { echo "README.md: no program found"; status=1; }
 
