@@ -143,12 +143,12 @@ int main(int argc, char **argv)
     struct message message;
     int status;
     if (command_line_answer(&line, argv, print_help))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init(&argc, &argv);
     if (!command_line_parse(&line, argv, &arguments, &message)) {
         status = complain(&message, EXIT_BAD_INPUT);
         MPI_Finalize();
-        return status;
+        return end_output(status);
     }
     arguments.setup.knows = strcmp(arguments.costs, "known") == 0;
     if (arguments.compares) {
@@ -158,5 +158,5 @@ int main(int argc, char **argv)
         status = run_one(&arguments);
     }
     MPI_Finalize();
-    return status;
+    return end_output(status);
 }

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     struct message message;
     int provided, status;
     if (arguments_answer(argv))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     if (arguments_parse(argv, &arguments, &message)) {
         print_head(&arguments.size);
@@ -47,5 +47,5 @@ int main(int argc, char **argv)
     }
     mode_arguments_free(&arguments.shared);
     MPI_Finalize();
-    return status;
+    return end_output(status);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/message.h"
 
+#include <errno.h>
 #include <evenkeel.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool message_set(struct message *message, const char *format, ...)
 {
@@ -47,6 +49,17 @@ int complain(const struct message *message, int status)
 int complain_status(int status)
 {
     return status == EK_ERR_ARG ? EXIT_BAD_INPUT : EXIT_FAILED;
+}
+
+int end_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    /* An earlier write may have failed, whose reason is gone. */
+    fprintf(stderr, "%s: could not write all to standard output%s%s\n",
+            program_name, errno ? ": " : "", errno ? strerror(errno) : "");
+    return status == EXIT_GOOD ? EXIT_FAILED : status;
 }
 
 void *allocate(size_t count, size_t bytes)

@@ -68,6 +68,14 @@ int complain(const struct message *message, int status);
  * policy is bad input. */
 int complain_status(int status);
 
+/**
+ * Write what is left for standard output, the last thing a program does with
+ * it, and say on stderr if not all could be written.
+ *
+ * @return @p status, but EXIT_FAILED if that was good and the output is not.
+ */
+int end_output(int status);
+
 /** Zeroed memory for @p count items; ends the job when there is none. */
 void *allocate(size_t count, size_t bytes);
 

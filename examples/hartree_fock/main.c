@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     struct message message;
     int provided, status = EXIT_GOOD;
     if (arguments_answer(argv))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     algebra_start();
     integrals_start();
@@ -92,5 +92,5 @@ int main(int argc, char **argv)
     mode_arguments_free(&arguments.shared.modes);
     integrals_stop();
     MPI_Finalize();
-    return status;
+    return end_output(status);
 }

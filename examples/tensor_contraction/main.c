@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     struct message message;
     int provided, status;
     if (arguments_answer(argv))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     kernel_start();
     if (!arguments_parse(argv, &arguments, &message))
@@ -139,5 +139,5 @@ int main(int argc, char **argv)
         status = run(&arguments);
     mode_arguments_free(&arguments.shared);
     MPI_Finalize();
-    return status;
+    return end_output(status);
 }

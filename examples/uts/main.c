@@ -108,11 +108,11 @@ int main(int argc, char **argv)
     struct message message;
     int provided;
     if (command_line_answer(&line, argv, print_help))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     int status = parse(argv, &arguments, &message)
                      ? run(&arguments)
                      : complain(&message, EXIT_BAD_INPUT);
     MPI_Finalize();
-    return status;
+    return end_output(status);
 }

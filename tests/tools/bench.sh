@@ -52,6 +52,7 @@ diff first second || fail 'balance: a decision differs from itself'
 grep -F ' 8 0/0 centralized 0.03 %"' first |
     grep -qE '"before": 0\.2[0-9]*, "after": 0\.000[0-9]*, ' ||
     fail "balance: $(cat first)"
+full --record "$record" balance
 run 2 1 --record nowhere.ekr balance
 says "nowhere.ekr"
 exit $status

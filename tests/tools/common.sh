@@ -48,6 +48,15 @@ column() {
                           NR > 1 { print $at }' out
 }
 
+# full ARGUMENT...: the disk is full to which its output goes.
+full() {
+    [ -w /dev/full ] || return
+    "$tool" "$@" >/dev/full 2>err </dev/null
+    code=$?
+    [ $code -eq 1 ] || fail "$* >/dev/full: exit status $code"
+    says 'could not write all to standard output'
+}
+
 # answers: --help and --version, as every tool does, before and behind options.
 answers() {
     name=$(basename "$tool")
@@ -60,6 +69,7 @@ answers() {
         [ -f "$docs/$(basename "$document")" ] ||
             fail "$asked sends to '$document'"
     done
+    full --help
     run 0 "$@" --version
     grep -qxE "$name [0-9]+\.[0-9]+\.[0-9]+" out || fail "version: $(cat out)"
     [ "$(wc -l <out)" -eq 1 ] || fail "version: $(cat out)"

@@ -23,6 +23,7 @@ sed -n '/^Modes of --compare/,/^$/p' out | awk '/^  / { print $1 }' >modes
 [ "$(wc -l <modes)" -ge 7 ] || fail "modes: $(cat modes)"
 grep -qE '^  auto +auto, random$' out || fail 'help: auto without stealing'
 answers
+full --synthetic "$small" --workers 2
 
 # compared: each mode a row of as many columns as the first, none empty.
 compared() {

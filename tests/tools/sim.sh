@@ -39,6 +39,9 @@ grep -q '^retain  *1 ' out || fail "--modes: $(cat out)"
 run 0 $small --json
 [ "$(grep -c '^{.*"seed": 1, "mode": "retain+random", "iteration": [123], .*}$' out)" -eq 3 ] ||
     fail "json: $(cat out)"
+full $small
+full $small --csv
+full $small --json
 run 0 $small --drift 5 --noise 5 --policy auto --steal near --expected 10
 run 0 $small --start dealt --policy hierarchical --balance-group 8
 run 0 $small --start uneven:4:4 --policy centralized --steal none

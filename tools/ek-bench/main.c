@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     struct message message;
     int level, exit_status = EXIT_GOOD;
     if (command_line_answer(&line, argv, print_help))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &arguments.bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &arguments.bench.size);
@@ -224,5 +224,5 @@ int main(int argc, char **argv)
     else
         exit_status = run(&arguments);
     MPI_Finalize();
-    return exit_status;
+    return end_output(exit_status);
 }

@@ -165,7 +165,7 @@ int main(int argc, char **argv)
     struct message message = {""};
     int provided, exit_status = EXIT_GOOD;
     if (arguments_answer(argv))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     start_passive(argv);
     /* For waits of ranks, where MPI is Open MPI. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -181,5 +181,5 @@ int main(int argc, char **argv)
     if (exit_status != EXIT_GOOD)
         complain_once(&message);
     MPI_Finalize();
-    return exit_status;
+    return end_output(exit_status);
 }

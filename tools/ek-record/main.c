@@ -135,11 +135,11 @@ int main(int argc, char **argv)
     struct tool_arguments arguments;
     struct message message;
     if (command_line_answer(&import_line, argv, print_help))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     const struct command *command = find_command(name, &message);
     if (!command || !read_arguments(command, argv + 1, &arguments, &message)) {
         tool_say("%s", message.text);
         return EXIT_BAD_INPUT;
     }
-    return command->run(&arguments);
+    return end_output(command->run(&arguments));
 }

@@ -187,7 +187,7 @@ int main(int argc, char **argv)
     int exit_status = EXIT_GOOD;
     (void)argc;
     if (arguments_answer(argv))
-        return EXIT_GOOD;
+        return end_output(EXIT_GOOD);
     if (!arguments_parse(argv, &arguments, &message))
         exit_status = EXIT_BAD_INPUT;
     else
@@ -195,5 +195,5 @@ int main(int argc, char **argv)
     run_arguments_free(&arguments.shared);
     if (exit_status != EXIT_GOOD)
         fprintf(stderr, "%s: %s\n", program_name, message.text);
-    return exit_status;
+    return end_output(exit_status);
 }
