@@ -109,6 +109,7 @@ void eki_free(void *memory)
 #include "engine/end.c"
 #include "engine/error.c"
 #include "engine/phase.c"
+#include "engine/pinned.c"
 #include "engine/post.c"
 #include "engine/publish.c"
 #include "engine/segment.c"
