@@ -12,6 +12,12 @@
  * with loop_with_evenkeel(): three lines differ, and a fourth says where tasks
  * start next time.
  *
+ * Numbers ascend in the first loop and come in any order in the second.  A loop
+ * that skips to the number that it has drawn, "do i; do j; if (ij == next)", as
+ * many codes with nxtval() have it, misses tasks with ek_next(): its result is
+ * wrong, and one line says "indices of range ... came in descending order".
+ * Such a loop must compute i and j from the number first.
+ *
  * You will see: the same energies from both.  The counter asks rank 0 for each
  * task; Evenkeel asks nobody as long as a rank has tasks of its own, and from
  * the second step on most ranks have as many as they need.

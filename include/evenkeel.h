@@ -499,7 +499,8 @@ EK_API ek_status ek_add_tasks(ek_collection *tasks, ek_function function,
  *
  * The range takes O(1) memory; the workers of the rank are dealt equal parts
  * of it.  Indices that are not discarded in an iteration become ordinary tasks
- * at the next ek_restore(): each takes a slot from when it has run.
+ * at the next ek_restore(): each takes a slot from when it has run, and starts
+ * by its duration.  Indices come to a worker in any order.
  *
  * @param[in] first,last  0 <= first <= last.
  *
@@ -736,6 +737,11 @@ EK_API ek_status ek_begin(ek_collection *tasks);
 
 /**
  * Fetch the next task of worker @p here, which ends the one before.
+ *
+ * Tasks come in any order.  So ek_next() does not replace nxtval() in a loop
+ * that skips to the number drawn ("if (ij == next)"): such a loop waits for a
+ * larger number and misses all smaller ones.  Compute i and j from the number.
+ * Where indices of a range descend, one line of each node says so.
  *
  * A worker that has fetched once must fetch until it gets a task without
  * worker: the others of the rank wait for it.  To end early, one worker calls

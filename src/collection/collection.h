@@ -101,8 +101,10 @@ struct ek_collection {
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
     bool is_checked;   /* options.check, resolved */
-    bool may_fetch;    /* ek_next() has nothing to look at */
-    bool is_pulled;    /* whether the program's own threads fetch its tasks */
+    /* It has ranges, and nobody has said that their indices descend. */
+    _Atomic bool watches_order;
+    bool may_fetch; /* ek_next() has nothing to look at */
+    bool is_pulled; /* whether the program's own threads fetch its tasks */
 
     /* Adding.  The thread that made the collection adds without a lock to the
      * seeds of the workers; all others add to FOREIGN under the mutex. */
@@ -183,6 +185,10 @@ void eki_collection_check_level(const ek_collection *tasks);
 void eki_collection_check_payload(const ek_collection *tasks, const char *call,
                                   ek_function function, const void *payload,
                                   size_t bytes);
+/* Worker HERE has fetched TASK: say, once on a node, that the indices of a
+ * range do not ascend. */
+EKI_COLD void eki_collection_check_order(ek_collection *tasks, int here,
+                                         const ek_task *task);
 ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
                                       const char *call);
 

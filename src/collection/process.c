@@ -156,20 +156,20 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         tasks->left_ns == 0
             ? 0
             : (double)(entered - tasks->left_ns) * 1e-9 - tasks->restore_s;
-    struct eki_report_input input = {
-        .iteration = tasks->iteration,
-        .wall_s = (double)(left - entered) * 1e-9,
-        .restore_s = tasks->restore_s,
-        .outside_s = outside_s > 0 ? outside_s : 0,
-        .has_server_core = tasks->team->was_served,
-        .cores = tasks->affinity.cores,
-        .cpus = tasks->affinity.cpus,
-        .online = tasks->affinity.online,
-        .nodes = tasks->topology->nodes,
-        .handling = eki_team_handling(),
-        .steal = eki_collection_scheme(tasks)->policy,
-        .restored = tasks->restored,
-        .chosen = tasks->chosen};
+    struct eki_report_input input = {.iteration = tasks->iteration,
+                                     .wall_s = (double)(left - entered) * 1e-9,
+                                     .restore_s = tasks->restore_s,
+                                     .outside_s = outside_s > 0 ? outside_s : 0,
+                                     .has_server_core = tasks->team->was_served,
+                                     .cores = tasks->affinity.cores,
+                                     .cpus = tasks->affinity.cpus,
+                                     .online = tasks->affinity.online,
+                                     .nodes = tasks->topology->nodes,
+                                     .handling = eki_team_handling(),
+                                     .steal =
+                                         eki_collection_scheme(tasks)->policy,
+                                     .restored = tasks->restored,
+                                     .chosen = tasks->chosen};
     add_data(tasks, &input);
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
@@ -334,6 +334,10 @@ static inline void fetch(ek_collection *tasks, int here, ek_task *task)
 {
     if (!eki_team_next(tasks->team, here, task))
         *task = (ek_task){0};
+    /* relaxed: a hint. */
+    else if (EKI_UNLIKELY(atomic_load_explicit(&tasks->watches_order,
+                                               memory_order_relaxed)))
+        eki_collection_check_order(tasks, here, task);
 }
 
 /* Fetch a task whose input is here. */

@@ -15,6 +15,10 @@ struct eki_seat {
     bool is_running; /* a task is */
     bool is_index;   /* ... and is an index of a range */
     int64_t index;
+    /* The last index of a range that was fetched, its function and phase. */
+    int64_t last_index;
+    ek_function last_function;
+    uint64_t last_phase;
     struct eki_waiter waiter;
     /* Of its thread, kept from phase to phase: processor time on arriving, how
      * long it had waited for cores when that was last read, and how often it

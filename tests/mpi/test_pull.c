@@ -373,6 +373,88 @@ static void ranges_are_fetched(void)
     ek_destroy(&tasks);
 }
 
+static void count_descents(ek_level level, const char *line, void *context)
+{
+    if (level == EK_LEVEL_WARN &&
+        strstr(line, "indices of range 'pair' came in descending order") &&
+        strstr(line, "misses tasks"))
+        atomic_fetch_add((_Atomic int *)context, 1);
+}
+
+enum {
+    PAIRS = 60
+};
+
+/* The next pair, or -1: a loop over nxtval() sees no more of it. */
+static int64_t next_pair(ek_collection *tasks)
+{
+    int64_t pair = -1;
+    ek_task task = {0};
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    if (task.worker)
+        memcpy(&pair, task.payload, sizeof pair);
+    /* Their order by duration, longest first, is not that of the numbers. */
+    if (task.worker)
+        ek_set_cost(task.worker, 1 + (double)(pair * 7 % PAIRS));
+    return pair;
+}
+
+/* As codes have it whose counter deals ascending numbers; how many pairs were
+ * done. */
+static int64_t loop_that_skips(ek_collection *tasks)
+{
+    int64_t done = 0, next = next_pair(tasks);
+    for (int64_t pair = 0; pair < PAIRS; pair++) {
+        if (pair != next)
+            continue;
+        done++;
+        next = next_pair(tasks);
+    }
+    while (next >= 0)
+        next = next_pair(tasks);
+    return done;
+}
+
+static int64_t loop_that_takes_the_number(ek_collection *tasks)
+{
+    int64_t done = 0;
+    while (next_pair(tasks) >= 0)
+        done++;
+    return done;
+}
+
+/* ek_next() in place of nxtval() in a loop that skips to the next number: tasks
+ * are missed, and somebody must say so. */
+static void loops_that_skip_are_told(void)
+{
+    _Atomic int told = 0;
+    ek_options options = job_options();
+    options.workers = 1;
+    options.check = 1;
+    options.ignore_environment = true;
+    ek_collection *tasks = job_create(&options);
+    ek_function pair = job_register(tasks, "pair", NULL, NULL);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_range(tasks, pair, 0, PAIRS), EK_OK);
+    ek_set_sink(count_descents, &told, EK_LEVEL_WARN);
+    for (int i = 0; i < 3; i++) {
+        JOB_STATUS(ek_begin(tasks), EK_OK);
+        int64_t done =
+            i < 2 ? loop_that_skips(tasks) : loop_that_takes_the_number(tasks);
+        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        done = job_sum(done);
+        if (i == 1)
+            CHECK(done < PAIRS);
+        if (i == 2)
+            CHECK_EQ_INT(done, PAIRS);
+        if (i >= 1)
+            CHECK(job_sum(atomic_load(&told)) >= 1);
+        CHECK(atomic_load(&told) <= 1);
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_destroy(&tasks);
+}
+
 static void wrong_calls_are_refused(void)
 {
     ek_task task = {0};
@@ -505,6 +587,7 @@ int main(int argc, char **argv)
     JOB_RUN(fetched_tasks_fail);
     JOB_RUN(fetched_tasks_know_their_durations);
     JOB_RUN(ranges_are_fetched);
+    JOB_RUN(loops_that_skip_are_told);
     JOB_RUN(wrong_calls_are_refused);
     JOB_RUN(tasks_without_body_are_fetched);
     JOB_RUN(open_iterations_are_destroyed);

@@ -4,6 +4,7 @@
  * registration without memory, and what nobody should send.
  */
 #include "lone.h"
+#include "team/poll.h"
 
 static void creation_without_memory_leaves_nothing(void)
 {
@@ -81,6 +82,8 @@ static void pinned_tasks_run_first(void)
         CHECK_EQ_INT(lone_step(&lone), EKI_STEP_PINNED);
         const struct eki_slot *slot = eki_worker_current(lone_worker(&lone));
         CHECK_EQ_INT(lone_number(slot), number);
+        /* What others look at, who cannot know where it lies. */
+        CHECK_EQ_INT(lone_worker(&lone)->batch.scratch->id, slot->id);
         CHECK(eki_worker_take(lone_worker(&lone)) == NULL);
         lone.now += 5000;
     }
@@ -194,6 +197,28 @@ static void tasks_of_unknown_functions_are_an_error(void)
     lone_close(&lone);
 }
 
+static int polls;
+
+/* One of them is held up for as long as a slice of the system takes. */
+static struct eki_message *poll_slowly(struct eki_fabric *fabric)
+{
+    (void)fabric;
+    if (polls++ == 20)
+        eki_sleep_ns(20000000);
+    return NULL;
+}
+
+static void a_poll_that_was_held_up_sets_no_period(void)
+{
+    static const struct eki_fabric_ops ops = {.poll = poll_slowly};
+    struct eki_fabric fabric = {.ops = &ops};
+    CHECK(eki_team_time_poll(&fabric) < 20000000 / 64);
+    CHECK(polls > 20);
+    CHECK_EQ_INT(eki_team_auto_period(0), 20000);
+    CHECK_EQ_INT(eki_team_auto_period(1000), 75000);
+    CHECK_EQ_INT(eki_team_auto_period(UINT64_MAX), 1000000);
+}
+
 int main(void)
 {
     RUN(creation_without_memory_leaves_nothing);
@@ -203,6 +228,7 @@ int main(void)
     RUN(pinned_tasks_are_cancelled);
     RUN(an_older_clock_makes_no_long_task);
     RUN(held_up_tasks_are_no_longer_than_others);
+    RUN(a_poll_that_was_held_up_sets_no_period);
     RUN(tasks_of_an_old_phase_are_an_error);
     RUN(tasks_of_unknown_functions_are_an_error);
     return check_result();
