@@ -140,6 +140,10 @@ run 0 --synthetic constant:n=90,mean=1 --machine hopper --cores 24 --start block
 cut -d, -f6- loads | tr '\n' ' ' | grep -qxF \
     'iteration,tasks,load,workers 1,start,0.77,2 1,start,1.02,21 1,ran,0.77,2 1,ran,1.02,21 2,start,0.77,2 2,start,1.02,21 2,ran,0.77,2 2,ran,1.02,21 ' ||
     fail "loads: $(cat loads)"
+# Pinned tasks are no worker's own until they run.
+run 0 --synthetic constant:n=8,mean=1 --cores 4 --pinned 100 --loads loads
+tail -n 2 loads | cut -d, -f7- | tr '\n' ' ' | grep -qxF \
+    'start,0.00,4 ran,1.00,4 ' || fail "loads of pinned tasks: $(cat loads)"
 run 2 $small --utilization nowhere/curves
 says "cannot write 'nowhere/curves'"
 run 1 $small --cores 24 --loads /dev/full

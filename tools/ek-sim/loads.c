@@ -72,6 +72,12 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* In hundredths of the mean; where nobody has any, nobody has more. */
+static double bin_of(double value, double mean)
+{
+    return mean > 0 ? round(100 * value / mean) : 0;
+}
+
 /* Write how many have each hundredth of the mean load; sorts them. */
 static void write_loads(const struct loads *loads, double *values,
                         const char *tasks, const struct labels *labels)
@@ -81,9 +87,9 @@ static void write_loads(const struct loads *loads, double *values,
         mean += values[w] / loads->workers;
     qsort(values, (size_t)loads->workers, sizeof *values, compare);
     for (int w = 0, next; w < loads->workers; w = next) {
-        double bin = round(100 * values[w] / mean);
+        double bin = bin_of(values[w], mean);
         for (next = w + 1;
-             next < loads->workers && round(100 * values[next] / mean) == bin;)
+             next < loads->workers && bin_of(values[next], mean) == bin;)
             next++;
         labels_csv(labels, loads->file);
         fprintf(loads->file, ",%s,%.2f,%d\n", tasks, bin / 100, next - w);
