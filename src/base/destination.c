@@ -37,6 +37,21 @@ static bool file_read(const char *item, size_t bytes,
     return true;
 }
 
+/* Rows of two kinds have different columns. */
+static bool has_file_twice(const struct eki_destination *destination)
+{
+    for (int a = 0; a < EKI_ROWS_KINDS; a++) {
+        for (int b = 0; b < a; b++) {
+            if (destination->name[a] && destination->name[b] &&
+                destination->bytes[a] == destination->bytes[b] &&
+                memcmp(destination->name[a], destination->name[b],
+                       destination->bytes[a]) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool eki_destination_read(const char *list, struct eki_destination *destination)
 {
     bool has_level = false;
@@ -51,6 +66,6 @@ bool eki_destination_read(const char *list, struct eki_destination *destination)
         has_level |= is_level;
         item += bytes;
         if (*item == '\0')
-            return true;
+            return !has_file_twice(destination);
     }
 }

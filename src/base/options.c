@@ -217,7 +217,7 @@ static const struct option table[] = {
     {FIELD(report), .traits = HAS_VARIABLE | AGREES | SETTABLE,
      TEXT(report, is_report,
           "0, 1, 2, FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list "
-          "of them (at most 1023 characters)"),
+          "of them, each file once (at most 1023 characters)"),
      .help = "0: none, 1: a line per iteration and a summary, 2: all figures, "
              "FILE.tsv: a table; with ranks: or functions: a row for each"},
     {FIELD(ignore_environment), .traits = 0, .type = OPTION_FLAG,

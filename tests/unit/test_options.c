@@ -246,7 +246,7 @@ static void program_texts_are_checked(void)
     expect_program_refusal(
         &options, "option report: 'run.csv' is not allowed; allowed: 0, 1, 2, "
                   "FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list of "
-                  "them (at most 1023 characters)");
+                  "them, each file once (at most 1023 characters)");
     options.report = endless;
     CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
     options.report = endless + sizeof endless - 1024;
@@ -413,7 +413,7 @@ static void environment_choices_and_texts_are_checked(void)
     expect_refusal("EVENKEEL_REPORT", "3",
                    "EVENKEEL_REPORT: '3' is not allowed; allowed: 0, 1, 2, "
                    "FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list of "
-                   "them (at most 1023 characters)");
+                   "them, each file once (at most 1023 characters)");
 }
 
 static void some_fields_are_not_in_the_environment(void)

@@ -372,6 +372,7 @@ static void destinations_are_lists_of_one_of_each_kind(void)
                                        "a.tsv",
                                        "ranks:a.tsv",
                                        "1,functions:b.tsv,ranks:a.tsv,c.tsv",
+                                       "a.tsv,ranks:aa.tsv",
                                        "job:.tsv",
                                        "0,.d.tsv"};
     static const char *const bad[] = {"",
@@ -385,7 +386,9 @@ static void destinations_are_lists_of_one_of_each_kind(void)
                                       "ranks:.tsv",
                                       "ranks:1",
                                       "01",
-                                      "functions:a.tsv,functions:b.tsv"};
+                                      "functions:a.tsv,functions:b.tsv",
+                                      "a.tsv,ranks:a.tsv",
+                                      "ranks:a.tsv,b.tsv,functions:a.tsv"};
     struct eki_destination read;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         CHECK(eki_destination_read(good[i], &read));
