@@ -141,12 +141,19 @@ void eki_append(char *text, size_t bytes, const char *format, ...)
 /* Tests: let allocation number N from now fail (1: the next); 0: none. */
 void eki_memory_fail(int64_t n);
 
+/* Behind the name of an old file that makes room for a new one. */
+#define EKI_FILE_OLD ".1"
+
 /*
- * Open an empty file for writing, which nobody else may open so before it is
- * closed; an old one is emptied.  EK_ERR_FILE: it cannot be, and stays as it
- * is.
+ * Open an empty file for writing, which nobody else may open before it is
+ * closed.  An old one, unless it is empty, is renamed to NAME.1, of which there
+ * is one.  EK_ERR_FILE: it cannot be opened; an old one is there, or has been
+ * renamed.
  */
 ek_status eki_file_create(const char *name, FILE **file);
+/* Likewise, but whoever opens it so meanwhile appends to it, too; IS_NEW: there
+ * is nothing in it yet. */
+ek_status eki_file_share(const char *name, FILE **file, bool *is_new);
 
 /*
  * As fwrite(), fflush() and fclose(), but a file that may not grow further

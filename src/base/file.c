@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that are written by one at a time: what needs POSIX.
+ * Files that are written, by one at a time or by several: what needs POSIX.
  *
  * A lock of the open file, not of the process, keeps out a second collection of
- * the same process, too.  Where the file system knows no locks, nobody is kept
- * out.
+ * the same process, too, and tells a file that is being written from what a run
+ * before has left, which is renamed.  Where the file system knows no locks,
+ * nobody is kept out, and what several may write is emptied.
  */
 #define _GNU_SOURCE
 #include "base/base.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -86,38 +88,123 @@ bool eki_file_close(FILE *file)
 }
 
 /* Opening waits for nobody, as a FIFO would for its reader; writing may. */
-static int open_to_write(const char *name)
+static int open_to_write(const char *name, struct stat *status)
 {
-    struct stat status;
-    int descriptor =
-        open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (descriptor < 0)
-        return -1;
-    if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode))
+    int descriptor = open(
+        name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (descriptor >= 0 && fstat(descriptor, status) == 0 &&
+        !S_ISREG(status->st_mode))
         fcntl(descriptor, F_SETFL, O_WRONLY);
     return descriptor;
 }
 
-/* Only what is no regular file cannot be emptied. */
-static bool empty(int descriptor)
+/* A file that has been opened. */
+struct opened {
+    int descriptor;
+    bool is_old; /* what a run before has left */
+    bool is_new; /* there is nothing in it */
+};
+
+/* Whether the open file, of which NAME may have become another, is still that
+ * of this name. */
+static bool is_at(const char *name, const struct stat *status)
 {
-    return ftruncate(descriptor, 0) == 0 || errno == EINVAL;
+    struct stat now;
+    return stat(name, &now) == 0 && now.st_ino == status->st_ino &&
+           now.st_dev == status->st_dev;
+}
+
+/* Lock a regular file, and see what is in it; the reason why not, or 0. */
+static int look_into(const char *name, bool is_shared, struct opened *opened)
+{
+    struct stat status;
+    int descriptor = opened->descriptor;
+    bool is_alone = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    bool is_taken = !is_alone && errno == EWOULDBLOCK;
+    if (is_taken && !(is_shared && flock(descriptor, LOCK_SH | LOCK_NB) == 0))
+        return EWOULDBLOCK;
+    if (fstat(descriptor, &status) != 0)
+        return errno;
+    if (!is_at(name, &status))
+        return EWOULDBLOCK;
+    opened->is_new = status.st_size == 0;
+    opened->is_old = !opened->is_new && (is_alone || !is_shared);
+    if (is_alone && is_shared)
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+    /* Nobody knows whether others write it. */
+    if (!is_alone && !is_taken && is_shared) {
+        opened->is_new = true;
+        return ftruncate(descriptor, 0) == 0 ? 0 : errno;
+    }
+    return 0;
+}
+
+static ek_status open_once(const char *name, bool is_shared,
+                           struct opened *opened)
+{
+    struct stat status;
+    *opened = (struct opened){open_to_write(name, &status), false, true};
+    if (opened->descriptor < 0)
+        return refuse(name, errno);
+    int reason =
+        S_ISREG(status.st_mode) ? look_into(name, is_shared, opened) : 0;
+    if (reason == 0)
+        return EK_OK;
+    close(opened->descriptor);
+    return refuse(name, reason);
+}
+
+/* Where NAME is a link, what it leads to is renamed. */
+static ek_status keep_old(const char *name)
+{
+    char *path = realpath(name, NULL);
+    if (!path)
+        return refuse(name, errno);
+    size_t bytes = strlen(path) + sizeof EKI_FILE_OLD;
+    char *kept = eki_alloc(bytes, 1);
+    ek_status status = EK_OK;
+    if (kept)
+        snprintf(kept, bytes, "%s" EKI_FILE_OLD, path);
+    if (!kept)
+        status = eki_error(EK_ERR_NOMEM, "no memory for the name of a file");
+    else if (rename(path, kept) != 0)
+        status = eki_error(EK_ERR_FILE,
+                           "cannot write '%.350s': the old one cannot become "
+                           "'%.350s" EKI_FILE_OLD "': %s",
+                           name, name, strerror(errno));
+    free(path);
+    eki_free(kept);
+    return status;
+}
+
+static ek_status open_empty(const char *name, bool is_shared, FILE **file,
+                            bool *is_new)
+{
+    struct opened opened;
+    EKI_TRY(open_once(name, is_shared, &opened));
+    if (opened.is_old) {
+        ek_status status = keep_old(name);
+        close(opened.descriptor);
+        if (status == EK_OK)
+            status = open_once(name, is_shared, &opened);
+        EKI_TRY(status);
+    }
+    *is_new = opened.is_new;
+    *file = fdopen(opened.descriptor, "ab");
+    if (*file)
+        return EK_OK;
+    int reason = errno;
+    close(opened.descriptor);
+    return refuse(name, reason);
 }
 
 ek_status eki_file_create(const char *name, FILE **file)
 {
-    int descriptor = open_to_write(name);
-    if (descriptor < 0)
-        return refuse(name, errno);
-    bool is_taken =
-        flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    FILE *opened =
-        !is_taken && empty(descriptor) ? fdopen(descriptor, "wb") : NULL;
-    if (opened == NULL) {
-        int reason = is_taken ? EWOULDBLOCK : errno;
-        close(descriptor);
-        return refuse(name, reason);
-    }
-    *file = opened;
-    return EK_OK;
+    bool is_new;
+    return open_empty(name, false, file, &is_new);
+}
+
+ek_status eki_file_share(const char *name, FILE **file, bool *is_new)
+{
+    return open_empty(name, true, file, is_new);
 }

@@ -3,8 +3,8 @@
  * Files of tab-separated values, from rank 0: of the job, of its ranks, of its
  * functions.
  *
- * A file is emptied when it is opened and then appended to, so that collections
- * that were opened before the first iteration may share one.
+ * An old file is renamed when one is opened, and what is open already appended
+ * to, so that collections that are there at the same time may share one.
  */
 #include "report/internal.h"
 
@@ -96,20 +96,15 @@ static ek_status open_file(const char *name, size_t bytes, enum eki_rows rows,
     if (!file->name)
         return eki_error(EK_ERR_NOMEM, "no memory for the report");
     memcpy(file->name, name, bytes);
-    file->stream = fopen(file->name, "w");
-    /* Collections may share the file: appending writes to its end, wherever
-     * another collection has left it. */
-    if (file->stream)
-        file->stream = freopen(file->name, "a", file->stream);
-    if (file->stream) {
+    bool is_new;
+    ek_status status = eki_file_share(file->name, &file->stream, &is_new);
+    if (status == EK_OK && is_new)
         write_header(file->stream, rows);
-        if (is_written(file->stream))
-            return EK_OK;
-    }
-    ek_status status =
-        eki_error(EK_ERR_FILE, "cannot write the report '%s': %s", file->name,
-                  strerror(errno));
-    close_file(file);
+    if (status == EK_OK && !is_written(file->stream))
+        status = eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", file->name,
+                           strerror(errno));
+    if (status != EK_OK)
+        close_file(file);
     return status;
 }
 

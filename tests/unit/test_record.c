@@ -257,6 +257,26 @@ static void a_record_may_have_no_iteration(void)
     eki_record_close(&record);
 }
 
+/* A job that is started again leaves what the run before has written. */
+static void an_old_record_is_renamed(void)
+{
+    struct eki_record *record;
+    struct eki_record_writer *writer;
+    char old[sizeof path + 2];
+    snprintf(old, sizeof old, "%s.1", path);
+    write_record(true);
+    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
+    if (CHECK_EQ_INT(eki_record_open(old, &record), EK_OK)) {
+        CHECK_EQ_INT(record->iteration_count, 2);
+        eki_record_close(&record);
+    }
+    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_EQ_INT(record->iteration_count, 0);
+    eki_record_close(&record);
+    unlink(old);
+}
+
 /* Every bin that a duration has is one that the reader takes. */
 static void durations_survive_as_bins(void)
 {
@@ -784,6 +804,7 @@ int main(int argc, char **argv)
     RUN(bytes_after_the_end_are_refused);
     RUN(truncated_records_are_read_as_far_as_they_go);
     RUN(other_files_are_refused);
+    RUN(an_old_record_is_renamed);
     RUN(files_that_cannot_be_written_are_refused);
     RUN(files_that_nobody_reads_are_refused);
     RUN(files_that_may_not_grow_are_errors);
