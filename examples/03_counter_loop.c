@@ -15,7 +15,7 @@
  * Numbers ascend in the first loop and come in any order in the second.  A loop
  * that skips to the number that it has drawn, "do i; do j; if (ij == next)", as
  * many codes with nxtval() have it, misses tasks with ek_next(): its result is
- * wrong, and one line says "indices of range ... came in descending order".
+ * wrong, and one line says "numbers of ... came in descending order".
  * Such a loop must compute i and j from the number first.
  *
  * You will see: the same energies from both.  The counter asks rank 0 for each

@@ -741,7 +741,7 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * Tasks come in any order.  So ek_next() does not replace nxtval() in a loop
  * that skips to the number drawn ("if (ij == next)"): such a loop waits for a
  * larger number and misses all smaller ones.  Compute i and j from the number.
- * Where indices of a range descend, one line of each node says so.
+ * Where numbers (payloads of 8 bytes) descend, one line of each node says so.
  *
  * A worker that has fetched once must fetch until it gets a task without
  * worker: the others of the rank wait for it.  To end early, one worker calls

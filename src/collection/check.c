@@ -101,32 +101,33 @@ ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
     return EK_OK;
 }
 
-/* In a pull loop: a loop that skips to the number that comes next, as those
- * over nxtval() do, never meets a smaller one. */
+/* Larger words are pointers, or doubles. */
+#define NUMBER_MOST (INT64_C(1) << 40)
+
+/* A loop that skips to the number that comes next, as those over nxtval() do,
+ * never meets a smaller one. */
 void eki_collection_check_order(ek_collection *tasks, int here,
                                 const ek_task *task)
 {
-    const struct eki_function *function =
-        &tasks->engine->functions[task->function];
-    int64_t index;
-    /* relaxed, all: hints, and what is said once. */
-    if (!atomic_load_explicit(&function->is_range, memory_order_relaxed) ||
-        task->bytes != sizeof index)
+    int64_t number;
+    memcpy(&number, task->payload, sizeof number);
+    if (number < 0 || number > NUMBER_MOST)
         return;
-    memcpy(&index, task->payload, sizeof index);
     int64_t before =
-        eki_team_note_index(tasks->team, here, task->function, index);
-    if (index >= before)
+        eki_team_note_number(tasks->team, here, task->function, number);
+    if (number >= before)
         return;
-    atomic_store_explicit(&tasks->watches_order, false, memory_order_relaxed);
+    /* relaxed, both: what is said once. */
+    atomic_store_explicit(&tasks->has_descended, true, memory_order_relaxed);
     if (atomic_exchange_explicit(&tasks->engine->node->told_order, 1,
                                  memory_order_relaxed))
         return;
     eki_log(tasks->is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
             tasks->fabric->rank, tasks->fabric->size, "check",
-            "ek_next: indices of range '%s' came in descending order (%lld "
-            "after %lld): a loop that skips to the next number, such as 'if "
-            "(ij == next)', misses tasks; a loop that computes from the number "
-            "itself does not",
-            function->name, (long long)index, (long long)before);
+            "ek_next: numbers of '%s' came in descending order (%lld after "
+            "%lld): a loop that skips to the next number, such as 'if (ij == "
+            "next)', misses tasks; a loop that computes from the number itself "
+            "does not",
+            tasks->engine->functions[task->function].name, (long long)number,
+            (long long)before);
 }

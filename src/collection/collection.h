@@ -101,9 +101,8 @@ struct ek_collection {
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
     bool is_checked;   /* options.check, resolved */
-    /* It has ranges, and nobody has said that their indices descend. */
-    _Atomic bool watches_order;
-    bool may_fetch; /* ek_next() has nothing to look at */
+    _Atomic bool has_descended; /* numbers, in a pull loop: said once */
+    bool may_fetch;             /* ek_next() has nothing to look at */
     bool is_pulled; /* whether the program's own threads fetch its tasks */
 
     /* Adding.  The thread that made the collection adds without a lock to the
@@ -185,8 +184,8 @@ void eki_collection_check_level(const ek_collection *tasks);
 void eki_collection_check_payload(const ek_collection *tasks, const char *call,
                                   ek_function function, const void *payload,
                                   size_t bytes);
-/* Worker HERE has fetched TASK: say, once on a node, that the indices of a
- * range do not ascend. */
+/* Worker HERE has fetched TASK, of the size of a number: say, once on a node,
+ * that they do not ascend. */
 EKI_COLD void eki_collection_check_order(ek_collection *tasks, int here,
                                          const ek_task *task);
 ek_status eki_collection_check_thread(const ek_collection *tasks, int here,

@@ -334,9 +334,9 @@ static inline void fetch(ek_collection *tasks, int here, ek_task *task)
 {
     if (!eki_team_next(tasks->team, here, task))
         *task = (ek_task){0};
-    /* relaxed: a hint. */
-    else if (EKI_UNLIKELY(atomic_load_explicit(&tasks->watches_order,
-                                               memory_order_relaxed)))
+    else if (task->bytes == sizeof(int64_t) &&
+             /* relaxed: a hint. */
+             !atomic_load_explicit(&tasks->has_descended, memory_order_relaxed))
         eki_collection_check_order(tasks, here, task);
 }
 

@@ -290,10 +290,6 @@ static ek_status add_range(ek_collection *tasks, ek_function function,
                          "last",
                          (long long)first, (long long)last);
     struct eki_range range = {first, last};
-    /* relaxed, both: a hint, for a look at the order (check.c). */
-    atomic_store_explicit(&tasks->engine->functions[function].is_range, true,
-                          memory_order_relaxed);
-    atomic_store_explicit(&tasks->watches_order, true, memory_order_relaxed);
     if (is_home(tasks))
         return add_parts(tasks, function, range, &tasks->home);
     pthread_mutex_lock(&tasks->mutex);

@@ -52,7 +52,7 @@ struct eki_node_words {
     _Atomic uint64_t error[2];                   /* somebody has an error */
     _Atomic uint64_t mismatch[2];                /* signatures differ */
     _Atomic uint64_t stalled;
-    _Atomic int told_order; /* that indices of a range descend: once */
+    _Atomic int told_order; /* that numbers descend: once */
 
     /* Written once, by the server that refuses a message or hears that one was
      * refused; then EKI_BREAKS, by the server that speaks for the node. */

@@ -19,7 +19,6 @@ struct eki_function {
     void *context;
     char *name;               /* owned */
     _Atomic bool has_pointer; /* a payload looked like one (options.check) */
-    _Atomic bool is_range;    /* tasks of it were added as a range */
 };
 
 enum {

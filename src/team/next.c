@@ -132,16 +132,16 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
     return true;
 }
 
-int64_t eki_team_note_index(struct eki_team *team, int here,
-                            ek_function function, int64_t index)
+int64_t eki_team_note_number(struct eki_team *team, int here,
+                             ek_function function, int64_t number)
 {
     struct eki_seat *seat = &team->seats[here];
     uint64_t phase = team->setup.engine->phase;
     bool is_first =
         seat->last_phase != phase || seat->last_function != function;
-    int64_t before = is_first ? -1 : seat->last_index;
+    int64_t before = is_first ? -1 : seat->last_number;
     seat->last_phase = phase;
     seat->last_function = function;
-    seat->last_index = index;
+    seat->last_number = number;
     return before;
 }

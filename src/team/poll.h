@@ -15,8 +15,8 @@ struct eki_seat {
     bool is_running; /* a task is */
     bool is_index;   /* ... and is an index of a range */
     int64_t index;
-    /* The last index of a range that was fetched, its function and phase. */
-    int64_t last_index;
+    /* The last number that was fetched, its function and phase. */
+    int64_t last_number;
     ek_function last_function;
     uint64_t last_phase;
     struct eki_waiter waiter;

@@ -376,7 +376,7 @@ static void ranges_are_fetched(void)
 static void count_descents(ek_level level, const char *line, void *context)
 {
     if (level == EK_LEVEL_WARN &&
-        strstr(line, "indices of range 'pair' came in descending order") &&
+        strstr(line, "numbers of 'pair' came in descending order") &&
         strstr(line, "misses tasks"))
         atomic_fetch_add((_Atomic int *)context, 1);
 }
