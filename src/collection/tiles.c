@@ -46,6 +46,18 @@ static ek_status check_store(const ek_tiles *tiles, const char *call)
     return check_wire(tiles->owner, call);
 }
 
+/* A rank that does not come to CALLED is told of by those that wait. */
+static void enter(ek_collection *tasks, enum eki_called called)
+{
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+}
+
+static ek_status leave(ek_collection *tasks, ek_status status)
+{
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    return status;
+}
+
 static struct eki_fabric *fabric_of(const ek_tiles *tiles)
 {
     const ek_collection *tasks = tiles->owner;
@@ -270,17 +282,11 @@ static void free_store(ek_tiles *tiles)
     eki_store_destroy(&tiles);
 }
 
-static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
-                        ek_tiles **made)
+/* Collective. */
+static ek_status make(ek_collection *tasks, const ek_tiles_shape *shape,
+                      ek_tiles **made)
 {
     ek_tiles *tiles = NULL;
-    if (!made)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
-    *made = NULL;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
-    EKI_TRY(check_time(tasks, "ek_tiles_create"));
-    EKI_TRY(check_wire(tasks, "ek_tiles_create"));
     ek_status status =
         eki_fabric_mpi_agree(tasks->fabric, make_store(tasks, shape, &tiles));
     if (status == EK_OK)
@@ -291,8 +297,23 @@ static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
         free_store(tiles);
         return status;
     }
-    warn_of_level(tiles);
     *made = tiles;
+    return EK_OK;
+}
+
+static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
+                        ek_tiles **made)
+{
+    if (!made)
+        return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
+    *made = NULL;
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
+    EKI_TRY(check_time(tasks, "ek_tiles_create"));
+    EKI_TRY(check_wire(tasks, "ek_tiles_create"));
+    enter(tasks, EKI_CALLED_TILES_CREATE);
+    EKI_TRY(leave(tasks, make(tasks, shape, made)));
+    warn_of_level(*made);
     return EK_OK;
 }
 
@@ -380,7 +401,6 @@ ek_status ek_tiles_local(ek_tiles *tiles, int64_t tile, double **values,
 
 static ek_status fill(ek_tiles *tiles, double value)
 {
-    EKI_TRY(check_store(tiles, "ek_tiles_fill"));
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
                                  eki_collection_check_region("ek_tiles_fill")));
     const struct eki_tile_part *part = own_part(tiles);
@@ -392,12 +412,16 @@ static ek_status fill(ek_tiles *tiles, double value)
 
 ek_status ek_tiles_fill(ek_tiles *tiles, double value)
 {
-    return outcome(tiles, fill(tiles, value));
+    ek_status status = check_store(tiles, "ek_tiles_fill");
+    if (status == EK_OK) {
+        enter(tiles->owner, EKI_CALLED_TILES_FILL);
+        status = leave(tiles->owner, fill(tiles, value));
+    }
+    return outcome(tiles, status);
 }
 
 static ek_status synchronize(ek_tiles *tiles)
 {
-    EKI_TRY(check_store(tiles, "ek_tiles_sync"));
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
                                  eki_collection_check_region("ek_tiles_sync")));
     eki_store_forget(tiles);
@@ -406,13 +430,17 @@ static ek_status synchronize(ek_tiles *tiles)
 
 ek_status ek_tiles_sync(ek_tiles *tiles)
 {
-    return outcome(tiles, synchronize(tiles));
+    ek_status status = check_store(tiles, "ek_tiles_sync");
+    if (status == EK_OK) {
+        enter(tiles->owner, EKI_CALLED_TILES_SYNC);
+        status = leave(tiles->owner, synchronize(tiles));
+    }
+    return outcome(tiles, status);
 }
 
 static ek_status norm(ek_tiles *tiles, double *result)
 {
     double sum = 0;
-    EKI_TRY(check_store(tiles, "ek_tiles_norm"));
     ek_status status = eki_collection_check_region("ek_tiles_norm");
     if (status == EK_OK && !result)
         status = eki_error(EK_ERR_ARG, "ek_tiles_norm: norm is NULL");
@@ -427,13 +455,17 @@ static ek_status norm(ek_tiles *tiles, double *result)
 
 ek_status ek_tiles_norm(ek_tiles *tiles, double *result)
 {
-    return outcome(tiles, norm(tiles, result));
+    ek_status status = check_store(tiles, "ek_tiles_norm");
+    if (status == EK_OK) {
+        enter(tiles->owner, EKI_CALLED_TILES_NORM);
+        status = leave(tiles->owner, norm(tiles, result));
+    }
+    return outcome(tiles, status);
 }
 
 static ek_status gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
                         void *context)
 {
-    EKI_TRY(check_store(tiles, "ek_tiles_gather"));
     return eki_collection_gather_tiles(
         tiles, eki_collection_check_region("ek_tiles_gather"), visitor,
         context);
@@ -442,7 +474,12 @@ static ek_status gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
 ek_status ek_tiles_gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
                           void *context)
 {
-    return outcome(tiles, gather(tiles, visitor, context));
+    ek_status status = check_store(tiles, "ek_tiles_gather");
+    if (status == EK_OK) {
+        enter(tiles->owner, EKI_CALLED_TILES_GATHER);
+        status = leave(tiles->owner, gather(tiles, visitor, context));
+    }
+    return outcome(tiles, status);
 }
 
 int64_t ek_tiles_count(const ek_tiles *tiles)

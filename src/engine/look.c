@@ -20,7 +20,12 @@ static const char *const call_names[] = {
     [EKI_CALLED_CLOSE] = "the report or record of ek_process",
     [EKI_CALLED_RESTORE] = "ek_restore",
     [EKI_CALLED_DESTROY] = "ek_destroy",
-    [EKI_CALLED_PLAN] = "ek_plan"};
+    [EKI_CALLED_PLAN] = "ek_plan",
+    [EKI_CALLED_TILES_CREATE] = "ek_tiles_create",
+    [EKI_CALLED_TILES_FILL] = "ek_tiles_fill",
+    [EKI_CALLED_TILES_SYNC] = "ek_tiles_sync",
+    [EKI_CALLED_TILES_NORM] = "ek_tiles_norm",
+    [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather"};
 
 static void append_time(uint64_t ns, char *text, size_t bytes)
 {
@@ -327,12 +332,17 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
     }
 }
 
+/* Whether a call waits for all ranks, and not only for those of a phase. */
+static bool needs_all(enum eki_called called)
+{
+    return called == EKI_CALLED_CREATE || called >= EKI_CALLED_PLAN;
+}
+
 /* This rank is where it waits for others, or alone does something long. */
 static void tell_call(const struct eki_look *look, uint64_t waited)
 {
-    bool waits =
-        look->called == EKI_CALLED_CREATE || look->called == EKI_CALLED_PLAN ||
-        look->called == EKI_CALLED_CLOSE || look->called == EKI_CALLED_DESTROY;
+    bool waits = needs_all(look->called) || look->called == EKI_CALLED_CLOSE ||
+                 look->called == EKI_CALLED_DESTROY;
     /* Where all see the same the first speak. */
     if (waits && look->rank >= TELLERS_MOST)
         return;
@@ -342,8 +352,7 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
     append_time(waited, text, sizeof text);
     eki_append(
         text, sizeof text, "%s",
-        look->called == EKI_CALLED_CREATE || look->called == EKI_CALLED_PLAN
-            ? "; it needs all ranks of the communicator"
+        needs_all(look->called) ? "; it needs all ranks of the communicator"
         : !waits ? "; no task runs: it prepares or ends, or a hook runs"
         : look->engine->alone ? "; all ranks are there"
                               : "; it needs the ranks of other nodes, too");

@@ -29,8 +29,21 @@ enum eki_called {
     EKI_CALLED_CLOSE, /* the end of both: hooks, report, record */
     EKI_CALLED_RESTORE,
     EKI_CALLED_DESTROY,
-    EKI_CALLED_PLAN /* of no collection */
+    EKI_CALLED_PLAN, /* of no collection */
+    EKI_CALLED_TILES_CREATE,
+    EKI_CALLED_TILES_FILL,
+    EKI_CALLED_TILES_SYNC,
+    EKI_CALLED_TILES_NORM,
+    EKI_CALLED_TILES_GATHER
 };
+
+/* Whether no rank gets out of a call of tiles before all are in it, and then
+ * waits for nobody but them: rank 0 visits what it has gathered alone. */
+static inline bool eki_called_is_shared(enum eki_called called)
+{
+    return called >= EKI_CALLED_TILES_CREATE &&
+           called < EKI_CALLED_TILES_GATHER;
+}
 
 /* A cause that was told. */
 struct eki_told {

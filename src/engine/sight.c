@@ -99,7 +99,8 @@ enum eki_stand eki_stand_in_call(const struct eki_look *look,
     if (what == look->called && called & EKI_CALLED_INSIDE &&
         iteration == look->iteration)
         return EKI_STANDS_HERE;
-    if (look->called == EKI_CALLED_DESTROY)
+    if (look->called == EKI_CALLED_DESTROY ||
+        eki_called_is_shared(look->called))
         return EKI_STANDS_AWAY;
     return look->called == EKI_CALLED_CLOSE && runs &&
                    iteration == look->iteration

@@ -12,6 +12,7 @@
 #include "check.h"
 
 #include <evenkeel_plan.h>
+#include <evenkeel_tiles.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -190,6 +191,69 @@ static void absent_in_plan(void)
                  EK_OK);
 }
 
+static ek_tiles *store;
+
+static void visit(int64_t tile, const double *values, int64_t length,
+                  void *context)
+{
+    (void)tile, (void)values, (void)length, (void)context;
+}
+
+static void make_store(void)
+{
+    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.name = "orbitals";
+    shape.count = size;
+    shape.length = 3;
+    CHECK_EQ_INT(ek_tiles_create(fock, &shape, &store), EK_OK);
+}
+
+static void absent_in_tiles_create(void)
+{
+    if (is_last())
+        be_late();
+    make_store();
+    ek_tiles_destroy(&store);
+}
+
+/* Which of the others. */
+static void absent_in_tiles(char call)
+{
+    double norm;
+    make_store();
+    if (is_last())
+        be_late();
+    if (call == 'f')
+        CHECK_EQ_INT(ek_tiles_fill(store, 1), EK_OK);
+    else if (call == 's')
+        CHECK_EQ_INT(ek_tiles_sync(store), EK_OK);
+    else if (call == 'n')
+        CHECK_EQ_INT(ek_tiles_norm(store, &norm), EK_OK);
+    else
+        CHECK_EQ_INT(ek_tiles_gather(store, visit, NULL), EK_OK);
+    ek_tiles_destroy(&store);
+}
+
+static void absent_in_fill(void)
+{
+    absent_in_tiles('f');
+}
+
+static void absent_in_sync(void)
+{
+    absent_in_tiles('s');
+}
+
+static void absent_in_norm(void)
+{
+    absent_in_tiles('n');
+}
+
+static void absent_in_gather(void)
+{
+    absent_in_tiles('g');
+}
+
 static void absent_in_destroy(void)
 {
     /* The only one over its communicator: it waits for the others. */
@@ -254,6 +318,16 @@ static const struct planted planted[] = {
     {"plan", absent_in_plan, " in ek_plan for", "; it needs all ranks", false},
     {"create", absent_in_create, " in ek_create of 'third'",
      " in ek_create of 'third'", false},
+    {"tiles-create", absent_in_tiles_create, " in ek_tiles_create of 'fock'",
+     " in ek_tiles_create of 'fock'", false},
+    {"tiles-fill", absent_in_fill, " in ek_tiles_fill of 'fock'",
+     " in ek_tiles_fill of 'fock'", false},
+    {"tiles-sync", absent_in_sync, " in ek_tiles_sync of 'fock'",
+     " in ek_tiles_sync of 'fock'", false},
+    {"tiles-norm", absent_in_norm, " in ek_tiles_norm of 'fock'",
+     " in ek_tiles_norm of 'fock'", false},
+    {"tiles-gather", absent_in_gather, " in ek_tiles_gather of 'fock'",
+     " in ek_tiles_gather of 'fock'", false},
     {"destroy-late", absent_in_destroy, " in ek_destroy of 'third'",
      " in ek_destroy of 'third'", false},
     {"swapped", swapped, "; it has been in ek_process of ",
