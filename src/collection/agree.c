@@ -186,6 +186,7 @@ static ek_status forget_calls(ek_collection *tasks)
     tasks->history = 0;
     tasks->is_quiet = false;
     tasks->pause = 0;
+    tasks->has_paused = false;
     return EK_OK;
 }
 

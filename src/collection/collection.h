@@ -129,6 +129,8 @@ struct ek_collection {
     bool is_quiet;     /* in it nobody steals, whatever the policy says ... */
     bool stays_quiet;  /* ... and likewise after each restore of a pause */
     int64_t pause;     /* restores of auto that retain and ask nobody */
+    bool has_paused;   /* the last restore was one of these, and nothing has run
+                          since: a repeat is the same one */
     bool has_talked;  /* the last restore was a rebalance, or could have been */
     double restore_s; /* of the last ek_restore() */
     double rebalance_ns;        /* took the last one that moved tasks ... */

@@ -98,6 +98,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     }
     eki_collection_note(tasks, call,
                         call == EKI_CALL_PROCESS ? report != NULL : -1);
+    tasks->has_paused = false;
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,

@@ -263,8 +263,10 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
     if (follows(tasks))
         return false;
     return policy == EK_RESTORE_RETAIN ||
-           (policy == EK_RESTORE_AUTO && tasks->pause > 0 &&
-            (!tasks->stays_quiet || eki_rebalance_is_calm(tasks->engine)));
+           (policy == EK_RESTORE_AUTO &&
+            (tasks->has_paused ||
+             (tasks->pause > 0 &&
+              (!tasks->stays_quiet || eki_rebalance_is_calm(tasks->engine)))));
 }
 
 /* Do what POLICY says with the other ranks, which hear of a STATUS that is an
@@ -274,6 +276,7 @@ static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
 {
     tasks->is_quiet = false;
     tasks->pause = 0;
+    tasks->has_paused = false;
     if (is_rebalance(policy))
         return rebalance(tasks, policy, status, discarded, moved);
     if (policy == EK_RESTORE_ORIGINAL)
@@ -316,14 +319,19 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
     whole->fewest_across = balance->fewest_across;
 }
 
-/* A restore in which ranks did not talk has succeeded here. */
+/* A restore in which ranks did not talk has succeeded here.  Where it has
+ * failed on another rank all may call it again: it counts once on each. */
 static void note_alone(ek_collection *tasks, ek_restore_policy policy)
 {
     if (policy == EK_RESTORE_RETAIN) {
         tasks->is_quiet = false;
         tasks->pause = 0;
+        tasks->has_paused = false;
         return;
     }
+    if (tasks->has_paused)
+        return;
+    tasks->has_paused = true;
     tasks->pause--;
     tasks->is_quiet = tasks->stays_quiet;
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);

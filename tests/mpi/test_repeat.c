@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A restore of auto in which ranks do not talk fails on one rank alone, where
+ * there is no memory.  All ranks may call it again, and go on together.
+ */
+#include "job.h"
+
+#include "base/base.h"
+
+/* Iterations as short as these pause soon. */
+enum {
+    EACH = 4,
+    ITERATIONS_MOST = 2000,
+    FAILS_EVERY = 7, /* a failed talk ends a pause, too */
+    WANTED = 3
+};
+
+static int nothing(ek_worker *worker, const void *payload, size_t bytes,
+                   void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+/* The first allocation fails on the last rank. */
+static ek_status restore_here(ek_collection *tasks, bool fails)
+{
+    if (fails && job_rank == job_size - 1)
+        eki_memory_fail(1);
+    ek_status status = ek_restore(tasks, EK_RESTORE_AUTO, NULL);
+    eki_memory_fail(0);
+    CHECK(status == EK_OK || status == EK_ERR_NOMEM);
+    return status;
+}
+
+static void a_restore_that_failed_alone_is_repeated_by_all(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "nothing", nothing, NULL);
+    int64_t failed = 0, alone = 0;
+    for (int i = 0; i < EACH * job_workers; i++)
+        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    for (int i = 0; i < ITERATIONS_MOST && alone < WANTED; i++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        failed = job_sum(
+            restore_here(tasks, i % FAILS_EVERY == FAILS_EVERY - 1) != EK_OK);
+        alone += failed > 0 && failed < job_size;
+        if (failed > 0)
+            JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, NULL), EK_OK);
+        /* Once more is the same. */
+        if (failed > 0 && i % 2 == 0)
+            JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, NULL), EK_OK);
+    }
+    CHECK_EQ_INT(alone, WANTED);
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(a_restore_that_failed_alone_is_repeated_by_all);
+    return job_result();
+}
