@@ -390,6 +390,8 @@ EK_API ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
 /**
  * Destroy a collection and all it holds.
  *
+ * Called from a task of the collection it warns, and destroys nothing.
+ *
  * @param[in,out] tasks  Set to NULL; NULL or a NULL collection is accepted.
  *
  * Call:    Collective; the last collection over a communicator waits for all

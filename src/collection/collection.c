@@ -392,8 +392,16 @@ void ek_destroy(ek_collection **made)
     if (!made || !*made)
         return;
     ek_collection *tasks = *made;
-    *made = NULL;
     eki_collection_check_left(tasks, EKI_CALLER("ek_destroy"));
+    if (tasks->state == EKI_STATE_OPEN && !tasks->is_pulled) {
+        eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
+                "collection",
+                "'%s' is not destroyed: its ek_process runs; allowed: after "
+                "that has returned",
+                tasks->settings.name);
+        return;
+    }
+    *made = NULL;
     if (tasks->state == EKI_STATE_OPEN) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",

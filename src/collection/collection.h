@@ -164,6 +164,11 @@ EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
 EKI_COLD ek_status eki_collection_fail_often(const ek_collection *tasks,
                                              ek_status status);
 
+/* FUNCTION is not registered; NAME is that of a collection, or empty. */
+EKI_COLD ek_status eki_collection_refuse_function(
+    const struct eki_engine *engine, const char *call, const char *name,
+    ek_function function);
+
 /* What a public call returns. */
 static inline ek_status eki_collection_outcome(const ek_collection *tasks,
                                                ek_status status)

@@ -208,10 +208,8 @@ static ek_status check_call(const ek_collection *tasks, ek_function function,
         return eki_error(EK_ERR_STATE, "ek_set_data: an iteration is open");
     const struct eki_engine *engine = tasks->engine;
     if (function < 0 || function >= engine->function_count)
-        return eki_error(EK_ERR_ARG,
-                         "ek_set_data: function %d is not registered; allowed: "
-                         "0 ... %d",
-                         function, engine->function_count - 1);
+        return eki_collection_refuse_function(engine, "ek_set_data", "",
+                                              function);
     const char *name = engine->functions[function].name;
     if (tasks->callbacks && eki_data_ops_of(engine, function))
         return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has data already",

@@ -79,11 +79,8 @@ static ek_status check_task(const ek_collection *other, ek_function function,
                             const void *payload, size_t bytes)
 {
     if (function < 0 || function >= other->engine->function_count)
-        return eki_error(EK_ERR_ARG,
-                         "ek_spawn_into: function %d is not registered in "
-                         "'%s'; allowed: 0 ... %d",
-                         function, other->settings.name,
-                         other->engine->function_count - 1);
+        return eki_collection_refuse_function(other->engine, "ek_spawn_into",
+                                              other->settings.name, function);
     if (bytes > (size_t)other->payload_bytes)
         return eki_error(EK_ERR_ARG,
                          "ek_spawn_into: payload of %zu bytes; allowed in "

@@ -22,10 +22,8 @@ static ek_status explain(const ek_collection *tasks, const struct many *many)
         return eki_error(EK_ERR_STATE, "ek_add_tasks: an iteration is open; "
                                        "tasks add by ek_spawn");
     if (many->function < 0 || many->function >= tasks->engine->function_count)
-        return eki_error(EK_ERR_ARG,
-                         "ek_add_tasks: function %d is not registered; "
-                         "allowed: 0 ... %d",
-                         many->function, tasks->engine->function_count - 1);
+        return eki_collection_refuse_function(tasks->engine, "ek_add_tasks", "",
+                                              many->function);
     if (many->n < 0)
         return eki_error(EK_ERR_ARG,
                          "ek_add_tasks: %lld tasks; allowed: 0 and more",

@@ -23,3 +23,18 @@ ek_status eki_collection_fail_often(const ek_collection *tasks,
 {
     return fail(tasks, status, eki_error_say_rarely);
 }
+
+ek_status eki_collection_refuse_function(const struct eki_engine *engine,
+                                         const char *call, const char *name,
+                                         ek_function function)
+{
+    char where[EKI_NAME_BYTES + 8] = "", allowed[64] = "none: call ek_register";
+    if (*name)
+        snprintf(where, sizeof where, " in '%s'", name);
+    if (engine->function_count > 0)
+        snprintf(allowed, sizeof allowed, "0 ... %d",
+                 engine->function_count - 1);
+    return eki_error(EK_ERR_ARG,
+                     "%s: function %d is not registered%s; allowed: %s", call,
+                     function, where, allowed);
+}

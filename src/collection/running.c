@@ -49,9 +49,8 @@ EKI_COLD static ek_status bad_spawn(const struct spawn *spawn)
                          "one before",
                          spawn->name);
     if (spawn->function < 0 || spawn->function >= engine->function_count)
-        return eki_error(
-            EK_ERR_ARG, "%s: function %d is not registered; allowed: 0 ... %d",
-            spawn->name, spawn->function, engine->function_count - 1);
+        return eki_collection_refuse_function(engine, spawn->name, "",
+                                              spawn->function);
     if (spawn->bytes > (size_t)engine->setup.payload_bytes)
         return eki_error(EK_ERR_ARG,
                          "%s: payload of %zu bytes; allowed: 0 ... %lld "

@@ -27,9 +27,8 @@ static ek_status explain_add(const ek_collection *tasks, const char *call,
                          "%s: an iteration is open; tasks add by ek_spawn",
                          call);
     if (function < 0 || function >= tasks->engine->function_count)
-        return eki_error(EK_ERR_ARG,
-                         "%s: function %d is not registered; allowed: 0 ... %d",
-                         call, function, tasks->engine->function_count - 1);
+        return eki_collection_refuse_function(tasks->engine, call, "",
+                                              function);
     return eki_error(EK_ERR_ARG,
                      "%s: payload of %zu bytes; allowed: 0 ... %lld (option "
                      "payload_bytes)",

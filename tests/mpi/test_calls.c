@@ -705,6 +705,39 @@ static void functions_are_named(void)
     CHECK_EQ_TEXT(ek_version(), name);
 }
 
+static int destroy_running(ek_worker *worker, const void *payload, size_t bytes,
+                           void *context)
+{
+    ek_collection **tasks = context;
+    ek_collection *mine = *tasks;
+    (void)worker, (void)payload, (void)bytes;
+    ek_destroy(&mine);
+    CHECK(mine == *tasks);
+    return 0;
+}
+
+/* A task warns and goes on. */
+static void tasks_do_not_destroy_what_runs_them(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    ek_function function =
+        job_register(tasks, "destroy", destroy_running, &tasks);
+    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_destroy(&tasks);
+    CHECK(tasks == NULL);
+}
+
+static void without_functions_none_is_allowed(void)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "allowed: none: call ek_register");
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
@@ -725,5 +758,7 @@ int main(int argc, char **argv)
     JOB_RUN(tasks_know_their_ids);
     JOB_RUN(bindings_create_collections);
     JOB_RUN(functions_are_named);
+    JOB_RUN(without_functions_none_is_allowed);
+    JOB_RUN(tasks_do_not_destroy_what_runs_them);
     return job_result();
 }
