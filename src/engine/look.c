@@ -222,14 +222,16 @@ static const char *why_unserved(const struct eki_look *look, bool only_first)
                  "or progress=server, lets messages through";
 }
 
-/* Messages move only where somebody steps the server. */
+/* Messages move only where somebody steps the server.  In a restore that is the
+ * thread that calls, which works on tasks between two steps. */
 static void tell_server(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
     uint64_t from = at->served > look->since ? at->served : look->since;
     uint64_t waited = eki_ns_since(from, at->now);
     /* relaxed: a hint. */
-    if (!atomic_load_explicit(&engine->messages, memory_order_relaxed) ||
+    if (engine->kind == EKI_PHASE_RESTORE ||
+        !atomic_load_explicit(&engine->messages, memory_order_relaxed) ||
         !is_due(look, &look->server, waited, at->now))
         return;
     char text[TEXT_BYTES] = "nobody has stepped the server of this rank for ";

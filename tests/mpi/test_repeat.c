@@ -5,7 +5,8 @@
  */
 #include "job.h"
 
-#include "base/base.h"
+/* Of the library's inside: allocation N from now on fails; 0: none. */
+void eki_memory_fail(int64_t n);
 
 /* Iterations as short as these pause soon. */
 enum {

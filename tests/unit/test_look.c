@@ -49,7 +49,8 @@ static void look_for(struct lone *lone, int times, uint64_t ns)
 }
 
 /* Enter a process whose stall is looked for. */
-static void begin(struct lone *lone, ek_steal_policy policy)
+static void begin_phase(struct lone *lone, enum eki_phase_kind kind,
+                        ek_steal_policy policy)
 {
     forget();
     ek_set_sink(listen, NULL, EK_LEVEL_WARN);
@@ -60,8 +61,13 @@ static void begin(struct lone *lone, ek_steal_policy policy)
                               .stall_ns = STALL_NS};
     CHECK_EQ_INT(eki_look_open(&looks, lone->engine), EK_OK);
     eki_look_enter(&looks, EKI_CALLED_PROCESS, 3, 1000 * MS);
-    lone_enter(lone, EKI_PHASE_PROCESS, policy);
+    lone_enter(lone, kind, policy);
     look_at(lone, true);
+}
+
+static void begin(struct lone *lone, ek_steal_policy policy)
+{
+    begin_phase(lone, EKI_PHASE_PROCESS, policy);
 }
 
 static void end(struct lone *lone)
@@ -408,6 +414,21 @@ static void server_that_nobody_steps_is_told(void)
     end(&lone);
 }
 
+/* Who restores is no worker that does not come: it works between two steps. */
+static void long_work_in_a_restore_is_not_told(void)
+{
+    struct lone lone;
+    open_apart(&lone, 0);
+    begin_phase(&lone, EKI_PHASE_RESTORE, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(lone.engine->kind, EKI_PHASE_RESTORE);
+    for (int i = 0; i < 3; i++) {
+        served += STALL_NS * 3 / 4;
+        look_for(&lone, 1, STALL_NS * 3 / 4);
+    }
+    CHECK(strstr(told, "nobody has stepped") == NULL);
+    end(&lone);
+}
+
 /* Of a worker that asked the other node. */
 static void request_without_answer_is_told(void)
 {
@@ -496,6 +517,7 @@ int main(void)
     RUN(request_without_answer_is_told);
     RUN(verdict_before_an_answer_is_not_lost);
     RUN(server_that_nobody_steps_is_told);
+    RUN(long_work_in_a_restore_is_not_told);
     RUN(held_message_is_told);
     RUN(call_names_who_is_missing);
     return check_result();
