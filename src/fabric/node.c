@@ -60,11 +60,20 @@ static ek_status number_nodes(const struct eki_mpi_set *set,
     return EK_OK;
 }
 
+/* Others may wait in MPI for a rank on which it has failed, so that rank speaks
+ * before they agree. */
 static ek_status split_and_number(const struct eki_mpi_set *set,
                                   struct eki_mpi_nodes *nodes)
 {
-    EKI_TRY(split_node(set, nodes));
-    return number_nodes(set, nodes);
+    int rank = -1, size = 0;
+    ek_status status = split_node(set, nodes);
+    if (status == EK_OK)
+        status = number_nodes(set, nodes);
+    MPI_Comm_rank(set->comm, &rank);
+    MPI_Comm_size(set->comm, &size);
+    if (status != EK_OK)
+        eki_error_say(rank, size);
+    return status;
 }
 
 static void free_nodes(struct eki_mpi_nodes *nodes)

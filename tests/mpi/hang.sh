@@ -8,7 +8,7 @@ set -u
 mpirun=$1 program=$2 ranks=$3
 shift 3
 if [ $# -eq 0 ]; then
-    set -- swapped destroyed
+    set -- swapped destroyed split
     # That of MPICH fails itself when a rank is killed.
     case $("${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null) in
     *'Open MPI'* | *OpenRTE*) set -- "$@" killed ;;

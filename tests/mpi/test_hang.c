@@ -47,6 +47,16 @@ MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
                       comm, request);
 }
 
+/* Done by all, and said to have failed here. */
+static bool fails_to_split;
+
+__attribute__((visibility("default"))) int
+MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    int code = PMPI_Comm_split(comm, color, key, made);
+    return fails_to_split ? MPI_ERR_OTHER : code;
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -63,7 +73,7 @@ static void pause_ms(long ms)
 static void listen(ek_level level, const char *line, void *context)
 {
     (void)context;
-    if (level != EK_LEVEL_WARN)
+    if (level > EK_LEVEL_WARN)
         return;
     atomic_fetch_add(&lines, 1);
     if (strstr(line, "stands still") || strstr(line, "no life") ||
@@ -280,6 +290,16 @@ static void destroyed(void)
         process(fock);
 }
 
+/* The others wait in the next call of MPI. */
+static void split(void)
+{
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_WORLD, &alone);
+    fails_to_split = is_last();
+    ek_collection *third = make_over(alone, "third");
+    ek_destroy(&third);
+}
+
 /* The first message with a task is lost. */
 static void lost(void)
 {
@@ -334,6 +354,7 @@ static const struct planted planted[] = {
      "it does not answer", true},
     {"destroyed", destroyed, "; it has been in ek_destroy of 'fock' for ",
      "it does not answer", true},
+    {"split", split, "MPI_Comm_split: ", "MPI_Comm_split: ", true},
     {"lost", lost, NULL, " stands still", true},
     {"killed", stopped, "its process has shown no life for ",
      "it does not answer", true},
