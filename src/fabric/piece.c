@@ -334,6 +334,9 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     if (status == EK_OK) {
         if (is_needed)
             status = make_window(nodes, window);
+        /* As in splitting: others may wait in MPI for this rank. */
+        if (status == EK_ERR_MPI)
+            eki_error_say(mpi->base.rank, mpi->base.size);
         status = eki_mpi_agree(mpi->comm, status);
     }
     if (status != EK_OK) {

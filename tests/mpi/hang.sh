@@ -13,7 +13,11 @@ if [ $# -eq 0 ]; then
     case $("${MPI_LAUNCHER:-mpirun}" --version 2>/dev/null) in
     *'Open MPI'* | *OpenRTE*) set -- "$@" killed ;;
     esac
-    [ "${EVENKEEL_RANKS_PER_NODE:-0}" = 0 ] || set -- lost "$@"
+    if [ "${EVENKEEL_RANKS_PER_NODE:-0}" = 0 ]; then
+        set -- map "$@"
+    else
+        set -- lost "$@"
+    fi
 fi
 said=0
 for name; do

@@ -48,13 +48,21 @@ MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
 }
 
 /* Done by all, and said to have failed here. */
-static bool fails_to_split;
+static bool fails_to_split, fails_to_query;
 
 __attribute__((visibility("default"))) int
 MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 {
     int code = PMPI_Comm_split(comm, color, key, made);
     return fails_to_split ? MPI_ERR_OTHER : code;
+}
+
+__attribute__((visibility("default"))) int
+MPI_Win_shared_query(MPI_Win window, int of, MPI_Aint *bytes, int *unit,
+                     void *base)
+{
+    int code = PMPI_Win_shared_query(window, of, bytes, unit, base);
+    return fails_to_query ? MPI_ERR_OTHER : code;
 }
 
 static double seconds(void)
@@ -300,6 +308,16 @@ static void split(void)
     ek_destroy(&third);
 }
 
+/* The others wait for what the first says of its memory. */
+static void map(void)
+{
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_WORLD, &alone);
+    fails_to_query = rank == 0;
+    ek_collection *third = make_over(alone, "third");
+    ek_destroy(&third);
+}
+
 /* The first message with a task is lost. */
 static void lost(void)
 {
@@ -355,6 +373,7 @@ static const struct planted planted[] = {
     {"destroyed", destroyed, "; it has been in ek_destroy of 'fock' for ",
      "it does not answer", true},
     {"split", split, "MPI_Comm_split: ", "MPI_Comm_split: ", true},
+    {"map", map, "MPI_Win_shared_query: ", NULL, true},
     {"lost", lost, NULL, " stands still", true},
     {"killed", stopped, "its process has shown no life for ",
      "it does not answer", true},
