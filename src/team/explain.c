@@ -19,7 +19,7 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
 {
     const struct eki_engine *engine = team->setup.engine;
     if (!engine->fabric) {
-        eki_append(text, bytes, "one rank: no messages%s",
+        eki_append(text, bytes, "one node: no messages while tasks run%s",
                    team->setup.progress == EK_PROGRESS_SERVER ||
                            team->setup.watchdog_ns != 0
                        ? ", so progress and watchdog_us have no effect"

@@ -18,7 +18,7 @@ void eki_team_arrive(struct eki_team *team, int here)
     const void *thread = eki_thread_identity();
     seat->taken = setup->engine->phase;
     seat->has_waited &= seat->thread == thread;
-    seat->is_known = false;
+    seat->looked_ns = 0;
     seat->thread = thread;
     seat->is_open = seat->is_running = false;
     eki_wait_reset(&seat->waiter);

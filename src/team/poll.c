@@ -104,9 +104,6 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_wait_reset(waiter);
     else
         eki_wait(waiter, team->is_crowded, longest_sleep(team, here), now);
-    /* What it waits for cores from now on, no task does. */
-    if (waiter->yields > 0)
-        team->seats[here].is_known = false;
 }
 
 /* Tiles come within some microseconds, or, where their owner computes, not for

@@ -25,8 +25,8 @@ struct eki_seat {
      * had left its core by then. */
     uint64_t cpu_ns, waited_ns;
     long switches;
-    bool has_waited; /* the two are of this thread */
-    bool is_known;   /* ... and of what it has run last */
+    bool has_waited;    /* the two are of this thread */
+    uint64_t looked_ns; /* clock when they were read; 0: not in this phase */
 };
 
 /* What came of a step of the server. */
@@ -77,22 +77,24 @@ EKI_COLD uint64_t eki_team_waited(struct eki_team *team, int here);
  * 3 us of a thread that was held up. */
 #define EKI_HELD_LEAST_NS 100000
 
-/* Tasks are about to run: their time begins.  How long they are held up is told
- * from here on, but of those so short that asking would cost them a share; and
- * the clock is read again if the step took time that belongs to no task. */
+/* Tasks are about to run: their time begins, and the clock is read again if the
+ * step took time that belongs to no task.  How long they are held up is told
+ * from a reading that is as young as that, but of tasks so short that reading
+ * would cost them a share. */
 static inline void eki_team_begin_run(struct eki_team *team, int here)
 {
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
+    struct eki_seat *seat = &team->seats[here];
     bool is_short = batch->task_ns > 0 && batch->task_ns < EKI_LONG_NS;
-    if (EKI_UNLIKELY(!team->seats[here].is_known) &&
-        (!is_short || team->is_measured)) {
-        eki_team_waited(team, here);
-        batch->restamp = true;
+    if (batch->restamp) {
+        batch->restamp = false;
+        batch->stamp = eki_clock_ns();
     }
-    if (!batch->restamp)
+    if ((is_short && !team->is_measured) ||
+        eki_ns_since(seat->looked_ns, batch->stamp) < EKI_HELD_LEAST_NS)
         return;
-    batch->restamp = false;
-    batch->stamp = eki_clock_ns();
+    eki_team_waited(team, here);
+    seat->looked_ns = batch->stamp = eki_clock_ns();
 }
 
 /* What ran has ended at NOW. */
@@ -102,8 +104,11 @@ static inline void eki_team_end_run(struct eki_team *team, int here,
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
     if (EKI_LIKELY(eki_ns_since(batch->stamp, now) < EKI_HELD_LEAST_NS))
         return;
-    bool is_known = team->seats[here].is_known;
+    struct eki_seat *seat = &team->seats[here];
+    bool is_known =
+        eki_ns_since(seat->looked_ns, batch->stamp) < EKI_HELD_LEAST_NS;
     uint64_t waited_ns = eki_team_waited(team, here);
+    seat->looked_ns = now;
     if (is_known)
         batch->held_ns += waited_ns;
     batch->restamp = true;

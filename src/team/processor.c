@@ -46,7 +46,6 @@ uint64_t eki_team_waited(struct eki_team *team, int here)
 {
     struct eki_seat *seat = &team->seats[here];
     long switches = switches_now();
-    seat->is_known = true;
     if (seat->has_waited && switches == seat->switches)
         return 0;
     uint64_t before = seat->waited_ns;

@@ -75,7 +75,8 @@ static void check_times(const ek_process_report *report)
     CHECK(report->late_s >= 0);
     CHECK(report->restore_s >= 0);
     CHECK(report->outside_s >= 0);
-    CHECK(report->largest_task_s >= 1e-6 * LONG_US);
+    /* Less what it had no core for, which is known to 0.1 ms. */
+    CHECK(report->largest_task_s >= 1e-6 * LONG_US - 2e-4);
     CHECK(report->wall_s >= report->largest_task_s);
     CHECK(report->imbalance >= 0);
     CHECK(report->efficiency > 0 && report->efficiency <= 1);
