@@ -679,7 +679,8 @@ typedef struct ek_process_report {
  *                     on all ranks or on none.
  *
  * @retval EK_OK         Every task has run exactly once; or a task called
- *                       ek_stop(), and the others are cancelled but stay.
+ *                       ek_stop(), and the others are cancelled but stay, but
+ *                       for spawned ones that are not kept.
  * @retval EK_ERR_TASK   A task failed.  The message names the lowest failing
  *                       worker, the function and the id.  Or tasks that nobody
  *                       asked to cancel were cancelled, because a worker
@@ -1008,7 +1009,13 @@ EK_API void ek_discard(ek_worker *worker);
  */
 EK_API void ek_fail(ek_worker *worker, int code, const char *message);
 
-/** Finish the iteration early: a rank that has heard of it starts no task. */
+/**
+ * Finish the iteration early: a rank that has heard of it starts no task.
+ *
+ * What has not run is cancelled, under EK_OK of ek_process().  Seeds, and tasks
+ * spawned with EK_SPAWN_KEEP, are restored with those that have run; tasks
+ * spawned without it are gone, and their parents run again in full.
+ */
 EK_API void ek_stop(ek_worker *worker);
 
 /** Use @p seconds (0 ... 1e9; others are ignored) as the duration of this task

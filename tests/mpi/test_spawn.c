@@ -304,6 +304,47 @@ static void pointers_in_slots_are_told_of(void)
     }
 }
 
+static int leaf_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+/* CHILDREN that are kept, as many that are not, and a stop. */
+static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    ek_function leaf = *(const ek_function *)context;
+    (void)payload, (void)bytes;
+    for (int i = 0; i < 2 * CHILDREN; i++)
+        CHECK_EQ_INT(
+            ek_spawn(worker, leaf, NULL, 0, i % 2 == 0 ? EK_SPAWN_KEEP : 0),
+            EK_OK);
+    ek_stop(worker);
+    return 0;
+}
+
+/* Children that are cancelled stay only where they are kept. */
+static void a_stop_keeps_what_is_kept(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_restore_report held = EK_RESTORE_REPORT_INIT;
+    ek_options options = job_options();
+    options.steal = EK_STEAL_NONE;
+    ek_collection *tasks = job_create(&options);
+    ek_function leaf = job_register(tasks, "leaf", leaf_task, NULL);
+    ek_function stop = job_register(tasks, "stop", stop_task, &leaf);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_task(tasks, stop, NULL, 0, NULL), EK_OK);
+    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_EQ_INT(report.tasks + report.cancelled, 1 + 2 * CHILDREN);
+    CHECK(report.cancelled > 0);
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &held), EK_OK);
+    CHECK_EQ_INT(job_sum(held.tasks), 1 + CHILDREN);
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
@@ -313,5 +354,6 @@ int main(int argc, char **argv)
     JOB_RUN(long_tasks_write_late);
     JOB_RUN(checked_tasks_spawn);
     JOB_RUN(wrong_arguments_give_no_slot);
+    JOB_RUN(a_stop_keeps_what_is_kept);
     return job_result();
 }
