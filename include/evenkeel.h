@@ -632,7 +632,7 @@ typedef struct ek_process_report {
     double efficiency; /**< Share of workers and servers that ran tasks. */
     double bound;      /**< Best efficiency the largest task allows. */
     double cpu_s;      /**< Processor time of the workers; 0: not measured. */
-    double starved_s;  /**< Ready to run, without a core: all below. */
+    double starved_s;  /**< Workers' threads ready, without a core. */
     double speed;      /**< Efficiency at first measured durations. */
     int cores;         /**< That the workers may use, in the whole job. */
     int latest_rank;   /**< Rank that entered last. */

@@ -100,7 +100,7 @@ struct eki_team {
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
     _Atomic bool server_done;
-    _Atomic int running;    /* workers whose threads the team has made */
+    _Atomic int running;    /* workers whose threads have not ended */
     struct eki_seat *seats; /* per worker */
     /* Watchdog thread. */
     pthread_t watchdog;
