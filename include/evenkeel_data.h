@@ -11,8 +11,10 @@
  * result is unpacked.
  *
  * A task that fails, skips (ek_skip()), is discarded or is cancelled returns
- * nothing: its home has the data as it was.  Each task is asked for at most
- * once in an iteration, so an input is never packed after its task has run.
+ * nothing: its home has the data as it was.  So does a home that has no memory
+ * for a result: ek_process() returns EK_ERR_TASK and names the task.  Each task
+ * is asked for at most once in an iteration, so an input is never packed after
+ * its task has run.
  *
  * Callbacks of a rank run one at a time, beside running tasks: those at home
  * touch data of their own task alone, which nobody else touches in that
@@ -125,6 +127,16 @@ EK_API ek_status ek_set_data(ek_collection *tasks, ek_function function,
  * Threads: The one that runs the task.
  */
 EK_API void *ek_task_data(const ek_worker *worker);
+
+/**
+ * Bytes of the input of the task that runs, as pack_input returned them.
+ *
+ * @return 0 where ek_task_data() returns NULL.
+ *
+ * Call:    As ek_task_data().
+ * Threads: The one that runs the task.
+ */
+EK_API size_t ek_task_data_bytes(const ek_worker *worker);
 
 #ifdef __cplusplus
 }

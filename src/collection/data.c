@@ -270,3 +270,10 @@ void *ek_task_data(const ek_worker *worker)
 {
     return eki_data_has_joined(worker->engine) ? eki_data_object(worker) : NULL;
 }
+
+size_t ek_task_data_bytes(const ek_worker *worker)
+{
+    return eki_data_has_joined(worker->engine)
+               ? (size_t)eki_data_input_bytes(worker)
+               : 0;
+}

@@ -334,11 +334,24 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
     return unpack(worker, data, carrier);
 }
 
+/* Of the task that runs; NULL: it is at home. */
+static const struct eki_data_op *running_op(const struct ek_worker *worker)
+{
+    return worker->batch.marks & EKI_MARK_DATA
+               ? eki_data_of(worker->engine)->carriers[worker->here].running
+               : NULL;
+}
+
 void *eki_data_object(const struct ek_worker *worker)
 {
-    if (!(worker->batch.marks & EKI_MARK_DATA))
-        return NULL;
-    return eki_data_of(worker->engine)->carriers[worker->here].running->object;
+    const struct eki_data_op *op = running_op(worker);
+    return op ? op->object : NULL;
+}
+
+int64_t eki_data_input_bytes(const struct ek_worker *worker)
+{
+    const struct eki_data_op *op = running_op(worker);
+    return op ? op->total : 0;
 }
 
 /* Let the object go, without a result. */

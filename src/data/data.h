@@ -8,7 +8,8 @@
  *     away's server -> home's   RESULT  the slot, and bytes where all fit; or
  *                                       the slot alone, then, when they are
  *     home's server -> away's   GIVE    ... called for, bytes
- *     home's server -> away's   KEPT    the result is unpacked
+ *     home's server -> away's   KEPT    the result is unpacked; instead of a
+ *                                       GIVE: it is lost
  *
  * head.worker: who is away; head.first: number of its operation; head.count:
  * bytes of INPUT and RESULT; head.detail: of these: their offset, or
@@ -114,6 +115,8 @@ enum eki_data_begun {
 enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now);
 /* What unpack_input has made for the task that runs; NULL: it is at home. */
 void *eki_data_object(const struct ek_worker *worker);
+/* Bytes of its input; 0 at home. */
+int64_t eki_data_input_bytes(const struct ek_worker *worker);
 
 /* The rank that has the data of a task. */
 int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot);

@@ -207,18 +207,27 @@ void eki_guests_send(struct eki_data *data, int *left)
 }
 
 /* Say to those who have long results, in their order, that they may send them,
- * as far as there is room. */
+ * as far as there is room; or, where there is no memory and nothing that gives
+ * its own back, that theirs is lost. */
 void eki_guests_give(struct eki_data *data)
 {
-    for (struct eki_guest *guest = data->results.first; guest;
-         guest = guest->next) {
-        if (guest->is_given)
+    struct eki_guest **link = &data->results.first;
+    while (*link) {
+        struct eki_guest *guest = *link;
+        if (guest->is_given) {
+            link = &guest->next;
             continue;
-        if (!eki_guests_have_room(data) ||
-            !make_room(data, &data->results, guest, guest->total))
+        }
+        if (!eki_guests_have_room(data))
             return;
-        guest->is_given = true;
-        eki_guests_answer(data, EKI_KIND_GIVE, guest->rank, guest->worker,
-                          guest->op);
+        guest->is_given = make_room(data, &data->results, guest, guest->total);
+        if (!guest->is_given && data->results.bytes + data->asks.bytes > 0)
+            return;
+        eki_guests_answer(data, guest->is_given ? EKI_KIND_GIVE : EKI_KIND_KEPT,
+                          guest->rank, guest->worker, guest->op);
+        if (guest->is_given)
+            link = &guest->next;
+        else
+            eki_guest_free(data, &data->results, link);
     }
 }

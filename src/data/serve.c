@@ -282,17 +282,32 @@ static enum eki_taken take_give(struct eki_data *data,
     return EKI_TAKEN;
 }
 
+/* The home has no memory for a long result: it has the data as it was. */
+static void lose(struct eki_data *data, const struct eki_data_op *op)
+{
+    char text[80];
+    snprintf(text, sizeof text, "no memory for its result on rank %d",
+             op->home);
+    eki_set_slot_error(data->protocol.engine, op->slot, text);
+}
+
+/* The result is unpacked; or, before any of a long one was sent, lost. */
 static enum eki_taken take_kept(struct eki_data *data,
                                 const struct eki_message *message)
 {
     const struct eki_head *head = &message->head;
     struct eki_decode decode = eki_decode_of(data->protocol.engine, head);
     struct eki_data_op *op = find_op(&decode, data, head, EKI_DATA_ENDED);
+    bool is_lost = op && !op->is_given && op->moved < op->total;
     if (!op || !is_empty(&decode, head) ||
-        !eki_fits_one(&decode, "bytes that were sent", op->moved, op->total))
+        (!is_lost &&
+         !eki_fits_one(&decode, "bytes that were sent", op->moved, op->total)))
         return EKI_REFUSED;
     struct eki_carrier *carrier = carrier_of(data, head);
-    data->counts.bytes_out += op->total;
+    if (is_lost)
+        lose(data, op);
+    else
+        data->counts.bytes_out += op->total;
     eki_carrier_free(data, carrier, op);
     /* release: pairs with the acquire in may_idle(): nothing is to come. */
     atomic_fetch_sub_explicit(&carrier->out, 1, memory_order_release);

@@ -39,7 +39,7 @@ enum eki_kind {
     EKI_KIND_INPUT,   /* data: to who has asked; struct eki_data_words */
     EKI_KIND_RESULT,  /* data: to the home; slot, or a piece */
     EKI_KIND_GIVE,    /* data: to who has a result: send the rest */
-    EKI_KIND_KEPT,    /* data: likewise: it is unpacked */
+    EKI_KIND_KEPT,    /* data: likewise: it is unpacked, or lost */
     EKI_KINDS
 };
 

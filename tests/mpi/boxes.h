@@ -254,6 +254,7 @@ static inline int box_run(ek_worker *worker, int64_t number)
     if (field.nap_us > 0)
         job_nap(field.nap_us);
     bool is_over = box_ends_otherwise(worker, number);
+    CHECK_EQ_INT(ek_task_data_bytes(worker), object ? object->bytes : 0);
     if (object) {
         CHECK_EQ_INT(object->number, number);
         /* What is not returned may be anything. */

@@ -220,6 +220,8 @@ static void run(struct pair *pair, struct lone *lone,
     pair->ran[number] += begun == EKI_DATA_HOME || begun == EKI_DATA_READY;
     CHECK(begun != EKI_DATA_WAITS);
     CHECK((object != NULL) == (begun == EKI_DATA_READY));
+    CHECK_EQ_INT(eki_data_input_bytes(worker),
+                 begun == EKI_DATA_READY ? pair->bytes : 0);
     end_task(pair, worker);
 }
 
@@ -531,6 +533,38 @@ static void home_without_memory_says_so(void)
     pair_close(&pair);
 }
 
+/* A home without memory for a long result says so, and keeps what it has. */
+static void result_without_memory_is_told(void)
+{
+    static struct pair pair;
+    pair_open(&pair, BYTES_MOST, 0);
+    seed_away(&pair, 1);
+    pair_enter(&pair, EKI_PHASE_PROCESS);
+    struct lone *home = &pair.lones[0], *away = &pair.lones[1];
+    CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
+    run(&pair, away, eki_worker_take(lone_worker(away)));
+    pair.is_stuck[0] = true;
+    CHECK(!try_end(&pair, 10));
+    /* The input's buffer is free. */
+    unsigned char *taken =
+        eki_buffer_take(eki_data_of(home->engine), BYTES_MOST);
+    pair.is_stuck[0] = false;
+    /* Two are for what it is told, and for its answer. */
+    eki_memory_fail(3);
+    serve(&pair, 0);
+    eki_memory_fail(0);
+    eki_buffer_give(eki_data_of(home->engine), taken);
+    struct eki_error error = pair_end(&pair);
+    CHECK_EQ_INT(error.status, EK_ERR_TASK);
+    CHECK_EQ_INT(error.function, 0);
+    CHECK_HAS_TEXT(error.text, "no memory for its result on rank 0");
+    CHECK_EQ_INT(pair.ran[0], 1);
+    CHECK_EQ_INT(pair.unpacked[0] + pair.value[0], 0);
+    CHECK(eki_data_check(home->engine) == NULL);
+    CHECK(eki_data_check(away->engine) == NULL);
+    pair_close(&pair);
+}
+
 static bool has_no_spare(struct eki_fabric *fabric)
 {
     (void)fabric;
@@ -795,6 +829,7 @@ int main(void)
     RUN(budget_that_is_too_small_is_refused);
     RUN(data_follows_and_returns);
     RUN(home_without_memory_says_so);
+    RUN(result_without_memory_is_told);
     RUN(follower_without_memory_ends);
     RUN(follower_that_is_not_packed_stays);
     RUN(follower_goes_back_to_the_id);
