@@ -49,6 +49,8 @@ run 2 $small --steal random@0,fock:near
 says "--steal: 'fock:near' is not allowed; allowed: policy[@iterations]"
 run 2 $small --modes static,retain+none@1/best@2
 says "--modes: 'best@2' is not allowed; allowed: random, near, node, none"
+run 2 $small --modes retain@0-1,hierarchical@2-
+says "--modes has 'retain@0-1', which is a mode of some iterations only; allowed: /"
 
 # Thieves that ask again at once.  Failed attempts are drawn as they come: those
 # of a thief within a fifth, what they find within a tenth.

@@ -144,6 +144,10 @@ cut -d, -f6- loads | tr '\n' ' ' | grep -qxF \
 run 0 --synthetic constant:n=8,mean=1 --cores 4 --pinned 100 --loads loads
 tail -n 2 loads | cut -d, -f7- | tr '\n' ' ' | grep -qxF \
     'start,0.00,4 ran,1.00,4 ' || fail "loads of pinned tasks: $(cat loads)"
+# What is there stays where the input is bad.
+echo before >kept
+run 2 --record nowhere.ekr --cores 4 --utilization kept --loads kept
+[ "$(cat kept)" = before ] || fail "kept: $(cat kept)"
 run 2 $small --utilization nowhere/curves
 says "cannot write 'nowhere/curves'"
 run 1 $small --cores 24 --loads /dev/full

@@ -127,21 +127,15 @@ static int run_size(struct run *run, struct message *message)
     return run_chosen(run, message);
 }
 
-/* The tasks are the same for all sizes. */
-static int run_sweep(struct sweep *sweep, struct workload_source source,
+static int run_sizes(struct sweep *sweep, struct workload *workload,
+                     struct workload_source *source, struct unfold *unfold,
                      struct message *message)
 {
-    struct workload workload;
-    struct unfold *unfold = NULL;
-    int exit_status = EXIT_BAD_INPUT;
-    if (workload_make(&source, &workload, message) &&
-        (!source.tree ||
-         (unfold = unfold_open(sweep->runs[0].arguments, message)) != NULL))
-        exit_status = EXIT_GOOD;
+    int exit_status = EXIT_GOOD;
     for (int i = 0; exit_status == EXIT_GOOD && i < sweep->count; i++) {
         struct run *run = &sweep->runs[i];
-        run->workload = &workload;
-        run->source = &source;
+        run->workload = workload;
+        run->source = source;
         run->unfold = unfold;
         run->is_first = i == 0;
         run->is_last = i == sweep->count - 1;
@@ -150,22 +144,29 @@ static int run_sweep(struct sweep *sweep, struct workload_source source,
         run->paying = &sweep->paying;
         exit_status = run_size(run, message);
     }
-    workload_free(&workload);
-    unfold_close(unfold);
     return exit_status;
 }
 
-static int run_observed(struct sweep *sweep, const struct arguments *arguments,
-                        struct message *message)
+/* The tasks are the same for all sizes.  Files that are written are emptied
+ * when the input is good. */
+static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
+                     struct message *message)
 {
+    struct workload_source source = arguments->shared.source;
+    struct workload workload;
+    struct unfold *unfold = NULL;
     struct observer observer = {0};
     int exit_status = EXIT_BAD_INPUT;
     for (int i = 0; i < sweep->count; i++)
         sweep->runs[i].observer = &observer;
-    if (observer_open(arguments, &observer, message))
-        exit_status = run_sweep(sweep, arguments->shared.source, message);
+    if (workload_make(&source, &workload, message) &&
+        (!source.tree || (unfold = unfold_open(arguments, message)) != NULL) &&
+        observer_open(arguments, &observer, message))
+        exit_status = run_sizes(sweep, &workload, &source, unfold, message);
     if (!observer_close(&observer, message) && exit_status == EXIT_GOOD)
         exit_status = EXIT_FAILED;
+    workload_free(&workload);
+    unfold_close(unfold);
     return exit_status;
 }
 
@@ -174,7 +175,7 @@ static int run_arguments(const struct arguments *arguments,
 {
     struct sweep sweep = {0};
     int exit_status = sweep_place(arguments, &sweep, message)
-                          ? run_observed(&sweep, arguments, message)
+                          ? run_sweep(&sweep, arguments, message)
                           : EXIT_BAD_INPUT;
     sweep_free(&sweep);
     return exit_status;
