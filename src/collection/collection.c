@@ -418,6 +418,20 @@ void ek_destroy(ek_collection **made)
     free_parts(tasks);
 }
 
+/* Names stand in lines and tables, which others read. */
+static ek_status check_printable(const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte < ' ' || byte == 127)
+            return eki_error(EK_ERR_ARG,
+                             "ek_register: byte %td of the name is 0x%02x; "
+                             "allowed: no control characters",
+                             at - name, byte);
+    }
+    return EK_OK;
+}
+
 static ek_status register_function(ek_collection *tasks, const char *name,
                                    ek_task_fn *fn, void *context,
                                    ek_function *function)
@@ -431,6 +445,7 @@ static ek_status register_function(ek_collection *tasks, const char *name,
                          "ek_register: name '%s' is too long; allowed: 63 "
                          "characters",
                          name);
+    EKI_TRY(check_printable(name));
     if (tasks->state == EKI_STATE_OPEN)
         return eki_error(EK_ERR_STATE, "ek_register: an iteration is open");
     const struct eki_engine *engine = tasks->engine;

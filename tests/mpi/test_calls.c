@@ -681,6 +681,9 @@ static void functions_are_named(void)
                  EK_ERR_ARG);
     CHECK_EQ_INT(ek_register(tasks, "", note_task, NULL, &function),
                  EK_ERR_ARG);
+    CHECK_EQ_INT(ek_register(tasks, "a\tb", note_task, NULL, &function),
+                 EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "byte 1 of the name is 0x09");
     CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(function, 77);
     CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, &function), EK_OK);

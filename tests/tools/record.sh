@@ -47,6 +47,8 @@ diff rounded out || diff text out || fail 'text is not the same again'
 mv out first
 run 0 binary first again.ekr
 cmp all.ekr again.ekr || fail 'binary is not the same again'
+run 0 summary all.ekr
+grep -q 'function 1: back.x5cslash.x0aand line' out || fail "summary: $(cat out)"
 cp first kept
 run 2 binary first first
 cmp first kept || fail 'the text was not left alone'

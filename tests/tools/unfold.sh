@@ -84,10 +84,11 @@ bad "allowed: nqueens:N[,cutoff=C]" --workload nqueens
 bad "allowed: nqueens:N[,cutoff=C]" --workload nqueens:19
 bad "allowed: nqueens:N[,cutoff=C]" --workload nqueens:8,
 bad "allowed: nqueens:N[,cutoff=C]" --workload nqueens:8,cutoff=1.5
-bad "allowed: bpc:n=1...1e9" --workload bpc:n=64
-bad "allowed: bpc:n=1...1e9" --workload bpc:n=64,depth=0
-bad "allowed: bpc:n=1...1e9" --workload bpc:n=64,depth=5,produce=1
-bad "allowed: bpc:n=1...1e9" --workload bpc:n=64,depth=5,consume=1h
+bad "allowed: bpc:n=1...1e7" --workload bpc:n=1e8,depth=1
+bad "allowed: bpc:n=1...1e7" --workload bpc:n=64
+bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=0
+bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,produce=1
+bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,consume=1h
 bad 'nqueens:..., bpc:...' --workload fib:40
 bad '--node-ns is not for bpc' --workload bpc:n=6,depth=5 --node-ns 3
 bad '--node-ns is for the nodes of a tree' --synthetic constant:n=9,mean=1 \

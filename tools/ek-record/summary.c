@@ -209,7 +209,8 @@ static void print_header(const struct eki_record *record)
            record->iteration_count,
            record->is_complete ? "" : " (not complete)");
     for (int i = 0; i < record->function_count; i++) {
-        printf("function %d: %s", i, record->functions[i]);
+        printf("function %d: ", i);
+        tool_print_name(record->functions[i]);
         if (record->data_bytes_max[i] > 0)
             printf(", with data of up to %" PRId64 " bytes",
                    record->data_bytes_max[i]);

@@ -67,19 +67,6 @@ static void print_iteration(const struct eki_record *record,
     }
 }
 
-/* What would end the line or mislead the eye becomes \xHH. */
-static void print_name(const char *name)
-{
-    for (; *name; name++) {
-        unsigned char byte = (unsigned char)*name;
-        if (byte < ' ' || byte == 127 || byte == '\\')
-            printf("\\x%02x", byte);
-        else
-            putchar(byte);
-    }
-    putchar('\n');
-}
-
 static void print_header(const struct eki_record *record)
 {
     printf("EKRECORD %d\nname %s\n", record->shape.version, record->shape.name);
@@ -87,7 +74,8 @@ static void print_header(const struct eki_record *record)
         printf("rank %d workers %d\n", rank, record->shape.rank_workers[rank]);
     for (int i = 0; i < record->function_count; i++) {
         printf("function %d ", i);
-        print_name(record->functions[i]);
+        tool_print_name(record->functions[i]);
+        putchar('\n');
         if (record->data_bytes_max[i] > 0)
             printf("data %d bytes_max %" PRId64 "\n", i,
                    record->data_bytes_max[i]);

@@ -46,6 +46,10 @@ const char *tool_policy_name(const struct tool_policy *policy, int value);
 bool tool_policy_value(const struct tool_policy *policy, const char *word,
                        int *value);
 
+/* Print the name of a function: what would end the line or mislead the eye
+ * becomes \xHH. */
+void tool_print_name(const char *name);
+
 /* The letters of flags. */
 extern const char tool_flag_letters[];
 

@@ -121,3 +121,14 @@ bool tool_number(const char *word, uint64_t most, uint64_t *value)
     *value = strtoull(word, &end, 10);
     return *end == '\0' && errno == 0 && *value <= most;
 }
+
+void tool_print_name(const char *name)
+{
+    for (; *name; name++) {
+        unsigned char byte = (unsigned char)*name;
+        if (byte < ' ' || byte == 127 || byte == '\\')
+            printf("\\x%02x", byte);
+        else
+            putchar(byte);
+    }
+}

@@ -12,7 +12,7 @@ struct timed_bouncing {
 static bool read(const char *text, void *tree)
 {
     static const struct unfold_key keys[] = {
-        {"n", offsetof(struct timed_bouncing, n), 1, 1e9, UNFOLD_WHOLE},
+        {"n", offsetof(struct timed_bouncing, n), 1, 1e7, UNFOLD_WHOLE},
         {"depth", offsetof(struct timed_bouncing, depth), 1, 1e9, UNFOLD_WHOLE},
         {"produce", offsetof(struct timed_bouncing, produce_ns), 0, 1e12,
          UNFOLD_TIME},
@@ -58,13 +58,14 @@ static void spawn(const void *tree, const void *node,
     for (int64_t i = 0; i < children; i++) {
         *(struct bouncing_node *)(void *)parent->child.node =
             bouncing_child(node, i);
-        unfold_spawn(parent);
+        if (!unfold_spawn(parent))
+            return;
     }
 }
 
 const struct unfold_kind unfold_bouncing = {
     .name = "bpc",
-    .allowed = "n=1...1e9,depth=1...1e9[,produce=1ms][,consume=5ms] "
+    .allowed = "n=1...1e7,depth=1...1e9[,produce=1ms][,consume=5ms] "
                "(ns, us, ms, s)",
     .nodes = "tasks",
     .found = "consumers",

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void unfold_spawn(struct unfold_parent *parent)
+bool unfold_spawn(struct unfold_parent *parent)
 {
     parent->sums->spawned++;
-    parent->has_failed |=
+    parent->has_failed =
         !eki_sim_spawn(parent->worker, 0, &parent->child, parent->bytes, 0);
+    return !parent->has_failed;
 }
 
 /* How many ns the unit is that TEXT begins with; 0: none. */

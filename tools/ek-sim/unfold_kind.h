@@ -39,8 +39,8 @@ struct unfold_parent {
     struct unfold_sums *sums;
     bool has_failed; /* no memory */
 };
-/* Spawn the task of child.node. */
-void unfold_spawn(struct unfold_parent *parent);
+/* Spawn the task of child.node; false: no memory, and no more children. */
+bool unfold_spawn(struct unfold_parent *parent);
 
 struct unfold_kind {
     const char *name;

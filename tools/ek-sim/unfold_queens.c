@@ -63,7 +63,8 @@ static void spawn(const void *tree, const void *node,
     while (free) {
         *(struct queens_node *)(void *)parent->child.node =
             queens_place(node, &free);
-        unfold_spawn(parent);
+        if (!unfold_spawn(parent))
+            return;
     }
 }
 

@@ -72,7 +72,7 @@ static void take_numbers(const struct numbers *numbers, struct uts_tree *tree)
 static bool read(const char *text, void *made)
 {
     static const struct unfold_key keys[] = {
-        KEY(b, 0, 1e9, UNFOLD_REAL),        KEY(d, 0, 1e9, UNFOLD_WHOLE),
+        KEY(b, 0, 1e7, UNFOLD_REAL),        KEY(d, 0, 1e9, UNFOLD_WHOLE),
         KEY(r, 0, INT32_MAX, UNFOLD_WHOLE), KEY(q, 0, 1, UNFOLD_REAL),
         KEY(m, 0, 1e6, UNFOLD_WHOLE),       KEY(a, 0, 3, UNFOLD_WHOLE),
         KEY(f, 0, 1, UNFOLD_REAL),          KEY(cutoff, 0, 1e9, UNFOLD_WHOLE)};
@@ -128,7 +128,8 @@ static void spawn(const void *tree, const void *node,
     uts_open(from, &opened);
     for (int32_t i = 0; i < children; i++) {
         uts_child(&search->tree, &opened, i, (void *)parent->child.node);
-        unfold_spawn(parent);
+        if (!unfold_spawn(parent))
+            return;
     }
 }
 
@@ -138,8 +139,8 @@ const struct unfold_kind unfold_uts = {
         "TREE[,KEY=X,...], TREE is T1 ... T5, T1L ... T3L, T1XL, T1WL "
         "or T3WL, or a type: bin, geo, hybrid, balanced; KEY is b, d, "
         "r, q, m, a or f, as the options of UTS, or cutoff: from that "
-        "height on a task visits all below; q x m is at most 1.001, and b "
-        "and d are above 1 where a is 1",
+        "height on a task visits all below; q x m is at most 1.001, b at most "
+        "1e7, and b and d are above 1 where a is 1",
     .nodes = "nodes",
     .found = "leaves",
     .node_bytes = sizeof(struct uts_node),
