@@ -447,10 +447,10 @@ void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
     if (!window) {
         eki_free(piece->memory);
     } else if (eki_mpi_thread_level() >= 0) {
-        /* acq_rel: the release pairs with the acquire in is_used(); the acquire
-         * of the last one with the release of the others. */
+        /* release: pairs with the acquire in is_used(), which sees the releases
+         * of all that have left before, too: only additions change the word. */
         atomic_fetch_add_explicit(&window->left[piece->page], 1,
-                                  memory_order_acq_rel);
+                                  memory_order_release);
         if (is_own(window) && !is_used(window, 0))
             give_up_pages(window);
     }
