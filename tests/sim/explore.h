@@ -167,6 +167,7 @@ struct explore_scenario {
     X(given, "results asked for")            \
     X(callbacks, "callbacks that fail")      \
     X(followed, "data that follows")         \
+    X(hints, "hints that are not true")      \
     X(errors, "errors")                      \
     X(mismatches, "mismatches")              \
     X(no_memory, "memory ran out")           \

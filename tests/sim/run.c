@@ -36,6 +36,24 @@ static bool may_lack_memory(const struct explore *explore)
            explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
 }
 
+/* Now and then a worker of the node has another `stays` than it has stored, in
+ * every fourth schedule that all stays, and in another that nothing does: the
+ * word is a hint, and whatever a thief sees does no harm. */
+static void draw_hint(struct explore *explore, const struct eki_sim_rank *rank)
+{
+    uint64_t local = explore_below(explore, rank->topology.node_workers);
+    struct ek_worker *worker = explore->local[rank->topology.node][local];
+    _Atomic uint64_t *stays = &worker->words->stays;
+    uint64_t kind = explore->scenario->seed % 4;
+    uint64_t phase = kind == 0 || (kind > 1 && explore_chance(explore, 500))
+                         ? rank->engine->phase
+                         : 0;
+    /* relaxed, both: there is one thread. */
+    explore_seen.hints +=
+        phase != atomic_load_explicit(stays, memory_order_relaxed);
+    atomic_store_explicit(stays, phase, memory_order_relaxed);
+}
+
 static void before(void *context, struct eki_sim_rank *rank,
                    struct eki_sim_worker *worker)
 {
@@ -49,6 +67,8 @@ static void before(void *context, struct eki_sim_rank *rank,
         explore_progress(explore);
     if (may_lack_memory(explore) && explore_chance(explore, 100))
         eki_memory_fail(1 + (int64_t)explore_below(explore, 4));
+    if (explore_has_data(explore) && explore_chance(explore, 100))
+        draw_hint(explore, rank);
 }
 
 static bool after(void *context, struct eki_sim_rank *rank,
