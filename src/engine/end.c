@@ -101,11 +101,13 @@ static bool first_pass(struct ek_worker *worker)
     }
     if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
+    /* `executed` before `idle`: who has run a task since it was idle is seen
+     * not to be so any more. */
+    count_first(worker, words);
     if (!eki_is_idle(words, engine->phase)) {
         restart_check(worker);
         return false;
     }
-    count_first(worker, words);
     if (++worker->check.at == engine->topology->node_workers) {
         worker->check.at = 0;
         worker->check.pass = 1;
@@ -116,7 +118,7 @@ static bool first_pass(struct ek_worker *worker)
 /*
  * `executed` of all first, `created` second: equal sums are the end.  Idle,
  * too, must all be: a rank that has just entered may still make the phase an
- * error.
+ * error, and a worker whose results are under way waits for them.
  */
 static bool check_next(struct ek_worker *worker)
 {

@@ -25,7 +25,8 @@ static bool end_search(struct ek_worker *worker, uint64_t now)
     count_search(worker, now);
     worker->batch.stamp = now;
     worker->search.thief.failures = 0;
-    /* relaxed: a hint that votes may wait for. */
+    /* relaxed: a hint that votes may wait for; for first_pass() the release of
+     * `executed` orders it. */
     atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     return true;
 }
