@@ -2,6 +2,8 @@
 /* What comes, and the protocol's life. */
 #include "data/internal.h"
 
+#include <inttypes.h>
+
 enum {
     /* Messages that one step sends: others need buffers, too. */
     SENDS_MOST = 32,
@@ -282,13 +284,19 @@ static enum eki_taken take_give(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-/* The home has no memory for a long result: it has the data as it was. */
+/* The home has no memory for a long result: it has the data as it was.  Who
+ * tells of the error adds " on rank R", which is this one. */
 static void lose(struct eki_data *data, const struct eki_data_op *op)
 {
-    char text[80];
-    snprintf(text, sizeof text, "no memory for its result on rank %d",
-             op->home);
-    eki_set_slot_error(data->protocol.engine, op->slot, text);
+    struct eki_engine *engine = data->protocol.engine;
+    const struct eki_slot *slot = op->slot;
+    char text[sizeof((struct eki_error *)0)->text];
+    snprintf(text, sizeof text,
+             "rank %d has no memory for the result of task %" PRIu64
+             " (home worker %d) of '%s', which ran",
+             op->home, slot->id & (EKI_NUMBERS - 1), eki_id_home(slot->id),
+             engine->functions[slot->function].name);
+    eki_set_rank_error(engine, EK_ERR_NOMEM, text);
 }
 
 /* The result is unpacked; or, before any of a long one was sent, lost. */

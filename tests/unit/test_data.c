@@ -555,9 +555,8 @@ static void result_without_memory_is_told(void)
     eki_memory_fail(0);
     eki_buffer_give(eki_data_of(home->engine), taken);
     struct eki_error error = pair_end(&pair);
-    CHECK_EQ_INT(error.status, EK_ERR_TASK);
-    CHECK_EQ_INT(error.function, 0);
-    CHECK_HAS_TEXT(error.text, "no memory for its result on rank 0");
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_HAS_TEXT(error.text, "rank 0 has no memory for the result of task 0");
     CHECK_EQ_INT(pair.ran[0], 1);
     CHECK_EQ_INT(pair.unpacked[0] + pair.value[0], 0);
     CHECK(eki_data_check(home->engine) == NULL);
