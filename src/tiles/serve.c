@@ -513,29 +513,46 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return phase->kind == EKI_PHASE_PROCESS && tiles->stores->apart > 0;
 }
 
+/* Transfers that have waited for too long. */
+struct waiting {
+    int count;
+    int owner;      /* of the oldest one's tile */
+    uint64_t since; /* likewise */
+};
+
+static void find_waiting(struct eki_tiler *tiler, uint64_t now, uint64_t waited,
+                         struct waiting *waiting)
+{
+    /* The worker may abandon one, and begin another in its place. */
+    eki_lock(&tiler->lock);
+    for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
+        const struct eki_tile_op *op = &tiler->ops[i];
+        /* acquire: pairs with the release in ask(): the operation. */
+        if (atomic_load_explicit(&op->state, memory_order_acquire) !=
+                EKI_OP_OPEN ||
+            op->pieces == 0 || eki_ns_since(op->since, now) < waited)
+            continue;
+        if (waiting->count++ == 0 || op->since < waiting->since) {
+            waiting->owner = op->call.owner;
+            waiting->since = op->since;
+        }
+    }
+    eki_unlock(&tiler->lock);
+}
+
 static void tell(const struct eki_protocol *protocol, uint64_t now,
                  uint64_t waited, char *text, size_t bytes)
 {
     const struct eki_tiles *tiles = (const struct eki_tiles *)protocol;
-    int workers = protocol->engine->topology->workers_here, count = 0;
-    const struct eki_tile_op *oldest = NULL;
-    for (int i = 0; i < workers * EKI_TRANSFERS_MOST; i++) {
-        const struct eki_tile_op *op =
-            &tiles->tilers[i / EKI_TRANSFERS_MOST].ops[i % EKI_TRANSFERS_MOST];
-        /* relaxed: for the eye only. */
-        if (atomic_load_explicit(&op->state, memory_order_relaxed) !=
-                EKI_OP_OPEN ||
-            op->pieces == 0 || eki_ns_since(op->since, now) < waited)
-            continue;
-        count++;
-        if (!oldest || op->since < oldest->since)
-            oldest = op;
-    }
-    if (oldest)
+    int workers = protocol->engine->topology->workers_here;
+    struct waiting waiting = {.count = 0};
+    for (int here = 0; here < workers; here++)
+        find_waiting(&tiles->tilers[here], now, waited, &waiting);
+    if (waiting.count > 0)
         eki_append(text, bytes,
                    ", %d transfers of tiles that are not answered, the first "
                    "by rank %d",
-                   count, oldest->call.owner);
+                   waiting.count, waiting.owner);
 }
 
 static void destroy(struct eki_protocol *protocol)
