@@ -161,12 +161,13 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
                      uint64_t now, int *left)
 {
     struct eki_tiler *tiler = &tiles->tilers[worker->here];
-    /* acquire: pairs with the release in ask(): the operations. */
-    uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
+    /* relaxed: a look, which saves the lock. */
+    uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_relaxed);
     if (asked == 0)
         return true;
     eki_lock(&tiler->lock);
-    /* acquire: likewise; what was abandoned meanwhile is gone. */
+    /* acquire: pairs with the release in ask(): the operations; what was
+     * abandoned meanwhile is gone. */
     asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
     for (; asked != 0 && *left > 0; asked &= asked - 1) {
         int place = __builtin_ctz(asked);
