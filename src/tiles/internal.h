@@ -77,9 +77,9 @@ struct eki_tiler {
 
 /* What another rank is to be sent. */
 struct eki_tile_answer {
-    struct eki_tile_words words; /* offset: what is sent next */
     const struct ek_tiles *store;
-    int64_t length; /* GET: of the tile */
+    struct eki_tile_words words; /* offset: what is sent next */
+    int64_t length;              /* GET: of the tile */
     int rank, worker;
     int done; /* PUT, ADD: pieces; 0: GET */
 };
