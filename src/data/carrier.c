@@ -78,14 +78,18 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
     }
     uint32_t place = (uint32_t)(op - carrier->ops);
     carrier->begun = carrier->begun == BEGUN_MOST ? 1 : carrier->begun + 1;
-    *op = (struct eki_data_op){
-        .number = carrier->begun * EKI_DATA_OPS_MOST + place,
-        .home = eki_data_home(engine, slot),
-        .slot = eki_slot_at(carrier->slots, place, engine->slot_bytes),
-        .ops = ops,
-        .buffer = buffer,
-        .since = now,
-        .expected_ns = expected_ns};
+    /* All but the state, at which others may look. */
+    op->number = carrier->begun * EKI_DATA_OPS_MOST + place;
+    op->home = eki_data_home(engine, slot);
+    op->slot = eki_slot_at(carrier->slots, place, engine->slot_bytes);
+    op->ops = ops;
+    op->buffer = buffer;
+    op->object = NULL;
+    op->room = op->total = op->moved = 0;
+    op->since = now;
+    op->expected_ns = expected_ns;
+    op->is_sent = op->is_given = false;
+    op->seed = NULL;
     eki_slot_copy(op->slot, slot, engine->slot_bytes);
     charge(data, carrier, op, (int64_t)ops->bytes_max);
     eki_op_set(op, EKI_DATA_ASKED);
