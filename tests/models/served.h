@@ -4,7 +4,9 @@
  * for messages to rank 1, on another node, whose answers the program gives
  * itself: for programs of what a running task wants of other ranks.
  *
- * The program sets served_buffer, and in GENMC defines memcpy() behind this.
+ * The program sets served_buffer, and the sizes; behind this header it includes
+ * what it checks, with a memcpy() of its own for a checker, which sees neither
+ * into that nor into mixed sizes of accesses.
  */
 #ifndef SERVED_H
 #define SERVED_H
@@ -72,8 +74,10 @@ static struct eki_topology served_topology = {.size = 2,
                                               .first_worker = served_first};
 static struct ek_worker served_worker;
 static struct ek_worker *served_workers[] = {&served_worker};
+static struct eki_node_words served_node;
 static struct eki_engine served_engine = {.topology = &served_topology,
                                           .fabric = &served_fabric,
+                                          .node = &served_node,
                                           .workers = served_workers};
 
 /* WORK: the worker's thread, SERVE: the server's; CHECK: when both have ended.

@@ -12,6 +12,7 @@
  * the values; all that is asked is sent once, and all places are free at last.
  */
 #include "served.h"
+
 #include "tiles/internal.h"
 
 #ifdef PUT
@@ -27,7 +28,6 @@ enum {
 };
 
 #ifdef GENMC
-/* The checker sees neither into memcpy() nor into doubles. */
 static void copy_words(struct eki_tile_words *to,
                        const struct eki_tile_words *from)
 {
@@ -50,7 +50,7 @@ static void copy_call(struct eki_tile_call *to,
     to->length = from->length;
 }
 
-/* For a struct that is assigned, too. */
+/* For a struct that is assigned, too; doubles are copied as integers. */
 void *memcpy(void *to, const void *from, size_t bytes)
 {
     if (bytes == WORDS)
