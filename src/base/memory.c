@@ -8,7 +8,6 @@
 #define _GNU_SOURCE /* MREMAP_FIXED, syscall() */
 #include "base/base.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -185,13 +184,4 @@ char *eki_copy_string(const char *text)
     if (copy != NULL)
         memcpy(copy, text, bytes);
     return copy;
-}
-
-void eki_append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statuses, the message of each thread's last failure, and the version.
+ * Statuses, the message of each thread's last failure, text that is put
+ * together, and the version.
  *
  * Owns the thread-local message.  Whoever first knows a failure writes it;
  * callers pass the status on.
@@ -8,6 +9,7 @@
 #include "base/base.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #define MESSAGE_BYTES 1024
 
@@ -78,4 +80,13 @@ const char *ek_status_string(ek_status status)
 const char *ek_version(void)
 {
     return VERSION_TEXT(EK_VERSION_MAJOR, EK_VERSION_MINOR, EK_VERSION_PATCH);
+}
+
+void eki_append(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
 }
