@@ -37,7 +37,8 @@ struct mode_list {
 };
 
 /** Help of the option that chooses them. */
-#define MODES_HELP "these: names below, or RESTORE, or RESTORE+STEAL; / parts a schedule"
+#define MODES_HELP \
+    "these: names below, or RESTORE, or RESTORE+STEAL; / parts a schedule"
 
 /** Whether the policies of a mode are known; or else a message. */
 typedef bool mode_check_fn(const struct mode *mode, struct message *message);
