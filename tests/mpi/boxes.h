@@ -222,12 +222,16 @@ static inline void box_step(int64_t number, unsigned char *values,
         box_fill(number, (unsigned char)(values[0] + 1), 0, bytes, values);
 }
 
-/* Whether the task ends without a result. */
-static inline bool box_ends_otherwise(ek_worker *worker, int64_t number)
+/* How the task of a box ends. */
+static inline enum box_mode box_end_of(int64_t number)
 {
-    if (number % 5 != 1)
-        return false;
-    switch (field.mode) {
+    return number % 5 == 1 ? field.mode : BOX_ADVANCE;
+}
+
+/* End a task so; whether it has no result. */
+static inline bool box_end(ek_worker *worker, enum box_mode mode)
+{
+    switch (mode) {
     case BOX_FAIL:
         ek_fail(worker, 7, "as it should");
         return true;
@@ -253,7 +257,7 @@ static inline int box_run(ek_worker *worker, int64_t number)
     struct box *box = &field.boxes[number];
     if (field.nap_us > 0)
         job_nap(field.nap_us);
-    bool is_over = box_ends_otherwise(worker, number);
+    bool is_over = box_end(worker, box_end_of(number));
     CHECK_EQ_INT(ek_task_data_bytes(worker), object ? object->bytes : 0);
     if (object) {
         CHECK_EQ_INT(object->number, number);

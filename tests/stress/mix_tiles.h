@@ -14,6 +14,8 @@
 
 #include <evenkeel_tiles.h>
 
+#define CHECK_OK(call) CHECK_EQ_INT((call), EK_OK)
+
 enum {
     SUM_TILES = 14,
     STATE_TILES = 16,
