@@ -9,10 +9,12 @@
  * alone by default.  With `stops` ranks are stopped now and then, as by
  * somebody else on their core.  A seed with the same ranks, workers and level
  * is the same program; who runs which task is another matter.  A seed that
- * lasts longer than MIX_LIMIT seconds (60) ends the job.
+ * lasts longer than MIX_LIMIT seconds (60) ends the job.  Some write records
+ * into the folder MIX_RECORDS; where it is not set, none does.
  */
 #include "boxes.h"
 #include "mix_tiles.h"
+#include "record/record.h"
 
 #include <evenkeel_inline.h>
 
@@ -22,7 +24,8 @@
 
 enum {
     PARTS = 2, /* collections; boxes and puts are the first one's */
-    LARGEST_PAYLOAD = 5000
+    LARGEST_PAYLOAD = 5000,
+    ITERATIONS_MOST = 8
 };
 
 /* Functions, as they are registered. */
@@ -49,7 +52,8 @@ enum {
     SPAWNED,
     KEPT,
     DISCARDED,
-    INTO, /* the other collection */
+    INTO,   /* the other collection */
+    LISTED, /* in a record, by id and worker, and not as discarded */
     SUMS
 };
 
@@ -60,6 +64,13 @@ struct tally {
     char apart[64];             /* from the next worker's */
 };
 
+/* An iteration, as its record has to tell it. */
+struct past {
+    ek_process_report report;
+    ek_status status;
+    struct sums listed;
+};
+
 static struct part {
     ek_collection *tasks;
     int64_t payload_bytes;
@@ -67,6 +78,9 @@ static struct part {
     struct tally *tallies;
     bool is_open, continues, has_boxes;
     int boxes; /* of each rank that have a task */
+    char record[300];
+    struct past past[ITERATIONS_MOST];
+    int iterations;
 } parts[PARTS];
 
 static uint64_t seed, drawn;
@@ -137,6 +151,11 @@ static void count(ek_worker *worker, int what, uint64_t key)
 {
     struct tally *tally = ek_worker_data(worker);
     add(&tally->sums[what], key);
+}
+
+static uint64_t listing(uint64_t id, int worker)
+{
+    return mix(id) + (uint64_t)worker;
 }
 
 static uint64_t key_of(ek_function function, int64_t number)
@@ -263,6 +282,9 @@ static void note_end(ek_worker *worker, uint64_t key, bool is_held,
 {
     struct tally *tally = ek_worker_data(worker);
     count(worker, RAN, key);
+    if (end != BOX_DISCARD)
+        count(worker, LISTED,
+              listing(ek_task_id(worker), ek_worker_id(worker)));
     if (is_held)
         count(worker, end == BOX_DISCARD ? DISCARDED : STAYS, key);
     tally->ends[end]++;
@@ -515,6 +537,8 @@ static void check_iteration(struct part *part, ek_status status,
     CHECK_EQ_INT(report->null_tasks,
                  job_sum(all.ends[BOX_SKIP] + all.ends[BOX_DISCARD]));
     CHECK_EQ_INT(report->failed, failed);
+    part->past[part->iterations++] =
+        (struct past){*report, status, whole(all.sums[LISTED])};
     join(&part->held, &all.sums[KEPT], 1);
     join(&part->held, &all.sums[DISCARDED], -1);
     join(&parts[1 - (part - parts)].held, &all.sums[INTO], 1);
@@ -525,6 +549,45 @@ static void check_iteration(struct part *part, ek_status status,
         boxes_check();
     }
     tiles_check(below(4) == 0);
+}
+
+static void check_past(struct eki_record *record, int k,
+                       const struct past *past)
+{
+    struct eki_record_iteration told;
+    struct eki_record_worker sums = {0};
+    struct sums listed = {0};
+    if (!CHECK_OK(eki_record_load(record, k, &told)))
+        return;
+    for (int64_t i = 0; i < told.task_count; i++)
+        if (!(told.tasks[i].flags & EKI_RECORD_DISCARDED))
+            add(&listed, listing(told.tasks[i].id, told.tasks[i].worker));
+    for (int i = 0; i < record->shape.workers; i++) {
+        sums.executed += told.workers[i].executed;
+        sums.failed += told.workers[i].failed;
+        sums.cancelled += told.workers[i].cancelled;
+    }
+    check_sums(listed, past->listed, "recorded");
+    CHECK_EQ_INT(sums.executed, past->report.tasks);
+    CHECK_EQ_INT(sums.failed, past->report.failed);
+    CHECK_EQ_INT(sums.cancelled, past->report.cancelled);
+    CHECK_EQ_INT(told.head.iteration, past->report.iteration);
+    CHECK_EQ_INT(told.head.status, past->status);
+    eki_record_unload(&told);
+}
+
+/* The record tells what tasks have told of themselves. */
+static void check_record(const struct part *part)
+{
+    struct eki_record *record = NULL;
+    if (!CHECK_OK(eki_record_open(part->record, &record)))
+        return;
+    CHECK(record->is_complete);
+    if (CHECK_EQ_INT(record->iteration_count, part->iterations))
+        for (int k = 0; k < part->iterations; k++)
+            check_past(record, k, &part->past[k]);
+    eki_record_close(&record);
+    remove(part->record);
 }
 
 static void draw_iteration(struct part *part)
@@ -611,7 +674,7 @@ static void change(struct part *part)
     }
 }
 
-static ek_options draw_options(int level)
+static ek_options draw_options(struct part *part, int level)
 {
     ek_options options = job_options();
     note("\n ");
@@ -623,6 +686,12 @@ static ek_options draw_options(int level)
         options.progress = EK_PROGRESS_AUTO;
     if (level < 2)
         options.watchdog_us = 0;
+    if (below(3) == 0 && getenv("MIX_RECORDS")) {
+        snprintf(part->record, sizeof part->record, "%s/%d.ekr",
+                 getenv("MIX_RECORDS"), (int)(part - parts));
+        options.record = part->record;
+        note(" record");
+    }
     if (below(4) == 0) /* ranks have 1, 2, ... workers */
         options.workers = 1 + job_rank % job_workers;
     return options;
@@ -632,18 +701,17 @@ static void open_part(struct part *part, int64_t ranks_per_node, int level)
 {
     static const char *const names[FUNCTIONS] = {"piece", "index", "put",
                                                  "box"};
-    ek_options options = draw_options(level);
-    ek_data_ops ops = box_ops();
     struct tally *tallies = part->tallies;
+    *part = (struct part){.tallies = tallies, .is_open = true};
+    ek_options options = draw_options(part, level);
+    ek_data_ops ops = box_ops();
     options.name = part == parts ? "first" : "second";
     options.ranks_per_node = ranks_per_node;
     options.worker_create = worker_tally;
     options.worker_context = part;
-    *part = (struct part){.payload_bytes = options.payload_bytes,
-                          .tasks = job_create(&options),
-                          .tallies = tallies,
-                          .has_boxes = part == parts && below(3) > 0,
-                          .is_open = true};
+    part->tasks = job_create(&options);
+    part->payload_bytes = options.payload_bytes;
+    part->has_boxes = part == parts && below(3) > 0;
     for (int i = 0; i < BOX + part->has_boxes; i++)
         CHECK_EQ_INT(job_register(part->tasks, names[i], bodies[i], part), i);
     if (part->has_boxes)
@@ -654,6 +722,8 @@ static void close_part(struct part *part)
 {
     ek_destroy(&part->tasks);
     part->is_open = false;
+    if (job_rank == 0 && part->record[0] != '\0')
+        check_record(part);
 }
 
 /* Drawn anew: options, collections, and some iterations of each. */
@@ -661,7 +731,8 @@ static void run_seed(int level)
 {
     drawn = 0;
     plan[0] = '\0';
-    int64_t ranks_per_node = below(3), iterations = 3 + below(6);
+    int64_t ranks_per_node = below(3),
+            iterations = 3 + below(ITERATIONS_MOST - 2);
     note("%d ranks per node", (int)ranks_per_node);
     for (int i = 0; i < PARTS; i++)
         open_part(&parts[i], ranks_per_node, level);

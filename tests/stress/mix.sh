@@ -7,7 +7,10 @@ mpirun=$1 mix=$2 seconds=$3 first=${4:-1}
 shapes=${5:-'1x1x0 1x3x2 2x1x2 2x2x1 2x3x2 3x1x3 3x3x2 4x1x0 4x2x2'}
 stops=${6:-}
 limit=${MIX_LIMIT:-60}
-export MIX_LIMIT="$limit" OMP_WAIT_POLICY=passive
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 143' TERM
+export MIX_LIMIT="$limit" MIX_RECORDS="$folder" OMP_WAIT_POLICY=passive
 each=$((seconds / $(echo "$shapes" | wc -w)))
 failed=0
 for shape in $shapes; do
@@ -18,7 +21,7 @@ for shape in $shapes; do
     status=$?
     [ $status -eq 0 ] && continue
     echo "FAIL  $shape: status $status; repeat it by OMP_NUM_THREADS=$workers" \
-        "$mpirun -n $ranks $mix $ranks $workers $level SEED"
+        "MIX_RECORDS=. $mpirun -n $ranks $mix $ranks $workers $level SEED"
     failed=1
 done
 exit $failed
