@@ -13,6 +13,7 @@
  * into the folder MIX_RECORDS; where it is not set, none does.
  */
 #include "boxes.h"
+#include "mix_throw.h"
 #include "mix_tiles.h"
 #include "record/record.h"
 
@@ -61,6 +62,7 @@ enum {
 struct tally {
     struct sums sums[SUMS];
     int64_t ends[BOX_STOP + 1]; /* how often tasks have ended so */
+    int64_t codes;              /* other than 0, of indices */
     char apart[64];             /* from the next worker's */
 };
 
@@ -77,7 +79,8 @@ static struct part {
     struct sums held; /* on this rank */
     struct tally *tallies;
     bool is_open, continues, has_boxes;
-    int boxes; /* of each rank that have a task */
+    bool throws; /* a collection of evenkeel.hpp, whose indices throw */
+    int boxes;   /* of each rank that have a task */
     char record[300];
     struct past past[ITERATIONS_MOST];
     int iterations;
@@ -298,7 +301,7 @@ static int leave(ek_worker *worker, uint64_t key, uint64_t chance, bool is_held)
     enum box_mode end = BOX_ADVANCE;
     if ((chance >> 16 & 15) < 2)
         end = chance >> 16 & 1 ? BOX_DISCARD : BOX_SKIP;
-    else if ((mode == BOX_FAIL && rare % 64 == 0) ||
+    else if ((mode == BOX_FAIL && rare % 32 == 0) ||
              (mode == BOX_STOP && rare % 512 == 0))
         end = mode;
     note_end(worker, key, is_held, end);
@@ -326,10 +329,13 @@ static int run_index(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
 {
     uint64_t key = key_of(INDEX, box_number(payload));
+    struct tally *tally = ek_worker_data(worker);
     (void)context;
     CHECK_EQ_INT(bytes, sizeof(int64_t));
     work(worker, mix(key ^ (uint64_t)store.round));
-    return leave(worker, key, mix(~key), true);
+    int code = leave(worker, key, mix(~key), true);
+    tally->codes += code != 0;
+    return code;
 }
 
 static int run_put(ek_worker *worker, const void *payload, size_t bytes,
@@ -475,7 +481,7 @@ static void add_seeds(struct part *part)
     add_pieces(part, job_rank == below(job_size) ? n : n / 8, false);
     if (below(3) == 0)
         add_pieces(part, 1 + below(8), true);
-    int64_t length = below(3) == 0 ? 1 + below(500) : 0;
+    int64_t length = below(3) == 0 || part->throws ? 1 + below(500) : 0;
     if (job_rank == below(job_size) && length > 0)
         add_range(part, INDEX, first, first + length);
 }
@@ -513,6 +519,7 @@ static struct tally tally_here(const struct part *part)
             join(&all.sums[i], &one->sums[i], 1);
         for (int i = 0; i <= BOX_STOP; i++)
             all.ends[i] += one->ends[i];
+        all.codes += one->codes;
     }
     return all;
 }
@@ -594,10 +601,10 @@ static void draw_iteration(struct part *part)
 {
     static const enum box_mode modes[] = {BOX_ADVANCE, BOX_ADVANCE, BOX_ADVANCE,
                                           BOX_ADVANCE, BOX_SKIP,    BOX_DISCARD,
-                                          BOX_STOP,    BOX_FAIL};
+                                          BOX_STOP,    BOX_FAIL,    BOX_FAIL};
     static const char *const names[] = {"", " fail", " skip", " discard",
                                         " stop"};
-    mode = modes[below(8)];
+    mode = modes[below(9)];
     note("\n  %d%s:", (int)(part - parts), names[mode]);
     for (size_t i = 0; i < sizeof often / sizeof often[0]; i++)
         set(part, &often[i]);
@@ -628,8 +635,11 @@ static void iterate(struct part *part)
         threads = most;
     if (is_pulled)
         note(", pulled by %d", (int)threads);
-    ek_status status = is_pulled ? pull(part, (int)threads, &report)
-                                 : ek_process(part->tasks, &report);
+    ek_status status = is_pulled      ? pull(part, (int)threads, &report)
+                       : part->throws ? thrower_process(&report)
+                                      : ek_process(part->tasks, &report);
+    if (part->throws && !is_pulled)
+        CHECK_EQ_INT(thrower_failures(), tally_here(part).codes);
     check_iteration(part, status, &report);
 }
 
@@ -709,18 +719,27 @@ static void open_part(struct part *part, int64_t ranks_per_node, int level)
     options.ranks_per_node = ranks_per_node;
     options.worker_create = worker_tally;
     options.worker_context = part;
-    part->tasks = job_create(&options);
+    part->throws = part != parts && below(2) == 0;
+    note(part->throws ? " throws" : "");
+    part->tasks =
+        part->throws ? thrower_create(&options) : job_create(&options);
     part->payload_bytes = options.payload_bytes;
     part->has_boxes = part == parts && below(3) > 0;
     for (int i = 0; i < BOX + part->has_boxes; i++)
-        CHECK_EQ_INT(job_register(part->tasks, names[i], bodies[i], part), i);
+        CHECK_EQ_INT(i == INDEX && part->throws
+                         ? thrower_register(names[i], bodies[i], part)
+                         : job_register(part->tasks, names[i], bodies[i], part),
+                     i);
     if (part->has_boxes)
         CHECK_OK(ek_set_data(part->tasks, BOX, &ops));
 }
 
 static void close_part(struct part *part)
 {
-    ek_destroy(&part->tasks);
+    if (part->throws)
+        thrower_destroy();
+    else
+        ek_destroy(&part->tasks);
     part->is_open = false;
     if (job_rank == 0 && part->record[0] != '\0')
         check_record(part);
@@ -777,8 +796,9 @@ static void tell_hang(int signal)
  * any order, and bytes of payloads that happen to be those of a pointer. */
 static void pass_on(ek_level level, const char *said, void *context)
 {
-    static const char *const meant[] = {"with code 7", "descending order",
-                                        "look like a pointer"};
+    static const char *const meant[] = {
+        "with code 7", "as it should", "exception of unknown type",
+        "descending order", "look like a pointer"};
     (void)level, (void)context;
     for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
         if (strstr(said, meant[i]))
