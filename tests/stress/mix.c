@@ -88,6 +88,7 @@ static struct part {
 
 static uint64_t seed, drawn;
 static enum box_mode mode;
+static bool is_left;         /* the pull loop of a rank, before its end */
 static _Atomic int next_box; /* to be spawned on this rank */
 static char plan[4000];
 static const char *command = "";
@@ -492,15 +493,21 @@ static void *worker_tally(int here, void *context)
     return &part->tallies[here];
 }
 
-/* Threads fetch for all workers of the rank, or for the first THREADS. */
-static ek_status pull(struct part *part, int threads, ek_process_report *report)
+/* Threads fetch for all workers of the rank, or for the first THREADS: MOST
+ * tasks each, or until the end. */
+static ek_status pull(struct part *part, int threads, int64_t most,
+                      ek_process_report *report)
 {
     ek_status status = ek_begin(part->tasks);
-#pragma omp parallel num_threads(threads) default(none) shared(part, bodies)
+#pragma omp parallel num_threads(threads) default(none) \
+    shared(part, bodies, most)
     {
         int here = omp_get_thread_num();
         ek_task task = {0};
-        while (ek_next(part->tasks, here, &task) == EK_OK && task.worker) {
+        for (int64_t i = 0; i < most; i++) {
+            CHECK_OK(ek_next(part->tasks, here, &task));
+            if (!task.worker)
+                break;
             int code = bodies[task.function](task.worker, task.payload,
                                              task.bytes, part);
             if (code != 0)
@@ -533,11 +540,13 @@ static void check_iteration(struct part *part, ek_status status,
     struct sums spawned = whole(all.sums[SPAWNED]);
     int64_t failed = job_sum(all.ends[BOX_FAIL]);
     bool has_failed = failed > 0 && !part->continues;
-    JOB_STATUS(status, has_failed ? EK_ERR_TASK : EK_OK);
+    bool has_stopped = job_sum(all.ends[BOX_STOP]) > 0;
+    bool is_cut = is_left && report->cancelled > 0 && !has_stopped;
+    JOB_STATUS(status, has_failed || is_cut ? EK_ERR_TASK : EK_OK);
     join(&created, &spawned, 1);
     if (report->cancelled == 0)
         check_sums(ran, created, "ran");
-    CHECK(report->cancelled == 0 || has_failed || mode == BOX_STOP);
+    CHECK(report->cancelled == 0 || has_failed || has_stopped || is_cut);
     CHECK_EQ_INT(report->tasks, ran.n);
     CHECK_EQ_INT(report->spawned, spawned.n);
     CHECK_EQ_INT(report->tasks + report->cancelled, created.n);
@@ -627,15 +636,21 @@ static void iterate(struct part *part)
     draw_iteration(part);
     forget(part);
     bool is_pulled = below(3) == 0, is_late = below(4) == 0;
-    int64_t late = below(job_size), threads = below(4);
+    int64_t late = below(job_size), leaver = below(job_size);
+    int64_t threads = below(4), fetched = INT64_MAX, few = below(40);
     if (is_late && job_rank == late)
         job_nap((int64_t)(mix(seed + drawn) % 5000));
     int most = ek_workers_here(part->tasks);
     if (threads == 0 || threads > most)
         threads = most;
+    is_left = below(4) == 0 && is_pulled;
+    if (is_left && job_rank == leaver) { /* others would wait for the one */
+        threads = 1;
+        fetched = few;
+    }
     if (is_pulled)
-        note(", pulled by %d", (int)threads);
-    ek_status status = is_pulled      ? pull(part, (int)threads, &report)
+        note(", pulled%s by %d", is_left ? " and left" : "", (int)threads);
+    ek_status status = is_pulled ? pull(part, (int)threads, fetched, &report)
                        : part->throws ? thrower_process(&report)
                                       : ek_process(part->tasks, &report);
     if (part->throws && !is_pulled)
@@ -797,8 +812,9 @@ static void tell_hang(int signal)
 static void pass_on(ek_level level, const char *said, void *context)
 {
     static const char *const meant[] = {
-        "with code 7", "as it should", "exception of unknown type",
-        "descending order", "look like a pointer"};
+        "with code 7",        "stopped fetching",          "no worker fetched",
+        "as it should",       "exception of unknown type", "descending order",
+        "look like a pointer"};
     (void)level, (void)context;
     for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
         if (strstr(said, meant[i]))
