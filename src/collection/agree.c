@@ -233,24 +233,33 @@ static ek_status task_error(const ek_collection *tasks,
                      error->text[0] ? ": " : "", error->text);
 }
 
-/* A worker of the pull loop stopped fetching: no error where nothing was left
- * to cancel; collective. */
+void eki_collection_excuse(ek_collection *tasks, struct eki_error *error)
+{
+    int64_t sums[2] = {0, eki_engine_was_asked(tasks->engine)};
+    if (!eki_error_is_abandoned(error))
+        return;
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        sums[0] += tasks->engine->workers[here]->counts.cancelled;
+    if (eki_fabric_mpi_sum(tasks->fabric, sums, 2) != EK_OK) {
+        error->status = EK_ERR_MPI;
+        snprintf(error->text, sizeof error->text, "%s", ek_error_message());
+    } else if (sums[0] == 0 || sums[1] > 0) {
+        error->status = EK_OK;
+    }
+    error->id = (uint64_t)sums[0];
+}
+
+/* A worker of the pull loop stopped fetching. */
 static ek_status abandoned_error(const ek_collection *tasks,
                                  const struct eki_error *error)
 {
-    int64_t cancelled = 0;
-    for (int here = 0; here < tasks->topology->workers_here; here++)
-        cancelled += tasks->engine->workers[here]->counts.cancelled;
-    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &cancelled, 1));
-    if (cancelled == 0)
-        return EK_OK;
     return eki_error(EK_ERR_TASK,
                      "%s on rank %d before the end: %lld tasks were cancelled; "
                      "fetch until there is no task, or call ek_stop to end "
                      "early",
                      error->text,
                      eki_topology_rank(tasks->topology, error->worker),
-                     (long long)cancelled);
+                     (long long)error->id);
 }
 
 /* What all ranks know is said by the one that it comes from, before another

@@ -242,6 +242,7 @@ static ek_status close_iteration(ek_collection *tasks,
     if (error.status != EK_OK || tasks->wants_report || tasks->is_pulled ||
         tasks->recording)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
+    eki_collection_excuse(tasks, &error);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */

@@ -144,7 +144,16 @@ void eki_engine_refuse(struct eki_engine *engine, const char *format, ...)
 
 void eki_engine_stop(struct eki_engine *engine)
 {
+    /* relaxed: read when the threads of the phase have ended. */
+    atomic_store_explicit(&engine->asked, engine->phase, memory_order_relaxed);
     eki_set_stop(engine);
+}
+
+bool eki_engine_was_asked(const struct eki_engine *engine)
+{
+    /* relaxed: see eki_engine_stop(). */
+    return atomic_load_explicit(&engine->asked, memory_order_relaxed) ==
+           engine->phase;
 }
 
 bool eki_engine_is_stopped(const struct eki_engine *engine)
@@ -163,14 +172,15 @@ void eki_engine_fail(struct eki_engine *engine, ek_status status,
     set_rank_error(engine, &error, text);
 }
 
-/* Lower is worse: what makes the phase as such void comes first. */
-static int severity_of(int status)
+/* Lower is worse: what makes the phase as such void comes first; that a rank
+ * stopped fetching may be no error at all. */
+static int severity_of(const struct eki_error *error)
 {
-    switch (status) {
+    switch (error->status) {
     case EK_OK:
         return 9;
     case EK_ERR_TASK:
-        return 3;
+        return eki_error_is_abandoned(error) ? 4 : 3;
     case EK_ERR_NOMEM:
         return 2;
     default:
@@ -180,8 +190,7 @@ static int severity_of(int status)
 
 void eki_error_worse(struct eki_error *error, const struct eki_error *other)
 {
-    int mine = severity_of(error->status);
-    int theirs = severity_of(other->status);
+    int mine = severity_of(error), theirs = severity_of(other);
     if (theirs < mine || (theirs == mine && other->worker < error->worker))
         *error = *other;
 }

@@ -21,7 +21,8 @@ struct eki_error {
     int32_t worker;
     int32_t code;
     int32_t function;
-    uint64_t id;
+    uint64_t id; /* of the task; how many are cancelled, where a rank stopped
+                    fetching */
     char text[160];
 };
 

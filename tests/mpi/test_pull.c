@@ -254,6 +254,52 @@ static void one_rank_ends_early(void)
     ek_destroy(&tasks);
 }
 
+/* Each rank fetches its pinned task, and all but rank 0 fetch on; LAST runs in
+ * that of the last rank, when rank 0 has gone. */
+static ek_status end_beside(ek_collection *tasks, void (*last)(ek_worker *))
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_task task = {0};
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (CHECK(task.worker != NULL) && job_rank == job_size - 1) {
+        job_nap(50000);
+        last(task.worker);
+    }
+    if (job_rank > 0)
+        CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    return ek_end(tasks, &report);
+}
+
+static void stop_it(ek_worker *worker)
+{
+    ek_stop(worker);
+}
+
+static void fail_it(ek_worker *worker)
+{
+    ek_fail(worker, 9, "last of all");
+}
+
+/* What tasks ask for or say counts, where a rank ends early, too. */
+static void stops_and_failures_count_beside_early_ends(void)
+{
+    int number = 1;
+    ek_hint hint = EK_HINT_INIT;
+    hint.pinned = true;
+    ek_collection *tasks = make("beside");
+    CHECK_EQ_INT(ek_add_task(tasks, numbers, &number, sizeof number, &hint),
+                 EK_OK);
+    JOB_STATUS(end_beside(tasks, fail_it), EK_ERR_TASK);
+    CHECK_HAS_TEXT(ek_error_message(), "code 9: last of all");
+    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    add_numbers(tasks, TASKS);
+    JOB_STATUS(end_beside(tasks, stop_it), EK_OK);
+    CHECK_EQ_INT(held_in_job(tasks), job_size * (TASKS + 1));
+    ek_destroy(&tasks);
+}
+
 /* Tasks that are skipped, discarded, kept, and cost what they say. */
 static void fetched_tasks_are_marked(void)
 {
@@ -583,6 +629,7 @@ int main(int argc, char **argv)
     JOB_RUN(fewer_threads_than_workers);
     JOB_RUN(loops_end_early);
     JOB_RUN(one_rank_ends_early);
+    JOB_RUN(stops_and_failures_count_beside_early_ends);
     JOB_RUN(fetched_tasks_are_marked);
     JOB_RUN(fetched_tasks_fail);
     JOB_RUN(fetched_tasks_know_their_durations);
