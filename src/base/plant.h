@@ -32,7 +32,10 @@
     X(TWICE_UNPACKED, "twice-unpacked")   \
     X(RESULTS_LAST, "results-last")       \
     X(STAGED_SHOWN, "staged-shown")       \
-    X(HOLE_SHOWN, "hole-shown")
+    X(HOLE_SHOWN, "hole-shown")           \
+    X(COPIED_TWICE, "copied-twice")       \
+    X(ADDED_ANEW, "added-anew")           \
+    X(SKIPPED_GONE, "skipped-gone")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -39,6 +39,19 @@ static void finish_block(struct ek_worker *worker, int from,
                      eki_deque_of(worker->engine, from), block);
 }
 
+/* Planted: the first task of a block stands in the place of its last one, too.
+ */
+static void mistake_last(struct eki_local *local, size_t bytes)
+{
+    struct eki_slot *last =
+        (struct eki_slot *)(local->stack_top - local->slot_bytes);
+    const struct eki_slot *first =
+        (const struct eki_slot *)(local->stack_top - bytes);
+    if (EKI_PLANTED(COPIED_TWICE) &&
+        !((first->flags | last->flags) & EKI_SLOT_RANGE))
+        memmove(last, first, local->slot_bytes);
+}
+
 /* Copy a claimed block of a deque of the node to the stack. */
 static void copy_block(struct ek_worker *worker, int from,
                        const struct eki_block *block)
@@ -50,6 +63,7 @@ static void copy_block(struct ek_worker *worker, int from,
                (size_t)block->first * local->slot_bytes,
            bytes);
     local->stack_top += bytes;
+    mistake_last(local, bytes);
     finish_block(worker, from, block);
 }
 

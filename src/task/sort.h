@@ -76,6 +76,8 @@ struct eki_sort {
 /* A discarded task and a range that was run are gone. */
 EKI_INLINE bool eki_slot_is_gone(const struct eki_slot *slot)
 {
+    if (EKI_PLANTED(SKIPPED_GONE) && slot->flags & EKI_SLOT_SKIPPED)
+        return true;
     if (EKI_LIKELY((slot->flags & (EKI_SLOT_SEED | EKI_SLOT_RANGE |
                                    EKI_SLOT_DISCARDED)) == EKI_SLOT_SEED))
         return false;

@@ -376,6 +376,8 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
     }
     if (values)
         apply(part, message, &words, values);
+    if (EKI_PLANTED(ADDED_ANEW) && values && is_answered)
+        apply(part, message, &words, values);
     note_part(tiles, !is_get && words.offset + head->count < length);
     if (is_answered)
         tiles->answers[tiles->answer_count++] =

@@ -16,6 +16,9 @@
 #include "mix_throw.h"
 #include "mix_tiles.h"
 #include "record/record.h"
+#ifdef EKI_PLANT
+#include "../sim/plants.h"
+#endif
 
 #include <evenkeel_inline.h>
 
@@ -860,6 +863,10 @@ int main(int argc, char **argv)
     int level = argc > 3 ? atoi(argv[3]) & 3 : 2;
     double seconds = argc > 5 ? atof(argv[5]) : 0;
     uint64_t first = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
+#ifdef EKI_PLANT
+    if (!plant(getenv("MIX_PLANT")))
+        return 2;
+#endif
     if (argc > 6)
         start_stopping(first * (uint64_t)getpid());
     job_start(argc, argv, levels[level]);
