@@ -9,7 +9,7 @@
  * alone by default.  With `stops` ranks are stopped now and then, as by
  * somebody else on their core.  A seed with the same ranks, workers and level
  * is the same program; who runs which task is another matter.  A seed that
- * lasts longer than MIX_LIMIT seconds (60) ends the job.  Some write records
+ * lasts longer than MIX_LIMIT seconds (150) ends the job.  Some write records
  * into the folder MIX_RECORDS; where it is not set, none does.
  */
 #include "boxes.h"
@@ -24,24 +24,23 @@
 
 #include <omp.h>
 #include <signal.h>
-#include <stdarg.h>
 
 enum {
-    PARTS = 2, /* collections; boxes and puts are the first one's */
-    LARGEST_PAYLOAD = 5000,
-    ITERATIONS_MOST = 8
+    PARTS = 2,         /* collections; boxes and puts are the first one's */
+    WORKERS_MOST = 16, /* of a rank */
+    LARGEST_PAYLOAD = 5000
 };
 
 /* Functions, as they are registered. */
 enum {
-    PIECE, /* whose key says what it does */
+    PIECE,
     INDEX,
     PUT, /* of a tile */
     BOX,
     FUNCTIONS
 };
 
-/* More bytes follow by a rule. */
+/* A task whose key says what it does; more bytes follow by a rule. */
 struct piece {
     uint64_t key;
     int16_t depth;   /* 0: spawns nothing */
@@ -69,25 +68,21 @@ struct tally {
     char apart[64];             /* from the next worker's */
 };
 
-/* An iteration, as its record has to tell it. */
-struct past {
-    ek_process_report report;
-    ek_status status;
-    struct sums listed;
-};
-
 static struct part {
     ek_collection *tasks;
     int64_t payload_bytes;
     struct sums held; /* on this rank */
-    struct tally *tallies;
+    struct tally tallies[WORKERS_MOST];
     bool is_open, continues, has_boxes;
-    bool throws; /* a collection of evenkeel.hpp, whose indices throw */
-    int boxes;   /* of each rank that have a task */
-    char record[300];
-    struct past past[ITERATIONS_MOST];
-    int iterations;
+    bool throws;      /* a collection of evenkeel.hpp, whose indices throw */
+    int boxes;        /* of each rank that have a task */
+    char record[300]; /* empty: none */
 } parts[PARTS];
+
+static struct part *other_than(const struct part *part)
+{
+    return &parts[1 - (part - parts)];
+}
 
 static uint64_t seed, drawn;
 static enum box_mode mode;
@@ -104,14 +99,8 @@ static int64_t below(int64_t n)
 }
 
 /* Note what is drawn, for whoever hears of a failure. */
-static void note(const char *format, ...)
-{
-    size_t n = strlen(plan);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(plan + n, sizeof plan - n, format, values);
-    va_end(values);
-}
+#define note(...) \
+    (void)snprintf(plan + strlen(plan), sizeof plan - strlen(plan), __VA_ARGS__)
 
 /* Options whose values are drawn: for each collection, and each iteration. */
 struct choice {
@@ -126,15 +115,19 @@ static const struct choice once[] = {
     {"watchdog_us", {"0", "0", "0", "100"}},
     {"check", {"0", "1"}},
 };
-static const struct choice on_failure = {"on_failure", {"stop", "continue"}};
-static const struct choice restores = {
-    "restore",
-    {"original", "retain", "centralized", "hierarchical", "auto",
-     "centralized-hpdc12", "hierarchical-hpdc12"}};
-static const struct choice often[] = {
+enum {
+    ON_FAILURE = 2,
+    RESTORE,
+    OFTEN
+};
+static const struct choice often[OFTEN] = {
     {"steal",
      {"random", "random", "near", "none", "counter", "counter:16", "node"}},
     {"order", {"longest", "executed"}},
+    [ON_FAILURE] = {"on_failure", {"stop", "continue"}},
+    [RESTORE] = {"restore",
+                 {"original", "retain", "centralized", "hierarchical", "auto",
+                  "centralized-hpdc12", "hierarchical-hpdc12"}},
 };
 
 static const char *draw(const struct choice *choice)
@@ -147,17 +140,20 @@ static const char *draw(const struct choice *choice)
     return word;
 }
 
-static const char *set(struct part *part, const struct choice *choice)
+static const struct part *part_of(ek_worker *worker)
 {
-    const char *word = draw(choice);
-    CHECK_OK(ek_set(part->tasks, choice->option, word));
-    return word;
+    return ek_worker_data(worker);
+}
+
+static struct tally *tally_of(ek_worker *worker)
+{
+    struct part *part = ek_worker_data(worker);
+    return &part->tallies[ek_worker_here(worker)];
 }
 
 static void count(ek_worker *worker, int what, uint64_t key)
 {
-    struct tally *tally = ek_worker_data(worker);
-    add(&tally->sums[what], key);
+    add(&tally_of(worker)->sums[what], key);
 }
 
 static uint64_t listing(uint64_t id, int worker)
@@ -218,11 +214,10 @@ static void work(ek_worker *worker, uint64_t chance)
 }
 
 /* By one of four ways: calls and what is inline, with a copy and in place. */
-static void spawn_piece(ek_worker *worker, const struct part *part,
-                        const struct piece *piece, int way)
+static void spawn_piece(ek_worker *worker, const struct piece *piece, int way)
 {
     _Alignas(8) unsigned char payload[LARGEST_PAYLOAD];
-    size_t bytes = write_piece(part, piece, payload);
+    size_t bytes = write_piece(part_of(worker), piece, payload);
     int flags = piece->is_kept ? EK_SPAWN_KEEP : 0;
     if (way == 0) {
         CHECK_OK((ek_spawn)(worker, PIECE, payload, bytes, flags));
@@ -241,10 +236,9 @@ static void spawn_piece(ek_worker *worker, const struct part *part,
         count(worker, KEPT, piece->key);
 }
 
-static void spawn_into_other(ek_worker *worker, const struct part *part,
-                             uint64_t key)
+static void spawn_into_other(ek_worker *worker, uint64_t key)
 {
-    struct part *other = &parts[1 - (part - parts)];
+    struct part *other = other_than(part_of(worker));
     struct piece piece = {key, 0, 1, -1};
     unsigned char payload[LARGEST_PAYLOAD];
     if (!other->is_open)
@@ -255,9 +249,9 @@ static void spawn_into_other(ek_worker *worker, const struct part *part,
 }
 
 /* A box of this rank that has no seed, once in an iteration. */
-static void spawn_box(ek_worker *worker, const struct part *part)
+static void spawn_box(ek_worker *worker)
 {
-    int64_t here = part->boxes + atomic_fetch_add(&next_box, 1);
+    int64_t here = part_of(worker)->boxes + atomic_fetch_add(&next_box, 1);
     int64_t number = job_rank * BOXES + here;
     if (here >= BOXES)
         return;
@@ -265,36 +259,35 @@ static void spawn_box(ek_worker *worker, const struct part *part)
     count(worker, SPAWNED, key_of(BOX, number));
 }
 
-static void spawn(ek_worker *worker, const struct part *part,
-                  const struct piece *parent, uint64_t chance)
+static void spawn(ek_worker *worker, const struct piece *parent,
+                  uint64_t chance)
 {
     int children = parent->depth > 0 ? (int)(chance % 3) : 0;
     for (int i = 0; i < children; i++) {
         struct piece child = {mix(parent->key + 977u * (uint64_t)(i + 1)),
                               (int16_t)(parent->depth - 1), 0, -1};
         child.is_kept = mix(child.key) % 32 == 0;
-        spawn_piece(worker, part, &child, (int)(chance >> (10 + 2 * i) & 3));
+        spawn_piece(worker, &child, (int)(chance >> (10 + 2 * i) & 3));
         if ((chance >> 8 & 1) != 0)
             work(worker, mix(child.key));
     }
     if ((chance >> 24) % 64 == 0)
-        spawn_into_other(worker, part, mix(parent->key ^ 1));
-    if (part->has_boxes && (chance >> 24) % 16 == 1)
-        spawn_box(worker, part);
+        spawn_into_other(worker, mix(parent->key ^ 1));
+    if (part_of(worker)->has_boxes && (chance >> 24) % 16 == 1)
+        spawn_box(worker);
 }
 
 /* A task ends; the collection has held it. */
 static void note_end(ek_worker *worker, uint64_t key, bool is_held,
                      enum box_mode end)
 {
-    struct tally *tally = ek_worker_data(worker);
     count(worker, RAN, key);
     if (end != BOX_DISCARD)
         count(worker, LISTED,
               listing(ek_task_id(worker), ek_worker_id(worker)));
     if (is_held)
         count(worker, end == BOX_DISCARD ? DISCARDED : STAYS, key);
-    tally->ends[end]++;
+    tally_of(worker)->ends[end]++;
 }
 
 /* Of tasks some are null, for now or for good, and some fail, in one of two
@@ -319,89 +312,80 @@ static int run_piece(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
 {
     const struct piece *piece = payload;
-    const struct part *part = context;
     uint64_t chance = mix(piece->key ^ seed ^ (uint64_t)store.round);
-    CHECK_EQ_INT(bytes, piece_bytes(part, piece));
+    (void)context;
+    CHECK_EQ_INT(bytes, piece_bytes(part_of(worker), piece));
     CHECK(piece->pinned < 0 || piece->pinned == job_rank);
     fill_tail((unsigned char *)payload, bytes, true);
-    spawn(worker, part, piece, chance);
+    spawn(worker, piece, chance);
     work(worker, mix(chance));
     return leave(worker, piece->key, mix(~chance), piece->is_kept);
 }
 
-static int run_index(ek_worker *worker, const void *payload, size_t bytes,
-                     void *context)
+/* All others are numbers; FUNCTION says of what. */
+static int run_number(ek_worker *worker, const void *payload, size_t bytes,
+                      void *function)
 {
-    uint64_t key = key_of(INDEX, box_number(payload));
-    struct tally *tally = ek_worker_data(worker);
-    (void)context;
-    CHECK_EQ_INT(bytes, sizeof(int64_t));
-    work(worker, mix(key ^ (uint64_t)store.round));
-    int code = leave(worker, key, mix(~key), true);
-    tally->codes += code != 0;
-    return code;
-}
-
-static int run_put(ek_worker *worker, const void *payload, size_t bytes,
-                   void *context)
-{
-    int64_t tile = box_number(payload);
-    (void)context;
-    CHECK_EQ_INT(bytes, sizeof tile);
-    note_end(worker, key_of(PUT, tile), true, BOX_ADVANCE);
-    put_state(worker, tile);
-    return 0;
-}
-
-static int run_box(ek_worker *worker, const void *payload, size_t bytes,
-                   void *context)
-{
-    const struct part *part = context;
     int64_t number = box_number(payload);
-    uint64_t key = key_of(BOX, number);
+    uint64_t key = key_of(*(int *)function, number);
+    int code = 0;
     CHECK_EQ_INT(bytes, sizeof number);
     work(worker, mix(key ^ (uint64_t)store.round));
-    note_end(worker, key, number % BOXES < part->boxes, box_end_of(number));
-    return box_run(worker, number);
+    switch (*(int *)function) {
+    case INDEX:
+        code = leave(worker, key, mix(~key), true);
+        tally_of(worker)->codes += code != 0;
+        return code;
+    case PUT:
+        note_end(worker, key, true, BOX_ADVANCE);
+        put_state(worker, number);
+        return 0;
+    default:
+        note_end(worker, key, number % BOXES < part_of(worker)->boxes,
+                 box_end_of(number));
+        return box_run(worker, number);
+    }
 }
 
-static ek_task_fn *const bodies[FUNCTIONS] = {run_piece, run_index, run_put,
-                                              run_box};
+static struct function {
+    const char *name;
+    ek_task_fn *body;
+    int number;
+} functions[FUNCTIONS] = {{"piece", run_piece, PIECE},
+                          {"index", run_number, INDEX},
+                          {"put", run_number, PUT},
+                          {"box", run_number, BOX}};
 
 /* What a collection holds, and what of it has run. */
 struct seen {
-    struct part *part;
     struct sums all, ran;
     bool changes; /* removes pieces, and gives others a new key */
 };
-
-static void see_one(struct seen *seen, const ek_task_info *task, uint64_t key)
-{
-    add(&seen->all, key);
-    if (task->ran)
-        add(&seen->ran, key);
-}
 
 static bool see(const ek_task_info *task, void *context)
 {
     struct seen *seen = context;
     struct piece *piece = task->payload;
-    if (task->function != PIECE) {
-        const int64_t *bounds = task->payload;
-        for (int64_t i = 0; i < task->count; i++)
-            see_one(seen, task, key_of(task->function, bounds[0] + i));
-        CHECK_EQ_INT(task->count, task->is_range ? bounds[1] - bounds[0] : 1);
-        return true;
+    const int64_t *bounds = task->payload;
+    if (task->function == PIECE) {
+        CHECK_EQ_INT(task->pinned, piece->pinned >= 0);
+        CHECK(piece->is_kept);
+        fill_tail(task->payload, task->bytes, true);
+        if (seen->changes && mix(piece->key) % 16 == 0)
+            return false;
+        if (seen->changes && task->bytes == sizeof *piece &&
+            mix(piece->key) % 16 == 1)
+            piece->key = mix(piece->key) & ~1ull;
     }
-    CHECK_EQ_INT(task->pinned, piece->pinned >= 0);
-    CHECK(piece->is_kept);
-    fill_tail(task->payload, task->bytes, true);
-    if (seen->changes && mix(piece->key) % 16 == 0)
-        return false;
-    if (seen->changes && task->bytes == sizeof *piece &&
-        mix(piece->key) % 16 == 1)
-        piece->key = mix(piece->key) & ~1ull;
-    see_one(seen, task, piece->key);
+    CHECK_EQ_INT(task->count, task->is_range ? bounds[1] - bounds[0] : 1);
+    for (int64_t i = 0; i < task->count; i++) {
+        uint64_t key = task->function == PIECE
+                           ? piece->key
+                           : key_of(task->function, bounds[0] + i);
+        add(&seen->all, key);
+        if (task->ran)
+            add(&seen->ran, key);
+    }
     return true;
 }
 
@@ -418,7 +402,7 @@ static void check_sums(struct sums value, struct sums expected,
 
 static struct seen look(struct part *part, bool changes)
 {
-    struct seen seen = {part, {0}, {0}, changes};
+    struct seen seen = {{0}, {0}, changes};
     CHECK_OK(ek_visit_tasks(part->tasks, see, &seen));
     return seen;
 }
@@ -490,10 +474,10 @@ static void add_seeds(struct part *part)
         add_range(part, INDEX, first, first + length);
 }
 
-static void *worker_tally(int here, void *context)
+static void *worker_part(int here, void *part)
 {
-    struct part *part = context;
-    return &part->tallies[here];
+    (void)here;
+    return part;
 }
 
 /* Threads fetch for all workers of the rank, or for the first THREADS: MOST
@@ -503,7 +487,7 @@ static ek_status pull(struct part *part, int threads, int64_t most,
 {
     ek_status status = ek_begin(part->tasks);
 #pragma omp parallel num_threads(threads) default(none) \
-    shared(part, bodies, most)
+    shared(part, functions, most)
     {
         int here = omp_get_thread_num();
         ek_task task = {0};
@@ -511,8 +495,9 @@ static ek_status pull(struct part *part, int threads, int64_t most,
             CHECK_OK(ek_next(part->tasks, here, &task));
             if (!task.worker)
                 break;
-            int code = bodies[task.function](task.worker, task.payload,
-                                             task.bytes, part);
+            struct function *function = &functions[task.function];
+            int code = function->body(task.worker, task.payload, task.bytes,
+                                      &function->number);
             if (code != 0)
                 ek_fail(task.worker, code, "as it should");
         }
@@ -532,6 +517,32 @@ static struct tally tally_here(const struct part *part)
         all.codes += one->codes;
     }
     return all;
+}
+
+/* The record's last iteration has what tasks have told of themselves. */
+static void check_record(const struct part *part, ek_status status,
+                         const ek_process_report *report, struct sums listed)
+{
+    struct eki_record *record = NULL;
+    struct eki_record_iteration last;
+    struct sums found = {0};
+    int64_t executed = 0;
+    if (!CHECK_OK(eki_record_open(part->record, &record)))
+        return;
+    int64_t k = record->iteration_count - 1;
+    if (CHECK(k >= 0) && CHECK_OK(eki_record_load(record, k, &last))) {
+        for (int64_t i = 0; i < last.task_count; i++)
+            if (!(last.tasks[i].flags & EKI_RECORD_DISCARDED))
+                add(&found, listing(last.tasks[i].id, last.tasks[i].worker));
+        for (int i = 0; i < record->shape.workers; i++)
+            executed += last.workers[i].executed;
+        check_sums(found, listed, "recorded");
+        CHECK_EQ_INT(executed, report->tasks);
+        CHECK_EQ_INT(last.head.iteration, report->iteration);
+        CHECK_EQ_INT(last.head.status, status);
+        eki_record_unload(&last);
+    }
+    eki_record_close(&record);
 }
 
 /* What ran against what there was, and what is left against what stays. */
@@ -556,11 +567,12 @@ static void check_iteration(struct part *part, ek_status status,
     CHECK_EQ_INT(report->null_tasks,
                  job_sum(all.ends[BOX_SKIP] + all.ends[BOX_DISCARD]));
     CHECK_EQ_INT(report->failed, failed);
-    part->past[part->iterations++] =
-        (struct past){*report, status, whole(all.sums[LISTED])};
+    struct sums listed = whole(all.sums[LISTED]);
+    if (job_rank == 0 && part->record[0] != '\0')
+        check_record(part, status, report, listed);
     join(&part->held, &all.sums[KEPT], 1);
     join(&part->held, &all.sums[DISCARDED], -1);
-    join(&parts[1 - (part - parts)].held, &all.sums[INTO], 1);
+    join(&other_than(part)->held, &all.sums[INTO], 1);
     check_held(part, "held after it");
     check_sums(look(part, false).ran, all.sums[STAYS], "shown as run here");
     if (part->has_boxes) {
@@ -570,74 +582,29 @@ static void check_iteration(struct part *part, ek_status status,
     tiles_check(below(4) == 0);
 }
 
-static void check_past(struct eki_record *record, int k,
-                       const struct past *past)
-{
-    struct eki_record_iteration told;
-    struct eki_record_worker sums = {0};
-    struct sums listed = {0};
-    if (!CHECK_OK(eki_record_load(record, k, &told)))
-        return;
-    for (int64_t i = 0; i < told.task_count; i++)
-        if (!(told.tasks[i].flags & EKI_RECORD_DISCARDED))
-            add(&listed, listing(told.tasks[i].id, told.tasks[i].worker));
-    for (int i = 0; i < record->shape.workers; i++) {
-        sums.executed += told.workers[i].executed;
-        sums.failed += told.workers[i].failed;
-        sums.cancelled += told.workers[i].cancelled;
-    }
-    check_sums(listed, past->listed, "recorded");
-    CHECK_EQ_INT(sums.executed, past->report.tasks);
-    CHECK_EQ_INT(sums.failed, past->report.failed);
-    CHECK_EQ_INT(sums.cancelled, past->report.cancelled);
-    CHECK_EQ_INT(told.head.iteration, past->report.iteration);
-    CHECK_EQ_INT(told.head.status, past->status);
-    eki_record_unload(&told);
-}
-
-/* The record tells what tasks have told of themselves. */
-static void check_record(const struct part *part)
-{
-    struct eki_record *record = NULL;
-    if (!CHECK_OK(eki_record_open(part->record, &record)))
-        return;
-    CHECK(record->is_complete);
-    if (CHECK_EQ_INT(record->iteration_count, part->iterations))
-        for (int k = 0; k < part->iterations; k++)
-            check_past(record, k, &part->past[k]);
-    eki_record_close(&record);
-    remove(part->record);
-}
-
 static void draw_iteration(struct part *part)
 {
-    static const enum box_mode modes[] = {BOX_ADVANCE, BOX_ADVANCE, BOX_ADVANCE,
-                                          BOX_ADVANCE, BOX_SKIP,    BOX_DISCARD,
-                                          BOX_STOP,    BOX_FAIL,    BOX_FAIL};
     static const char *const names[] = {"", " fail", " skip", " discard",
                                         " stop"};
-    mode = modes[below(9)];
+    mode = below(2) ? BOX_ADVANCE : (enum box_mode)below(BOX_STOP + 1);
     note("\n  %d%s:", (int)(part - parts), names[mode]);
-    for (size_t i = 0; i < sizeof often / sizeof often[0]; i++)
-        set(part, &often[i]);
-    part->continues = *set(part, &on_failure) == 'c';
-    set(part, &restores);
-}
-
-static void forget(struct part *part)
-{
-    memset(part->tallies, 0, (size_t)job_workers * sizeof *part->tallies);
-    boxes_forget();
-    field.mode = mode;
-    atomic_store(&next_box, 0);
-    store.round++;
+    for (int i = 0; i < OFTEN; i++) {
+        const char *word = draw(&often[i]);
+        CHECK_OK(ek_set(part->tasks, often[i].option, word));
+        if (i == ON_FAILURE)
+            part->continues = word == often[i].words[1];
+    }
 }
 
 static void iterate(struct part *part)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     draw_iteration(part);
-    forget(part);
+    memset(part->tallies, 0, sizeof part->tallies);
+    boxes_forget();
+    field.mode = mode;
+    atomic_store(&next_box, 0);
+    store.round++;
     bool is_pulled = below(3) == 0, is_late = below(4) == 0;
     int64_t late = below(job_size), leaver = below(job_size);
     int64_t threads = below(4), fetched = INT64_MAX, few = below(40);
@@ -666,8 +633,8 @@ static void restore(struct part *part)
     int64_t policy = below(9);
     if (policy > EK_RESTORE_AUTO) /* the next iteration does it */
         return;
-    note(", %s", policy == 0 ? "default" : restores.words[policy - 1]);
-    JOB_STATUS(ek_restore(part->tasks, (ek_restore_policy)policy, NULL), EK_OK);
+    note(", %s", policy == 0 ? "default" : often[RESTORE].words[policy - 1]);
+    JOB_OK(ek_restore(part->tasks, (ek_restore_policy)policy, NULL));
     check_held(part, "held after the restore");
     if (part->has_boxes)
         boxes_check();
@@ -676,29 +643,20 @@ static void restore(struct part *part)
 /* What the program may do between iterations. */
 static void change(struct part *part)
 {
-    switch (below(8)) {
-    case 0:
+    int64_t what = below(8);
+    if (what == 0) {
         part->held = look(part, true).all;
         check_held(part, "held after changes");
-        break;
-    case 1:
+    } else if (what == 1) {
         CHECK_OK(ek_clear(part->tasks));
         part->held = (struct sums){0};
         add_seeds(part);
-        break;
-    case 2:
+    } else if (what == 2) {
         add_seeds(part);
-        break;
-    case 3:
-        if (store.sums)
-            tiles_write(0, OWNED_TILES, store.round);
-        break;
-    case 4:
-        if (store.sums)
-            tiles_forget_sums();
-        break;
-    default:
-        break;
+    } else if (what == 3 && store.sums) {
+        tiles_write(0, OWNED_TILES, store.round);
+    } else if (what == 4 && store.sums) {
+        tiles_forget_sums();
     }
 }
 
@@ -727,15 +685,13 @@ static ek_options draw_options(struct part *part, int level)
 
 static void open_part(struct part *part, int64_t ranks_per_node, int level)
 {
-    static const char *const names[FUNCTIONS] = {"piece", "index", "put",
-                                                 "box"};
-    struct tally *tallies = part->tallies;
-    *part = (struct part){.tallies = tallies, .is_open = true};
+    memset(part, 0, sizeof *part);
+    part->is_open = true;
     ek_options options = draw_options(part, level);
     ek_data_ops ops = box_ops();
     options.name = part == parts ? "first" : "second";
     options.ranks_per_node = ranks_per_node;
-    options.worker_create = worker_tally;
+    options.worker_create = worker_part;
     options.worker_context = part;
     part->throws = part != parts && below(2) == 0;
     note(part->throws ? " throws" : "");
@@ -743,11 +699,14 @@ static void open_part(struct part *part, int64_t ranks_per_node, int level)
         part->throws ? thrower_create(&options) : job_create(&options);
     part->payload_bytes = options.payload_bytes;
     part->has_boxes = part == parts && below(3) > 0;
-    for (int i = 0; i < BOX + part->has_boxes; i++)
-        CHECK_EQ_INT(i == INDEX && part->throws
-                         ? thrower_register(names[i], bodies[i], part)
-                         : job_register(part->tasks, names[i], bodies[i], part),
-                     i);
+    for (int i = 0; i < BOX + part->has_boxes; i++) {
+        struct function *one = &functions[i];
+        CHECK_EQ_INT(
+            part->throws && i == INDEX
+                ? thrower_register(one->name, one->body, &one->number)
+                : job_register(part->tasks, one->name, one->body, &one->number),
+            i);
+    }
     if (part->has_boxes)
         CHECK_OK(ek_set_data(part->tasks, BOX, &ops));
 }
@@ -759,8 +718,8 @@ static void close_part(struct part *part)
     else
         ek_destroy(&part->tasks);
     part->is_open = false;
-    if (job_rank == 0 && part->record[0] != '\0')
-        check_record(part);
+    if (job_rank == 0)
+        remove(part->record);
 }
 
 /* Drawn anew: options, collections, and some iterations of each. */
@@ -768,8 +727,7 @@ static void run_seed(int level)
 {
     drawn = 0;
     plan[0] = '\0';
-    int64_t ranks_per_node = below(3),
-            iterations = 3 + below(ITERATIONS_MOST - 2);
+    int64_t ranks_per_node = below(3), iterations = 3 + below(6);
     note("%d ranks per node", (int)ranks_per_node);
     for (int i = 0; i < PARTS; i++)
         open_part(&parts[i], ranks_per_node, level);
@@ -845,7 +803,7 @@ static bool run_and_tell(int level)
 {
     const char *limit = getenv("MIX_LIMIT");
     int before = check_failed();
-    alarm(limit ? (unsigned)atoi(limit) : 60);
+    alarm(limit ? (unsigned)atoi(limit) : 150);
     run_seed(level);
     alarm(0);
     if (job_sum(check_failed() != before) == 0)
@@ -870,14 +828,14 @@ int main(int argc, char **argv)
     if (argc > 6)
         start_stopping(first * (uint64_t)getpid());
     job_start(argc, argv, levels[level]);
+    if (job_workers > WORKERS_MOST)
+        MPI_Abort(MPI_COMM_WORLD, 2);
     snprintf(line, sizeof line, "-n %s mix %s %s %d", argv[1], argv[1], argv[2],
              level);
     command = line;
     signal(SIGALRM, tell_hang);
     if (!getenv("EVENKEEL_LOG"))
         ek_set_sink(pass_on, NULL, EK_LEVEL_WARN);
-    for (int i = 0; i < PARTS; i++)
-        parts[i].tallies = calloc((size_t)job_workers, sizeof(struct tally));
     double end = MPI_Wtime() + seconds;
     bool passes = true;
     for (seed = first; passes && (seed == first || MPI_Wtime() < end); seed++) {

@@ -6,7 +6,7 @@
 mpirun=$1 mix=$2 seconds=$3 first=${4:-1}
 shapes=${5:-'1x1x0 1x3x2 2x1x2 2x2x1 2x3x2 3x1x3 3x3x2 4x1x0 4x2x2'}
 stops=${6:-}
-limit=${MIX_LIMIT:-60}
+limit=${MIX_LIMIT:-150}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 143' TERM

@@ -15,12 +15,14 @@
 #include <evenkeel_tiles.h>
 
 #define CHECK_OK(call) CHECK_EQ_INT((call), EK_OK)
+#define JOB_OK(call) JOB_STATUS((call), EK_OK)
 
 enum {
     SUM_TILES = 14,
     STATE_TILES = 16,
     OWNED_TILES = 8, /* of these, written between iterations */
-    TILE_LONGEST = 1700
+    TILE_LONGEST = 1700,
+    PERIOD = 61 /* no part of a tile is like another nearby */
 };
 
 static struct {
@@ -46,41 +48,57 @@ static inline int tile_owner(int64_t tile, void *context)
     return (int)(mix(store.seed ^ (uint64_t)tile) % (uint64_t)job_size);
 }
 
-static inline double state_value(int64_t version, int64_t tile, int64_t i)
+/* Value i of a tile is its base and i % PERIOD, or a multiple of that. */
+static inline void fill_values(int64_t base, int64_t length, double *values)
 {
-    return (double)(version * 4096 + tile * 64 + i % 64);
+    for (int64_t i = 0; i < length; i++)
+        values[i] = (double)(base + i % PERIOD);
 }
 
-static inline void tile_complain(const char *what, int64_t tile, int64_t i,
-                                 double value)
-{
-    fprintf(stderr, "rank %d: %s: value %lld of tile %lld is %.17g\n", job_rank,
-            what, (long long)i, (long long)tile, value);
-    check_count(false);
-}
+/* Bases of all values are LOW, LOW + UNIT ... HIGH; they may be mixed. */
+struct bases {
+    int64_t low, high, unit;
+    int64_t times; /* i % PERIOD was added */
+};
 
-/* Whether each value is of a version of FIRST ... LAST; they may be mixed. */
-static inline void check_state(int64_t tile, const double *values,
-                               int64_t length, int64_t first, int64_t last)
+static inline void check_values(const char *what, int64_t tile,
+                                const double *values, int64_t length,
+                                struct bases bases)
 {
     for (int64_t i = 0; i < length; i++) {
-        int64_t version = (int64_t)(values[i] / 4096.0);
-        if (version >= first && version <= last &&
-            values[i] == state_value(version, tile, i))
+        int64_t base = (int64_t)values[i] - bases.times * (i % PERIOD);
+        if (base >= bases.low && base <= bases.high &&
+            (base - bases.low) % bases.unit == 0 &&
+            values[i] == (double)(int64_t)values[i])
             continue;
-        fprintf(stderr, "versions %lld ... %lld\n", (long long)first,
-                (long long)last);
-        tile_complain("state", tile, i, values[i]);
+        fprintf(stderr,
+                "rank %d: %s: value %lld of tile %lld is %.17g, its base "
+                "%lld; expected %lld ... %lld\n",
+                job_rank, what, (long long)i, (long long)tile, values[i],
+                (long long)base, (long long)bases.low, (long long)bases.high);
+        check_count(false);
         return;
     }
 }
 
-static inline int64_t fill_sum(uint64_t chance, int64_t length, double *values)
+static inline int64_t state_base(int64_t version, int64_t tile)
 {
-    int64_t share = (int64_t)(chance >> 16 & 1023);
-    for (int64_t i = 0; i < length; i++)
-        values[i] = (double)(share + i % 7);
-    return share;
+    return version * 4096 + tile * 64;
+}
+
+/* Whether each value is of a version of FIRST ... LAST. */
+static inline void check_state(int64_t tile, const double *values,
+                               int64_t length, int64_t first, int64_t last)
+{
+    struct bases bases = {state_base(first, tile), state_base(last, tile), 4096,
+                          1};
+    check_values("state", tile, values, length, bases);
+}
+
+/* What a task adds to a tile. */
+static inline int64_t share_of(uint64_t chance)
+{
+    return (int64_t)(chance >> 16 & 1023);
 }
 
 static inline void count_add(int64_t tile, int64_t share)
@@ -95,20 +113,16 @@ static inline void add_to_tile(ek_worker *worker, uint64_t chance)
     double values[TILE_LONGEST];
     int64_t tile = (int64_t)((chance >> 8) % SUM_TILES);
     int64_t length = ek_tiles_length(store.sums, tile);
-    int64_t share = fill_sum(chance, length, values);
-    CHECK_EQ_INT(
-        ek_tiles_accumulate(worker, store.sums, tile, 1.0, values, length),
-        EK_OK);
+    int64_t share = share_of(chance);
+    fill_values(share, length, values);
+    CHECK_OK(
+        ek_tiles_accumulate(worker, store.sums, tile, 1.0, values, length));
     count_add(tile, share);
     if ((chance >> 32) % 2 == 0)
         return;
-    CHECK_EQ_INT(ek_tiles_get(worker, store.sums, tile, values, length), EK_OK);
-    for (int64_t i = 0; i < length; i++)
-        if (values[i] < (double)(share + i % 7) ||
-            values[i] != (double)(int64_t)values[i]) {
-            tile_complain("own sum", tile, i, values[i]);
-            return;
-        }
+    CHECK_OK(ek_tiles_get(worker, store.sums, tile, values, length));
+    struct bases bases = {share, INT64_MAX, 1, 1};
+    check_values("own sum", tile, values, length, bases);
 }
 
 static inline void get_state(ek_worker *worker, uint64_t chance)
@@ -116,8 +130,7 @@ static inline void get_state(ek_worker *worker, uint64_t chance)
     double values[TILE_LONGEST];
     int64_t tile = (int64_t)((chance >> 8) % STATE_TILES);
     int64_t length = ek_tiles_length(store.states, tile);
-    CHECK_EQ_INT(ek_tiles_get(worker, store.states, tile, values, length),
-                 EK_OK);
+    CHECK_OK(ek_tiles_get(worker, store.states, tile, values, length));
     check_state(tile, values, length, store.synced[tile],
                 tile < OWNED_TILES ? store.synced[tile] : store.round);
 }
@@ -129,21 +142,17 @@ static inline void start_both(ek_worker *worker, uint64_t chance)
     int64_t to = (int64_t)((chance >> 8) % SUM_TILES);
     int64_t from = (int64_t)((chance >> 40) % OWNED_TILES);
     int64_t length = ek_tiles_length(store.states, from);
-    int64_t share = fill_sum(chance, ek_tiles_length(store.sums, to), values);
+    fill_values(share_of(chance), TILE_LONGEST, values);
     ek_transfer add = {0}, get = {0};
-    CHECK_EQ_INT(ek_tiles_accumulate_start(worker, store.sums, to, 1.0, values,
-                                           ek_tiles_length(store.sums, to),
-                                           &add),
-                 EK_OK);
-    CHECK_EQ_INT(
-        ek_tiles_get_start(worker, store.states, from, got, length, &get),
-        EK_OK);
+    CHECK_OK(ek_tiles_accumulate_start(worker, store.sums, to, 1.0, values,
+                                       ek_tiles_length(store.sums, to), &add));
+    CHECK_OK(ek_tiles_get_start(worker, store.states, from, got, length, &get));
     if ((chance >> 32) % 2 == 0)
         ek_poll(worker);
-    CHECK_EQ_INT(ek_tiles_wait(worker, &get), EK_OK);
-    CHECK_EQ_INT(ek_tiles_wait(worker, &add), EK_OK);
+    CHECK_OK(ek_tiles_wait(worker, &get));
+    CHECK_OK(ek_tiles_wait(worker, &add));
     check_state(from, got, length, store.synced[from], store.synced[from]);
-    count_add(to, share);
+    count_add(to, share_of(chance));
 }
 
 /* The one task that puts TILE in this iteration. */
@@ -151,33 +160,20 @@ static inline void put_state(ek_worker *worker, int64_t tile)
 {
     double values[TILE_LONGEST];
     int64_t length = ek_tiles_length(store.states, tile);
-    for (int64_t i = 0; i < length; i++)
-        values[i] = state_value(store.round, tile, i);
-    CHECK_EQ_INT(ek_tiles_put(worker, store.states, tile, values, length),
-                 EK_OK);
+    fill_values(state_base(store.round, tile), length, values);
+    CHECK_OK(ek_tiles_put(worker, store.states, tile, values, length));
     atomic_store(&store.puts[tile], store.round);
-    CHECK_EQ_INT(ek_tiles_get(worker, store.states, tile, values, length),
-                 EK_OK);
+    CHECK_OK(ek_tiles_get(worker, store.states, tile, values, length));
     check_state(tile, values, length, store.round, store.round);
 }
 
 /* What any task may do with tiles. */
 static inline void use_tiles(ek_worker *worker, uint64_t chance)
 {
-    if (!store.sums)
-        return;
-    switch (chance % 4) {
-    case 0:
-    case 1:
-        add_to_tile(worker, chance);
-        break;
-    case 2:
-        get_state(worker, chance);
-        break;
-    case 3:
-        start_both(worker, chance);
-        break;
-    }
+    static void (*const uses[])(ek_worker *, uint64_t) = {
+        add_to_tile, add_to_tile, get_state, start_both};
+    if (store.sums)
+        uses[chance % 4](worker, chance);
 }
 
 /* How often and how much was added to each tile by all ranks. */
@@ -187,14 +183,9 @@ static inline void check_sum_tile(int64_t tile, const double *values,
                                   int64_t length, void *context)
 {
     (void)context;
-    for (int64_t i = 0; i < length; i++) {
-        int64_t sum = added[2 * tile + 1] + added[2 * tile] * (i % 7);
-        if (values[i] == (double)sum)
-            continue;
-        fprintf(stderr, "expected %lld\n", (long long)sum);
-        tile_complain("sum", tile, i, values[i]);
-        return;
-    }
+    struct bases bases = {added[2 * tile + 1], added[2 * tile + 1], 1,
+                          added[2 * tile]};
+    check_values("sum", tile, values, length, bases);
 }
 
 static inline void check_state_tile(int64_t tile, const double *values,
@@ -212,7 +203,7 @@ static inline void check_own(ek_tiles *tiles, ek_tile_visit_fn *check)
         int64_t length = 0;
         if (ek_tiles_owner(tiles, tile) != job_rank)
             continue;
-        CHECK_EQ_INT(ek_tiles_local(tiles, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(tiles, tile, &values, &length));
         check(tile, values, length, NULL);
     }
 }
@@ -239,8 +230,8 @@ static inline void tiles_check(bool gathered)
     MPI_Barrier(MPI_COMM_WORLD);
     if (!gathered)
         return;
-    JOB_STATUS(ek_tiles_gather(store.sums, check_sum_tile, NULL), EK_OK);
-    JOB_STATUS(ek_tiles_gather(store.states, check_state_tile, NULL), EK_OK);
+    JOB_OK(ek_tiles_gather(store.sums, check_sum_tile, NULL));
+    JOB_OK(ek_tiles_gather(store.states, check_state_tile, NULL));
 }
 
 /* Between iterations owners write a version; FIRST ... of all their tiles. */
@@ -252,18 +243,16 @@ static inline void tiles_write(int64_t first, int64_t last, int64_t version)
         store.versions[tile] = version;
         if (ek_tiles_owner(store.states, tile) != job_rank)
             continue;
-        CHECK_EQ_INT(ek_tiles_local(store.states, tile, &values, &length),
-                     EK_OK);
-        for (int64_t i = 0; i < length; i++)
-            values[i] = state_value(version, tile, i);
+        CHECK_OK(ek_tiles_local(store.states, tile, &values, &length));
+        fill_values(state_base(version, tile), length, values);
     }
-    JOB_STATUS(ek_tiles_sync(store.states), EK_OK);
+    JOB_OK(ek_tiles_sync(store.states));
     memcpy(store.synced, store.versions, sizeof store.synced);
 }
 
 static inline void tiles_forget_sums(void)
 {
-    JOB_STATUS(ek_tiles_fill(store.sums, 0.0), EK_OK);
+    JOB_OK(ek_tiles_fill(store.sums, 0.0));
     memset(store.adds, 0, sizeof store.adds);
 }
 
@@ -278,7 +267,7 @@ static inline ek_tiles *tiles_make(ek_collection *tasks, const char *name,
     shape.length_of = tile_length;
     shape.owner_of = chance % 4 == 0 ? NULL : tile_owner;
     shape.cache_bytes = caches[chance >> 8 & 3];
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
     return tiles;
 }
 
