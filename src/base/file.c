@@ -87,15 +87,24 @@ bool eki_file_close(FILE *file)
     return is_closed;
 }
 
-/* Opening waits for nobody, as a FIFO would for its reader; writing may. */
+/* Opening waits for nobody, as a FIFO would for its reader; writing may.  A
+ * file is open for reading, too, where that is allowed: NFS shares no lock of
+ * one that is not. */
 static int open_to_write(const char *name, struct stat *status)
 {
     int descriptor = open(
         name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (descriptor >= 0 && fstat(descriptor, status) == 0 &&
-        !S_ISREG(status->st_mode))
+    if (descriptor < 0 || fstat(descriptor, status) != 0)
+        return descriptor;
+    if (!S_ISREG(status->st_mode)) {
         fcntl(descriptor, F_SETFL, O_WRONLY);
-    return descriptor;
+        return descriptor;
+    }
+    int both = open(name, O_RDWR | O_APPEND | O_CLOEXEC);
+    if (both < 0)
+        return descriptor;
+    close(descriptor);
+    return both;
 }
 
 /* A file that has been opened. */
@@ -127,10 +136,13 @@ static int look_into(const char *name, bool is_shared, struct opened *opened)
         return errno;
     if (!is_at(name, &status))
         return EWOULDBLOCK;
-    opened->is_new = status.st_size == 0;
-    opened->is_old = !opened->is_new && (is_alone || !is_shared);
-    if (is_alone && is_shared)
-        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+    bool is_empty = status.st_size == 0;
+    opened->is_new = is_empty && (is_alone || !is_shared);
+    opened->is_old = !is_empty && (is_alone || !is_shared);
+    /* Where a file system refuses, others are kept out. */
+    if (is_alone && is_shared && flock(descriptor, LOCK_SH | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK)
+        return EWOULDBLOCK;
     /* Nobody knows whether others write it. */
     if (!is_alone && !is_taken && is_shared) {
         opened->is_new = true;
@@ -198,13 +210,46 @@ static ek_status open_empty(const char *name, bool is_shared, FILE **file,
     return refuse(name, reason);
 }
 
+/* Jobs that begin together open a file one after the other, so that each finds
+ * what the one before has made: a lock of its folder, where there is one and
+ * the file system knows such locks, but after a second without.  -1: none. */
+static int take_turn(const char *name)
+{
+    enum {
+        TRIES = 1000,
+        FOLDER_BYTES = 1024
+    };
+    const struct timespec nap = {0, 1000000};
+    const char *slash = strrchr(name, '/');
+    char folder[FOLDER_BYTES];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - name + 1) : 1,
+             slash ? name : ".");
+    int turn = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int tries = 0;
+         turn >= 0 && tries < TRIES && flock(turn, LOCK_EX | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
+         tries++)
+        nanosleep(&nap, NULL);
+    return turn;
+}
+
+static ek_status open_in_turn(const char *name, bool is_shared, FILE **file,
+                              bool *is_new)
+{
+    int turn = take_turn(name);
+    ek_status status = open_empty(name, is_shared, file, is_new);
+    if (turn >= 0)
+        close(turn);
+    return status;
+}
+
 ek_status eki_file_create(const char *name, FILE **file)
 {
     bool is_new;
-    return open_empty(name, false, file, &is_new);
+    return open_in_turn(name, false, file, &is_new);
 }
 
 ek_status eki_file_share(const char *name, FILE **file, bool *is_new)
 {
-    return open_empty(name, true, file, is_new);
+    return open_in_turn(name, true, file, is_new);
 }
