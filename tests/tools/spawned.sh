@@ -64,6 +64,11 @@ sed 's/ 1048576 / 1050624 /' chain | diff - out >differs ||
 run 0 summary chain.ekr
 grep -q '^chain.ekr, iteration 0: 3 of 4 tasks were spawned, in 2 generations; all take 0.003152 s, the longest chain 0.002101 s: average parallelism 1.5$' out ||
     fail "chain: $(cat out)"
+for iteration in 0 median; do
+    "$sim" --record chain.ekr --cores 1 --iteration $iteration >out 2>err
+    head -n 1 out | grep -q ' 4 tasks, 0.0031519 s' ||
+        fail "iteration $iteration: $(head -n 1 out)"
+done
 "$sim" --record chain.ekr --cores 8 --iterations 1 --csv >out 2>err ||
     fail "ek-sim: $(cat err)"
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -71,6 +76,23 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
               good = ran > 0.0021 && ran < 0.0022 &&
                      $at["bound_s"] > 0.0021 && $at["bound_s"] < 0.0022 }
     END { exit !good }' out || fail "the chain is not bound: $(cat out)"
+
+# Where tasks spawn later, but not at first, the first iteration is read.
+{
+    sed -n '1,4p' chain
+    echo 'iteration 0 wall_ns 1 status 0 restore none steal random order longest on_failure stop'
+    echo 'worker 0 executed 1 nulls 0 failed 0 cancelled 0 work_ns 1 null_ns 0'
+    echo 'task 7 0 2097152 -'
+    sed -n '5,$s/^iteration 0/iteration 1/; 5,$s/^end 1/end 2/; 5,$p' chain
+} >later
+run 0 binary later later.ekr
+run 0 summary later.ekr
+"$sim" --record later.ekr --cores 2 --iterations 1 >out 2>err ||
+    fail "ek-sim: $(cat err)"
+grep -q '^later.ekr, iteration 0' out || fail "later: $(head -n 1 out)"
+"$sim" --record later.ekr --cores 2 --iteration median >out 2>err &&
+    fail 'a median of what is spawned'
+says 'tasks of iteration 1 spawn others'
 
 # refused LINE TEXT SED: by who reads the text.
 refused() {

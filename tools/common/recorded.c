@@ -15,7 +15,8 @@ struct reading {
     struct eki_record *record;
     int64_t *list; /* [count] numbers of iterations */
     int count;
-    bool is_median;                        /* they become one */
+    bool is_median;                        /* they become one ... */
+    bool is_usual;                         /* ... because nothing is said */
     struct eki_record_iteration iteration; /* one of them, sorted */
     int64_t loaded;                        /* its number; -1: none */
     struct spawned spawned; /* of the loaded one, if it has families */
@@ -71,6 +72,8 @@ static bool load(struct reading *reading, int64_t k, struct message *message)
         return true;
     }
     /* A task that takes no time may have children. */
+    if (reading->is_usual && reading->is_median)
+        return true;
     if (reading->count > 1)
         return message_set(message,
                            "tasks of iteration %lld spawn others, which are "
@@ -125,8 +128,10 @@ static void fill(struct reading *reading, float *seconds)
 {
     const struct eki_record_task *tasks = reading->iteration.tasks;
     int64_t count = reading->iteration.task_count, k = 0;
-    for (int64_t i = 0; i < reading->tasks && k < count; i++) {
-        if (tasks[k].id != reading->ids[i])
+    for (int64_t i = 0; i < reading->tasks; i++) {
+        while (k < count && tasks[k].id < reading->ids[i])
+            k++;
+        if (k == count || tasks[k].id != reading->ids[i])
             continue;
         sizes_note(reading->sizes, i, &tasks[k]);
         seconds[i] = (float)((double)tasks[k++].duration_ns * 1e-9);
@@ -204,20 +209,6 @@ static int read_list(const char *text, int64_t total, int64_t *list)
 
 static const char median[] = "median";
 
-/* What is read where nothing is said. */
-static bool take_usual(struct reading *reading, struct message *message)
-{
-    bool has_spawned = false;
-    if (reading->record->iteration_count > 0) {
-        reading->count = 1;
-        if (!load(reading, 0, message))
-            return false;
-        has_spawned = reading->iteration.family_count > 0;
-    }
-    reading->iterations = has_spawned ? "0" : median;
-    return true;
-}
-
 /* All iterations, or of very many some, evenly. */
 static void choose_median(struct reading *reading)
 {
@@ -235,9 +226,9 @@ static void choose_median(struct reading *reading)
 static bool choose(struct reading *reading, struct message *message)
 {
     int64_t total = reading->record->iteration_count;
-    reading->iterations = reading->source->iterations;
-    if (!reading->iterations && !take_usual(reading, message))
-        return false;
+    reading->is_usual = !reading->source->iterations;
+    reading->iterations =
+        reading->is_usual ? median : reading->source->iterations;
     const char *text = reading->iterations;
     if (strcmp(text, median) == 0 && total > 0) {
         choose_median(reading);
@@ -256,14 +247,35 @@ static bool choose(struct reading *reading, struct message *message)
     return true;
 }
 
+/* Tasks of one of the iterations spawn others: where nothing is said the first
+ * iteration is read alone. */
+static bool take_first(struct reading *reading, struct message *message)
+{
+    unload(reading);
+    free(reading->ids);
+    free(reading->ran_on);
+    reading->ids = NULL;
+    reading->ran_on = NULL;
+    reading->tasks = 0;
+    reading->count = 1;
+    reading->is_median = false;
+    reading->iterations = "0";
+    return load(reading, 0, message);
+}
+
+/* The tasks of all iterations; of a median those of the first that has some,
+ * because others may have come and gone in between. */
 static bool join_all(struct reading *reading, struct message *message)
 {
     for (int i = 0; i < reading->count; i++) {
         if (!load(reading, reading->list[i], message))
             return false;
+        if (reading->is_usual && reading->iteration.family_count > 0 &&
+            !take_first(reading, message))
+            return false;
         if (reading->spawned.first_child)
             take_spawned(reading);
-        else
+        else if (!reading->is_median || reading->tasks == 0)
             join(reading);
     }
     if (reading->tasks >= 1 && reading->tasks <= WORKLOAD_TASKS_MOST)
@@ -295,7 +307,7 @@ static void take_medians(struct reading *reading, struct workload *workload)
                 seconds[n++] = took;
         }
         qsort(seconds, (size_t)n, sizeof *seconds, compare);
-        workload->base_s[k] = seconds[(n - 1) / 2];
+        workload->base_s[k] = n > 0 ? seconds[(n - 1) / 2] : 0;
     }
     free(seconds);
     workload->iterations = 1;

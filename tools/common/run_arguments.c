@@ -10,7 +10,8 @@ static const struct option options[] = {
      .help = "tasks and durations of a run (EVENKEEL_RECORD)"},
     {"--iteration", "LIST", AT(source.iterations), OPTION_TEXT,
      .help = "those of its iterations, from 0, in turn: 3, 0-9, 0,3,5 or 2-, "
-             "or median: of each task over all (median; 0 where tasks spawn)"},
+             "or median: of each task of the first over all (median; 0 where "
+             "tasks spawn)"},
     {"--synthetic", "SPEC", AT(source.synthetic), OPTION_TEXT,
      .help = "instead: KIND:n=N,mean=SECONDS (or mean_us=MICROSECONDS)"
              "[,cv=X][,longest=SECONDS][,nulls=N]"},
