@@ -111,7 +111,7 @@ bool eki_collection_begin_data(ek_worker *worker)
     }
     if (now != since) {
         worker->counts.data_wait_ns += now - since;
-        worker->batch.stamp += now - since;
+        eki_team_leave_out(worker->engine->stepper, worker->here, now - since);
     }
     /* What is asked for ahead goes out before the task runs. */
     if (worker->batch.wants_server)

@@ -97,6 +97,16 @@ static inline void eki_team_begin_run(struct eki_team *team, int here)
     seat->looked_ns = batch->stamp = eki_clock_ns();
 }
 
+/* Of WAITED_NS since the last reading: what was surely since the stamp. */
+static inline uint64_t eki_team_held(const struct eki_seat *seat,
+                                     const struct eki_batch *batch,
+                                     uint64_t waited_ns)
+{
+    uint64_t before = eki_ns_since(seat->looked_ns, batch->stamp);
+    return before < EKI_HELD_LEAST_NS ? waited_ns
+                                      : eki_ns_since(before, waited_ns);
+}
+
 /* What ran has ended at NOW. */
 static inline void eki_team_end_run(struct eki_team *team, int here,
                                     uint64_t now)
@@ -105,12 +115,8 @@ static inline void eki_team_end_run(struct eki_team *team, int here,
     if (EKI_LIKELY(eki_ns_since(batch->stamp, now) < EKI_HELD_LEAST_NS))
         return;
     struct eki_seat *seat = &team->seats[here];
-    bool is_known =
-        eki_ns_since(seat->looked_ns, batch->stamp) < EKI_HELD_LEAST_NS;
-    uint64_t waited_ns = eki_team_waited(team, here);
+    batch->held_ns += eki_team_held(seat, batch, eki_team_waited(team, here));
     seat->looked_ns = now;
-    if (is_known)
-        batch->held_ns += waited_ns;
     batch->restamp = true;
 }
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */

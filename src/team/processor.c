@@ -72,3 +72,17 @@ void eki_team_measure_end(struct eki_team *team, int here)
     counts->cpu_ns = cpu_now() - team->seats[here].cpu_ns;
     eki_team_waited(team, here);
 }
+
+void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns)
+{
+    struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
+    struct eki_seat *seat = &team->seats[here];
+    if (ns < EKI_HELD_LEAST_NS) {
+        seat->looked_ns += ns;
+    } else {
+        uint64_t waited_ns = eki_ns_since(ns, eki_team_waited(team, here));
+        batch->held_ns += eki_team_held(seat, batch, waited_ns);
+        seat->looked_ns = batch->stamp + ns;
+    }
+    batch->stamp += ns;
+}

@@ -344,7 +344,7 @@ void eki_team_poll(struct eki_team *team, struct ek_worker *worker)
     uint64_t now = eki_clock_ns();
     /* What others were served is not the task's own time. */
     if (eki_has_moved(eki_team_poll_if_due(team, worker->here, now)))
-        worker->batch.stamp += eki_clock_ns() - now;
+        eki_team_leave_out(team, worker->here, eki_clock_ns() - now);
 }
 
 void eki_team_each(struct eki_team *team, bool is_large,

@@ -146,6 +146,9 @@ void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
  * server, or wait a little. */
 void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter);
+/* The last NS of worker HERE, in a task, are no time of it: neither is what it
+ * waited for a core in them. */
+void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns);
 
 /* Call WORK for each worker of the rank, in parallel if it is worth it. */
 void eki_team_each(struct eki_team *team, bool is_large,

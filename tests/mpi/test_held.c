@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Durations of tasks that had no core for a while, as the system says.
+ * Here this program is the system: it tells how long a thread was
+ * ready, so that nothing depends on what else runs.
+ */
+#define _GNU_SOURCE
+#include "job.h"
+
+#include <dlfcn.h>
+#include <evenkeel_data.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+/* One thread asks. */
+static uint64_t ready_ns;
+static long switches;
+
+/* Instead of the C library's, for the library, too. */
+#define INSTEAD __attribute__((visibility("default")))
+
+INSTEAD FILE *fopen(const char *name, const char *mode)
+{
+    static FILE *(*next)(const char *, const char *);
+    static char text[64];
+    if (strstr(name, "schedstat")) {
+        snprintf(text, sizeof text, "1 %llu 1\n", (unsigned long long)ready_ns);
+        return fmemopen(text, strlen(text), "r");
+    }
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fopen64");
+    return next(name, mode);
+}
+
+INSTEAD int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+    int status = (int)syscall(SYS_getrusage, who, usage);
+    usage->ru_nivcsw += switches;
+    return status;
+}
+
+enum {
+    LONG_US = 20000,
+    TASK_US = 5000
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int nap(ek_worker *worker, const void *payload, size_t bytes,
+               void *context)
+{
+    (void)worker, (void)payload, (void)bytes;
+    job_nap(*(const int *)context);
+    return 0;
+}
+
+/* All of its time it is ready, and has no core. */
+static int wait_for_core(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    double began_s = now_s();
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    job_nap(TASK_US);
+    ready_ns += (uint64_t)(1e9 * (now_s() - began_s));
+    switches++;
+    return 0;
+}
+
+static bool add_duration(const ek_task_info *task, void *context)
+{
+    double *sum_s = context;
+    *sum_s += task->duration_s;
+    return true;
+}
+
+static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+{
+    (void)task, (void)context;
+    memset(buffer, 0, 1);
+    return 1;
+}
+
+/* The input waits for its home's long task.  That is no time of the task, which
+ * is held up when it runs. */
+static void a_task_that_waited_for_data_is_held_up(void)
+{
+    static int long_us = LONG_US;
+    ek_options options = EK_OPTIONS_INIT;
+    ek_data_ops ops = EK_DATA_OPS_INIT;
+    ek_hint hint = EK_HINT_INIT;
+    ek_collection *tasks;
+    ek_function home, away;
+    double away_s = 0;
+    options.steal = EK_STEAL_NONE;
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
+    ek_register(tasks, "home", nap, &long_us, &home);
+    ek_register(tasks, "away", wait_for_core, NULL, &away);
+    ops.bytes_max = 1;
+    ops.pack_input = pack_input;
+    CHECK_EQ_INT(ek_set_data(tasks, away, &ops), EK_OK);
+    hint.rank = 1;
+    if (job_rank == 0) {
+        ek_add_task(tasks, home, NULL, 0, NULL);
+        ek_add_task(tasks, away, NULL, 0, &hint);
+    }
+    /* The first brings it there. */
+    for (int iteration = 0; iteration < 2; iteration++) {
+        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    }
+    if (job_rank == 1)
+        ek_visit_tasks(tasks, add_duration, &away_s);
+    CHECK(away_s < 0.5e-6 * TASK_US);
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(a_task_that_waited_for_data_is_held_up);
+    return job_result();
+}
