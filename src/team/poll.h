@@ -21,11 +21,13 @@ struct eki_seat {
     uint64_t last_phase;
     struct eki_waiter waiter;
     /* Of its thread, kept from phase to phase: processor time on arriving, how
-     * long it had waited for cores when that was last read, and how often it
-     * had left its core by then. */
+     * long it had waited for cores when that was last read, whether the system
+     * had told that, how often it had left its core by then, and how often it
+     * had done so to sleep. */
     uint64_t cpu_ns, waited_ns;
-    long switches;
-    bool has_waited;    /* the two are of this thread */
+    bool is_told;
+    long switches, sleeps;
+    bool has_waited;    /* all these are of this thread */
     uint64_t looked_ns; /* clock when they were read; 0: not in this phase */
 };
 

@@ -5,8 +5,8 @@
  *
  * Linux says how long a thread has been ready without a core.  Reading that
  * takes microseconds, so a thread reads it only when it has left its core since
- * it last did.  Where nobody says, a thread that shares cores and gets no
- * processor time is taken to wait for one.
+ * it last did.  Where nobody says, a thread that shares cores, gets no
+ * processor time and has not gone to sleep is taken to wait for one.
  */
 #define _GNU_SOURCE
 #include "team/poll.h"
@@ -21,39 +21,36 @@ static uint64_t cpu_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* How often this thread has left its core so far. */
-static long switches_now(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
-}
-
-/* How long this thread has waited for a core so far. */
-static uint64_t waited_now(bool is_crowded)
+/* How long this thread has waited for a core so far; false: nobody says, and it
+ * is how long it has not run. */
+static bool waited_now(uint64_t *waited_ns)
 {
     FILE *file = fopen("/proc/thread-self/schedstat", "re");
     unsigned long long ran, ready;
     bool is_read = file && fscanf(file, "%llu %llu", &ran, &ready) == 2;
     if (file)
         fclose(file);
-    if (is_read)
-        return ready;
-    return is_crowded ? eki_clock_ns() - cpu_now() : 0;
+    *waited_ns = is_read ? ready : eki_clock_ns() - cpu_now();
+    return is_read;
 }
 
 uint64_t eki_team_waited(struct eki_team *team, int here)
 {
     struct eki_seat *seat = &team->seats[here];
-    long switches = switches_now();
-    if (seat->has_waited && switches == seat->switches)
+    struct eki_seat before = *seat;
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    seat->switches = usage.ru_nvcsw + usage.ru_nivcsw;
+    seat->sleeps = usage.ru_nvcsw;
+    if (before.has_waited && seat->switches == before.switches)
         return 0;
-    uint64_t before = seat->waited_ns;
-    seat->waited_ns = waited_now(team->is_crowded);
-    uint64_t waited_ns =
-        seat->has_waited ? eki_ns_since(before, seat->waited_ns) : 0;
-    seat->switches = switches;
+    seat->is_told = waited_now(&seat->waited_ns);
     seat->has_waited = true;
+    if (!before.has_waited || seat->is_told != before.is_told)
+        return 0;
+    if (!seat->is_told && (!team->is_crowded || seat->sleeps != before.sleeps))
+        return 0;
+    uint64_t waited_ns = eki_ns_since(before.waited_ns, seat->waited_ns);
     team->setup.engine->workers[here]->counts.starved_ns += waited_ns;
     return waited_ns;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Durations of tasks that had no core for a while, as the system says.
- * Here this program is the system: it tells how long a thread was
+ * Durations of tasks that had no core for a while, as the system says, or does
+ * not say.  Here this program is the system: it tells how long a thread was
  * ready, so that nothing depends on what else runs.
  */
 #define _GNU_SOURCE
@@ -9,11 +9,13 @@
 
 #include <dlfcn.h>
 #include <evenkeel_data.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 /* One thread asks. */
+static bool tells;
 static uint64_t ready_ns;
 static long switches;
 
@@ -26,7 +28,7 @@ INSTEAD FILE *fopen(const char *name, const char *mode)
     static char text[64];
     if (strstr(name, "schedstat")) {
         snprintf(text, sizeof text, "1 %llu 1\n", (unsigned long long)ready_ns);
-        return fmemopen(text, strlen(text), "r");
+        return tells ? fmemopen(text, strlen(text), "r") : NULL;
     }
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "fopen64");
@@ -97,6 +99,7 @@ static void a_task_that_waited_for_data_is_held_up(void)
     ek_collection *tasks;
     ek_function home, away;
     double away_s = 0;
+    tells = true;
     options.steal = EK_STEAL_NONE;
     JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
     ek_register(tasks, "home", nap, &long_us, &home);
@@ -120,9 +123,47 @@ static void a_task_that_waited_for_data_is_held_up(void)
     ek_destroy(&tasks);
 }
 
+/* A thread without processor time may sleep. */
+static void sleep_is_no_waiting_where_nobody_tells(void)
+{
+    static int task_us = TASK_US;
+    enum {
+        TASKS = 4
+    };
+    ek_collection *tasks;
+    ek_function function;
+    double sum_s = 0;
+    tells = false;
+    JOB_STATUS(ek_create(MPI_COMM_WORLD, NULL, &tasks), EK_OK);
+    ek_register(tasks, "nap", nap, &task_us, &function);
+    for (int i = 0; i < TASKS; i++)
+        ek_add_task(tasks, function, NULL, 0, NULL);
+    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    ek_visit_tasks(tasks, add_duration, &sum_s);
+    MPI_Allreduce(MPI_IN_PLACE, &sum_s, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum_s > 0.9e-6 * TASK_US * TASKS * job_size);
+    ek_destroy(&tasks);
+}
+
+/* Bound to one CPU of two ranks that share it. */
+static void share_a_cpu(void)
+{
+    cpu_set_t all, one;
+    int first = 0;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    while (first < CPU_SETSIZE - 1 && !CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 int main(int argc, char **argv)
 {
+    share_a_cpu();
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     JOB_RUN(a_task_that_waited_for_data_is_held_up);
+    JOB_RUN(sleep_is_no_waiting_where_nobody_tells);
     return job_result();
 }
