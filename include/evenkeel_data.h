@@ -12,9 +12,10 @@
  *
  * A task that fails, skips (ek_skip()), is discarded or is cancelled returns
  * nothing: its home has the data as it was.  So does a home that has no memory
- * for a result: ek_process() returns EK_ERR_NOMEM and names the task.  Each
- * task is asked for at most once in an iteration, so an input is never packed
- * after its task has run.
+ * for a result: ek_process() returns EK_ERR_NOMEM and names the task, or, with
+ * on_failure=continue, counts it among the failed.  Each task is asked for at
+ * most once in an iteration, so an input is never packed after its task has
+ * run.
  *
  * Callbacks of a rank run one at a time, beside running tasks: those at home
  * touch data of their own task alone, which nobody else touches in that

@@ -143,6 +143,7 @@ static void add_data(ek_collection *tasks, struct eki_report_input *input)
         return;
     struct eki_data_counts counts = eki_data_counts_of(tasks->engine);
     input->travelled = counts.travelled;
+    input->data_lost = counts.lost;
     input->data_in_bytes = counts.bytes_in;
     input->data_out_bytes = counts.bytes_out;
     input->data_held_bytes = counts.bytes_most;

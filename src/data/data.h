@@ -83,6 +83,7 @@ struct eki_data_counts {
     int64_t travelled; /* tasks that ran here, away from home, or followed */
     int64_t bytes_in, bytes_out; /* their inputs and results */
     int64_t bytes_most;          /* held at a time */
+    int64_t lost;                /* results for which homes had no memory */
 };
 
 /* Tasks of ENGINE may have data from its next phase on; once, and the same on

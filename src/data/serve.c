@@ -284,13 +284,17 @@ static enum eki_taken take_give(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-/* The home has no memory for a long result: it has the data as it was.  Who
- * tells of the error adds " on rank R", which is this one. */
+/* The home has no memory for a long result: it has the data as it was, and
+ * the task has failed.  Who tells of the error adds " on rank R", which is this
+ * one. */
 static void lose(struct eki_data *data, const struct eki_data_op *op)
 {
     struct eki_engine *engine = data->protocol.engine;
     const struct eki_slot *slot = op->slot;
     char text[sizeof((struct eki_error *)0)->text];
+    data->counts.lost++;
+    if (engine->on_failure == EK_ON_FAILURE_CONTINUE)
+        return;
     snprintf(text, sizeof text,
              "rank %d has no memory for the result of task %" PRIu64
              " (home worker %d) of '%s', which ran",

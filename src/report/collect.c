@@ -230,6 +230,7 @@ static void sum_here(const struct eki_engine *engine,
     sums->server_cores = input->has_server_core;
     sums->failed_across = engine->across.failed;
     sums->messages = engine->across.messages;
+    sums->failed = input->data_lost;
     sums->travelled = input->travelled;
     sums->data_in_bytes = input->data_in_bytes;
     sums->data_out_bytes = input->data_out_bytes;

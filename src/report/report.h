@@ -156,6 +156,7 @@ struct eki_report_input {
     /* Of data that travels: tasks that ran away from it, their inputs and
      * results, the most that was held, and what callbacks took. */
     int64_t travelled, data_in_bytes, data_out_bytes, data_held_bytes;
+    int64_t data_lost; /* results: their tasks have failed */
     double data_callback_s;
 };
 

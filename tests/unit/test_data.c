@@ -534,13 +534,14 @@ static void home_without_memory_says_so(void)
 }
 
 /* A home without memory for a long result says so, and keeps what it has. */
-static void result_without_memory_is_told(void)
+static void lose_result(ek_on_failure on_failure)
 {
     static struct pair pair;
     pair_open(&pair, BYTES_MOST, 0);
     seed_away(&pair, 1);
     pair_enter(&pair, EKI_PHASE_PROCESS);
     struct lone *home = &pair.lones[0], *away = &pair.lones[1];
+    away->engine->on_failure = on_failure;
     CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
     run(&pair, away, eki_worker_take(lone_worker(away)));
     pair.is_stuck[0] = true;
@@ -555,13 +556,26 @@ static void result_without_memory_is_told(void)
     eki_memory_fail(0);
     eki_buffer_give(eki_data_of(home->engine), taken);
     struct eki_error error = pair_end(&pair);
-    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
-    CHECK_HAS_TEXT(error.text, "rank 0 has no memory for the result of task 0");
+    CHECK_EQ_INT(eki_data_counts_of(away->engine).lost, 1);
+    if (on_failure == EK_ON_FAILURE_CONTINUE) {
+        CHECK_EQ_INT(error.status, EK_OK);
+        CHECK(!eki_is_stopped(away->engine));
+    } else {
+        CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+        CHECK_HAS_TEXT(error.text,
+                       "rank 0 has no memory for the result of task 0");
+    }
     CHECK_EQ_INT(pair.ran[0], 1);
     CHECK_EQ_INT(pair.unpacked[0] + pair.value[0], 0);
     CHECK(eki_data_check(home->engine) == NULL);
     CHECK(eki_data_check(away->engine) == NULL);
     pair_close(&pair);
+}
+
+static void result_without_memory_is_told(void)
+{
+    lose_result(EK_ON_FAILURE_STOP);
+    lose_result(EK_ON_FAILURE_CONTINUE);
 }
 
 static bool has_no_spare(struct eki_fabric *fabric)
