@@ -216,7 +216,7 @@ ek_status eki_team_start_watchdog(struct eki_team *team)
 {
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
-    if (team->setup.watchdog_ns == 0 || team->has_server || !team->any_polls ||
+    if (team->setup.watchdog_ns == 0 || !team->any_polls ||
         !team->setup.engine->fabric)
         return EK_OK;
     if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)

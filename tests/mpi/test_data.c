@@ -403,21 +403,49 @@ static int await_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* The worker of rank 0 is in a task that ends when an input has left. */
+/* The worker of rank 0 has a task that ends when an input has left. */
+static ek_collection *make_beside(ek_options *options, ek_function *await)
+{
+    ek_function function;
+    ek_hint hint = EK_HINT_INIT;
+    options->ignore_environment = true;
+    options->workers = 1;
+    hint.pinned = true;
+    ek_collection *tasks = boxes_collection(options, 1, &function);
+    *await = job_register(tasks, "await", await_task, NULL);
+    if (job_rank == 0)
+        CHECK_EQ_INT(ek_add_task(tasks, *await, NULL, 0, &hint), EK_OK);
+    return tasks;
+}
+
 static void answer_beside(const char *option, const char *value)
 {
     ek_options options = options_of("none", "return");
-    ek_function function;
-    ek_hint hint = EK_HINT_INIT;
-    options.ignore_environment = true;
-    options.workers = 1;
-    hint.pinned = true;
+    ek_function await;
     CHECK_EQ_INT(ek_options_set(&options, option, value), EK_OK);
-    ek_collection *tasks = boxes_collection(&options, 1, &function);
-    ek_function await = job_register(tasks, "await", await_task, NULL);
-    if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_task(tasks, await, NULL, 0, &hint), EK_OK);
+    ek_collection *tasks = make_beside(&options, &await);
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
+/* A pull loop has no thread for a server, but the watchdog's. */
+static void answer_beside_fetched(void)
+{
+    ek_options options = options_of("none", "return");
+    ek_function await;
+    ek_task task = {0};
+    options.progress = EK_PROGRESS_SERVER;
+    options.watchdog_us = 500;
+    ek_collection *tasks = make_beside(&options, &await);
+    JOB_STATUS(ek_begin(tasks), EK_OK);
+    while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
+        if (task.function == await)
+            await_task(task.worker, NULL, 0, NULL);
+        else
+            box_run(task.worker, box_number(task.payload));
+    }
+    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -429,8 +457,10 @@ static void inputs_leave_beside_a_long_task(void)
     if (job_size == 1)
         return;
     answer_beside("progress", "server");
-    if (level >= MPI_THREAD_SERIALIZED)
-        answer_beside("watchdog_us", "500");
+    if (level < MPI_THREAD_SERIALIZED)
+        return;
+    answer_beside("watchdog_us", "500");
+    answer_beside_fetched();
 }
 
 int main(int argc, char **argv)
