@@ -1008,7 +1008,8 @@ EK_API void ek_discard(ek_worker *worker);
  * This task failed.
  *
  * @param[in] code     Any number but 0, for the message.
- * @param[in] message  Copied, at most 159 characters; NULL: none.
+ * @param[in] message  Copied, at most 159 characters, of one line (what ends or
+ *                     controls it becomes a blank); NULL: none.
  */
 EK_API void ek_fail(ek_worker *worker, int code, const char *message);
 

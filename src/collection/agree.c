@@ -217,20 +217,32 @@ static ek_status explain_mismatch(ek_collection *tasks)
     return eki_fabric_mpi_agree(fabric, status);
 }
 
+/* What a task says of its failure is part of one line. */
+static void keep_to_line(char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = ' ';
+    }
+}
+
 static ek_status task_error(const ek_collection *tasks,
                             const struct eki_error *error)
 {
+    char text[sizeof error->text];
     const struct eki_engine *engine = tasks->engine;
     const char *name =
         error->function >= 0 && error->function < engine->function_count
             ? engine->functions[error->function].name
             : "?";
+    memcpy(text, error->text, sizeof text);
+    keep_to_line(text);
     return eki_error(EK_ERR_TASK,
                      "task %llu (home worker %d) of function '%s' failed on "
                      "worker %d with code %d%s%s",
                      (unsigned long long)(error->id & (EKI_NUMBERS - 1)),
                      eki_id_home(error->id), name, error->worker, error->code,
-                     error->text[0] ? ": " : "", error->text);
+                     text[0] ? ": " : "", text);
 }
 
 void eki_collection_excuse(ek_collection *tasks, struct eki_error *error)

@@ -101,8 +101,8 @@ ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
     return EK_OK;
 }
 
-/* Larger words are pointers, or doubles. */
-#define NUMBER_MOST (INT64_C(1) << 40)
+/* Larger words are pointers, doubles, or two numbers. */
+#define NUMBER_MOST INT32_MAX
 
 /* A loop that skips to the number that comes next, as those over nxtval() do,
  * never meets a smaller one. */

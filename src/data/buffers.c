@@ -71,6 +71,17 @@ static void free_list(struct eki_buffer *buffer)
     }
 }
 
+/* Where memory has run out all that is free goes back; false: nothing was. */
+EKI_COLD static bool free_others(struct eki_data *data)
+{
+    size_t more_than_all = 2 * (size_t)eki_data_budget(data);
+    eki_lock(&data->buffers.lock);
+    struct eki_buffer *free = pop_surplus(data, more_than_all);
+    eki_unlock(&data->buffers.lock);
+    free_list(free);
+    return free != NULL;
+}
+
 unsigned char *eki_buffer_take(struct eki_data *data, size_t bytes)
 {
     struct eki_buffers *buffers = &data->buffers;
@@ -88,6 +99,8 @@ unsigned char *eki_buffer_take(struct eki_data *data, size_t bytes)
     if (buffer)
         return (unsigned char *)buffer + EKI_LINE;
     buffer = eki_alloc_untouched(EKI_LINE + room);
+    if (!buffer && free_others(data))
+        buffer = eki_alloc_untouched(EKI_LINE + room);
     if (!buffer) {
         eki_lock(&buffers->lock);
         buffers->bytes -= (int64_t)room;

@@ -153,7 +153,7 @@ void eki_guests_serve(struct eki_data *data, int *left)
             if (make_room(data, &data->asks, guest,
                           (int64_t)data->ops[slot->function].bytes_max))
                 pack(data, guest);
-            else if (data->asks.bytes > 0)
+            else if (data->asks.bytes + data->results.bytes > 0)
                 return;
             else
                 give_up(guest);

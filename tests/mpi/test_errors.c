@@ -188,6 +188,24 @@ static void ranks_stay_in_step(void)
     differing_restores_leave_ranks_in_step(true);
 }
 
+static int fail_in_lines(ek_worker *worker, const void *payload, size_t bytes,
+                         void *context)
+{
+    (void)payload, (void)bytes, (void)context;
+    ek_fail(worker, 3, "first\nsecond\x1b[31m");
+    return 0;
+}
+
+static void words_of_a_failure_stay_on_one_line(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(fail_in_lines, &function);
+    add_tasks(tasks, function, 1);
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
+    CHECK_HAS_TEXT(ek_error_message(), "first second [31m");
+    ek_destroy(&tasks);
+}
+
 static ek_worker *_Atomic kept;
 
 static int keep_worker(ek_worker *worker, const void *payload, size_t bytes,
@@ -294,6 +312,7 @@ int main(int argc, char **argv)
     JOB_RUN(shared_failures_are_said_once);
     JOB_RUN(a_sink_may_be_deaf);
     JOB_RUN(ranks_stay_in_step);
+    JOB_RUN(words_of_a_failure_stay_on_one_line);
     JOB_RUN(kept_workers_are_refused);
     JOB_RUN(threads_that_share_a_worker_are_found);
     JOB_RUN(pointers_in_payloads_are_found);

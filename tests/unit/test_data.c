@@ -578,6 +578,23 @@ static void result_without_memory_is_told(void)
     lose_result(EK_ON_FAILURE_CONTINUE);
 }
 
+/* Where memory has run out a free buffer of another size makes room. */
+static void free_buffers_go_back_where_memory_is_out(void)
+{
+    static struct pair pair;
+    pair_open(&pair, BYTES_MOST, 0);
+    struct eki_data *data = eki_data_of(pair.lones[0].engine);
+    eki_buffer_give(data, eki_buffer_take(data, 100));
+    eki_memory_fail(1);
+    unsigned char *buffer = eki_buffer_take(data, BYTES_MOST);
+    CHECK(buffer != NULL);
+    eki_memory_fail(1);
+    CHECK(eki_buffer_take(data, 100) == NULL);
+    eki_memory_fail(0);
+    eki_buffer_give(data, buffer);
+    pair_close(&pair);
+}
+
 static bool has_no_spare(struct eki_fabric *fabric)
 {
     (void)fabric;
@@ -843,6 +860,7 @@ int main(void)
     RUN(data_follows_and_returns);
     RUN(home_without_memory_says_so);
     RUN(result_without_memory_is_told);
+    RUN(free_buffers_go_back_where_memory_is_out);
     RUN(follower_without_memory_ends);
     RUN(follower_that_is_not_packed_stays);
     RUN(follower_goes_back_to_the_id);

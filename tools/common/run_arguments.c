@@ -71,15 +71,15 @@ static bool check_schedule(const char *option, const char *argument,
 }
 
 /* Modes stand between commas, so an entry of a schedule that stands there is a
- * mode of its own: of some iterations it says nothing. */
-static bool check_whole(const char *option, const char *text,
+ * mode of its own: of some iterations from FIRST on it says nothing. */
+static bool check_whole(const char *option, int first, const char *text,
                         struct message *message)
 {
     struct eki_schedule schedule;
     bool is_good =
         schedule_read(option, "--modes", text, &schedule, message) &&
         (schedule.count == 0 ||
-         (eki_schedule_at(&schedule, 0, -1) >= 0 &&
+         (eki_schedule_at(&schedule, first, -1) >= 0 &&
           eki_schedule_at(&schedule, INT64_MAX, -1) >= 0) ||
          message_set(message,
                      "--modes has '%s', which is a mode of some iterations "
@@ -92,13 +92,13 @@ static bool check_whole(const char *option, const char *text,
 
 static bool check_mode(const struct mode *mode, struct message *message)
 {
-    if (!check_whole("restore", mode->restore, message))
+    if (!check_whole("restore", 1, mode->restore, message))
         return !is_schedule(mode->restore) &&
                message_set(message,
                            "--modes has '%s'; allowed: %s, or RESTORE or "
                            "RESTORE+STEAL, where RESTORE is one of %s",
                            mode->name, mode_names(), restore_words());
-    if (!check_whole("steal", mode->steal, message))
+    if (!check_whole("steal", 0, mode->steal, message))
         return !is_schedule(mode->steal) &&
                message_set(message,
                            "--modes has '%s'; allowed behind the +: %s",
