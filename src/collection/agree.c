@@ -245,9 +245,9 @@ static ek_status task_error(const ek_collection *tasks,
                      text[0] ? ": " : "", text);
 }
 
-void eki_collection_excuse(ek_collection *tasks, struct eki_error *error)
+void eki_collection_excuse(const ek_collection *tasks, struct eki_error *error)
 {
-    int64_t sums[2] = {0, eki_engine_was_asked(tasks->engine)};
+    int64_t sums[2] = {0, eki_engine_has_called_stop(tasks->engine)};
     if (!eki_error_is_abandoned(error))
         return;
     for (int here = 0; here < tasks->topology->workers_here; here++)
@@ -257,21 +257,12 @@ void eki_collection_excuse(ek_collection *tasks, struct eki_error *error)
         snprintf(error->text, sizeof error->text, "%s", ek_error_message());
     } else if (sums[0] == 0 || sums[1] > 0) {
         error->status = EK_OK;
+    } else {
+        eki_append(error->text, sizeof error->text,
+                   " on rank %d before the end: %lld tasks were cancelled",
+                   eki_topology_rank(tasks->topology, error->worker),
+                   (long long)sums[0]);
     }
-    error->id = (uint64_t)sums[0];
-}
-
-/* A worker of the pull loop stopped fetching. */
-static ek_status abandoned_error(const ek_collection *tasks,
-                                 const struct eki_error *error)
-{
-    return eki_error(EK_ERR_TASK,
-                     "%s on rank %d before the end: %lld tasks were cancelled; "
-                     "fetch until there is no task, or call ek_stop to end "
-                     "early",
-                     error->text,
-                     eki_topology_rank(tasks->topology, error->worker),
-                     (long long)error->id);
 }
 
 /* What all ranks know is said by the one that it comes from, before another
@@ -300,7 +291,10 @@ ek_status eki_collection_error(ek_collection *tasks,
         return EK_OK;
     case EK_ERR_TASK:
         if (eki_error_is_abandoned(error))
-            status = abandoned_error(tasks, error);
+            status = eki_error(EK_ERR_TASK,
+                               "%s; fetch until there is no task, or call "
+                               "ek_stop to end early",
+                               text);
         else if (error->function >= 0)
             status = task_error(tasks, error);
         else

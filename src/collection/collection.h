@@ -153,9 +153,10 @@ void eki_collection_note(ek_collection *tasks, enum eki_call call,
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);
 /* That a rank stopped fetching is no error where nothing was left to cancel, or
- * a task has called ek_stop(), of which the rank may not have heard; collective
- * where it is the error of the phase. */
-void eki_collection_excuse(ek_collection *tasks, struct eki_error *error);
+ * a task has called ek_stop(), of which the rank may not have heard; otherwise
+ * the error's text tells how many tasks were cancelled.  Collective where this
+ * is the error of the phase; else it does nothing. */
+void eki_collection_excuse(const ek_collection *tasks, struct eki_error *error);
 /* Turn the error of a phase into status and message; collective. */
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error);

@@ -101,8 +101,8 @@ static bool first_pass(struct ek_worker *worker)
     }
     if (eki_signature_of(engine, words) != engine->signature)
         eki_set_mismatch(engine);
-    /* `executed` before `idle`: who has run a task since it was idle is seen
-     * not to be so any more. */
+    /* `executed` before `idle`: whoever counts a task that a worker has run
+     * since it was idle sees that it is idle no more. */
     count_first(worker, words);
     if (!eki_is_idle(words, engine->phase)) {
         restart_check(worker);

@@ -138,11 +138,11 @@ struct eki_engine {
                             long at most */
 
     /* Written by any thread of the rank, rarely. */
-    _Atomic uint64_t asked; /* the last phase that ek_stop() has ended here */
-    _Atomic bool messages;  /* the server must be stepped in this phase */
-    _Atomic int absent;     /* workers without a thread */
-    _Atomic int broken;     /* ek_status: no message moves any more */
-    _Atomic int holds;      /* protocols for which workers begin nothing */
+    _Atomic uint64_t stop_called; /* the last phase in which a task did */
+    _Atomic bool messages;        /* the server must be stepped in this phase */
+    _Atomic int absent;           /* workers without a thread */
+    _Atomic int broken;           /* ek_status: no message moves any more */
+    _Atomic int holds; /* protocols for which workers begin nothing */
 
     /* Written by the server, and by the thread that enters; what is kept in the
      * line also by servers of other engines. */
@@ -203,7 +203,7 @@ void eki_engine_stop(struct eki_engine *engine);
 /* Whether this rank has heard that none should. */
 bool eki_engine_is_stopped(const struct eki_engine *engine);
 /* Whether a task of this rank has called ek_stop() in this phase. */
-bool eki_engine_was_asked(const struct eki_engine *engine);
+bool eki_engine_has_called_stop(const struct eki_engine *engine);
 /* Likewise, because worker HERE (-1: no worker of this rank) will fetch no
  * more; all ranks hear of it. */
 void eki_engine_abandon(struct eki_engine *engine, int here);

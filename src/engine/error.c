@@ -144,15 +144,17 @@ void eki_engine_refuse(struct eki_engine *engine, const char *format, ...)
 
 void eki_engine_stop(struct eki_engine *engine)
 {
-    /* relaxed: read when the threads of the phase have ended. */
-    atomic_store_explicit(&engine->asked, engine->phase, memory_order_relaxed);
+    /* relaxed: eki_engine_has_called_stop() reads it when the threads of the
+     * phase have ended. */
+    atomic_store_explicit(&engine->stop_called, engine->phase,
+                          memory_order_relaxed);
     eki_set_stop(engine);
 }
 
-bool eki_engine_was_asked(const struct eki_engine *engine)
+bool eki_engine_has_called_stop(const struct eki_engine *engine)
 {
     /* relaxed: see eki_engine_stop(). */
-    return atomic_load_explicit(&engine->asked, memory_order_relaxed) ==
+    return atomic_load_explicit(&engine->stop_called, memory_order_relaxed) ==
            engine->phase;
 }
 

@@ -21,8 +21,7 @@ struct eki_error {
     int32_t worker;
     int32_t code;
     int32_t function;
-    uint64_t id; /* of the task; how many are cancelled, where a rank stopped
-                    fetching */
+    uint64_t id; /* of the task */
     char text[160];
 };
 
