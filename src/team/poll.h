@@ -20,14 +20,14 @@ struct eki_seat {
     ek_function last_function;
     uint64_t last_phase;
     struct eki_waiter waiter;
-    /* Of its thread, kept from phase to phase: processor time on arriving, how
-     * long it had waited for cores when that was last read, whether the system
-     * had told that, how often it had left its core by then, and how often it
-     * had done so to sleep. */
-    uint64_t cpu_ns, waited_ns;
-    bool is_told;
-    long switches, sleeps;
-    bool has_waited;    /* all these are of this thread */
+    /* Of its thread, kept from phase to phase. */
+    uint64_t cpu_ns; /* processor time on arriving */
+    /* ... what eki_team_waited() has read last: */
+    bool has_waited;    /* it has, of this thread */
+    bool is_told;       /* by the system: how long the thread had waited ... */
+    uint64_t waited_ns; /* ... for cores; else how long it had not run */
+    long switches;      /* how often it had left its core, */
+    long sleeps;        /* ... and of these times to sleep */
     uint64_t looked_ns; /* clock when they were read; 0: not in this phase */
 };
 
@@ -99,7 +99,9 @@ static inline void eki_team_begin_run(struct eki_team *team, int here)
     seat->looked_ns = batch->stamp = eki_clock_ns();
 }
 
-/* Of WAITED_NS since the last reading: what was surely since the stamp. */
+/* How long what runs was surely held up, of WAITED_NS since the last reading:
+ * for all of it where that was just before the stamp, else for what exceeds the
+ * time between the two. */
 static inline uint64_t eki_team_held(const struct eki_seat *seat,
                                      const struct eki_batch *batch,
                                      uint64_t waited_ns)

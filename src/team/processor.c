@@ -75,8 +75,11 @@ void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns)
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
     struct eki_seat *seat = &team->seats[here];
     if (ns < EKI_HELD_LEAST_NS) {
+        /* So short a time is worth no reading: the last one stays as old, seen
+         * from the stamp. */
         seat->looked_ns += ns;
     } else {
+        /* Of what the thread has waited, NS may have been in that time. */
         uint64_t waited_ns = eki_ns_since(ns, eki_team_waited(team, here));
         batch->held_ns += eki_team_held(seat, batch, waited_ns);
         seat->looked_ns = batch->stamp + ns;

@@ -146,8 +146,8 @@ void eki_team_poll(struct eki_team *team, struct ek_worker *worker);
  * server, or wait a little. */
 void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter);
-/* The last NS of worker HERE, in a task, are no time of it: neither is what it
- * waited for a core in them. */
+/* What the thread of worker HERE did in the last NS is no part of its task's
+ * time; that it had no core meanwhile has not held the task up. */
 void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns);
 
 /* Call WORK for each worker of the rank, in parallel if it is worth it. */
