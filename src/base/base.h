@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * base: statuses and their messages, the message sink, memory, files, the
- * clock, random numbers, and the option table.
+ * clock, a lock, random numbers, and the option table.
  *
  * Mutable state of the process: the thread-local error message, the sink and
  * its level, the calibration of the clock, the mark that unknown variables have
@@ -148,7 +148,8 @@ void eki_memory_fail(int64_t n);
  * Open an empty file for writing, which nobody else may open before it is
  * closed.  An old one, unless it is empty, is renamed to NAME.1, of which there
  * is one.  EK_ERR_FILE: it cannot be opened; an old one is there, or has been
- * renamed.
+ * renamed.  Waits for others that are opening files of the same folder, for a
+ * second at most.
  */
 ek_status eki_file_create(const char *name, FILE **file);
 /* Likewise, but whoever opens it so meanwhile appends to it, too; IS_NEW: there

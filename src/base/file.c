@@ -139,7 +139,8 @@ static int look_into(const char *name, bool is_shared, struct opened *opened)
     bool is_empty = status.st_size == 0;
     opened->is_new = is_empty && (is_alone || !is_shared);
     opened->is_old = !is_empty && (is_alone || !is_shared);
-    /* Where a file system refuses, others are kept out. */
+    /* A file system that refuses leaves the lock as it is: others are kept out.
+     */
     if (is_alone && is_shared && flock(descriptor, LOCK_SH | LOCK_NB) != 0 &&
         errno == EWOULDBLOCK)
         return EWOULDBLOCK;
@@ -211,8 +212,10 @@ static ek_status open_empty(const char *name, bool is_shared, FILE **file,
 }
 
 /* Jobs that begin together open a file one after the other, so that each finds
- * what the one before has made: a lock of its folder, where there is one and
- * the file system knows such locks, but after a second without.  -1: none. */
+ * what the one before has made: a lock of the file's folder is their turn.  A
+ * job goes on without where the file system knows no such locks, or after a
+ * second.  The folder, to be closed when the turn is over; -1: it cannot be
+ * opened. */
 static int take_turn(const char *name)
 {
     enum {

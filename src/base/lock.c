@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lock of base.h, alone: a model checker includes it. */
+/* The lock of base.h, in a file of its own, which models include. */
 #include "base/base.h"
 
 void eki_lock(_Atomic int *word)

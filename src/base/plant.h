@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Planted bugs: mistakes that protocols of this library are known to invite,
- * for a test to see that schedule checking finds them.
+ * for tests to see that what looks for them finds them: schedule checking
+ * (tests/sim), and programs drawn from seeds (tests/stress/mix.c).
  *
  * EKI_PLANTED(NAME) is 0 in the library.  In a library of the tests, built with
  * EKI_PLANT, one at a time can be made.

@@ -39,8 +39,7 @@ static void finish_block(struct ek_worker *worker, int from,
                      eki_deque_of(worker->engine, from), block);
 }
 
-/* Planted: the first task of a block stands in the place of its last one, too.
- */
+/* Planted: the first task of a block takes the place of its last one, too. */
 static void mistake_last(struct eki_local *local, size_t bytes)
 {
     struct eki_slot *last =
