@@ -415,8 +415,8 @@ EK_API void ek_destroy(ek_collection **tasks);
  * @param[in]  context   Passed to @p fn on this rank; borrowed.
  * @param[out] function  What ek_add_task() takes.
  *
- * @retval EK_ERR_ARG    No such name, a second function of that name, or too
- *                       many functions (at most 65,535).
+ * @retval EK_ERR_ARG    @p name is missing, not allowed, or that of another
+ *                       function; or too many functions (at most 65,535).
  * @retval EK_ERR_STATE  An iteration is open.
  *
  * Call:    Local.
@@ -932,8 +932,9 @@ EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
  *          take a worker; options.check finds others.
  * Cost:    About 7 ns with the run of the task, and one slot; now and then it
  *          shows tasks to thieves.  evenkeel_inline.h makes it shorter.
- *          A worker has 2^38 numbers for tasks of an iteration: whoever does
- *          nothing but spawn has used them after half an hour, and ids repeat.
+ *          A worker has 2^38 numbers for what it spawns in an iteration: one
+ *          that does nothing else has used them after half an hour, and then
+ *          ids repeat.
  */
 EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
                           const void *payload, size_t bytes, int flags);

@@ -11,11 +11,11 @@
  * result is unpacked.
  *
  * A task that fails, skips (ek_skip()), is discarded or is cancelled returns
- * nothing: its home has the data as it was.  So does a home that has no memory
- * for a result: ek_process() returns EK_ERR_NOMEM and names the task, or, with
- * on_failure=continue, counts it among the failed.  Each task is asked for at
- * most once in an iteration, so an input is never packed after its task has
- * run.
+ * nothing: its home has the data as it was.  A home that has no memory for a
+ * result has it as it was, too, and the task, though it has run, has failed:
+ * ek_process() returns EK_ERR_NOMEM and names it, or, with on_failure=continue,
+ * counts it among the failed.  Each task is asked for at most once in an
+ * iteration, so an input is never packed after its task has run.
  *
  * Callbacks of a rank run one at a time, beside running tasks: those at home
  * touch data of their own task alone, which nobody else touches in that
@@ -130,9 +130,10 @@ EK_API ek_status ek_set_data(ek_collection *tasks, ek_function function,
 EK_API void *ek_task_data(const ek_worker *worker);
 
 /**
- * Bytes of the input of the task that runs, as pack_input returned them.
+ * Bytes of the input of the task that runs, where its data has travelled.
  *
- * @return 0 where ek_task_data() returns NULL.
+ * @return What pack_input returned at its home, at most bytes_max; 0: there
+ *         were none, or ek_task_data() returns NULL.
  *
  * Call:    As ek_task_data().
  * Threads: The one that runs the task.
