@@ -50,6 +50,9 @@
 
 /* Set this thread's message and return STATUS. */
 ek_status eki_error(ek_status status, const char *format, ...) EKI_PRINTF(2, 3);
+/* Add to the string in TEXT, cutting what does not fit into its BYTES. */
+void eki_append(char *text, size_t bytes, const char *format, ...)
+    EKI_PRINTF(3, 4);
 /* True once for each message: it is to be given to the sink, unless another
  * rank does. */
 bool eki_error_take(void);
@@ -135,9 +138,6 @@ void *eki_array_resize(void *array, size_t bytes, size_t wanted);
 size_t eki_array_cut(void *array, size_t bytes, size_t used);
 void eki_array_free(void *array, size_t bytes);
 char *eki_copy_string(const char *text);
-/* Add to the string in TEXT, cutting what does not fit into its BYTES. */
-void eki_append(char *text, size_t bytes, const char *format, ...)
-    EKI_PRINTF(3, 4);
 /* Tests: let allocation number N from now fail (1: the next); 0: none. */
 void eki_memory_fail(int64_t n);
 
