@@ -15,8 +15,8 @@ struct reading {
     struct eki_record *record;
     int64_t *list; /* [count] numbers of iterations */
     int count;
-    bool is_median;                        /* they become one ... */
-    bool is_usual;                         /* ... because nothing is said */
+    bool is_median;                        /* they become one */
+    bool is_usual;                         /* no --iteration is given */
     struct eki_record_iteration iteration; /* one of them, sorted */
     int64_t loaded;                        /* its number; -1: none */
     struct spawned spawned; /* of the loaded one, if it has families */
@@ -67,11 +67,12 @@ static bool load(struct reading *reading, int64_t k, struct message *message)
             reading->total += iteration->workers[i].nulls;
     }
     spawned_sort_ids(iteration);
+    /* Where tasks spawn others, one that takes no time may have children. */
     if (iteration->family_count == 0) {
         drop_nulls(iteration);
         return true;
     }
-    /* A task that takes no time may have children. */
+    /* No median is made of these: join_all() takes the first iteration. */
     if (reading->is_usual && reading->is_median)
         return true;
     if (reading->count > 1)
@@ -247,8 +248,8 @@ static bool choose(struct reading *reading, struct message *message)
     return true;
 }
 
-/* Tasks of one of the iterations spawn others: where nothing is said the first
- * iteration is read alone. */
+/* Read the first iteration alone, instead of a median: tasks of one of them
+ * spawn others. */
 static bool take_first(struct reading *reading, struct message *message)
 {
     unload(reading);

@@ -70,10 +70,11 @@ static bool check_schedule(const char *option, const char *argument,
     return is_good;
 }
 
-/* Modes stand between commas, so an entry of a schedule that stands there is a
- * mode of its own: of some iterations from FIRST on it says nothing. */
-static bool check_whole(const char *option, int first, const char *text,
-                        struct message *message)
+/* Whether TEXT, which a mode has for OPTION, says a policy for FIRST and
+ * for the last iterations.  Commas part modes: of a schedule that is written
+ * with them each entry comes as a mode of its own. */
+static bool check_policies(const char *option, int first, const char *text,
+                           struct message *message)
 {
     struct eki_schedule schedule;
     bool is_good =
@@ -92,13 +93,13 @@ static bool check_whole(const char *option, int first, const char *text,
 
 static bool check_mode(const struct mode *mode, struct message *message)
 {
-    if (!check_whole("restore", 1, mode->restore, message))
+    if (!check_policies("restore", 1, mode->restore, message))
         return !is_schedule(mode->restore) &&
                message_set(message,
                            "--modes has '%s'; allowed: %s, or RESTORE or "
                            "RESTORE+STEAL, where RESTORE is one of %s",
                            mode->name, mode_names(), restore_words());
-    if (!check_whole("steal", 0, mode->steal, message))
+    if (!check_policies("steal", 0, mode->steal, message))
         return !is_schedule(mode->steal) &&
                message_set(message,
                            "--modes has '%s'; allowed behind the +: %s",

@@ -147,8 +147,8 @@ static int run_sizes(struct sweep *sweep, struct workload *workload,
     return exit_status;
 }
 
-/* The tasks are the same for all sizes.  Files that are written are emptied
- * when the input is good. */
+/* The tasks are the same for all sizes.  Files that are to be written are left
+ * alone until the input has been read, and is good. */
 static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
                      struct message *message)
 {
