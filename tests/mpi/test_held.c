@@ -14,12 +14,12 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-/* One thread asks. */
+/* What the system says, to the one thread of a rank. */
 static bool tells;
 static uint64_t ready_ns;
 static long switches;
 
-/* Instead of the C library's, for the library, too. */
+/* The library, too, calls these functions instead of those of the system. */
 #define INSTEAD __attribute__((visibility("default")))
 
 INSTEAD FILE *fopen(const char *name, const char *mode)
@@ -62,7 +62,7 @@ static int nap(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* All of its time it is ready, and has no core. */
+/* A task that is ready all of its time, and has no core. */
 static int wait_for_core(ek_worker *worker, const void *payload, size_t bytes,
                          void *context)
 {
@@ -74,10 +74,16 @@ static int wait_for_core(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
+struct durations {
+    int64_t tasks;
+    double sum_s;
+};
+
 static bool add_duration(const ek_task_info *task, void *context)
 {
-    double *sum_s = context;
-    *sum_s += task->duration_s;
+    struct durations *all = context;
+    all->tasks++;
+    all->sum_s += task->duration_s;
     return true;
 }
 
@@ -98,7 +104,7 @@ static void a_task_that_waited_for_data_is_held_up(void)
     ek_hint hint = EK_HINT_INIT;
     ek_collection *tasks;
     ek_function home, away;
-    double away_s = 0;
+    struct durations all = {0, 0};
     tells = true;
     options.steal = EK_STEAL_NONE;
     JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
@@ -112,18 +118,20 @@ static void a_task_that_waited_for_data_is_held_up(void)
         ek_add_task(tasks, home, NULL, 0, NULL);
         ek_add_task(tasks, away, NULL, 0, &hint);
     }
-    /* The first brings it there. */
+    /* The first iteration brings the task away from its home. */
     for (int iteration = 0; iteration < 2; iteration++) {
         JOB_STATUS(ek_process(tasks, NULL), EK_OK);
         JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
     }
-    if (job_rank == 1)
-        ek_visit_tasks(tasks, add_duration, &away_s);
-    CHECK(away_s < 0.5e-6 * TASK_US);
+    if (job_rank == 1) {
+        ek_visit_tasks(tasks, add_duration, &all);
+        CHECK_EQ_INT(all.tasks, 1);
+    }
+    CHECK(all.sum_s < 0.5e-6 * TASK_US);
     ek_destroy(&tasks);
 }
 
-/* A thread without processor time may sleep. */
+/* A thread that gets no processor time because it sleeps waits for no core. */
 static void sleep_is_no_waiting_where_nobody_tells(void)
 {
     static int task_us = TASK_US;
@@ -132,20 +140,21 @@ static void sleep_is_no_waiting_where_nobody_tells(void)
     };
     ek_collection *tasks;
     ek_function function;
-    double sum_s = 0;
+    struct durations all = {0, 0};
     tells = false;
     JOB_STATUS(ek_create(MPI_COMM_WORLD, NULL, &tasks), EK_OK);
     ek_register(tasks, "nap", nap, &task_us, &function);
     for (int i = 0; i < TASKS; i++)
         ek_add_task(tasks, function, NULL, 0, NULL);
     JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    ek_visit_tasks(tasks, add_duration, &sum_s);
-    MPI_Allreduce(MPI_IN_PLACE, &sum_s, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    CHECK(sum_s > 0.9e-6 * TASK_US * TASKS * job_size);
+    ek_visit_tasks(tasks, add_duration, &all);
+    MPI_Allreduce(MPI_IN_PLACE, &all.sum_s, 1, MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+    CHECK(all.sum_s > 0.9e-6 * TASK_US * TASKS * job_size);
     ek_destroy(&tasks);
 }
 
-/* Bound to one CPU of two ranks that share it. */
+/* Bind the process to one CPU, the same on all ranks, so that they share it. */
 static void share_a_cpu(void)
 {
     cpu_set_t all, one;
