@@ -161,7 +161,7 @@ static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
                      uint64_t now, int *left)
 {
     struct eki_tiler *tiler = &tiles->tilers[worker->here];
-    /* relaxed: a look, which saves the lock. */
+    /* relaxed: a first look, without the lock; the next one orders. */
     uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_relaxed);
     if (asked == 0)
         return true;

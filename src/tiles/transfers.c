@@ -148,7 +148,8 @@ static void ask(struct ek_worker *worker, struct eki_tiles *tiles,
     op->sent = op->arrived = 0;
     op->pieces = op->answered = op->unasked = 0;
     op->is_cut = false;
-    /* release: pairs with the acquire in find_waiting(), which knows no bit. */
+    /* release: pairs with the acquire in find_waiting(), which does not look at
+     * `asked`. */
     atomic_store_explicit(&op->state, EKI_OP_OPEN, memory_order_release);
     /* release: pairs with the acquire in send_for(): the operation. */
     atomic_fetch_or_explicit(&tiler->asked, 1u << place, memory_order_release);
