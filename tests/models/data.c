@@ -65,7 +65,7 @@ static void *copy_bytes(void *to, const void *from, size_t bytes)
 #define eki_topology_rank(topology, worker) (worker)
 #define eki_local_free_top(local) ((local)->stack_bottom)
 
-/* There is memory; a buffer begins a line behind its head. */
+/* What eki_alloc_untouched() gives: a buffer begins a line behind its head. */
 struct memory {
     _Alignas(EKI_LINE) unsigned char head[EKI_LINE];
     int64_t values[EKI_LINE / sizeof(int64_t)];
@@ -105,7 +105,8 @@ static struct {
 static struct eki_message answer;
 static int runs[TASKS], results[TASKS]; /* of each */
 
-/* That there is one means that there are results. */
+/* The function has results, because it has this callback, which the home, not
+ * this rank, would call. */
 static void unpack_nothing(const ek_data_task *task, const void *buffer,
                            size_t bytes, void *context)
 {
@@ -118,7 +119,7 @@ static int64_t value_of(uint64_t id, int i)
     return 1 + (int64_t)(id % TASKS) * VALUES + i;
 }
 
-/* The same as in all answers. */
+/* Give the server MESSAGE, whose head gets what all answers have. */
 static void take_answer(struct eki_message *message, int kind)
 {
     struct eki_head *head = &message->head;
@@ -231,7 +232,8 @@ static void *work(void *unused)
     return NULL;
 }
 
-/* A result that nobody has is on its way yet, or its task has not run. */
+/* When the server has sent all, the home has the result of each task that has
+ * run: none is under way. */
 static void check(void)
 {
     for (int i = 0; i < SENDS; i++)

@@ -45,8 +45,8 @@ enum {
 /* What the ranks share; of the pages a rank touches the first bytes. */
 static _Atomic uint64_t left[COUNT];
 static _Alignas(EKI_MPI_PAGE) unsigned char memory[COUNT * EKI_MPI_PAGE];
-static _Atomic int came;    /* to agreements */
-static _Atomic int removed; /* the pages were, so often */
+static _Atomic int came;    /* so many ranks to agreements */
+static _Atomic int removed; /* so often the pages were */
 
 #ifdef GENMC
 #define W_OK 2
@@ -90,7 +90,7 @@ static ek_status agree(ek_status status)
     return status;
 }
 
-/* There is room: no rank needs a window more. */
+/* There is room: no rank needs one more window. */
 static ek_status agree_most(ek_status status, const uint64_t *most)
 {
     assert(*most == 0);
@@ -164,7 +164,7 @@ static void prepare_rank(struct rank *rank, int number)
     assert(is_taken);
 }
 
-/* relaxed, all: nobody else is about. */
+/* relaxed, all: there is no other thread yet. */
 static void prepare(void)
 {
     atomic_store_explicit(&left[0], 0, memory_order_relaxed);

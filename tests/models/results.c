@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * results: of two ranks of a lone node the first was idle, runs one more task,
- * and its result is under way: end_search() and eki_worker_wait() against
- * is_finished() of the second.
+ * results: two ranks of a lone node, of which the first was idle and runs one
+ * more task, whose result is under way: end_search() and eki_worker_wait() of
+ * the first against is_finished() of the second.
  *
  * Checked: the second does not take the phase for over, because the first says
  * no more that it is idle.
@@ -42,7 +42,7 @@ static void *look_for_end(void *unused)
     return NULL;
 }
 
-/* The seed of the second is in the hands of the first, which was idle. */
+/* The second has counted a seed, which the first has got while it was idle. */
 static void prepare(void)
 {
     struct eki_local *local = &world_workers[1].local;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * served: a worker of rank 0 and the server of that rank, which has one buffer
- * for messages to rank 1, on another node, whose answers the program gives
- * itself: for programs of what a running task wants of other ranks.
+ * served: for programs of what a running task wants of other ranks: a worker of
+ * rank 0, and the server of that rank, which has one buffer for messages to
+ * rank 1, on another node.  The program gives the answers of rank 1 itself.
  *
  * The program sets served_buffer, and the sizes; behind this header it includes
  * what it checks, with a memcpy() of its own for a checker, which sees neither
@@ -80,8 +80,8 @@ static struct eki_engine served_engine = {.topology = &served_topology,
                                           .node = &served_node,
                                           .workers = served_workers};
 
-/* WORK: the worker's thread, SERVE: the server's; CHECK: when both have ended.
- */
+/* Call PREPARE, then WORK and SERVE in the threads of the worker and the
+ * server, then CHECK. */
 static int served_run(void (*prepare)(void), void *(*work)(void *),
                       void *(*serve)(void *), void (*check)(void))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi: what the engine's headers, and fabric/piece.c, name of it, for a model
- * checker; nobody calls it. */
+/* mpi: what the engine's headers and fabric/piece.c name of MPI, for a model
+ * checker; no program calls it. */
 #ifndef MPI_H
 #define MPI_H
 
