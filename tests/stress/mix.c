@@ -9,8 +9,9 @@
  * alone by default.  With `stops` ranks are stopped now and then, as by
  * somebody else on their core.  A seed with the same ranks, workers and level
  * is the same program; who runs which task is another matter.  A seed that
- * lasts longer than MIX_LIMIT seconds (150) ends the job.  Some write records
- * into the folder MIX_RECORDS; where it is not set, none does.
+ * lasts longer than MIX_LIMIT seconds (150) ends the job.  Some seeds write
+ * records into the folder MIX_RECORDS; where that is not set, none does.
+ * mix-planted has the bug that MIX_PLANT names (base/plant.h).
  */
 #include "boxes.h"
 #include "mix_throw.h"
@@ -115,6 +116,7 @@ static const struct choice once[] = {
     {"watchdog_us", {"0", "0", "0", "100"}},
     {"check", {"0", "1"}},
 };
+/* Rows of what is drawn often. */
 enum {
     ON_FAILURE = 2,
     RESTORE,
@@ -213,7 +215,7 @@ static void work(ek_worker *worker, uint64_t chance)
         use_tiles(worker, mix(chance));
 }
 
-/* By one of four ways: calls and what is inline, with a copy and in place. */
+/* Spawn in WAY 0 ... 3: by a call or inline, with a copy or in place. */
 static void spawn_piece(ek_worker *worker, const struct piece *piece, int way)
 {
     _Alignas(8) unsigned char payload[LARGEST_PAYLOAD];
@@ -277,7 +279,7 @@ static void spawn(ek_worker *worker, const struct piece *parent,
         spawn_box(worker);
 }
 
-/* A task ends; the collection has held it. */
+/* A task ends so; IS_HELD: the collection has held it. */
 static void note_end(ek_worker *worker, uint64_t key, bool is_held,
                      enum box_mode end)
 {
@@ -290,8 +292,8 @@ static void note_end(ek_worker *worker, uint64_t key, bool is_held,
     tally_of(worker)->ends[end]++;
 }
 
-/* Of tasks some are null, for now or for good, and some fail, in one of two
- * ways, or stop. */
+/* End a task: some are null, for now or for good, some fail, by what is
+ * returned or by a call, and some stop the others. */
 static int leave(ek_worker *worker, uint64_t key, uint64_t chance, bool is_held)
 {
     uint64_t rare = chance >> 20;
@@ -322,7 +324,7 @@ static int run_piece(ek_worker *worker, const void *payload, size_t bytes,
     return leave(worker, piece->key, mix(~chance), piece->is_kept);
 }
 
-/* All others are numbers; FUNCTION says of what. */
+/* The payloads of all other functions are numbers; FUNCTION says of what. */
 static int run_number(ek_worker *worker, const void *payload, size_t bytes,
                       void *function)
 {
@@ -359,7 +361,7 @@ static struct function {
 /* What a collection holds, and what of it has run. */
 struct seen {
     struct sums all, ran;
-    bool changes; /* removes pieces, and gives others a new key */
+    bool changes; /* pieces are removed, or get a new key */
 };
 
 static bool see(const ek_task_info *task, void *context)
@@ -768,8 +770,8 @@ static void tell_hang(int signal)
     _exit(3);
 }
 
-/* What is said, but for failures that were drawn, numbers that are pulled in
- * any order, and bytes of payloads that happen to be those of a pointer. */
+/* Print what the library says, but for failures that were drawn, numbers that
+ * are pulled in any order, and payloads that happen to look like a pointer. */
 static void pass_on(ek_level level, const char *said, void *context)
 {
     static const char *const meant[] = {
@@ -822,8 +824,12 @@ int main(int argc, char **argv)
     double seconds = argc > 5 ? atof(argv[5]) : 0;
     uint64_t first = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
 #ifdef EKI_PLANT
-    if (!plant(getenv("MIX_PLANT")))
+    const char *bug = getenv("MIX_PLANT");
+    if (!plant(bug)) {
+        fprintf(stderr, "MIX_PLANT is '%s'; src/base/plant.h has the names\n",
+                bug);
         return 2;
+    }
 #endif
     if (argc > 6)
         start_stopping(first * (uint64_t)getpid());

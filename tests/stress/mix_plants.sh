@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# mix_plants.sh MPIRUN MIX_PLANTED: what mix compares finds planted bugs, each
-# by the sentence that tells of it.
+# mix_plants.sh MPIRUN MIX_PLANTED: mix finds planted bugs, each by the sentence
+# that tells of what it compares.
 set -u
 mpirun=$1 mix=$2
 folder=$(mktemp -d)
@@ -10,8 +10,9 @@ trap 'exit 143' TERM
 export MIX_RECORDS="$folder" OMP_WAIT_POLICY=passive
 seconds=60 failed=0
 
-# The bug, RANKSxWORKERSxLEVEL, the first seed, which is one that finds it, or is
-# soon before, how long a seed may take, and the sentence.
+# A line has the name of a bug, the shape RANKSxWORKERSxLEVEL of the job, the
+# seed to begin with, which finds the bug or is few before one that does, the
+# seconds that a seed may take, and what has to be said.
 while read -r plant shape seed limit said; do
     ranks=${shape%%x*} workers=${shape#*x} level=${shape##*x}
     workers=${workers%x*}
@@ -26,7 +27,8 @@ while read -r plant shape seed limit said; do
         echo "ok    $plant: seed $found of $seed ...: $said"
         continue
     fi
-    echo "FAIL  $plant is not found: status $status, and not '$said'"
+    echo "FAIL  $plant is not found: status $status, expected a failed seed" \
+        "and '$said'"
     tail -n 20 "$folder/said"
     failed=1
 done <<END

@@ -51,7 +51,7 @@ ek_status thrower_process(ek_process_report *report)
         evenkeel::check(ek_report_get(tasks->handle(), one.name, &value));
         *one.field = static_cast<std::int64_t>(value);
     }
-    /* What a task of this rank has thrown comes before the status. */
+    /* Where a task of this rank has thrown, that is thrown, else the status. */
     return has_thrown == !tasks->failures().empty() ? status : EK_ERR_STATE;
 }
 
