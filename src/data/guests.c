@@ -207,8 +207,8 @@ void eki_guests_send(struct eki_data *data, int *left)
 }
 
 /* Say to those who have long results, in their order, that they may send them,
- * as far as there is room; or, where there is no memory and nothing that gives
- * its own back, that theirs is lost. */
+ * as far as there is room.  Where there is no memory, and nothing is held that
+ * will give some back, they hear that their result is lost. */
 void eki_guests_give(struct eki_data *data)
 {
     struct eki_guest **link = &data->results.first;

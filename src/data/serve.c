@@ -284,9 +284,8 @@ static enum eki_taken take_give(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-/* The home has no memory for a long result: it has the data as it was, and
- * the task has failed.  Who tells of the error adds " on rank R", which is this
- * one. */
+/* The home has no memory for a long result: its data is as it was, and the task
+ * has failed.  eki_collection_error() adds " on rank R", which is this one. */
 static void lose(struct eki_data *data, const struct eki_data_op *op)
 {
     struct eki_engine *engine = data->protocol.engine;
