@@ -228,7 +228,7 @@ static inline enum box_mode box_end_of(int64_t number)
     return number % 5 == 1 ? field.mode : BOX_ADVANCE;
 }
 
-/* End a task so; whether it has no result. */
+/* End a task as MODE says; true: nothing comes of it. */
 static inline bool box_end(ek_worker *worker, enum box_mode mode)
 {
     switch (mode) {

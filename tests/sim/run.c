@@ -36,9 +36,9 @@ static bool may_lack_memory(const struct explore *explore)
            explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
 }
 
-/* Now and then a worker of the node has another `stays` than it has stored, in
- * every fourth schedule that all stays, and in another that nothing does: the
- * word is a hint, and whatever a thief sees does no harm. */
+/* Give a worker of the node another `stays` than it has stored: in a fourth of
+ * the schedules that all stays, in a fourth that nothing does, in the others
+ * either.  The word is a hint: whatever a thief sees does no harm. */
 static void draw_hint(struct explore *explore, const struct eki_sim_rank *rank)
 {
     uint64_t local = explore_below(explore, rank->topology.node_workers);

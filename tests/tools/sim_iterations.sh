@@ -145,8 +145,8 @@ took() {
 }
 [ "$(took --iteration 0)" = '6.00/3.0 6.00/3.0 6.00/3.0 6.00/3.0' ] ||
     fail "iteration 0: $(took --iteration 0)"
-# Of each task of the first the median over those in which it took time: what is
-# added anew for each iteration is no more work in one.
+# Of each task of the first iteration the median over those in which it took
+# time: tasks that are added anew for each iteration add no work to one.
 [ "$(took)" = '1.00/0.9 1.00/0.9 1.00/0.9 1.00/0.9' ] || fail "usual: $(took)"
 [ "$(took --iteration median)" = "$(took)" ] ||
     fail "median: $(took --iteration median)"
