@@ -213,9 +213,9 @@ static ek_status open_empty(const char *name, bool is_shared, FILE **file,
 
 /* Jobs that begin together open a file one after the other, so that each finds
  * what the one before has made: a lock of the file's folder is their turn.  A
- * job goes on without where the file system knows no such locks, or after a
- * second.  The folder, to be closed when the turn is over; -1: it cannot be
- * opened. */
+ * job goes on without where the file system knows no such locks (NFS locks no
+ * folder so), or after a second.  The folder, to be closed when the turn is
+ * over; -1: it cannot be opened. */
 static int take_turn(const char *name)
 {
     enum {
