@@ -95,20 +95,22 @@ static inline void eki_team_begin_run(struct eki_team *team, int here)
     if ((is_short && !team->is_measured) ||
         eki_ns_since(seat->looked_ns, batch->stamp) < EKI_HELD_LEAST_NS)
         return;
+    seat->looked_ns = eki_clock_ns();
     eki_team_waited(team, here);
-    seat->looked_ns = batch->stamp = eki_clock_ns();
+    batch->stamp = eki_clock_ns();
 }
 
-/* How long what runs was surely held up, of WAITED_NS since the last reading:
- * for all of it where that was just before the stamp, else for what exceeds the
- * time between the two. */
+/* How long what runs was surely held up, of WAITED_NS between two readings: all
+ * of it where the first began just before its stamp and the second ended just
+ * after NOW, else what exceeds the time outside of that. */
 static inline uint64_t eki_team_held(const struct eki_seat *seat,
                                      const struct eki_batch *batch,
-                                     uint64_t waited_ns)
+                                     uint64_t now, uint64_t waited_ns)
 {
-    uint64_t before = eki_ns_since(seat->looked_ns, batch->stamp);
-    return before < EKI_HELD_LEAST_NS ? waited_ns
-                                      : eki_ns_since(before, waited_ns);
+    uint64_t outside = eki_ns_since(seat->looked_ns, batch->stamp) +
+                       eki_ns_since(now, eki_clock_ns());
+    return outside < EKI_HELD_LEAST_NS ? waited_ns
+                                       : eki_ns_since(outside, waited_ns);
 }
 
 /* What ran has ended at NOW. */
@@ -119,7 +121,8 @@ static inline void eki_team_end_run(struct eki_team *team, int here,
     if (EKI_LIKELY(eki_ns_since(batch->stamp, now) < EKI_HELD_LEAST_NS))
         return;
     struct eki_seat *seat = &team->seats[here];
-    batch->held_ns += eki_team_held(seat, batch, eki_team_waited(team, here));
+    uint64_t waited_ns = eki_team_waited(team, here);
+    batch->held_ns += eki_team_held(seat, batch, now, waited_ns);
     seat->looked_ns = now;
     batch->restamp = true;
 }

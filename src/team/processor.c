@@ -79,9 +79,10 @@ void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns)
          * from the stamp. */
         seat->looked_ns += ns;
     } else {
-        /* Of what the thread has waited, NS may have been in that time. */
+        /* Of what the thread has waited, NS may have been in that time; what
+         * comes after that is the task's own. */
         uint64_t waited_ns = eki_ns_since(ns, eki_team_waited(team, here));
-        batch->held_ns += eki_team_held(seat, batch, waited_ns);
+        batch->held_ns += eki_team_held(seat, batch, UINT64_MAX, waited_ns);
         seat->looked_ns = batch->stamp + ns;
     }
     batch->stamp += ns;
