@@ -100,7 +100,7 @@ static int open_to_write(const char *name, struct stat *status)
         fcntl(descriptor, F_SETFL, O_WRONLY);
         return descriptor;
     }
-    int both = open(name, O_RDWR | O_APPEND | O_CLOEXEC);
+    int both = open(name, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
     if (both < 0)
         return descriptor;
     close(descriptor);
