@@ -53,6 +53,11 @@ ek_status eki_error(ek_status status, const char *format, ...) EKI_PRINTF(2, 3);
 /* Add to the string in TEXT, cutting what does not fit into its BYTES. */
 void eki_append(char *text, size_t bytes, const char *format, ...)
     EKI_PRINTF(3, 4);
+/* Whether a character ends a line, or controls who shows it. */
+static inline bool eki_is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 127;
+}
 /* True once for each message: it is to be given to the sink, unless another
  * rank does. */
 bool eki_error_take(void);

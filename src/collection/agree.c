@@ -221,7 +221,7 @@ static ek_status explain_mismatch(ek_collection *tasks)
 static void keep_to_line(char *text)
 {
     for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 127)
+        if (eki_is_control(*text))
             *text = ' ';
     }
 }

@@ -422,12 +422,11 @@ void ek_destroy(ek_collection **made)
 static ek_status check_printable(const char *name)
 {
     for (const char *at = name; *at; at++) {
-        unsigned char byte = (unsigned char)*at;
-        if (byte < ' ' || byte == 127)
+        if (eki_is_control(*at))
             return eki_error(EK_ERR_ARG,
                              "ek_register: byte %td of the name is 0x%02x; "
                              "allowed: no control characters",
-                             at - name, byte);
+                             at - name, (unsigned char)*at);
     }
     return EK_OK;
 }

@@ -126,7 +126,7 @@ void tool_print_name(const char *name)
 {
     for (; *name; name++) {
         unsigned char byte = (unsigned char)*name;
-        if (byte < ' ' || byte == 127 || byte == '\\')
+        if (eki_is_control(*name) || byte == '\\')
             printf("\\x%02x", byte);
         else
             putchar(byte);
