@@ -3,11 +3,14 @@
  * Run schedules drawn from seeds:
  *
  *     explore --seeds A-B [--profile NAME] [--plant NAME] [--all-seen]
+ *     explore --seeds A-B [--profile NAME] --hash
  *     explore --replay SEED [--profile NAME] [--plant NAME]
  *
  * A failure prints the seed, what was wrong, what was drawn, and how to replay
  * it; a replay prints every event.  With --all-seen it is a failure, too, if
- * anything that should happen now and then never did.
+ * anything that should happen now and then never did.  With --hash each seed
+ * prints a hash of its events, by which two builds are compared
+ * (tools/compare-schedules).
  */
 #include "explore.h"
 #include "plants.h"
@@ -29,7 +32,7 @@ struct arguments {
     uint64_t first, last;
     enum explore_profile profile;
     const char *plant;
-    bool is_replay, wants_all, has_seeds;
+    bool is_replay, wants_all, wants_hash, has_seeds;
 };
 
 static struct explore explore;
@@ -45,7 +48,7 @@ EKI_PRINTF(1, 2) static int misuse(const char *format, ...)
     vfprintf(stderr, format, values);
     va_end(values);
     fputs("\nusage: explore --seeds A-B | --replay SEED [--profile small | "
-          "large | storm | lean] [--plant NAME] [--all-seen]\n",
+          "large | storm | lean] [--plant NAME] [--all-seen] [--hash]\n",
           stderr);
     return 0;
 }
@@ -121,6 +124,10 @@ static int parse_option(char **words)
         arguments.wants_all = true;
         return 1;
     }
+    if (strcmp(option, "--hash") == 0) {
+        arguments.wants_hash = true;
+        return 1;
+    }
     if (!is_seeds && !is_plant && strcmp(option, "--profile") != 0)
         return misuse("%s: there is no such option", option);
     if (!value)
@@ -165,6 +172,9 @@ static bool run_seed(uint64_t seed)
     alarm(0);
     if (!is_good)
         print_failure(seed);
+    else if (arguments.wants_hash)
+        printf("%llu %016llx\n", (unsigned long long)seed,
+               (unsigned long long)explore.hash);
     return is_good;
 }
 
@@ -237,8 +247,9 @@ int main(int argc, char **argv)
     for (uint64_t seed = arguments.first; is_good && seed <= arguments.last;
          seed++)
         is_good = run_seed(seed);
-    print_speed(eki_clock_system_ns() - start);
-    int never = arguments.is_replay ? 0 : print_seen();
+    if (!arguments.wants_hash)
+        print_speed(eki_clock_system_ns() - start);
+    int never = arguments.is_replay || arguments.wants_hash ? 0 : print_seen();
     if (never > 0 && arguments.wants_all) {
         printf("%d of these were never seen\n", never);
         is_good = false;

@@ -364,6 +364,7 @@ struct explore {
     uint64_t progress_ns; /* when something got on */
     uint64_t deadline_ns; /* when something must get on, from then */
     bool is_traced;       /* events are printed */
+    uint64_t hash;        /* of all that happened: when, where, what */
     bool is_thorough;     /* a walk to all tasks after every one */
     const struct explore_break *broken; /* what a test breaks on purpose */
     bool has_broken;
@@ -418,6 +419,13 @@ explore_actor(struct explore *explore, const struct eki_sim_worker *worker)
 static inline void explore_progress(struct explore *explore)
 {
     explore->progress_ns = explore->sim->now;
+}
+
+/* Something happened. */
+static inline void explore_note(struct explore *explore, uint64_t what)
+{
+    explore->hash = (explore->hash ^ what) * 0x100000001b3u;
+    explore->hash ^= explore->hash >> 29;
 }
 
 void explore_say(struct explore *explore, const char *format, ...)

@@ -163,6 +163,7 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
                         (unsigned long long)head->phase);
         other->forwarded = head->phase;
     }
+    explore_note(explore, head->phase << 8 | (uint64_t)to);
     if (EKI_UNLIKELY(explore->is_traced))
         explore_say_message(explore, "to", message, to);
 }
@@ -183,6 +184,7 @@ void explore_check_received(void *context, struct eki_sim_rank *rank,
     explore_seen.old +=
         head->kind == EKI_KIND_REQUEST && head->phase < engine->phase;
     explore_seen.early += head->phase > engine->phase;
+    explore_note(explore, head->phase << 8 | (uint64_t)head->source);
     if (EKI_UNLIKELY(explore->is_traced))
         explore_say_message(explore, "from", message, head->source);
 }

@@ -75,7 +75,11 @@ static bool after(void *context, struct eki_sim_rank *rank,
                   struct eki_sim_worker *worker)
 {
     struct explore *explore = context;
-    (void)rank, (void)worker;
+    explore_note(explore, explore->sim->now);
+    explore_note(explore, (uint64_t)(rank->number << 8 | (int)rank->state));
+    if (worker)
+        explore_note(explore,
+                     (uint64_t)(worker->worker->id << 8 | (int)worker->state));
     eki_memory_fail(0);
     explore_seen.no_buffer += rank->port->is_starved;
     rank->port->is_starved = false;
@@ -348,6 +352,7 @@ bool explore_run(struct explore *explore,
     explore->worker = NULL;
     explore->has_broken = false;
     explore->progress_ns = 0;
+    explore->hash = scenario->seed;
     explore->deadline_ns = explore_deadline(scenario);
     eki_random_seed(&explore->random, scenario->seed, 2);
     ledger_open(&explore->ledger);
