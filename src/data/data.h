@@ -38,6 +38,14 @@
 #include <evenkeel_data.h>
 
 enum {
+    EKI_KIND_ASK = EKI_KIND(EKI_CHANNEL_DATA), /* to the home; slot */
+    EKI_KIND_INPUT,  /* to who has asked; struct eki_data_words */
+    EKI_KIND_RESULT, /* to the home; slot, or a piece */
+    EKI_KIND_GIVE,   /* to who has a result: send the rest */
+    EKI_KIND_KEPT    /* likewise: it is unpacked, or lost */
+};
+
+enum {
     EKI_STAGED_MOST = 32,  /* tasks that a worker asks for ahead */
     EKI_DATA_OPS_MOST = 64 /* of a worker: inputs, and results on their way */
 };

@@ -172,7 +172,7 @@ extern const struct eki_protocol_ops eki_data_ops;
 /* Of an engine that has joined. */
 static inline struct eki_data *eki_data_of(const struct eki_engine *engine)
 {
-    return (struct eki_data *)engine->takers[EKI_KIND_ASK];
+    return (struct eki_data *)engine->channels[EKI_CHANNEL_DATA];
 }
 
 static inline int eki_op_state(const struct eki_data_op *op)

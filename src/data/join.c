@@ -4,7 +4,7 @@
 
 bool eki_data_has_joined(const struct eki_engine *engine)
 {
-    return engine->takers[EKI_KIND_ASK] != NULL;
+    return engine->channels[EKI_CHANNEL_DATA] != NULL;
 }
 
 ek_status eki_data_join(struct eki_engine *engine,

@@ -36,7 +36,7 @@ struct eki_message *eki_data_reserve(struct eki_data *data, int kind,
     if (!may_reserve(data, is_full))
         return NULL;
     struct eki_message *message =
-        eki_server_reserve(data->protocol.engine, (enum eki_kind)kind);
+        eki_server_reserve(data->protocol.engine, kind);
     data->lacks_any = !message;
     if (!message)
         return NULL;

@@ -440,16 +440,23 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(data);
 }
 
-const struct eki_protocol_ops eki_data_ops = {
-    .name = "data",
-    .service = EKI_SERVE_DATA,
-    .kinds = 1u << EKI_KIND_ASK | 1u << EKI_KIND_INPUT | 1u << EKI_KIND_RESULT |
-             1u << EKI_KIND_GIVE | 1u << EKI_KIND_KEPT,
-    .destroy = destroy,
-    .enter = enter,
-    .take = take,
-    .step = step,
-    .end_task = eki_carrier_end,
-    .may_idle = may_idle,
-    .weigh = eki_data_weigh,
-    .tell = tell};
+static const struct eki_verb verbs[] = {
+    {.name = "ask"},
+    {.name = "input", .concerns = EKI_CONCERNS_WORKER},
+    {.name = "result"},
+    {.name = "give"},
+    {.name = "kept", .concerns = EKI_CONCERNS_WORKER}};
+
+const struct eki_protocol_ops eki_data_ops = {.name = "data",
+                                              .channel = EKI_CHANNEL_DATA,
+                                              .verbs = verbs,
+                                              .verb_count =
+                                                  sizeof verbs / sizeof *verbs,
+                                              .destroy = destroy,
+                                              .enter = enter,
+                                              .take = take,
+                                              .step = step,
+                                              .end_task = eki_carrier_end,
+                                              .may_idle = may_idle,
+                                              .weigh = eki_data_weigh,
+                                              .tell = tell};

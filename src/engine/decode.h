@@ -22,8 +22,8 @@ struct eki_decode {
 static inline struct eki_decode eki_decode_of(struct eki_engine *engine,
                                               const struct eki_head *head)
 {
-    return (struct eki_decode){engine, eki_kind_traits_of(head->kind)->name,
-                               head->source};
+    return (struct eki_decode){
+        engine, eki_engine_verb(engine, head->kind)->name, head->source};
 }
 
 /* Refuse the message for its FIELD; always false. */

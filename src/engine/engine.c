@@ -182,7 +182,7 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
     const struct eki_protocol_ops *ops = protocol->ops;
     int at = engine->protocol_count++;
     EKI_ASSERT(at < EKI_PROTOCOLS_MOST);
-    for (; at > 0 && engine->protocols[at - 1]->ops->service > ops->service;
+    for (; at > 0 && engine->protocols[at - 1]->ops->channel > ops->channel;
          at--)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
@@ -190,22 +190,15 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
     if (ops->may_idle)
         engine->keeper = protocol;
     list_stepped(engine);
-    for (int kind = 0; kind < EKI_KINDS; kind++) {
-        if (!(ops->kinds >> kind & 1))
-            continue;
-        EKI_ASSERT(!engine->takers[kind]);
-        engine->takers[kind] = protocol;
-    }
+    EKI_ASSERT(!engine->channels[ops->channel]);
+    engine->channels[ops->channel] = protocol;
 }
 
 struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
                                          const struct eki_protocol_ops *ops)
 {
-    for (int i = 0; i < engine->protocol_count; i++) {
-        if (engine->protocols[i]->ops == ops)
-            return engine->protocols[i];
-    }
-    return NULL;
+    struct eki_protocol *protocol = engine->channels[ops->channel];
+    return protocol && protocol->ops == ops ? protocol : NULL;
 }
 
 static bool grow_functions(struct eki_engine *engine)

@@ -34,7 +34,7 @@
 #define EKI_NAME_BYTES 64
 
 enum {
-    EKI_PROTOCOLS_MOST = 10 /* of one engine */
+    EKI_PROTOCOLS_MOST = EKI_CHANNELS - 1 /* of one engine */
 };
 
 enum eki_phase_kind {
@@ -112,8 +112,8 @@ struct eki_engine {
     int protocol_count;
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
-    struct eki_protocol *takers[EKI_KINDS]; /* by kind; NULL: none */
-    struct eki_protocol *keeper;            /* has may_idle; NULL: none */
+    struct eki_protocol *channels[EKI_CHANNELS]; /* NULL: nobody takes it */
+    struct eki_protocol *keeper;                 /* has may_idle; NULL: none */
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     void *stepper;             /* who steps it ... */

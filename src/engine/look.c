@@ -288,7 +288,7 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
         eki_append(what, sizeof what,
                    ", a message from rank %d (%s) for which there is no memory",
                    held->head.source,
-                   eki_kind_traits_of(held->head.kind)->name);
+                   eki_engine_verb(engine, held->head.kind)->name);
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->tell)

@@ -155,9 +155,15 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(moves->workers);
 }
 
+static const struct eki_verb verbs[] = {{.name = "move",
+                                         .concerns = EKI_CONCERNS_ALL,
+                                         .has_slots = true,
+                                         .must_fit = true}};
+
 const struct eki_protocol_ops eki_moves_ops = {.name = "moves",
-                                               .service = EKI_SERVE_MOVES,
-                                               .kinds = 1u << EKI_KIND_MOVE,
+                                               .channel = EKI_CHANNEL_MOVES,
+                                               .verbs = verbs,
+                                               .verb_count = 1,
                                                .destroy = destroy,
                                                .enter = enter,
                                                .take = take,

@@ -15,6 +15,11 @@ struct eki_moves {
     int64_t next; /* sent so far in this phase */
 };
 
+enum {
+    EKI_KIND_MOVE = EKI_KIND(EKI_CHANNEL_MOVES) /* to where a task belongs;
+                                                   slots */
+};
+
 extern const struct eki_protocol_ops eki_moves_ops;
 
 #endif

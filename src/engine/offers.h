@@ -157,8 +157,7 @@ static inline void eki_worker_steals(struct ek_worker *worker, uint64_t since)
 void eki_worker_store(struct ek_worker *worker);
 
 /* A buffer with kind, phase and signature set, or NULL. */
-struct eki_message *eki_server_reserve(struct eki_engine *engine,
-                                       enum eki_kind kind);
+struct eki_message *eki_server_reserve(struct eki_engine *engine, int kind);
 /* Send it, to a rank of any node. */
 static inline void eki_server_post(struct eki_engine *engine,
                                    struct eki_message *message, int rank)

@@ -5,8 +5,7 @@
  */
 #include "engine/internal.h"
 
-struct eki_message *eki_server_reserve(struct eki_engine *engine,
-                                       enum eki_kind kind)
+struct eki_message *eki_server_reserve(struct eki_engine *engine, int kind)
 {
     struct eki_message *message = eki_fabric_reserve(engine->fabric);
     if (!message)
@@ -31,10 +30,10 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
     return engine->workers[here];
 }
 
-/* The tasks of a message; NULL: no memory. */
+/* The tasks of a message, stolen ones or others; NULL: no memory. */
 static struct eki_chunk *make_chunk(const struct eki_engine *engine,
                                     const struct eki_message *message,
-                                    uint64_t asked_at)
+                                    bool is_stolen, uint64_t asked_at)
 {
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
@@ -42,7 +41,7 @@ static struct eki_chunk *make_chunk(const struct eki_engine *engine,
         return NULL;
     memcpy(chunk->slots, message->body, bytes);
     chunk->count = message->head.count;
-    chunk->is_stolen = message->head.kind == EKI_KIND_TASKS;
+    chunk->is_stolen = is_stolen;
     chunk->is_whole = message->head.first == 0;
     chunk->asked_at = asked_at;
     return chunk;
@@ -73,7 +72,7 @@ static bool push_chunk(struct ek_worker *worker,
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message)
 {
-    struct eki_chunk *chunk = make_chunk(engine, message, 0);
+    struct eki_chunk *chunk = make_chunk(engine, message, false, 0);
     return chunk && push_chunk(worker, &worker->inbox, chunk);
 }
 
@@ -97,7 +96,7 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
     if (atomic_load_explicit(&worker->answers, memory_order_relaxed) ==
         eki_shut(worker))
         return eki_server_share(engine, message);
-    struct eki_chunk *chunk = make_chunk(engine, message, asked_at);
+    struct eki_chunk *chunk = make_chunk(engine, message, true, asked_at);
     if (!chunk)
         return false;
     if (push_chunk(worker, &worker->answers, chunk))

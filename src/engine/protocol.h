@@ -15,28 +15,13 @@
 #ifndef EKI_ENGINE_PROTOCOL_H
 #define EKI_ENGINE_PROTOCOL_H
 
-#include "engine/kinds.h"
+#include "engine/channel.h"
 #include "steal/steal.h"
 
 struct eki_engine;
 struct eki_phase;
 struct eki_protocol;
 struct eki_slot;
-
-/*
- * Protocols are served in this order in each step of a server: what carries
- * tasks, the end of the phase, requests last, so that they starve nobody.
- */
-enum eki_service {
-    EKI_SERVE_REBALANCE,
-    EKI_SERVE_MOVES,
-    EKI_SERVE_HANDS,
-    EKI_SERVE_COUNTER,
-    EKI_SERVE_TILES,
-    EKI_SERVE_DATA,
-    EKI_SERVE_END,
-    EKI_SERVE_REQUESTS
-};
 
 /* What came of a message. */
 enum eki_taken {
@@ -59,8 +44,9 @@ typedef void eki_visit_fn(void *context, const char *place,
 /* Each function may be NULL. */
 struct eki_protocol_ops {
     const char *name;
-    enum eki_service service;
-    uint32_t kinds; /* 1 << EKI_KIND_...: messages that take() gets */
+    enum eki_channel channel;
+    const struct eki_verb *verbs; /* [verb_count] of the messages it takes */
+    int verb_count;
     void (*destroy)(struct eki_protocol *protocol);
     /* The seeds are counted, nobody is in the phase yet.  True: servers must
      * be stepped in this phase, on the whole node. */
@@ -133,8 +119,12 @@ struct eki_scheme {
     const char *(*unsuitable)(const struct eki_engine *engine);
 };
 
-/* PROTOCOL belongs to the engine from now on. */
+/* PROTOCOL, the only one of its channel, belongs to the engine from now on. */
 void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol);
+/* What is told apart by the kind of a message; one that nobody takes has a
+ * name, too. */
+const struct eki_verb *eki_engine_verb(const struct eki_engine *engine,
+                                       int kind);
 /* The protocol of these operations; NULL: it was not added. */
 struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
                                          const struct eki_protocol_ops *ops);

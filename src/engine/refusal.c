@@ -93,7 +93,11 @@ static enum eki_taken take(struct eki_protocol *protocol,
     return EKI_TAKEN;
 }
 
+static const struct eki_verb verbs[] = {
+    {.name = "break", .concerns = EKI_CONCERNS_ALL}};
+
 const struct eki_protocol_ops eki_refusal_ops = {.name = "refusal",
-                                                 .service = EKI_SERVE_END,
-                                                 .kinds = 1u << EKI_KIND_BREAK,
+                                                 .channel = EKI_CHANNEL_REFUSAL,
+                                                 .verbs = verbs,
+                                                 .verb_count = 1,
                                                  .take = take};

@@ -6,7 +6,7 @@
  * Messages of an older phase are dropped, of the next one kept; old tasks are
  * an error, and so is what does not fit (decode.h).  A message for which there
  * is no memory is held, and all behind it with it, until there is; one that
- * must fit (engine/kinds.h) makes the phase an error.
+ * must fit (engine/channel.h) makes the phase an error.
  */
 #include "engine/internal.h"
 
@@ -25,24 +25,26 @@ static enum eki_taken take_message(struct eki_engine *engine,
                                    uint64_t now)
 {
     const struct eki_head *head = &message->head;
+    int channel = EKI_CHANNEL_OF(head->kind);
     struct eki_protocol *taker =
-        head->kind < EKI_KINDS ? engine->takers[head->kind] : NULL;
+        channel < EKI_CHANNELS ? engine->channels[channel] : NULL;
     if (head->signature != engine->signature)
         eki_set_mismatch(engine);
-    if (taker)
+    if (taker && EKI_VERB_OF(head->kind) < taker->ops->verb_count)
         return taker->ops->take(taker, message, now);
     eki_engine_refuse(engine,
                       "rank %d sent a message of kind %d (%s), which nobody "
                       "takes here",
                       head->source, head->kind,
-                      eki_kind_traits_of(head->kind)->name);
+                      eki_engine_verb(engine, head->kind)->name);
     return EKI_REFUSED;
 }
 
 /* Planted: tiles are given in whatever phase somebody asks. */
 static bool is_asked_early(const struct eki_head *head)
 {
-    return EKI_PLANTED(EARLY_PIECES) && head->kind == EKI_KIND_GET;
+    return EKI_PLANTED(EARLY_PIECES) &&
+           head->kind == EKI_KIND(EKI_CHANNEL_TILES);
 }
 
 /* Whether a message is of this phase; that a phase is broken says something of
@@ -52,7 +54,8 @@ static bool is_wanted(const struct eki_engine *engine,
 {
     return head->phase == engine->phase || head->kind == EKI_KIND_BREAK ||
            is_asked_early(head) ||
-           (EKI_PLANTED(OLD_REQUESTS) && head->kind == EKI_KIND_REQUEST &&
+           (EKI_PLANTED(OLD_REQUESTS) &&
+            head->kind == EKI_KIND(EKI_CHANNEL_REQUESTS) &&
             head->phase < engine->phase);
 }
 
@@ -64,7 +67,7 @@ static bool is_early(const struct eki_engine *engine,
             message->head.kind != EKI_KIND_BREAK &&
             !is_asked_early(&message->head)) ||
            (EKI_PLANTED(TASKS_LAST) && message == engine->line.wire->held &&
-            eki_kind_traits_of(message->head.kind)->has_slots);
+            eki_engine_verb(engine, message->head.kind)->has_slots);
 }
 
 /* Whether it is of a phase that has ended, which none does before such a
@@ -73,7 +76,7 @@ static bool is_overdue(const struct eki_engine *engine,
                        const struct eki_head *head)
 {
     return head->phase < engine->phase && !is_wanted(engine, head) &&
-           (eki_kind_traits_of(head->kind)->has_slots ||
+           (eki_engine_verb(engine, head->kind)->has_slots ||
             head->kind == EKI_KIND_VOTE || head->kind == EKI_KIND_WAVE);
 }
 
@@ -83,7 +86,7 @@ static void note_refused(struct eki_engine *engine, const struct eki_head *head)
 {
     const struct eki_waves *waves = &engine->waves;
     eki_engine_refuse(engine, "a message from rank %d (%s) makes no sense",
-                      head->source, eki_kind_traits_of(head->kind)->name);
+                      head->source, eki_engine_verb(engine, head->kind)->name);
     engine->must_break |=
         !engine->alone && waves->parent >= 0 &&
         head->source == engine->topology->lowest_rank[waves->parent];
@@ -94,13 +97,13 @@ receive(void *context, const struct eki_message *message, uint64_t now)
 {
     struct eki_engine *engine = context;
     const struct eki_head *head = &message->head;
-    const struct eki_kind_traits *traits = eki_kind_traits_of(head->kind);
+    const struct eki_verb *verb = eki_engine_verb(engine, head->kind);
     enum eki_taken taken = EKI_TAKEN;
-    engine->post.moved += traits->is_news;
+    engine->post.moved += !verb->is_no_news;
     if (head->phase > engine->phase + 1 || is_overdue(engine, head)) {
         eki_engine_refuse(engine,
                           "%s of phase %llu arrived from rank %d in phase %llu",
-                          traits->name, (unsigned long long)head->phase,
+                          verb->name, (unsigned long long)head->phase,
                           head->source, (unsigned long long)engine->phase);
         taken = EKI_REFUSED;
     } else if (is_early(engine, message)) {
@@ -110,7 +113,7 @@ receive(void *context, const struct eki_message *message, uint64_t now)
     }
     if (taken == EKI_REFUSED)
         note_refused(engine, head);
-    else if (taken == EKI_NO_MEMORY && traits->must_fit &&
+    else if (taken == EKI_NO_MEMORY && verb->must_fit &&
              head->phase == engine->phase)
         eki_set_rank_error(engine, EK_ERR_NOMEM,
                            "no memory for what has arrived");

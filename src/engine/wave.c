@@ -45,8 +45,8 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
 }
 
 /* Send a body to the lowest rank of NODE; false: no buffer. */
-static bool send_to_node(struct eki_engine *engine, enum eki_kind kind,
-                         int node, const void *body, size_t bytes)
+static bool send_to_node(struct eki_engine *engine, int kind, int node,
+                         const void *body, size_t bytes)
 {
     struct eki_message *message = eki_server_reserve(engine, kind);
     if (!message)
@@ -369,14 +369,21 @@ static void step(struct eki_protocol *protocol, uint64_t now)
         vote(engine, now);
 }
 
-const struct eki_protocol_ops eki_waves_ops = {
-    .name = "waves",
-    .service = EKI_SERVE_END,
-    .kinds = 1u << EKI_KIND_VOTE | 1u << EKI_KIND_WAVE | 1u << EKI_KIND_STOP |
-             1u << EKI_KIND_PROBE | 1u << EKI_KIND_HERE,
-    .enter = enter,
-    .take = take,
-    .step = step};
+static const struct eki_verb verbs[] = {
+    {.name = "vote"},
+    {.name = "wave"},
+    {.name = "stop", .concerns = EKI_CONCERNS_ALL},
+    {.name = "probe", .is_no_news = true},
+    {.name = "here", .is_no_news = true}};
+
+const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
+                                               .channel = EKI_CHANNEL_WAVES,
+                                               .verbs = verbs,
+                                               .verb_count =
+                                                   sizeof verbs / sizeof *verbs,
+                                               .enter = enter,
+                                               .take = take,
+                                               .step = step};
 
 void eki_waves_open(struct eki_engine *engine)
 {

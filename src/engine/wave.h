@@ -75,6 +75,21 @@ struct eki_waves {
     uint64_t probe_at; /* look at them then */
 };
 
+enum {
+    EKI_KIND_VOTE = EKI_KIND(EKI_CHANNEL_WAVES), /* child node -> parent node;
+                                                    struct eki_vote */
+    EKI_KIND_WAVE,  /* parent node -> child node; struct eki_verdict */
+    EKI_KIND_STOP,  /* to the neighbours in the tree: start no task */
+    EKI_KIND_PROBE, /* to a neighbour in the tree: are you there? */
+    EKI_KIND_HERE   /* to who asked: yes; first: wave, count: has voted */
+};
+
+enum {
+    /* To the neighbours in the tree: a message did not fit; struct eki_error.
+     */
+    EKI_KIND_BREAK = EKI_KIND(EKI_CHANNEL_REFUSAL)
+};
+
 extern const struct eki_protocol_ops eki_waves_ops;
 
 #endif

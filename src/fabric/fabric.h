@@ -17,7 +17,7 @@ struct eki_wire;
 struct eki_head {
     uint32_t magic;
     uint16_t version;
-    uint16_t kind;       /* enum eki_kind (engine); 1 ... 31 */
+    uint16_t kind; /* who talks, and says what (engine/channel.h); not 0 */
     uint32_t collection; /* number of the client; set by who reserves */
     int32_t source;      /* rank that sent it; set by post */
     uint64_t phase;

@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum {
-    KIND_MAX = 31
-};
-
 void eki_fabric_note(struct eki_fabric *fabric, ek_status status,
                      const char *failure)
 {
@@ -64,9 +60,8 @@ bool eki_head_check(const struct eki_head *head, size_t received_bytes,
                            received_bytes, sizeof *head);
     if (!head_is_ours(head, numbers, why, why_bytes))
         return false;
-    if (head->kind < 1 || head->kind > KIND_MAX)
-        return head_is_bad(why, why_bytes, "kind %d, expected 1 ... %d",
-                           (int)head->kind, KIND_MAX);
+    if (head->kind == 0)
+        return head_is_bad(why, why_bytes, "kind 0, which no message has");
     if (head->source < 0 || head->source >= size)
         return head_is_bad(why, why_bytes,
                            "source %" PRId32 ", expected 0 ... %d",

@@ -549,19 +549,26 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(counter);
 }
 
-const struct eki_protocol_ops eki_counter_ops = {
-    .name = "counter",
-    .service = EKI_SERVE_COUNTER,
-    .kinds = 1u << EKI_KIND_SEEDS | 1u << EKI_KIND_TABLE | 1u << EKI_KIND_DRAW |
-             1u << EKI_KIND_NUMBER | 1u << EKI_KIND_FETCH |
-             1u << EKI_KIND_FETCHED,
-    .destroy = destroy,
-    .enter = enter,
-    .take = take,
-    .step = step,
-    .seek = seek,
-    .cancel = cancel,
-    .calls = calls};
+static const struct eki_verb verbs[] = {
+    {.name = "seeds", .concerns = EKI_CONCERNS_ALL},
+    {.name = "table", .concerns = EKI_CONCERNS_ALL},
+    {.name = "draw"},
+    {.name = "number", .concerns = EKI_CONCERNS_WORKER},
+    {.name = "fetch"},
+    {.name = "fetched", .concerns = EKI_CONCERNS_WORKER, .must_fit = true}};
+
+const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
+                                                 .channel = EKI_CHANNEL_COUNTER,
+                                                 .verbs = verbs,
+                                                 .verb_count = sizeof verbs /
+                                                               sizeof *verbs,
+                                                 .destroy = destroy,
+                                                 .enter = enter,
+                                                 .take = take,
+                                                 .step = step,
+                                                 .seek = seek,
+                                                 .cancel = cancel,
+                                                 .calls = calls};
 
 ek_status eki_counter_add(struct eki_engine *engine)
 {

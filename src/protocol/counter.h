@@ -120,6 +120,15 @@ struct eki_counter {
     _Alignas(EKI_LINE) _Atomic int wants;
 };
 
+enum {
+    EKI_KIND_SEEDS = EKI_KIND(EKI_CHANNEL_COUNTER), /* struct eki_seeds */
+    EKI_KIND_TABLE, /* struct eki_seeds of ranks; none: nothing can be drawn */
+    EKI_KIND_DRAW,
+    EKI_KIND_NUMBER,
+    EKI_KIND_FETCH,
+    EKI_KIND_FETCHED /* slots, which are copies */
+};
+
 extern const struct eki_protocol_ops eki_counter_ops;
 
 /* 32 bytes for each rank, 128 for each worker here; as much as two messages for

@@ -71,7 +71,7 @@ static void forget_task(struct eki_hands *hands, const struct eki_hand *task)
 }
 
 /* A message to be sent; where there is no memory the task stays. */
-static bool post_note(struct eki_hands *hands, enum eki_kind kind, int to,
+static bool post_note(struct eki_hands *hands, int kind, int to,
                       struct eki_offer offer)
 {
     if (hands->note_count == hands->note_room) {
@@ -561,14 +561,20 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(hands);
 }
 
-const struct eki_protocol_ops eki_hands_ops = {
-    .name = "hands",
-    .service = EKI_SERVE_HANDS,
-    .kinds = 1u << EKI_KIND_OFFER | 1u << EKI_KIND_TAKE | 1u << EKI_KIND_HAND,
-    .destroy = destroy,
-    .enter = enter,
-    .take = take,
-    .step = step};
+static const struct eki_verb verbs[] = {
+    {.name = "offer"},
+    {.name = "take"},
+    {.name = "hand", .has_slots = true, .must_fit = true}};
+
+const struct eki_protocol_ops eki_hands_ops = {.name = "hands",
+                                               .channel = EKI_CHANNEL_HANDS,
+                                               .verbs = verbs,
+                                               .verb_count =
+                                                   sizeof verbs / sizeof *verbs,
+                                               .destroy = destroy,
+                                               .enter = enter,
+                                               .take = take,
+                                               .step = step};
 
 ek_status eki_hands_add(struct eki_engine *engine)
 {

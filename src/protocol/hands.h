@@ -71,9 +71,15 @@ struct eki_hand {
     enum eki_hand_state state;
 };
 
+enum {
+    EKI_KIND_OFFER = EKI_KIND(EKI_CHANNEL_HANDS), /* struct eki_offer */
+    EKI_KIND_TAKE,                                /* first: id of the task */
+    EKI_KIND_HAND                                 /* slot */
+};
+
 /* A message that waits for a buffer. */
 struct eki_hand_note {
-    enum eki_kind kind;
+    int kind;
     int to;
     struct eki_offer offer;
 };

@@ -662,11 +662,19 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(requests);
 }
 
+static const struct eki_verb verbs[] = {
+    {.name = "request"},
+    {.name = "tasks",
+     .concerns = EKI_CONCERNS_WORKER,
+     .has_slots = true,
+     .must_fit = true},
+    {.name = "none", .concerns = EKI_CONCERNS_WORKER, .is_no_news = true}};
+
 const struct eki_protocol_ops eki_requests_ops = {
     .name = "requests",
-    .service = EKI_SERVE_REQUESTS,
-    .kinds =
-        1u << EKI_KIND_REQUEST | 1u << EKI_KIND_TASKS | 1u << EKI_KIND_NONE,
+    .channel = EKI_CHANNEL_REQUESTS,
+    .verbs = verbs,
+    .verb_count = sizeof verbs / sizeof *verbs,
     .destroy = destroy,
     .enter = enter,
     .take = take,

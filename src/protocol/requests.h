@@ -104,6 +104,12 @@ struct eki_requests {
     _Alignas(EKI_LINE) _Atomic int asks;
 };
 
+enum {
+    EKI_KIND_REQUEST = EKI_KIND(EKI_CHANNEL_REQUESTS),
+    EKI_KIND_TASKS, /* slots */
+    EKI_KIND_NONE   /* nothing to steal */
+};
+
 extern const struct eki_protocol_ops eki_requests_ops;
 
 /* For a job of several nodes. */

@@ -365,10 +365,13 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(protocol);
 }
 
+static const struct eki_verb verbs[] = {{.name = "parcel", .must_fit = true}};
+
 const struct eki_protocol_ops eki_rebalance_ops = {
     .name = "rebalance",
-    .service = EKI_SERVE_REBALANCE,
-    .kinds = 1u << EKI_KIND_PARCEL,
+    .channel = EKI_CHANNEL_REBALANCE,
+    .verbs = verbs,
+    .verb_count = sizeof verbs / sizeof *verbs,
     .destroy = destroy,
     .enter = enter,
     .take = take,

@@ -17,6 +17,11 @@
 
 #include "engine/engine.h"
 
+enum {
+    EKI_KIND_PARCEL = EKI_KIND(EKI_CHANNEL_REBALANCE) /* a piece of something
+                                                         larger */
+};
+
 struct eki_parcel {
     struct eki_parcel *next;
     int rank; /* where it goes, or comes from */

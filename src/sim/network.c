@@ -6,6 +6,7 @@
  * A server step takes few messages, so that each has its own time; a message
  * that it sends leaves when the step has come so far.
  */
+#include "rebalance/parcel.h"
 #include "sim/parts.h"
 
 #include <stdlib.h>
@@ -122,7 +123,8 @@ static double bytes_ns(struct eki_sim_port *port,
     const struct eki_head *head = &message->head;
     double ns = machine->byte * (double)bytes;
     ns += machine->byte * (double)carried_bytes(port, head);
-    if (!eki_kind_traits_of(head->kind)->has_slots || rank == head->source)
+    if (!eki_engine_verb(port->rank->engine, head->kind)->has_slots ||
+        rank == head->source)
         return ns;
     bool is_here = sim->topology->node_of_rank[rank] ==
                    sim->topology->node_of_rank[head->source];
@@ -240,9 +242,10 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
 
 /* The worker whom a message concerns, -1: all, or EKI_SIM_NOBODY but the
  * server. */
-static int32_t addressee(const struct eki_head *head)
+static int32_t addressee(const struct eki_sim_port *port,
+                         const struct eki_head *head)
 {
-    switch (eki_kind_traits_of(head->kind)->concerns) {
+    switch (eki_engine_verb(port->rank->engine, head->kind)->concerns) {
     case EKI_CONCERNS_WORKER:
         return head->worker;
     case EKI_CONCERNS_ALL:
@@ -273,7 +276,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     port->is_answering = true;
     if (head->kind == EKI_KIND_PARCEL)
         port->step_ns += balance_ns(machine, head->bytes);
-    int32_t told = addressee(head);
+    int32_t told = addressee(port, head);
     port->told = port->told == EKI_SIM_NOBODY ? told : -1;
     if (sim->program->received)
         sim->program->received(sim->program->context, port->rank,

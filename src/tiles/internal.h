@@ -106,7 +106,7 @@ extern const struct eki_protocol_ops eki_tiles_ops;
 /* Of an engine that has joined. */
 static inline struct eki_tiles *eki_tiles_of(const struct eki_engine *engine)
 {
-    return (struct eki_tiles *)engine->takers[EKI_KIND_GET];
+    return (struct eki_tiles *)engine->channels[EKI_CHANNEL_TILES];
 }
 
 static inline struct ek_tiles *eki_stores_find(const struct eki_stores *stores,

@@ -39,7 +39,7 @@ static bool may_reserve(struct eki_tiles *tiles, bool is_full)
 
 /* A message of KIND for or from WORKER, with room for COUNT doubles; NULL: no
  * buffer. */
-static struct eki_message *reserve(struct eki_tiles *tiles, enum eki_kind kind,
+static struct eki_message *reserve(struct eki_tiles *tiles, int kind,
                                    int worker, const struct ek_tiles *store,
                                    int64_t count)
 {
@@ -578,14 +578,21 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(tiles);
 }
 
-const struct eki_protocol_ops eki_tiles_ops = {
-    .name = "tiles",
-    .service = EKI_SERVE_TILES,
-    .kinds = 1u << EKI_KIND_GET | 1u << EKI_KIND_PIECE | 1u << EKI_KIND_PUT |
-             1u << EKI_KIND_ADD | 1u << EKI_KIND_DONE,
-    .destroy = destroy,
-    .enter = enter,
-    .take = take,
-    .step = step,
-    .end_task = eki_tiles_abandon,
-    .tell = tell};
+static const struct eki_verb verbs[] = {
+    {.name = "get"},
+    {.name = "piece", .concerns = EKI_CONCERNS_WORKER},
+    {.name = "put"},
+    {.name = "add"},
+    {.name = "done", .concerns = EKI_CONCERNS_WORKER}};
+
+const struct eki_protocol_ops eki_tiles_ops = {.name = "tiles",
+                                               .channel = EKI_CHANNEL_TILES,
+                                               .verbs = verbs,
+                                               .verb_count =
+                                                   sizeof verbs / sizeof *verbs,
+                                               .destroy = destroy,
+                                               .enter = enter,
+                                               .take = take,
+                                               .step = step,
+                                               .end_task = eki_tiles_abandon,
+                                               .tell = tell};

@@ -31,6 +31,15 @@
 
 #include <evenkeel_tiles.h>
 
+/* To the owner of a tile, and back; all begin with struct eki_tile_words. */
+enum {
+    EKI_KIND_GET = EKI_KIND(EKI_CHANNEL_TILES),
+    EKI_KIND_PIECE, /* to who gets; doubles */
+    EKI_KIND_PUT,   /* doubles */
+    EKI_KIND_ADD,   /* likewise */
+    EKI_KIND_DONE   /* to who puts or adds; count: pieces */
+};
+
 enum {
     EKI_TRANSFERS_MOST = 16, /* of a worker, by messages, at a time */
     /* A transfer has so many bytes under way that are not answered, or pieces

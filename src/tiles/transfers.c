@@ -263,5 +263,5 @@ bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker)
 
 void eki_tiles_drop(struct ek_worker *worker)
 {
-    eki_tiles_abandon(worker->engine->takers[EKI_KIND_GET], worker);
+    eki_tiles_abandon(worker->engine->channels[EKI_CHANNEL_TILES], worker);
 }

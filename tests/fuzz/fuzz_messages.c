@@ -12,8 +12,10 @@
 #include "fuzz.h"
 #include "protocol/counter.h"
 #include "protocol/hands.h"
+#include "protocol/requests.h"
 #include "protocol/schemes.h"
 #include "rebalance/balancer.h"
+#include "tiles/tiles.h"
 
 #include <string.h>
 
@@ -389,6 +391,37 @@ static void set_parcel(struct job *job, struct eki_message *message)
         memcpy(message->body, &section, sizeof section);
 }
 
+/* Of every verb, and of none. */
+static uint16_t kind_of(uint64_t draw)
+{
+    static const uint16_t kinds[] = {0,
+                                     EKI_KIND_REQUEST,
+                                     EKI_KIND_TASKS,
+                                     EKI_KIND_NONE,
+                                     EKI_KIND_VOTE,
+                                     EKI_KIND_WAVE,
+                                     EKI_KIND_STOP,
+                                     EKI_KIND_MOVE,
+                                     EKI_KIND_SEEDS,
+                                     EKI_KIND_TABLE,
+                                     EKI_KIND_DRAW,
+                                     EKI_KIND_NUMBER,
+                                     EKI_KIND_FETCH,
+                                     EKI_KIND_FETCHED,
+                                     EKI_KIND_PARCEL,
+                                     EKI_KIND_BREAK,
+                                     EKI_KIND_PROBE,
+                                     EKI_KIND_HERE,
+                                     EKI_KIND_OFFER,
+                                     EKI_KIND_TAKE,
+                                     EKI_KIND_HAND,
+                                     EKI_KIND_GET,
+                                     EKI_KIND_PIECE,
+                                     EKI_KIND_PUT,
+                                     EKI_KIND_HAND + 1};
+    return kinds[draw % (sizeof kinds / sizeof *kinds)];
+}
+
 /* A message of anybody to anybody. */
 static void inject(struct job *job, uint64_t op)
 {
@@ -402,7 +435,7 @@ static void inject(struct job *job, uint64_t op)
     letter->source = (int)(op >> 2 & 3);
     *head = (struct eki_head){.magic = EKI_MESSAGE_MAGIC,
                               .version = EKI_MESSAGE_VERSION,
-                              .kind = (uint16_t)(next(plan, 1) % 24),
+                              .kind = kind_of(next(plan, 1)),
                               .source = letter->source,
                               .phase = engine->phase,
                               .signature = engine->signature};

@@ -24,7 +24,6 @@ static struct {
 static void prepare(void)
 {
     for (int i = 0; i < TASKS; i++) {
-        arrived[i].message.head.kind = EKI_KIND_TASKS;
         arrived[i].message.head.count = 1;
         arrived[i].slot.id = (uint64_t)i;
     }

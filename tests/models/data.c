@@ -251,7 +251,8 @@ static void prepare(void)
     served_fabric.message_bytes =
         sizeof(struct eki_message) + SLOT + sizeof(int64_t);
     served_engine.slot_bytes = SLOT;
-    served_engine.takers[EKI_KIND_ASK] = &data.protocol;
+    served_engine.channels[EKI_CHANNEL_DATA] = &data.protocol;
+    data.protocol.ops = &eki_data_ops;
     data.protocol.engine = &served_engine;
     data.setup.has_bytes = true;
     data.carriers = &carrier;

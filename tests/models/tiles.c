@@ -199,7 +199,8 @@ static void prepare(void)
     served_buffer = &sent.message;
     served_fabric.message_bytes =
         sizeof(struct eki_message) + WORDS + sizeof(double);
-    served_engine.takers[EKI_KIND_GET] = &tiles.protocol;
+    served_engine.channels[EKI_CHANNEL_TILES] = &tiles.protocol;
+    tiles.protocol.ops = &eki_tiles_ops;
     tiles.protocol.engine = &served_engine;
     enter(&tiles.protocol, &phase, NOW);
 }

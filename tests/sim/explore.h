@@ -11,7 +11,9 @@
 #define EXPLORE_H
 
 #include "protocol/counter.h"
+#include "protocol/hands.h"
 #include "protocol/requests.h"
+#include "rebalance/parcel.h"
 #include "sim/parts.h"
 
 #include <stdio.h>
@@ -495,9 +497,11 @@ static inline bool explore_has_tiles(const struct explore *explore)
 }
 
 /* Whether a message carries tasks. */
-static inline bool explore_is_tasks(const struct eki_message *message)
+static inline bool explore_is_tasks(const struct explore *explore,
+                                    const struct eki_message *message)
 {
-    return eki_kind_traits_of(message->head.kind)->has_slots;
+    return eki_engine_verb(explore->sim->ranks[0].engine, message->head.kind)
+        ->has_slots;
 }
 
 static inline bool explore_draws(const struct eki_engine *engine)

@@ -151,7 +151,7 @@ void explore_check_sent(void *context, struct eki_sim_rank *rank,
         check_moved(explore, rank, message, to);
     if (head->kind == EKI_KIND_MOVE || head->kind == EKI_KIND_PARCEL ||
         head->kind == EKI_KIND_PIECE || head->kind == EKI_KIND_DONE ||
-        head->kind >= EKI_KIND_ASK)
+        EKI_CHANNEL_OF(head->kind) == EKI_CHANNEL_DATA)
         explore_progress(explore);
     explore_seen.pieces += head->kind == EKI_KIND_PIECE;
     explore_seen.given += head->kind == EKI_KIND_GIVE;
@@ -479,7 +479,7 @@ static void check_port(struct explore *explore, const struct eki_sim_port *port)
     if (port->polled)
         ledger_fail(&explore->ledger, "a message was not given back");
     for (int32_t i = 0; i < port->count; i++) {
-        if (explore_is_tasks(&port->queue[i]->message))
+        if (explore_is_tasks(explore, &port->queue[i]->message))
             ledger_fail(&explore->ledger, "tasks are still on their way");
     }
 }

@@ -143,7 +143,7 @@ static void find_worker(struct explore *explore, struct ek_worker *worker)
 static void find_message(struct explore *explore,
                          const struct eki_message *message, uint32_t slot_bytes)
 {
-    if (explore_is_tasks(message))
+    if (explore_is_tasks(explore, message))
         find_slots(explore, message->body, message->head.count, slot_bytes,
                    "message");
 }

@@ -63,10 +63,12 @@ void explore_say_event(struct explore *explore)
 void explore_say_message(struct explore *explore, const char *what,
                          const struct eki_message *message, int other)
 {
-    explore_say(explore, "  %s %s rank %d: phase %llu, worker %d, count %lld",
-                eki_kind_traits_of(message->head.kind)->name, what, other,
-                (unsigned long long)message->head.phase, message->head.worker,
-                (long long)message->head.count);
+    explore_say(
+        explore, "  %s %s rank %d: phase %llu, worker %d, count %lld",
+        eki_engine_verb(explore->sim->ranks[0].engine, message->head.kind)
+            ->name,
+        what, other, (unsigned long long)message->head.phase,
+        message->head.worker, (long long)message->head.count);
 }
 
 static void print_law(const struct explore_law *law, FILE *file)

@@ -16,9 +16,15 @@
 #define LONE_H
 
 #include "check.h"
+#include "data/data.h"
 #include "engine/offers.h"
+#include "protocol/counter.h"
+#include "protocol/hands.h"
+#include "protocol/requests.h"
 #include "protocol/schemes.h"
+#include "rebalance/parcel.h"
 #include "rebalance/rebalance.h"
+#include "tiles/tiles.h"
 
 enum {
     LONE_BYTES = 1024,
@@ -203,8 +209,7 @@ static inline void lone_close(struct lone *lone)
 
 /* The message that comes next, of KIND from the other rank (of more than two:
  * from rank 1, or 0), to be filled. */
-static inline struct eki_message *lone_message(struct lone *lone,
-                                               enum eki_kind kind)
+static inline struct eki_message *lone_message(struct lone *lone, int kind)
 {
     struct eki_message *message = (struct eki_message *)lone->got.bytes;
     memset(&lone->got, 0, sizeof lone->got);
@@ -312,7 +317,7 @@ static inline int lone_run(struct lone *lone, uint64_t *ran, int most)
 }
 
 /* How many messages of KIND were sent since the last lone_forget(). */
-static inline int lone_count(const struct lone *lone, enum eki_kind kind)
+static inline int lone_count(const struct lone *lone, int kind)
 {
     int count = 0;
     for (int i = 0; i < lone->sent_count; i++)
@@ -326,21 +331,22 @@ static inline void lone_forget(struct lone *lone)
 }
 
 /* The I-th message that was sent, whose kind must be KIND, to RANK. */
-static inline const struct eki_message *
-lone_sent_to(const struct lone *lone, int i, enum eki_kind kind, int rank)
+static inline const struct eki_message *lone_sent_to(const struct lone *lone,
+                                                     int i, int kind, int rank)
 {
     static const struct lone_message none;
     if (!CHECK(i < lone->sent_count))
         return (const struct eki_message *)none.bytes;
-    CHECK_EQ_TEXT(eki_kind_traits_of(lone_sent_head(lone, i)->kind)->name,
-                  eki_kind_traits_of(kind)->name);
+    CHECK_EQ_TEXT(
+        eki_engine_verb(lone->engine, lone_sent_head(lone, i)->kind)->name,
+        eki_engine_verb(lone->engine, kind)->name);
     CHECK_EQ_INT(lone->to[i], rank);
     return (const struct eki_message *)lone->sent[i].bytes;
 }
 
 /* Likewise to the other rank of two. */
 static inline const struct eki_message *lone_sent(const struct lone *lone,
-                                                  int i, enum eki_kind kind)
+                                                  int i, int kind)
 {
     return lone_sent_to(lone, i, kind, 1 - lone->fabric.rank);
 }
@@ -348,7 +354,7 @@ static inline const struct eki_message *lone_sent(const struct lone *lone,
 /* The only message that was sent since the last lone_forget(), which this is
  * one of. */
 static inline const struct eki_message *lone_sent_only(struct lone *lone,
-                                                       enum eki_kind kind)
+                                                       int kind)
 {
     CHECK_EQ_INT(lone->sent_count, 1);
     const struct eki_message *message = lone_sent(lone, 0, kind);
@@ -358,7 +364,7 @@ static inline const struct eki_message *lone_sent_only(struct lone *lone,
 
 /* The only message of KIND, of all that were sent since then; likewise. */
 static inline const struct eki_message *lone_sent_of(struct lone *lone,
-                                                     enum eki_kind kind)
+                                                     int kind)
 {
     int at = 0;
     CHECK_EQ_INT(lone_count(lone, kind), 1);

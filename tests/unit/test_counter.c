@@ -74,8 +74,7 @@ static void tell_counts(struct lone *lone, int64_t mine, int64_t theirs)
 }
 
 /* A message about NUMBER for, or from, WORKER. */
-static void tell_number(struct lone *lone, enum eki_kind kind, int worker,
-                        int64_t number)
+static void tell_number(struct lone *lone, int kind, int worker, int64_t number)
 {
     struct eki_message *message = lone_message(lone, kind);
     message->head.worker = worker;

@@ -729,7 +729,7 @@ static void follower_goes_back_to_the_id(void)
 
 /* A message that does not fit: its kind, its head, what its body says. */
 struct bad {
-    enum eki_kind kind;
+    int kind;
     int worker;
     int64_t first, count, bytes;
     int detail;
@@ -808,7 +808,7 @@ static void messages_that_do_not_fit_are_refused(void)
 
 /* What a thief of the other rank is answered, whose tasks took NS each and
  * waited 8 us for data, and an eighth less as a process has been since. */
-static enum eki_kind answer_to_thief(uint64_t ns)
+static int answer_to_thief(uint64_t ns)
 {
     static struct pair pair;
     pair_open(&pair, 4000, 0);
@@ -827,7 +827,7 @@ static enum eki_kind answer_to_thief(uint64_t ns)
     lone_message(home, EKI_KIND_REQUEST);
     lone_serve(home);
     CHECK_EQ_INT(home->sent_count, 1);
-    enum eki_kind kind = (enum eki_kind)lone_sent_head(home, 0)->kind;
+    int kind = lone_sent_head(home, 0)->kind;
     CHECK_EQ_INT(eki_stays(engine, 0), kind == EKI_KIND_NONE);
     pair_close(&pair);
     return kind;

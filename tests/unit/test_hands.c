@@ -612,7 +612,7 @@ static void offers_that_make_no_sense_are_refused(void)
 }
 
 /* A TAKE with a body, or a HAND of so many tasks, in this kind of phase. */
-static bool refuses(enum eki_kind kind, int count, enum eki_phase_kind phase)
+static bool refuses(int kind, int count, enum eki_phase_kind phase)
 {
     struct lone lone;
     make(&lone);

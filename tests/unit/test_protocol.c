@@ -109,10 +109,20 @@ static bool count_awaits(const struct eki_protocol *protocol,
 }
 
 static const struct eki_protocol_ops nothing = {.name = "nothing",
-                                                .service = EKI_SERVE_COUNTER};
+                                                .channel = EKI_CHANNEL_DATA};
+
+static const struct eki_verb verbs[] = {{.name = "first"},
+                                        {.name = "second", .must_fit = true}};
+
+enum {
+    FIRST = EKI_KIND(EKI_CHANNEL_TILES),
+    SECOND
+};
 
 static const struct eki_protocol_ops all = {.name = "counting",
-                                            .service = EKI_SERVE_END,
+                                            .channel = EKI_CHANNEL_TILES,
+                                            .verbs = verbs,
+                                            .verb_count = 2,
                                             .destroy = count_destroy,
                                             .enter = count_enter,
                                             .take = count_take,
@@ -123,14 +133,6 @@ static const struct eki_protocol_ops all = {.name = "counting",
                                             .due = count_due,
                                             .calls = count_calls,
                                             .awaits = count_awaits};
-
-/* The same, which takes two kinds. */
-static struct eki_protocol_ops taking(void)
-{
-    struct eki_protocol_ops ops = all;
-    ops.kinds = 1u << EKI_KIND_PARCEL | 1u << EKI_KIND_REQUEST;
-    return ops;
-}
 
 static void add(struct lone *lone, struct counting *counting,
                 const struct eki_protocol_ops *ops)
@@ -239,7 +241,7 @@ static void protocol_says_whether_servers_are_stepped(void)
 }
 
 enum {
-    SERVICES = 5
+    SERVED = 5
 };
 
 static char served[64];
@@ -250,33 +252,31 @@ static void note_step(struct eki_protocol *protocol, uint64_t now)
     eki_append(served, sizeof served, "%s", protocol->ops->name);
 }
 
-/* One protocol of each service, and the third of them again. */
-static const struct eki_protocol_ops services[SERVICES + 1] = {
-    {.name = "0", .service = EKI_SERVE_REBALANCE, .step = note_step},
-    {.name = "1", .service = EKI_SERVE_MOVES, .step = note_step},
-    {.name = "2", .service = EKI_SERVE_COUNTER, .step = note_step},
-    {.name = "3", .service = EKI_SERVE_END, .step = note_step},
-    {.name = "4", .service = EKI_SERVE_REQUESTS, .step = note_step},
-    {.name = "+", .service = EKI_SERVE_COUNTER, .step = note_step}};
+static const struct eki_protocol_ops served_ops[SERVED] = {
+    {.name = "0", .channel = EKI_CHANNEL_REBALANCE, .step = note_step},
+    {.name = "1", .channel = EKI_CHANNEL_HANDS, .step = note_step},
+    {.name = "2", .channel = EKI_CHANNEL_COUNTER, .step = note_step},
+    {.name = "3", .channel = EKI_CHANNEL_DATA, .step = note_step},
+    {.name = "4", .channel = EKI_CHANNEL_REQUESTS, .step = note_step}};
 
-static void protocols_are_served_in_order_of_their_service(void)
+static void protocols_are_served_in_order_of_their_channels(void)
 {
     static const int workers[1] = {1}, nodes[1] = {0};
-    static const int orders[][SERVICES + 1] = {
-        {0, 1, 2, 5, 3, 4}, {4, 3, 2, 5, 1, 0}, {2, 0, 4, 1, 5, 3},
-        {3, 2, 1, 0, 4, 5}, {1, 4, 2, 3, 0, 5}, {2, 5, 4, 0, 3, 1}};
+    static const int orders[][SERVED] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0},
+                                         {2, 0, 4, 1, 3}, {3, 2, 1, 0, 4},
+                                         {1, 4, 2, 3, 0}, {2, 4, 0, 3, 1}};
     for (int i = 0; i < 6; i++) {
         struct lone lone;
-        struct eki_protocol protocols[SERVICES + 1];
+        struct eki_protocol protocols[SERVED];
         lone_open_job(&lone, 0, 1, workers, nodes);
         CHECK_EQ_INT(eki_engine_create(&lone.setup, &lone.engine), EK_OK);
-        for (int k = 0; k <= SERVICES; k++) {
-            protocols[k].ops = &services[orders[i][k]];
+        for (int k = 0; k < SERVED; k++) {
+            protocols[k].ops = &served_ops[orders[i][k]];
             eki_engine_add(lone.engine, &protocols[k]);
         }
         served[0] = '\0';
         lone_serve(&lone);
-        CHECK_EQ_TEXT(served, "012+34");
+        CHECK_EQ_TEXT(served, "01234");
         lone_close(&lone);
     }
 }
@@ -291,20 +291,16 @@ static void begin_taking(struct lone *lone, struct counting *counting,
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
 }
 
-static void protocol_takes_the_kinds_it_names(void)
+static void protocol_takes_its_verbs(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_protocol_ops ops = taking();
-    begin_taking(&lone, &counting, &ops);
-    for (int kind = 1; kind < EKI_KINDS; kind++) {
-        bool is_its = kind == EKI_KIND_PARCEL || kind == EKI_KIND_REQUEST;
-        CHECK((lone.engine->takers[kind] == &counting.protocol) == is_its);
-    }
-    lone_message(&lone, EKI_KIND_PARCEL);
+    begin_taking(&lone, &counting, &all);
+    CHECK(lone.engine->channels[EKI_CHANNEL_TILES] == &counting.protocol);
+    lone_message(&lone, FIRST);
     lone_serve(&lone);
     CHECK_EQ_INT(counting.taken, 1);
-    lone_message(&lone, EKI_KIND_REQUEST);
+    lone_message(&lone, SECOND);
     lone_serve(&lone);
     CHECK_EQ_INT(counting.taken, 2);
     CHECK(!lone.has_got);
@@ -318,23 +314,25 @@ static void message_that_nobody_takes_is_an_error(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_protocol_ops ops = taking();
-    begin_taking(&lone, &counting, &ops);
-    lone_message(&lone, EKI_KIND_SEEDS);
-    struct eki_error error = lone_end(&lone);
-    CHECK_EQ_INT(error.status, EK_ERR_MPI);
-    CHECK_HAS_TEXT(error.text, "(seeds), which nobody takes here");
-    lone_close(&lone);
+    begin_taking(&lone, &counting, &all);
+    static const int kinds[] = {EKI_KIND_SEEDS, SECOND + 1, 65535};
+    for (int i = 0; i < 3; i++) {
+        begin_taking(&lone, &counting, &all);
+        lone_message(&lone, kinds[i]);
+        struct eki_error error = lone_end(&lone);
+        CHECK_EQ_INT(error.status, EK_ERR_MPI);
+        CHECK_HAS_TEXT(error.text, "(unknown), which nobody takes here");
+        lone_close(&lone);
+    }
 }
 
 static void refused_message_is_an_error(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_protocol_ops ops = taking();
-    begin_taking(&lone, &counting, &ops);
+    begin_taking(&lone, &counting, &all);
     counting.answer = EKI_REFUSED;
-    lone_message(&lone, EKI_KIND_REQUEST);
+    lone_message(&lone, SECOND);
     CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
     lone_close(&lone);
 }
@@ -342,12 +340,11 @@ static void refused_message_is_an_error(void)
 /* One that must fit makes the phase an error, another does not. */
 static void message_without_memory_comes_again(void)
 {
-    static const enum eki_kind kinds[] = {EKI_KIND_REQUEST, EKI_KIND_PARCEL};
+    static const int kinds[] = {FIRST, SECOND};
     for (int i = 0; i < 2; i++) {
         struct lone lone;
         struct counting counting;
-        struct eki_protocol_ops ops = taking();
-        begin_taking(&lone, &counting, &ops);
+        begin_taking(&lone, &counting, &all);
         counting.answer = EKI_NO_MEMORY;
         lone_message(&lone, kinds[i]);
         lone_serve(&lone);
@@ -367,11 +364,10 @@ static void messages_are_taken_in_their_phase(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_protocol_ops ops = taking();
-    begin_taking(&lone, &counting, &ops);
-    lone_message(&lone, EKI_KIND_REQUEST)->head.phase = 0;
+    begin_taking(&lone, &counting, &all);
+    lone_message(&lone, FIRST)->head.phase = 0;
     lone_serve(&lone);
-    lone_message(&lone, EKI_KIND_REQUEST)->head.phase = 2;
+    lone_message(&lone, FIRST)->head.phase = 2;
     lone_serve(&lone);
     CHECK(!lone.has_got);
     CHECK_EQ_INT(counting.taken, 0);
@@ -592,30 +588,12 @@ static void unknown_policy_steals_from_nobody(void)
     CHECK(!scheme->victims && !scheme->elsewhere);
 }
 
-static void every_kind_has_a_name_of_its_own(void)
-{
-    for (int kind = 0; kind < EKI_KINDS; kind++) {
-        const char *name = eki_kind_traits_of(kind)->name;
-        CHECK(name && name[0] != '\0');
-        for (int other = 0; name && other < kind; other++)
-            CHECK(strcmp(name, eki_kind_traits_of(other)->name) != 0);
-    }
-}
-
-static void kind_that_does_not_exist_is_unknown(void)
-{
-    static const int kinds[] = {-1, 0, EKI_KINDS, 31, 65535};
-    for (int i = 0; i < 5; i++) {
-        const struct eki_kind_traits *traits = eki_kind_traits_of(kinds[i]);
-        CHECK_EQ_TEXT(traits->name, "unknown");
-        CHECK(!traits->has_slots && !traits->must_fit);
-    }
-}
-
-/* Each by one protocol, whose name is its own. */
-static void every_kind_is_taken(void)
+/* Every channel has a protocol, and all verbs have names of their own. */
+static void every_verb_has_a_name_of_its_own(void)
 {
     struct lone lone;
+    const char *names[EKI_CHANNELS * 8];
+    int count = 0;
     lone_open(&lone, 0);
     lone_make(&lone);
     struct eki_stores *stores = NULL;
@@ -623,15 +601,18 @@ static void every_kind_is_taken(void)
     CHECK_EQ_INT(eki_stores_join(stores, lone.engine), EK_OK);
     struct eki_data_setup data = {.has_bytes = true};
     CHECK_EQ_INT(eki_data_join(lone.engine, &data), EK_OK);
-    for (int kind = 1; kind < EKI_KINDS; kind++) {
-        const struct eki_protocol *taker = lone.engine->takers[kind];
-        if (CHECK(taker != NULL))
-            CHECK(taker->ops->take && taker->ops->kinds >> kind & 1);
+    for (int channel = 1; channel < EKI_CHANNELS; channel++) {
+        const struct eki_protocol *taker = lone.engine->channels[channel];
+        if (!CHECK(taker && taker->ops->take && taker->ops->verb_count > 0))
+            continue;
+        for (int verb = 0; verb < taker->ops->verb_count; verb++)
+            names[count++] =
+                eki_engine_verb(lone.engine, EKI_KIND(channel) + verb)->name;
     }
-    for (int i = 0; i < lone.engine->protocol_count; i++) {
+    for (int i = 0; i < count; i++) {
+        CHECK(names[i][0] != '\0' && strcmp(names[i], "unknown") != 0);
         for (int k = 0; k < i; k++)
-            CHECK(strcmp(lone.engine->protocols[i]->ops->name,
-                         lone.engine->protocols[k]->ops->name) != 0);
+            CHECK(strcmp(names[i], names[k]) != 0);
     }
     lone_close(&lone);
     eki_stores_destroy(&stores);
@@ -643,8 +624,8 @@ int main(void)
     RUN(protocol_that_counts_changes_nothing);
     RUN(nobody_votes_while_a_protocol_is_busy);
     RUN(protocol_says_whether_servers_are_stepped);
-    RUN(protocols_are_served_in_order_of_their_service);
-    RUN(protocol_takes_the_kinds_it_names);
+    RUN(protocols_are_served_in_order_of_their_channels);
+    RUN(protocol_takes_its_verbs);
     RUN(message_that_nobody_takes_is_an_error);
     RUN(refused_message_is_an_error);
     RUN(message_without_memory_comes_again);
@@ -659,8 +640,6 @@ int main(void)
     RUN(worker_without_such_a_protocol_waits_for_nothing);
     RUN(every_steal_policy_has_a_scheme);
     RUN(unknown_policy_steals_from_nobody);
-    RUN(every_kind_has_a_name_of_its_own);
-    RUN(kind_that_does_not_exist_is_unknown);
-    RUN(every_kind_is_taken);
+    RUN(every_verb_has_a_name_of_its_own);
     return check_result();
 }

@@ -105,7 +105,7 @@ static double double_in(const struct eki_message *message, int i)
 
 /* The message that comes next: COUNT doubles of TILE from OFFSET on, which are
  * 1000 and so on, for or of operation OP. */
-static struct eki_message *message_of(struct stage *stage, enum eki_kind kind,
+static struct eki_message *message_of(struct stage *stage, int kind,
                                       int64_t tile, int64_t offset, int count,
                                       uint32_t op)
 {
@@ -391,7 +391,8 @@ static void abandoned_transfers_are_dropped(void)
     ek_transfer get, put;
     begin(&stage, 0, 0);
     struct ek_worker *worker = lone_worker(&stage.lone);
-    struct eki_protocol *protocol = stage.lone.engine->takers[EKI_KIND_GET];
+    struct eki_protocol *protocol =
+        stage.lone.engine->channels[EKI_CHANNEL_TILES];
     const struct eki_tiler *tiler =
         ((const struct eki_tiles *)protocol)->tilers;
     CHECK(eki_tiles_abandon(protocol, worker));
@@ -416,7 +417,8 @@ static void long_waits_are_told(void)
     ek_transfer transfer;
     char text[200] = "";
     begin(&stage, 0, 0);
-    struct eki_protocol *protocol = stage.lone.engine->takers[EKI_KIND_GET];
+    struct eki_protocol *protocol =
+        stage.lone.engine->channels[EKI_CHANNEL_TILES];
     start(&stage, EKI_TILE_GET, 3, &transfer);
     protocol->ops->tell(protocol, stage.lone.now + 5000, 1000, text,
                         sizeof text);
@@ -493,7 +495,7 @@ static void oldest_tiles_leave_the_cache(void)
 }
 
 struct bad {
-    enum eki_kind kind;
+    int kind;
     int64_t tile, offset;
     int count, bytes, worker;
     uint32_t store, op;

@@ -55,7 +55,7 @@ static struct eki_message *reserve(const struct link *link)
     return message;
 }
 
-static void send(const struct link *link, enum eki_kind kind, int64_t bytes)
+static void send(const struct link *link, int kind, int64_t bytes)
 {
     struct eki_message *message = reserve(link);
     message->head.kind = (uint16_t)kind;
