@@ -126,6 +126,13 @@ static inline void eki_assert_none(const char *problem, const char *file,
 void *eki_alloc(size_t count, size_t bytes);
 /* Like realloc() of COUNT objects; the old memory stays when it fails. */
 void *eki_realloc(void *memory, size_t count, size_t bytes);
+/*
+ * Room for one entry more, of BYTES, behind COUNT of them.  ARRAY points to the
+ * pointer to the first one, *ROOM is how many there is room for: FIRST at
+ * first, twice as many when they are full.  false: no memory, and both stay.
+ */
+bool eki_grow(void *array, int64_t count, int64_t *room, int64_t first,
+              size_t bytes);
 /* Zeroed and aligned to EKI_LINE. */
 void *eki_alloc_lines(size_t bytes);
 /* Aligned likewise, not zeroed: what is not used takes no memory. */

@@ -64,6 +64,23 @@ void *eki_realloc(void *memory, size_t count, size_t bytes)
     return realloc(memory, total);
 }
 
+bool eki_grow(void *array, int64_t count, int64_t *room, int64_t first,
+              size_t bytes)
+{
+    if (count < *room)
+        return true;
+    int64_t more = *room ? 2 * *room : first;
+    /* All pointers to objects look alike, but have types of their own. */
+    void *memory;
+    memcpy(&memory, array, sizeof memory);
+    memory = eki_realloc(memory, (size_t)more, bytes);
+    if (!memory)
+        return false;
+    memcpy(array, &memory, sizeof memory);
+    *room = more;
+    return true;
+}
+
 void *eki_alloc_untouched(size_t bytes)
 {
     if (bytes > SIZE_MAX - EKI_LINE || must_fail())

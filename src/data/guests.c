@@ -170,16 +170,8 @@ void eki_guests_serve(struct eki_data *data, int *left)
 /* Room for one more answer. */
 bool eki_guests_have_room(struct eki_data *data)
 {
-    if (data->answer_count < data->answer_room)
-        return true;
-    int room = data->answer_room ? 2 * data->answer_room : FIRST_ROOM;
-    struct eki_data_answer *answers =
-        eki_realloc(data->answers, (size_t)room, sizeof *answers);
-    if (!answers)
-        return false;
-    data->answers = answers;
-    data->answer_room = room;
-    return true;
+    return eki_grow(&data->answers, data->answer_count, &data->answer_room,
+                    FIRST_ROOM, sizeof *data->answers);
 }
 
 /* There is room for it. */

@@ -139,7 +139,8 @@ struct eki_data {
     struct eki_carrier *carriers; /* [workers_here] */
     struct eki_guests asks, results;
     struct eki_data_answer *answers; /* the oldest first */
-    int answer_count, answer_room;
+    int answer_count;
+    int64_t answer_room;
     int next_worker; /* whose operations are sent first */
     bool lacks_spare, lacks_any;
     struct eki_follower follower;

@@ -7,15 +7,9 @@
 void eki_carrier_note(struct eki_carrier *carrier, uint64_t id, int64_t input,
                       int64_t result)
 {
-    if (carrier->size_count == carrier->size_room) {
-        int64_t room = 2 * carrier->size_room + 64;
-        struct eki_data_size *sizes =
-            eki_realloc(carrier->sizes, (size_t)room, sizeof *sizes);
-        if (!sizes)
-            return; /* the record does not know this one */
-        carrier->sizes = sizes;
-        carrier->size_room = room;
-    }
+    if (!eki_grow(&carrier->sizes, carrier->size_count, &carrier->size_room, 64,
+                  sizeof *carrier->sizes))
+        return; /* the record does not know this one */
     carrier->sizes[carrier->size_count++] =
         (struct eki_data_size){id, (uint32_t)input, (uint32_t)result};
 }

@@ -203,15 +203,13 @@ struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
 
 static bool grow_functions(struct eki_engine *engine)
 {
-    int room = engine->function_room ? 2 * engine->function_room : 8;
-    struct eki_function *functions =
-        eki_realloc(engine->functions, (size_t)room, sizeof *functions);
-    if (!functions)
+    int64_t room = engine->function_room;
+    if (!eki_grow(&engine->functions, engine->function_count, &room, 8,
+                  sizeof *engine->functions))
         return false;
-    engine->functions = functions;
     /* All of them before anything may fail: the old memory is gone. */
     for (int here = 0; here < engine->topology->workers_here; here++)
-        engine->workers[here]->functions = functions;
+        engine->workers[here]->functions = engine->functions;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct ek_worker *worker = engine->workers[here];
         struct eki_function_counts *counts =
@@ -226,7 +224,7 @@ static bool grow_functions(struct eki_engine *engine)
         eki_free(worker->function_counts);
         worker->function_counts = counts;
     }
-    engine->function_room = room;
+    engine->function_room = (int)room;
     return true;
 }
 

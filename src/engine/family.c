@@ -12,19 +12,6 @@ enum {
     FIRST_ROOM = 64
 };
 
-/* LIST, whose COUNT entries of BYTES fill its ROOM, with room for one more;
- * NULL: no memory. */
-static void *grow(void *list, int64_t count, size_t bytes, int64_t *room)
-{
-    if (count < *room)
-        return list;
-    int64_t more = *room ? 2 * *room : FIRST_ROOM;
-    void *grown = eki_realloc(list, (size_t)more, bytes);
-    if (grown)
-        *room = more;
-    return grown;
-}
-
 void eki_engine_trace(struct eki_engine *engine, bool is_traced)
 {
     engine->is_traced = is_traced;
@@ -54,22 +41,18 @@ void eki_held_free(struct eki_held *held)
 void eki_worker_note_held(struct ek_worker *worker)
 {
     struct eki_held *held = &worker->held;
-    uint64_t *ids = grow(held->ids, held->count, sizeof *ids, &held->room);
-    if (!ids)
-        return;
-    held->ids = ids;
-    ids[held->count++] = eki_worker_task_id(worker);
+    if (eki_grow(&held->ids, held->count, &held->room, FIRST_ROOM,
+                 sizeof *held->ids))
+        held->ids[held->count++] = eki_worker_task_id(worker);
 }
 
 /* The first child of a task; false: no memory. */
 static bool add_family(struct eki_families *families, uint64_t parent,
                        uint64_t child)
 {
-    struct eki_family *list =
-        grow(families->list, families->count, sizeof *list, &families->room);
-    if (!list)
+    if (!eki_grow(&families->list, families->count, &families->room, FIRST_ROOM,
+                  sizeof *families->list))
         return false;
-    families->list = list;
     families->list[families->count++] = (struct eki_family){parent, child, 1};
     return true;
 }

@@ -2,32 +2,26 @@
 /* Tasks that depart: kept until there are buffers, and taken where they go. */
 #include "engine/decode.h"
 
-static bool grow(struct eki_engine *engine)
+enum {
+    FIRST_ROOM = 64
+};
+
+static bool has_room(struct eki_moves *moves, size_t slot_bytes)
 {
-    struct eki_moves *moves = &engine->moves;
-    int64_t room = moves->room ? 2 * moves->room : 64;
-    unsigned char *slots =
-        eki_realloc(moves->slots, (size_t)room, engine->slot_bytes);
-    if (!slots)
-        return false;
-    moves->slots = slots;
-    int *ranks = eki_realloc(moves->ranks, (size_t)room, sizeof *ranks);
-    if (!ranks)
-        return false;
-    moves->ranks = ranks;
-    int *workers = eki_realloc(moves->workers, (size_t)room, sizeof *workers);
-    if (!workers)
-        return false;
-    moves->workers = workers;
-    moves->room = room;
-    return true;
+    int64_t slots = moves->room, ranks = moves->room;
+    return eki_grow(&moves->slots, moves->count, &slots, FIRST_ROOM,
+                    slot_bytes) &&
+           eki_grow(&moves->ranks, moves->count, &ranks, FIRST_ROOM,
+                    sizeof *moves->ranks) &&
+           eki_grow(&moves->workers, moves->count, &moves->room, FIRST_ROOM,
+                    sizeof *moves->workers);
 }
 
 bool eki_engine_depart_to(struct eki_engine *engine,
                           const struct eki_slot *slot, int rank, int worker)
 {
     struct eki_moves *moves = &engine->moves;
-    if (moves->count == moves->room && !grow(engine))
+    if (!has_room(moves, engine->slot_bytes))
         return false;
     memcpy(eki_slot_at(moves->slots, moves->count, engine->slot_bytes), slot,
            engine->slot_bytes);

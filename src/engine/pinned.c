@@ -6,15 +6,9 @@ struct eki_slot *eki_pinned_new(struct eki_pinned *pinned)
 {
     struct eki_local *local = &pinned->local;
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
-    if (used == pinned->room) {
-        int64_t room = used > 0 ? 2 * used : 16;
-        int32_t *grown =
-            eki_realloc(pinned->ran_on, (size_t)room, sizeof *grown);
-        if (!grown)
-            return NULL;
-        pinned->ran_on = grown;
-        pinned->room = room;
-    }
+    if (!eki_grow(&pinned->ran_on, used, &pinned->room, 16,
+                  sizeof *pinned->ran_on))
+        return NULL;
     pinned->ran_on[used] = -1;
     return eki_local_add_seed(local);
 }

@@ -399,15 +399,9 @@ static enum eki_taken keep_wish(struct eki_counter *counter,
 {
     if (!wish_fits(counter, head))
         return EKI_REFUSED;
-    if (counter->count == counter->room) {
-        int room = counter->room ? 2 * counter->room : 64;
-        struct eki_wish *grown =
-            eki_realloc(counter->wishes, (size_t)room, sizeof *grown);
-        if (!grown)
-            return EKI_NO_MEMORY;
-        counter->wishes = grown;
-        counter->room = room;
-    }
+    if (!eki_grow(&counter->wishes, counter->count, &counter->room, 64,
+                  sizeof *counter->wishes))
+        return EKI_NO_MEMORY;
     counter->wishes[counter->count++] = (struct eki_wish){
         head->source, head->worker,
         head->kind == EKI_KIND_DRAW ? -1 : head->first, head->detail};

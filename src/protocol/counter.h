@@ -114,7 +114,8 @@ struct eki_counter {
     int tell;    /* rank 0: rank to tell next ... */
     int tell_at; /* ... from this entry on */
     struct eki_wish *wishes;
-    int count, room; /* of them */
+    int count;
+    int64_t room; /* of them */
     /* Written by workers that want something and by the server: what is not
      * sent yet.  Away from what every step reads. */
     _Alignas(EKI_LINE) _Atomic int wants;

@@ -22,24 +22,10 @@ static bool is_open(const struct eki_hands *hands)
     return hands->takes_to != 0;
 }
 
-/* A longer array, or NULL, and its ROOM. */
-static void *grow(void *array, int *room, size_t bytes)
-{
-    int longer = *room ? 2 * *room : 64;
-    void *grown = eki_realloc(array, (size_t)longer, bytes);
-    if (grown)
-        *room = longer;
-    return grown;
-}
-
 static bool has_room_for_task(struct eki_hands *hands)
 {
-    if (hands->count < hands->room)
-        return true;
-    struct eki_hand *tasks = grow(hands->tasks, &hands->room, sizeof *tasks);
-    if (tasks)
-        hands->tasks = tasks;
-    return tasks != NULL;
+    return eki_grow(&hands->tasks, hands->count, &hands->room, 64,
+                    sizeof *hands->tasks);
 }
 
 /* Note a task, for which there is room, behind those that are as long. */
@@ -74,13 +60,9 @@ static void forget_task(struct eki_hands *hands, const struct eki_hand *task)
 static bool post_note(struct eki_hands *hands, int kind, int to,
                       struct eki_offer offer)
 {
-    if (hands->note_count == hands->note_room) {
-        struct eki_hand_note *notes =
-            grow(hands->notes, &hands->note_room, sizeof *notes);
-        if (!notes)
-            return false;
-        hands->notes = notes;
-    }
+    if (!eki_grow(&hands->notes, hands->note_count, &hands->note_room, 64,
+                  sizeof *hands->notes))
+        return false;
     hands->notes[hands->note_count++] = (struct eki_hand_note){kind, to, offer};
     return true;
 }

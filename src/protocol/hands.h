@@ -100,9 +100,11 @@ struct eki_hands {
     uint64_t *load_ns;  /* [workers_here] long tasks that each has or awaits */
     uint64_t *above_ns; /* [workers_here] those that cannot be displaced */
     struct eki_hand *tasks; /* [count] the longest first */
-    int count, room;
+    int count;
+    int64_t room;
     struct eki_hand_note *notes; /* [note_count] sent before next_note */
-    int next_note, note_count, note_room;
+    int next_note, note_count;
+    int64_t note_room;
 };
 
 extern const struct eki_protocol_ops eki_hands_ops;

@@ -27,15 +27,9 @@ static const struct eki_requests *of_const(const struct eki_protocol *protocol)
 static enum eki_taken take_request(struct eki_requests *requests,
                                    const struct eki_head *head)
 {
-    if (requests->count == requests->room) {
-        int room = requests->room ? 2 * requests->room : 64;
-        struct eki_request *grown =
-            eki_realloc(requests->waiting, (size_t)room, sizeof *grown);
-        if (!grown)
-            return EKI_NO_MEMORY;
-        requests->waiting = grown;
-        requests->room = room;
-    }
+    if (!eki_grow(&requests->waiting, requests->count, &requests->room, 64,
+                  sizeof *requests->waiting))
+        return EKI_NO_MEMORY;
     requests->waiting[requests->count++] =
         (struct eki_request){head->source, head->worker, head->signature};
     return EKI_TAKEN;
@@ -226,16 +220,8 @@ static int rank_to_ask(const struct eki_requests *requests, int here, int node)
 
 static bool has_room_for_sent(struct eki_requests *requests)
 {
-    if (requests->sent_count < requests->sent_room)
-        return true;
-    int room = requests->sent_room ? 2 * requests->sent_room : 16;
-    struct eki_sent *grown =
-        eki_realloc(requests->sent, (size_t)room, sizeof *grown);
-    if (!grown)
-        return false;
-    requests->sent = grown;
-    requests->sent_room = room;
-    return true;
+    return eki_grow(&requests->sent, requests->sent_count, &requests->sent_room,
+                    16, sizeof *requests->sent);
 }
 
 /* Note a request to RANK, for which there is room; the worker counts the last

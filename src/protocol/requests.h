@@ -94,10 +94,12 @@ struct eki_requests {
     struct eki_asker *askers; /* [workers_here] */
     /* Written by the server. */
     struct eki_request *waiting;
-    int count, room; /* of them */
+    int count;
+    int64_t room; /* of them */
     struct eki_rest rest;
     struct eki_sent *sent; /* the oldest first */
-    int sent_count, sent_room;
+    int sent_count;
+    int64_t sent_room;
     struct eki_contact *contacts; /* [nodes]; NULL: nodes of one rank */
     /* Written by workers that ask and by the server: asks not fetched yet.
      * Away from what every step reads. */

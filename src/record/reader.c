@@ -227,12 +227,6 @@ static ek_status read_block(struct walk *walk, struct block *block, bool *found)
     return check_crc(record, block->at, block->bytes, "block");
 }
 
-/* Double an array; NULL: no memory, and the old one stays. */
-static void *grow(void *array, int64_t room, size_t bytes)
-{
-    return eki_realloc(array, (size_t)room, bytes);
-}
-
 static ek_status wrong_size(const struct walk *walk, const struct block *block,
                             int64_t expected)
 {
@@ -241,19 +235,13 @@ static ek_status wrong_size(const struct walk *walk, const struct block *block,
                              block->bytes, expected);
 }
 
-static bool grow_functions(struct eki_record *record)
+static bool has_room_for_function(struct eki_record *record)
 {
-    int room = 2 * record->function_room + 8;
-    void *names = grow(record->functions, room, sizeof *record->functions);
-    if (names)
-        record->functions = names;
-    void *bytes =
-        grow(record->data_bytes_max, room, sizeof *record->data_bytes_max);
-    if (bytes)
-        record->data_bytes_max = bytes;
-    if (names && bytes)
-        record->function_room = room;
-    return names && bytes;
+    int64_t names = record->function_room;
+    return eki_grow(&record->functions, record->function_count, &names, 8,
+                    sizeof *record->functions) &&
+           eki_grow(&record->data_bytes_max, record->function_count,
+                    &record->function_room, 8, sizeof *record->data_bytes_max);
 }
 
 static ek_status take_function(struct walk *walk, const struct block *block)
@@ -271,8 +259,7 @@ static ek_status take_function(struct walk *walk, const struct block *block)
     if (!is_name(body + EKI_FUNCTION_NAME))
         return eki_record_refuse(record, block->at + EKI_FUNCTION_NAME,
                                  "a bad name of function %" PRIu64, number);
-    if (record->function_count == record->function_room &&
-        !grow_functions(record))
+    if (!has_room_for_function(record))
         return eki_record_no_memory(record);
     record->data_bytes_max[record->function_count] = 0;
     memcpy(record->functions[record->function_count++],
@@ -321,14 +308,9 @@ static ek_status take_iteration(struct walk *walk, const struct block *block)
                                  " after iteration %" PRId64,
                                  iteration, walk->last_iteration);
     walk->last_iteration = iteration;
-    if (record->iteration_count == record->block_room) {
-        int64_t room = 2 * record->block_room + 64;
-        void *grown = grow(record->blocks, room, sizeof *record->blocks);
-        if (!grown)
-            return eki_record_no_memory(record);
-        record->blocks = grown;
-        record->block_room = room;
-    }
+    if (!eki_grow(&record->blocks, record->iteration_count, &record->block_room,
+                  64, sizeof *record->blocks))
+        return eki_record_no_memory(record);
     record->blocks[record->iteration_count++] = (struct eki_record_block){
         block->at, block->bytes, record->function_count};
     return EK_OK;

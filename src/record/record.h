@@ -111,8 +111,7 @@ struct eki_record {
     FILE *file;
     int *rank_workers;
     struct eki_record_block *blocks; /* [iteration_count] */
-    int64_t block_room;
-    int function_room;
+    int64_t block_room, function_room;
 };
 
 /* One iteration, in memory. */

@@ -91,7 +91,8 @@ struct eki_tiles {
     struct eki_tiles *next;          /* of the registry */
     struct eki_tiler *tilers;        /* [workers_here] */
     struct eki_tile_answer *answers; /* the oldest first */
-    int answer_count, answer_room;
+    int answer_count;
+    int64_t answer_room;
     int next_worker; /* whose operations are sent first */
     int window;      /* pieces of a transfer that may be unanswered */
     /* In this step no buffer was left for a long row of messages, or for any.

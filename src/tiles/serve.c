@@ -314,16 +314,8 @@ static bool read_words(const struct eki_decode *decode,
 /* Room for one more answer. */
 static bool has_room(struct eki_tiles *tiles)
 {
-    if (tiles->answer_count < tiles->answer_room)
-        return true;
-    int room = tiles->answer_room ? 2 * tiles->answer_room : 16;
-    struct eki_tile_answer *answers =
-        eki_realloc(tiles->answers, (size_t)room, sizeof *answers);
-    if (!answers)
-        return false;
-    tiles->answers = answers;
-    tiles->answer_room = room;
-    return true;
+    return eki_grow(&tiles->answers, tiles->answer_count, &tiles->answer_room,
+                    16, sizeof *tiles->answers);
 }
 
 /* What a PUT or ADD does to the values of its tile. */

@@ -70,15 +70,11 @@ static int take_place(struct eki_stores *stores)
         place++;
     if (place < stores->room)
         return place;
-    int room = 2 * stores->room + 4;
-    struct ek_tiles **grown =
-        eki_realloc(stores->stores, (size_t)room, sizeof(struct ek_tiles *));
-    if (!grown)
+    if (!eki_grow(&stores->stores, place, &stores->room, 4,
+                  sizeof(struct ek_tiles *)))
         return -1;
-    for (int i = place; i < room; i++)
-        grown[i] = NULL;
-    stores->stores = grown;
-    stores->room = room;
+    for (int64_t i = place; i < stores->room; i++)
+        stores->stores[i] = NULL;
     return place;
 }
 

@@ -108,7 +108,7 @@ struct ek_tiles {
 /* All stores over a communicator with the same nodes. */
 struct eki_stores {
     struct ek_tiles **stores; /* [room]; NULL: a free place */
-    int room;
+    int64_t room;
     int apart; /* stores that need messages on the node */
     uint32_t next_number;
     struct ek_tiles *dead;   /* destroyed ones, to refuse who still asks */

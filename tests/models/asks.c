@@ -31,8 +31,8 @@ enum {
 
 /* There is room for what is noted. */
 static struct eki_sent noted[2 * WORKERS];
-#define eki_realloc(memory, count, bytes) \
-    ((void)(memory), (void)(count), (void *)noted)
+#define eki_grow(array, count, room, first, bytes) \
+    (*(array) = (void *)noted, true)
 #include "protocol/requests.c"
 
 #ifndef REPEAT

@@ -101,7 +101,7 @@ void eki_free(void *memory)
 }
 #endif
 
-#define eki_realloc(memory, count, bytes) ((void)(memory), NULL)
+#define eki_grow(array, count, room, first, bytes) ((count) < *(room))
 
 /* Who finds a worker held ends here, or gives its core away. */
 #define eki_pause() model_wait()

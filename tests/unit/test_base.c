@@ -207,6 +207,24 @@ static void memory_keeps_its_content_when_it_grows(void)
     eki_free(text);
 }
 
+static void array_doubles_when_it_is_full(void)
+{
+    int *array = NULL;
+    int64_t room = 0;
+    for (int i = 0; i < 9; i++) {
+        CHECK(eki_grow(&array, i, &room, 3, sizeof *array));
+        CHECK_EQ_INT(room, i < 3 ? 3 : i < 6 ? 6 : 12);
+        array[i] = i;
+    }
+    eki_memory_fail(1);
+    CHECK(eki_grow(&array, 11, &room, 3, sizeof *array));
+    CHECK(!eki_grow(&array, 12, &room, 3, sizeof *array));
+    CHECK_EQ_INT(room, 12);
+    for (int i = 0; i < 9; i++)
+        CHECK_EQ_INT(array[i], i);
+    eki_free(array);
+}
+
 /* Whether bytes up to LAST count on from 0. */
 static bool counts_on(const unsigned char *array, size_t last)
 {
@@ -433,6 +451,7 @@ int main(void)
     RUN(memory_refuses_sizes_that_overflow);
     RUN(memory_of_no_bytes_is_not_a_failure);
     RUN(memory_keeps_its_content_when_it_grows);
+    RUN(array_doubles_when_it_is_full);
     RUN(arrays_keep_their_content);
     RUN(lines_are_aligned_and_zeroed);
     RUN(allocation_n_fails_once);
