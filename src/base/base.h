@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * base: statuses and their messages, the message sink, memory, files, the
- * clock, a lock, random numbers, and the option table.
+ * clock, a lock, and random numbers.
  *
  * Mutable state of the process: the thread-local error message, the sink and
- * its level, the calibration of the clock, the mark that unknown variables have
- * been reported and the countdown of failing allocations (tests).
+ * its level, the calibration of the clock, and the countdown of failing
+ * allocations (tests).
  */
 #ifndef EKI_BASE_H
 #define EKI_BASE_H
@@ -150,6 +150,8 @@ void *eki_array_resize(void *array, size_t bytes, size_t wanted);
 size_t eki_array_cut(void *array, size_t bytes, size_t used);
 void eki_array_free(void *array, size_t bytes);
 char *eki_copy_string(const char *text);
+/* Whether the BYTES at TEXT may name a collection. */
+bool eki_is_collection_name(const char *text, size_t bytes);
 /* Tests: let allocation number N from now fail (1: the next); 0: none. */
 void eki_memory_fail(int64_t n);
 
@@ -275,23 +277,7 @@ static inline uint64_t eki_hash(uint64_t hash, uint64_t word)
 
 uint64_t eki_hash_text(uint64_t hash, const char *text);
 
-/* Name of an enum's value; a list of them ends with a NULL name. */
-struct eki_choice {
-    const char *name;
-    int value;
-};
-
-/* The choice of that value, or of that name (BYTES long); NULL: none. */
-const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
-                                       int value);
-const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
-                                         const char *name, size_t bytes);
-
-/*
- * A choice may come with a chunk, such as counter:16: behind the row of
- * "counter" stands one of the same value whose name has a colon and what is
- * allowed.  The value is then eki_chunked(); counter:1 is counter.
- */
+/* A value of a choice that comes with a chunk, such as counter:16. */
 #define EKI_CHUNK_MOST 1048576
 #define EKI_CHUNK_SHIFT 8
 static inline int eki_chunked(int value, int chunk)
@@ -306,162 +292,5 @@ static inline int eki_unchunked(int value)
 {
     return value & ((1 << EKI_CHUNK_SHIFT) - 1);
 }
-
-/* The value of TEXT (BYTES long), a name or one with a chunk; false: none. */
-bool eki_choice_read(const struct eki_choice *choices, const char *text,
-                     size_t bytes, int *value);
-/* Append the text of a value that is allowed. */
-void eki_choice_text(const struct eki_choice *choices, int value, char *text,
-                     size_t bytes);
-/* Append "a, b, c" to TEXT. */
-void eki_choice_list(const struct eki_choice *choices, char *text,
-                     size_t bytes);
-/* Whether the BYTES at TEXT may name a collection. */
-bool eki_is_collection_name(const char *text, size_t bytes);
-
-/* Followed by the field in capitals. */
-#define EKI_VARIABLE_PREFIX "EVENKEEL_"
-
-/* What a list such as "retain@1,original@2-" says of each iteration. */
-struct eki_schedule_entry {
-    int policy;
-    int64_t first, last; /* iterations, from 0; last: INT64_MAX if open */
-};
-
-struct eki_schedule {
-    struct eki_schedule_entry *entries; /* owned; NULL: says nothing */
-    int count;
-    uint64_t ours; /* a bit per entry of the list, of the first 64 */
-};
-
-/* The policy for ITERATION: the last entry that covers it, else FALLBACK. */
-int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
-                    int fallback);
-
-/* Where a schedule comes from and what it may say. */
-struct eki_schedule_source {
-    const char *variable;
-    const char *list;
-    /* Entries of others are checked and dropped; NULL: none may be named. */
-    const char *collection;
-    const struct eki_choice *choices;
-};
-
-/* On failure nothing is owned. */
-ek_status eki_schedule_parse(const struct eki_schedule_source *source,
-                             struct eki_schedule *schedule);
-void eki_schedule_free(struct eki_schedule *schedule);
-/* Append the entry, as eki_schedule_parse() takes it, to TEXT. */
-void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
-                             const struct eki_choice *choices, char *text,
-                             size_t bytes);
-
-/* What has a row of its own in a report. */
-enum eki_rows {
-    EKI_ROWS_JOB,
-    EKI_ROWS_RANKS,
-    EKI_ROWS_FUNCTIONS,
-    EKI_ROWS_KINDS
-};
-
-/* Where reports go. */
-struct eki_destination {
-    int level; /* of lines: 0, 1, 2 */
-    const char
-        *name[EKI_ROWS_KINDS];    /* of files, in the list; NULL: none ... */
-    size_t bytes[EKI_ROWS_KINDS]; /* ... and their lengths */
-};
-
-/* Read "0", "1", "2", "FILE.tsv", "ranks:FILE.tsv", "functions:FILE.tsv" or a
- * list of them; false: it is none. */
-bool eki_destination_read(const char *list,
-                          struct eki_destination *destination);
-
-/* The longest text of an option, and of a part of one (eki_option_part()). */
-#define EKI_OPTION_BYTES 1024
-
-/*
- * Options after defaults, program and environment; owns its strings.  It points
- * into itself: do not copy it.
- */
-struct eki_settings {
-    ek_options options;          /* its texts point into this object */
-    struct eki_schedule restore; /* from EVENKEEL_RESTORE */
-    struct eki_schedule steal;   /* from EVENKEEL_STEAL */
-    uint64_t environment;        /* a bit per option that a variable has set */
-    char name[64];
-    char report[EKI_OPTION_BYTES];
-    char record[EKI_OPTION_BYTES];
-};
-
-/*
- * Resolve GIVEN (NULL: defaults) and the environment.  Honours struct_bytes of
- * an older program.  Checks every range.  On failure nothing is owned.
- */
-ek_status eki_settings_resolve(const ek_options *given,
-                               struct eki_settings *settings);
-/* Warn of EVENKEEL_ variables that nobody knows, with the nearest name, once
- * per process. */
-void eki_settings_warn(void);
-/* Warn, once per process, of entries of lists that name a collection which
- * there has not been. */
-void eki_settings_warn_lists(void);
-void eki_settings_free(struct eki_settings *settings);
-
-/* Copy what a program gave as a struct of BYTES, which may be of another
- * version, over the defaults in TO, of TO_BYTES; both begin with struct_bytes.
- * FEWEST are those that every version has; false: it is not that struct. */
-bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
-                     size_t to_bytes);
-
-/* Set one field from text, as ek_set() does; a schedule stays in force. */
-ek_status eki_settings_set(struct eki_settings *settings, const char *field,
-                           const char *value);
-
-/* The table, for comparison over ranks, dumps and the README. */
-int eki_option_count(void);
-const char *eki_option_name(int option);
-/* Bytes of a struct that has the option's field. */
-size_t eki_option_end(int option);
-bool eki_option_has_variable(int option);
-bool eki_option_is_settable(int option);
-/* Whether its variable holds a list by collections and iterations. */
-bool eki_option_has_schedule(int option);
-/* Name of its variable, whether it has one or not. */
-void eki_option_variable(int option, char *text, size_t bytes);
-/* Whether it must be the same on all ranks. */
-bool eki_option_agrees(int option);
-/* A part of the value as text: 0 is what the program said, the others are the
- * entries of a schedule from the environment.  False, and TEXT is empty: there
- * is no such part. */
-bool eki_option_part(int option, const struct eki_settings *settings, int part,
-                     char *text, size_t bytes);
-/* Append "steal=near (EVENKEEL_STEAL)", "steal=near (program)" or "steal=random
- * (default)"; false: the default. */
-bool eki_option_explain(int option, const struct eki_settings *settings,
-                        char *text, size_t bytes);
-/* Check what the program said; a text is then owned by SETTINGS. */
-ek_status eki_option_check(int option, struct eki_settings *settings);
-/* Take the value from TEXT, which is borrowed; nothing changes on failure. */
-ek_status eki_option_put(int option, const char *text, ek_options *options);
-/* Likewise, but a text is copied. */
-ek_status eki_option_read(int option, const char *text,
-                          struct eki_settings *settings);
-/* Likewise from VARIABLE, which may hold a schedule. */
-ek_status eki_option_read_variable(int option, const char *variable,
-                                   const char *text,
-                                   struct eki_settings *settings);
-/* Name of a policy of OPTION, a field with choices; NULL: it has none. */
-const char *eki_option_choice_name(const char *option, int value);
-/* The policy of that name; false: there is none. */
-bool eki_option_choice_value(const char *option, const char *name, int *value);
-/* Append the policies of OPTION, "a, b, c", to TEXT. */
-void eki_option_choice_list(const char *option, char *text, size_t bytes);
-/* Read a schedule of the policies of OPTION, which names no collection;
- * messages name ARGUMENT. */
-ek_status eki_option_schedule(const char *option, const char *argument,
-                              const char *list, struct eki_schedule *schedule);
-/* The README's table, in Markdown. */
-void eki_option_table(FILE *file);
 
 #endif

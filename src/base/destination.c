@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where reports go: a list of at most one level and files of each kind. */
-#include "base/base.h"
+#include "base/options.h"
 
 #include <string.h>
 

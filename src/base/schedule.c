@@ -1,114 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Named choices, and schedules: which choice holds in which iteration.
+ * Schedules: which choice holds in which iteration.
  *
- * A schedule is a list of [collection:]policy[@iterations], where iterations is
+ * One is a list of [collection:]policy[@iterations], where iterations is
  * N, N-M or N-.  The last entry that covers an iteration wins.
  */
-#include "base/base.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define COLLECTION_NAME_MAX 63
 #define FORM "..., where iterations is N, N-M or N-"
-
-/* Bytes of the name with the colon; 0: it comes with no chunk. */
-static size_t stem_bytes(const struct eki_choice *choice)
-{
-    const char *colon = strchr(choice->name, ':');
-    return colon ? (size_t)(colon + 1 - choice->name) : 0;
-}
-
-static bool is_value_of(const struct eki_choice *choice, int value)
-{
-    if (stem_bytes(choice) == 0)
-        return choice->value == value;
-    return value >= 0 && eki_unchunked(value) == choice->value &&
-           eki_chunk_of(value) <= EKI_CHUNK_MOST;
-}
-
-const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
-                                       int value)
-{
-    for (; choices->name != NULL; choices++) {
-        if (is_value_of(choices, value))
-            return choices;
-    }
-    return NULL;
-}
-
-const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
-                                         const char *name, size_t bytes)
-{
-    for (; choices->name != NULL; choices++) {
-        if (stem_bytes(choices) == 0 && strlen(choices->name) == bytes &&
-            memcmp(choices->name, name, bytes) == 0)
-            return choices;
-    }
-    return NULL;
-}
-
-/* Read a number at *TEXT, below END, and step over it. */
-static bool number_read(const char **text, const char *end, int64_t *number)
-{
-    const char *at = *text;
-    int64_t value = 0;
-    while (at < end && *at >= '0' && *at <= '9') {
-        int digit = *at++ - '0';
-        if (value > (INT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    if (at == *text)
-        return false;
-    *text = at;
-    *number = value;
-    return true;
-}
-
-bool eki_choice_read(const struct eki_choice *choices, const char *text,
-                     size_t bytes, int *value)
-{
-    const struct eki_choice *found = eki_choice_find(choices, text, bytes);
-    const char *end = text + bytes;
-    for (; !found && choices->name != NULL; choices++) {
-        size_t stem = stem_bytes(choices);
-        const char *at = text + stem;
-        int64_t chunk;
-        if (stem == 0 || bytes < stem ||
-            memcmp(choices->name, text, stem) != 0 ||
-            !number_read(&at, end, &chunk) || at != end || chunk < 1 ||
-            chunk > EKI_CHUNK_MOST)
-            continue;
-        *value = eki_chunked(choices->value, (int)chunk);
-        return true;
-    }
-    if (found)
-        *value = found->value;
-    return found != NULL;
-}
-
-void eki_choice_text(const struct eki_choice *choices, int value, char *text,
-                     size_t bytes)
-{
-    const struct eki_choice *choice = eki_choice_of(choices, value);
-    int stem = (int)stem_bytes(choice);
-    if (stem == 0)
-        eki_append(text, bytes, "%s", choice->name);
-    else
-        eki_append(text, bytes, "%.*s%d", stem, choice->name,
-                   eki_chunk_of(value));
-}
-
-void eki_choice_list(const struct eki_choice *choices, char *text, size_t bytes)
-{
-    const char *separator = "";
-    for (; choices->name != NULL; choices++) {
-        eki_append(text, bytes, "%s%s", separator, choices->name);
-        separator = ", ";
-    }
-}
 
 bool eki_is_collection_name(const char *text, size_t bytes)
 {
@@ -140,7 +43,7 @@ int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
 static bool iterations_read(const char *text, const char *end,
                             struct eki_schedule_entry *entry)
 {
-    if (!number_read(&text, end, &entry->first))
+    if (!eki_digits_read(&text, end, &entry->first))
         return false;
     entry->last = entry->first;
     if (text == end)
@@ -150,7 +53,7 @@ static bool iterations_read(const char *text, const char *end,
     entry->last = INT64_MAX;
     if (text == end)
         return true;
-    return number_read(&text, end, &entry->last) && text == end &&
+    return eki_digits_read(&text, end, &entry->last) && text == end &&
            entry->first <= entry->last;
 }
 

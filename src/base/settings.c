@@ -6,7 +6,7 @@
  * Owns the marks that this process has warned of unknown variables, and which
  * entries of lists were for one of its collections.
  */
-#include "base/base.h"
+#include "base/options.h"
 
 #include <string.h>
 
@@ -60,7 +60,7 @@ static size_t variable_nearest(const char *name, char *nearest)
     for (int i = 0; i < eki_option_count(); i++) {
         char known[VARIABLE_BYTES];
         eki_option_variable(i, known, sizeof known);
-        if (!eki_option_has_variable(i) ||
+        if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE) ||
             edit_distance(name, known) >= distance)
             continue;
         distance = edit_distance(name, known);
@@ -152,16 +152,25 @@ ek_status ek_options_init(ek_options *options, size_t struct_bytes)
     return outcome(options_init(options, struct_bytes));
 }
 
-static ek_status option_refuse(const ek_options *options, const char *option)
+/* The option of that name, among those with these TRAITS whose field a struct
+ * of BYTES has; -1, with a message that says WHY not: it is none of them. */
+static int option_find(const char *name, int traits, size_t bytes,
+                       const char *why)
 {
     char allowed[512] = "";
     for (int i = 0; i < eki_option_count(); i++) {
-        if (eki_option_end(i) <= options->struct_bytes)
-            eki_append(allowed, sizeof allowed, "%s%s",
-                       allowed[0] != '\0' ? ", " : "", eki_option_name(i));
+        const struct eki_option *option = eki_option_at(i);
+        if ((option->traits & traits) != traits ||
+            eki_field_end(&option->field) > bytes)
+            continue;
+        if (strcmp(option->field.name, name) == 0)
+            return i;
+        eki_append(allowed, sizeof allowed, "%s%s",
+                   allowed[0] != '\0' ? ", " : "", option->field.name);
     }
-    return eki_error(EK_ERR_ARG, "option '%.200s' is unknown; allowed: %s",
-                     option, allowed);
+    eki_error(EK_ERR_ARG, "option '%.200s' %s; allowed: %s", name, why,
+              allowed);
+    return -1;
 }
 
 static ek_status options_set(ek_options *options, const char *option,
@@ -173,12 +182,8 @@ static ek_status options_set(ek_options *options, const char *option,
                          "be NULL");
     if (options->struct_bytes < OPTIONS_LEAST)
         return struct_refuse(options->struct_bytes);
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (eki_option_end(i) <= options->struct_bytes &&
-            strcmp(option, eki_option_name(i)) == 0)
-            return eki_option_put(i, value, options);
-    }
-    return option_refuse(options, option);
+    int i = option_find(option, 0, options->struct_bytes, "is unknown");
+    return i < 0 ? EK_ERR_ARG : eki_option_put(i, value, options);
 }
 
 ek_status ek_options_set(ek_options *options, const char *option,
@@ -189,18 +194,15 @@ ek_status ek_options_set(ek_options *options, const char *option,
 
 static ek_status log_level_read(void)
 {
+    static const struct eki_field field = {.type = EKI_FIELD_CHOICE,
+                                           .choices = level_choices};
     const char *value = getenv(LOG_VARIABLE);
+    int level;
     if (value == NULL)
         return EK_OK;
-    const struct eki_choice *choice =
-        eki_choice_find(level_choices, value, strlen(value));
-    if (choice == NULL) {
-        char allowed[VARIABLE_BYTES] = "";
-        eki_choice_list(level_choices, allowed, sizeof allowed);
-        return eki_error(EK_ERR_ARG, "%s: '%.200s' is not allowed; allowed: %s",
-                         LOG_VARIABLE, value, allowed);
-    }
-    eki_log_environment((ek_level)choice->value);
+    if (!eki_field_read(&field, value, &level))
+        return eki_field_refuse(&field, LOG_VARIABLE, value, "'");
+    eki_log_environment((ek_level)level);
     return EK_OK;
 }
 
@@ -246,7 +248,7 @@ static ek_status environment_read(struct eki_settings *settings)
 {
     EKI_TRY(log_level_read());
     for (int i = 0; i < eki_option_count(); i++) {
-        if (!eki_option_has_variable(i))
+        if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
             continue;
         char variable[VARIABLE_BYTES];
         eki_option_variable(i, variable, sizeof variable);
@@ -254,7 +256,7 @@ static ek_status environment_read(struct eki_settings *settings)
         if (value == NULL)
             continue;
         EKI_TRY(eki_option_read_variable(i, variable, value, settings));
-        if (!eki_option_has_schedule(i))
+        if (eki_option_at(i)->schedule == 0)
             settings->environment |= UINT64_C(1) << i;
     }
     return EK_OK;
@@ -284,26 +286,11 @@ void eki_settings_free(struct eki_settings *settings)
     eki_schedule_free(&settings->steal);
 }
 
-static ek_status field_refuse(const char *field)
-{
-    char allowed[256] = "";
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (eki_option_is_settable(i))
-            eki_append(allowed, sizeof allowed, "%s%s",
-                       allowed[0] != '\0' ? ", " : "", eki_option_name(i));
-    }
-    return eki_error(EK_ERR_ARG, "option '%.200s' cannot be set; allowed: %s",
-                     field, allowed);
-}
-
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
                            const char *value)
 {
     if (field == NULL || value == NULL)
         return eki_error(EK_ERR_ARG, "option and value must not be NULL");
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (eki_option_is_settable(i) && strcmp(field, eki_option_name(i)) == 0)
-            return eki_option_read(i, value, settings);
-    }
-    return field_refuse(field);
+    int i = option_find(field, EKI_SETTABLE, SIZE_MAX, "cannot be set");
+    return i < 0 ? EK_ERR_ARG : eki_option_read(i, value, settings);
 }

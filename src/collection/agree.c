@@ -63,7 +63,7 @@ static ek_status difference(const struct part *first, const struct part *mine,
     if (i > 0)
         eki_append(message, sizeof message, " as entry %d of the variable", i);
     return eki_error(EK_ERR_ARG, "option %s must be the same on all ranks: %s",
-                     eki_option_name(option), message);
+                     eki_option_at(option)->field.name, message);
 }
 
 /* Compare one option with rank 0, part by part; collective. */
@@ -87,7 +87,8 @@ uint64_t eki_options_hash(const struct eki_settings *settings)
 {
     uint64_t hash = 1;
     for (int option = 0; option < eki_option_count(); option++) {
-        struct part part = {.is_there = eki_option_agrees(option)};
+        struct part part = {.is_there =
+                                eki_option_at(option)->traits & EKI_AGREES};
         for (int i = 0; part.is_there; i++) {
             part = part_of(settings, option, i);
             hash = eki_hash_text(hash, part.text);
@@ -100,7 +101,7 @@ ek_status eki_options_compare(struct eki_fabric *fabric,
                               const struct eki_settings *settings)
 {
     for (int i = 0; i < eki_option_count(); i++) {
-        if (eki_option_agrees(i))
+        if (eki_option_at(i)->traits & EKI_AGREES)
             EKI_TRY(agree_option(fabric, settings, i));
     }
     return EK_OK;

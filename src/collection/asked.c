@@ -19,7 +19,7 @@ static ek_status resolve_policy(struct eki_asked *asked, ek_restore_policy set)
     if (may_plan(asked->policy) &&
         eki_option_choice_name("restore", (int)asked->policy))
         return EK_OK;
-    eki_option_choice_list("restore", allowed, sizeof allowed);
+    eki_choice_list(eki_option_choices("restore"), allowed, sizeof allowed);
     return eki_error(EK_ERR_ARG,
                      "ek_plan: policy %d is not allowed; allowed: default, "
                      "%s, but original and retain, which move nothing",

@@ -77,7 +77,7 @@ static void say_options(const ek_collection *tasks)
     char text[TEXT_BYTES] = "", set[TEXT_BYTES] = "", one[TEXT_BYTES];
     eki_append(text, sizeof text, "collection '%s': ", settings->name);
     for (int i = 0; i < eki_option_count(); i++) {
-        const char *name = eki_option_name(i);
+        const char *name = eki_option_at(i)->field.name;
         one[0] = '\0';
         bool is_set = eki_option_explain(i, settings, one, sizeof one);
         if (tasks->has_chosen && strcmp(name, "workers") == 0)

@@ -89,7 +89,7 @@ static ek_status check_policy(ek_restore_policy policy)
     if (policy == EK_RESTORE_DEFAULT ||
         eki_option_choice_name("restore", (int)policy))
         return EK_OK;
-    eki_option_choice_list("restore", allowed, sizeof allowed);
+    eki_choice_list(eki_option_choices("restore"), allowed, sizeof allowed);
     return eki_error(EK_ERR_ARG,
                      "ek_restore: policy %d is not allowed; allowed: default, "
                      "%s",

@@ -12,9 +12,8 @@ void eki_report_append_name(const struct eki_report *report, char *text,
                             size_t bytes);
 
 /* Append the value; reals with that many significant DIGITS. */
-void eki_report_append_value(const struct eki_report_field *field,
-                             const void *figures, int digits, char *text,
-                             size_t bytes);
+void eki_report_append_value(const struct eki_field *field, const void *figures,
+                             int digits, char *text, size_t bytes);
 
 /* Open the files, close others; rank 0. */
 ek_status eki_report_open_files(struct eki_report *report,

@@ -51,7 +51,7 @@ static void print_line(const struct eki_report *report)
 }
 
 /* Append the name and the value of a field, over SPAN columns. */
-static void append_cell(const struct eki_report_field *field,
+static void append_cell(const struct eki_field *field,
                         const ek_process_report *figures, int span, char *text,
                         size_t bytes)
 {
@@ -66,14 +66,15 @@ static void append_cell(const struct eki_report_field *field,
 /* All figures, some in a line, each after its name. */
 static void print_block(const struct eki_report *report)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     char text[LINE_BYTES] = "";
     int column = 0;
     append_head(report, text, sizeof text);
     eki_report_say(report, text);
     text[0] = '\0';
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
-        int span = field->type == EKI_REPORT_ID ? 2 : 1;
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
+        int span = field->type == EKI_FIELD_ID ? 2 : 1;
         if (column + span > COLUMNS) {
             eki_report_say(report, text);
             text[0] = '\0';

@@ -88,12 +88,30 @@ static bool get_function(const struct eki_report *report, const char *field,
     return false;
 }
 
+/* The value of a field of the job, none of which is a text. */
+static double number_of(const struct eki_field *field,
+                        const ek_process_report *figures)
+{
+    const void *at = eki_field_at(field, figures);
+    switch (field->type) {
+    case EKI_FIELD_INTEGER:
+        return (double)*(const int64_t *)at;
+    case EKI_FIELD_ID:
+        return (double)*(const uint64_t *)at;
+    case EKI_FIELD_NUMBER:
+    case EKI_FIELD_CHOICE:
+        return *(const int *)at;
+    default:
+        return *(const double *)at;
+    }
+}
+
 static ek_status unknown_field(const char *field)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     char allowed[768] = "";
-    for (int i = 0; i < eki_report_field_count(); i++)
-        eki_append(allowed, sizeof allowed, "%s, ",
-                   eki_report_field_at(i)->name);
+    for (int i = 0; i < table->count; i++)
+        eki_append(allowed, sizeof allowed, "%s, ", table->fields[i].name);
     return eki_error(EK_ERR_ARG,
                      "report field '%.80s' is unknown; allowed: "
                      "%sfunction.NAME.tasks, function.NAME.work_s",
@@ -103,11 +121,11 @@ static ek_status unknown_field(const char *field)
 ek_status eki_report_get(const struct eki_report *report, const char *field,
                          double *value)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     EKI_TRY(check_made(report));
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *row = eki_report_field_at(i);
-        if (strcmp(field, row->name) == 0) {
-            *value = eki_report_field_value(row, &report->figures);
+    for (int i = 0; i < table->count; i++) {
+        if (strcmp(field, table->fields[i].name) == 0) {
+            *value = number_of(&table->fields[i], &report->figures);
             return EK_OK;
         }
     }

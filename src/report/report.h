@@ -12,42 +12,18 @@
 #ifndef EKI_REPORT_H
 #define EKI_REPORT_H
 
+#include "base/options.h"
 #include "engine/engine.h"
 #include "report/verdict.h"
 
-enum eki_report_type {
-    EKI_REPORT_INTEGER, /* int64_t */
-    EKI_REPORT_ID,      /* uint64_t */
-    EKI_REPORT_NUMBER,  /* int */
-    EKI_REPORT_REAL,    /* double */
-    EKI_REPORT_POLICY,  /* int: a choice of the option of the field's name */
-    EKI_REPORT_TEXT     /* char[64] */
-};
-
-/* One row per field of a struct, in its order. */
-struct eki_report_field {
-    const char *name;
-    size_t offset;
-    enum eki_report_type type;
-    const char *unit;  /* "1": none */
-    const char *title; /* of its column */
-    const char *help;
-};
-
-/* Fields of ek_process_report, struct eki_report_rank or _function. */
+/* Fields of ek_process_report, struct eki_report_rank or _function, in the
+ * order of the struct.  A choice is one of the option of the same name. */
 struct eki_report_table {
-    const struct eki_report_field *fields; /* [count] */
+    const struct eki_field *fields; /* [count] */
     int count;
 };
 
 const struct eki_report_table *eki_report_table_of(enum eki_rows rows);
-
-/* Those of ek_process_report. */
-int eki_report_field_count(void);
-const struct eki_report_field *eki_report_field_at(int field);
-size_t eki_report_field_bytes(const struct eki_report_field *field);
-double eki_report_field_value(const struct eki_report_field *field,
-                              const ek_process_report *figures);
 
 struct eki_report_function {
     char name[64];

@@ -9,6 +9,8 @@
  */
 #include "sim/machine.h"
 
+#include "base/fields.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -6,6 +6,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
+#include "base/options.h"
+
 #include <string.h>
 
 enum {

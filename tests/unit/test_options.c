@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options: the table, the program's values, the environment and schedules. */
 #define _GNU_SOURCE
-#include "base/base.h"
+#include "base/options.h"
 #include "check.h"
 
 #include <math.h>
@@ -469,16 +469,17 @@ static void schedule_lists_iterations_and_the_last_match_wins(void)
 static void schedule_of_an_argument_names_no_collection(void)
 {
     struct eki_schedule schedule;
-    CHECK_EQ_INT(eki_option_schedule("steal", "--steal", "near@1,counter:2@2-",
-                                     &schedule),
-                 EK_OK);
+    struct eki_schedule_source source = {.variable = "--steal",
+                                         .list = "near@1,counter:2@2-",
+                                         .choices =
+                                             eki_option_choices("steal")};
+    CHECK_EQ_INT(eki_schedule_parse(&source, &schedule), EK_OK);
     CHECK_EQ_INT(schedule.count, 2);
     CHECK_EQ_INT(eki_schedule_at(&schedule, 9, EK_STEAL_RANDOM),
                  eki_chunked(EK_STEAL_COUNTER, 2));
     eki_schedule_free(&schedule);
-    CHECK_EQ_INT(
-        eki_option_schedule("steal", "--steal", "none,fock:near", &schedule),
-        EK_ERR_ARG);
+    source.list = "none,fock:near";
+    CHECK_EQ_INT(eki_schedule_parse(&source, &schedule), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "--steal: 'fock:near' is not allowed; "
                                        "allowed: policy[@iterations], ...");
 }
@@ -583,7 +584,7 @@ static void schedule_with_a_bad_entry_is_refused(void)
 static int option_called(const char *name)
 {
     int option = 0;
-    while (strcmp(eki_option_name(option), name) != 0)
+    while (strcmp(eki_option_at(option)->field.name, name) != 0)
         option++;
     return option;
 }
@@ -725,10 +726,13 @@ static void every_option_can_be_said_as_text(void)
         static char texts[64][64]; /* borrowed */
         char *text = texts[i];
         eki_option_part(i, &settings, 0, text, sizeof texts[i]);
-        CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), text), EK_OK);
-        CHECK_EQ_INT(ek_options_set(&options, eki_option_name(i), "?"),
-                     EK_ERR_ARG);
-        CHECK_HAS_TEXT(ek_error_message(), eki_option_name(i));
+        CHECK_EQ_INT(
+            ek_options_set(&options, eki_option_at(i)->field.name, text),
+            EK_OK);
+        CHECK_EQ_INT(
+            ek_options_set(&options, eki_option_at(i)->field.name, "?"),
+            EK_ERR_ARG);
+        CHECK_HAS_TEXT(ek_error_message(), eki_option_at(i)->field.name);
     }
     static const char *const said[][2] = {
         {"name", "fock"},    {"payload_bytes", "4000"},
@@ -774,7 +778,7 @@ static void every_default_survives_the_environment(void)
     CHECK_EQ_INT(eki_settings_resolve(&defaults, &settings), EK_OK);
     for (int i = 0; i < eki_option_count(); i++) {
         char variable[64], text[64], text_again[64];
-        if (!eki_option_has_variable(i))
+        if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
             continue;
         eki_option_variable(i, variable, sizeof variable);
         eki_option_part(i, &settings, 0, text, sizeof text);
@@ -786,88 +790,52 @@ static void every_default_survives_the_environment(void)
     }
 }
 
-static int option_named(const char *name)
-{
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (strcmp(eki_option_name(i), name) == 0)
-            return i;
-    }
-    fprintf(stderr, "no option %s\n", name);
-    CHECK(false);
-    return 0;
-}
-
 static void table_knows_every_field_and_its_traits(void)
 {
     static const struct {
         const char *name;
-        bool agrees, has_variable, is_settable;
+        int traits;
     } fields[] = {
-        {"name", true, false, false},
-        {"payload_bytes", true, false, false},
-        {"workers", false, true, false},
-        {"restore", true, true, true},
-        {"steal", true, true, true},
-        {"order", true, true, true},
-        {"deque", true, true, false},
-        {"progress", true, true, false},
-        {"on_failure", true, true, true},
-        {"buffer_slots", true, true, false},
-        {"ranks_per_node", true, true, false},
-        {"poll_period_us", false, true, true},
-        {"watchdog_us", false, true, false},
-        {"stall_ms", true, true, true},
-        {"seed", true, true, false},
-        {"balance_group", true, true, true},
-        {"balance_ppm", true, true, true},
-        {"balance_c", true, true, true},
-        {"balance_d", true, true, true},
-        {"balance_branching", true, true, true},
-        {"balance_gather", true, true, true},
-        {"iterations_expected", true, true, true},
-        {"report", true, true, true},
-        {"ignore_environment", false, false, false},
-        {"record", true, true, false},
-        {"on_error", true, true, true},
-        {"check", false, true, false},
-        {"data", true, true, false},
-        {"data_bytes", true, true, false},
+        {"name", EKI_AGREES},
+        {"payload_bytes", EKI_AGREES},
+        {"workers", EKI_HAS_VARIABLE},
+        {"restore", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"steal", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"order", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"deque", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"progress", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"on_failure", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"buffer_slots", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"ranks_per_node", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"poll_period_us", EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"watchdog_us", EKI_HAS_VARIABLE},
+        {"stall_ms", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"seed", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"balance_group", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"balance_ppm", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"balance_c", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"balance_d", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"balance_branching", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"balance_gather", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"iterations_expected", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"report", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"ignore_environment", 0},
+        {"record", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"on_error", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"check", EKI_HAS_VARIABLE},
+        {"data", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        int option = option_named(fields[i].name);
-        bool same = eki_option_agrees(option) == fields[i].agrees &&
-                    eki_option_has_variable(option) == fields[i].has_variable &&
-                    eki_option_is_settable(option) == fields[i].is_settable;
+        int option = option_called(fields[i].name);
+        bool same = eki_option_at(option)->traits == fields[i].traits;
         CHECK_EQ_TEXT(same ? fields[i].name : "another", fields[i].name);
     }
     char variable[64];
-    eki_option_variable(option_named("poll_period_us"), variable,
+    eki_option_variable(option_called("poll_period_us"), variable,
                         sizeof variable);
     CHECK_EQ_TEXT(variable, "EVENKEEL_POLL_PERIOD_US");
-}
-
-static void markdown_has_a_line_per_field(void)
-{
-    FILE *file = tmpfile();
-    if (!CHECK(file != NULL))
-        return;
-    eki_option_table(file);
-    rewind(file);
-    char line[1024];
-    int lines = 0, slots = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
-        lines++;
-        slots += strstr(line, "| buffer_slots | EVENKEEL_BUFFER_SLOTS | 2 ... "
-                              "1048576 slots | 256 | yes | no |") == line;
-        int bars = 0;
-        for (const char *c = line; *c != '\0'; c++)
-            bars += *c == '|';
-        CHECK_EQ_INT(bars, 8);
-    }
-    fclose(file);
-    CHECK_EQ_INT(lines, eki_option_count() + 2);
-    CHECK_EQ_INT(slots, 1);
 }
 
 int main(void)
@@ -903,6 +871,5 @@ int main(void)
     RUN(set_leaves_the_environment_in_force);
     RUN(every_default_survives_the_environment);
     RUN(table_knows_every_field_and_its_traits);
-    RUN(markdown_has_a_line_per_field);
     return check_result();
 }

@@ -3,6 +3,7 @@
  * What a new protocol, scheme or victim policy costs: one table each, and no
  * change of the engine.  And the tables that there are.
  */
+#include "base/options.h"
 #include "data/data.h"
 #include "lone.h"
 #include "tiles/tiles.h"

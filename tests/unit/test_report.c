@@ -9,16 +9,17 @@
 /* A report of rank RANK, with distinct figures in every field. */
 static struct eki_report *report_of(int rank, const char *collection)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     struct eki_report *report = NULL;
     CHECK_EQ_INT(eki_report_create(rank, 4, collection, &report), EK_OK);
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
         void *at = (unsigned char *)&report->figures + field->offset;
-        if (field->type == EKI_REPORT_REAL)
+        if (field->type == EKI_FIELD_REAL)
             *(double *)at = i + 0.5;
-        else if (field->type == EKI_REPORT_NUMBER)
+        else if (field->type == EKI_FIELD_NUMBER)
             *(int *)at = i;
-        else if (field->type == EKI_REPORT_POLICY)
+        else if (field->type == EKI_FIELD_CHOICE)
             *(int *)at = EK_STEAL_NONE; /* and EK_RESTORE_RETAIN */
         else
             *(int64_t *)at = i;
@@ -68,20 +69,22 @@ static int count_of(const char *text, char wanted)
 
 static void table_covers_the_struct_in_order(void)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     size_t next = sizeof(size_t);
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
         if (!CHECK_EQ_INT(field->offset, next))
             fprintf(stderr, "field %s\n", field->name);
-        next += eki_report_field_bytes(field);
+        next = eki_field_end(field);
     }
     CHECK_EQ_INT(next, sizeof(ek_process_report));
 }
 
 static void table_says_what_it_means(void)
 {
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
         size_t length = strlen(field->name);
         bool is_time =
             length > 2 && strcmp(field->name + length - 2, "_s") == 0;
@@ -95,15 +98,16 @@ static void table_says_what_it_means(void)
 
 static void every_field_is_found_by_name(void)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     struct eki_report *report = report_of(0, "tasks");
-    for (int i = 0; i < eki_report_field_count(); i++) {
-        const struct eki_report_field *field = eki_report_field_at(i);
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
         double value = -1;
         CHECK_EQ_INT(eki_report_get(report, field->name, &value), EK_OK);
         CHECK_NEAR(value,
-                   field->type == EKI_REPORT_REAL     ? i + 0.5
-                   : field->type == EKI_REPORT_POLICY ? EK_STEAL_NONE
-                                                      : i,
+                   field->type == EKI_FIELD_REAL     ? i + 0.5
+                   : field->type == EKI_FIELD_CHOICE ? EK_STEAL_NONE
+                                                     : i,
                    0);
     }
     eki_report_destroy(&report);
@@ -242,6 +246,7 @@ static size_t widest_of(const char *text)
 
 static void level_two_has_all_figures_in_columns(void)
 {
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     struct heard heard = {0};
     struct eki_report *report = report_of(0, "fock");
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
@@ -256,10 +261,11 @@ static void level_two_has_all_figures_in_columns(void)
                                ", efficiency 2950.0 %\n");
     CHECK_HAS_TEXT(heard.text, " 18446744073709551615");
     CHECK_HAS_TEXT(heard.text, "  wall/s       1.235e-05  ");
-    for (int i = 0; i < eki_report_field_count(); i++) {
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *field = &table->fields[i];
         char title[32];
-        snprintf(title, sizeof title, "  %s%s ", eki_report_field_at(i)->title,
-                 strcmp(eki_report_field_at(i)->unit, "s") == 0 ? "/s" : "");
+        snprintf(title, sizeof title, "  %s%s ", field->title,
+                 strcmp(field->unit, "s") == 0 ? "/s" : "");
         CHECK_HAS_TEXT(heard.text, title);
     }
     /* Titles of all lines stand in the same columns. */
@@ -319,7 +325,8 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 3);
-    CHECK_EQ_INT(count_of(text, '\t'), 3 * eki_report_field_count());
+    CHECK_EQ_INT(count_of(text, '\t'),
+                 3 * eki_report_table_of(EKI_ROWS_JOB)->count);
     CHECK_HAS_TEXT(text, "\t0.123456789\t");
     eki_report_destroy(&report);
     remove(file_name);

@@ -12,7 +12,7 @@ enum {
 static const char *list_words(const char *option, char text[BYTES])
 {
     text[0] = '\0';
-    eki_option_choice_list(option, text, BYTES);
+    eki_choice_list(eki_option_choices(option), text, BYTES);
     return text;
 }
 
@@ -55,7 +55,7 @@ const char *data_words(void)
 int word_value(const char *option, const char *word)
 {
     int value = 0;
-    eki_option_choice_value(option, word, &value);
+    eki_choice_read(eki_option_choices(option), word, strlen(word), &value);
     return value;
 }
 
@@ -91,7 +91,11 @@ bool schedule_read(const char *option, const char *argument, const char *text,
     if (!text)
         return true;
     char *list = schedule_text(text, ',');
-    ek_status status = eki_option_schedule(option, argument, list, schedule);
+    ek_status status = eki_schedule_parse(
+        &(struct eki_schedule_source){.variable = argument,
+                                      .list = list,
+                                      .choices = eki_option_choices(option)},
+        schedule);
     free(list);
     return status == EK_OK || message_set(message, "%s", ek_error_message());
 }

@@ -8,7 +8,7 @@
 
 #include "common/message.h"
 
-#include "base/base.h"
+#include "base/options.h"
 
 const char *restore_words(void);
 const char *steal_words(void);

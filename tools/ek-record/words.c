@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tool.h"
 
+#include "base/options.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -41,7 +43,8 @@ bool tool_policy_value(const struct tool_policy *policy, const char *word,
         return true;
     }
     if (!tool_number(word, UINT8_MAX, &number))
-        return eki_option_choice_value(policy->option, word, value);
+        return eki_choice_read(eki_option_choices(policy->option), word,
+                               strlen(word), value);
     *value = (int)number;
     return true;
 }

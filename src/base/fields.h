@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fields: what a struct holds, a row per member, which drives reading from
+ * text, checks, messages and print; and the choices that members have.
+ */
+#ifndef EKI_FIELDS_H
+#define EKI_FIELDS_H
+
+#include "base/base.h"
+
+/* Name of an enum's value; a list of them ends with a NULL name. */
+struct eki_choice {
+    const char *name;
+    int value;
+};
+
+/* The choice of that value, or of that name (BYTES long); NULL: none. */
+const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
+                                       int value);
+const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
+                                         const char *name, size_t bytes);
+
+/*
+ * A choice may come with a chunk, such as counter:16: behind the row of
+ * "counter" stands one of the same value whose name has a colon and what is
+ * allowed.  The value is then eki_chunked(); counter:1 is counter.
+ */
+
+/* The value of TEXT (BYTES long), a name or one with a chunk; false: none. */
+bool eki_choice_read(const struct eki_choice *choices, const char *text,
+                     size_t bytes, int *value);
+/* Append the text of a value that is allowed. */
+void eki_choice_text(const struct eki_choice *choices, int value, char *text,
+                     size_t bytes);
+/* Append "a, b, c" to TEXT. */
+void eki_choice_list(const struct eki_choice *choices, char *text,
+                     size_t bytes);
+/* Read digits at *TEXT, below END, and step over them; false: there are none,
+ * or too many. */
+bool eki_digits_read(const char **text, const char *end, int64_t *number);
+
+enum eki_field_type {
+    EKI_FIELD_INTEGER, /* int64_t */
+    EKI_FIELD_ID,      /* uint64_t */
+    EKI_FIELD_NUMBER,  /* int */
+    EKI_FIELD_REAL,    /* double */
+    EKI_FIELD_CHOICE,  /* int, or an enum that is one */
+    EKI_FIELD_FLAG,    /* bool */
+    EKI_FIELD_TEXT,    /* const char * */
+    EKI_FIELD_NAME     /* char[64] */
+};
+
+struct eki_field {
+    const char *name;
+    size_t offset; /* in the struct */
+    enum eki_field_type type;
+    const char *unit;  /* of an option "": none, in a report "1": none */
+    const char *title; /* of its column in a report */
+    const char *help;
+
+    /* What is allowed of those that are read. */
+    int64_t min, max;
+    double real_min, real_max;
+    const struct eki_choice *choices;
+    bool (*is_allowed)(const char *text); /* texts; shorter than TEXT_BYTES */
+    const char *allowed;
+    size_t text_bytes;
+};
+
+static inline const void *eki_field_at(const struct eki_field *field,
+                                       const void *object)
+{
+    return (const char *)object + field->offset;
+}
+
+/* Bytes of a struct that has the field. */
+size_t eki_field_end(const struct eki_field *field);
+/* Whether what OBJECT has there is allowed. */
+bool eki_field_is_allowed(const struct eki_field *field, const void *object);
+/* Take the value from TEXT, which is borrowed; false, and no change: it is not
+ * allowed. */
+bool eki_field_read(const struct eki_field *field, const char *text,
+                    void *object);
+/* EK_ERR_ARG: what ORIGIN says, VALUE between two QUOTEs, is not allowed. */
+ek_status eki_field_refuse(const struct eki_field *field, const char *origin,
+                           const char *value, const char *quote);
+/* Append what OBJECT has there, reals with that many DIGITS, a wrong choice as
+ * its number. */
+void eki_field_append(const struct eki_field *field, const void *object,
+                      int digits, char *text, size_t bytes);
+/* Append what is allowed. */
+void eki_field_append_allowed(const struct eki_field *field, char *text,
+                              size_t bytes);
+
+#endif
