@@ -18,7 +18,7 @@
  */
 #include "run.h"
 
-#include "common/command_line.h"
+#include "cli/command_line.h"
 
 #include <string.h>
 

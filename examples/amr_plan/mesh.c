@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

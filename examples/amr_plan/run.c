@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

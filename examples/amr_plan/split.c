@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "split.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <evenkeel_plan.h>
 

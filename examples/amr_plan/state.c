@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdlib.h>
 #include <string.h>

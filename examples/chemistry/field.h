@@ -8,7 +8,7 @@
 #ifndef CHEMISTRY_FIELD_H
 #define CHEMISTRY_FIELD_H
 
-#include "common/message.h"
+#include "cli/message.h"
 #include "mechanism.h"
 
 #include <stdint.h>

@@ -10,8 +10,8 @@
 #ifndef COMMON_COMPARISON_H
 #define COMMON_COMPARISON_H
 
+#include "cli/message.h"
 #include "common/job.h"
-#include "common/message.h"
 
 struct trial;
 

@@ -8,7 +8,7 @@
 #ifndef COMMON_JOB_H
 #define COMMON_JOB_H
 
-#include "common/modes.h"
+#include "cli/modes.h"
 
 #include <evenkeel.h>
 

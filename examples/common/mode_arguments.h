@@ -5,8 +5,8 @@
 #ifndef COMMON_MODE_ARGUMENTS_H
 #define COMMON_MODE_ARGUMENTS_H
 
-#include "common/command_line.h"
-#include "common/modes.h"
+#include "cli/command_line.h"
+#include "cli/modes.h"
 
 /** First member of what a program's own options fill. */
 struct mode_arguments {

@@ -10,7 +10,7 @@
 #ifndef COMMON_UNFOLD_H
 #define COMMON_UNFOLD_H
 
-#include "common/command_line.h"
+#include "cli/command_line.h"
 
 #include <evenkeel.h>
 

@@ -5,8 +5,8 @@
 #ifndef HARTREE_FOCK_ARGUMENTS_H
 #define HARTREE_FOCK_ARGUMENTS_H
 
-#include "common/problem.h"
 #include "fock.h"
+#include "scf/problem.h"
 #include "system.h"
 
 struct arguments {

@@ -2,7 +2,7 @@
 #ifndef HARTREE_FOCK_FILE_H
 #define HARTREE_FOCK_FILE_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <mpi.h>
 

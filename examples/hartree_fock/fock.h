@@ -2,7 +2,7 @@
 #ifndef HARTREE_FOCK_FOCK_H
 #define HARTREE_FOCK_FOCK_H
 
-#include "common/fock.h"
+#include "scf/fock.h"
 
 struct fock_options {
     int tile;                 /* functions of a tile at most */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guess.h"
-#include "common/algebra.h"
 #include "digest.h"
+#include "scf/algebra.h"
 
 #include <math.h>
 #include <stdlib.h>

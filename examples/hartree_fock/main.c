@@ -11,7 +11,7 @@
  * work is handed out, repulsion.c what a task does.
  */
 #include "arguments.h"
-#include "common/problem.h"
+#include "scf/problem.h"
 
 #include <math.h>
 

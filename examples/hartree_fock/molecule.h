@@ -5,7 +5,7 @@
 #ifndef HARTREE_FOCK_MOLECULE_H
 #define HARTREE_FOCK_MOLECULE_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 /** Heaviest known element: krypton. */
 #define ELEMENT_MAX 36

@@ -5,8 +5,8 @@
 #ifndef HARTREE_FOCK_SYSTEM_H
 #define HARTREE_FOCK_SYSTEM_H
 
-#include "common/scf.h"
 #include "integrals.h"
+#include "scf/scf.h"
 
 /** What to compute. */
 struct input {

@@ -9,8 +9,8 @@
 #ifndef HARTREE_FOCK_TILES_H
 #define HARTREE_FOCK_TILES_H
 
-#include "common/matrix.h"
 #include "integrals.h"
+#include "scf/matrix.h"
 
 /** What a tile pair holds. */
 struct tile_pair {

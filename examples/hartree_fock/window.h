@@ -6,7 +6,7 @@
 #ifndef HARTREE_FOCK_WINDOW_H
 #define HARTREE_FOCK_WINDOW_H
 
-#include "common/kernel.h"
+#include "scf/kernel.h"
 #include "tiles.h"
 
 struct window {

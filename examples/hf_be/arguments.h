@@ -5,8 +5,8 @@
 #ifndef HF_BE_ARGUMENTS_H
 #define HF_BE_ARGUMENTS_H
 
-#include "common/problem.h"
 #include "count.h"
+#include "scf/problem.h"
 
 struct arguments {
     struct problem_arguments shared;

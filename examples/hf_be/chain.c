@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "chain.h"
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

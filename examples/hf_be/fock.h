@@ -2,7 +2,7 @@
 #ifndef HF_BE_FOCK_H
 #define HF_BE_FOCK_H
 
-#include "common/fock.h"
+#include "scf/fock.h"
 
 struct fock_options {
     int width;     /* functions of a tile */

@@ -12,9 +12,9 @@
  * ../common/job.c is where the work is handed out.
  */
 #include "arguments.h"
-#include "common/problem.h"
 #include "count.h"
 #include "guess.h"
+#include "scf/problem.h"
 
 #include <math.h>
 

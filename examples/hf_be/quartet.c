@@ -8,7 +8,7 @@
  * to eight are equal, and every pair (kl) is tested for each (ij) that may
  * matter: the tests are part of the benchmark's load.
  */
-#include "common/message.h"
+#include "cli/message.h"
 #include "fock.h"
 #include "system.h"
 #include "tiles.h"

@@ -6,7 +6,7 @@
 #define HF_BE_SYSTEM_H
 
 #include "chain.h"
-#include "common/scf.h"
+#include "scf/scf.h"
 
 struct system {
     struct chain chain;

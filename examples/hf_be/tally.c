@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tally.h"
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdlib.h>
 #include <string.h>

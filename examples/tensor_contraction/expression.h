@@ -9,7 +9,7 @@
 #ifndef TENSOR_CONTRACTION_EXPRESSION_H
 #define TENSOR_CONTRACTION_EXPRESSION_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 enum {
     RANK_MAX = 6,   /* indices of a tensor ... */

@@ -9,7 +9,7 @@
 #ifndef TENSOR_CONTRACTION_SPACE_H
 #define TENSOR_CONTRACTION_SPACE_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdint.h>
 

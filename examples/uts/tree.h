@@ -5,7 +5,7 @@
 #ifndef UTS_TREE_H
 #define UTS_TREE_H
 
-#include "common/message.h"
+#include "cli/message.h"
 #include "workloads/uts.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * counts that another program made for the chain of the paper.
  */
 #include "../unit/check.h"
-#include "common/message.h"
+#include "cli/message.h"
 #include "hf_be/tally.h"
 
 const char program_name[] = "test_tally";

@@ -41,7 +41,7 @@ grep -r -l -e "$root" -e "$build" "$description" "$library/cmake" \
 # Documents, and where --help sends to; pages of calls and tools.
 documents=$prefix/share/doc/evenkeel
 for file in LICENSE README.md CHANGELOG.md report.md examples/01_hello.c \
-    examples/common/job.c; do
+    examples/common/job.c cli/message.h; do
     [ -s "$documents/$file" ] || fail "$file is not installed"
 done
 for page in ek_process.3 ek_create_f.3 ek_options_set.3; do

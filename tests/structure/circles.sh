@@ -6,7 +6,7 @@
 #   circles.sh BUILD-FOLDER
 #
 # Headers do not count: what is inline in one may have a slow path in a file.
-# Nor does program_name, which each main file says to examples/common.
+# Nor does program_name, which each main file says to cli.
 set -u
 build=${1:?"usage: circles.sh BUILD-FOLDER"}
 cd "$build" || exit 1

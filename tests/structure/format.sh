@@ -9,7 +9,7 @@ if ! command -v clang-format >/dev/null; then
 fi
 places=$(mktemp)
 trap 'rm -f "$places"' EXIT
-find include src workloads examples tests tools -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' |
+find include src workloads cli examples tests tools -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' |
     xargs clang-format --dry-run -Werror 2>&1 |
     sed -n 's/:[0-9]*:[0-9]*: error: .*//p' | sort -u >"$places"
 if [ -s "$places" ]; then

@@ -73,7 +73,7 @@ awk -v strings=1 -f tests/structure/code.awk workloads/*.[ch] |
     grep -vE '[<"](workloads|nettle)/' >>"$bad"
 
 # Programs and tests of the interface see what is installed.
-for file in examples/*.c examples/*.cc examples/*/*.c examples/*/*.cc tests/mpi/*.c tests/mpi/*.cc tools/*.c
+for file in cli/*.[ch] examples/*.c examples/*.cc examples/*/*.c examples/*/*.cc tests/mpi/*.c tests/mpi/*.cc tools/*.c
 do
     [ -f "$file" ] || continue
     awk -v strings=1 -f tests/structure/code.awk "$file" |

@@ -43,8 +43,8 @@ awk -v folder="$folder" '
     in_code { print > (folder "/readme" n ".c") }' README.md
 
 files=0
-for file in "$folder"/readme*.c examples/*.c examples/*/*.c examples/*.cc \
-    examples/*/*.cc; do
+for file in "$folder"/readme*.c cli/*.c examples/*.c examples/*/*.c \
+    examples/*.cc examples/*/*.cc; do
     files=$((files + 1))
     dropped "$file" >>"$folder/found"
 done

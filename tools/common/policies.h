@@ -6,7 +6,7 @@
 #ifndef COMMON_POLICIES_H
 #define COMMON_POLICIES_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include "base/options.h"
 

@@ -7,8 +7,8 @@
 
 #include "workload.h"
 
-#include "common/command_line.h"
-#include "common/modes.h"
+#include "cli/command_line.h"
+#include "cli/modes.h"
 
 /* First member of what a tool's own options fill. */
 struct run_arguments {

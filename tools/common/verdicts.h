@@ -6,7 +6,7 @@
 #ifndef COMMON_VERDICTS_H
 #define COMMON_VERDICTS_H
 
-#include "common/modes.h"
+#include "cli/modes.h"
 #include "workload.h"
 
 #include "report/verdict.h"

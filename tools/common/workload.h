@@ -7,7 +7,7 @@
 #ifndef COMMON_WORKLOAD_H
 #define COMMON_WORKLOAD_H
 
-#include "common/message.h"
+#include "cli/message.h"
 #include "spawned.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
  */
 #include "instances.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 #include "record/record.h"
 
 #include <stdio.h>

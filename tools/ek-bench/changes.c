@@ -5,7 +5,7 @@
  */
 #include "instances.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <math.h>
 #include <stdio.h>

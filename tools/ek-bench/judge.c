@@ -7,7 +7,7 @@
  */
 #include "instances.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "instances.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

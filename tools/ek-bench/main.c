@@ -2,7 +2,7 @@
 /* Arguments, MPI, and what can be run with the ranks there are. */
 #include "bench.h"
 
-#include "common/command_line.h"
+#include "cli/command_line.h"
 #include "policies.h"
 #include "sim/machine.h"
 #include "team/team.h"

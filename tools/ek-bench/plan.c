@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <evenkeel_plan.h>
 

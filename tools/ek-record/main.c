@@ -2,7 +2,7 @@
 /* Commands and their arguments. */
 #include "tool.h"
 
-#include "common/command_line.h"
+#include "cli/command_line.h"
 
 const char program_name[] = "ek-record";
 

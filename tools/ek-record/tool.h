@@ -6,7 +6,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 
-#include "common/message.h"
+#include "cli/message.h"
 #include "record/record.h"
 #include "task/task.h"
 

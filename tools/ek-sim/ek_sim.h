@@ -3,7 +3,7 @@
 #ifndef EK_SIM_H
 #define EK_SIM_H
 
-#include "common/modes.h"
+#include "cli/modes.h"
 #include "positions.h"
 #include "run_arguments.h"
 #include "sim/sim.h"

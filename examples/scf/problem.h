@@ -2,11 +2,11 @@
 /*
  * What a Hartree-Fock program solves, with one way to balance or with all.
  */
-#ifndef COMMON_PROBLEM_H
-#define COMMON_PROBLEM_H
+#ifndef SCF_PROBLEM_H
+#define SCF_PROBLEM_H
 
 #include "common/mode_arguments.h"
-#include "common/scf.h"
+#include "scf/scf.h"
 
 /** First member of what a program's own options fill. */
 struct problem_arguments {

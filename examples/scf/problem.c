@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/problem.h"
+#include "scf/problem.h"
 
 #include "common/comparison.h"
 

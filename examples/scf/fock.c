@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/fock.h"
+#include "scf/fock.h"
 
 #include <stdlib.h>
 

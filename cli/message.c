@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <errno.h>
 #include <evenkeel.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/modes.h"
+#include "cli/modes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  *
  * A row per option drives reading, checks, messages and the help.
  */
-#ifndef COMMON_COMMAND_LINE_H
-#define COMMON_COMMAND_LINE_H
+#ifndef CLI_COMMAND_LINE_H
+#define CLI_COMMAND_LINE_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdint.h>
 #include <stdio.h>

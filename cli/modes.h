@@ -2,10 +2,10 @@
 /*
  * Ways to balance, by name: the rows of every --compare.
  */
-#ifndef COMMON_MODES_H
-#define COMMON_MODES_H
+#ifndef CLI_MODES_H
+#define CLI_MODES_H
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <stdio.h>
 

@@ -6,11 +6,11 @@
  * added to matrices of their own; or both are spread over the ranks, and tasks
  * get and accumulate tiles of them.
  */
-#ifndef COMMON_FOCK_H
-#define COMMON_FOCK_H
+#ifndef SCF_FOCK_H
+#define SCF_FOCK_H
 
 #include "common/job.h"
-#include "common/kernel.h"
+#include "scf/kernel.h"
 
 /** Where matrices are. */
 struct fock_storage {

@@ -5,8 +5,8 @@
  * A function that can fail because of its input returns false and writes a
  * message; every rank sees the same input, so every rank fails alike.
  */
-#ifndef COMMON_MESSAGE_H
-#define COMMON_MESSAGE_H
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/algebra.h"
-#include "common/message.h"
+#include "scf/algebra.h"
+#include "cli/message.h"
 
 #include <cblas.h>
 #include <lapacke.h>

@@ -5,8 +5,8 @@
  * Matrices are row-major.  n is the number of basis functions, m <= n that of
  * the linearly independent combinations that an orthogonalizer [n][m] keeps.
  */
-#ifndef COMMON_ALGEBRA_H
-#define COMMON_ALGEBRA_H
+#ifndef SCF_ALGEBRA_H
+#define SCF_ALGEBRA_H
 
 #include <stdbool.h>
 #include <stddef.h>

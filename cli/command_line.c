@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/command_line.h"
+#include "cli/command_line.h"
 
 #include <evenkeel.h>
 

@@ -3,8 +3,8 @@
  * Square matrices of which tasks see tiles: each rank has a copy, or the tiles
  * are spread over the ranks in a store.
  */
-#ifndef COMMON_MATRIX_H
-#define COMMON_MATRIX_H
+#ifndef SCF_MATRIX_H
+#define SCF_MATRIX_H
 
 #include "common/layout.h"
 

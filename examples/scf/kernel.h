@@ -4,10 +4,10 @@
  *
  * Each program defines these structs and functions for itself.
  */
-#ifndef COMMON_KERNEL_H
-#define COMMON_KERNEL_H
+#ifndef SCF_KERNEL_H
+#define SCF_KERNEL_H
 
-#include "common/matrix.h"
+#include "scf/matrix.h"
 
 /** What it is about, and how exactly it is computed. */
 struct system;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/matrix.h"
+#include "scf/matrix.h"
 
-#include "common/message.h"
+#include "cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/scf.h"
+#include "scf/scf.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,12 +6,12 @@
  * Matrices are row-major [n][n], n basis functions.  Rank 0 has them and does
  * all linear algebra.
  */
-#ifndef COMMON_SCF_H
-#define COMMON_SCF_H
+#ifndef SCF_SCF_H
+#define SCF_SCF_H
 
-#include "common/algebra.h"
-#include "common/fock.h"
-#include "common/message.h"
+#include "cli/message.h"
+#include "scf/algebra.h"
+#include "scf/fock.h"
 
 /** What an SCF starts from and does not change; matrices on rank 0 alone. */
 struct scf_system {
