@@ -111,7 +111,8 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
 {
     /* Each is a hash by itself. */
     return eki_hash(tasks->functions ^ tasks->options ^ tasks->history,
-                    tasks->engine->phase ^ (uint64_t)tasks->is_quiet << 63);
+                    tasks->engine->phase ^
+                        (uint64_t)eki_course_is_quiet(&tasks->course) << 63);
 }
 
 void eki_collection_note(ek_collection *tasks, enum eki_call call,
@@ -185,9 +186,7 @@ static ek_status forget_calls(ek_collection *tasks)
     tasks->iteration = (int64_t)most[0];
     tasks->is_behind = is_restore && most[1] > 0;
     tasks->history = 0;
-    tasks->is_quiet = false;
-    tasks->pause = 0;
-    tasks->has_paused = false;
+    eki_course_choose(&tasks->course, false, 0);
     return EK_OK;
 }
 

@@ -11,6 +11,7 @@
 #ifndef EKI_COLLECTION_H
 #define EKI_COLLECTION_H
 
+#include "balance/course.h"
 #include "data/data.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
@@ -126,15 +127,8 @@ struct ek_collection {
     bool is_behind;    /* others have failed in an iteration that this rank has
                           not called for yet, because its restore failed */
     int64_t iteration; /* of the next ek_process() */
-    bool is_quiet;     /* in it nobody steals, whatever the policy says ... */
-    bool stays_quiet;  /* ... and likewise after each restore of a pause */
-    int64_t pause;     /* restores of auto that retain and ask nobody */
-    bool has_paused;   /* the last restore was one of these, and nothing has run
-                          since: a repeat is the same one */
-    bool has_talked;  /* the last restore was a rebalance, or could have been */
-    double restore_s; /* of the last ek_restore() */
-    double rebalance_ns;        /* took the last one that moved tasks ... */
-    double talk_ns;             /* ... and the talk of the last that did not */
+    struct eki_course course;   /* of auto */
+    double restore_s;           /* of the last ek_restore() */
     bool is_retained;           /* tasks lie where they ran last */
     ek_restore_policy restored; /* last policy; EK_RESTORE_DEFAULT: none yet */
     ek_restore_policy chosen;   /* ... and what was done where it was auto */

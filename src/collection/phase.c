@@ -88,7 +88,9 @@ int eki_collection_steal_set(const ek_collection *tasks)
 
 int eki_collection_steal(const ek_collection *tasks)
 {
-    return tasks->is_quiet ? EK_STEAL_NONE : eki_collection_steal_set(tasks);
+    return eki_course_is_quiet(&tasks->course)
+               ? EK_STEAL_NONE
+               : eki_collection_steal_set(tasks);
 }
 
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)

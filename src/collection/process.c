@@ -98,7 +98,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     }
     eki_collection_note(tasks, call,
                         call == EKI_CALL_PROCESS ? report != NULL : -1);
-    tasks->has_paused = false;
+    eki_course_begin(&tasks->course);
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
@@ -253,7 +253,7 @@ static ek_status close_iteration(ek_collection *tasks,
         shared = recorded == EK_OK ? shared : recorded;
     }
     tasks->iteration++;
-    tasks->is_quiet = false;
+    eki_course_end(&tasks->course);
     /* This call comes last, because it sets the message of the status. */
     ek_status status = EK_OK;
     if (error.status != EK_OK) {

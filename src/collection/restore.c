@@ -10,6 +10,12 @@ struct restore_work {
     _Atomic int status;
 };
 
+/* What fails first is told; both have been done. */
+static ek_status first_error(ek_status first, ek_status second)
+{
+    return first == EK_OK ? second : first;
+}
+
 /* relaxed: the end of the team orders it. */
 static void note_status(struct restore_work *work, ek_status status)
 {
@@ -62,8 +68,8 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
     ek_status status = restore_each(&work, restore_worker);
     /* relaxed: the team is over. */
     *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
-    ek_status pinned = eki_engine_restore_pinned(tasks->engine, discarded);
-    return status == EK_OK ? pinned : status;
+    return first_error(status,
+                       eki_engine_restore_pinned(tasks->engine, discarded));
 }
 
 /* Order what has arrived among the seeds. */
@@ -131,18 +137,16 @@ static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here,
     if (here == EK_OK)
         eki_data_follow(tasks->engine);
     ek_status status = run_phase(tasks, NULL, here);
-    ek_status ended = settle(tasks, order);
-    return status == EK_OK ? ended : status;
+    return first_error(status, settle(tasks, order));
 }
 
 /* Send every task to the rank that added it. */
 static ek_status original(ek_collection *tasks, ek_status status,
-                          int64_t *discarded, int64_t *moved)
+                          ek_restore_report *whole)
 {
-    ek_status packed = eki_engine_restore_pack(tasks->engine, discarded);
-    if (status == EK_OK)
-        status = packed;
-    *moved = tasks->engine->moves.count;
+    status = first_error(
+        status, eki_engine_restore_pack(tasks->engine, &whole->discarded));
+    whole->moved = tasks->engine->moves.count;
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
@@ -153,23 +157,6 @@ static ek_status original(ek_collection *tasks, ek_status status,
 static bool is_rebalance(ek_restore_policy policy)
 {
     return policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN;
-}
-
-/* How many iterations are to come: where nobody said, as many as have been. */
-static double iterations_left(const ek_collection *tasks)
-{
-    int64_t expected = tasks->settings.options.iterations_expected;
-    if (expected == 0)
-        return (double)tasks->iteration;
-    return expected > tasks->iteration ? (double)(expected - tasks->iteration)
-                                       : 0;
-}
-
-/* Whether workers steal by the policy of the next iteration. */
-static bool may_steal(const ek_collection *tasks)
-{
-    int policy = eki_collection_steal_set(tasks);
-    return eki_scheme_of((ek_steal_policy)policy)->victims != NULL;
 }
 
 static const char *const stays_because[] = {
@@ -217,40 +204,52 @@ static void say_choice(const ek_collection *tasks)
             "%s: %s", tasks->settings.name, text);
 }
 
+/* What auto is to know. */
+static struct eki_outlook outlook_of(const ek_collection *tasks)
+{
+    ek_steal_policy steal = (ek_steal_policy)eki_collection_steal_set(tasks);
+    return eki_course_outlook(&tasks->course, tasks->iteration,
+                              tasks->settings.options.iterations_expected,
+                              eki_scheme_of(steal)->victims != NULL);
+}
+
+static void fill_balance(const struct eki_balance_report *balance,
+                         ek_restore_report *whole)
+{
+    whole->imbalance_before = balance->before;
+    whole->imbalance_after = balance->after;
+    whole->imbalance_bound = balance->bound;
+    whole->migrations = balance->moved;
+    whole->fewest = balance->fewest;
+    whole->decision = balance->hash;
+    whole->across = balance->across;
+    whole->fewest_across = balance->fewest_across;
+}
+
 /* Keep every task where it ran, but for those that are too much there. */
 static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
-                           ek_status status, int64_t *discarded, int64_t *moved)
+                           ek_status status, ek_restore_report *whole)
 {
-    const ek_options *options = &tasks->settings.options;
-    struct eki_balance_wish wish =
-        eki_balance_wish_of(policy, tasks->topology->workers, options);
+    const struct eki_balance_report *report;
+    struct eki_balance_wish wish = eki_balance_wish_of(
+        policy, tasks->topology->workers, &tasks->settings.options);
     uint64_t start = eki_clock_ns();
-    if (wish.is_chosen) {
-        wish.may_steal = may_steal(tasks);
-        wish.done = tasks->iteration;
-        wish.iterations = iterations_left(tasks);
-        wish.cost_ns = tasks->rebalance_ns;
-        wish.talk_ns = tasks->talk_ns;
-    }
-    ek_status retained = retain(tasks, discarded);
-    if (status == EK_OK)
-        status = retained;
+    if (wish.is_chosen)
+        wish.outlook = outlook_of(tasks);
+    status = first_error(status, retain(tasks, &whole->discarded));
     if (status == EK_OK)
         status = eki_rebalance_prepare(tasks->engine);
     uint64_t talk = eki_clock_ns();
     status = run_phase(tasks, &wish, status);
     talk = eki_clock_ns() - talk;
-    if (status == EK_OK) {
-        tasks->is_quiet = eki_rebalance_report(tasks->engine)->is_quiet;
-        tasks->stays_quiet = tasks->is_quiet;
-        tasks->pause = eki_rebalance_report(tasks->engine)->pause;
-    }
-    *moved = eki_rebalance_sent(tasks->engine);
+    report = eki_rebalance_report(tasks->engine);
+    if (status == EK_OK)
+        eki_course_choose(&tasks->course, report->is_quiet, report->pause);
+    fill_balance(report, whole);
+    whole->moved = eki_rebalance_sent(tasks->engine);
     ek_status ended = settle(tasks, order_of(tasks));
-    if (eki_rebalance_report(tasks->engine)->moved > 0)
-        tasks->rebalance_ns = (double)(eki_clock_ns() - start);
-    else
-        tasks->talk_ns = (double)talk;
+    eki_course_spend(&tasks->course, report->moved > 0,
+                     (double)(eki_clock_ns() - start), (double)talk);
     if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
     return follow(tasks, status, ended, order_of(tasks));
@@ -264,25 +263,38 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
         return false;
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO &&
-            (tasks->has_paused ||
-             (tasks->pause > 0 &&
-              (!tasks->stays_quiet || eki_rebalance_is_calm(tasks->engine)))));
+            eki_course_may_pause(&tasks->course,
+                                 eki_rebalance_is_calm(tasks->engine)));
+}
+
+/* No other rank knows of a failure, and this one may try again: only a success
+ * is noted.  Retain is what a rank does that is not told to, and may do at any
+ * time. */
+static ek_status restore_alone(ek_collection *tasks, ek_restore_policy policy,
+                               ek_restore_report *whole)
+{
+    EKI_TRY(retain(tasks, &whole->discarded));
+    if (policy == EK_RESTORE_RETAIN)
+        eki_course_choose(&tasks->course, false, 0);
+    else if (eki_course_pause(&tasks->course))
+        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    return EK_OK;
 }
 
 /* Do what POLICY says with the other ranks, which hear of a STATUS that is an
  * error. */
-static ek_status restore(ek_collection *tasks, ek_restore_policy policy,
-                         ek_status status, int64_t *discarded, int64_t *moved)
+static ek_status restore_together(ek_collection *tasks,
+                                  ek_restore_policy policy, ek_status status,
+                                  ek_restore_report *whole)
 {
-    tasks->is_quiet = false;
-    tasks->pause = 0;
-    tasks->has_paused = false;
+    eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    eki_course_choose(&tasks->course, false, 0);
     if (is_rebalance(policy))
-        return rebalance(tasks, policy, status, discarded, moved);
+        return rebalance(tasks, policy, status, whole);
     if (policy == EK_RESTORE_ORIGINAL)
-        return original(tasks, status, discarded, moved);
+        return original(tasks, status, whole);
     if (status == EK_OK)
-        status = retain(tasks, discarded);
+        status = retain(tasks, &whole->discarded);
     return follow(tasks, EK_OK, status, order_of(tasks));
 }
 
@@ -297,8 +309,6 @@ static ek_restore_policy policy_now(const ek_collection *tasks,
 
 static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
 {
-    const struct eki_balance_report *balance =
-        eki_rebalance_report(tasks->engine);
     whole->tasks = eki_collection_held(tasks);
     whole->chosen = tasks->chosen;
     whole->steal = eki_collection_scheme(tasks)->policy;
@@ -307,57 +317,19 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
         whole->data_tasks = counts.travelled;
         whole->data_bytes = counts.bytes_in;
     }
-    if (!tasks->has_talked)
-        return;
-    whole->imbalance_before = balance->before;
-    whole->imbalance_after = balance->after;
-    whole->imbalance_bound = balance->bound;
-    whole->migrations = balance->moved;
-    whole->fewest = balance->fewest;
-    whole->decision = balance->hash;
-    whole->across = balance->across;
-    whole->fewest_across = balance->fewest_across;
 }
 
-/* A restore in which ranks did not talk has succeeded here.  Where it has
- * failed on another rank all may call it again: it counts once on each. */
-static void note_alone(ek_collection *tasks, ek_restore_policy policy)
-{
-    if (policy == EK_RESTORE_RETAIN) {
-        tasks->is_quiet = false;
-        tasks->pause = 0;
-        tasks->has_paused = false;
-        return;
-    }
-    if (tasks->has_paused)
-        return;
-    tasks->has_paused = true;
-    tasks->pause--;
-    tasks->is_quiet = tasks->stays_quiet;
-    eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
-}
-
-/* Whether all tasks lie where they ran. */
-static bool has_retained(const ek_collection *tasks, ek_restore_policy policy,
-                         bool is_alone)
-{
-    if (tasks->has_talked)
-        return eki_rebalance_report(tasks->engine)->moved == 0;
-    return is_alone || policy == EK_RESTORE_RETAIN;
-}
-
-/* What auto did. */
+/* What auto did, which HAS_MOVED tasks. */
 static ek_restore_policy chosen(const ek_collection *tasks,
-                                ek_restore_policy policy)
+                                ek_restore_policy policy, bool has_moved)
 {
-    const struct eki_balance_report *report =
-        eki_rebalance_report(tasks->engine);
     if (policy != EK_RESTORE_AUTO)
         return policy;
-    if (!tasks->has_talked || report->moved == 0)
+    if (!has_moved)
         return EK_RESTORE_RETAIN;
-    return report->is_grouped ? EK_RESTORE_HIERARCHICAL
-                              : EK_RESTORE_CENTRALIZED;
+    return eki_rebalance_report(tasks->engine)->is_grouped
+               ? EK_RESTORE_HIERARCHICAL
+               : EK_RESTORE_CENTRALIZED;
 }
 
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
@@ -367,33 +339,22 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     ek_status known = check_policy(policy);
     if (known == EK_OK)
         policy = policy_now(tasks, policy);
-    else if (status == EK_OK)
-        status = known;
-    ek_status gathered = eki_collection_gather(tasks);
-    if (status == EK_OK)
-        status = gathered;
-    /* Where ranks do not talk, no other rank knows of a failure, and this one
-     * may try again: only a success is noted.  Retain is what a rank does that
-     * is not told to, and may do at any time. */
+    status = first_error(status, known);
+    status = first_error(status, eki_collection_gather(tasks));
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
-        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
-    tasks->has_talked = !is_alone && is_rebalance(policy);
-    if (!is_alone)
-        status =
-            restore(tasks, policy, status, &whole->discarded, &whole->moved);
+        status = restore_together(tasks, policy, status, whole);
     else if (status == EK_OK)
-        status = retain(tasks, &whole->discarded);
-    if (is_alone && status == EK_OK)
-        note_alone(tasks, policy);
+        status = restore_alone(tasks, policy, whole);
     if (tasks->state == EKI_STATE_RAN &&
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
+    bool has_moved = whole->migrations > 0;
     tasks->is_retained =
-        status == EK_OK && has_retained(tasks, policy, is_alone);
+        status == EK_OK && policy != EK_RESTORE_ORIGINAL && !has_moved;
     if (status == EK_OK) {
         tasks->restored = policy;
-        tasks->chosen = chosen(tasks, policy);
+        tasks->chosen = chosen(tasks, policy, has_moved);
     }
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;

@@ -26,11 +26,9 @@ struct eki_balance_wish {
     int32_t group; /* workers of a group; 0: all, centralized */
     double eps;    /* tolerance; < 0: as balance/ chooses */
     /* It is chosen whether to rebalance, and whether to steal then, from what
-     * was done and how much is to come (struct eki_outlook). */
+     * was done and how much is to come, beside the loads. */
     bool is_chosen;
-    bool may_steal;
-    int64_t done;
-    double iterations, cost_ns, talk_ns;
+    struct eki_outlook outlook;
     bool is_printed; /* decide as in HPDC'12, with these constants */
     struct eki_hpdc12 printed;
 };

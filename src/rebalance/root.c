@@ -198,7 +198,7 @@ static void learn(struct eki_balancer *balancer)
     struct eki_lap lap = {
         .wall_ns = told->cancelled > 0 ? 0 : (double)told->wall,
         .work_ns = work / (double)totals->workers,
-        .cost_ns = balancer->wish.cost_ns,
+        .cost_ns = balancer->wish.outlook.cost_ns,
         .has_spawned = told->spawned > 0 && work - seeds > SPAWNED * work,
         .was_quiet = balancer->was_quiet};
     eki_choose_learn(&balancer->chooser, &lap);
@@ -208,17 +208,12 @@ static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
                                      eki_ns target)
 {
     const struct eki_totals *totals = &balancer->root.sums;
-    const struct eki_balance_wish *wish = &balancer->wish;
-    return (struct eki_outlook){
-        .mean_ns = (double)totals->total / (double)totals->workers,
-        .largest_ns = (double)totals->largest_load,
-        .target_ns = (double)target,
-        .noise = eki_balance_noise(&balancer->root.noise, totals),
-        .iterations = wish->iterations,
-        .cost_ns = wish->cost_ns,
-        .talk_ns = wish->talk_ns,
-        .done = wish->done,
-        .may_steal = wish->may_steal};
+    struct eki_outlook outlook = balancer->wish.outlook;
+    outlook.mean_ns = (double)totals->total / (double)totals->workers;
+    outlook.largest_ns = (double)totals->largest_load;
+    outlook.target_ns = (double)target;
+    outlook.noise = eki_balance_noise(&balancer->root.noise, totals);
+    return outlook;
 }
 
 /* Whether all stays where it is.  What was never measured may hide a gain. */

@@ -633,7 +633,7 @@ static void run_phases(struct job *job, uint64_t how)
     options.balance_gather = (ek_gather)(how >> 6 & 1);
     struct eki_balance_wish wish =
         eki_balance_wish_of(policies[how >> 4 & 3], 6, &options);
-    wish.iterations = 1;
+    wish.outlook.iterations = 1;
     int left = RANKS;
     struct eki_phase phase = {.signature = 1};
     for (int i = 0; i < PHASES && left == RANKS; i++) {

@@ -88,10 +88,10 @@ static struct eki_balance_wish draw_wish(struct eki_random *random)
     options.balance_gather = (ek_gather)draw(random, 2);
     struct eki_balance_wish wish = eki_balance_wish_of(policy, 4, &options);
     if (draw(random, 3) == 0) {
-        wish.iterations = PICK(random, 0, 1, 100);
-        wish.cost_ns = PICK(random, 0, 1000, 1000000);
-        wish.may_steal = true;
-        wish.done = 2;
+        wish.outlook.iterations = PICK(random, 0, 1, 100);
+        wish.outlook.cost_ns = PICK(random, 0, 1000, 1000000);
+        wish.outlook.may_steal = true;
+        wish.outlook.done = 2;
     }
     return wish;
 }

@@ -117,7 +117,8 @@ static void print_iteration(const struct explore_iteration *iteration,
     if (plan->is_balanced)
         fprintf(file,
                 "; balanced: groups of %d, eps %g, %g iterations, cost %g ns%s",
-                wish->group, wish->eps, wish->iterations, wish->cost_ns,
+                wish->group, wish->eps, wish->outlook.iterations,
+                wish->outlook.cost_ns,
                 !wish->is_printed               ? ""
                 : wish->printed.is_hierarchical ? ", as printed, tree"
                                                 : ", as printed");

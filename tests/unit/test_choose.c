@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* choose: sequences of laps, and what is chosen after each of them. */
-#include "balance/choose.h"
+#include "balance/course.h"
 #include "check.h"
 
 /* Loads of workers with a mean of 100, so that losses are percent.  At first
@@ -285,6 +285,58 @@ static void lap_that_failed_teaches_nothing(void)
     expect(&course, EKI_RESTORE_EVEN, EKI_STEAL_COSTS);
 }
 
+/* From one restore to the next: a pause goes on as was chosen, as often as was
+ * said, and one that is repeated before anything runs counts once. */
+static void quiet_pause_lasts_while_all_is_calm(void)
+{
+    struct eki_course life = {0};
+    CHECK(!eki_course_may_pause(&life, true));
+    eki_course_choose(&life, true, 2);
+    for (int i = 0; i < 2; i++) {
+        eki_course_begin(&life);
+        CHECK(eki_course_is_quiet(&life));
+        eki_course_end(&life);
+        CHECK(!eki_course_is_quiet(&life));
+        CHECK(!eki_course_may_pause(&life, false));
+        CHECK(eki_course_may_pause(&life, true));
+        CHECK(eki_course_pause(&life));
+        CHECK(!eki_course_pause(&life));
+        CHECK(eki_course_may_pause(&life, false));
+    }
+    eki_course_begin(&life);
+    eki_course_end(&life);
+    CHECK(!eki_course_may_pause(&life, true));
+}
+
+static void forgotten_choice_binds_nobody(void)
+{
+    struct eki_course life = {0};
+    eki_course_choose(&life, true, 2);
+    eki_course_choose(&life, false, 0);
+    CHECK(!eki_course_is_quiet(&life));
+    CHECK(!eki_course_may_pause(&life, true));
+    /* What was cleared is run as the policies say, and the pause goes on. */
+    eki_course_choose(&life, true, 2);
+    eki_course_end(&life);
+    eki_course_begin(&life);
+    CHECK(!eki_course_is_quiet(&life));
+    eki_course_end(&life);
+    CHECK(eki_course_may_pause(&life, true));
+}
+
+static void restores_know_what_the_last_ones_took(void)
+{
+    struct eki_course life = {0};
+    eki_course_spend(&life, true, 5, 3);
+    eki_course_spend(&life, false, 4, 2);
+    struct eki_outlook outlook = eki_course_outlook(&life, 7, 10, true);
+    CHECK_NEAR(outlook.cost_ns, 5, 0);
+    CHECK_NEAR(outlook.talk_ns, 2, 0);
+    CHECK_NEAR(outlook.iterations, 3, 0);
+    CHECK_NEAR(eki_course_outlook(&life, 12, 10, true).iterations, 0, 0);
+    CHECK_NEAR(eki_course_outlook(&life, 7, 0, true).iterations, 7, 0);
+}
+
 int main(void)
 {
     RUN(first_lap_warms_up);
@@ -305,5 +357,8 @@ int main(void)
     RUN(loads_that_grow_bring_stealing_back);
     RUN(asking_pauses_where_it_is_dear);
     RUN(lap_that_failed_teaches_nothing);
+    RUN(quiet_pause_lasts_while_all_is_calm);
+    RUN(forgotten_choice_binds_nobody);
+    RUN(restores_know_what_the_last_ones_took);
     return check_result();
 }

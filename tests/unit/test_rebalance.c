@@ -224,15 +224,15 @@ static void gain_below_its_cost_moves_nothing(void)
     struct eki_balance_wish wish = wish_of(EK_RESTORE_AUTO, 0);
     make_uneven(&lone);
     /* About two tasks could be gained in each iteration. */
-    wish.iterations = 10;
-    wish.cost_ns = 21.0 * TASK_NS;
+    wish.outlook.iterations = 10;
+    wish.outlook.cost_ns = 21.0 * TASK_NS;
     enter(&lone, &wish);
     CHECK_EQ_INT(end(&lone, 4, 0).status, EK_OK);
     CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
     CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 1, 1e-9);
     CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1, 1e-9);
 
-    wish.cost_ns = 15.0 * TASK_NS;
+    wish.outlook.cost_ns = 15.0 * TASK_NS;
     enter(&lone, &wish);
     CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
     check_report(&lone, 1, 0, 2);
@@ -663,8 +663,8 @@ static bool is_quiet_after(int64_t spawned, eki_ns work,
     lone_open(&lone, 0);
     lone_make(&lone);
     seed(&lone, 0, 3, 10);
-    wish.may_steal = true;
-    for (wish.done = 1; wish.done <= 3; wish.done++) {
+    wish.outlook.may_steal = true;
+    for (wish.outlook.done = 1; wish.outlook.done <= 3; wish.outlook.done++) {
         CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
         enter(&lone, &wish);
         lone_serve(&lone);

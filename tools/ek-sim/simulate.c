@@ -5,6 +5,7 @@
  */
 #include "ek_sim.h"
 
+#include "balance/course.h"
 #include "data.h"
 #include "jitter.h"
 #include "observe.h"
@@ -31,8 +32,8 @@ struct simulation {
     struct eki_sim *sim;
     struct eki_schedule restore, steal;
     struct eki_sim_iteration plans[2]; /* of this iteration and the last one */
-    bool is_quiet; /* auto has chosen that nobody steals in this iteration */
-    int64_t pause; /* restores of auto that need not ask */
+    struct eki_course course;          /* of auto */
+    bool is_calm;                      /* the iteration, as auto has it */
     struct row *rows;
     int iteration;   /* that runs, from 0 */
     int64_t started; /* tasks, in this iteration ... */
@@ -52,7 +53,6 @@ struct simulation {
     double tile_bytes, tile_gets, tile_hits, tile_wait_ns;
     struct data_sums data_sums;
     double followed; /* MB of data that a restore has moved */
-    double rebalance_ns, talk_ns;
     int64_t carried; /* bytes that have travelled with tasks, before */
     bool is_memory_out;
 };
@@ -350,6 +350,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
     (void)rank;
     if (simulation->inside++ > 0)
         return;
+    eki_course_begin(&simulation->course);
     if (simulation->mode->has_nulls)
         simulation->is_memory_out |=
             !nulls_add(&simulation->nulls, simulation->sim);
@@ -485,8 +486,7 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < simulation->run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
-    if (simulation->is_quiet && !eki_rebalance_is_calm(rank->engine))
-        simulation->pause = 0;
+    simulation->is_calm = eki_rebalance_is_calm(rank->engine);
     if (simulation->run->unfold)
         take_tree(simulation);
     simulation->is_wrong |=
@@ -536,6 +536,8 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     const struct eki_balance_report *report =
         eki_rebalance_report(rank->engine);
     double ns = (double)(simulation->sim->now - simulation->left_ns);
+    struct eki_course *course = &simulation->course;
+    eki_course_end(course);
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_DECISION] = (double)simulation->decision_ns * 1e-9;
     values[FIELD_IMBALANCE] = NAN;
@@ -544,17 +546,12 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     if (simulation->plans[simulation->iteration % 2].is_balanced) {
         values[FIELD_MOVED] = (double)report->moved;
         values[FIELD_IMBALANCE] = report->before;
-        if (report->moved > 0)
-            simulation->rebalance_ns = ns;
-        else
-            simulation->talk_ns = ns;
-        simulation->is_quiet = report->is_quiet;
-        simulation->pause = report->pause;
+        eki_course_spend(course, report->moved > 0, ns, ns);
+        eki_course_choose(course, report->is_quiet, report->pause);
     } else if (policy_of(simulation) == EK_RESTORE_AUTO) {
-        simulation->pause--;
+        eki_course_pause(course);
     } else {
-        simulation->is_quiet = false;
-        simulation->pause = 0;
+        eki_course_choose(course, false, 0);
     }
     simulation->inside = simulation->left = simulation->restored = 0;
     simulation->tried = simulation->successful = (struct moments){0};
@@ -570,17 +567,13 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
 }
 
 /* What auto is to know of the run. */
-static void wish_choice(const struct simulation *simulation,
-                        struct eki_balance_wish *wish)
+static struct eki_outlook outlook_of(const struct simulation *simulation)
 {
-    int expected = simulation->run->arguments->iterations_expected;
     int done = simulation->iteration + 1;
     ek_steal_policy steal = steal_set(simulation, done);
-    wish->may_steal = eki_scheme_of(steal)->victims != NULL;
-    wish->done = done;
-    wish->iterations = expected == 0 ? done : fmax((double)expected - done, 0);
-    wish->cost_ns = simulation->rebalance_ns;
-    wish->talk_ns = simulation->talk_ns;
+    return eki_course_outlook(&simulation->course, done,
+                              simulation->run->arguments->iterations_expected,
+                              eki_scheme_of(steal)->victims != NULL);
 }
 
 static struct eki_balance_wish wish_of(const struct run *run,
@@ -610,7 +603,7 @@ static void plan_iteration(const struct simulation *simulation,
     const char *order = arguments->order;
     ek_restore_policy policy = policy_of(simulation);
     *plan = (struct eki_sim_iteration){
-        .steal = simulation->is_quiet
+        .steal = eki_course_is_quiet(&simulation->course)
                      ? EK_STEAL_NONE
                      : steal_set(simulation, simulation->iteration),
         .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
@@ -618,14 +611,15 @@ static void plan_iteration(const struct simulation *simulation,
     /* Ranges are not restored. */
     if (policy == EK_RESTORE_ORIGINAL && !simulation->mode->has_nulls)
         plan->order = EKI_ORDER_ORIGINAL;
-    plan->is_balanced = policy != EK_RESTORE_ORIGINAL &&
-                        policy != EK_RESTORE_RETAIN &&
-                        (policy != EK_RESTORE_AUTO || simulation->pause == 0);
+    plan->is_balanced =
+        policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN &&
+        (policy != EK_RESTORE_AUTO ||
+         !eki_course_may_pause(&simulation->course, simulation->is_calm));
     if (!plan->is_balanced)
         return;
     plan->balance = wish_of(simulation->run, policy);
     if (policy == EK_RESTORE_AUTO)
-        wish_choice(simulation, &plan->balance);
+        plan->balance.outlook = outlook_of(simulation);
 }
 
 static const struct eki_sim_iteration *iteration(void *context, int i)
