@@ -199,20 +199,6 @@ static ek_status make_parts(ek_collection *tasks, struct talk *talk)
     return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, &setup));
 }
 
-/* Find out what needs no communication. */
-static ek_status check_call(void)
-{
-    int level = eki_mpi_thread_level();
-    if (level == -1)
-        return eki_error(EK_ERR_STATE, "ek_create: call MPI_Init first");
-    if (level == -2)
-        return eki_error(EK_ERR_STATE, "ek_create: MPI is finalized already");
-    /* Inside a parallel region the first thread goes on, so that the other
-     * ranks hear of the mistake. */
-    return eki_team_is_first() ? EK_OK
-                               : eki_collection_check_region("ek_create");
-}
-
 /* Parts that were never made are NULL.  Later parts go first: they refer to
  * those before them. */
 static void free_parts(ek_collection *tasks)
@@ -242,25 +228,6 @@ static void free_parts(ek_collection *tasks)
     eki_free(tasks);
 }
 
-/* From now on this rank says what it waits for. */
-static void open_lookout(ek_collection *tasks, MPI_Comm comm)
-{
-    struct eki_look look = {.name = tasks->settings.name,
-                            .stall_ns = stall_ns(tasks)};
-    eki_mpi_ranks(comm, &look.rank, &look.size);
-    eki_lookout_open(&tasks->lookout, &look);
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CREATE, 0);
-}
-
-/* What is to be done about a failure, as far as options have been read. */
-static void fail_create(const ek_collection *tasks)
-{
-    eki_error_say(tasks && tasks->fabric ? tasks->fabric->rank : -1,
-                  tasks && tasks->fabric ? tasks->fabric->size : 0);
-    if (tasks && tasks->settings.options.on_error == EK_ON_ERROR_ABORT)
-        eki_abort();
-}
-
 /* What calls compare with, which do not read options. */
 static void set_checks(ek_collection *tasks)
 {
@@ -270,8 +237,8 @@ static void set_checks(ek_collection *tasks)
 #else
     tasks->is_checked = options->check > 0;
 #endif
-    tasks->payload_bytes = options->payload_bytes;
-    tasks->payload_limit = tasks->is_checked ? 0 : (size_t)tasks->payload_bytes;
+    tasks->payload_limit =
+        tasks->is_checked ? 0 : (size_t)options->payload_bytes;
     tasks->home_thread = eki_thread_identity();
 }
 
@@ -287,7 +254,8 @@ static ek_status resolve(MPI_Comm comm, const ek_options *options,
         eki_settings_free(&tasks->settings);
         return status;
     }
-    open_lookout(tasks, comm);
+    eki_mpi_ranks(comm, &tasks->lookout.look.rank, &tasks->lookout.look.size);
+    eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_CREATE);
     tasks->options = eki_options_hash(&tasks->settings);
     return EK_OK;
 }
@@ -312,7 +280,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
     *made = NULL;
-    EKI_TRY(check_call());
+    EKI_TRY(eki_collection_check_mpi("ek_create"));
     eki_clock_start();
     struct eki_fabric *fabric = NULL;
     struct talk talk = {0};
@@ -327,7 +295,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
         status = eki_fabric_mpi_agree_on(fabric, all_resolved,
                                          tasks ? tasks->options : 0, &are_same);
     if (status != EK_OK) {
-        fail_create(tasks);
+        eki_collection_fail(tasks, status);
         close_talk(&talk);
         eki_fabric_mpi_destroy(&fabric);
         if (resolved == EK_OK) {
@@ -341,7 +309,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     status = make(tasks, &talk, are_same);
     close_talk(&talk);
     if (status != EK_OK) {
-        fail_create(tasks);
+        eki_collection_fail(tasks, status);
         free_parts(tasks);
         return status;
     }
@@ -445,8 +413,7 @@ static ek_status register_function(ek_collection *tasks, const char *name,
                          "characters",
                          name);
     EKI_TRY(check_printable(name));
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE, "ek_register: an iteration is open");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_register", ""));
     const struct eki_engine *engine = tasks->engine;
     for (int f = 0; f < engine->function_count; f++) {
         if (strcmp(engine->functions[f].name, name) == 0)
@@ -496,8 +463,7 @@ static ek_status set_option(ek_collection *tasks, const char *option,
         return eki_error(EK_ERR_ARG,
                          "ek_set: collection, option and value must not be "
                          "NULL");
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE, "ek_set: an iteration is open");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_set", ""));
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
     tasks->options = eki_options_hash(&tasks->settings);
     return apply_option(tasks, option);

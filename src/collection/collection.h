@@ -111,8 +111,7 @@ struct ek_collection {
     const void *home_thread;
     struct eki_dealer home;  /* written by the home thread alone */
     struct eki_dealer other; /* written by other threads, under the mutex */
-    int64_t payload_bytes;
-    size_t payload_limit; /* of payloads that need no look */
+    size_t payload_limit;    /* of payloads that need no look */
     pthread_mutex_t mutex;
     struct eki_local foreign;  /* emptied by eki_collection_gather() */
     struct eki_inlet *inlets;  /* of each worker of the rank; NULL: not made */
@@ -163,10 +162,23 @@ EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
 EKI_COLD ek_status eki_collection_fail_often(const ek_collection *tasks,
                                              ek_status status);
 
-/* FUNCTION is not registered; NAME is that of a collection, or empty. */
-EKI_COLD ek_status eki_collection_refuse_function(
-    const struct eki_engine *engine, const char *call, const char *name,
-    ek_function function);
+/* Whether there is a collection, and no iteration of it open: else ADVICE ends
+ * the sentence. */
+ek_status eki_collection_check_idle(const ek_collection *tasks,
+                                    const char *call, const char *advice);
+/* Whether there may be a task of FUNCTION with a payload of BYTES; NAME is that
+ * of the collection, or empty. */
+ek_status eki_collection_check_task(const struct eki_engine *engine,
+                                    const char *call, const char *name,
+                                    ek_function function, size_t bytes);
+/* Whether one may be added to TASKS now. */
+ek_status eki_collection_check_add(const ek_collection *tasks, const char *call,
+                                   ek_function function, size_t bytes);
+/* Whether CALL, which makes something of a communicator, may use MPI. */
+ek_status eki_collection_check_mpi(const char *call);
+/* Whether a report has a struct_bytes that says so, as INIT sets it. */
+ek_status eki_collection_check_bytes(const char *call, size_t bytes,
+                                     const char *init);
 
 /* What a public call returns. */
 static inline ek_status eki_collection_outcome(const ek_collection *tasks,
@@ -209,15 +221,18 @@ struct eki_caller {
 #define EKI_CALLER(name) ((struct eki_caller){name, NULL})
 #endif
 
-/* EK_ERR_STATE, in the name of CALL: it came inside an active parallel region;
- * and likewise where it did. */
-EKI_COLD ek_status eki_collection_refuse_region(const char *call);
+/* EK_ERR_STATE where CALL came inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
 /* Whether this process may open a phase of TASKS now: one at a time.  Where one
  * is open, because tasks were left, the job ends. */
 ek_status eki_collection_claim(const ek_collection *tasks,
                                struct eki_caller caller);
 void eki_collection_release(void);
+/* Claim it, and say that this rank is in CALLED.  Inside a parallel region only
+ * the first thread goes on, which hears that this is WRONG, so that the other
+ * ranks hear of the mistake; and nobody where WRONG is NULL. */
+ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
+                               enum eki_called called, ek_status *wrong);
 /* Whether this process has one open. */
 bool eki_collection_is_busy(void);
 

@@ -202,14 +202,11 @@ static ek_status check_ops(const ek_collection *tasks, const char *name,
 static ek_status check_call(const ek_collection *tasks, ek_function function,
                             const ek_data_ops *ops, ek_data_ops *taken)
 {
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_set_data: collection is NULL");
-    if (tasks->state == EKI_STATE_OPEN || tasks->state == EKI_STATE_VOID)
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_set_data", ""));
+    if (tasks->state == EKI_STATE_VOID)
         return eki_error(EK_ERR_STATE, "ek_set_data: an iteration is open");
     const struct eki_engine *engine = tasks->engine;
-    if (function < 0 || function >= engine->function_count)
-        return eki_collection_refuse_function(engine, "ek_set_data", "",
-                                              function);
+    EKI_TRY(eki_collection_check_task(engine, "ek_set_data", "", function, 0));
     const char *name = engine->functions[function].name;
     if (tasks->callbacks && eki_data_ops_of(engine, function))
         return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has data already",

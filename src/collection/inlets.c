@@ -75,23 +75,6 @@ static ek_status check_other(const ek_worker *worker,
     return EK_OK;
 }
 
-static ek_status check_task(const ek_collection *other, ek_function function,
-                            const void *payload, size_t bytes)
-{
-    if (function < 0 || function >= other->engine->function_count)
-        return eki_collection_refuse_function(other->engine, "ek_spawn_into",
-                                              other->settings.name, function);
-    if (bytes > (size_t)other->payload_bytes)
-        return eki_error(EK_ERR_ARG,
-                         "ek_spawn_into: payload of %zu bytes; allowed in "
-                         "'%s': 0 ... %lld (option payload_bytes)",
-                         bytes, other->settings.name,
-                         (long long)other->payload_bytes);
-    if (!payload && bytes > 0)
-        return eki_error(EK_ERR_ARG, "ek_spawn_into: payload is NULL");
-    return EK_OK;
-}
-
 /* Add a seed of worker HERE of this rank. */
 static ek_status add(ek_collection *other, int here, ek_function function,
                      const void *payload, size_t bytes)
@@ -120,7 +103,10 @@ static ek_status spawn_into(const ek_worker *worker, ek_collection *other,
     if (!worker)
         return eki_error(EK_ERR_ARG, "ek_spawn_into: worker is NULL");
     EKI_TRY(check_other(worker, other));
-    EKI_TRY(check_task(other, function, payload, bytes));
+    EKI_TRY(eki_collection_check_task(other->engine, "ek_spawn_into",
+                                      other->settings.name, function, bytes));
+    if (!payload && bytes > 0)
+        return eki_error(EK_ERR_ARG, "ek_spawn_into: payload is NULL");
     const struct eki_engine *engine = worker->engine;
     if (engine->setup.is_checked)
         EKI_TRY(eki_collection_check_thread(engine->owner, worker->here,

@@ -14,25 +14,19 @@ struct many {
     size_t bytes, stride;
 };
 
-static ek_status explain(const ek_collection *tasks, const struct many *many)
+static ek_status check_many(const ek_collection *tasks, const struct many *many)
 {
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_add_tasks: collection is NULL");
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE, "ek_add_tasks: an iteration is open; "
-                                       "tasks add by ek_spawn");
-    if (many->function < 0 || many->function >= tasks->engine->function_count)
-        return eki_collection_refuse_function(tasks->engine, "ek_add_tasks", "",
-                                              many->function);
+    EKI_TRY(eki_collection_check_add(tasks, "ek_add_tasks", many->function, 0));
+    int64_t most = tasks->engine->setup.payload_bytes;
     if (many->n < 0)
         return eki_error(EK_ERR_ARG,
                          "ek_add_tasks: %lld tasks; allowed: 0 and more",
                          (long long)many->n);
-    if (many->bytes > (size_t)tasks->payload_bytes)
+    if (many->bytes > (size_t)most)
         return eki_error(EK_ERR_ARG,
                          "ek_add_tasks: payloads of %zu bytes; allowed: 0 ... "
                          "%lld (option payload_bytes)",
-                         many->bytes, (long long)tasks->payload_bytes);
+                         many->bytes, (long long)most);
     if (!many->payloads && many->bytes > 0 && many->n > 0)
         return eki_error(EK_ERR_ARG, "ek_add_tasks: payloads is NULL");
     if (many->stride < many->bytes || many->stride > PTRDIFF_MAX)
@@ -45,9 +39,9 @@ static ek_status explain(const ek_collection *tasks, const struct many *many)
 
 /* Every COUNT-th payload from FIRST on, to seeds from SLOT on; numbers likewise
  * from ID on.  Where it is inline, BYTES is a constant. */
-static inline void fill_of(unsigned char *slot, uint32_t slot_bytes,
-                           const struct many *many, int64_t first, int count,
-                           uint64_t id, size_t bytes)
+static inline void fill_with(unsigned char *slot, uint32_t slot_bytes,
+                             const struct many *many, int64_t first, int count,
+                             uint64_t id, size_t bytes)
 {
     const unsigned char *payload =
         many->payloads ? many->payloads + (size_t)first * many->stride : NULL;
@@ -63,25 +57,15 @@ static inline void fill_of(unsigned char *slot, uint32_t slot_bytes,
     }
 }
 
-static void fill(unsigned char *slot, uint32_t slot_bytes,
-                 const struct many *many, int64_t first, int count, uint64_t id)
+static void fill_seeds(unsigned char *slot, uint32_t slot_bytes,
+                       const struct many *many, int64_t first, int count,
+                       uint64_t id)
 {
-    switch (many->bytes) {
-    case 8:
-        fill_of(slot, slot_bytes, many, first, count, id, 8);
-        break;
-    case 16:
-        fill_of(slot, slot_bytes, many, first, count, id, 16);
-        break;
-    case 32:
-        fill_of(slot, slot_bytes, many, first, count, id, 32);
-        break;
-    case 48:
-        fill_of(slot, slot_bytes, many, first, count, id, 48);
-        break;
-    default:
-        fill_of(slot, slot_bytes, many, first, count, id, many->bytes);
-    }
+    /* The default. */
+    if (EKI_LIKELY(many->bytes == 48))
+        fill_with(slot, slot_bytes, many, first, count, id, 48);
+    else
+        fill_with(slot, slot_bytes, many, first, count, id, many->bytes);
 }
 
 /* So many of the tasks FIRST, FIRST + COUNT, ... there are. */
@@ -114,8 +98,8 @@ static bool add_at_home(ek_collection *tasks, const struct many *many)
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;
         int64_t n = count_of(many, i, count);
-        fill(local->seed_end, local->slot_bytes, many, i, count,
-             eki_id(worker->id, number + (uint64_t)i));
+        fill_seeds(local->seed_end, local->slot_bytes, many, i, count,
+                   eki_id(worker->id, number + (uint64_t)i));
         local->seed_end += n * (int64_t)local->slot_bytes;
         local->seed_top = local->seed_end;
     }
@@ -141,8 +125,8 @@ static bool add_from_elsewhere(ek_collection *tasks, const struct many *many)
             many->function, 1,
             many->payloads ? many->payloads + (size_t)i * many->stride : NULL,
             many->bytes, many->stride};
-        fill(foreign->seed_end, foreign->slot_bytes, &one, 0, 1,
-             eki_id(worker->id, number + (uint64_t)i));
+        fill_seeds(foreign->seed_end, foreign->slot_bytes, &one, 0, 1,
+                   eki_id(worker->id, number + (uint64_t)i));
         foreign->seed_end += foreign->slot_bytes;
         dealer->next_worker = (dealer->next_worker + 1) % count;
     }
@@ -153,7 +137,7 @@ static bool add_from_elsewhere(ek_collection *tasks, const struct many *many)
 
 static ek_status add_many(ek_collection *tasks, const struct many *many)
 {
-    EKI_TRY(explain(tasks, many));
+    EKI_TRY(check_many(tasks, many));
     bool is_home = tasks->home_thread == eki_thread_identity();
     const struct eki_dealer *dealer = is_home ? &tasks->home : &tasks->other;
     if ((uint64_t)many->n > dealer->last_id - dealer->first_id)

@@ -19,19 +19,6 @@ void eki_collection_check_left(const ek_collection *tasks,
     eki_abort();
 }
 
-ek_status eki_collection_refuse_region(const char *call)
-{
-    return eki_error(EK_ERR_STATE,
-                     "%s: called from inside a parallel region; allowed: "
-                     "outside, one thread per rank",
-                     call);
-}
-
-ek_status eki_collection_check_region(const char *call)
-{
-    return eki_team_in_parallel() ? eki_collection_refuse_region(call) : EK_OK;
-}
-
 /* An iteration or a restore is open already. */
 EKI_COLD static ek_status refuse_second(const ek_collection *tasks,
                                         struct eki_caller caller)
@@ -65,6 +52,23 @@ ek_status eki_collection_claim(const ek_collection *tasks,
     if (!atomic_compare_exchange_strong_explicit(
             &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
         return refuse_second(tasks, caller);
+    return EK_OK;
+}
+
+ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
+                               enum eki_called called, ek_status *wrong)
+{
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "%s: collection is NULL", caller.name);
+    ek_status status = eki_collection_check_region(caller.name);
+    if (status != EK_OK && (!wrong || !eki_team_is_first())) {
+        eki_collection_check_left(tasks, caller);
+        return status;
+    }
+    EKI_TRY(eki_collection_claim(tasks, caller));
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    if (wrong)
+        *wrong = status;
     return EK_OK;
 }
 

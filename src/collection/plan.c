@@ -200,18 +200,6 @@ static ek_status run(struct plan *plan, const struct eki_asked *asked,
     return fill_report(plan, report);
 }
 
-static ek_status check_call(void)
-{
-    int level = eki_mpi_thread_level();
-    if (level == -1)
-        return eki_error(EK_ERR_STATE, "ek_plan: call MPI_Init first");
-    if (level == -2)
-        return eki_error(EK_ERR_STATE, "ek_plan: MPI is finalized already");
-    /* Inside a parallel region the first thread goes on, so that the other
-     * ranks hear of the mistake. */
-    return eki_team_is_first() ? EK_OK : eki_collection_check_region("ek_plan");
-}
-
 static ek_status check_outputs(const struct eki_asked *asked,
                                const int *new_rank,
                                const ek_plan_report *report)
@@ -219,11 +207,9 @@ static ek_status check_outputs(const struct eki_asked *asked,
     if (asked->n > 0 && !new_rank)
         return eki_error(EK_ERR_ARG, "ek_plan: new_rank is NULL; allowed: NULL "
                                      "where there are no items");
-    if (report && report->struct_bytes < sizeof report->struct_bytes)
-        return eki_error(EK_ERR_ARG,
-                         "ek_plan: report.struct_bytes is %zu; set the report "
-                         "by EK_PLAN_REPORT_INIT",
-                         report->struct_bytes);
+    if (report)
+        EKI_TRY(eki_collection_check_bytes("ek_plan: ", report->struct_bytes,
+                                           "EK_PLAN_REPORT_INIT"));
     if (eki_collection_is_busy())
         return eki_error(EK_ERR_STATE, "ek_plan: an iteration is open; "
                                        "allowed: between iterations");
@@ -239,30 +225,21 @@ static void fail(const struct plan *plan, bool has_settings)
         eki_abort();
 }
 
-/* From now on this rank says that it is here. */
-static void open_lookout(struct plan *plan, MPI_Comm comm)
-{
-    const ek_options *options = &plan->settings.options;
-    struct eki_look look = {.name = options->name,
-                            .stall_ns = (uint64_t)options->stall_ms * 1000000};
-    eki_mpi_ranks(comm, &look.rank, &look.size);
-    eki_lookout_open(&plan->lookout, &look);
-    eki_lookout_enter(&plan->lookout, EKI_CALLED_PLAN, 0);
-}
-
 static ek_status call(MPI_Comm comm, struct eki_asked *asked,
                       const ek_options *options, int *new_rank,
                       ek_plan_report *report)
 {
     struct plan plan = {0};
     ek_plan_report whole = EK_PLAN_REPORT_INIT;
-    EKI_TRY(check_call());
+    EKI_TRY(eki_collection_check_mpi("ek_plan"));
     eki_clock_start();
     uint64_t start = eki_clock_ns();
     ek_status status = eki_settings_resolve(options, &plan.settings);
     bool has_settings = status == EK_OK;
-    if (has_settings)
-        open_lookout(&plan, comm);
+    if (has_settings) {
+        eki_mpi_ranks(comm, &plan.lookout.look.rank, &plan.lookout.look.size);
+        eki_lookout_open(&plan.lookout, &plan.settings, EKI_CALLED_PLAN);
+    }
     /* A rank that was given what is not allowed takes part until all know. */
     ek_status made = eki_fabric_mpi_create(comm, &plan.fabric);
     if (made == EK_OK) {

@@ -4,12 +4,9 @@
 
 static ek_status check_report(const ek_process_report *report)
 {
-    if (report && report->struct_bytes < sizeof report->struct_bytes)
-        return eki_error(EK_ERR_ARG,
-                         "report.struct_bytes is %zu; set the report by "
-                         "EK_PROCESS_REPORT_INIT",
-                         report->struct_bytes);
-    return EK_OK;
+    return report ? eki_collection_check_bytes("", report->struct_bytes,
+                                               "EK_PROCESS_REPORT_INIT")
+                  : EK_OK;
 }
 
 static ek_status check_bodies(const struct eki_engine *engine)
@@ -281,23 +278,12 @@ static ek_status not_opened(ek_collection *tasks, ek_status status)
 static ek_status process(ek_collection *tasks, ek_process_report *report,
                          struct eki_caller caller)
 {
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_process: collection is NULL");
-    /* Inside a parallel region the first thread goes on, so that the other
-     * ranks hear of the mistake. */
-    bool is_inside = eki_team_in_parallel();
-    if (is_inside && !eki_team_is_first()) {
-        eki_collection_check_left(tasks, caller);
-        return eki_collection_refuse_region(caller.name);
-    }
-    EKI_TRY(eki_collection_claim(tasks, caller));
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
-    ek_status status =
-        is_inside ? eki_collection_refuse_region(caller.name) : EK_OK;
-    status = open_iteration(tasks, EKI_CALL_PROCESS, report, status);
+    ek_status wrong;
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PROCESS, &wrong));
+    ek_status status = open_iteration(tasks, EKI_CALL_PROCESS, report, wrong);
     if (status != EK_OK)
         return not_opened(tasks, status);
-    if (!is_inside)
+    if (wrong == EK_OK)
         eki_team_run(tasks->team);
     return close_iteration(tasks, report);
 }
@@ -310,14 +296,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 
 static ek_status begin(ek_collection *tasks, struct eki_caller caller)
 {
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_begin: collection is NULL");
-    if (eki_team_in_parallel()) {
-        eki_collection_check_left(tasks, caller);
-        return eki_collection_refuse_region(caller.name);
-    }
-    EKI_TRY(eki_collection_claim(tasks, caller));
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_PULL, tasks->iteration);
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
     ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL, EK_OK);
     if (status == EK_OK)
         return EK_OK;
@@ -398,10 +377,7 @@ static ek_status end(ek_collection *tasks, ek_process_report *report)
     if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,
                          "ek_end: no iteration is open; call ek_begin first");
-    if (eki_team_in_parallel())
-        return eki_error(EK_ERR_STATE,
-                         "ek_end: called from inside a parallel region; "
-                         "allowed: outside, one thread per rank");
+    EKI_TRY(eki_collection_check_region("ek_end"));
     /* A bad report counts as none: then all ranks hear that they differ. */
     ek_status checked = check_report(report);
     ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);

@@ -79,16 +79,6 @@ static ek_status settle(ek_collection *tasks, enum eki_order order)
     return restore_each(&work, restore_arrived);
 }
 
-static ek_status check_report(const ek_restore_report *report)
-{
-    if (!report || report->struct_bytes >= sizeof report->struct_bytes)
-        return EK_OK;
-    return eki_error(EK_ERR_ARG,
-                     "ek_restore: report.struct_bytes is %zu; set the report "
-                     "by EK_RESTORE_REPORT_INIT",
-                     report->struct_bytes);
-}
-
 static ek_status check_policy(ek_restore_policy policy)
 {
     char allowed[200] = "";
@@ -371,20 +361,12 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
                               struct eki_caller caller)
 {
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_restore: collection is NULL");
-    /* Inside a parallel region the first thread goes on, so that the other
-     * ranks hear of the mistake. */
-    bool is_inside = eki_team_in_parallel();
-    if (is_inside && !eki_team_is_first()) {
-        eki_collection_check_left(tasks, caller);
-        return eki_collection_refuse_region(caller.name);
-    }
-    EKI_TRY(eki_collection_claim(tasks, caller));
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_RESTORE, tasks->iteration);
+    ek_status status;
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_RESTORE, &status));
     tasks->is_behind = false;
-    ek_status status = is_inside ? eki_collection_refuse_region(caller.name)
-                                 : check_report(report);
+    if (status == EK_OK && report)
+        status = eki_collection_check_bytes(
+            "ek_restore: ", report->struct_bytes, "EK_RESTORE_REPORT_INIT");
     status = eki_collection_restore(tasks, policy, status, &whole);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_release();

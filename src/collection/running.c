@@ -40,7 +40,8 @@ struct spawn {
     int flags;
 };
 
-EKI_COLD static ek_status bad_spawn(const struct spawn *spawn)
+/* Look at the arguments, and at the thread if calls are checked. */
+static ek_status check_spawn(const struct spawn *spawn)
 {
     const struct eki_engine *engine = spawn->worker->engine;
     if (!engine->is_open)
@@ -48,31 +49,13 @@ EKI_COLD static ek_status bad_spawn(const struct spawn *spawn)
                          "%s: no iteration is open; the worker was kept from "
                          "one before",
                          spawn->name);
-    if (spawn->function < 0 || spawn->function >= engine->function_count)
-        return eki_collection_refuse_function(engine, spawn->name, "",
-                                              spawn->function);
-    if (spawn->bytes > (size_t)engine->setup.payload_bytes)
-        return eki_error(EK_ERR_ARG,
-                         "%s: payload of %zu bytes; allowed: 0 ... %lld "
-                         "(option payload_bytes)",
-                         spawn->name, spawn->bytes,
-                         (long long)engine->setup.payload_bytes);
+    EKI_TRY(eki_collection_check_task(engine, spawn->name, "", spawn->function,
+                                      spawn->bytes));
     if (!spawn->has_payload && spawn->bytes > 0)
         return eki_error(EK_ERR_ARG, "%s: payload is NULL", spawn->name);
-    return eki_error(EK_ERR_ARG, "%s: flags %d; allowed: 0, EK_SPAWN_KEEP",
-                     spawn->name, spawn->flags);
-}
-
-/* Look at the arguments, and at the thread if calls are checked. */
-static ek_status check_spawn(const struct spawn *spawn)
-{
-    const struct eki_engine *engine = spawn->worker->engine;
-    unsigned functions = engine->is_open ? (unsigned)engine->function_count : 0;
-    if ((unsigned)spawn->function >= functions ||
-        spawn->bytes > spawn->worker->local.payload_limit ||
-        (!spawn->has_payload && spawn->bytes > 0) ||
-        (spawn->flags & ~EK_SPAWN_KEEP) != 0)
-        return bad_spawn(spawn);
+    if ((spawn->flags & ~EK_SPAWN_KEEP) != 0)
+        return eki_error(EK_ERR_ARG, "%s: flags %d; allowed: 0, EK_SPAWN_KEEP",
+                         spawn->name, spawn->flags);
     return engine->setup.is_checked
                ? eki_collection_check_thread(engine->owner, spawn->worker->here,
                                              spawn->name)

@@ -17,31 +17,6 @@ static inline void fill(struct eki_slot *slot, ek_function function,
     eki_copy_payload(slot, payload, bytes);
 }
 
-static ek_status explain_add(const ek_collection *tasks, const char *call,
-                             ek_function function, size_t bytes)
-{
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE,
-                         "%s: an iteration is open; tasks add by ek_spawn",
-                         call);
-    if (function < 0 || function >= tasks->engine->function_count)
-        return eki_collection_refuse_function(tasks->engine, call, "",
-                                              function);
-    return eki_error(EK_ERR_ARG,
-                     "%s: payload of %zu bytes; allowed: 0 ... %lld (option "
-                     "payload_bytes)",
-                     call, bytes, (long long)tasks->payload_bytes);
-}
-
-EKI_COLD static ek_status bad_add(const ek_collection *tasks, const char *call,
-                                  ek_function function, size_t bytes)
-{
-    return eki_collection_outcome_often(
-        tasks, explain_add(tasks, call, function, bytes));
-}
-
 void eki_collection_number(ek_collection *tasks)
 {
     tasks->home = (struct eki_dealer){0, 0, EKI_OTHER_NUMBERS, 0};
@@ -191,14 +166,6 @@ static inline ek_status add(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-static bool may_add(const ek_collection *tasks, ek_function function,
-                    size_t bytes)
-{
-    return tasks && tasks->state != EKI_STATE_OPEN && function >= 0 &&
-           function < tasks->engine->function_count &&
-           bytes <= (size_t)tasks->payload_bytes;
-}
-
 /* A pinned task stays in the process that its pointers are of. */
 static bool may_have_pointers(const ek_hint *hint)
 {
@@ -212,8 +179,10 @@ EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
                                         const void *payload, size_t bytes,
                                         const ek_hint *hint)
 {
-    if (!may_add(tasks, function, bytes))
-        return bad_add(tasks, "ek_add_task", function, bytes);
+    ek_status status =
+        eki_collection_check_add(tasks, "ek_add_task", function, bytes);
+    if (status != EK_OK)
+        return eki_collection_outcome_often(tasks, status);
     if (!may_have_pointers(hint))
         eki_collection_check_payload(tasks, "ek_add_task", function, payload,
                                      bytes);
@@ -278,11 +247,8 @@ static ek_status add_parts(ek_collection *tasks, ek_function function,
 static ek_status add_range(ek_collection *tasks, ek_function function,
                            int64_t first, int64_t last)
 {
-    if (!tasks || tasks->state == EKI_STATE_OPEN || function < 0 ||
-        function >= tasks->engine->function_count ||
-        tasks->payload_bytes < (int64_t)sizeof(struct eki_range))
-        return explain_add(tasks, "ek_add_range", function,
-                           sizeof(struct eki_range));
+    EKI_TRY(eki_collection_check_add(tasks, "ek_add_range", function,
+                                     sizeof(struct eki_range)));
     if (first < 0 || last < first)
         return eki_error(EK_ERR_ARG,
                          "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
@@ -328,10 +294,7 @@ ek_status eki_collection_gather(ek_collection *tasks)
 
 static ek_status clear(ek_collection *tasks)
 {
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_clear: collection is NULL");
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE, "ek_clear: an iteration is open");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_clear", ""));
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->engine->pinned.local);
@@ -481,8 +444,7 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
         return eki_error(EK_ERR_ARG,
                          "ek_visit_tasks: collection and visitor must not be "
                          "NULL");
-    if (tasks->state == EKI_STATE_OPEN)
-        return eki_error(EK_ERR_STATE, "ek_visit_tasks: an iteration is open");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
     EKI_TRY(eki_collection_gather(tasks));
     struct visit visit = {.visitor = visitor,
                           .context = context,

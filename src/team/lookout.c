@@ -240,11 +240,14 @@ static void hook_finalize(void)
             ek_error_message());
 }
 
-void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
+void eki_lookout_open(struct eki_lookout *lookout,
+                      const struct eki_settings *settings,
+                      enum eki_called called)
 {
-    lookout->look = *look;
-    lookout->look.elsewhere = append_elsewhere;
-    lookout->team = NULL;
+    struct eki_look *look = &lookout->look;
+    look->name = settings->name;
+    look->stall_ns = (uint64_t)settings->options.stall_ms * 1000000;
+    look->elsewhere = append_elsewhere;
     pthread_mutex_lock(&all.life);
     hook_finalize();
     pthread_mutex_lock(&all.mutex);
@@ -255,6 +258,7 @@ void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look)
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);
+    eki_lookout_enter(lookout, called, 0);
 }
 
 ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team)

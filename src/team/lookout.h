@@ -32,10 +32,12 @@ struct eki_lookout {
     struct eki_lookout *next; /* under the mutex of all */
 };
 
-/* Take part from now on: in ek_create().  LOOK says name, ranks, stall_ns.
- * When MPI_Finalize() begins, which frees what ranks share, nobody is looked at
- * any more. */
-void eki_lookout_open(struct eki_lookout *lookout, const struct eki_look *look);
+/* Take part from now on, in CALLED; the ranks of the look are set.  When
+ * MPI_Finalize() begins, which frees what ranks share, nobody is looked at any
+ * more. */
+void eki_lookout_open(struct eki_lookout *lookout,
+                      const struct eki_settings *settings,
+                      enum eki_called called);
 /* The team is made; EK_ERR_NOMEM without memory. */
 ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team);
 /* Before the team is destroyed; again is harmless. */
