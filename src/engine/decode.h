@@ -11,6 +11,7 @@
 #define EKI_ENGINE_DECODE_H
 
 #include "engine/offers.h"
+#include "exchange/shape.h"
 
 /* Whose message is decoded. */
 struct eki_decode {
@@ -45,6 +46,17 @@ static inline bool eki_fits_one(const struct eki_decode *decode,
                                 int64_t expected)
 {
     return eki_fits(decode, field, value, expected, expected);
+}
+
+/* All fields that SHAPE has rows for; what is summed up is in SUMS, or NULL. */
+static inline bool eki_fits_shape(const struct eki_decode *decode,
+                                  const struct eki_shape *shape,
+                                  const void *body, const void *sums)
+{
+    struct eki_unfit unfit;
+    return eki_shape_fits(shape, body, sums, &unfit) ||
+           eki_refuse_field(decode, unfit.name, unfit.value, unfit.least,
+                            unfit.most);
 }
 
 /* A body of COUNT items of BYTES each. */

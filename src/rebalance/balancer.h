@@ -34,64 +34,11 @@
 #define EKI_REBALANCE_BALANCER_H
 
 #include "balance/tree.h"
-#include "engine/decode.h"
-#include "rebalance/parcel.h"
+#include "rebalance/messages.h"
 #include "rebalance/rebalance.h"
-
-enum eki_parcel_kind {
-    EKI_PARCEL_TOTALS = 1,
-    EKI_PARCEL_TARGET,
-    EKI_PARCEL_OFFER,
-    EKI_PARCEL_LEFT,
-    EKI_PARCEL_GIVEN,
-    EKI_PARCEL_OPEN,
-    EKI_PARCEL_OPENED,
-    EKI_PARCEL_PLAN,
-    EKI_PARCEL_UP,
-    EKI_PARCEL_DOWN,
-    EKI_PARCEL_FETCH,
-    EKI_PARCEL_RESULT,
-    EKI_PARCEL_OVER
-};
 
 /* Children of a rank in a tree. */
 #define EKI_BRANCHES 8
-
-/* A part of a parcel: of a rank (OFFER, OPENED, PLAN) or of a group (LEFT,
- * GIVEN).  Its body follows. */
-struct eki_section {
-    int64_t of;
-    int64_t bytes; /* of the body; a multiple of 8 */
-};
-
-/* Hints are summed in whole numbers of this part of 1, so that sums do not
- * depend on their order.  The least hint, 2^-16, is 4 of them, and half a
- * billion of the largest, 2^16, fit 63 bits. */
-#define EKI_HINT_UNIT (1 << 18)
-
-/* What is known of the durations of a function. */
-struct eki_known {
-    int64_t measured, measured_ns; /* tasks that have run, and their sum */
-    int64_t unmeasured, hints; /* tasks that have not; hints in EKI_HINT_UNIT */
-    int64_t largest_hint;
-};
-
-/* The head of a TOTALS; a struct eki_known for each function follows, and the
- * measured tasks by size, where they are few. */
-struct eki_totals_told {
-    struct eki_totals totals; /* of measured tasks, but TASKS is of all */
-    struct eki_noise noise;
-    struct eki_lap_told {
-        eki_ns wall, work;          /* the longest stay; of all tasks */
-        int64_t spawned, cancelled; /* tasks */
-    } lap;
-};
-
-/* Tasks of one class of struct eki_sizes. */
-struct eki_size_told {
-    int64_t size, count;
-    eki_ns shortest;
-};
 
 /* Write the classes that have tasks to PUT, room for all; how many. */
 static inline int64_t eki_sizes_tell(const struct eki_sizes *sizes,
@@ -105,56 +52,6 @@ static inline int64_t eki_sizes_tell(const struct eki_sizes *sizes,
     }
     return n;
 }
-
-/* The head of a TARGET; for each function the nanoseconds of a unit of hint
- * follow, as doubles. */
-struct eki_target_told {
-    eki_ns target;
-    int64_t slack, is_balanced; /* 0 or 1 */
-    int64_t is_whole;           /* likewise: all workers are one group */
-    struct eki_totals totals;   /* of all tasks */
-};
-
-/* The head of an OFFER; the load that each worker keeps follows, and the items
- * that were shed. */
-struct eki_offer_told {
-    int64_t workers, items, fewest;
-    int64_t fewest_across; /* tasks that must leave the node of the rank */
-    eki_ns largest;        /* the largest load before anything was shed */
-};
-
-/* An OPEN: the tasks that workers of the group have kept, of these durations.
- * The workers follow, ascending, int32_t; none: all of them. */
-struct eki_open_told {
-    eki_ns least, most; /* more than the least, at most the most */
-};
-
-/* An entry of a PLAN: where one task goes. */
-struct eki_plan_told {
-    int32_t from, index, to, reserved;
-};
-
-/* The head of an UP, whose group is the vertex that tells it: the load of all
- * workers below.  The items follow that go up.  A DOWN has those that come
- * down, and its group is the vertex that they come to. */
-struct eki_up_told {
-    eki_ns load;
-};
-
-/* An entry of a FETCH, whose group is the worker to which it goes. */
-struct eki_fetch_told {
-    int32_t from, index;
-};
-
-/* A RESULT of one group or rank, or an OVER of all. */
-struct eki_result_told {
-    eki_ns before, after; /* the largest loads */
-    int64_t moved, fewest;
-    int64_t across, fewest_across; /* between nodes */
-    uint64_t hash;
-    /* Of an OVER: what was chosen. */
-    int64_t is_quiet, pause, why_restore, why_steal;
-};
 
 /* The tasks of this rank that may move, longest first for each worker: those of
  * worker W are [first[W], first[W + 1]). */
@@ -237,9 +134,7 @@ struct eki_root {
     int totals_heard, results_heard; /* parcels */
     unsigned totals, results;        /* a bit for each child that was heard */
     eki_ns sum;                      /* of tasks that were left */
-    struct eki_totals sums;
-    struct eki_noise noise;
-    struct eki_lap_told lap;
+    struct eki_totals_told sums;
     struct eki_outlook outlook;
     bool has_unmeasured;     /* tasks */
     struct eki_known *known; /* [functions] */
@@ -299,16 +194,6 @@ static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
                              group * balancer->group_size);
 }
 
-static inline const char *eki_parcel_name(int what)
-{
-    static const char *const names[] = {
-        "parcel",        "parcel totals", "parcel target", "parcel offer",
-        "parcel left",   "parcel given",  "parcel open",   "parcel opened",
-        "parcel plan",   "parcel up",     "parcel down",   "parcel fetch",
-        "parcel result", "parcel over"};
-    return names[what];
-}
-
 /* Add where an item goes to what came of all. */
 static inline void eki_result_add(const struct eki_balancer *balancer,
                                   const struct eki_item *item, int32_t to,
@@ -349,35 +234,6 @@ static inline void eki_group_here(const struct eki_balancer *balancer,
                  ? topology->first_worker[rank + 1]
                  : end) -
             1;
-}
-
-/* Items of workers FIRST ... LAST, whose durations are added to *SUM. */
-static inline bool eki_fits_items(const struct eki_decode *decode,
-                                  const struct eki_item *items, int64_t count,
-                                  int first, int last, eki_ns *sum)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (!eki_fits(decode, "worker of a task", items[i].from, first, last) ||
-            !eki_fits(decode, "index of a task", items[i].index, 0,
-                      INT32_MAX) ||
-            !eki_fits(decode, "duration of a task", items[i].ns, 0,
-                      EKI_NS_MOST - *sum))
-            return false;
-        *sum += items[i].ns;
-    }
-    return true;
-}
-
-/* A body of whole ITEM_BYTES behind the HEAD_BYTES. */
-static inline bool eki_fits_parcel(const struct eki_decode *decode,
-                                   const struct eki_parcel *parcel,
-                                   size_t head_bytes, size_t item_bytes)
-{
-    int64_t rest = parcel->bytes - (int64_t)head_bytes;
-    return eki_fits(decode, "bytes", parcel->bytes, (int64_t)head_bytes,
-                    INT64_MAX) &&
-           eki_fits_one(decode, "bytes too many", rest % (int64_t)item_bytes,
-                        0);
 }
 
 /* All functions that return bool: false means that there is no memory.  What

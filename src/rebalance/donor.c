@@ -389,7 +389,6 @@ static bool target_fits(const struct eki_balancer *balancer,
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
     const struct eki_target_told *told =
         (const struct eki_target_told *)parcel->data;
-    const struct eki_totals *totals = &told->totals;
     const double *hint_ns = (const double *)(told + 1);
     int64_t workers = balancer->engine->topology->workers;
     bool are_hints = true;
@@ -399,17 +398,8 @@ static bool target_fits(const struct eki_balancer *balancer,
                         balancer->donor.has_target, 0) &&
            eki_fits(&decode, "target", told->target, 0,
                     EKI_NS_MOST / workers) &&
-           eki_fits(&decode, "slack", told->slack, 0, 1) &&
-           eki_fits(&decode, "is balanced", told->is_balanced, 0, 1) &&
-           eki_fits(&decode, "is whole", told->is_whole, 0, 1) &&
-           eki_fits(&decode, "total", totals->total, 0, EKI_NS_MOST) &&
-           eki_fits(&decode, "largest load", totals->largest_load, 0,
-                    EKI_NS_MOST) &&
-           eki_fits(&decode, "largest task", totals->largest_task, 0,
-                    EKI_NS_MOST) &&
-           eki_fits(&decode, "crowd", totals->crowd, 0, EKI_NS_MOST) &&
-           eki_fits_one(&decode, "workers", totals->workers, workers) &&
-           eki_fits(&decode, "tasks", totals->tasks, 0, INT64_MAX) &&
+           eki_fits_shape(&decode, &eki_target_shape, told, NULL) &&
+           eki_fits_one(&decode, "workers", told->totals.workers, workers) &&
            eki_fits_one(&decode, "finite hints", are_hints, true);
 }
 
@@ -626,20 +616,9 @@ static bool over_fits(const struct eki_balancer *balancer,
                         balancer->donor.has_target, true) &&
            eki_fits_one(&decode, "others before it", balancer->donor.is_over,
                         false) &&
-           eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
-           eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
-           eki_fits(&decode, "tasks that move", told->moved, 0, INT64_MAX) &&
-           eki_fits(&decode, "fewest", told->fewest, 0, INT64_MAX) &&
+           eki_fits_shape(&decode, &eki_over_shape, told, NULL) &&
            eki_fits(&decode, "tasks across nodes", told->across, 0,
-                    told->moved) &&
-           eki_fits(&decode, "fewest across nodes", told->fewest_across, 0,
-                    INT64_MAX) &&
-           eki_fits(&decode, "quiet", told->is_quiet, 0, 1) &&
-           eki_fits(&decode, "pause", told->pause, 0, INT32_MAX) &&
-           eki_fits(&decode, "reason to restore", told->why_restore, 0,
-                    EKI_RESTORE_FAILED) &&
-           eki_fits(&decode, "reason to steal", told->why_steal, 0,
-                    EKI_STEAL_COSTS);
+                    told->moved);
 }
 
 static void take_over(struct eki_balancer *balancer,

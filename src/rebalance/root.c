@@ -67,30 +67,9 @@ static void add_totals(struct eki_balancer *balancer,
     const struct eki_totals_told *told =
         (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
-    struct eki_totals *sum = &root->sums;
-    if (told->noise.largest > root->noise.largest)
-        root->noise.largest = told->noise.largest;
-    root->noise.sum += told->noise.sum;
-    if (told->lap.wall > root->lap.wall)
-        root->lap.wall = told->lap.wall;
-    root->lap.work += told->lap.work;
-    root->lap.spawned += told->lap.spawned;
-    root->lap.cancelled += told->lap.cancelled;
-    sum->total += told->totals.total;
-    sum->workers += told->totals.workers;
-    sum->tasks += told->totals.tasks;
-    if (told->totals.largest_load > sum->largest_load)
-        sum->largest_load = told->totals.largest_load;
-    if (told->totals.largest_task > sum->largest_task)
-        sum->largest_task = told->totals.largest_task;
-    for (int f = 0; f < balancer->engine->function_count; f++) {
-        root->known[f].measured += known[f].measured;
-        root->known[f].measured_ns += known[f].measured_ns;
-        root->known[f].unmeasured += known[f].unmeasured;
-        root->known[f].hints += known[f].hints;
-        if (known[f].largest_hint > root->known[f].largest_hint)
-            root->known[f].largest_hint = known[f].largest_hint;
-    }
+    eki_shape_fold(&eki_totals_shape, told, &root->sums);
+    for (int f = 0; f < balancer->engine->function_count; f++)
+        eki_shape_fold(&eki_known_shape, &known[f], &root->known[f]);
     add_sizes(balancer, parcel);
 }
 
@@ -131,18 +110,19 @@ static eki_ns bounded(double ns, eki_ns most)
  * nanoseconds per unit of each function; returns whether there are any. */
 static bool add_estimates(struct eki_balancer *balancer, double *scales)
 {
-    struct eki_root *root = &balancer->root;
+    const struct eki_root *root = &balancer->root;
+    struct eki_totals *sums = &balancer->root.sums.totals;
     double mean = mean_task(balancer);
     bool has_unmeasured = false;
     for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
         scales[f] = hint_ns(known, mean);
-        root->sums.total += bounded(scales[f] * (double)known->hints,
-                                    EKI_NS_MOST - root->sums.total);
+        sums->total += bounded(scales[f] * (double)known->hints,
+                               EKI_NS_MOST - sums->total);
         eki_ns largest =
             bounded(scales[f] * (double)known->largest_hint, EKI_NS_MOST);
-        if (largest > root->sums.largest_task)
-            root->sums.largest_task = largest;
+        if (largest > sums->largest_task)
+            sums->largest_task = largest;
         has_unmeasured |= known->unmeasured > 0;
     }
     return has_unmeasured;
@@ -150,7 +130,7 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
 
 static eki_ns target_of(const struct eki_balancer *balancer)
 {
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     double eps = balancer->wish.eps;
     double mean = (double)totals->total / (double)totals->workers;
     if (balancer->wish.is_printed)
@@ -158,9 +138,10 @@ static eki_ns target_of(const struct eki_balancer *balancer)
     /* What is chosen learns from what it came to whether that is noise. */
     if (eps < 0)
         eps = eki_balance_tolerance(
-            totals, balancer->wish.is_chosen
-                        ? 0
-                        : eki_balance_noise(&balancer->root.noise, totals));
+            totals,
+            balancer->wish.is_chosen
+                ? 0
+                : eki_balance_noise(&balancer->root.sums.noise, totals));
     return eki_balance_target(totals, eps);
 }
 
@@ -169,7 +150,7 @@ static eki_ns target_of(const struct eki_balancer *balancer)
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 {
     const struct eki_reached *reached = &balancer->reached;
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     return reached->ratio > 0 && reached->tasks == totals->tasks &&
            reached->group == balancer->wish.group &&
            (double)totals->largest_load <= (double)target * reached->ratio;
@@ -178,7 +159,7 @@ static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 static void note_reached(struct eki_balancer *balancer)
 {
     const struct eki_result_told *result = &balancer->root.result;
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     eki_ns bound = eki_balance_bound(totals);
     eki_ns after =
         result->after < result->before ? result->after : result->before;
@@ -192,8 +173,8 @@ static void note_reached(struct eki_balancer *balancer)
 /* What the iteration came to, as all ranks have told. */
 static void learn(struct eki_balancer *balancer)
 {
-    const struct eki_lap_told *told = &balancer->root.lap;
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_lap_told *told = &balancer->root.sums.lap;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     double seeds = (double)totals->total, work = (double)told->work;
     struct eki_lap lap = {
         .wall_ns = told->cancelled > 0 ? 0 : (double)told->wall,
@@ -207,12 +188,12 @@ static void learn(struct eki_balancer *balancer)
 static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
                                      eki_ns target)
 {
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     struct eki_outlook outlook = balancer->wish.outlook;
     outlook.mean_ns = (double)totals->total / (double)totals->workers;
     outlook.largest_ns = (double)totals->largest_load;
     outlook.target_ns = (double)target;
-    outlook.noise = eki_balance_noise(&balancer->root.noise, totals);
+    outlook.noise = eki_balance_noise(&balancer->root.sums.noise, totals);
     return outlook;
 }
 
@@ -221,7 +202,7 @@ static bool is_to_stay(struct eki_balancer *balancer, eki_ns target,
                        bool has_unmeasured)
 {
     balancer->root.has_unmeasured = has_unmeasured;
-    bool gains = balancer->root.sums.largest_load > target &&
+    bool gains = balancer->root.sums.totals.largest_load > target &&
                  (balancer->wish.is_printed || !is_reached(balancer, target));
     if (balancer->wish.is_chosen) {
         struct eki_outlook *outlook = &balancer->root.outlook;
@@ -236,7 +217,7 @@ static bool is_to_stay(struct eki_balancer *balancer, eki_ns target,
 static void choose_target(struct eki_balancer *balancer,
                           struct eki_target_told *told, bool has_unmeasured)
 {
-    const struct eki_totals *totals = &balancer->root.sums;
+    const struct eki_totals *totals = &balancer->root.sums.totals;
     told->target = target_of(balancer);
     if (told->target > EKI_NS_MOST / totals->workers)
         told->target = EKI_NS_MOST / totals->workers;
@@ -274,7 +255,7 @@ static bool send_over(struct eki_balancer *balancer,
 /* All stays as it is. */
 static bool send_balanced(struct eki_balancer *balancer)
 {
-    eki_ns largest = balancer->root.sums.largest_load;
+    eki_ns largest = balancer->root.sums.totals.largest_load;
     struct eki_result_told result = {.before = largest, .after = largest};
     return send_over(balancer, &result);
 }
@@ -287,8 +268,8 @@ static bool send_target(struct eki_balancer *balancer)
     struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
     if (!told)
         return false;
-    balancer->root.sums.crowd =
-        eki_sizes_bound(balancer->root.sizes, balancer->root.sums.workers);
+    balancer->root.sums.totals.crowd = eki_sizes_bound(
+        balancer->root.sizes, balancer->root.sums.totals.workers);
     if (balancer->wish.is_chosen)
         learn(balancer);
     bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
@@ -312,7 +293,7 @@ static bool send_totals(struct eki_balancer *balancer)
     if (!parcel)
         return false;
     struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
-    *told = (struct eki_totals_told){root->sums, root->noise, root->lap};
+    *told = root->sums;
     if (known)
         memcpy(told + 1, root->known, known);
     int64_t n = eki_sizes_tell(root->sizes,
@@ -332,20 +313,6 @@ static bool take_totals(struct eki_balancer *balancer,
     return is_root(balancer) ? send_target(balancer) : send_totals(balancer);
 }
 
-static void add_result(struct eki_result_told *sum,
-                       const struct eki_result_told *told)
-{
-    if (told->before > sum->before)
-        sum->before = told->before;
-    if (told->after > sum->after)
-        sum->after = told->after;
-    sum->moved += told->moved;
-    sum->fewest += told->fewest;
-    sum->across += told->across;
-    sum->fewest_across += told->fewest_across;
-    sum->hash += told->hash;
-}
-
 /* What groups and the children above them have come to, or all ranks. */
 static int results_awaited(const struct eki_balancer *balancer)
 {
@@ -358,7 +325,7 @@ static bool take_result(struct eki_balancer *balancer,
                         const struct eki_result_told *told)
 {
     struct eki_root *root = &balancer->root;
-    add_result(&root->result, told);
+    eki_shape_fold(&eki_result_shape, told, &root->result);
     if (++root->results_heard < results_awaited(balancer))
         return true;
     if (!is_root(balancer))
@@ -367,27 +334,6 @@ static bool take_result(struct eki_balancer *balancer,
             EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
     note_reached(balancer);
     return send_over(balancer, &root->result);
-}
-
-/* Add VALUE to what a field of all ranks comes to, if that fits. */
-static bool fits_sum(const struct eki_decode *decode, const char *field,
-                     int64_t value, int64_t sum)
-{
-    return eki_fits(decode, field, value, 0, EKI_NS_MOST - sum);
-}
-
-static bool known_fits(const struct eki_decode *decode,
-                       const struct eki_known *known,
-                       const struct eki_known *sum)
-{
-    return fits_sum(decode, "measured tasks", known->measured, sum->measured) &&
-           fits_sum(decode, "measured time", known->measured_ns,
-                    sum->measured_ns) &&
-           fits_sum(decode, "tasks never measured", known->unmeasured,
-                    sum->unmeasured) &&
-           eki_fits(decode, "hints", known->hints, 0, INT64_MAX - sum->hints) &&
-           eki_fits(decode, "largest hint", known->largest_hint, 0,
-                    EKI_NS_MOST);
 }
 
 /* Classes of sizes, each once and none of more tasks than there can be. */
@@ -431,7 +377,6 @@ static bool totals_fit(struct eki_balancer *balancer,
     const struct eki_totals_told *told =
         (const struct eki_totals_told *)parcel->data;
     const struct eki_known *known = (const struct eki_known *)(told + 1);
-    const struct eki_totals *totals = &told->totals;
     const struct eki_size_told *sizes;
     int64_t size_count = sizes_in(balancer, parcel, &sizes);
     if (!eki_fits_parcel(&decode, parcel,
@@ -439,26 +384,14 @@ static bool totals_fit(struct eki_balancer *balancer,
                          sizeof *sizes))
         return false;
     for (int f = 0; f < balancer->engine->function_count; f++) {
-        if (!known_fits(&decode, &known[f], &root->known[f]))
+        if (!eki_fits_shape(&decode, &eki_known_shape, &known[f],
+                            &root->known[f]))
             return false;
     }
-    return fits_sum(&decode, "total", totals->total, root->sums.total) &&
-           fits_sum(&decode, "tasks", totals->tasks, root->sums.tasks) &&
-           eki_fits(&decode, "workers", totals->workers, 1,
-                    balancer->engine->topology->workers - root->sums.workers) &&
-           eki_fits(&decode, "largest load", totals->largest_load, 0,
-                    EKI_NS_MOST) &&
-           eki_fits(&decode, "largest task", totals->largest_task, 0,
-                    EKI_NS_MOST) &&
-           eki_fits(&decode, "noise", told->noise.largest, 0, EKI_NS_MOST) &&
-           fits_sum(&decode, "sum of noise", told->noise.sum,
-                    root->noise.sum) &&
-           eki_fits(&decode, "wall time", told->lap.wall, 0, EKI_NS_MOST) &&
-           fits_sum(&decode, "work", told->lap.work, root->lap.work) &&
-           fits_sum(&decode, "spawned tasks", told->lap.spawned,
-                    root->lap.spawned) &&
-           fits_sum(&decode, "cancelled tasks", told->lap.cancelled,
-                    root->lap.cancelled) &&
+    return eki_fits(&decode, "workers", told->totals.workers, 1,
+                    balancer->engine->topology->workers -
+                        root->sums.totals.workers) &&
+           eki_fits_shape(&decode, &eki_totals_shape, told, &root->sums) &&
            sizes_fit(&decode, sizes, size_count) &&
            comes_from_below(balancer, &decode, &root->totals);
 }
@@ -468,19 +401,10 @@ static bool result_fits(struct eki_balancer *balancer,
 {
     struct eki_root *root = &balancer->root;
     struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const struct eki_result_told *told =
-        (const struct eki_result_told *)parcel->data;
     return eki_fits_one(&decode, "targets before it",
                         balancer->donor.has_target, true) &&
-           eki_fits(&decode, "load before", told->before, 0, EKI_NS_MOST) &&
-           eki_fits(&decode, "load after", told->after, 0, EKI_NS_MOST) &&
-           fits_sum(&decode, "tasks that move", told->moved,
-                    root->result.moved) &&
-           fits_sum(&decode, "fewest", told->fewest, root->result.fewest) &&
-           fits_sum(&decode, "tasks across nodes", told->across,
-                    root->result.across) &&
-           fits_sum(&decode, "fewest across nodes", told->fewest_across,
-                    root->result.fewest_across) &&
+           eki_fits_shape(&decode, &eki_result_shape, parcel->data,
+                          &root->result) &&
            comes_from_below(balancer, &decode, &root->results);
 }
 

@@ -15,20 +15,21 @@ may_include() {
     steal) echo base ;;
     fabric) echo base ;;
     wire) echo base fabric ;;
-    engine) echo base count task deque steal fabric wire ;;
-    protocol) echo base count task deque steal fabric engine ;;
-    rebalance) echo base task balance fabric engine ;;
-    data | tiles) echo base steal fabric engine ;;
+    exchange) echo base count steal fabric wire ;;
+    engine) echo base count task deque steal fabric wire exchange ;;
+    protocol) echo base count task deque steal fabric exchange engine ;;
+    rebalance) echo base task balance fabric exchange engine ;;
+    data | tiles) echo base steal fabric exchange engine ;;
     team) echo base count task steal fabric wire engine ;;
     sim)
-        echo base count task deque steal balance fabric wire engine protocol \
-            rebalance tiles data
+        echo base count task deque steal balance fabric wire exchange engine \
+            protocol rebalance tiles data
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine data ;;
     collection)
-        echo base count task steal balance fabric wire engine protocol \
-            rebalance tiles data team report record
+        echo base count task steal balance fabric wire exchange engine \
+            protocol rebalance tiles data team report record
         ;;
     *) return 1 ;;
     esac

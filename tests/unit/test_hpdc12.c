@@ -5,6 +5,7 @@
  * come in any order that their pairs allow.
  */
 #include "post.h"
+#include "tell.h"
 
 #include "balance/tree.h"
 #include "rebalance/balancer.h"
@@ -404,11 +405,85 @@ static void messages_decide_as_arrays(void)
     free(problem);
 }
 
+/* Rank of two of Algorithm 2: the vertex above both workers is on rank 1.  Rank
+ * 0 has three tasks, of which it sheds one, rank 1 has told nothing yet. */
+static void begin_tree(struct lone *lone, int rank)
+{
+    begin_as(lone, rank, rank == 0 ? 3 : 1, EK_RESTORE_HIERARCHICAL_HPDC12);
+    lone_serve(lone);
+    lone_forget(lone);
+    if (rank == 0)
+        tell_totals(lone, 1);
+    else
+        tell_target(lone, 2, false);
+}
+
+struct up {
+    struct eki_up_told told;
+    struct eki_item item;
+};
+
+static void vertex_gives_what_comes_up(void)
+{
+    struct lone lone;
+    struct up up = {{2 * task_ns()}, {task_ns(), 0, 2}};
+    begin_tree(&lone, 1);
+    CHECK_EQ_INT(lone.sent_count, 0);
+    tell_of(&lone, EKI_PARCEL_UP, 0, &up, sizeof up);
+    /* Worker 0 gets nothing, worker 1 fetches its task, rank 0 hears of it. */
+    CHECK_EQ_INT(lone.sent_count, 3);
+    const struct eki_head *down = lone_sent_head(&lone, 0);
+    CHECK_EQ_INT(down->detail, EKI_PARCEL_DOWN);
+    CHECK_EQ_INT(down->worker, 0);
+    CHECK_EQ_INT(down->bytes, 0);
+    bool has_fetched = false, has_told = false;
+    for (int i = 1; i < 3; i++) {
+        const struct eki_message *sent =
+            (const struct eki_message *)lone.sent[i].bytes;
+        struct eki_fetch_told fetch;
+        struct eki_result_told result;
+        if (sent->head.detail == EKI_PARCEL_FETCH) {
+            memcpy(&fetch, sent->body, sizeof fetch);
+            has_fetched =
+                sent->head.worker == 1 && fetch.from == 0 && fetch.index == 2;
+        } else {
+            memcpy(&result, sent->body, sizeof result);
+            has_told = result.moved == 1 && result.across == 1 &&
+                       result.after == 2 * task_ns();
+        }
+    }
+    CHECK(has_fetched && has_told);
+    lone_close(&lone);
+}
+
+/* Rank 0 sheds a task, and hears that worker 1 fetches it. */
+static void worker_gives_what_is_fetched(void)
+{
+    struct lone lone;
+    struct eki_fetch_told fetch = {0, 2};
+    begin_tree(&lone, 0);
+    const struct eki_head *sent = lone_sent_head(&lone, lone.sent_count - 1);
+    CHECK_EQ_INT(sent->detail, EKI_PARCEL_UP);
+    CHECK_EQ_INT(sent->worker, 0);
+    CHECK_EQ_INT(sent->bytes, sizeof(struct up));
+    tell_of(&lone, EKI_PARCEL_FETCH, 1, &fetch, sizeof fetch);
+    tell_of(&lone, EKI_PARCEL_DOWN, 0, NULL, 0);
+    CHECK_EQ_INT(lone.engine->holds, 1);
+    struct eki_result_told result = {
+        .after = 2 * task_ns(), .moved = 1, .fewest = 0};
+    tell(&lone, EKI_PARCEL_RESULT, &result, sizeof result);
+    CHECK_EQ_INT(lone.engine->holds, 0);
+    CHECK_EQ_INT(eki_local_seed_tasks(&lone_worker(&lone)->local), 2);
+    lone_close(&lone);
+}
+
 int main(void)
 {
     RUN(six_workers_end_as_by_hand);
     RUN(vertices_are_spread_over_workers);
     RUN(arrays_decide_as_the_model);
     RUN(messages_decide_as_arrays);
+    RUN(vertex_gives_what_comes_up);
+    RUN(worker_gives_what_is_fetched);
     return check_result();
 }

@@ -3,25 +3,7 @@
  * rebalance: a whole one on one rank, the part of each of two ranks, and what
  * happens without memory, after a stop and where nobody has prepared.
  */
-#include "lone.h"
-
-#include "rebalance/balancer.h"
-
-enum {
-    TASK_NS = 1 << 20 /* the middle of its bin is the nearest to it */
-};
-
-static void seed(struct lone *lone, int here, int count, uint64_t first)
-{
-    for (int i = 0; i < count; i++)
-        lone_seed_at(lone, here, first + (uint64_t)i)->bin =
-            eki_bin_of(TASK_NS);
-}
-
-static eki_ns task_ns(void)
-{
-    return (eki_ns)eki_bin_ns(eki_bin_of(TASK_NS));
-}
+#include "tell.h"
 
 /* One rank with two workers, which have so many tasks, numbered from 10. */
 static void make(struct lone *lone, int first, int second)
@@ -37,21 +19,6 @@ static void make(struct lone *lone, int first, int second)
 static void make_uneven(struct lone *lone)
 {
     make(lone, 4, 0);
-}
-
-static void enter(struct lone *lone, const struct eki_balance_wish *wish)
-{
-    const struct eki_phase phase = {
-        .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = wish};
-    lone_enter_phase(lone, &phase);
-}
-
-/* Of two workers. */
-static struct eki_balance_wish wish_of(ek_restore_policy policy, int64_t group)
-{
-    ek_options options = EK_OPTIONS_INIT;
-    options.balance_group = group;
-    return eki_balance_wish_of(policy, 2, &options);
 }
 
 static struct eki_balance_wish centralized(void)
@@ -287,45 +254,6 @@ static void no_memory_later_is_an_error(void)
     }
 }
 
-/* Rank of two with a worker each, which has three tasks. */
-static void begin(struct lone *lone, int rank)
-{
-    struct eki_balance_wish wish = centralized();
-    lone_open(lone, rank);
-    lone_make(lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
-    seed(lone, 0, 3, 10);
-    enter(lone, &wish);
-}
-
-/* A parcel of one piece from the other rank. */
-static void tell(struct lone *lone, enum eki_parcel_kind what, const void *data,
-                 size_t bytes)
-{
-    struct eki_message *message = lone_message(lone, EKI_KIND_PARCEL);
-    message->head.detail = (int32_t)what;
-    message->head.worker = 0;
-    message->head.count = message->head.bytes = (int64_t)bytes;
-    memcpy(message->body, data, bytes);
-    lone_serve(lone);
-}
-
-/* Rank 0 aims at loads of TASKS tasks. */
-static void tell_target(struct lone *lone, int tasks, bool is_balanced)
-{
-    struct {
-        struct eki_target_told told;
-        double hint_ns;
-    } target = {.told = {.target = tasks * task_ns(),
-                         .is_balanced = is_balanced,
-                         .totals = {.total = 4 * task_ns(),
-                                    .largest_load = 3 * task_ns(),
-                                    .largest_task = task_ns(),
-                                    .workers = 2,
-                                    .tasks = 4}}};
-    tell(lone, EKI_PARCEL_TARGET, &target, sizeof target);
-}
-
 /* ... and says that the largest load was BEFORE tasks, and is AFTER. */
 static void tell_over(struct lone *lone, int before, int after, int64_t moved)
 {
@@ -335,6 +263,12 @@ static void tell_over(struct lone *lone, int before, int after, int64_t moved)
                                      .fewest = moved,
                                      .hash = 5};
     tell(lone, EKI_PARCEL_OVER, &result, sizeof result);
+}
+
+/* Rank of two with a worker each, which has three tasks. */
+static void begin(struct lone *lone, int rank)
+{
+    begin_as(lone, rank, 3, EK_RESTORE_CENTRALIZED);
 }
 
 static void check_parcel(const struct eki_message *message,
@@ -531,37 +465,10 @@ static void tasks_stay_after_a_stop(void)
     lone_close(&lone);
 }
 
-/* What rank 1 has, COUNT tasks of a duration, and what LAP it has seen. */
-static void tell_all(struct lone *lone, int count, eki_ns ns,
-                     const struct eki_lap_told *lap)
-{
-    struct {
-        struct eki_totals_told told;
-        struct eki_known known[1];
-    } totals = {.told = {.totals = {.total = count * ns,
-                                    .largest_load = count * ns,
-                                    .largest_task = ns,
-                                    .workers = 1,
-                                    .tasks = count},
-                         .lap = *lap},
-                .known = {{count, count * ns, 0, 0, 0}}};
-    tell(lone, EKI_PARCEL_TOTALS, &totals, sizeof totals);
-}
-
-static void tell_totals_of(struct lone *lone, int count, eki_ns ns)
-{
-    tell_all(lone, count, ns, &(struct eki_lap_told){0});
-}
-
 /* As many tasks as rank 0 has. */
 static void tell_lap(struct lone *lone, const struct eki_lap_told *lap)
 {
     tell_all(lone, 3, task_ns(), lap);
-}
-
-static void tell_totals(struct lone *lone, int count)
-{
-    tell_totals_of(lone, count, task_ns());
 }
 
 static void root_tells_that_all_is_balanced(void)
@@ -738,147 +645,6 @@ static void what_was_reached_is_remembered(void)
         CHECK_EQ_INT(is_balanced_with(&lone, length), length == 5);
         lone_close(&lone);
     }
-}
-
-/* Rank of two of Algorithm 2: the vertex above both workers is on rank 1.  Rank
- * 0 has three tasks, of which it sheds one, rank 1 has told nothing yet. */
-static void begin_tree(struct lone *lone, int rank)
-{
-    struct eki_balance_wish wish = wish_of(EK_RESTORE_HIERARCHICAL_HPDC12, 0);
-    lone_open(lone, rank);
-    lone_make(lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
-    seed(lone, 0, rank == 0 ? 3 : 1, 10);
-    enter(lone, &wish);
-    lone_serve(lone);
-    lone_forget(lone);
-    if (rank == 0)
-        tell_totals(lone, 1);
-    else
-        tell_target(lone, 2, false);
-}
-
-/* A parcel of one piece of the vertex or worker GROUP. */
-static void tell_of(struct lone *lone, enum eki_parcel_kind what, int group,
-                    const void *data, size_t bytes)
-{
-    struct eki_message *message = lone_message(lone, EKI_KIND_PARCEL);
-    message->head.detail = (int32_t)what;
-    message->head.worker = group;
-    message->head.count = message->head.bytes = (int64_t)bytes;
-    if (bytes)
-        memcpy(message->body, data, bytes);
-    lone_serve(lone);
-}
-
-struct up {
-    struct eki_up_told told;
-    struct eki_item item;
-};
-
-static struct up up_of(int32_t from)
-{
-    return (struct up){{2 * task_ns()}, {task_ns(), from, 2}};
-}
-
-static void vertex_gives_what_comes_up(void)
-{
-    struct lone lone;
-    struct up up = up_of(0);
-    begin_tree(&lone, 1);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    tell_of(&lone, EKI_PARCEL_UP, 0, &up, sizeof up);
-    /* Worker 0 gets nothing, worker 1 fetches its task, rank 0 hears of it. */
-    CHECK_EQ_INT(lone.sent_count, 3);
-    const struct eki_head *down = lone_sent_head(&lone, 0);
-    CHECK_EQ_INT(down->detail, EKI_PARCEL_DOWN);
-    CHECK_EQ_INT(down->worker, 0);
-    CHECK_EQ_INT(down->bytes, 0);
-    bool has_fetched = false, has_told = false;
-    for (int i = 1; i < 3; i++) {
-        const struct eki_message *sent =
-            (const struct eki_message *)lone.sent[i].bytes;
-        struct eki_fetch_told fetch;
-        struct eki_result_told result;
-        if (sent->head.detail == EKI_PARCEL_FETCH) {
-            memcpy(&fetch, sent->body, sizeof fetch);
-            has_fetched =
-                sent->head.worker == 1 && fetch.from == 0 && fetch.index == 2;
-        } else {
-            memcpy(&result, sent->body, sizeof result);
-            has_told = result.moved == 1 && result.across == 1 &&
-                       result.after == 2 * task_ns();
-        }
-    }
-    CHECK(has_fetched && has_told);
-    lone_close(&lone);
-}
-
-/* Rank 0 sheds a task, and hears that worker 1 fetches it. */
-static void worker_gives_what_is_fetched(void)
-{
-    struct lone lone;
-    struct eki_fetch_told fetch = {0, 2};
-    begin_tree(&lone, 0);
-    const struct eki_head *sent = lone_sent_head(&lone, lone.sent_count - 1);
-    CHECK_EQ_INT(sent->detail, EKI_PARCEL_UP);
-    CHECK_EQ_INT(sent->worker, 0);
-    CHECK_EQ_INT(sent->bytes, sizeof(struct up));
-    tell_of(&lone, EKI_PARCEL_FETCH, 1, &fetch, sizeof fetch);
-    tell_of(&lone, EKI_PARCEL_DOWN, 0, NULL, 0);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    struct eki_result_told result = {
-        .after = 2 * task_ns(), .moved = 1, .fewest = 0};
-    tell(&lone, EKI_PARCEL_RESULT, &result, sizeof result);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(tasks_of(&lone, 0), 2);
-    lone_close(&lone);
-}
-
-/* What rank RANK is told must end its phase as an error that names FIELD. */
-static void check_refused(int rank, enum eki_parcel_kind what, int group,
-                          const void *data, size_t bytes, const char *field)
-{
-    struct lone lone;
-    begin_tree(&lone, rank);
-    tell_of(&lone, what, group, data, bytes);
-    struct eki_error error = lone_end(&lone);
-    CHECK_EQ_INT(error.status, EK_ERR_MPI);
-    CHECK_HAS_TEXT(error.text, field);
-    lone_close(&lone);
-}
-
-static void lies_about_the_tree_are_refused(void)
-{
-    struct up up = up_of(0), other = up_of(1);
-    struct eki_fetch_told fetch = {0, 2}, kept = {0, 1}, none = {0, 3},
-                          theirs = {1, 0};
-    struct eki_item item = {task_ns(), 2, 0};
-    size_t bytes = sizeof up;
-    check_refused(1, EKI_PARCEL_UP, 1, &up, bytes, "right sender");
-    check_refused(1, EKI_PARCEL_UP, 2, &up, bytes, "vertex of this rank");
-    check_refused(0, EKI_PARCEL_UP, 1, &other, bytes, "vertex of this rank");
-    check_refused(1, EKI_PARCEL_UP, 3, &up, bytes, "group");
-    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes - 8, "bytes too many");
-    check_refused(1, EKI_PARCEL_UP, 0, &up, 4, "bytes");
-    check_refused(1, EKI_PARCEL_UP, 0, &other, bytes, "worker of a task");
-    up.told.load = -1;
-    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes, "load");
-    up.told.load = EKI_NS_MOST;
-    check_refused(1, EKI_PARCEL_UP, 0, &up, bytes, "load");
-    check_refused(1, EKI_PARCEL_DOWN, 0, &item, 0, "worker");
-    check_refused(1, EKI_PARCEL_DOWN, 1, &item, 0, "right sender");
-    check_refused(1, EKI_PARCEL_DOWN, 2, &item, 0, "children to come");
-    check_refused(0, EKI_PARCEL_DOWN, 0, &item, sizeof item,
-                  "worker of a task");
-    check_refused(0, EKI_PARCEL_DOWN, 0, &item, 8, "bytes too many");
-    check_refused(0, EKI_PARCEL_FETCH, 0, &fetch, sizeof fetch, "worker");
-    check_refused(0, EKI_PARCEL_FETCH, 1, &theirs, sizeof theirs, "worker");
-    check_refused(0, EKI_PARCEL_FETCH, 1, &none, sizeof none,
-                  "index of a task");
-    check_refused(0, EKI_PARCEL_FETCH, 1, &kept, sizeof kept, "place so far");
-    check_refused(0, EKI_PARCEL_FETCH, 1, &fetch, 4, "bytes too many");
-    check_refused(0, EKI_PARCEL_OFFER, 0, &fetch, 0, "group");
 }
 
 static void parcel_waits_for_a_buffer(void)
@@ -1153,9 +919,6 @@ int main(void)
     RUN(opened_tasks_count_once);
     RUN(nobody_steals_where_it_costs);
     RUN(what_was_reached_is_remembered);
-    RUN(vertex_gives_what_comes_up);
-    RUN(worker_gives_what_is_fetched);
-    RUN(lies_about_the_tree_are_refused);
     RUN(parcel_waits_for_a_buffer);
     RUN(parcel_that_lies_is_an_error);
     RUN(parcel_without_memory_is_taken_later);
