@@ -11,6 +11,7 @@
 #ifndef EKI_TEAM_LOOKOUT_H
 #define EKI_TEAM_LOOKOUT_H
 
+#include "base/options.h"
 #include "engine/look.h"
 
 struct eki_team;
