@@ -72,7 +72,7 @@ static void trace_server(const ek_collection *tasks)
     const struct eki_histogram *times = &engine->answered.times;
     char text[TEXT_BYTES] = "";
     int64_t answered = 0;
-    if (!engine->fabric || engine->alone)
+    if (!engine->exchange.fabric || engine->alone)
         return;
     for (int bin = 0; bin < EKI_HISTOGRAM_BINS; bin++)
         answered += times->bins[bin];

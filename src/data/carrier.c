@@ -10,8 +10,6 @@ enum {
     STAGED_AHEAD = 2
 };
 
-#define BEGUN_MOST (UINT32_MAX / EKI_DATA_OPS_MOST)
-
 static int64_t bytes_of(const struct eki_carrier *carrier)
 {
     /* relaxed: only this worker adds; what the server frees is seen later. */
@@ -28,17 +26,6 @@ static void charge(struct eki_data *data, struct eki_carrier *carrier,
     eki_data_charge(data, bytes);
 }
 
-void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
-                      const struct eki_data_op *op)
-{
-    /* release: pairs with the acquire in send_for(): the operation. */
-    atomic_fetch_or_explicit(&carrier->asked,
-                             UINT64_C(1) << (op - carrier->ops),
-                             memory_order_release);
-    /* relaxed: a step that does not see the bit yet is not the last. */
-    atomic_fetch_add_explicit(&data->wants, 1, memory_order_relaxed);
-}
-
 void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
                       struct eki_data_op *op)
 {
@@ -49,11 +36,12 @@ void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
 }
 
 /* A free place; NULL: all are under way. */
-static struct eki_data_op *take_place(struct eki_carrier *carrier)
+static struct eki_data_op *take_place(const struct eki_data *data,
+                                      struct eki_carrier *carrier)
 {
+    uint32_t begun = data->tickets.desks[carrier - data->carriers].begun;
     for (uint32_t i = 1; i <= EKI_DATA_OPS_MOST; i++) {
-        struct eki_data_op *op =
-            &carrier->ops[(carrier->begun + i) % EKI_DATA_OPS_MOST];
+        struct eki_data_op *op = &carrier->ops[(begun + i) % EKI_DATA_OPS_MOST];
         if (eki_op_state(op) == EKI_DATA_FREE)
             return op;
     }
@@ -67,7 +55,7 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
 {
     const struct eki_engine *engine = data->protocol.engine;
     const ek_data_ops *ops = &data->ops[slot->function];
-    struct eki_data_op *op = take_place(carrier);
+    struct eki_data_op *op = take_place(data, carrier);
     unsigned char *buffer = NULL;
     if (!op)
         return NULL;
@@ -76,10 +64,10 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
         if (!buffer)
             return NULL;
     }
-    uint32_t place = (uint32_t)(op - carrier->ops);
-    carrier->begun = carrier->begun == BEGUN_MOST ? 1 : carrier->begun + 1;
+    int place = (int)(op - carrier->ops);
     /* All but the state, at which others may look. */
-    op->number = carrier->begun * EKI_DATA_OPS_MOST + place;
+    op->number = eki_ticket_number(&data->tickets,
+                                   (int)(carrier - data->carriers), place);
     op->home = eki_data_home(engine, slot);
     op->slot = eki_slot_at(carrier->slots, place, engine->slot_bytes);
     op->ops = ops;
@@ -239,7 +227,7 @@ static enum eki_data_begun ask_for_running(struct ek_worker *worker,
 {
     carrier->running = take_staged(carrier, slot->id);
     if (!carrier->running) {
-        if (!take_place(carrier) || !has_room(data, carrier, 0, 0))
+        if (!take_place(data, carrier) || !has_room(data, carrier, 0, 0))
             return EKI_DATA_WAITS;
         carrier->running = eki_carrier_ask(data, carrier, slot, now, 0);
     }
@@ -406,8 +394,7 @@ static void send(struct ek_worker *worker, struct eki_data *data,
                op->room);
     op->moved = 0;
     op->is_sent = op->is_given = false;
-    /* relaxed: the worker has to see it; the state orders the rest. */
-    atomic_fetch_add_explicit(&carrier->out, 1, memory_order_relaxed);
+    eki_ticket_keep(&data->tickets, worker->here);
     eki_op_set(op, EKI_DATA_ENDED);
     eki_carrier_want(data, carrier, op);
     worker->batch.wants_server = true;

@@ -26,24 +26,26 @@ static const char *check_staged(const struct eki_carrier *carrier)
     return NULL;
 }
 
-static const char *check_carrier(const struct eki_carrier *carrier, int *asked)
+static const char *check_carrier(const struct eki_data *data, int here,
+                                 int *asked)
 {
+    const struct eki_carrier *carrier = &data->carriers[here];
     const char *wrong = check_staged(carrier);
     int64_t bytes = 0;
     int out = 0;
-    /* relaxed, all: a check, while nobody else is at it. */
-    uint64_t bits = atomic_load_explicit(&carrier->asked, memory_order_relaxed);
     for (int i = 0; !wrong && i < EKI_DATA_OPS_MOST; i++) {
         const struct eki_data_op *op = &carrier->ops[i];
-        bool is_asked = bits >> i & 1;
+        bool is_asked = eki_ticket_is_wanted(&data->tickets, here, i);
         wrong = check_op(op, is_asked);
         bytes += op->room;
         out += eki_op_state(op) == EKI_DATA_ENDED;
         *asked += is_asked;
     }
+    /* relaxed, both: a check, while nobody else is at it. */
     if (!wrong &&
         (bytes != atomic_load_explicit(&carrier->bytes, memory_order_relaxed) ||
-         out != atomic_load_explicit(&carrier->out, memory_order_relaxed)))
+         out != atomic_load_explicit(&data->tickets.desks[here].kept,
+                                     memory_order_relaxed)))
         return "results or bytes of a worker are miscounted";
     return wrong;
 }
@@ -69,12 +71,13 @@ const char *eki_data_check(const struct eki_engine *engine)
     for (int here = 0; !wrong && here < engine->topology->workers_here;
          here++) {
         const struct eki_carrier *carrier = &data->carriers[here];
-        wrong = check_carrier(carrier, &asked);
+        wrong = check_carrier(data, here, &asked);
         /* relaxed, all: a check, while nobody else is at it. */
         bytes += atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
     }
     if (!wrong &&
-        (asked != atomic_load_explicit(&data->wants, memory_order_relaxed) ||
+        (asked !=
+             atomic_load_explicit(&data->tickets.wants, memory_order_relaxed) ||
          bytes != atomic_load_explicit(&data->held, memory_order_relaxed)))
         wrong = "bytes or wishes of a rank are miscounted";
     int64_t most =

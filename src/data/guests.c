@@ -2,10 +2,6 @@
 /* What this rank gives, and keeps, as a home. */
 #include "data/internal.h"
 
-enum {
-    FIRST_ROOM = 16 /* answers */
-};
-
 /* A guest for the task that MESSAGE brings; NULL: no memory. */
 struct eki_guest *eki_guest_make(struct eki_data *data,
                                  const struct eki_message *message)
@@ -14,9 +10,7 @@ struct eki_guest *eki_guest_make(struct eki_data *data,
     struct eki_guest *guest = eki_alloc(1, sizeof *guest + bytes);
     if (!guest)
         return NULL;
-    guest->rank = message->head.source;
-    guest->worker = message->head.worker;
-    guest->op = (uint32_t)message->head.first;
+    eki_data_from(&message->head, &guest->from);
     memcpy(guest->slot, message->body, bytes);
     return guest;
 }
@@ -27,9 +21,9 @@ struct eki_guest **eki_guest_find(struct eki_data *data,
                                   const struct eki_head *head)
 {
     struct eki_guest **link = &data->results.first;
-    while (*link &&
-           ((*link)->rank != head->source || (*link)->worker != head->worker ||
-            (*link)->op != head->first))
+    while (*link && ((*link)->from.rank != head->source ||
+                     (*link)->from.worker != head->worker ||
+                     (*link)->from.op != head->first))
         link = &(*link)->next;
     return link;
 }
@@ -104,8 +98,7 @@ static void give_up(struct eki_guest *guest)
 }
 
 /* Send what there are buffers for; true: all of it. */
-static bool send_input(struct eki_data *data, struct eki_guest *guest,
-                       int *left)
+static bool send_input(struct eki_data *data, struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const int64_t bytes = (int64_t)sizeof(struct eki_data_words);
@@ -115,18 +108,15 @@ static bool send_input(struct eki_data *data, struct eki_guest *guest,
         int64_t count =
             eki_least(total - guest->moved, eki_data_room(data, bytes));
         struct eki_message *message =
-            *left > 0 ? eki_data_reserve(data, EKI_KIND_INPUT, bytes, count)
-                      : NULL;
+            eki_data_reserve(data, EKI_KIND_INPUT, bytes, count);
         if (!message)
             return false;
         memcpy(message->body, &words, sizeof words);
-        eki_data_copy(data, message, bytes,
-                      guest->buffer ? guest->buffer + guest->moved : NULL);
         message->head.detail = (int32_t)guest->moved;
-        eki_data_post(data, message, guest->worker, guest->op, guest->rank);
+        eki_data_post(data, message,
+                      guest->buffer ? guest->buffer + guest->moved : NULL,
+                      &guest->from, guest->moved + count < total);
         guest->moved += count;
-        eki_data_note_part(data, guest->moved < total);
-        --*left;
     } while (guest->moved < total);
     return true;
 }
@@ -143,10 +133,10 @@ static void release(struct eki_data *data, const struct eki_guest *guest)
 
 /* Pack and send what is asked for, in its order; but one that waits for buffers
  * keeps none behind it that is packed from being sent. */
-void eki_guests_serve(struct eki_data *data, int *left)
+void eki_guests_serve(struct eki_data *data)
 {
     struct eki_guest **link = &data->asks.first;
-    while (*link && *left > 0 && !data->lacks_any) {
+    while (*link && data->outbox.left > 0 && !data->outbox.lacks_any) {
         struct eki_guest *guest = *link;
         const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
         if (!guest->is_packed) {
@@ -158,7 +148,7 @@ void eki_guests_serve(struct eki_data *data, int *left)
             else
                 give_up(guest);
         }
-        if (send_input(data, guest, left)) {
+        if (send_input(data, guest)) {
             release(data, guest);
             eki_guest_free(data, &data->asks, link);
         } else {
@@ -167,35 +157,25 @@ void eki_guests_serve(struct eki_data *data, int *left)
     }
 }
 
-/* Room for one more answer. */
-bool eki_guests_have_room(struct eki_data *data)
+void eki_guests_answer(struct eki_data *data, int kind,
+                       const struct eki_data_to *to)
 {
-    return eki_grow(&data->answers, data->answer_count, &data->answer_room,
-                    FIRST_ROOM, sizeof *data->answers);
+    eki_queue_add(&data->answers, &(struct eki_data_answer){kind, *to});
 }
 
-/* There is room for it. */
-void eki_guests_answer(struct eki_data *data, int kind, int rank, int worker,
-                       uint32_t op)
+static bool send_answer(void *context, void *item)
 {
-    data->answers[data->answer_count++] =
-        (struct eki_data_answer){kind, rank, worker, op};
+    struct eki_data *data = context;
+    const struct eki_data_answer *answer = item;
+    struct eki_message *message = eki_data_reserve(data, answer->kind, 0, 0);
+    if (message)
+        eki_data_post(data, message, NULL, &answer->to, false);
+    return message != NULL;
 }
 
-void eki_guests_send(struct eki_data *data, int *left)
+void eki_guests_send(struct eki_data *data)
 {
-    int sent = 0;
-    for (; *left > 0 && sent < data->answer_count; sent++, --*left) {
-        const struct eki_data_answer *answer = &data->answers[sent];
-        struct eki_message *message =
-            eki_data_reserve(data, answer->kind, 0, 0);
-        if (!message)
-            break;
-        eki_data_post(data, message, answer->worker, answer->op, answer->rank);
-    }
-    data->answer_count -= sent;
-    memmove(data->answers, data->answers + sent,
-            (size_t)data->answer_count * sizeof *data->answers);
+    eki_queue_serve(&data->answers, send_answer, data);
 }
 
 /* Say to those who have long results, in their order, that they may send them,
@@ -210,13 +190,13 @@ void eki_guests_give(struct eki_data *data)
             link = &guest->next;
             continue;
         }
-        if (!eki_guests_have_room(data))
+        if (!eki_queue_has_room(&data->answers))
             return;
         guest->is_given = make_room(data, &data->results, guest, guest->total);
         if (!guest->is_given && data->results.bytes + data->asks.bytes > 0)
             return;
         eki_guests_answer(data, guest->is_given ? EKI_KIND_GIVE : EKI_KIND_KEPT,
-                          guest->rank, guest->worker, guest->op);
+                          &guest->from);
         if (guest->is_given)
             link = &guest->next;
         else

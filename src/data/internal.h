@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "engine/decode.h"
+#include "exchange/tickets.h"
 
 #include <string.h>
 
@@ -56,8 +57,7 @@ struct eki_data_op {
 /* A worker's side. */
 struct eki_carrier {
     /* Written by the worker. */
-    _Alignas(EKI_LINE) uint32_t begun; /* operations */
-    int staged;
+    _Alignas(EKI_LINE) int staged;
     uint8_t places[EKI_STAGED_MOST]; /* of these, in their order */
     uint64_t staged_ns;              /* that their tasks will take, about */
     int at_home;                     /* so many of the next tasks are */
@@ -68,20 +68,22 @@ struct eki_carrier {
     int64_t size_count, size_room;
     unsigned char *slots; /* [EKI_DATA_OPS_MOST + 1]; the last: spare */
     struct eki_data_op ops[EKI_DATA_OPS_MOST];
-    /* Written by both: a bit for each that the server has to send something
-     * for; results that are not KEPT; bytes of all operations. */
-    _Alignas(EKI_LINE) _Atomic uint64_t asked;
-    _Atomic int out;
-    _Atomic int64_t bytes;
+    /* Bytes of all operations; written by both. */
+    _Alignas(EKI_LINE) _Atomic int64_t bytes;
     /* Written by the server: from asking to the arrival, lately. */
     _Atomic uint64_t fetch_ns;
+};
+
+/* Whose an operation is. */
+struct eki_data_to {
+    int rank, worker;
+    uint32_t op;
 };
 
 /* What another rank's worker has asked this one for, or returns to it. */
 struct eki_guest {
     struct eki_guest *next;
-    int rank, worker;
-    uint32_t op;
+    struct eki_data_to from;
     bool is_new;    /* an ASK: its rank becomes the home */
     bool is_packed; /* an ASK: its input is in the buffer, if there is one */
     bool is_given;  /* a RESULT: it may be sent */
@@ -98,8 +100,8 @@ struct eki_guests {
 
 /* GIVE and KEPT that are to be sent. */
 struct eki_data_answer {
-    int kind, rank, worker;
-    uint32_t op;
+    int kind;
+    struct eki_data_to to;
 };
 
 /* What brings data of seeds in a restore. */
@@ -138,17 +140,13 @@ struct eki_data {
     int64_t part, home_part; /* of the budget: for a worker, for the home */
     struct eki_carrier *carriers; /* [workers_here] */
     struct eki_guests asks, results;
-    struct eki_data_answer *answers; /* the oldest first */
-    int answer_count;
-    int64_t answer_room;
-    int next_worker; /* whose operations are sent first */
-    bool lacks_spare, lacks_any;
+    struct eki_queue answers; /* struct eki_data_answer */
+    struct eki_outbox outbox;
+    struct eki_tickets tickets;
     struct eki_follower follower;
     struct eki_data_counts counts;
-    /* Operations that are to be sent; bytes held, and the most of them; written
-     * by workers, too. */
-    _Alignas(EKI_LINE) _Atomic int wants;
-    _Atomic int64_t held, held_most;
+    /* Bytes held, and the most of them; written by workers, too. */
+    _Alignas(EKI_LINE) _Atomic int64_t held, held_most;
     struct eki_buffers buffers;
 };
 
@@ -203,8 +201,13 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
                                     const struct eki_slot *slot, uint64_t now,
                                     uint64_t expected_ns);
 /* The server has to send something for an operation. */
-void eki_carrier_want(struct eki_data *data, struct eki_carrier *carrier,
-                      const struct eki_data_op *op);
+static inline void eki_carrier_want(struct eki_data *data,
+                                    const struct eki_carrier *carrier,
+                                    const struct eki_data_op *op)
+{
+    eki_ticket_want(&data->tickets, (int)(carrier - data->carriers),
+                    (int)(op - carrier->ops));
+}
 /* Nothing of it is needed any more. */
 void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
                       struct eki_data_op *op);
@@ -223,17 +226,19 @@ static inline int64_t eki_least(int64_t a, int64_t b)
 }
 
 /* Bytes that fit a message behind WORDS. */
-int64_t eki_data_room(const struct eki_data *data, int64_t words);
-/* A message with WORDS before COUNT bytes; NULL: no buffer. */
+static inline int64_t eki_data_room(const struct eki_data *data, int64_t words)
+{
+    return eki_exchange_room(&data->protocol.engine->exchange) - words;
+}
+/* A message about operation OP of WORKER, with WORDS before COUNT bytes; NULL:
+ * no buffer. */
 struct eki_message *eki_data_reserve(struct eki_data *data, int kind,
                                      int64_t words, int64_t count);
-/* Its bytes, behind the words. */
-void eki_data_copy(const struct eki_data *data, struct eki_message *message,
-                   int64_t words, const unsigned char *from);
+/* Send it with its bytes FROM somewhere, of operation OP of WORKER; MORE is
+ * right behind it. */
 void eki_data_post(struct eki_data *data, struct eki_message *message,
-                   int worker, uint32_t op, int rank);
-/* A part of something long has come or gone. */
-void eki_data_note_part(struct eki_data *data, bool more_follows);
+                   const unsigned char *from, const struct eki_data_to *to,
+                   bool more);
 
 /* A task of FUNCTION has waited so long for its input, here or elsewhere; 0:
  * not known. */
@@ -244,8 +249,17 @@ void eki_data_forget_fetches(struct eki_data *data);
 uint64_t eki_data_weigh(const struct eki_protocol *protocol,
                         const struct eki_slot *slot);
 
-/* Send what workers want, while LEFT messages are left. */
-void eki_data_send_wants(struct eki_data *data, int *left);
+/* Send what an operation of a worker here wants. */
+bool eki_data_send_op(void *data, int here, int place);
+
+/* Whose operation a message is about. */
+static inline void eki_data_from(const struct eki_head *head,
+                                 struct eki_data_to *from)
+{
+    from->rank = head->source;
+    from->worker = head->worker;
+    from->op = (uint32_t)head->first;
+}
 
 /* A guest for the task that MESSAGE brings; NULL: no memory. */
 struct eki_guest *eki_guest_make(struct eki_data *data,
@@ -260,14 +274,13 @@ struct eki_guest **eki_guest_find(struct eki_data *data,
                                   const struct eki_head *head);
 void eki_guests_free(struct eki_data *data, struct eki_guests *guests);
 /* Pack and send inputs ... */
-void eki_guests_serve(struct eki_data *data, int *left);
+void eki_guests_serve(struct eki_data *data);
 /* ... let long results come, as far as there is room ... */
 void eki_guests_give(struct eki_data *data);
 /* ... and send GIVE and KEPT, for one more of which there is room. */
-bool eki_guests_have_room(struct eki_data *data);
-void eki_guests_answer(struct eki_data *data, int kind, int rank, int worker,
-                       uint32_t op);
-void eki_guests_send(struct eki_data *data, int *left);
+void eki_guests_answer(struct eki_data *data, int kind,
+                       const struct eki_data_to *to);
+void eki_guests_send(struct eki_data *data);
 
 /* In a restore: ask for more of the seeds' data; whether all is here. */
 void eki_follower_step(struct eki_data *data, uint64_t now);

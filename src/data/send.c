@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages with bytes behind words. */
+/* What is sent: messages with bytes behind words, and what workers here want:
+ * they ask, and return results. */
 #include "data/internal.h"
 
 int64_t eki_data_carried_bytes(const struct eki_engine *engine,
@@ -11,33 +12,12 @@ int64_t eki_data_carried_bytes(const struct eki_engine *engine,
     return carries && !eki_data_of(engine)->setup.has_bytes ? head->count : 0;
 }
 
-/* Bytes that fit a message behind WORDS. */
-int64_t eki_data_room(const struct eki_data *data, int64_t words)
-{
-    return eki_message_room(data->protocol.engine->fabric) - words;
-}
-
-/* Whether a message of a long row of them, which is full, or another one may
- * go.  To find no buffer takes as long as there are buffers: once a step is
- * enough. */
-static bool may_reserve(struct eki_data *data, bool is_full)
-{
-    if (is_full && !data->lacks_spare && !data->lacks_any)
-        data->lacks_spare =
-            !eki_fabric_has_spare(data->protocol.engine->fabric);
-    return !data->lacks_any && !(is_full && data->lacks_spare);
-}
-
-/* A message with WORDS before COUNT bytes of DATA; NULL: no buffer. */
 struct eki_message *eki_data_reserve(struct eki_data *data, int kind,
                                      int64_t words, int64_t count)
 {
     bool is_full = count > 0 && count == eki_data_room(data, words);
-    if (!may_reserve(data, is_full))
-        return NULL;
     struct eki_message *message =
-        eki_server_reserve(data->protocol.engine, kind);
-    data->lacks_any = !message;
+        eki_outbox_reserve(&data->outbox, kind, is_full);
     if (!message)
         return NULL;
     message->head.count = count;
@@ -46,22 +26,86 @@ struct eki_message *eki_data_reserve(struct eki_data *data, int kind,
 }
 
 void eki_data_post(struct eki_data *data, struct eki_message *message,
-                   int worker, uint32_t op, int rank)
+                   const unsigned char *from, const struct eki_data_to *to,
+                   bool more)
 {
-    message->head.worker = worker;
-    message->head.first = op;
-    eki_server_post(data->protocol.engine, message, rank);
+    int64_t count = message->head.count;
+    if (from && data->setup.has_bytes && count > 0)
+        memcpy(message->body + (message->head.bytes - count), from,
+               (size_t)count);
+    message->head.worker = to->worker;
+    message->head.first = to->op;
+    eki_outbox_post(&data->outbox, message, to->rank, more);
 }
 
-void eki_data_copy(const struct eki_data *data, struct eki_message *message,
-                   int64_t words, const unsigned char *from)
+static bool send_ask(struct eki_data *data, const struct eki_data_op *op,
+                     const struct eki_data_to *to)
 {
-    if (data->setup.has_bytes && message->head.count > 0)
-        memcpy(message->body + words, from, (size_t)message->head.count);
+    uint32_t bytes = data->protocol.engine->slot_bytes;
+    struct eki_message *message =
+        eki_data_reserve(data, EKI_KIND_ASK, bytes, 0);
+    if (!message)
+        return false;
+    memcpy(message->body, op->slot, bytes);
+    message->head.count = 1;
+    /* relaxed: a guess. */
+    message->head.detail =
+        (op->seed != NULL) +
+        2 * (int32_t)atomic_load_explicit(&data->fetch_ns[op->slot->function],
+                                          memory_order_relaxed);
+    eki_data_post(data, message, NULL, to, false);
+    return true;
 }
 
-/* A part of something long has come or gone. */
-void eki_data_note_part(struct eki_data *data, bool more_follows)
+/* A short result, or the word that there is a long one. */
+static bool send_first(struct eki_data *data, struct eki_data_op *op,
+                       const struct eki_data_to *to)
 {
-    data->protocol.engine->post.streamed += more_follows;
+    uint32_t slot = data->protocol.engine->slot_bytes;
+    bool is_short = op->total <= eki_data_room(data, slot);
+    struct eki_message *message =
+        eki_data_reserve(data, EKI_KIND_RESULT, slot, is_short ? op->total : 0);
+    if (!message)
+        return false;
+    memcpy(message->body, op->slot, slot);
+    message->head.count = op->total;
+    message->head.detail = is_short ? EKI_RESULT_SHORT : EKI_RESULT_LONG;
+    if (is_short)
+        op->moved = op->total;
+    eki_data_post(data, message, is_short ? op->buffer : NULL, to, false);
+    return true;
+}
+
+/* Send what there are buffers for of a result that may be sent; true: all. */
+static bool send_rest(struct eki_data *data, struct eki_data_op *op,
+                      const struct eki_data_to *to)
+{
+    while (op->moved < op->total) {
+        int64_t count =
+            eki_least(op->total - op->moved, eki_data_room(data, 0));
+        struct eki_message *message =
+            eki_data_reserve(data, EKI_KIND_RESULT, 0, count);
+        if (!message)
+            return false;
+        message->head.detail = (int32_t)op->moved;
+        eki_data_post(data, message, op->buffer ? op->buffer + op->moved : NULL,
+                      to, op->moved + count < op->total);
+        op->moved += count;
+    }
+    return true;
+}
+
+/* True: nothing more for now. */
+bool eki_data_send_op(void *context, int here, int place)
+{
+    struct eki_data *data = context;
+    struct eki_data_op *op = &data->carriers[here].ops[place];
+    const struct eki_data_to to = {
+        op->home, data->protocol.engine->workers[here]->id, op->number};
+    if (op->is_given)
+        return send_rest(data, op, &to);
+    op->is_sent = eki_op_state(op) == EKI_DATA_ASKED
+                      ? send_ask(data, op, &to)
+                      : send_first(data, op, &to);
+    return op->is_sent;
 }

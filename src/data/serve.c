@@ -5,8 +5,6 @@
 #include <inttypes.h>
 
 enum {
-    /* Messages that one step sends: others need buffers, too. */
-    SENDS_MOST = 32,
     /* Of fetching times, the weight of the last one is 1 / this. */
     FETCH_WEIGHT = 4,
     /* As much as a message tells. */
@@ -21,19 +19,16 @@ static struct eki_data *of(struct eki_protocol *protocol)
 static void step(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_data *data = of(protocol);
-    int left = SENDS_MOST;
-    data->lacks_spare = data->lacks_any = false;
+    eki_outbox_begin(&data->outbox, &protocol->engine->exchange);
     if (data->follower.is_open)
         eki_follower_step(data, now);
     if (data->results.first)
         eki_guests_give(data);
-    if (data->answer_count > 0)
-        eki_guests_send(data, &left);
+    if (data->answers.count > 0)
+        eki_guests_send(data);
     if (data->asks.first)
-        eki_guests_serve(data, &left);
-    /* relaxed: a hint; what is not seen yet is seen later. */
-    if (atomic_load_explicit(&data->wants, memory_order_relaxed) > 0)
-        eki_data_send_wants(data, &left);
+        eki_guests_serve(data);
+    eki_tickets_send(&data->tickets, &data->outbox, eki_data_send_op, data);
 }
 
 /* The task that a message brings, of a function with data whose home is this
@@ -109,8 +104,9 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
         data->setup.calls->unpack_result(data->setup.user,
                                          &data->ops[slot->function], &task,
                                          bytes, (size_t)count);
-    eki_guests_answer(data, EKI_KIND_KEPT, head->source, head->worker,
-                      (uint32_t)head->first);
+    struct eki_data_to to;
+    eki_data_from(head, &to);
+    eki_guests_answer(data, EKI_KIND_KEPT, &to);
 }
 
 /* A short result, or the word that there is a long one. */
@@ -134,7 +130,7 @@ static enum eki_taken take_first(struct eki_data *data,
         !fits_bytes(&decode, data, head, words, is_short ? head->count : 0))
         return EKI_REFUSED;
     if (is_short) {
-        if (!eki_guests_have_room(data))
+        if (!eki_queue_has_room(&data->answers))
             return EKI_NO_MEMORY;
         keep(data, slot, message->body + words, head->count, head);
         return EKI_TAKEN;
@@ -161,13 +157,13 @@ static enum eki_taken take_rest(struct eki_data *data,
         !fits_bytes(&decode, data, head, 0, head->count))
         return EKI_REFUSED;
     bool is_last = guest->moved + head->count == guest->total;
-    if (is_last && !eki_guests_have_room(data))
+    if (is_last && !eki_queue_has_room(&data->answers))
         return EKI_NO_MEMORY;
     if (data->setup.has_bytes)
         memcpy(guest->buffer + guest->moved, message->body,
                (size_t)head->count);
     guest->moved += head->count;
-    eki_data_note_part(data, !is_last);
+    data->protocol.engine->exchange.streamed += !is_last;
     if (is_last) {
         keep(data, (const struct eki_slot *)guest->slot, guest->buffer,
              guest->total, head);
@@ -257,7 +253,7 @@ static enum eki_taken take_input(struct eki_data *data,
         memcpy(op->buffer + op->moved, message->body + sizeof words,
                (size_t)head->count);
     op->moved += head->count;
-    eki_data_note_part(data, op->moved < total);
+    data->protocol.engine->exchange.streamed += op->moved < total;
     if (op->moved == total)
         end_input(data, carrier_of(data, head), op, now);
     return EKI_TAKEN;
@@ -320,8 +316,7 @@ static enum eki_taken take_kept(struct eki_data *data,
     else
         data->counts.bytes_out += op->total;
     eki_carrier_free(data, carrier, op);
-    /* release: pairs with the acquire in may_idle(): nothing is to come. */
-    atomic_fetch_sub_explicit(&carrier->out, 1, memory_order_release);
+    eki_ticket_let_go(&data->tickets, (int)(carrier - data->carriers));
     return EKI_TAKEN;
 }
 
@@ -354,9 +349,6 @@ static void clear_carrier(struct eki_data *data, struct eki_carrier *carrier)
     carrier->staged_ns = 0;
     carrier->running = NULL;
     carrier->travelled = carrier->size_count = 0;
-    /* relaxed, both: handed on by the start of the team. */
-    atomic_store_explicit(&carrier->asked, 0, memory_order_relaxed);
-    atomic_store_explicit(&carrier->out, 0, memory_order_relaxed);
 }
 
 /* Nothing of the last phase is left, which may have been stopped. */
@@ -365,11 +357,11 @@ static void clear(struct eki_data *data)
     int workers = data->protocol.engine->topology->workers_here;
     eki_guests_free(data, &data->asks);
     eki_guests_free(data, &data->results);
-    data->answer_count = 0;
+    eki_queue_clear(&data->answers);
+    eki_tickets_clear(&data->tickets);
     for (int here = 0; here < workers; here++)
         clear_carrier(data, &data->carriers[here]);
-    /* relaxed, both: handed on by the start of the team. */
-    atomic_store_explicit(&data->wants, 0, memory_order_relaxed);
+    /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&data->held_most, 0, memory_order_relaxed);
 }
 
@@ -393,10 +385,8 @@ static bool may_idle(const struct eki_protocol *protocol,
                      const struct ek_worker *worker)
 {
     const struct eki_data *data = (const struct eki_data *)protocol;
-    /* acquire: pairs with the release in take_kept(). */
     return (EKI_PLANTED(RESULTS_LAST) ||
-            atomic_load_explicit(&data->carriers[worker->here].out,
-                                 memory_order_acquire) == 0) &&
+            !eki_tickets_are_kept(&data->tickets, worker->here)) &&
            (worker->here != 0 || eki_follower_is_done(data));
 }
 
@@ -434,7 +424,8 @@ static void destroy(struct eki_protocol *protocol)
     }
     eki_buffers_free(data);
     eki_free(data->carriers);
-    eki_free(data->answers);
+    eki_free(data->answers.items);
+    eki_tickets_close(&data->tickets);
     eki_free(data->ops);
     eki_free((void *)data->fetch_ns);
     eki_free(data);

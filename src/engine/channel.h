@@ -47,10 +47,4 @@ struct eki_verb {
     bool is_no_news; /* nothing follows soon: who waits need not look again */
 };
 
-/* Bytes that the body of a message may have. */
-static inline int64_t eki_message_room(const struct eki_fabric *fabric)
-{
-    return (int64_t)(fabric->message_bytes - sizeof(struct eki_message));
-}
-
 #endif

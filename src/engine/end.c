@@ -216,7 +216,7 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
         return EKI_STEP_DONE;
     }
     /* relaxed, both: tasks travel to a node that needs no messages else. */
-    if (engine->fabric &&
+    if (engine->exchange.fabric &&
         eki_is_set(&engine->node->mail[engine->phase & 1], engine->phase))
         atomic_store_explicit(&engine->messages, true, memory_order_relaxed);
     return EKI_STEP_WAIT;

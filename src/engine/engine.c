@@ -114,7 +114,9 @@ ek_status eki_engine_create(const struct eki_setup *setup,
         goto no_memory;
     engine->setup = *setup;
     engine->topology = topology;
-    engine->fabric = setup->fabric;
+    engine->exchange.fabric = setup->fabric;
+    engine->exchange.topology = setup->topology;
+    engine->exchange.number = setup->number;
     engine->segment = setup->segment;
     engine->node = setup->segment;
     engine->rank_words = (struct eki_rank_words *)(engine->node + 1);

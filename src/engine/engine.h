@@ -29,6 +29,7 @@
 #include "engine/wave.h"
 #include "engine/words.h"
 #include "engine/worker.h"
+#include "exchange/exchange.h"
 #include "wire/wire.h"
 
 #define EKI_NAME_BYTES 64
@@ -53,9 +54,7 @@ struct eki_brought {
 
 /* What has arrived; written by the server. */
 struct eki_post {
-    uint64_t moved; /* messages that were worth waiting for; cumulative */
-    /* Messages that came, or went, with more right behind them; likewise. */
-    uint64_t streamed;
+    uint64_t moved;  /* messages that were worth waiting for; cumulative */
     int next_worker; /* for arriving tasks without a worker */
     struct eki_brought brought;
 };
@@ -65,12 +64,6 @@ struct eki_post {
 struct eki_answered {
     struct eki_histogram times;
     bool has_any;
-};
-
-/* What went to other nodes in this phase; written by the server. */
-struct eki_across {
-    int64_t messages;
-    int64_t failed; /* requests for tasks that have brought none */
 };
 
 struct eki_setup {
@@ -97,7 +90,6 @@ struct eki_setup {
 struct eki_engine {
     /* Written when it is made and when functions are registered. */
     const struct eki_topology *topology;
-    struct eki_fabric *fabric;
     unsigned char *segment;
     struct eki_node_words *node;
     struct eki_rank_words *rank_words; /* [node_ranks] */
@@ -146,12 +138,14 @@ struct eki_engine {
 
     /* Written by the server, and by the thread that enters; what is kept in the
      * line also by servers of other engines. */
+    struct eki_exchange exchange;
     struct eki_line line; /* of the fabric's wire */
     struct eki_post post;
     struct eki_moves moves;
     struct eki_waves waves;
     struct eki_answered answered;
-    struct eki_across across;
+    int64_t failed_across; /* requests of this phase to other nodes that have
+                              brought no task */
     struct eki_protocol refusal;
     int refusal_tells; /* enum eki_refused, to neighbours */
     int refusal_told;  /* neighbours that know of it */

@@ -98,7 +98,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     struct eki_moves *moves = (struct eki_moves *)protocol;
     (void)now;
     while (moves->next < moves->count) {
-        struct eki_message *message = eki_server_reserve(engine, EKI_KIND_MOVE);
+        struct eki_message *message =
+            eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
         if (!message)
             return;
         int64_t count = count_alike(moves, eki_message_slots(engine));
@@ -108,7 +109,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
         memcpy(message->body,
                eki_slot_at(moves->slots, moves->next, engine->slot_bytes),
                (size_t)message->head.bytes);
-        eki_server_post(engine, message, moves->ranks[moves->next]);
+        eki_exchange_post(&engine->exchange, message,
+                          moves->ranks[moves->next]);
         moves->next += count;
     }
 }

@@ -156,20 +156,10 @@ static inline void eki_worker_steals(struct ek_worker *worker, uint64_t since)
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 
-/* A buffer with kind, phase and signature set, or NULL. */
-struct eki_message *eki_server_reserve(struct eki_engine *engine, int kind);
-/* Send it, to a rank of any node. */
-static inline void eki_server_post(struct eki_engine *engine,
-                                   struct eki_message *message, int rank)
-{
-    engine->across.messages +=
-        engine->topology->node_of_rank[rank] != engine->topology->node;
-    eki_fabric_post(engine->fabric, message, rank);
-}
 /* Slots that one message can carry. */
 static inline int64_t eki_message_slots(const struct eki_engine *engine)
 {
-    return eki_message_room(engine->fabric) / (int64_t)engine->slot_bytes;
+    return eki_exchange_room(&engine->exchange) / (int64_t)engine->slot_bytes;
 }
 
 /* The worker of this rank with the global number ID; where ID is no worker of

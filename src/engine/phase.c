@@ -156,7 +156,7 @@ static void open_server(struct eki_engine *engine)
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
     if (engine->answered.has_any)
         memset(&engine->answered, 0, sizeof engine->answered);
-    engine->across = (struct eki_across){0};
+    engine->exchange.across = engine->failed_across = 0;
 }
 
 /* Whether a seed is of a function that is not registered: it has come where
@@ -213,6 +213,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->kind = phase->kind;
     engine->processes += phase->kind == EKI_PHASE_PROCESS;
     engine->signature = phase->signature;
+    engine->exchange.phase = engine->phase;
+    engine->exchange.signature = engine->signature;
     engine->on_failure = phase->on_failure;
     engine->entered_ns = now;
     engine->is_open = true;
@@ -241,7 +243,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(
         &engine->messages,
-        engine->fabric && (wants_servers || phase->kind == EKI_PHASE_RESTORE),
+        engine->exchange.fabric &&
+            (wants_servers || phase->kind == EKI_PHASE_RESTORE),
         memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         enter_worker(engine->workers[here]);
@@ -329,7 +332,8 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
         error->status = broken;
         error->worker = error->function = -1;
         snprintf(error->text, sizeof error->text, "%.159s",
-                 engine->fabric ? engine->fabric->failure : "");
+                 engine->exchange.fabric ? engine->exchange.fabric->failure
+                                         : "");
     } else if (is_announced(engine)) {
         *error = engine->node->announced_error;
     } else if (eki_is_broken(engine)) {

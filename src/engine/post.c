@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What all that talks to other ranks needs: a buffer with its header set, and a
- * way for tasks that have arrived to a worker of this rank.
- */
+/* A way for tasks that have arrived to a worker of this rank. */
 #include "engine/internal.h"
-
-struct eki_message *eki_server_reserve(struct eki_engine *engine, int kind)
-{
-    struct eki_message *message = eki_fabric_reserve(engine->fabric);
-    if (!message)
-        return NULL;
-    message->head.kind = (uint16_t)kind;
-    message->head.collection = engine->line.number;
-    message->head.phase = engine->phase;
-    message->head.signature = engine->signature;
-    message->head.count = message->head.bytes = message->head.first = 0;
-    message->head.worker = message->head.detail = -1;
-    return message;
-}
 
 struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
 {

@@ -44,7 +44,7 @@ static bool spread(struct eki_engine *engine, int refused)
     for (; engine->refusal_told < neighbours; engine->refusal_told++) {
         int next = engine->refusal_told;
         struct eki_message *message =
-            eki_server_reserve(engine, EKI_KIND_BREAK);
+            eki_exchange_reserve(&engine->exchange, EKI_KIND_BREAK);
         if (!message)
             return false;
         message->head.count = 1;
@@ -54,7 +54,8 @@ static bool spread(struct eki_engine *engine, int refused)
         memcpy(message->body, &engine->node->refusal,
                sizeof engine->node->refusal);
         int node = next < waves->children ? waves->child[next] : waves->parent;
-        eki_server_post(engine, message, engine->topology->lowest_rank[node]);
+        eki_exchange_post(&engine->exchange, message,
+                          engine->topology->lowest_rank[node]);
     }
     return true;
 }
@@ -75,7 +76,8 @@ bool eki_refusal_is_told(struct eki_engine *engine)
 {
     if (engine->alone || !engine->waves.is_lowest)
         return true;
-    return spread(engine, EKI_BREAKS) && eki_fabric_drain(engine->fabric);
+    return spread(engine, EKI_BREAKS) &&
+           eki_fabric_drain(engine->exchange.fabric);
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,

@@ -132,7 +132,7 @@ static enum eki_received drop(void *context, const struct eki_message *message,
  * the verdict. */
 static void break_by_trouble(struct eki_engine *engine)
 {
-    const struct eki_fabric *fabric = engine->fabric;
+    const struct eki_fabric *fabric = engine->exchange.fabric;
     if (fabric->failed != EK_OK) {
         eki_engine_break(engine, fabric->failed);
         return;
@@ -174,7 +174,7 @@ static void note_polled(struct eki_engine *engine)
  * when what they have sent here has left their buffers. */
 static bool end_broken(struct eki_engine *engine, uint64_t now)
 {
-    if (engine->fabric)
+    if (engine->exchange.fabric)
         drain(engine, drop, now);
     return eki_refusal_is_told(engine);
 }
@@ -187,7 +187,7 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
         eki_refusal_breaks(engine))
         return end_broken(engine, now);
-    if (engine->fabric) {
+    if (engine->exchange.fabric) {
         note_polled(engine);
         take_arrived(engine, now);
     }
@@ -197,6 +197,7 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         eki_server_show(engine, false);
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
-    return (!engine->fabric || eki_fabric_drain(engine->fabric)) &&
+    return (!engine->exchange.fabric ||
+            eki_fabric_drain(engine->exchange.fabric)) &&
            eki_waves_are_over(engine);
 }

@@ -48,7 +48,7 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
 static bool send_to_node(struct eki_engine *engine, int kind, int node,
                          const void *body, size_t bytes)
 {
-    struct eki_message *message = eki_server_reserve(engine, kind);
+    struct eki_message *message = eki_exchange_reserve(&engine->exchange, kind);
     if (!message)
         return false;
     if (bytes)
@@ -57,7 +57,8 @@ static bool send_to_node(struct eki_engine *engine, int kind, int node,
     message->head.count = bytes ? 1 : 0;
     message->head.bytes = (int64_t)bytes;
     message->head.detail = engine->topology->node;
-    eki_server_post(engine, message, engine->topology->lowest_rank[node]);
+    eki_exchange_post(&engine->exchange, message,
+                      engine->topology->lowest_rank[node]);
     return true;
 }
 
@@ -276,13 +277,15 @@ static void take_here(struct eki_waves *waves, const struct eki_head *head,
 
 static bool send_here(struct eki_engine *engine, int node)
 {
-    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_HERE);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_HERE);
     if (!message)
         return false;
     message->head.first = (int64_t)engine->waves.wave;
     message->head.count = engine->waves.voted;
     message->head.detail = engine->topology->node;
-    eki_server_post(engine, message, engine->topology->lowest_rank[node]);
+    eki_exchange_post(&engine->exchange, message,
+                      engine->topology->lowest_rank[node]);
     return true;
 }
 

@@ -52,7 +52,7 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
         atomic_store_explicit(&drawer->fetch, EKI_FETCH_FREE,
                               memory_order_relaxed);
     }
-    counter->count = 0;
+    eki_queue_clear(&counter->wishes);
     counter->cursor.at = NULL;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->wants, 0, memory_order_relaxed);
@@ -307,7 +307,7 @@ static struct eki_message *reserve(struct eki_counter *counter,
                                    int64_t first, int chunk)
 {
     struct eki_message *message =
-        eki_server_reserve(counter->protocol.engine, kind);
+        eki_exchange_reserve(&counter->protocol.engine->exchange, kind);
     if (!message)
         return NULL;
     message->head.worker = worker->id;
@@ -331,8 +331,8 @@ static bool send_draw(struct eki_counter *counter,
         reserve(counter, worker, EKI_KIND_DRAW, 0, drawer->chunk);
     if (!message)
         return false;
-    eki_server_post(counter->protocol.engine, message, 0);
-    counter->protocol.engine->across.failed++; /* until a number is a seed's */
+    eki_exchange_post(&counter->protocol.engine->exchange, message, 0);
+    counter->protocol.engine->failed_across++; /* until a number is a seed's */
     set_state(drawer, EKI_DRAW_ASKED);
     return true;
 }
@@ -350,8 +350,8 @@ static bool send_fetch(struct eki_counter *counter,
                                           drawer->wanted_from, drawer->wanted);
     if (!message)
         return false;
-    eki_server_post(counter->protocol.engine, message,
-                    eki_numbers_holder(counter, drawer->wanted_from));
+    eki_exchange_post(&counter->protocol.engine->exchange, message,
+                      eki_numbers_holder(counter, drawer->wanted_from));
     set_fetch(drawer, EKI_FETCH_SENT);
     return true;
 }
@@ -399,22 +399,23 @@ static enum eki_taken keep_wish(struct eki_counter *counter,
 {
     if (!wish_fits(counter, head))
         return EKI_REFUSED;
-    if (!eki_grow(&counter->wishes, counter->count, &counter->room, 64,
-                  sizeof *counter->wishes))
-        return EKI_NO_MEMORY;
-    counter->wishes[counter->count++] = (struct eki_wish){
-        head->source, head->worker,
-        head->kind == EKI_KIND_DRAW ? -1 : head->first, head->detail};
-    return EKI_TAKEN;
+    const struct eki_wish wish = {
+        .rank = head->source,
+        .worker = head->worker,
+        .number = head->kind == EKI_KIND_DRAW ? -1 : head->first,
+        .chunk = head->detail};
+    return eki_queue_add(&counter->wishes, &wish) ? EKI_TAKEN : EKI_NO_MEMORY;
 }
 
 /* Answer one wish of another rank; false: no buffer. */
-static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
+static bool grant(void *context, void *item)
 {
+    struct eki_counter *counter = context;
+    const struct eki_wish *wish = item;
     struct eki_engine *engine = counter->protocol.engine;
     bool is_draw = wish->number < 0;
-    struct eki_message *message = eki_server_reserve(
-        engine, is_draw ? EKI_KIND_NUMBER : EKI_KIND_FETCHED);
+    struct eki_message *message = eki_exchange_reserve(
+        &engine->exchange, is_draw ? EKI_KIND_NUMBER : EKI_KIND_FETCHED);
     if (!message)
         return false;
     message->head.worker = wish->worker;
@@ -424,23 +425,8 @@ static bool grant(struct eki_counter *counter, const struct eki_wish *wish)
             &engine->node->draw, (uint64_t)wish->chunk, memory_order_relaxed);
     else
         eki_copies_fill(counter, wish, message);
-    eki_server_post(engine, message, wish->rank);
+    eki_exchange_post(&engine->exchange, message, wish->rank);
     return true;
-}
-
-static void grant_wishes(struct eki_counter *counter)
-{
-    int granted = 0;
-    if (!eki_table_is_ready(counter))
-        return;
-    while (granted < counter->count &&
-           grant(counter, &counter->wishes[granted]))
-        granted++;
-    if (granted == 0)
-        return;
-    counter->count -= granted;
-    memmove(counter->wishes, counter->wishes + granted,
-            (size_t)counter->count * sizeof *counter->wishes);
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)
@@ -450,7 +436,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     eki_table_step(counter);
     if (!counter->is_used)
         return;
-    grant_wishes(counter);
+    if (eki_table_is_ready(counter))
+        eki_queue_serve(&counter->wishes, grant, counter);
     send_wants(counter);
 }
 
@@ -504,7 +491,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
-        engine->across.failed -=
+        engine->failed_across -=
             message->head.first < counter->table[topology->size].first;
         drawer->end = message->head.first + drawer->chunk;
         set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
@@ -539,7 +526,7 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(counter->starts);
     eki_free(counter->copies);
     eki_free(counter->drawers);
-    eki_free(counter->wishes);
+    eki_free(counter->wishes.items);
     eki_free(counter);
 }
 
@@ -570,6 +557,7 @@ ek_status eki_counter_add(struct eki_engine *engine)
     struct eki_counter *counter = eki_alloc_lines(sizeof *counter);
     if (counter) {
         counter->protocol.ops = &eki_counter_ops;
+        counter->wishes = EKI_QUEUE(struct eki_wish, 64);
         counter->table =
             eki_alloc((size_t)topology->size + 1, sizeof *counter->table);
         counter->starts = eki_alloc((size_t)topology->workers_here + 1,

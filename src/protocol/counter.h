@@ -113,9 +113,7 @@ struct eki_counter {
     int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
     int tell;    /* rank 0: rank to tell next ... */
     int tell_at; /* ... from this entry on */
-    struct eki_wish *wishes;
-    int count;
-    int64_t room; /* of them */
+    struct eki_queue wishes; /* struct eki_wish */
     /* Written by workers that want something and by the server: what is not
      * sent yet.  Away from what every step reads. */
     _Alignas(EKI_LINE) _Atomic int wants;

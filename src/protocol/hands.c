@@ -60,11 +60,8 @@ static void forget_task(struct eki_hands *hands, const struct eki_hand *task)
 static bool post_note(struct eki_hands *hands, int kind, int to,
                       struct eki_offer offer)
 {
-    if (!eki_grow(&hands->notes, hands->note_count, &hands->note_room, 64,
-                  sizeof *hands->notes))
-        return false;
-    hands->notes[hands->note_count++] = (struct eki_hand_note){kind, to, offer};
-    return true;
+    return eki_queue_add(&hands->notes,
+                         &(struct eki_hand_note){kind, to, offer});
 }
 
 /* The slot of a task that lies here. */
@@ -356,7 +353,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     struct eki_hands *hands = of(protocol);
     struct eki_engine *engine = protocol->engine;
     int workers = engine->topology->workers_here;
-    hands->count = hands->note_count = hands->next_note = 0;
+    hands->count = 0;
+    eki_queue_clear(&hands->notes);
     hands->until = hands->takes_to = 0;
     if (phase->kind != EKI_PHASE_PROCESS)
         return false;
@@ -483,8 +481,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
 }
 
 /* Fill a message; a task that is handed over is not here any more. */
-static void fill(struct eki_hands *hands, struct eki_message *message,
-                 const struct eki_hand_note *note)
+static void fill_note(struct eki_hands *hands, struct eki_message *message,
+                      const struct eki_hand_note *note)
 {
     struct eki_engine *engine = hands->protocol.engine;
     message->head.first = (int64_t)note->offer.id;
@@ -505,18 +503,17 @@ static void fill(struct eki_hands *hands, struct eki_message *message,
     forget_task(hands, task);
 }
 
-static void send(struct eki_hands *hands)
+static bool send_note(void *context, void *item)
 {
-    struct eki_engine *engine = hands->protocol.engine;
-    for (; hands->next_note < hands->note_count; hands->next_note++) {
-        const struct eki_hand_note *note = &hands->notes[hands->next_note];
-        struct eki_message *message = eki_server_reserve(engine, note->kind);
-        if (!message)
-            return;
-        fill(hands, message, note);
-        eki_server_post(engine, message, note->to);
-    }
-    hands->next_note = hands->note_count = 0;
+    struct eki_hands *hands = context;
+    struct eki_exchange *exchange = &hands->protocol.engine->exchange;
+    const struct eki_hand_note *note = item;
+    struct eki_message *message = eki_exchange_reserve(exchange, note->kind);
+    if (!message)
+        return false;
+    fill_note(hands, message, note);
+    eki_exchange_post(exchange, message, note->to);
+    return true;
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)
@@ -526,7 +523,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     if (EKI_LIKELY(!is_open(hands)))
         return;
     if (now < hands->until && !eki_is_stopped(engine)) {
-        send(hands);
+        eki_queue_serve(&hands->notes, send_note, hands);
         return;
     }
     hands->takes_to = 0;
@@ -539,7 +536,7 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(hands->load_ns);
     eki_free(hands->above_ns);
     eki_free(hands->tasks);
-    eki_free(hands->notes);
+    eki_free(hands->notes.items);
     eki_free(hands);
 }
 
@@ -565,6 +562,7 @@ ek_status eki_hands_add(struct eki_engine *engine)
     struct eki_hands *hands = eki_alloc(1, sizeof *hands);
     if (hands) {
         hands->protocol.ops = &eki_hands_ops;
+        hands->notes = EKI_QUEUE(struct eki_hand_note, 64);
         hands->load_ns = eki_alloc(workers, sizeof *hands->load_ns);
         hands->above_ns = eki_alloc(workers, sizeof *hands->above_ns);
         eki_random_seed(&hands->random, engine->setup.seed,

@@ -102,9 +102,7 @@ struct eki_hands {
     struct eki_hand *tasks; /* [count] the longest first */
     int count;
     int64_t room;
-    struct eki_hand_note *notes; /* [note_count] sent before next_note */
-    int next_note, note_count;
-    int64_t note_room;
+    struct eki_queue notes; /* struct eki_hand_note */
 };
 
 extern const struct eki_protocol_ops eki_hands_ops;

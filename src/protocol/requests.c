@@ -27,12 +27,10 @@ static const struct eki_requests *of_const(const struct eki_protocol *protocol)
 static enum eki_taken take_request(struct eki_requests *requests,
                                    const struct eki_head *head)
 {
-    if (!eki_grow(&requests->waiting, requests->count, &requests->room, 64,
-                  sizeof *requests->waiting))
-        return EKI_NO_MEMORY;
-    requests->waiting[requests->count++] =
-        (struct eki_request){head->source, head->worker, head->signature};
-    return EKI_TAKEN;
+    const struct eki_request request = {head->source, head->worker,
+                                        head->signature};
+    return eki_queue_add(&requests->waiting, &request) ? EKI_TAKEN
+                                                       : EKI_NO_MEMORY;
 }
 
 /* Claim from the fullest deque of the node; its number or -1. */
@@ -72,7 +70,7 @@ static void post_slots(struct eki_engine *engine, struct eki_message *message,
     message->head.worker = to->worker;
     message->head.detail = eki_server_last_polled(engine);
     memcpy(message->body, slots, (size_t)message->head.bytes);
-    eki_server_post(engine, message, to->rank);
+    eki_exchange_post(&engine->exchange, message, to->rank);
 }
 
 static void deny(struct eki_engine *engine, struct eki_message *message,
@@ -81,7 +79,7 @@ static void deny(struct eki_engine *engine, struct eki_message *message,
     message->head.kind = EKI_KIND_NONE;
     message->head.worker = request->worker;
     message->head.detail = eki_server_last_polled(engine);
-    eki_server_post(engine, message, request->rank);
+    eki_exchange_post(&engine->exchange, message, request->rank);
 }
 
 /* Send a claimed block; what does not fit MESSAGE waits for further buffers. */
@@ -102,8 +100,9 @@ static void grant(struct eki_requests *requests, struct eki_message *message,
 }
 
 /* Answer a request with MESSAGE. */
-static void serve(struct eki_requests *requests, struct eki_message *message,
-                  const struct eki_request *request)
+static void answer_with(struct eki_requests *requests,
+                        struct eki_message *message,
+                        const struct eki_request *request)
 {
     struct eki_engine *engine = requests->protocol.engine;
     struct eki_block block;
@@ -129,7 +128,7 @@ static bool send_rest(struct eki_requests *requests)
     struct eki_rest *rest = &requests->rest;
     while (rest->sent < rest->count) {
         struct eki_message *message =
-            eki_server_reserve(engine, EKI_KIND_TASKS);
+            eki_exchange_reserve(&engine->exchange, EKI_KIND_TASKS);
         if (!message)
             return false;
         int64_t most = eki_message_slots(engine);
@@ -143,21 +142,19 @@ static bool send_rest(struct eki_requests *requests)
     return true;
 }
 
-static void answer_requests(struct eki_requests *requests)
+/* Answer a request, behind the rest of what the one before it gets; false: no
+ * buffer. */
+static bool answer_request(void *context, void *request)
 {
-    int served = 0;
-    for (; send_rest(requests) && served < requests->count; served++) {
-        struct eki_message *message =
-            eki_server_reserve(requests->protocol.engine, EKI_KIND_NONE);
-        if (!message)
-            break;
-        serve(requests, message, &requests->waiting[served]);
-    }
-    if (served == 0)
-        return;
-    requests->count -= served;
-    memmove(requests->waiting, requests->waiting + served,
-            (size_t)requests->count * sizeof *requests->waiting);
+    struct eki_requests *requests = context;
+    struct eki_message *message =
+        send_rest(requests)
+            ? eki_exchange_reserve(&requests->protocol.engine->exchange,
+                                   EKI_KIND_NONE)
+            : NULL;
+    if (message)
+        answer_with(requests, message, request);
+    return message != NULL;
 }
 
 static int next_rank_of_node(const struct eki_topology *topology, int rank)
@@ -244,7 +241,7 @@ static void note_sent(struct eki_requests *requests, int here, int rank,
     atomic_store_explicit(&asker->sent_at[at], now, memory_order_relaxed);
     requests->sent[requests->sent_count++] =
         (struct eki_sent){.here = here, .rank = rank, .at = now};
-    requests->protocol.engine->across.failed++; /* until tasks come */
+    requests->protocol.engine->failed_across++; /* until tasks come */
 }
 
 /* When worker HERE asked RANK, which owes it an answer; 0: it does not. */
@@ -289,11 +286,12 @@ static bool send_ask(struct eki_requests *requests, int here, int node,
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
     if (rank < 0 || !has_room_for_sent(requests))
         return false;
-    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_REQUEST);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_REQUEST);
     if (!message)
         return false;
     message->head.worker = engine->workers[here]->id;
-    eki_server_post(engine, message, rank);
+    eki_exchange_post(&engine->exchange, message, rank);
     note_sent(requests, here, rank, now);
     return true;
 }
@@ -349,7 +347,7 @@ static void note_answer(struct eki_requests *requests,
         atomic_store_explicit(&asker->round_trip_ns, took,
                               memory_order_relaxed);
         eki_server_answered(requests->protocol.engine, took);
-        requests->protocol.engine->across.failed -= answer;
+        requests->protocol.engine->failed_across -= answer;
     }
     note_contact(requests, head);
     /* release: pairs with the acquire in note_answers(): the request is
@@ -413,7 +411,8 @@ static enum eki_taken take(struct eki_protocol *protocol,
 static void step(struct eki_protocol *protocol, uint64_t now)
 {
     send_asks(of(protocol), now);
-    answer_requests(of(protocol));
+    eki_queue_serve(&of(protocol)->waiting, answer_request, of(protocol));
+    send_rest(of(protocol));
 }
 
 static bool may_vote(const struct eki_protocol *protocol)
@@ -603,7 +602,8 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     (void)phase, (void)now;
     for (int here = 0; here < protocol->engine->topology->workers_here; here++)
         reset_asker(&requests->askers[here]);
-    requests->count = requests->sent_count = 0;
+    eki_queue_clear(&requests->waiting);
+    requests->sent_count = 0;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&requests->asks, 0, memory_order_relaxed);
     return true;
@@ -641,7 +641,7 @@ static void destroy(struct eki_protocol *protocol)
 {
     struct eki_requests *requests = of(protocol);
     eki_free(requests->askers);
-    eki_free(requests->waiting);
+    eki_free(requests->waiting.items);
     eki_free(requests->rest.slots);
     eki_free(requests->sent);
     eki_free(requests->contacts);
@@ -690,6 +690,7 @@ ek_status eki_requests_add(struct eki_engine *engine)
     struct eki_requests *requests = eki_alloc_lines(sizeof *requests);
     if (requests) {
         requests->protocol.ops = &eki_requests_ops;
+        requests->waiting = EKI_QUEUE(struct eki_request, 64);
         requests->askers = eki_alloc_lines((size_t)topology->workers_here *
                                            sizeof *requests->askers);
         requests->rest.slots = eki_alloc(eki_deque_block_max(engine->capacity),

@@ -93,9 +93,7 @@ struct eki_requests {
     struct eki_protocol protocol;
     struct eki_asker *askers; /* [workers_here] */
     /* Written by the server. */
-    struct eki_request *waiting;
-    int count;
-    int64_t room; /* of them */
+    struct eki_queue waiting; /* struct eki_request */
     struct eki_rest rest;
     struct eki_sent *sent; /* the oldest first */
     int sent_count;

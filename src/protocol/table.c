@@ -72,11 +72,11 @@ static void tell_table(struct eki_counter *counter)
     int entries = eki_table_is_void(counter) ? 0 : size + 1;
     if (size == 1 || (entries != 0 && !eki_table_is_ready(counter)))
         return;
-    int most = (int)(eki_message_room(engine->fabric) /
+    int most = (int)(eki_exchange_room(&engine->exchange) /
                      (int64_t)sizeof *counter->table);
     while (counter->tell < size) {
         struct eki_message *message =
-            eki_server_reserve(engine, EKI_KIND_TABLE);
+            eki_exchange_reserve(&engine->exchange, EKI_KIND_TABLE);
         if (!message)
             return;
         int left = entries - counter->tell_at;
@@ -86,7 +86,7 @@ static void tell_table(struct eki_counter *counter)
         message->head.bytes = count * (int64_t)sizeof *counter->table;
         memcpy(message->body, counter->table + counter->tell_at,
                (size_t)message->head.bytes);
-        eki_server_post(engine, message, counter->tell);
+        eki_exchange_post(&engine->exchange, message, counter->tell);
         counter->tell_at += count;
         if (counter->tell_at == entries) {
             counter->tell_at = 0;
@@ -100,14 +100,15 @@ static void tell_seeds(struct eki_counter *counter)
     struct eki_engine *engine = counter->protocol.engine;
     if (counter->seeds_sent)
         return;
-    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_SEEDS);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_SEEDS);
     if (!message)
         return;
     message->head.count = 1;
     message->head.bytes = sizeof *counter->table;
     memcpy(message->body, &counter->table[engine->topology->rank],
            sizeof *counter->table);
-    eki_server_post(engine, message, 0);
+    eki_exchange_post(&engine->exchange, message, 0);
     counter->seeds_sent = true;
 }
 
@@ -128,9 +129,10 @@ void eki_table_step(struct eki_counter *counter)
  * table before this rank. */
 static bool are_held(const struct eki_counter *counter)
 {
-    for (int i = 0; i < counter->count; i++) {
-        if (counter->wishes[i].number >= 0 &&
-            !eki_numbers_are_held(counter, counter->wishes[i].number))
+    const struct eki_wish *wishes = counter->wishes.items;
+    for (int64_t i = 0; i < counter->wishes.count; i++) {
+        if (wishes[i].number >= 0 &&
+            !eki_numbers_are_held(counter, wishes[i].number))
             return false;
     }
     return true;

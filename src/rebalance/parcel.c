@@ -113,9 +113,10 @@ static struct eki_parcel *take_first(struct eki_mail *mail)
 /* Post the next piece; false: no buffer is free. */
 static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
 {
-    int64_t room = eki_message_room(engine->fabric);
+    int64_t room = eki_exchange_room(&engine->exchange);
     int64_t left = parcel->bytes - parcel->done;
-    struct eki_message *message = eki_server_reserve(engine, EKI_KIND_PARCEL);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_PARCEL);
     if (!message)
         return false;
     message->head.bytes = left < room ? left : room;
@@ -126,7 +127,7 @@ static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
     memcpy(message->body, parcel->data + parcel->done,
            (size_t)message->head.bytes);
     parcel->done += message->head.bytes;
-    eki_server_post(engine, message, parcel->rank);
+    eki_exchange_post(&engine->exchange, message, parcel->rank);
     return true;
 }
 

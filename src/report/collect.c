@@ -228,8 +228,8 @@ static void sum_here(const struct eki_engine *engine,
     memset(sums, 0, sums_bytes(engine->function_count));
     memset(squares, 0, sizeof *squares);
     sums->server_cores = input->has_server_core;
-    sums->failed_across = engine->across.failed;
-    sums->messages = engine->across.messages;
+    sums->failed_across = engine->failed_across;
+    sums->messages = engine->exchange.across;
     sums->failed = input->data_lost;
     sums->travelled = input->travelled;
     sums->data_in_bytes = input->data_in_bytes;

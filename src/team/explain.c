@@ -18,7 +18,7 @@ static const char *why_polling(const struct eki_team *team)
 void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
 {
     const struct eki_engine *engine = team->setup.engine;
-    if (!engine->fabric) {
+    if (!engine->exchange.fabric) {
         eki_append(text, bytes, "one node: no messages while tasks run%s",
                    team->setup.progress == EK_PROGRESS_SERVER ||
                            team->setup.watchdog_ns != 0

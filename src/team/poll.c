@@ -21,10 +21,10 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
                                                  1, memory_order_acquire,
                                                  memory_order_relaxed))
         return EKI_SERVED_NOTHING;
-    uint64_t moved = engine->post.moved, streamed = engine->post.streamed;
+    uint64_t moved = engine->post.moved, streamed = engine->exchange.streamed;
     bool is_done = eki_server_step(engine, now);
     bool has_moved = engine->post.moved != moved;
-    bool has_streamed = engine->post.streamed != streamed;
+    bool has_streamed = engine->exchange.streamed != streamed;
     /* relaxed, both: hints for whoever polls next. */
     atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
                           memory_order_relaxed);
@@ -170,10 +170,10 @@ void eki_team_measure_poll(struct eki_team *team)
 {
     const struct eki_engine *engine = team->setup.engine;
     struct eki_wire *wire = engine->line.wire;
-    if (engine->fabric && wire->poll_ns == 0)
-        wire->poll_ns = eki_team_time_poll(engine->fabric);
+    if (engine->exchange.fabric && wire->poll_ns == 0)
+        wire->poll_ns = eki_team_time_poll(engine->exchange.fabric);
     team->auto_period_ns =
-        eki_team_auto_period(engine->fabric ? wire->poll_ns : 0);
+        eki_team_auto_period(engine->exchange.fabric ? wire->poll_ns : 0);
     eki_team_set_poll_period(team, team->setup.poll_period_ns);
 }
 
@@ -218,7 +218,7 @@ ek_status eki_team_start_watchdog(struct eki_team *team)
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
     if (team->setup.watchdog_ns == 0 || !team->any_polls ||
-        !team->setup.engine->fabric)
+        !team->setup.engine->exchange.fabric)
         return EK_OK;
     if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)
         return eki_error(EK_ERR_NOMEM, "no watchdog thread could be started");

@@ -35,7 +35,7 @@ static ek_status choose_progress(struct eki_team *team)
                          "watchdog_us needs MPI_THREAD_SERIALIZED or more; "
                          "allowed here: 0");
     team->has_server =
-        engine->fabric &&
+        engine->exchange.fabric &&
         (setup->progress == EK_PROGRESS_SERVER ||
          (setup->progress == EK_PROGRESS_AUTO && !engine->alone &&
           setup->thread_level >= 1 && has_spare_core(setup)));

@@ -37,19 +37,20 @@ static const char *check_cache(const struct eki_cache *cache)
                                                    : NULL;
 }
 
-static const char *check_tiler(const struct eki_tiler *tiler, int window,
+static const char *check_tiler(const struct eki_tiles *tiles, int here,
                                int *asked)
 {
+    const struct eki_tiler *tiler = &tiles->tilers[here];
     const char *wrong = NULL;
     int open = 0;
-    /* relaxed, both: a check, while nobody else is at it. */
-    uint32_t bits = atomic_load_explicit(&tiler->asked, memory_order_relaxed);
     for (int i = 0; !wrong && i < EKI_TRANSFERS_MOST; i++) {
         const struct eki_tile_op *op = &tiler->ops[i];
+        bool is_asked = eki_ticket_is_wanted(&tiles->tickets, here, i);
+        /* relaxed: a check, while nobody else is at it. */
         int state = atomic_load_explicit(&op->state, memory_order_relaxed);
         open += state == EKI_OP_OPEN || state == EKI_OP_DONE;
-        *asked += (int)(bits >> i & 1);
-        wrong = check_op(op, bits >> i & 1, window);
+        *asked += is_asked;
+        wrong = check_op(op, is_asked, tiles->window);
     }
     if (!wrong && open != tiler->open)
         wrong = "open transfers are miscounted";
@@ -64,10 +65,10 @@ const char *eki_tiles_check(const struct eki_engine *engine)
     const char *wrong = NULL;
     int asked = 0;
     for (int here = 0; !wrong && here < engine->topology->workers_here; here++)
-        wrong = check_tiler(&tiles->tilers[here], tiles->window, &asked);
+        wrong = check_tiler(tiles, here, &asked);
     /* relaxed: a check, while nobody else is at it. */
-    if (!wrong &&
-        asked != atomic_load_explicit(&tiles->wants, memory_order_relaxed))
+    if (!wrong && asked != atomic_load_explicit(&tiles->tickets.wants,
+                                                memory_order_relaxed))
         wrong = "transfers that the server is asked for are miscounted";
     return wrong;
 }

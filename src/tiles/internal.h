@@ -4,6 +4,7 @@
 #define EKI_TILES_INTERNAL_H
 
 #include "engine/decode.h"
+#include "exchange/tickets.h"
 #include "tiles/tiles.h"
 
 #include <string.h>
@@ -38,15 +39,15 @@ void eki_cache_drop(struct eki_cache *cache, int64_t tile);
 
 enum eki_op_state {
     EKI_OP_FREE,
-    EKI_OP_OPEN,      /* the servers have to do with it */
-    EKI_OP_DONE,      /* its task may have the values */
-    EKI_OP_ABANDONED, /* its task has ended: answers are dropped */
+    EKI_OP_OPEN,     /* the servers have to do with it */
+    EKI_OP_DONE,     /* its task may have the values */
+    EKI_OP_ABANDONED /* its task has ended: answers are dropped */
 };
 
 /*
- * An operation by messages.  The worker writes all but `state` before it sets
- * the bit in `asked`; then it is the server's, under the tiler's lock, up to
- * DONE or FREE.
+ * An operation by messages, in a place of its worker's tickets.  The worker
+ * writes all but `state` before it wants something sent; then the operation is
+ * the server's, under the lock of the desk, up to DONE or FREE.
  */
 struct eki_tile_op {
     _Atomic int state;
@@ -63,16 +64,10 @@ struct eki_tile_op {
 /* A worker's side. */
 struct eki_tiler {
     /* Written by the worker. */
-    _Alignas(EKI_LINE) uint32_t begun; /* operations */
-    int open;                          /* not FREE */
-    struct eki_cache **caches; /* [cache_room], by the place of the store */
+    _Alignas(EKI_LINE) int open; /* operations that are not FREE */
+    struct eki_cache **caches;   /* [cache_room], by the place of the store */
     int cache_room;
     struct eki_tile_op ops[EKI_TRANSFERS_MOST];
-    /* A bit for each that the server has to send (more) of; written by both. */
-    _Alignas(EKI_LINE) _Atomic uint32_t asked;
-    /* Held by the server while it touches an operation, and by the worker to
-     * abandon them. */
-    _Atomic int lock;
 };
 
 /* What another rank is to be sent. */
@@ -88,18 +83,14 @@ struct eki_tile_answer {
 struct eki_tiles {
     struct eki_protocol protocol;
     struct eki_stores *stores;
-    struct eki_tiles *next;          /* of the registry */
-    struct eki_tiler *tilers;        /* [workers_here] */
-    struct eki_tile_answer *answers; /* the oldest first */
-    int answer_count;
-    int64_t answer_room;
-    int next_worker; /* whose operations are sent first */
-    int window;      /* pieces of a transfer that may be unanswered */
-    /* In this step no buffer was left for a long row of messages, or for any.
-     */
-    bool lacks_spare, lacks_any;
-    /* Operations that are not wholly sent; written by workers, too. */
-    _Alignas(EKI_LINE) _Atomic int wants;
+    struct eki_tiles *next;   /* of the registry */
+    struct eki_tiler *tilers; /* [workers_here] */
+    struct eki_queue answers; /* struct eki_tile_answer */
+    struct eki_outbox outbox;
+    int window;   /* pieces of a transfer that may be unanswered */
+    uint64_t now; /* of the step */
+    int waiting;  /* answers that this step has found no buffers for */
+    struct eki_tickets tickets;
 };
 
 extern const struct eki_protocol_ops eki_tiles_ops;
@@ -121,9 +112,10 @@ static inline struct ek_tiles *eki_stores_find(const struct eki_stores *stores,
 }
 
 /* Doubles that a message carries. */
-static inline int64_t eki_tile_room(const struct eki_fabric *fabric)
+static inline int64_t eki_tile_room(const struct eki_tiles *tiles)
 {
-    return (eki_message_room(fabric) - (int64_t)sizeof(struct eki_tile_words)) /
+    return (eki_exchange_room(&tiles->protocol.engine->exchange) -
+            (int64_t)sizeof(struct eki_tile_words)) /
            (int64_t)sizeof(double);
 }
 

@@ -2,11 +2,6 @@
 /* The messages: what workers here ask for, and what others are answered. */
 #include "tiles/internal.h"
 
-enum {
-    /* Messages that one step sends: others need buffers, too. */
-    SENDS_MOST = 32
-};
-
 static struct eki_tiles *of(struct eki_protocol *protocol)
 {
     return (struct eki_tiles *)protocol;
@@ -27,27 +22,14 @@ static double *values_in(struct eki_message *message)
     return (double *)(message->body + sizeof(struct eki_tile_words));
 }
 
-/* Whether a message of a long tile, which is full, or another one may go.  To
- * find no buffer takes as long as there are buffers: once a step is enough. */
-static bool may_reserve(struct eki_tiles *tiles, bool is_full)
-{
-    if (is_full && !tiles->lacks_spare && !tiles->lacks_any)
-        tiles->lacks_spare =
-            !eki_fabric_has_spare(tiles->protocol.engine->fabric);
-    return !tiles->lacks_any && !(is_full && tiles->lacks_spare);
-}
-
 /* A message of KIND for or from WORKER, with room for COUNT doubles; NULL: no
  * buffer. */
 static struct eki_message *reserve(struct eki_tiles *tiles, int kind,
                                    int worker, const struct ek_tiles *store,
                                    int64_t count)
 {
-    struct eki_engine *engine = tiles->protocol.engine;
-    if (!may_reserve(tiles, count == eki_tile_room(engine->fabric)))
-        return NULL;
-    struct eki_message *message = eki_server_reserve(engine, kind);
-    tiles->lacks_any = !message;
+    struct eki_message *message =
+        eki_outbox_reserve(&tiles->outbox, kind, count == eki_tile_room(tiles));
     if (!message)
         return NULL;
     message->head.worker = worker;
@@ -58,22 +40,17 @@ static struct eki_message *reserve(struct eki_tiles *tiles, int kind,
     return message;
 }
 
+/* MORE of a long tile is right behind it. */
 static void post(struct eki_tiles *tiles, struct eki_message *message,
-                 const struct eki_tile_words *words, int rank)
+                 const struct eki_tile_words *words, int rank, bool more)
 {
     memcpy(message->body, words, sizeof *words);
-    eki_server_post(tiles->protocol.engine, message, rank);
-}
-
-/* A part of a long tile has come or gone. */
-static void note_part(struct eki_tiles *tiles, bool more_follows)
-{
-    tiles->protocol.engine->post.streamed += more_follows;
+    eki_outbox_post(&tiles->outbox, message, rank, more);
 }
 
 static int64_t piece_of(const struct eki_tiles *tiles, int64_t left)
 {
-    int64_t room = eki_tile_room(tiles->protocol.engine->fabric);
+    int64_t room = eki_tile_room(tiles);
     return left < room ? left : room;
 }
 
@@ -116,10 +93,10 @@ static bool is_sent(const struct eki_tile_op *op)
 
 /* Send pieces of a put or add; true: all of it is sent. */
 static bool send_pieces(struct eki_tiles *tiles, int worker,
-                        struct eki_tile_op *op, int *left)
+                        struct eki_tile_op *op)
 {
     bool is_over = false;
-    while (!is_over && *left > 0 && op->pieces - op->answered < tiles->window) {
+    while (!is_over && op->pieces - op->answered < tiles->window) {
         struct eki_tile_words words = words_of(op);
         struct eki_message *message = make_piece(tiles, worker, op);
         if (!message)
@@ -132,143 +109,97 @@ static bool send_pieces(struct eki_tiles *tiles, int worker,
             message->head.first = op->unasked;
             op->unasked = 0;
         }
-        post(tiles, message, &words, op->call.owner);
-        note_part(tiles, !is_over);
-        --*left;
+        post(tiles, message, &words, op->call.owner, !is_over);
     }
     return is_over;
 }
 
 /* Send what an operation wants; true: it is sent. */
-static bool send_op(struct eki_tiles *tiles, int worker, struct eki_tile_op *op,
-                    int *left)
+static bool send_op(void *context, int here, int place)
 {
+    struct eki_tiles *tiles = context;
+    int worker = tiles->protocol.engine->workers[here]->id;
+    struct eki_tile_op *op = &tiles->tilers[here].ops[place];
+    if (op->pieces == 0)
+        op->since = tiles->now;
     if (op->call.verb != EKI_TILE_GET)
-        return send_pieces(tiles, worker, op, left);
+        return send_pieces(tiles, worker, op);
     struct eki_tile_words words = words_of(op);
     struct eki_message *message =
         reserve(tiles, EKI_KIND_GET, worker, op->call.store, 0);
     if (!message)
         return false;
-    post(tiles, message, &words, op->call.owner);
+    post(tiles, message, &words, op->call.owner, false);
     op->pieces = 1;
-    --*left;
     return true;
 }
 
-/* Send what a worker wants; false: no more buffers for now. */
-static bool send_for(struct eki_tiles *tiles, const struct ek_worker *worker,
-                     uint64_t now, int *left)
+/* Say that pieces of a put or add have come. */
+static bool send_done(struct eki_tiles *tiles,
+                      const struct eki_tile_answer *answer)
 {
-    struct eki_tiler *tiler = &tiles->tilers[worker->here];
-    /* relaxed: a first look, without the lock; the next one orders. */
-    uint32_t asked = atomic_load_explicit(&tiler->asked, memory_order_relaxed);
-    if (asked == 0)
-        return true;
-    eki_lock(&tiler->lock);
-    /* acquire: pairs with the release in ask(): the operations; what was
-     * abandoned meanwhile is gone. */
-    asked = atomic_load_explicit(&tiler->asked, memory_order_acquire);
-    for (; asked != 0 && *left > 0; asked &= asked - 1) {
-        int place = __builtin_ctz(asked);
-        struct eki_tile_op *op = &tiler->ops[place];
-        if (op->pieces == 0)
-            op->since = now;
-        if (!send_op(tiles, worker->id, op, left))
-            continue;
-        /* relaxed, both: the worker sets the bit again when the operation is
-         * over, which the state orders. */
-        atomic_fetch_and_explicit(&tiler->asked, ~(1u << place),
-                                  memory_order_relaxed);
-        atomic_fetch_sub_explicit(&tiles->wants, 1, memory_order_relaxed);
-    }
-    eki_unlock(&tiler->lock);
-    return *left > 0;
+    struct eki_message *message =
+        reserve(tiles, EKI_KIND_DONE, answer->worker, answer->store, 0);
+    if (!message)
+        return false;
+    message->head.count = answer->done;
+    post(tiles, message, &answer->words, answer->rank, false);
+    return true;
 }
 
-/* Workers take turns in being the first. */
-static void send_wants(struct eki_tiles *tiles, uint64_t now, int *left)
+/* Send what there are buffers for of a tile; true: all of it is sent. */
+static bool send_tile(struct eki_tiles *tiles, struct eki_tile_answer *answer)
 {
-    const struct eki_engine *engine = tiles->protocol.engine;
-    int workers = engine->topology->workers_here;
-    for (int i = 0; i < workers; i++) {
-        int here = (tiles->next_worker + i) % workers;
-        if (!send_for(tiles, engine->workers[here], now, left)) {
-            tiles->next_worker = here;
-            return;
-        }
-    }
-    tiles->next_worker = (tiles->next_worker + 1) % workers;
-}
-
-/* Send what there are buffers for; true: all of the answer is sent. */
-static bool send_answer(struct eki_tiles *tiles, struct eki_tile_answer *answer,
-                        int *left)
-{
-    if (answer->done > 0) {
+    const struct ek_tiles *store = answer->store;
+    struct eki_tile_words *words = &answer->words;
+    const struct eki_tile_part *part = eki_tile_part(store, store->rank);
+    const double *values =
+        store->has_values ? eki_tile_find(part, words->tile) : NULL;
+    while (words->offset != answer->length) {
+        int64_t left = answer->length - words->offset;
+        int64_t count = piece_of(tiles, left);
         struct eki_message *message =
-            reserve(tiles, EKI_KIND_DONE, answer->worker, answer->store, 0);
-        if (!message)
-            return false;
-        message->head.count = answer->done;
-        post(tiles, message, &answer->words, answer->rank);
-        --*left;
-        return true;
-    }
-    const struct eki_tile_part *part =
-        eki_tile_part(answer->store, answer->store->rank);
-    const double *values = answer->store->has_values
-                               ? eki_tile_find(part, answer->words.tile)
-                               : NULL;
-    while (answer->words.offset<answer->length && * left> 0) {
-        int64_t count = piece_of(tiles, answer->length - answer->words.offset);
-        struct eki_message *message = reserve(
-            tiles, EKI_KIND_PIECE, answer->worker, answer->store, count);
+            reserve(tiles, EKI_KIND_PIECE, answer->worker, store, count);
         if (!message)
             return false;
         if (values)
-            memcpy(values_in(message), values + answer->words.offset,
+            memcpy(values_in(message), values + words->offset,
                    (size_t)count * sizeof *values);
-        post(tiles, message, &answer->words, answer->rank);
-        answer->words.offset += count;
-        note_part(tiles, answer->words.offset < answer->length);
-        --*left;
+        post(tiles, message, words, answer->rank, count < left);
+        words->offset += count;
     }
-    return answer->words.offset == answer->length;
+    return true;
 }
 
 /* Whether it is one message, which takes no buffer that is left to others. */
 static bool is_short(const struct eki_tiles *tiles,
                      const struct eki_tile_answer *answer)
 {
-    return answer->done > 0 ||
-           answer->length < eki_tile_room(tiles->protocol.engine->fabric);
+    return answer->done > 0 || answer->length < eki_tile_room(tiles);
 }
 
 /* In their order, but past a long tile that waits for buffers, which a rank
  * that computes may keep for long, go short ones. */
-static void send_answers(struct eki_tiles *tiles, int *left)
+static bool send_answer(void *context, void *item)
 {
-    int kept = 0;
-    for (int i = 0; i < tiles->answer_count; i++) {
-        struct eki_tile_answer *answer = &tiles->answers[i];
-        bool is_next = *left > 0 && (kept == 0 || is_short(tiles, answer));
-        if (!is_next || !send_answer(tiles, answer, left))
-            tiles->answers[kept++] = *answer;
-    }
-    tiles->answer_count = kept;
+    struct eki_tiles *tiles = context;
+    struct eki_tile_answer *answer = item;
+    bool is_sent = tiles->outbox.left > 0 &&
+                   (tiles->waiting == 0 || is_short(tiles, answer)) &&
+                   (answer->done > 0 ? send_done(tiles, answer)
+                                     : send_tile(tiles, answer));
+    tiles->waiting += !is_sent;
+    return is_sent;
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_tiles *tiles = of(protocol);
-    int left = SENDS_MOST;
-    tiles->lacks_spare = tiles->lacks_any = false;
-    if (tiles->answer_count > 0)
-        send_answers(tiles, &left);
-    /* relaxed: a hint; what is not seen yet is seen later. */
-    if (atomic_load_explicit(&tiles->wants, memory_order_relaxed) > 0)
-        send_wants(tiles, now, &left);
+    tiles->now = now;
+    tiles->waiting = 0;
+    eki_outbox_begin(&tiles->outbox, &protocol->engine->exchange);
+    eki_queue_serve_all(&tiles->answers, send_answer, tiles);
+    eki_tickets_send(&tiles->tickets, &tiles->outbox, send_op, tiles);
 }
 
 /* The tile that a message names, of a store that there is, which belongs to
@@ -309,13 +240,6 @@ static bool read_words(const struct eki_decode *decode,
         return false;
     memcpy(words, message->body, sizeof *words);
     return true;
-}
-
-/* Room for one more answer. */
-static bool has_room(struct eki_tiles *tiles)
-{
-    return eki_grow(&tiles->answers, tiles->answer_count, &tiles->answer_room,
-                    16, sizeof *tiles->answers);
 }
 
 /* What a PUT or ADD does to the values of its tile. */
@@ -361,7 +285,7 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
         return EKI_REFUSED;
     /* Before anything is changed: without memory the message comes again. */
     bool is_answered = is_get || head->first > 0;
-    if (is_answered && !has_room(tiles)) {
+    if (is_answered && !eki_queue_has_room(&tiles->answers)) {
         if (EKI_PLANTED(TWICE_ADDED) && values)
             apply(part, message, &words, values);
         return EKI_NO_MEMORY;
@@ -370,15 +294,15 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
         apply(part, message, &words, values);
     if (EKI_PLANTED(ADDED_ANEW) && values && is_answered)
         apply(part, message, &words, values);
-    note_part(tiles, !is_get && words.offset + head->count < length);
+    engine->exchange.streamed += !is_get && words.offset + head->count < length;
+    const struct eki_tile_answer answer = {.words = words,
+                                           .store = store,
+                                           .length = length,
+                                           .rank = head->source,
+                                           .worker = head->worker,
+                                           .done = (int)head->first};
     if (is_answered)
-        tiles->answers[tiles->answer_count++] =
-            (struct eki_tile_answer){.words = words,
-                                     .store = store,
-                                     .length = length,
-                                     .rank = head->source,
-                                     .worker = head->worker,
-                                     .done = (int)head->first};
+        eki_queue_add(&tiles->answers, &answer);
     return EKI_TAKEN;
 }
 
@@ -460,19 +384,16 @@ static enum eki_taken take_answer(struct eki_tiles *tiles,
     if (!read_words(&decode, message, &words) ||
         !eki_fits_worker(&decode, head->worker, topology->rank))
         return EKI_REFUSED;
-    struct eki_tiler *tiler =
-        &tiles->tilers[head->worker - topology->first_worker[topology->rank]];
-    uint32_t place = words.op % EKI_TRANSFERS_MOST;
-    eki_lock(&tiler->lock);
-    bool fits = answer_fits(&decode, head, &tiler->ops[place], &words);
-    /* relaxed: its own bit is the server's, or was set before the lock. */
+    int here = head->worker - topology->first_worker[topology->rank];
+    int place = eki_ticket_place(&tiles->tickets, words.op);
+    struct eki_tile_op *op = &tiles->tilers[here].ops[place];
+    _Atomic int *lock = &tiles->tickets.desks[here].lock;
+    eki_lock(lock);
+    bool fits = answer_fits(&decode, head, op, &words);
     if (fits)
-        note_part(tiles, take_into(&tiler->ops[place], message,
-                                   atomic_load_explicit(&tiler->asked,
-                                                        memory_order_relaxed) >>
-                                           place &
-                                       1));
-    eki_unlock(&tiler->lock);
+        engine->exchange.streamed += take_into(
+            op, message, eki_ticket_is_wanted(&tiles->tickets, here, place));
+    eki_unlock(lock);
     return fits ? EKI_TAKEN : EKI_REFUSED;
 }
 
@@ -494,14 +415,13 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     struct eki_tiles *tiles = of(protocol);
     int workers = protocol->engine->topology->workers_here;
     (void)now;
-    tiles->answer_count = 0;
-    /* relaxed, all: handed on by the start of the team. */
-    atomic_store_explicit(&tiles->wants, 0, memory_order_relaxed);
+    eki_queue_clear(&tiles->answers);
+    eki_tickets_clear(&tiles->tickets);
     for (int here = 0; here < workers; here++) {
         struct eki_tiler *tiler = &tiles->tilers[here];
         tiler->open = 0;
-        atomic_store_explicit(&tiler->asked, 0, memory_order_relaxed);
         for (int i = 0; i < EKI_TRANSFERS_MOST; i++)
+            /* relaxed: handed on by the start of the team. */
             atomic_store_explicit(&tiler->ops[i].state, EKI_OP_FREE,
                                   memory_order_relaxed);
     }
@@ -515,11 +435,12 @@ struct waiting {
     uint64_t since; /* likewise */
 };
 
-static void find_waiting(struct eki_tiler *tiler, uint64_t now, uint64_t waited,
-                         struct waiting *waiting)
+static void find_waiting(const struct eki_tiles *tiles, int here, uint64_t now,
+                         uint64_t waited, struct waiting *waiting)
 {
+    const struct eki_tiler *tiler = &tiles->tilers[here];
     /* The worker may abandon one, and begin another in its place. */
-    eki_lock(&tiler->lock);
+    eki_lock(&tiles->tickets.desks[here].lock);
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
         const struct eki_tile_op *op = &tiler->ops[i];
         /* acquire: pairs with the release in ask(): the operation. */
@@ -532,7 +453,7 @@ static void find_waiting(struct eki_tiler *tiler, uint64_t now, uint64_t waited,
             waiting->since = op->since;
         }
     }
-    eki_unlock(&tiler->lock);
+    eki_unlock(&tiles->tickets.desks[here].lock);
 }
 
 static void tell(const struct eki_protocol *protocol, uint64_t now,
@@ -542,7 +463,7 @@ static void tell(const struct eki_protocol *protocol, uint64_t now,
     int workers = protocol->engine->topology->workers_here;
     struct waiting waiting = {.count = 0};
     for (int here = 0; here < workers; here++)
-        find_waiting(&tiles->tilers[here], now, waited, &waiting);
+        find_waiting(tiles, here, now, waited, &waiting);
     if (waiting.count > 0)
         eki_append(text, bytes,
                    ", %d transfers of tiles that are not answered, the first "
@@ -566,7 +487,8 @@ static void destroy(struct eki_protocol *protocol)
         eki_free(tiler->caches);
     }
     eki_free(tiles->tilers);
-    eki_free(tiles->answers);
+    eki_free(tiles->answers.items);
+    eki_tickets_close(&tiles->tickets);
     eki_free(tiles);
 }
 

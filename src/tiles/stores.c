@@ -45,7 +45,8 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
     struct eki_tiles *tiles = eki_alloc_lines(sizeof *tiles);
     struct eki_tiler *tilers =
         eki_alloc_lines((size_t)workers * sizeof *tilers);
-    if (!tiles || !tilers) {
+    if (!tiles || !tilers ||
+        !eki_tickets_open(&tiles->tickets, workers, EKI_TRANSFERS_MOST, true)) {
         eki_free(tiles);
         eki_free(tilers);
         return eki_error(EK_ERR_NOMEM, "no memory for tiles of %d workers",
@@ -53,8 +54,9 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
     }
     tiles->protocol.ops = &eki_tiles_ops;
     tiles->tilers = tilers;
+    tiles->answers = EKI_QUEUE(struct eki_tile_answer, 16);
     tiles->stores = stores;
-    tiles->window = window_of(engine->fabric);
+    tiles->window = window_of(engine->exchange.fabric);
     tiles->next = stores->first;
     stores->first = tiles;
     engine->stores = stores;

@@ -3,8 +3,6 @@
  * an operation that the servers have to do with. */
 #include "tiles/internal.h"
 
-#define BEGUN_MOST (UINT32_MAX / EKI_TRANSFERS_MOST)
-
 /* The cache of STORE; NULL: it has none, or there is no memory. */
 static struct eki_cache *cache_of(struct eki_tiler *tiler,
                                   const struct ek_tiles *store)
@@ -81,7 +79,7 @@ static int state_of(const struct eki_tile_op *op)
 
 static void set_free(struct eki_tile_op *op)
 {
-    /* relaxed: the server sees it by the next bit in `asked`. */
+    /* relaxed: the server sees it by what is wanted next. */
     atomic_store_explicit(&op->state, EKI_OP_FREE, memory_order_relaxed);
 }
 
@@ -141,20 +139,15 @@ static bool may_cache(struct eki_tiler *tiler, const struct eki_tile_call *call)
 static void ask(struct ek_worker *worker, struct eki_tiles *tiles,
                 struct eki_tiler *tiler, struct eki_tile_op *op)
 {
-    uint32_t place = (uint32_t)(op - tiler->ops);
-    /* Never 0, which is a transfer that is over. */
-    tiler->begun = tiler->begun == BEGUN_MOST ? 1 : tiler->begun + 1;
-    op->number = tiler->begun * EKI_TRANSFERS_MOST + place;
+    int place = (int)(op - tiler->ops);
+    op->number = eki_ticket_number(&tiles->tickets, worker->here, place);
     op->sent = op->arrived = 0;
     op->pieces = op->answered = op->unasked = 0;
     op->is_cut = false;
     /* release: pairs with the acquire in find_waiting(), which does not look at
-     * `asked`. */
+     * what is wanted. */
     atomic_store_explicit(&op->state, EKI_OP_OPEN, memory_order_release);
-    /* release: pairs with the acquire in send_for(): the operation. */
-    atomic_fetch_or_explicit(&tiler->asked, 1u << place, memory_order_release);
-    /* relaxed: a step that does not see the bit yet is not the last. */
-    atomic_fetch_add_explicit(&tiles->wants, 1, memory_order_relaxed);
+    eki_ticket_want(&tiles->tickets, worker->here, place);
     tiler->open++;
     worker->batch.marks |= EKI_MARK_TRANSFER;
     worker->batch.wants_server = true;
@@ -222,24 +215,19 @@ void eki_tiles_finish(struct ek_worker *worker, ek_transfer transfer)
         end_op(worker, &eki_tiles_of(worker->engine)->tilers[worker->here], op);
 }
 
-/* An operation that nobody waits for; under the lock of the tiler. */
-static void abandon_op(struct eki_tiles *tiles, struct eki_tiler *tiler,
-                       struct eki_tile_op *op)
+/* An operation that nobody waits for; under the lock of the desk. */
+static void abandon_op(struct eki_tiles *tiles, int here, int place)
 {
-    uint32_t bit = 1u << (op - tiler->ops);
-    /* relaxed: the lock orders it. */
-    bool is_asked =
-        atomic_load_explicit(&tiler->asked, memory_order_relaxed) & bit;
+    struct eki_tile_op *op = &tiles->tilers[here].ops[place];
     if (state_of(op) == EKI_OP_OPEN) {
         op->is_cut = true;
-        /* relaxed, both: the lock orders it. */
+        /* relaxed: the lock orders it. */
         atomic_store_explicit(&op->state, EKI_OP_ABANDONED,
                               memory_order_relaxed);
-        if (!is_asked || op->pieces > 0)
+        if (!eki_ticket_is_wanted(&tiles->tickets, here, place) ||
+            op->pieces > 0)
             return;
-        atomic_fetch_and_explicit(&tiler->asked, ~bit, memory_order_relaxed);
-        /* relaxed: a count only. */
-        atomic_fetch_sub_explicit(&tiles->wants, 1, memory_order_relaxed);
+        eki_ticket_unwant(&tiles->tickets, here, place);
     }
     if (state_of(op) != EKI_OP_FREE)
         set_free(op);
@@ -251,12 +239,12 @@ bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker)
     struct eki_tiler *tiler = &tiles->tilers[worker->here];
     if (tiler->open == 0)
         return true;
-    eki_lock(&tiler->lock);
+    eki_lock(&tiles->tickets.desks[worker->here].lock);
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
         if (state_of(&tiler->ops[i]) != EKI_OP_ABANDONED)
-            abandon_op(tiles, tiler, &tiler->ops[i]);
+            abandon_op(tiles, worker->here, i);
     }
-    eki_unlock(&tiler->lock);
+    eki_unlock(&tiles->tickets.desks[worker->here].lock);
     tiler->open = 0;
     return false;
 }

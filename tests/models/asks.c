@@ -19,7 +19,6 @@
 #ifdef GENMC
 #define eki_histogram_add(histogram, ns) ((void)(histogram), (void)(ns))
 #endif
-#include "engine/post.c"
 
 enum {
     WORKERS = 2,
@@ -32,7 +31,9 @@ enum {
 /* There is room for what is noted. */
 static struct eki_sent noted[2 * WORKERS];
 #define eki_grow(array, count, room, first, bytes) \
-    (*(array) = (void *)noted, true)
+    (*(void **)(array) = noted, true)
+#include "engine/post.c"
+#include "exchange/exchange.c"
 #include "protocol/requests.c"
 
 #ifndef REPEAT
@@ -69,7 +70,9 @@ static struct eki_topology topology = {.size = NODES,
 static struct ek_worker workers[WORKERS];
 static struct ek_worker *pointers[WORKERS] = {&workers[0], &workers[1]};
 static struct eki_engine engine = {
-    .topology = &topology, .fabric = &fabric, .workers = pointers};
+    .topology = &topology,
+    .exchange = {.topology = &topology, .fabric = &fabric},
+    .workers = pointers};
 static struct eki_asker askers[WORKERS];
 static struct eki_requests requests = {.protocol.engine = &engine,
                                        .askers = askers};

@@ -80,7 +80,6 @@ static int memory_count;
 #include "data/homes.c"
 #include "data/send.c"
 #include "data/serve.c"
-#include "data/wants.c"
 #include "data/weigh.c"
 
 static struct eki_data data;
@@ -227,7 +226,7 @@ static void *work(void *unused)
         run(task);
         look();
         /* The same place is next. */
-        carrier.begun += EKI_DATA_OPS_MOST - 1;
+        served_desk.begun += EKI_DATA_OPS_MOST - 1;
     }
     return NULL;
 }
@@ -240,8 +239,8 @@ static void check(void)
         serve();
     assert(!eki_data_check(&served_engine));
     /* relaxed, all: all have ended. */
-    assert(atomic_load_explicit(&carrier.asked, memory_order_relaxed) == 0);
-    assert(atomic_load_explicit(&carrier.out, memory_order_relaxed) == 0);
+    assert(atomic_load_explicit(&served_desk.asked, memory_order_relaxed) == 0);
+    assert(atomic_load_explicit(&served_desk.kept, memory_order_relaxed) == 0);
     for (int task = 0; task < TASKS; task++)
         assert(results[task] == runs[task]);
 }
@@ -256,6 +255,9 @@ static void prepare(void)
     data.protocol.engine = &served_engine;
     data.setup.has_bytes = true;
     data.carriers = &carrier;
+    data.tickets.desks = &served_desk;
+    data.tickets.workers = 1;
+    data.tickets.places = EKI_DATA_OPS_MOST;
     data.ops = &ops;
     data.fetch_ns = &fetch_ns;
     data.op_room = 1;
@@ -269,8 +271,7 @@ static void prepare(void)
     }
     served_buffer = &sent[sends = 0].message;
     clear_carrier(&data, &carrier);
-    /* relaxed: nobody else has begun. */
-    atomic_store_explicit(&data.wants, 0, memory_order_relaxed);
+    eki_tickets_clear(&data.tickets);
 }
 
 int main(void)

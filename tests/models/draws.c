@@ -25,6 +25,7 @@
 static struct eki_slot copies[2][2]; /* two buffers of a message */
 #define eki_alloc_untouched(bytes) \
     (assert((bytes) == sizeof copies), (void *)copies)
+#include "exchange/exchange.c"
 #include "protocol/copies.c"
 #include "protocol/counter.c"
 #include "protocol/numbers.c"
@@ -78,7 +79,8 @@ static void prepare(void)
     topology->size = SIZE;
     topology->node_of_rank = nodes;
     topology->first_worker = first_worker;
-    engine->fabric = &fabric;
+    engine->exchange.fabric = &fabric;
+    engine->exchange.topology = topology;
     engine->function_count = 1;
     counter.protocol.engine = engine;
     engine->elsewhere = &counter.protocol;

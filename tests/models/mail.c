@@ -46,7 +46,8 @@ static void prepare(void)
 {
     world_engines[0].protocols[0] = &protocol;
     world_engines[0].protocol_count = 1;
-    world_engines[0].fabric = world_engines[1].fabric = &fabric;
+    world_engines[0].exchange.fabric = world_engines[1].exchange.fabric =
+        &fabric;
 }
 
 static void check(void)

@@ -32,6 +32,8 @@
 #include "base/lock.c"
 #include "engine/channel.c"
 #include "engine/post.c"
+#include "exchange/exchange.c"
+#include "exchange/tickets.c"
 
 enum {
     OTHER = 1, /* rank */
@@ -75,10 +77,12 @@ static struct eki_topology served_topology = {.size = 2,
 static struct ek_worker served_worker;
 static struct ek_worker *served_workers[] = {&served_worker};
 static struct eki_node_words served_node;
-static struct eki_engine served_engine = {.topology = &served_topology,
-                                          .fabric = &served_fabric,
-                                          .node = &served_node,
-                                          .workers = served_workers};
+static struct eki_desk served_desk;
+static struct eki_engine served_engine = {
+    .topology = &served_topology,
+    .exchange = {.fabric = &served_fabric, .topology = &served_topology},
+    .node = &served_node,
+    .workers = served_workers};
 
 /* Call PREPARE, then WORK and SERVE in the threads of the worker and the
  * server, then CHECK. */

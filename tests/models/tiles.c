@@ -82,7 +82,14 @@ static struct ek_tiles *store_places[] = {&store};
 static struct eki_stores stores = {.stores = store_places, .room = 1};
 static struct eki_tiler tiler;
 static struct eki_tiles tiles = {
-    .stores = &stores, .tilers = &tiler, .window = LENGTH};
+    .stores = &stores,
+    .tilers = &tiler,
+    .answers = {.item_bytes = sizeof(struct eki_tile_answer)},
+    .window = LENGTH,
+    .tickets = {.desks = &served_desk,
+                .workers = 1,
+                .places = EKI_TRANSFERS_MOST,
+                .has_lock = true}};
 /* The program's, of each tile. */
 static int64_t values[STARTS][LENGTH];
 
@@ -215,8 +222,9 @@ static void check(void)
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++)
         assert(state_of(&tiler.ops[i]) == EKI_OP_FREE);
     /* relaxed, both: all have ended. */
-    assert(atomic_load_explicit(&tiler.asked, memory_order_relaxed) == 0);
-    assert(atomic_load_explicit(&tiles.wants, memory_order_relaxed) == 0);
+    assert(atomic_load_explicit(&served_desk.asked, memory_order_relaxed) == 0);
+    assert(atomic_load_explicit(&tiles.tickets.wants, memory_order_relaxed) ==
+           0);
 }
 
 int main(void)

@@ -367,20 +367,20 @@ static bool forget_ask(struct explore *explore)
 static bool drop_request(struct explore *explore)
 {
     struct eki_requests *requests = requests_of(explore);
-    if (!requests || requests->count == 0)
+    if (!requests || requests->waiting.count == 0)
         return false;
-    requests->count--;
+    requests->waiting.count--;
     return true;
 }
 
 static bool double_request(struct explore *explore)
 {
     struct eki_requests *requests = requests_of(explore);
-    if (!requests || requests->count == 0 || requests->count == requests->room)
+    if (!requests || requests->waiting.count == 0)
         return false;
-    requests->waiting[requests->count] = requests->waiting[requests->count - 1];
-    requests->count++;
-    return true;
+    const struct eki_request *waiting = requests->waiting.items;
+    struct eki_request last = waiting[requests->waiting.count - 1];
+    return eki_queue_add(&requests->waiting, &last);
 }
 
 static bool finish_more(struct explore *explore)
@@ -453,7 +453,7 @@ static bool forget_wants(struct explore *explore)
 {
     if (!busy_tiler(explore))
         return false;
-    eki_tiles_of(explore->rank->engine)->wants++;
+    eki_tiles_of(explore->rank->engine)->tickets.wants++;
     return true;
 }
 
@@ -489,7 +489,9 @@ static bool ask_again(struct explore *explore)
     for (int i = 0; tiler && i < EKI_TRANSFERS_MOST; i++) {
         if (tiler->ops[i].state != EKI_OP_FREE)
             continue;
-        tiler->asked |= 1u << i;
+        eki_tiles_of(explore->rank->engine)
+            ->tickets.desks[explore->worker->worker->here]
+            .asked |= UINT64_C(1) << i;
         return true;
     }
     return false;
@@ -679,13 +681,13 @@ static bool change_adopter(struct explore *explore, struct eki_sim_rank *rank)
 static bool forget_result(struct explore *explore)
 {
     struct eki_data *data = eki_data_of(explore->rank->engine);
-    /* relaxed, both: there is one thread. */
     if (!data || !explore->worker ||
-        atomic_load_explicit(&data->carriers[explore->worker->worker->here].out,
-                             memory_order_relaxed) == 0)
+        !eki_tickets_are_kept(&data->tickets, explore->worker->worker->here))
         return false;
-    atomic_store_explicit(&data->carriers[explore->worker->worker->here].out, 0,
-                          memory_order_relaxed);
+    /* relaxed: there is one thread. */
+    atomic_store_explicit(
+        &data->tickets.desks[explore->worker->worker->here].kept, 0,
+        memory_order_relaxed);
     return true;
 }
 

@@ -71,7 +71,7 @@ static void check_requests(struct explore *explore,
     const struct eki_requests *server = eki_requests_of(engine);
     const struct explore_requests *requests =
         &explore->members[rank->number].requests[engine->phase & 3];
-    int64_t waiting = server->count;
+    int64_t waiting = server->waiting.count;
     if (requests->taken == 0 && requests->answered == 0 && waiting == 0)
         return;
     waiting += waiting_requests(engine);

@@ -242,20 +242,20 @@ static void request_has_failed_until_tasks_come(void)
 {
     struct lone lone;
     begin(&lone);
-    const struct eki_across *across = &lone.engine->across;
+    const struct eki_engine *engine = lone.engine;
     CHECK(asks_at(&lone, lone.now));
     send_request(&lone);
-    CHECK_EQ_INT(across->failed, 1);
-    CHECK_EQ_INT(across->messages, 1);
+    CHECK_EQ_INT(engine->failed_across, 1);
+    CHECK_EQ_INT(engine->exchange.across, 1);
     deny(&lone);
-    CHECK_EQ_INT(across->failed, 1);
+    CHECK_EQ_INT(engine->failed_across, 1);
     asks_at(&lone, lone.now);
     CHECK(asks_at(&lone, lone.now + 20 * US));
     send_request(&lone);
-    CHECK_EQ_INT(across->failed, 2);
+    CHECK_EQ_INT(engine->failed_across, 2);
     grant(&lone, 1, 10, 0);
-    CHECK_EQ_INT(across->failed, 1);
-    CHECK_EQ_INT(across->messages, 2);
+    CHECK_EQ_INT(engine->failed_across, 1);
+    CHECK_EQ_INT(engine->exchange.across, 2);
     lone_close(&lone);
 }
 

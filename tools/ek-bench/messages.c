@@ -181,9 +181,9 @@ static double answer(const struct link *link)
     const struct eki_requests *requests = eki_requests_of(link->engine);
     uint64_t start = post->moved, busy = 0;
     int looks = 0;
-    while (post->moved - start < REQUESTS || requests->count > 0) {
+    while (post->moved - start < REQUESTS || requests->waiting.count > 0) {
         uint64_t moved = post->moved, first = bench_ticks();
-        int waiting = requests->count;
+        int64_t waiting = requests->waiting.count;
         eki_server_step(link->engine, first);
         uint64_t last = bench_ticks();
         if (post->moved > moved || waiting > 0)

@@ -449,12 +449,12 @@ static void take_tree(struct simulation *simulation)
 static void count_across(struct simulation *simulation,
                          const struct eki_sim_rank *rank)
 {
-    const struct eki_across *across = &rank->engine->across;
+    const struct eki_engine *engine = rank->engine;
     double drawn = 0;
     for (int w = 0; w < rank->topology.workers_here; w++)
         drawn += rank->workers[w].drawn_across;
-    simulation->failed_across += (double)across->failed + drawn;
-    simulation->messages += (double)across->messages + 2 * drawn;
+    simulation->failed_across += (double)engine->failed_across + drawn;
+    simulation->messages += (double)engine->exchange.across + 2 * drawn;
 }
 
 static void left(void *context, struct eki_sim_rank *rank,

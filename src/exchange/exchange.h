@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exchange: what all that talks to other ranks sends through.  The engine fills
+ * in what every message of a phase has; who talks says what, to whom, and in
+ * which step.
+ *
+ * An *outbox* is what a protocol may send in one step of a server.  A *queue*
+ * has what is to be sent, or answered, as soon as there is a buffer, first in,
+ * first out.
+ *
+ * Threads.  The server's; opened and closed while nobody steps it.
+ */
+#ifndef EKI_EXCHANGE_EXCHANGE_H
+#define EKI_EXCHANGE_EXCHANGE_H
+
+#include "fabric/fabric.h"
+#include "steal/steal.h"
+
+/* The end of one rank; of its engine. */
+struct eki_exchange {
+    struct eki_fabric *fabric;           /* NULL: one rank */
+    const struct eki_topology *topology; /* of the job */
+    uint32_t number;                     /* of the line */
+    uint64_t phase, signature;
+    int64_t across; /* messages to other nodes in this phase */
+    /* Messages that came, or went, with more right behind them; cumulative. */
+    uint64_t streamed;
+};
+
+/* Bytes that the body of a message may have. */
+static inline int64_t eki_exchange_room(const struct eki_exchange *exchange)
+{
+    return (int64_t)(exchange->fabric->message_bytes -
+                     sizeof(struct eki_message));
+}
+
+/* A buffer for a message of KIND without a body, of no worker; NULL: all are in
+ * use. */
+struct eki_message *eki_exchange_reserve(struct eki_exchange *exchange,
+                                         int kind);
+/* Send it, to a rank of any node. */
+static inline void eki_exchange_post(struct eki_exchange *exchange,
+                                     struct eki_message *message, int rank)
+{
+    exchange->across +=
+        exchange->topology->node_of_rank[rank] != exchange->topology->node;
+    eki_fabric_post(exchange->fabric, message, rank);
+}
+
+struct eki_outbox {
+    struct eki_exchange *exchange;
+    int left; /* messages that the step may still send: others need buffers */
+    /* No buffer was left for a message of a long row of them, or for any: to
+     * find none takes as long as there are buffers, so once a step is enough.
+     */
+    bool lacks_spare, lacks_any;
+};
+
+/* A step begins. */
+void eki_outbox_begin(struct eki_outbox *outbox, struct eki_exchange *exchange);
+/* Likewise, a message; of a row of full ones, or another.  NULL: none any more
+ * in this step. */
+struct eki_message *eki_outbox_reserve(struct eki_outbox *outbox, int kind,
+                                       bool is_full);
+/* Send it; MORE is right behind it. */
+static inline void eki_outbox_post(struct eki_outbox *outbox,
+                                   struct eki_message *message, int rank,
+                                   bool more)
+{
+    outbox->exchange->streamed += more;
+    eki_exchange_post(outbox->exchange, message, rank);
+}
+
+/* Items of one size; the oldest first. */
+struct eki_queue {
+    void *items; /* [count]; owned */
+    int64_t count, room;
+    int64_t first; /* room to begin with */
+    size_t item_bytes;
+};
+
+#define EKI_QUEUE(type, first)            \
+    (struct eki_queue)                    \
+    {                                     \
+        NULL, 0, 0, (first), sizeof(type) \
+    }
+
+/* Whether one more item fits; false: no memory. */
+bool eki_queue_has_room(struct eki_queue *queue);
+/* Append a copy of ITEM; false: no memory. */
+bool eki_queue_add(struct eki_queue *queue, const void *item);
+/* The first item is not answered for want of a buffer: false. */
+typedef bool eki_serve_fn(void *context, void *item);
+/* Give SERVE one item after the other, as long as it takes them; these are
+ * taken out. */
+void eki_queue_serve(struct eki_queue *queue, eki_serve_fn *serve,
+                     void *context);
+/* Likewise, but go on behind one that waits, which SERVE may change; how many
+ * wait. */
+int64_t eki_queue_serve_all(struct eki_queue *queue, eki_serve_fn *serve,
+                            void *context);
+
+static inline void eki_queue_clear(struct eki_queue *queue)
+{
+    queue->count = 0;
+}
+
+#endif
