@@ -56,25 +56,17 @@ ek_status ek_error_status(void)
 
 const char *ek_status_string(ek_status status)
 {
-    switch (status) {
-    case EK_OK:
-        return "EK_OK";
-    case EK_ERR_ARG:
-        return "EK_ERR_ARG";
-    case EK_ERR_STATE:
-        return "EK_ERR_STATE";
-    case EK_ERR_NOMEM:
-        return "EK_ERR_NOMEM";
-    case EK_ERR_MPI:
-        return "EK_ERR_MPI";
-    case EK_ERR_THREAD:
-        return "EK_ERR_THREAD";
-    case EK_ERR_TASK:
-        return "EK_ERR_TASK";
-    case EK_ERR_FILE:
-        return "EK_ERR_FILE";
-    }
-    return "unknown status";
+    static const char *const names[] = {[-EK_OK] = "EK_OK",
+                                        [-EK_ERR_ARG] = "EK_ERR_ARG",
+                                        [-EK_ERR_STATE] = "EK_ERR_STATE",
+                                        [-EK_ERR_NOMEM] = "EK_ERR_NOMEM",
+                                        [-EK_ERR_MPI] = "EK_ERR_MPI",
+                                        [-EK_ERR_THREAD] = "EK_ERR_THREAD",
+                                        [-EK_ERR_TASK] = "EK_ERR_TASK",
+                                        [-EK_ERR_FILE] = "EK_ERR_FILE"};
+    const unsigned count = sizeof names / sizeof *names;
+    unsigned at = 0U - (unsigned)status;
+    return at < count && names[at] ? names[at] : "unknown status";
 }
 
 const char *ek_version(void)

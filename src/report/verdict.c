@@ -65,21 +65,6 @@ double eki_verdict_whole_s(const struct eki_verdict_run *run)
     return run->core_s + run->restore_s * run->workers;
 }
 
-const char *eki_verdict_word(enum eki_verdict_cause cause)
-{
-    static const char *const words[EKI_VERDICT_CAUSES] = {
-        [EKI_VERDICT_IDLE] = "without tasks",
-        [EKI_VERDICT_COARSE] = "behind the longest task",
-        [EKI_VERDICT_STARVED] = "waiting for cores",
-        [EKI_VERDICT_OVERHEAD] = "between tasks",
-        [EKI_VERDICT_DATA] = "waiting for data",
-        [EKI_VERDICT_START] = "starting",
-        [EKI_VERDICT_LATE] = "ranks late",
-        [EKI_VERDICT_SERVER] = "servers",
-        [EKI_VERDICT_RESTORE] = "restoring"};
-    return words[cause];
-}
-
 /* With the best balance the workers have to wait for the longest task. */
 void eki_verdict_losses(const struct eki_verdict_run *run,
                         double lost_s[EKI_VERDICT_CAUSES])
@@ -101,11 +86,6 @@ void eki_verdict_losses(const struct eki_verdict_run *run,
     lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
     lost_s[EKI_VERDICT_SERVER] = run->server_s;
     lost_s[EKI_VERDICT_RESTORE] = run->restore_s * run->workers;
-}
-
-static double part_of_time(const struct eki_verdict_run *run, double lost_s)
-{
-    return percent(lost_s, eki_verdict_whole_s(run));
 }
 
 static double tasks_per_worker(const struct eki_verdict_run *run)
@@ -145,17 +125,17 @@ static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
         eki_append(text, bytes, "start balanced: EVENKEEL_RESTORE=auto");
 }
 
-static void append_idle(const struct eki_verdict_run *run, double lost_s,
+static void append_idle(const struct eki_verdict_run *run, double part,
                         char *text, size_t bytes)
 {
     eki_append(text, bytes,
                "workers were without tasks for %.0f %% of the time, the "
                "busiest (rank %d) had %.1f x the mean load; ",
-               part_of_time(run, lost_s), run->busiest_rank, run->busiest);
+               part, run->busiest_rank, run->busiest);
     append_idle_remedy(run, text, bytes);
 }
 
-static void append_coarse(const struct eki_verdict_run *run, double lost_s,
+static void append_coarse(const struct eki_verdict_run *run, double part,
                           char *text, size_t bytes)
 {
     double sum_s = run->work_s / (double)run->iterations;
@@ -168,18 +148,17 @@ static void append_coarse(const struct eki_verdict_run *run, double lost_s,
     eki_append(text, bytes,
                "%.0f %% of the time passed behind the longest "
                "task: ",
-               part_of_time(run, lost_s));
+               part);
     eki_verdict_tasks(&tasks, text, bytes);
 }
 
-static void append_starved(const struct eki_verdict_run *run, double lost_s,
+static void append_starved(const struct eki_verdict_run *run, double part,
                            char *text, size_t bytes)
 {
     eki_append(text, bytes,
                "%d workers shared %d core%s, and waited for one for %.0f %% of "
                "the time; ",
-               run->workers, run->cores, run->cores == 1 ? "" : "s",
-               part_of_time(run, lost_s));
+               run->workers, run->cores, run->cores == 1 ? "" : "s", part);
     if (run->cpus < run->online)
         eki_append(text, bytes,
                    "ranks are bound to %d of %d: mpirun --bind-to none, or "
@@ -190,11 +169,10 @@ static void append_starved(const struct eki_verdict_run *run, double lost_s,
                    run->cores);
 }
 
-static void append_overhead(const struct eki_verdict_run *run, double lost_s,
+static void append_overhead(const struct eki_verdict_run *run, double part,
                             char *text, size_t bytes)
 {
-    eki_append(text, bytes, "%.0f %% of the time went by between tasks",
-               part_of_time(run, lost_s));
+    eki_append(text, bytes, "%.0f %% of the time went by between tasks", part);
     if (run->tasks > 0) {
         eki_append(text, bytes, ", which take ");
         eki_verdict_time(run->work_s / (double)run->tasks, text, bytes);
@@ -202,19 +180,19 @@ static void append_overhead(const struct eki_verdict_run *run, double lost_s,
     }
 }
 
-static void append_start(const struct eki_verdict_run *run, double lost_s,
+static void append_start(const struct eki_verdict_run *run, double part,
                          char *text, size_t bytes)
 {
     eki_append(text, bytes,
                "%.0f %% of the time went into starting and leaving iterations "
                "of ",
-               part_of_time(run, lost_s));
+               part);
     eki_verdict_time(run->iteration_s, text, bytes);
     eki_append(text, bytes,
                ": do more in one, and leave a core to each thread");
 }
 
-static void append_late(const struct eki_verdict_run *run, double lost_s,
+static void append_late(const struct eki_verdict_run *run, double part,
                         char *text, size_t bytes)
 {
     eki_append(text, bytes, "rank %d enters ", run->latest_rank);
@@ -222,14 +200,13 @@ static void append_late(const struct eki_verdict_run *run, double lost_s,
     eki_append(text, bytes,
                " late: %.0f %% of the time was lost outside Evenkeel; balance "
                "what the program does before ek_process",
-               part_of_time(run, lost_s));
+               part);
 }
 
-static void append_restore(const struct eki_verdict_run *run, double lost_s,
+static void append_restore(const struct eki_verdict_run *run, double part,
                            char *text, size_t bytes)
 {
-    eki_append(text, bytes, "ek_restore takes %.0f %% of the time; ",
-               part_of_time(run, lost_s));
+    eki_append(text, bytes, "ek_restore takes %.0f %% of the time; ", part);
     if (run->rebalanced > 0)
         eki_append(text, bytes,
                    "rebalance where that pays: EVENKEEL_RESTORE=auto");
@@ -240,47 +217,48 @@ static void append_restore(const struct eki_verdict_run *run, double lost_s,
         eki_append(text, bytes, "make tasks longer, or use ek_add_range");
 }
 
-static void append_cause(const struct eki_verdict_run *run,
-                         enum eki_verdict_cause cause, double lost_s,
-                         char *text, size_t bytes)
+static void append_data(const struct eki_verdict_run *run, double part,
+                        char *text, size_t bytes)
 {
-    switch (cause) {
-    case EKI_VERDICT_IDLE:
-        append_idle(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_COARSE:
-        append_coarse(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_STARVED:
-        append_starved(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_OVERHEAD:
-        append_overhead(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_DATA:
-        eki_append(text, bytes,
-                   "workers waited %.0f %% of the time for data of tasks: "
-                   "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
-                   "EVENKEEL_DATA=follow",
-                   part_of_time(run, lost_s));
-        break;
-    case EKI_VERDICT_START:
-        append_start(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_LATE:
-        append_late(run, lost_s, text, bytes);
-        break;
-    case EKI_VERDICT_SERVER:
-        eki_append(text, bytes,
-                   "dedicated server threads take %.0f %% of the cores: "
-                   "EVENKEEL_PROGRESS=polling",
-                   part_of_time(run, lost_s));
-        break;
-    case EKI_VERDICT_RESTORE:
-    case EKI_VERDICT_CAUSES:
-        append_restore(run, lost_s, text, bytes);
-        break;
-    }
+    (void)run;
+    eki_append(text, bytes,
+               "workers waited %.0f %% of the time for data of tasks: "
+               "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
+               "EVENKEEL_DATA=follow",
+               part);
+}
+
+static void append_server(const struct eki_verdict_run *run, double part,
+                          char *text, size_t bytes)
+{
+    (void)run;
+    eki_append(text, bytes,
+               "dedicated server threads take %.0f %% of the cores: "
+               "EVENKEEL_PROGRESS=polling",
+               part);
+}
+
+/* PART: percent of the time that were lost. */
+typedef void append_fn(const struct eki_verdict_run *run, double part,
+                       char *text, size_t bytes);
+
+static const struct {
+    const char *word;
+    append_fn *append;
+} causes[EKI_VERDICT_CAUSES] = {
+    [EKI_VERDICT_IDLE] = {"without tasks", append_idle},
+    [EKI_VERDICT_COARSE] = {"behind the longest task", append_coarse},
+    [EKI_VERDICT_STARVED] = {"waiting for cores", append_starved},
+    [EKI_VERDICT_OVERHEAD] = {"between tasks", append_overhead},
+    [EKI_VERDICT_DATA] = {"waiting for data", append_data},
+    [EKI_VERDICT_START] = {"starting", append_start},
+    [EKI_VERDICT_LATE] = {"ranks late", append_late},
+    [EKI_VERDICT_SERVER] = {"servers", append_server},
+    [EKI_VERDICT_RESTORE] = {"restoring", append_restore}};
+
+const char *eki_verdict_word(enum eki_verdict_cause cause)
+{
+    return causes[cause].word;
 }
 
 /* Somebody else had cores of the workers for so much of their time that no
@@ -315,8 +293,7 @@ bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
         if (lost_s[cause] > lost_s[largest])
             largest = cause;
     }
-    append_cause(run, (enum eki_verdict_cause)largest, lost_s[largest], text,
-                 bytes);
+    causes[largest].append(run, percent(lost_s[largest], whole_s), text, bytes);
     return true;
 }
 
