@@ -192,7 +192,7 @@ static ek_status make_parts(ek_collection *tasks, struct talk *talk)
         set_up(tasks, &setup);
         bytes = eki_engine_segment_bytes(&setup);
     }
-    EKI_TRY(eki_fabric_mpi_share_if(*fabric, status, bytes, &tasks->segment));
+    EKI_TRY(eki_fabric_mpi_share(*fabric, status, bytes, &tasks->segment));
     setup.segment = tasks->segment.memory;
     /* On all ranks, whatever fails from now on. */
     setup.number = eki_wire_next_number(*fabric);

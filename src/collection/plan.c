@@ -94,7 +94,7 @@ static ek_status make_parts(struct plan *plan, ek_status status)
         setup.fabric = (*fabric)->size > 1 ? *fabric : NULL;
         bytes = eki_engine_segment_bytes(&setup);
     }
-    EKI_TRY(eki_fabric_mpi_share_if(*fabric, status, bytes, &plan->segment));
+    EKI_TRY(eki_fabric_mpi_share(*fabric, status, bytes, &plan->segment));
     setup.number = eki_wire_next_number(*fabric);
     return eki_fabric_mpi_agree(*fabric, make_engine(plan, &setup));
 }

@@ -57,9 +57,7 @@ static ek_status spread_failure(MPI_Comm comm, ek_status status, int worst)
     snprintf(text, sizeof text, "%.999s", ek_error_message());
     if (worst == rank)
         eki_error_say(rank, size);
-    int code = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst, comm);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Bcast", code);
+    EKI_TRY(EKI_MPI(MPI_Bcast, text, (int)sizeof text, MPI_CHAR, worst, comm));
     if (worst == rank)
         return status; /* this rank keeps its own message */
     eki_error(status, "rank %d: %s", worst, text);
@@ -77,10 +75,8 @@ ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
     all[0] = badness(status, rank);
     for (int i = 0; i < n; i++)
         all[1 + i] = most[i];
-    int code =
-        MPI_Allreduce(MPI_IN_PLACE, all, 1 + n, MPI_UINT64_T, MPI_MAX, comm);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Allreduce", code);
+    EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, all, 1 + n, MPI_UINT64_T,
+                    MPI_MAX, comm));
     for (int i = 0; i < n; i++)
         most[i] = all[1 + i];
     ek_status worst = (ek_status) - (int64_t)(all[0] >> 32);
@@ -113,9 +109,8 @@ static ek_status reduce(struct eki_fabric *fabric, void *values, int n,
                         MPI_Datatype type, MPI_Op op)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    return eki_mpi_check(
-        mpi, "MPI_Allreduce",
-        MPI_Allreduce(MPI_IN_PLACE, values, n, type, op, mpi->comm));
+    return EKI_MPI_OF(mpi, MPI_Allreduce, MPI_IN_PLACE, values, n, type, op,
+                      mpi->comm);
 }
 
 ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n)
@@ -162,8 +157,7 @@ ek_status eki_fabric_mpi_broadcast(struct eki_fabric *fabric, void *data,
     for (size_t left = bytes; left > 0;) {
         int piece = left < EKI_MPI_PIECE ? (int)left : EKI_MPI_PIECE;
         EKI_TRY(
-            eki_mpi_check(mpi, "MPI_Bcast",
-                          MPI_Bcast(next, piece, MPI_BYTE, root, mpi->comm)));
+            EKI_MPI_OF(mpi, MPI_Bcast, next, piece, MPI_BYTE, root, mpi->comm));
         next += piece;
         left -= (size_t)piece;
     }
@@ -176,9 +170,8 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
     struct eki_mpi *mpi = eki_mpi_of(fabric);
     int count = 0;
     EKI_TRY(count_of(bytes, &count));
-    return eki_mpi_check(
-        mpi, "MPI_Allgather",
-        MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, mpi->comm));
+    return EKI_MPI_OF(mpi, MPI_Allgather, mine, count, MPI_BYTE, all, count,
+                      MPI_BYTE, mpi->comm);
 }
 
 static int next_piece(int64_t left)
@@ -191,14 +184,12 @@ static ek_status send_all(struct eki_mpi *mpi, const unsigned char *next,
 {
     /* The sends are synchronous: the pieces of a rank whose turn has not come
      * would pile up at rank 0. */
-    EKI_TRY(eki_mpi_check(
-        mpi, "MPI_Ssend",
-        MPI_Ssend(&left, 1, MPI_INT64_T, 0, EKI_TAG_GATHER, mpi->comm)));
+    EKI_TRY(EKI_MPI_OF(mpi, MPI_Ssend, &left, 1, MPI_INT64_T, 0, EKI_TAG_GATHER,
+                       mpi->comm));
     while (left > 0) {
         int piece = next_piece(left);
-        EKI_TRY(eki_mpi_check(
-            mpi, "MPI_Send",
-            MPI_Send(next, piece, MPI_BYTE, 0, EKI_TAG_GATHER, mpi->comm)));
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Send, next, piece, MPI_BYTE, 0,
+                           EKI_TAG_GATHER, mpi->comm));
         next += piece;
         left -= piece;
     }
@@ -210,15 +201,12 @@ static ek_status receive_all(struct eki_mpi *mpi, int rank, eki_take_fn *take,
 {
     unsigned char buffer[EKI_MPI_GATHER_PIECE];
     int64_t left = 0;
-    EKI_TRY(eki_mpi_check(mpi, "MPI_Recv",
-                          MPI_Recv(&left, 1, MPI_INT64_T, rank, EKI_TAG_GATHER,
-                                   mpi->comm, MPI_STATUS_IGNORE)));
+    EKI_TRY(EKI_MPI_OF(mpi, MPI_Recv, &left, 1, MPI_INT64_T, rank,
+                       EKI_TAG_GATHER, mpi->comm, MPI_STATUS_IGNORE));
     while (left > 0) {
         int piece = next_piece(left);
-        EKI_TRY(eki_mpi_check(mpi, "MPI_Recv",
-                              MPI_Recv(buffer, piece, MPI_BYTE, rank,
-                                       EKI_TAG_GATHER, mpi->comm,
-                                       MPI_STATUS_IGNORE)));
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Recv, buffer, piece, MPI_BYTE, rank,
+                           EKI_TAG_GATHER, mpi->comm, MPI_STATUS_IGNORE));
         take(buffer, (size_t)piece, context);
         left -= piece;
     }
@@ -241,5 +229,5 @@ ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    return eki_mpi_check(mpi, "MPI_Barrier", MPI_Barrier(mpi->comm));
+    return EKI_MPI_OF(mpi, MPI_Barrier, mpi->comm);
 }

@@ -210,17 +210,14 @@ struct eki_node_memory {
  *
  * Between the last eki_fabric_mpi_unshare() of any rank of the node and this
  * call all ranks have agreed on something, and none leaves a piece before all
- * have returned.
+ * have returned.  Where STATUS is an error on a rank all ranks hear of it, and
+ * nobody gets a piece.
  */
-ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
-                               struct eki_node_memory *piece);
+ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, ek_status status,
+                               size_t bytes, struct eki_node_memory *piece);
 /* Likewise, for who can do without: where there is no room nobody says so. */
 ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
                                    struct eki_node_memory *piece);
-/* Likewise; where STATUS is an error on a rank all ranks hear of it, and nobody
- * gets a piece. */
-ek_status eki_fabric_mpi_share_if(struct eki_fabric *fabric, ek_status status,
-                                  size_t bytes, struct eki_node_memory *piece);
 /* Leave a piece, or none (memory NULL); local.  When all ranks of the node have
  * left, it is free for others. */
 void eki_fabric_mpi_unshare(struct eki_node_memory *piece);

@@ -288,11 +288,10 @@ ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)
     for (int slot = mpi->send_room - 1; slot >= 0; slot--)
         free_send(mpi, slot);
     for (int slot = 0; slot < EKI_MPI_RECEIVES && status == EK_OK; slot++) {
-        status = eki_mpi_check(
-            mpi, "MPI_Recv_init",
-            MPI_Recv_init(message_at(mpi, mpi->receive_buffers, slot),
-                          (int)message_bytes, MPI_BYTE, MPI_ANY_SOURCE,
-                          mpi->tag, mpi->comm, &mpi->receives[slot]));
+        status = EKI_MPI_OF(mpi, MPI_Recv_init,
+                            message_at(mpi, mpi->receive_buffers, slot),
+                            (int)message_bytes, MPI_BYTE, MPI_ANY_SOURCE,
+                            mpi->tag, mpi->comm, &mpi->receives[slot]);
         if (status == EK_OK)
             start_receive(mpi, slot);
         status = fabric->failed;

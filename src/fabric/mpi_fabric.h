@@ -147,8 +147,18 @@ static inline struct eki_mpi *eki_mpi_of(struct eki_fabric *fabric)
 
 /* Report the failure CODE of the MPI call WHAT; always EK_ERR_MPI. */
 ek_status eki_mpi_error(const char *what, int code);
-/* EK_OK, or report as above and let no message move any more. */
+/* EK_OK, or report as above. */
+static inline ek_status eki_mpi_status(const char *what, int code)
+{
+    return EKI_LIKELY(code == MPI_SUCCESS) ? EK_OK : eki_mpi_error(what, code);
+}
+/* Likewise, and let no message move any more. */
 ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code);
+
+/* What the call of an MPI function gives, for communicators, and for MPI. */
+#define EKI_MPI(function, ...) eki_mpi_status(#function, function(__VA_ARGS__))
+#define EKI_MPI_OF(mpi, function, ...) \
+    eki_mpi_check(mpi, #function, function(__VA_ARGS__))
 
 /*
  * The worst status of the ranks of COMM, and on all of them the message of the
@@ -171,6 +181,8 @@ extern const struct eki_fabric_ops eki_mpi_ops;
 ek_status eki_mpi_find_host(struct eki_mpi_set *set);
 ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **nodes);
+/* NULL is accepted; unless IS_RUNNING, MPI is not called. */
+void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running);
 /* piece.c: free the windows of a node, collective; unless IS_RUNNING, only what
  * this rank knows of them. */
 void eki_mpi_free_windows(struct eki_mpi_nodes *nodes, bool is_running);

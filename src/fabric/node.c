@@ -6,18 +6,12 @@
  */
 #include "fabric/mpi_fabric.h"
 
-static ek_status check(const char *what, int code)
-{
-    return EKI_LIKELY(code == MPI_SUCCESS) ? EK_OK : eki_mpi_error(what, code);
-}
-
 ek_status eki_mpi_find_host(struct eki_mpi_set *set)
 {
     int rank = 0;
     MPI_Comm_rank(set->comm, &rank);
-    EKI_TRY(check("MPI_Comm_split_type",
-                  MPI_Comm_split_type(set->comm, MPI_COMM_TYPE_SHARED, rank,
-                                      MPI_INFO_NULL, &set->host)));
+    EKI_TRY(EKI_MPI(MPI_Comm_split_type, set->comm, MPI_COMM_TYPE_SHARED, rank,
+                    MPI_INFO_NULL, &set->host));
     /* Whatever handler MPI inherits, the part returns errors, too. */
     MPI_Comm_set_errhandler(set->host, MPI_ERRORS_RETURN);
     MPI_Comm_size(set->host, &set->host_size);
@@ -32,8 +26,7 @@ static ek_status split_node(const struct eki_mpi_set *set,
     int host_rank = 0;
     MPI_Comm_rank(set->host, &host_rank);
     int piece = per_node == 0 ? 0 : (int)((int64_t)host_rank / per_node);
-    EKI_TRY(check("MPI_Comm_split",
-                  MPI_Comm_split(set->host, piece, host_rank, &nodes->node)));
+    EKI_TRY(EKI_MPI(MPI_Comm_split, set->host, piece, host_rank, &nodes->node));
     MPI_Comm_set_errhandler(nodes->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(nodes->node, &nodes->node_rank);
     MPI_Comm_size(nodes->node, &nodes->node_size);
@@ -47,10 +40,9 @@ static ek_status number_nodes(const struct eki_mpi_set *set,
     int leader = 0, size = 1, count = 0;
     MPI_Comm_rank(set->comm, &leader);
     MPI_Comm_size(set->comm, &size);
-    EKI_TRY(check("MPI_Bcast", MPI_Bcast(&leader, 1, MPI_INT, 0, nodes->node)));
-    EKI_TRY(check("MPI_Allgather",
-                  MPI_Allgather(&leader, 1, MPI_INT, nodes->of_rank, 1, MPI_INT,
-                                set->comm)));
+    EKI_TRY(EKI_MPI(MPI_Bcast, &leader, 1, MPI_INT, 0, nodes->node));
+    EKI_TRY(EKI_MPI(MPI_Allgather, &leader, 1, MPI_INT, nodes->of_rank, 1,
+                    MPI_INT, set->comm));
     for (int rank = 0; rank < size; rank++) {
         leader = nodes->of_rank[rank];
         /* A leader comes before its followers, so its number is there. */
@@ -76,11 +68,11 @@ static ek_status split_and_number(const struct eki_mpi_set *set,
     return status;
 }
 
-static void free_nodes(struct eki_mpi_nodes *nodes)
+void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running)
 {
     if (!nodes)
         return;
-    if (nodes->node != MPI_COMM_NULL)
+    if (is_running && nodes->node != MPI_COMM_NULL)
         MPI_Comm_free(&nodes->node);
     eki_free(nodes->of_rank);
     eki_free(nodes);
@@ -104,7 +96,7 @@ ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
     if (status == EK_OK)
         status = eki_mpi_agree(set->comm, split_and_number(set, nodes));
     if (status != EK_OK) {
-        free_nodes(nodes);
+        eki_mpi_free_nodes(nodes, true);
         return status;
     }
     nodes->next = set->nodes;

@@ -21,11 +21,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static ek_status check(const char *what, int code)
-{
-    return EKI_LIKELY(code == MPI_SUCCESS) ? EK_OK : eki_mpi_error(what, code);
-}
-
 static size_t round_pages(size_t bytes)
 {
     return (bytes + EKI_MPI_PAGE - 1) / EKI_MPI_PAGE * EKI_MPI_PAGE;
@@ -174,7 +169,7 @@ static ek_status prepare_piece(const struct eki_mpi *mpi,
         window->touched = end;
     }
     zero_share(nodes, piece);
-    return check("MPI_Win_sync", MPI_Win_sync(window->window));
+    return EKI_MPI(MPI_Win_sync, window->window);
 }
 
 static void free_window(struct eki_mpi_window *window, bool is_running)
@@ -242,9 +237,8 @@ static ek_status choose_size(const struct eki_mpi *mpi,
         need[0] = window_need(nodes, piece, *bytes);
         need[1] = window_need(nodes, piece, least);
     }
-    EKI_TRY(check("MPI_Allreduce",
-                  MPI_Allreduce(MPI_IN_PLACE, need, 2, MPI_UINT64_T, MPI_SUM,
-                                mpi->set->host)));
+    EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, need, 2, MPI_UINT64_T, MPI_SUM,
+                    mpi->set->host));
     if (need[1] == 0 || (*bytes > least && check_mount(need[0]) == EK_OK))
         return EK_OK;
     *bytes = least;
@@ -258,8 +252,7 @@ static ek_status open_window(const struct eki_mpi_nodes *nodes,
                              struct eki_mpi_window **made)
 {
     uint64_t chosen = bytes;
-    EKI_TRY(check("MPI_Bcast",
-                  MPI_Bcast(&chosen, 1, MPI_UINT64_T, 0, nodes->node)));
+    EKI_TRY(EKI_MPI(MPI_Bcast, &chosen, 1, MPI_UINT64_T, 0, nodes->node));
     struct eki_mpi_window *window = eki_alloc(1, sizeof *window);
     if (window) {
         window->window = MPI_WIN_NULL;
@@ -282,22 +275,19 @@ static ek_status make_window(const struct eki_mpi_nodes *nodes,
     unsigned char *base = NULL;
     size_t table = table_bytes(window->count);
     size_t bytes = table + window->count * window->page_bytes + EKI_LINE;
-    EKI_TRY(check("MPI_Win_allocate_shared",
-                  MPI_Win_allocate_shared(
-                      nodes->node_rank == 0 ? (MPI_Aint)bytes : (MPI_Aint)0, 1,
-                      MPI_INFO_NULL, nodes->node, &base, &window->window)));
+    EKI_TRY(EKI_MPI(MPI_Win_allocate_shared,
+                    nodes->node_rank == 0 ? (MPI_Aint)bytes : (MPI_Aint)0, 1,
+                    MPI_INFO_NULL, nodes->node, &base, &window->window));
     MPI_Win_set_errhandler(window->window, MPI_ERRORS_RETURN);
     MPI_Aint size = 0;
     int unit = 1;
     EKI_TRY(
-        check("MPI_Win_shared_query",
-              MPI_Win_shared_query(window->window, 0, &size, &unit, &base)));
-    EKI_TRY(check("MPI_Win_lock_all",
-                  MPI_Win_lock_all(MPI_MODE_NOCHECK, window->window)));
+        EKI_MPI(MPI_Win_shared_query, window->window, 0, &size, &unit, &base));
+    EKI_TRY(EKI_MPI(MPI_Win_lock_all, MPI_MODE_NOCHECK, window->window));
     /* Processes map pages, so the lowest rank's distance to the next line is
      * everyone's: it must be the same memory that is aligned. */
     int pad = (int)(-(uintptr_t)base % EKI_LINE);
-    EKI_TRY(check("MPI_Bcast", MPI_Bcast(&pad, 1, MPI_INT, 0, nodes->node)));
+    EKI_TRY(EKI_MPI(MPI_Bcast, &pad, 1, MPI_INT, 0, nodes->node));
     base += pad;
     if ((uintptr_t)base % EKI_LINE != 0)
         return eki_error(EK_ERR_MPI, "MPI maps shared memory at addresses that "
@@ -306,7 +296,7 @@ static ek_status make_window(const struct eki_mpi_nodes *nodes,
     window->memory = base + table;
     if (nodes->node_rank == 0)
         memset(base, 0, table);
-    return check("MPI_Win_sync", MPI_Win_sync(window->window));
+    return EKI_MPI(MPI_Win_sync, window->window);
 }
 
 /* Nobody says that there is no room for what is optional. */
@@ -390,7 +380,7 @@ static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
     return *is_needed ? EK_OK : prepare_piece(mpi, piece);
 }
 
-/* PIECE says how many bytes; STATUS is what this rank has come with. */
+/* PIECE says how many bytes. */
 static ek_status share(struct eki_mpi *mpi, ek_status status,
                        struct eki_node_memory *piece)
 {
@@ -406,14 +396,8 @@ static ek_status share(struct eki_mpi *mpi, ek_status status,
     return status;
 }
 
-ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, size_t bytes,
-                               struct eki_node_memory *piece)
-{
-    return eki_fabric_mpi_share_if(fabric, EK_OK, bytes, piece);
-}
-
-ek_status eki_fabric_mpi_share_if(struct eki_fabric *fabric, ek_status status,
-                                  size_t bytes, struct eki_node_memory *piece)
+ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, ek_status status,
+                               size_t bytes, struct eki_node_memory *piece)
 {
     *piece = (struct eki_node_memory){.bytes = bytes};
     return share(eki_mpi_of(fabric), status, piece);

@@ -30,14 +30,13 @@ static int forget_parent(MPI_Comm comm, int given, void *set, void *context)
 
 static ek_status make_key(void)
 {
-    int code = MPI_SUCCESS;
+    ek_status status = EK_OK;
     pthread_mutex_lock(&key_mutex);
     if (key == MPI_KEYVAL_INVALID)
-        code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_parent,
-                                      &key, NULL);
+        status = EKI_MPI(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN,
+                         forget_parent, &key, NULL);
     pthread_mutex_unlock(&key_mutex);
-    return code == MPI_SUCCESS ? EK_OK
-                               : eki_mpi_error("MPI_Comm_create_keyval", code);
+    return status;
 }
 
 /* A fabric of SET without nodes and messages; NULL: no memory. */
@@ -88,10 +87,7 @@ static void free_nodes(struct eki_mpi_set *set, bool is_running)
         if (nodes->shelf.stores)
             nodes->shelf.free(&nodes->shelf.stores);
         eki_mpi_free_windows(nodes, is_running);
-        if (is_running && nodes->node != MPI_COMM_NULL)
-            MPI_Comm_free(&nodes->node);
-        eki_free(nodes->of_rank);
-        eki_free(nodes);
+        eki_mpi_free_nodes(nodes, is_running);
     }
 }
 
@@ -131,9 +127,7 @@ static ek_status fill_set(struct eki_mpi_set *set)
 static ek_status tie_set(MPI_Comm comm, struct eki_mpi_set *set)
 {
     EKI_TRY(eki_mpi_find_host(set));
-    int code = MPI_Comm_set_attr(comm, key, set);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Comm_set_attr", code);
+    EKI_TRY(EKI_MPI(MPI_Comm_set_attr, comm, key, set));
     set->parent = comm;
     return EK_OK;
 }
@@ -143,9 +137,7 @@ static ek_status make_set(MPI_Comm comm, struct eki_mpi_set **made)
 {
     MPI_Comm own = MPI_COMM_NULL;
     *made = NULL;
-    int code = MPI_Comm_dup(comm, &own);
-    if (code != MPI_SUCCESS)
-        return eki_mpi_error("MPI_Comm_dup", code);
+    EKI_TRY(EKI_MPI(MPI_Comm_dup, comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     struct eki_mpi_set *set = eki_alloc(1, sizeof *set);
     ek_status status =

@@ -228,7 +228,7 @@ static inline int fabric_run(int argc, char **argv, void (*tests)(void))
     /* Destroyed too late: only memory is freed. */
     fabric = fabric_make(MPI_COMM_WORLD, 1, 1024);
     struct eki_node_memory piece;
-    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 1000, &piece), EK_OK);
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, 1000, &piece), EK_OK);
     MPI_Finalize();
     CHECK_EQ_INT(eki_mpi_thread_level(), -2);
     CHECK(!eki_mpi_is_main_thread());

@@ -90,7 +90,8 @@ static bool is_node_leader(const struct eki_fabric *fabric)
 static void check_piece(struct eki_fabric *fabric, size_t bytes,
                         struct eki_node_memory *piece)
 {
-    need(CHECK_EQ_INT(eki_fabric_mpi_share(fabric, bytes, piece), EK_OK));
+    need(
+        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, bytes, piece), EK_OK));
     CHECK_EQ_INT((uintptr_t)piece->memory % EKI_LINE, 0);
     unsigned char *raw = piece->memory;
     for (size_t i = 0; i < bytes; i++)
@@ -124,7 +125,8 @@ static void check_counter(struct eki_fabric *fabric)
         COUNTS = 20000
     };
     struct eki_node_memory piece;
-    need(CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 1024, &piece), EK_OK));
+    need(
+        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, 1024, &piece), EK_OK));
     _Atomic uint64_t *counter = (void *)((unsigned char *)piece.memory + 512);
     for (int i = 0; i < COUNTS; i++)
         atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
@@ -162,11 +164,13 @@ static void impossible_pieces_are_refused(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 0);
     struct eki_node_memory piece;
-    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, 0, &piece), EK_ERR_ARG);
-    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, SIZE_MAX, &piece), EK_ERR_ARG);
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, 0, &piece), EK_ERR_ARG);
+    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, SIZE_MAX, &piece),
+                 EK_ERR_ARG);
     if (size > 1) /* of one's own, so much makes a sanitizer abort */
-        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, (size_t)1 << 50, &piece),
-                     EK_ERR_NOMEM);
+        CHECK_EQ_INT(
+            eki_fabric_mpi_share(fabric, EK_OK, (size_t)1 << 50, &piece),
+            EK_ERR_NOMEM);
     CHECK(piece.memory == NULL);
     /* A refusal leaves it usable. */
     check_piece(fabric, 1000, &piece);
@@ -373,7 +377,7 @@ static bool make_with_failure(int n, int per_node)
     if (status == EK_OK)
         status = eki_fabric_mpi_open(&fabric, per_node, 1024);
     if (status == EK_OK)
-        status = eki_fabric_mpi_share(fabric, 1000, &piece);
+        status = eki_fabric_mpi_share(fabric, EK_OK, 1000, &piece);
     eki_memory_fail(0);
     int statuses[2] = {status, -status};
     MPI_Allreduce(MPI_IN_PLACE, statuses, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -470,8 +474,9 @@ static void small_mounts_are_refused_with_a_remedy(void)
             eki_fabric_mpi_destroy(&fabric);
             continue;
         }
-        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, cases[i].bytes, &piece),
-                     EK_ERR_NOMEM);
+        CHECK_EQ_INT(
+            eki_fabric_mpi_share(fabric, EK_OK, cases[i].bytes, &piece),
+            EK_ERR_NOMEM);
         CHECK(piece.memory == NULL);
         const char *message = ek_error_message();
         CHECK_HAS_TEXT(message, "/tmp/evenkeel-shm-");
@@ -500,9 +505,9 @@ static void large_pieces_give_the_mount_back(void)
                     (size_t)LARGE_MOUNT_BYTES / 100 * (size_t)percents[i],
                     &piece);
         if (size > 1 && eki_fabric_mpi_is_one_host(fabric))
-            CHECK_EQ_INT(
-                eki_fabric_mpi_share(fabric, LARGE_MOUNT_BYTES * 6 / 10, &more),
-                EK_ERR_NOMEM);
+            CHECK_EQ_INT(eki_fabric_mpi_share(
+                             fabric, EK_OK, LARGE_MOUNT_BYTES * 6 / 10, &more),
+                         EK_ERR_NOMEM);
         eki_fabric_mpi_unshare(&piece);
         CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
     }
