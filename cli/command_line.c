@@ -117,8 +117,8 @@ static bool take_other(const struct command_line *line, const char *word,
     return message_set(message, "unknown option '%s'; see --help", word);
 }
 
-bool command_line_parse(const struct command_line *line, char **argv,
-                        void *arguments, struct message *message)
+static bool read_words(const struct command_line *line, char **argv,
+                       void *arguments, struct message *message)
 {
     for (char **word = argv + 1; *word; word++) {
         const struct option *option = find_option(line, *word);
@@ -139,6 +139,29 @@ bool command_line_parse(const struct command_line *line, char **argv,
             return false;
     }
     return true;
+}
+
+static bool check_together(const struct command_line *line, void *arguments,
+                           struct message *message)
+{
+    return (!line->shared ||
+            check_together(line->shared, arguments, message)) &&
+           (!line->check || line->check(arguments, message));
+}
+
+bool command_line_parse(const struct command_line *line, char **argv,
+                        void *arguments, struct message *message)
+{
+    return read_words(line, argv, arguments, message) &&
+           check_together(line, arguments, message);
+}
+
+void command_line_release(const struct command_line *line, void *arguments)
+{
+    for (; line; line = line->shared) {
+        if (line->release)
+            line->release(arguments);
+    }
 }
 
 /* Launchers tell a process its rank before MPI does. */
@@ -171,19 +194,6 @@ static const char *find_question(const struct command_line *line, char **argv)
     return NULL;
 }
 
-bool command_line_answer(const struct command_line *line, char **argv,
-                         void (*help)(FILE *stream))
-{
-    const char *question = find_question(line, argv);
-    if (!question || !is_launched_first())
-        return question != NULL;
-    if (strcmp(question, "--version") == 0)
-        printf("%s %s\n", program_name, ek_version());
-    else
-        help(stdout);
-    return true;
-}
-
 static void print_option(const char *name, const char *value, const char *help,
                          FILE *stream)
 {
@@ -202,9 +212,50 @@ static void print_options(const struct command_line *line, FILE *stream)
         print_options(line->shared, stream);
 }
 
-void command_line_help(const struct command_line *line, FILE *stream)
+static void print_additions(const struct command_line *line, FILE *stream)
 {
+    if (line->shared)
+        print_additions(line->shared, stream);
+    if (line->add)
+        line->add(stream);
+}
+
+static void print_help(const struct command_line *line, FILE *stream)
+{
+    fputs(line->head, stream);
+    if (line->list)
+        line->list(stream);
     print_options(line, stream);
     print_option("-h, --help", "", "print this", stream);
     print_option("--version", "", "print the version of Evenkeel", stream);
+    print_additions(line, stream);
+    fputs(line->tail, stream);
+}
+
+bool command_line_answer(const struct command_line *line, char **argv)
+{
+    const char *question = find_question(line, argv);
+    if (!question || !is_launched_first())
+        return question != NULL;
+    if (strcmp(question, "--version") == 0)
+        printf("%s %s\n", program_name, ek_version());
+    else
+        print_help(line, stdout);
+    return true;
+}
+
+int command_line_main(const struct command_line *line, int argc, char **argv,
+                      void *arguments, int (*run)(void *arguments))
+{
+    struct message message;
+    int provided;
+    if (command_line_answer(line, argv))
+        return end_output(EXIT_GOOD);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    int status = command_line_parse(line, argv, arguments, &message)
+                     ? run(arguments)
+                     : complain(&message, EXIT_BAD_INPUT);
+    command_line_release(line, arguments);
+    MPI_Finalize();
+    return end_output(status);
 }

@@ -56,14 +56,24 @@ struct option {
 typedef bool operand_fn(const char *word, void *arguments,
                         struct message *message);
 
-/** What a program takes. */
+/** What a program takes, and what it says of that.  NULL, each: nothing. */
 struct command_line {
     const struct option *options; /* [count] */
     int count;
     operand_fn *operand; /* NULL: options only */
     /* Options that programs share; their struct is the first member of that of
-     * the others.  NULL: none. */
+     * the others. */
     const struct command_line *shared;
+
+    /* The help, of whom it is asked: options stand between HEAD, with what LIST
+     * prints, and what ADD prints, after that of SHARED; TAIL ends it. */
+    const char *head, *tail;
+    void (*list)(FILE *stream), (*add)(FILE *stream);
+
+    /* Whether what was said goes together, after the check of SHARED. */
+    bool (*check)(void *arguments, struct message *message);
+    /* Free what CHECK has made, also when it has failed. */
+    void (*release)(void *arguments);
 };
 
 /**
@@ -72,10 +82,12 @@ struct command_line {
  * @param[in]     argv       What begins with "-" after argv[0] is an option;
  *                           its value follows, or stands behind "=".
  * @param[in,out] arguments  The struct to fill; options that are not given
- *                           leave it as it is.
+ *                           leave it as it is.  To be released, also on
+ *                           failure.
  */
 bool command_line_parse(const struct command_line *line, char **argv,
                         void *arguments, struct message *message);
+void command_line_release(const struct command_line *line, void *arguments);
 
 /**
  * Print the help or the version if the command line asks for one of them, by
@@ -85,13 +97,19 @@ bool command_line_parse(const struct command_line *line, char **argv,
  *
  * Call: Before MPI_Init(), which a question does not need.
  */
-bool command_line_answer(const struct command_line *line, char **argv,
-                         void (*help)(FILE *stream));
+bool command_line_answer(const struct command_line *line, char **argv);
+
+/**
+ * What main() returns: answer questions, or start MPI, read the command line on
+ * each rank, run with what it says, and end MPI.
+ *
+ * @param[in,out] arguments  Defaults, for @p run.
+ * @param[in]     run        Gives the exit status.
+ */
+int command_line_main(const struct command_line *line, int argc, char **argv,
+                      void *arguments, int (*run)(void *arguments));
 
 /** Ends a help. */
 #define EXIT_WORDS "Exit status: 0 good, 1 failed, 2 wrong usage or input.\n"
-
-/** Print a line for each option, those that are shared last. */
-void command_line_help(const struct command_line *line, FILE *stream);
 
 #endif

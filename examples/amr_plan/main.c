@@ -56,21 +56,20 @@ static const struct option options[] = {
      .help = "steps after the first one (24)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options)};
-
-static void print_help(FILE *stream)
+static void print_ways(FILE *stream)
 {
-    fputs("Blocks that are refined where a front is, their owners found by "
-          "ek_plan().\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
-          stream);
-    command_line_help(&line, stream);
     fputs("\nways\n", stream);
     for (const struct split *split = splits; split->name; split++)
         fprintf(stream, "  %-11s %s\n", split->name, split->help);
-    fputs("\nEVENKEEL_RESTORE=hierarchical and the like are followed by plan "
-          "and bytes.\n" EXIT_WORDS,
-          stream);
 }
+
+static const struct command_line line = {
+    OPTION_ROWS(options),
+    .head = "Blocks that are refined where a front is, their owners found by "
+            "ek_plan().\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
+    .tail = "\nEVENKEEL_RESTORE=hierarchical and the like are followed by plan "
+            "and bytes.\n" EXIT_WORDS,
+    .add = print_ways};
 
 static int run_one(const struct arguments *arguments)
 {
@@ -134,29 +133,21 @@ static int compare(const struct arguments *arguments)
     return EXIT_GOOD;
 }
 
+static int run_any(void *context)
+{
+    struct arguments *arguments = context;
+    arguments->setup.knows = strcmp(arguments->costs, "known") == 0;
+    if (!arguments->compares)
+        return run_one(arguments);
+    arguments->setup.has_rows = false;
+    return compare(arguments);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = {.setup = {16, 3, 24, true, true},
                                   .split = "plan",
                                   .costs = "known",
                                   .rounds = 3};
-    struct message message;
-    int status;
-    if (command_line_answer(&line, argv, print_help))
-        return end_output(EXIT_GOOD);
-    MPI_Init(&argc, &argv);
-    if (!command_line_parse(&line, argv, &arguments, &message)) {
-        status = complain(&message, EXIT_BAD_INPUT);
-        MPI_Finalize();
-        return end_output(status);
-    }
-    arguments.setup.knows = strcmp(arguments.costs, "known") == 0;
-    if (arguments.compares) {
-        arguments.setup.has_rows = false;
-        status = compare(&arguments);
-    } else {
-        status = run_one(&arguments);
-    }
-    MPI_Finalize();
-    return end_output(status);
+    return command_line_main(&line, argc, argv, &arguments, run_any);
 }

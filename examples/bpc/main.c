@@ -40,20 +40,13 @@ static const struct option options[] = {
      .help = "tasks sleep, so that workers share cores"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &unfold_command_line};
-
-static void print_help(FILE *stream)
-{
-    fputs("BPC, bouncing producer and consumers: each producer makes the next "
-          "one and then\nits consumers.\n\n  bpc [options]\n\n",
-          stream);
-    command_line_help(&line, stream);
-    fputs("\nThe benchmark of the literature: --consumers 8192 --depth 500. "
-          "Workers are OpenMP\nthreads of MPI ranks; EVENKEEL_STEAL and the "
-          "like say how they balance.\n" EXIT_WORDS,
-          stream);
-}
+static const struct command_line line = {
+    OPTION_ROWS(options), .shared = &unfold_command_line,
+    .head = "BPC, bouncing producer and consumers: each producer makes the "
+            "next one and then\nits consumers.\n\n  bpc [options]\n\n",
+    .tail = "\nThe benchmark of the literature: --consumers 8192 --depth 500. "
+            "Workers are OpenMP\nthreads of MPI ranks; EVENKEEL_STEAL and the "
+            "like say how they balance.\n" EXIT_WORDS};
 
 /* What the tasks of this rank share. */
 struct bounce {
@@ -131,17 +124,20 @@ static void print_best(const struct bounce *bounce,
                best_s, 100 * best_s / median_s);
 }
 
-static bool check(const struct bounce *bounce,
-                  const struct unfold_counts *counts, struct message *message)
+static bool check(const void *context, const struct unfold_result *result,
+                  struct message *message)
 {
+    const struct bounce *bounce = context;
     int64_t tasks = bouncing_tasks(&bounce->tree);
-    return counts->nodes == tasks ||
+    print_best(bounce, result);
+    return result->counts.nodes == tasks ||
            message_set(message, "%lld tasks ran instead of %lld",
-                       (long long)counts->nodes, (long long)tasks);
+                       (long long)result->counts.nodes, (long long)tasks);
 }
 
-static int run(const struct arguments *arguments)
+static int run(void *context)
 {
+    const struct arguments *arguments = context;
     struct bounce bounce = {.tree = arguments->tree,
                             .produce_s = 1e-3 * arguments->produce_ms,
                             .consume_s = 1e-3 * arguments->consume_ms,
@@ -156,16 +152,7 @@ static int run(const struct arguments *arguments)
                                   .context = &bounce,
                                   .function = &bounce.function,
                                   .visit = visit_all};
-    struct unfold_result result;
-    struct message message;
-    bool is_good = unfold_run(&unfold, &arguments->unfold, &result, &message);
-    if (is_good)
-        unfold_print(&unfold, &result);
-    if (is_good)
-        print_best(&bounce, &result);
-    is_good = is_good && check(&bounce, &result.counts, &message);
-    unfold_free(&result);
-    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
+    return unfold_run(&unfold, &arguments->unfold, check, &bounce);
 }
 
 int main(int argc, char **argv)
@@ -174,14 +161,5 @@ int main(int argc, char **argv)
                                   .tree = {.consumers = 64, .depth = 50},
                                   .produce_ms = 1,
                                   .consume_ms = 5};
-    struct message message;
-    int provided;
-    if (command_line_answer(&line, argv, print_help))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    int status = command_line_parse(&line, argv, &arguments, &message)
-                     ? run(&arguments)
-                     : complain(&message, EXIT_BAD_INPUT);
-    MPI_Finalize();
-    return end_output(status);
+    return command_line_main(&line, argc, argv, &arguments, run);
 }

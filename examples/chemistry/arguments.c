@@ -40,33 +40,26 @@ static const struct option options[] = {
      .help = "compare with a serial run, to the last bit"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &mode_command_line};
-
-static void print_help(FILE *stream)
+static bool find_mechanism(void *context, struct message *message)
 {
-    fprintf(stream, "Chemistry of columns of air, a day/night line and wind: "
-                    "data lies with owners.\n\n"
-                    "  chemistry [options]\n\n");
-    mode_arguments_help(&line, stream);
-    fprintf(stream, "\n" EXIT_WORDS);
-}
-
-bool arguments_answer(char **argv)
-{
-    modes_use(modes, sizeof modes / sizeof *modes);
-    return command_line_answer(&line, argv, print_help);
-}
-
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments =
-        (struct arguments){.shared.iterations = 24,
-                           .mechanism = "pollu",
-                           .size = {.columns = 64, .levels = 16, .seed = 1}};
-    if (!mode_arguments_parse(&line, argv, arguments, message))
-        return false;
+    struct arguments *arguments = context;
+    (void)message;
     arguments->size.mechanism = mechanism_find(arguments->mechanism);
     return true;
+}
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options), .shared = &mode_command_line,
+    .head = "Chemistry of columns of air, a day/night line and wind: data lies "
+            "with owners.\n\n  chemistry [options]\n\n",
+    .tail = "\n" EXIT_WORDS, .check = find_mechanism};
+
+const struct arguments arguments_default = {
+    .shared.iterations = 24,
+    .mechanism = "pollu",
+    .size = {.columns = 64, .levels = 16, .seed = 1}};
+
+void arguments_use_modes(void)
+{
+    modes_use(modes, sizeof modes / sizeof *modes);
 }

@@ -15,11 +15,11 @@ struct arguments {
     bool has_check; /* compare with a serial run */
 };
 
-/** Print the help or the version if asked for; whether it was. */
-bool arguments_answer(char **argv);
+/** What it takes, and what holds where nothing is said. */
+extern const struct command_line arguments_line;
+extern const struct arguments arguments_default;
 
-/** @param[out] arguments  Its shared ones are to be freed, also on failure. */
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message);
+/** Before the command line is read. */
+void arguments_use_modes(void);
 
 #endif

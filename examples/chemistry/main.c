@@ -31,21 +31,16 @@ static void print_head(const struct field_size *size)
     fflush(stdout);
 }
 
+static int run(void *context)
+{
+    const struct arguments *arguments = context;
+    print_head(&arguments->size);
+    return run_hours(arguments);
+}
+
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct message message;
-    int provided, status;
-    if (arguments_answer(argv))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    if (arguments_parse(argv, &arguments, &message)) {
-        print_head(&arguments.size);
-        status = run_hours(&arguments);
-    } else {
-        status = complain(&message, EXIT_BAD_INPUT);
-    }
-    mode_arguments_free(&arguments.shared);
-    MPI_Finalize();
-    return end_output(status);
+    struct arguments arguments = arguments_default;
+    arguments_use_modes();
+    return command_line_main(&arguments_line, argc, argv, &arguments, run);
 }

@@ -19,21 +19,15 @@ static const struct option options[] = {
      .help = "write how long each task takes (.ekr); not with --compare"},
 };
 
-const struct command_line mode_command_line = {OPTION_ROWS(options)};
-
 /* The library knows the words, and says which. */
 static bool check_mode(const struct mode *mode, struct message *message)
 {
     return mode->is_anew || job_knows(mode) || message_leave(message);
 }
 
-bool mode_arguments_parse(const struct command_line *line, char **argv,
-                          void *arguments, struct message *message)
+static bool check_together(void *arguments, struct message *message)
 {
     struct mode_arguments *shared = arguments;
-    shared->rounds = 0;
-    if (!command_line_parse(line, argv, arguments, message))
-        return false;
     shared->has_compare |= shared->modes != NULL;
     if (shared->has_compare && (shared->policy || shared->steal))
         return message_set(message, MODES_OWN_POLICIES);
@@ -52,17 +46,20 @@ bool mode_arguments_parse(const struct command_line *line, char **argv,
     return modes_read(shared->modes, check_mode, &shared->compared, message);
 }
 
-void mode_arguments_free(struct mode_arguments *arguments)
+static void release(void *arguments)
 {
-    modes_free(&arguments->compared);
+    modes_free(&((struct mode_arguments *)arguments)->compared);
 }
 
-void mode_arguments_help(const struct command_line *line, FILE *stream)
+static void print_modes(FILE *stream)
 {
-    command_line_help(line, stream);
     modes_help(stream);
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
             "win over --policy\nand --steal; with --compare not "
             "EVENKEEL_RESTORE, EVENKEEL_STEAL and\nEVENKEEL_DATA.\n");
 }
+
+const struct command_line mode_command_line = {
+    OPTION_ROWS(options), .add = print_modes, .check = check_together,
+    .release = release};

@@ -20,26 +20,11 @@ struct mode_arguments {
     const char *record; /* file of durations; NULL: none */
 };
 
-/** To be shared by a program's own command line. */
+/** To be shared by the command line of a program, whose struct begins with a
+ * struct mode_arguments: defaults are 0, but for iterations. */
 extern const struct command_line mode_command_line;
 
 /** What --iterations takes: an option of each program, as is its default. */
 #define OPTION_ITERATIONS OPTION_INTEGER(1, 10000)
-
-/**
- * Read a command line.
- *
- * @param[in]     line       Shares mode_command_line.
- * @param[in,out] arguments  Begins with a struct mode_arguments, whose defaults
- *                           are set here, but for iterations; to be freed,
- *                           also on failure.
- */
-bool mode_arguments_parse(const struct command_line *line, char **argv,
-                          void *arguments, struct message *message);
-
-void mode_arguments_free(struct mode_arguments *arguments);
-
-/** Say what is allowed, after what a program says of itself. */
-void mode_arguments_help(const struct command_line *line, FILE *stream);
 
 #endif

@@ -173,9 +173,9 @@ static bool run_round(const struct unfold *unfold, ek_collection *tasks,
     return true;
 }
 
-bool unfold_run(const struct unfold *unfold,
-                const struct unfold_arguments *arguments,
-                struct unfold_result *result, struct message *message)
+static bool run_rounds(const struct unfold *unfold,
+                       const struct unfold_arguments *arguments,
+                       struct unfold_result *result, struct message *message)
 {
     ek_collection *tasks = NULL;
     size_t rounds = (size_t)arguments->rounds;
@@ -192,13 +192,6 @@ bool unfold_run(const struct unfold *unfold,
         is_good = run_round(unfold, tasks, round, result, message);
     ek_destroy(&tasks);
     return is_good;
-}
-
-void unfold_free(struct unfold_result *result)
-{
-    free(result->tasks_s);
-    free(result->sequential_s);
-    *result = (struct unfold_result){0};
 }
 
 static int compare_seconds(const void *a, const void *b)
@@ -264,8 +257,8 @@ static void print_steals(const struct unfold_result *result)
            report->search_s, report->steal_s);
 }
 
-void unfold_print(const struct unfold *unfold,
-                  const struct unfold_result *result)
+static void print_result(const struct unfold *unfold,
+                         const struct unfold_result *result)
 {
     const struct unfold_counts *counts = &result->counts;
     if (!is_first_rank())
@@ -281,4 +274,19 @@ void unfold_print(const struct unfold *unfold,
     if (result->sequential_s)
         print_efficiency(result);
     print_steals(result);
+}
+
+int unfold_run(const struct unfold *unfold,
+               const struct unfold_arguments *arguments, unfold_check_fn *check,
+               const void *context)
+{
+    struct unfold_result result;
+    struct message message;
+    bool is_good = run_rounds(unfold, arguments, &result, &message);
+    if (is_good)
+        print_result(unfold, &result);
+    is_good = is_good && check(context, &result, &message);
+    free(result.tasks_s);
+    free(result.sequential_s);
+    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
 }

@@ -61,23 +61,23 @@ extern const struct command_line unfold_command_line;
         1, false              \
     }
 
+/** Say what is to be said of a result, and whether it is right; on all ranks.
+ */
+typedef bool unfold_check_fn(const void *context,
+                             const struct unfold_result *result,
+                             struct message *message);
+
 /**
- * Run the tree in each round, and all of it sequentially on rank 0, if asked.
+ * Run the tree in each round, and all of it sequentially on rank 0, if asked;
+ * print counts, times and steals, and check them.
  *
- * @param[out] result  To be freed, also on failure.
- *
- * @return false with a message when a call failed, or counts differ.
+ * @return An exit status; what is wrong has been said.
  *
  * Call: Collective over MPI_COMM_WORLD.
  */
-bool unfold_run(const struct unfold *unfold,
-                const struct unfold_arguments *arguments,
-                struct unfold_result *result, struct message *message);
-void unfold_free(struct unfold_result *result);
-
-/** Print counts, times and steals; rank 0 alone does. */
-void unfold_print(const struct unfold *unfold,
-                  const struct unfold_result *result);
+int unfold_run(const struct unfold *unfold,
+               const struct unfold_arguments *arguments, unfold_check_fn *check,
+               const void *context);
 
 /** The least of some seconds, and the one in the middle. */
 double unfold_least(const double *seconds, int count);

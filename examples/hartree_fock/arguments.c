@@ -21,34 +21,24 @@ static const struct option options[] = {
      .help = "leave out smaller parts of an integral (1e-17)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &problem_command_line};
-
-static void print_help(FILE *stream)
+static bool check_files(void *context, struct message *message)
 {
-    fprintf(stream,
-            "Restricted closed-shell Hartree-Fock, balanced by Evenkeel.\n\n"
-            "  hartree_fock --xyz FILE --basis FILE [options]\n\n");
-    mode_arguments_help(&line, stream);
-    fprintf(stream, "Exit status: 0 converged or compared, 1 not, 2 bad "
-                    "input.\n");
-}
-
-bool arguments_answer(char **argv)
-{
-    return command_line_answer(&line, argv, print_help);
-}
-
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){.input = {.engine_precision = 1e-17},
-                                    .fock = {.tile = 10, .schwarz = 1e-12}};
-    if (!problem_arguments_parse(&line, argv, arguments, message))
-        return false;
+    const struct arguments *arguments = context;
     if (!arguments->input.xyz_path)
         return message_set(message, "--xyz FILE is missing; see --help");
     if (!arguments->input.basis_path)
         return message_set(message, "--basis FILE is missing; see --help");
     return true;
 }
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options), .shared = &problem_command_line,
+    .head = "Restricted closed-shell Hartree-Fock, balanced by Evenkeel.\n\n"
+            "  hartree_fock --xyz FILE --basis FILE [options]\n\n",
+    .tail = "Exit status: 0 converged or compared, 1 not, 2 bad input.\n",
+    .check = check_files};
+
+const struct arguments arguments_default = {
+    .shared = PROBLEM_ARGUMENTS_INIT,
+    .input = {.engine_precision = 1e-17},
+    .fock = {.tile = 10, .schwarz = 1e-12}};

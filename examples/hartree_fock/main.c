@@ -52,8 +52,9 @@ static void print_columns(const struct job *job)
            "s", "tasks", "tasks", "ciency", "tried", "success");
 }
 
-static int run(const struct arguments *arguments)
+static int run(void *context)
 {
+    const struct arguments *arguments = context;
     struct message message;
     struct system system;
     int status;
@@ -65,6 +66,8 @@ static int run(const struct arguments *arguments)
                                     .change_max = INFINITY,
                                     .print_head = print_columns,
                                     .print_row = print_row};
+    algebra_start();
+    integrals_start();
     if (system_load(MPI_COMM_WORLD, &arguments->input, &system, &message)) {
         print_head(arguments, &system);
         status = problem_run(&problem, &arguments->shared.modes);
@@ -72,25 +75,12 @@ static int run(const struct arguments *arguments)
         status = complain(&message, EXIT_BAD_INPUT);
     }
     system_free(&system);
+    integrals_stop();
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct message message;
-    int provided, status = EXIT_GOOD;
-    if (arguments_answer(argv))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    algebra_start();
-    integrals_start();
-    if (!arguments_parse(argv, &arguments, &message))
-        status = complain(&message, EXIT_BAD_INPUT);
-    else
-        status = run(&arguments);
-    mode_arguments_free(&arguments.shared.modes);
-    integrals_stop();
-    MPI_Finalize();
-    return end_output(status);
+    struct arguments arguments = arguments_default;
+    return command_line_main(&arguments_line, argc, argv, &arguments, run);
 }

@@ -28,34 +28,9 @@ static const struct option options[] = {
      .help = "... and a test whether it matters (1)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &problem_command_line};
-
-static void print_help(FILE *stream)
+static bool check_together(void *context, struct message *message)
 {
-    fprintf(stream, "Hartree-Fock on a chain of beryllium atoms, the benchmark "
-                    "of HPDC 2012.\n\n"
-                    "  hf_be [options]\n\n");
-    mode_arguments_help(&line, stream);
-    fprintf(stream, "Exit status: 0 converged, compared or counted, 1 not, 2 "
-                    "bad input.\n");
-}
-
-bool arguments_answer(char **argv)
-{
-    return command_line_answer(&line, argv, print_help);
-}
-
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){.atoms = 4,
-                                    .spacing = 4.0,
-                                    .converge = 5e-4,
-                                    .fock = {.width = 10, .screen = 1e-6},
-                                    .cost = {.integral_ns = 31, .test_ns = 1}};
-    if (!problem_arguments_parse(&line, argv, arguments, message))
-        return false;
+    const struct arguments *arguments = context;
     const struct problem_arguments *shared = &arguments->shared;
     if (shared->modes.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
@@ -65,3 +40,19 @@ bool arguments_parse(char **argv, struct arguments *arguments,
         return message_set(message, "--null-by-get needs --distributed");
     return true;
 }
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options), .shared = &problem_command_line,
+    .head = "Hartree-Fock on a chain of beryllium atoms, the benchmark of HPDC "
+            "2012.\n\n  hf_be [options]\n\n",
+    .tail = "Exit status: 0 converged, compared or counted, 1 not, 2 bad "
+            "input.\n",
+    .check = check_together};
+
+const struct arguments arguments_default = {
+    .shared = PROBLEM_ARGUMENTS_INIT,
+    .atoms = 4,
+    .spacing = 4.0,
+    .converge = 5e-4,
+    .fock = {.width = 10, .screen = 1e-6},
+    .cost = {.integral_ns = 31, .test_ns = 1}};

@@ -18,11 +18,8 @@ struct arguments {
     struct count_cost cost;
 };
 
-/** As command_line_answer(). */
-bool arguments_answer(char **argv);
-
-/** Read a command line. */
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message);
+/** What it takes, and what holds where nothing is said. */
+extern const struct command_line arguments_line;
+extern const struct arguments arguments_default;
 
 #endif

@@ -93,26 +93,16 @@ static int run_count(const struct arguments *arguments)
     return status;
 }
 
-static int run(const struct arguments *arguments)
+static int run(void *context)
 {
+    const struct arguments *arguments = context;
+    algebra_start();
     print_head(arguments);
     return arguments->has_count ? run_count(arguments) : run_scf(arguments);
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct message message;
-    int provided, status = EXIT_GOOD;
-    if (arguments_answer(argv))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    algebra_start();
-    if (!arguments_parse(argv, &arguments, &message))
-        status = complain(&message, EXIT_BAD_INPUT);
-    else
-        status = run(&arguments);
-    mode_arguments_free(&arguments.shared.modes);
-    MPI_Finalize();
-    return end_output(status);
+    struct arguments arguments = arguments_default;
+    return command_line_main(&arguments_line, argc, argv, &arguments, run);
 }

@@ -30,20 +30,13 @@ static const struct option options[] = {
      .help = "below this row placements are no tasks (6)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &unfold_command_line};
-
-static void print_help(FILE *stream)
-{
-    fputs("All ways to place N queens: a task for each placement in the upper "
-          "rows.\n\n  nqueens [options]\n\n",
-          stream);
-    command_line_help(&line, stream);
-    fputs("\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
-          "like say how they\nbalance. Solutions must be as many as are "
-          "known.\n" EXIT_WORDS,
-          stream);
-}
+static const struct command_line line = {
+    OPTION_ROWS(options), .shared = &unfold_command_line,
+    .head = "All ways to place N queens: a task for each placement in the "
+            "upper rows.\n\n  nqueens [options]\n\n",
+    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
+            "like say how they\nbalance. Solutions must be as many as are "
+            "known.\n" EXIT_WORDS};
 
 /* What the tasks of this rank share. */
 struct board {
@@ -92,8 +85,20 @@ static bool visit_all(const void *context, struct unfold_counts *counts)
     return true;
 }
 
-static int run(const struct arguments *arguments)
+static bool check(const void *context, const struct unfold_result *result,
+                  struct message *message)
 {
+    const struct board *board = context;
+    int64_t expected = queens_solutions(board->queens);
+    return result->counts.ends == expected ||
+           message_set(message, "%d queens have %lld solutions, not %lld",
+                       board->queens, (long long)expected,
+                       (long long)result->counts.ends);
+}
+
+static int run(void *context)
+{
+    const struct arguments *arguments = context;
     const struct queens_node root = queens_root();
     struct board board = {.queens = arguments->queens,
                           .cutoff = arguments->cutoff};
@@ -106,33 +111,12 @@ static int run(const struct arguments *arguments)
                                   .context = &board,
                                   .function = &board.function,
                                   .visit = visit_all};
-    struct unfold_result result;
-    struct message message;
-    int64_t expected = queens_solutions(arguments->queens);
-    bool is_good = unfold_run(&unfold, &arguments->unfold, &result, &message);
-    if (is_good)
-        unfold_print(&unfold, &result);
-    if (is_good && result.counts.ends != expected)
-        is_good =
-            message_set(&message, "%d queens have %lld solutions, not %lld",
-                        arguments->queens, (long long)expected,
-                        (long long)result.counts.ends);
-    unfold_free(&result);
-    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
+    return unfold_run(&unfold, &arguments->unfold, check, &board);
 }
 
 int main(int argc, char **argv)
 {
     struct arguments arguments = {
         .unfold = UNFOLD_ARGUMENTS_INIT, .queens = 12, .cutoff = 6};
-    struct message message;
-    int provided;
-    if (command_line_answer(&line, argv, print_help))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    int status = command_line_parse(&line, argv, &arguments, &message)
-                     ? run(&arguments)
-                     : complain(&message, EXIT_BAD_INPUT);
-    MPI_Finalize();
-    return end_output(status);
+    return command_line_main(&line, argc, argv, &arguments, run);
 }

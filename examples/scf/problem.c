@@ -23,24 +23,20 @@ static const struct option problem_options[] = {
      .help = "iterations at most (50)"},
 };
 
-const struct command_line problem_command_line = {OPTION_ROWS(problem_options),
-                                                  .shared = &mode_command_line};
-
-bool problem_arguments_parse(const struct command_line *line, char **argv,
-                             void *arguments, struct message *message)
+static bool check_together(void *arguments, struct message *message)
 {
-    struct problem_arguments *shared = arguments;
-    struct fock_storage *storage = &shared->storage;
-    shared->modes.iterations = 50;
-    storage->cache_mb = -1;
-    if (!mode_arguments_parse(line, argv, arguments, message))
-        return false;
+    struct fock_storage *storage =
+        &((struct problem_arguments *)arguments)->storage;
     if (storage->cache_mb >= 0 && !storage->is_distributed)
         return message_set(message, "--cache needs --distributed");
     if (storage->cache_mb < 0)
         storage->cache_mb = CACHE_MB;
     return true;
 }
+
+const struct command_line problem_command_line = {OPTION_ROWS(problem_options),
+                                                  .shared = &mode_command_line,
+                                                  .check = check_together};
 
 static int print_result(const struct scf_result *result)
 {

@@ -14,12 +14,12 @@ struct problem_arguments {
     struct fock_storage storage;
 };
 
-/** To be shared by a program's own command line. */
+/** To be shared by a program's own command line, and its defaults. */
 extern const struct command_line problem_command_line;
-
-/** As mode_arguments_parse(), of a line that shares problem_command_line. */
-bool problem_arguments_parse(const struct command_line *line, char **argv,
-                             void *arguments, struct message *message);
+#define PROBLEM_ARGUMENTS_INIT                                    \
+    {                                                             \
+        .modes = {.iterations = 50}, .storage = {.cache_mb = -1 } \
+    }
 
 struct problem {
     const struct system *system;

@@ -74,25 +74,6 @@ static bool take_blocks(const char *word, void *arguments,
     return irrep_list_add(&to->irreps, word, message);
 }
 
-static const struct command_line line = {
-    OPTION_ROWS(options), .operand = take_blocks, .shared = &mode_command_line};
-
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "A tensor contraction over tiles that symmetry leaves, the second "
-            "benchmark of\nHPDC 2012.\n\n"
-            "  tensor_contraction [options]\n\n");
-    mode_arguments_help(&line, stream);
-    presets_help(stream);
-    fprintf(stream, "\nExit status: 0 good, 1 failed, 2 bad input.\n");
-}
-
-bool arguments_answer(char **argv)
-{
-    return command_line_answer(&line, argv, print_help);
-}
-
 /* Which of the words of a list, such as "a, b, c", it is: enums are in the
  * order of their words. */
 static int place_in(const char *list, const char *word)
@@ -129,20 +110,11 @@ static bool take_size(struct arguments *arguments, struct message *message)
     return true;
 }
 
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
+static bool check_together(void *context, struct message *message)
 {
-    *arguments =
-        (struct arguments){.shared.iterations = 5,
-                           .cache_mb = 256,
-                           .contraction = {.expression = EXPRESSION_DEFAULT,
-                                           .irreps = &arguments->irreps,
-                                           .tile = TILE_DEFAULT,
-                                           .symmetry = SYMMETRY_SPATIAL},
-                           .options = {.prefetch = 1},
-                           .cost = {.flop_ns = 0.03, .byte_ns = 0.1}};
-    if (!mode_arguments_parse(&line, argv, arguments, message) ||
-        !take_size(arguments, message))
+    struct arguments *arguments = context;
+    arguments->contraction.irreps = &arguments->irreps;
+    if (!take_size(arguments, message))
         return false;
     if (arguments->shared.has_compare && arguments->has_count)
         return message_set(message, "--compare and --count do not go together");
@@ -160,3 +132,22 @@ bool arguments_parse(char **argv, struct arguments *arguments,
     return !arguments->memory ||
            memory_read(arguments->memory, &arguments->memory_bytes, message);
 }
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options),
+    .operand = take_blocks,
+    .shared = &mode_command_line,
+    .head = "A tensor contraction over tiles that symmetry leaves, the second "
+            "benchmark of\nHPDC 2012.\n\n  tensor_contraction [options]\n\n",
+    .tail = "\nExit status: 0 good, 1 failed, 2 bad input.\n",
+    .add = presets_help,
+    .check = check_together};
+
+const struct arguments arguments_default = {
+    .shared.iterations = 5,
+    .cache_mb = 256,
+    .contraction = {.expression = EXPRESSION_DEFAULT,
+                    .tile = TILE_DEFAULT,
+                    .symmetry = SYMMETRY_SPATIAL},
+    .options = {.prefetch = 1},
+    .cost = {.flop_ns = 0.03, .byte_ns = 0.1}};

@@ -30,12 +30,8 @@ struct arguments {
     double memory_bytes; /* of a rank; 0: not said */
 };
 
-/** Print the help or the version if asked for; whether it was. */
-bool arguments_answer(char **argv);
-
-/** @param[out] arguments  Its shared ones are to be freed, also on failure; it
- *                         stays where it is. */
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message);
+/** What it takes, and what holds where nothing is said. */
+extern const struct command_line arguments_line;
+extern const struct arguments arguments_default;
 
 #endif

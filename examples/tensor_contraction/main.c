@@ -107,11 +107,13 @@ static int run_count(const struct arguments *arguments,
     return count_tasks(&setup, contraction, &arguments->cost);
 }
 
-static int run(const struct arguments *arguments)
+static int run(void *context)
 {
+    struct arguments *arguments = context;
     struct contraction contraction;
     struct message message;
     int status;
+    kernel_start();
     if (contraction_make(&arguments->contraction, &contraction, &message)) {
         print_head(arguments, &contraction);
         status = arguments->has_count
@@ -126,18 +128,6 @@ static int run(const struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct message message;
-    int provided, status;
-    if (arguments_answer(argv))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    kernel_start();
-    if (!arguments_parse(argv, &arguments, &message))
-        status = complain(&message, EXIT_BAD_INPUT);
-    else
-        status = run(&arguments);
-    mode_arguments_free(&arguments.shared);
-    MPI_Finalize();
-    return end_output(status);
+    struct arguments arguments = arguments_default;
+    return command_line_main(&arguments_line, argc, argv, &arguments, run);
 }

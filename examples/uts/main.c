@@ -54,65 +54,54 @@ static const struct option options[] = {
      .help = "siblings of a task; not with --cutoff (1)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &unfold_command_line};
-
-static void print_help(FILE *stream)
+static void print_trees(FILE *stream)
 {
-    fputs("UTS, the unbalanced tree search: a task per node, spawned by its "
-          "parent.\n\n  uts [options]\n\n",
-          stream);
-    command_line_help(&line, stream);
     fputs("\n", stream);
     tree_help(stream);
-    fputs("\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
-          "like say how they\nbalance. A tree by name must have the nodes that "
-          "it has in the literature.\n" EXIT_WORDS,
-          stream);
 }
 
-static bool parse(char **argv, struct arguments *arguments,
-                  struct message *message)
+static bool make_tree(void *context, struct message *message)
 {
-    *arguments = (struct arguments){.unfold = UNFOLD_ARGUMENTS_INIT,
-                                    .tree = TREE_ARGUMENTS_INIT,
-                                    .visit = {.cutoff = INT32_MAX, .chunk = 1}};
-    if (!command_line_parse(&line, argv, arguments, message))
-        return false;
+    struct arguments *arguments = context;
     if (arguments->visit.chunk > 1 && arguments->visit.cutoff < INT32_MAX)
         return message_set(message, "--chunk and --cutoff do not go together");
     return tree_make(&arguments->tree, &arguments->visit.tree, message);
 }
 
-static int run(const struct arguments *arguments)
+static const struct command_line line = {
+    OPTION_ROWS(options),
+    .shared = &unfold_command_line,
+    .head = "UTS, the unbalanced tree search: a task per node, spawned by its "
+            "parent.\n\n  uts [options]\n\n",
+    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
+            "like say how they\nbalance. A tree by name must have the nodes "
+            "that it has in the literature.\n" EXIT_WORDS,
+    .add = print_trees,
+    .check = make_tree};
+
+static bool check(const void *context, const struct unfold_result *result,
+                  struct message *message)
 {
-    struct visit visit;
-    struct unfold_result result;
-    struct message message;
+    const struct arguments *arguments = context;
     int64_t expected = tree_nodes(&arguments->tree);
+    return expected < 0 || result->counts.nodes == expected ||
+           message_set(message, "%s has %lld nodes, not %lld",
+                       arguments->tree.name, (long long)expected,
+                       (long long)result->counts.nodes);
+}
+
+static int run(void *context)
+{
+    const struct arguments *arguments = context;
+    struct visit visit;
     const struct unfold unfold = visit_make(&arguments->visit, &visit);
-    bool is_good = unfold_run(&unfold, &arguments->unfold, &result, &message);
-    if (is_good)
-        unfold_print(&unfold, &result);
-    if (is_good && expected >= 0 && result.counts.nodes != expected)
-        is_good = message_set(&message, "%s has %lld nodes, not %lld",
-                              arguments->tree.name, (long long)expected,
-                              (long long)result.counts.nodes);
-    unfold_free(&result);
-    return is_good ? EXIT_GOOD : complain(&message, EXIT_FAILED);
+    return unfold_run(&unfold, &arguments->unfold, check, arguments);
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct message message;
-    int provided;
-    if (command_line_answer(&line, argv, print_help))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-    int status = parse(argv, &arguments, &message)
-                     ? run(&arguments)
-                     : complain(&message, EXIT_BAD_INPUT);
-    MPI_Finalize();
-    return end_output(status);
+    struct arguments arguments = {.unfold = UNFOLD_ARGUMENTS_INIT,
+                                  .tree = TREE_ARGUMENTS_INIT,
+                                  .visit = {.cutoff = INT32_MAX, .chunk = 1}};
+    return command_line_main(&line, argc, argv, &arguments, run);
 }

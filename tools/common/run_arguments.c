@@ -42,8 +42,6 @@ static const struct option options[] = {
      .help = "likewise, one JSON object each; times in seconds"},
 };
 
-const struct command_line run_command_line = {OPTION_ROWS(options)};
-
 static bool check_together(const struct run_arguments *arguments,
                            struct message *message)
 {
@@ -107,13 +105,9 @@ static bool check_mode(const struct mode *mode, struct message *message)
     return true;
 }
 
-bool run_arguments_parse(const struct command_line *line, char **argv,
-                         void *arguments, struct message *message)
+static bool check_all(void *arguments, struct message *message)
 {
     struct run_arguments *shared = arguments;
-    shared->source = (struct workload_source){.seed = 1, .scale = 1};
-    if (!command_line_parse(line, argv, arguments, message))
-        return false;
     shared->has_compare |= shared->modes != NULL;
     if (!check_together(shared, message) ||
         !check_schedule("restore", "--policy", shared->policy, message) ||
@@ -125,15 +119,18 @@ bool run_arguments_parse(const struct command_line *line, char **argv,
     return true;
 }
 
-void run_arguments_free(struct run_arguments *arguments)
+static void release(void *arguments)
 {
-    modes_free(&arguments->compared);
+    modes_free(&((struct run_arguments *)arguments)->compared);
 }
 
-void run_arguments_help(const struct command_line *line, FILE *stream)
+static void print_kinds(FILE *stream)
 {
-    command_line_help(line, stream);
     fprintf(stream, "\nKinds of --synthetic: lognormal (cv: deviation / mean), "
                     "exponential, uniform,\nconstant.\n");
     modes_help(stream);
 }
+
+const struct command_line run_command_line = {
+    OPTION_ROWS(options), .add = print_kinds, .check = check_all,
+    .release = release};

@@ -20,18 +20,12 @@ struct run_arguments {
     bool may_unfold; /* the tool has --workload; set before */
 };
 
-/* To be shared by a tool's own command line. */
+/* To be shared by the command line of a tool, whose struct begins with a struct
+ * run_arguments, and with these defaults. */
 extern const struct command_line run_command_line;
-
-/*
- * Read a command line that shares run_command_line into ARGUMENTS, which begins
- * with a struct run_arguments; its defaults are set here.  To be freed, also on
- * failure.
- */
-bool run_arguments_parse(const struct command_line *line, char **argv,
-                         void *arguments, struct message *message);
-void run_arguments_free(struct run_arguments *arguments);
-/* The options, then the modes. */
-void run_arguments_help(const struct command_line *line, FILE *stream);
+#define RUN_SOURCE_INIT       \
+    {                         \
+        .seed = 1, .scale = 1 \
+    }
 
 #endif

@@ -113,39 +113,22 @@ static bool choose_case(const char *word, void *context,
                                    word, list_cases(true, words));
 }
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .operand = choose_case};
-
-static void print_help(FILE *stream)
+static void print_cases(FILE *stream)
 {
     char words[WORDS_BYTES];
-    fprintf(stream, "What tasks, steals, iterations and rebalances cost on "
-                    "this machine.\n\n"
-                    "usage: ek-bench                         a summary, in "
-                    "ten seconds\n"
-                    "       ek-bench [options] CASE ...\n"
-                    "       ek-bench [options] machine >FILE\n\n");
     for (int i = 0; i < CASES; i++)
         fprintf(stream, "  %-11s %s\n", cases[i].name, cases[i].help);
     fprintf(stream, "  %-11s all but %s\n\noptions\n", "all",
             list_cases(false, words));
-    command_line_help(&line, stream);
-    fputs("\nStarted alone it runs one process with up to two threads.  Cases\n"
-          "with two processes, and two nodes, need two ranks:\n\n"
-          "  mpirun --bind-to none -n 2 ek-bench all\n"
-          "  mpirun --map-by node --bind-to none -n 2 ek-bench machine >FILE"
-          "\n\n"
-          "Each row shows minimum, median and maximum of the repetitions, the\n"
-          "first two of its base, measured in turns, the ratio of the minima\n"
-          "and the median of the ratios.\n" DOCUMENTS
-          "/benchmarks.md\nsays what each case means.\n" EXIT_WORDS,
-          stream);
 }
 
-static bool check_cases(struct arguments *arguments, struct message *message)
+static bool check_cases(void *context, struct message *message)
 {
+    struct arguments *arguments = context;
     char words[WORDS_BYTES];
     int chosen = 0, alone = 0;
+    arguments->bench.deque =
+        (ek_deque_kind)word_value("deque", arguments->deque);
     for (int i = 0; i < CASES; i++) {
         chosen += arguments->is_chosen[i];
         alone += arguments->is_chosen[i] && cases[i].is_alone;
@@ -160,15 +143,29 @@ static bool check_cases(struct arguments *arguments, struct message *message)
     return true;
 }
 
-static bool read_arguments(char **argv, struct arguments *arguments,
-                           struct message *message)
-{
-    if (!command_line_parse(&line, argv, arguments, message))
-        return false;
-    arguments->bench.deque =
-        (ek_deque_kind)word_value("deque", arguments->deque);
-    return check_cases(arguments, message);
-}
+static const struct command_line line = {
+    OPTION_ROWS(options),
+    .operand = choose_case,
+    .head = "What tasks, steals, iterations and rebalances cost on this "
+            "machine.\n\n"
+            "usage: ek-bench                         a summary, in ten "
+            "seconds\n"
+            "       ek-bench [options] CASE ...\n"
+            "       ek-bench [options] machine >FILE\n\n",
+    .tail = "\nStarted alone it runs one process with up to two threads.  "
+            "Cases\n"
+            "with two processes, and two nodes, need two ranks:\n\n"
+            "  mpirun --bind-to none -n 2 ek-bench all\n"
+            "  mpirun --map-by node --bind-to none -n 2 ek-bench machine "
+            ">FILE\n\n"
+            "Each row shows minimum, median and maximum of the repetitions, "
+            "the\n"
+            "first two of its base, measured in turns, the ratio of the "
+            "minima\n"
+            "and the median of the ratios.\n" DOCUMENTS
+            "/benchmarks.md\nsays what each case means.\n" EXIT_WORDS,
+    .list = print_cases,
+    .check = check_cases};
 
 static void remark(const struct arguments *arguments)
 {
@@ -184,9 +181,15 @@ static void remark(const struct arguments *arguments)
                           "it with mpirun --bind-to none -n 2 ek-bench ...");
 }
 
-static int run(const struct arguments *arguments)
+static int run(void *context)
 {
-    const struct bench *bench = &arguments->bench;
+    struct arguments *arguments = context;
+    struct bench *bench = &arguments->bench;
+    struct eki_affinity affinity;
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench->size);
+    eki_affinity_look(&affinity);
+    bench->cpus = affinity.cpus;
     if (bench->check)
         return bench_machine_check(bench) ? EXIT_GOOD : EXIT_BAD_INPUT;
     bench_timing_start();
@@ -209,20 +212,5 @@ int main(int argc, char **argv)
                                             .busy_ms = 1000,
                                             .like = "this"},
                                   .deque = "atomic"};
-    struct eki_affinity affinity;
-    struct message message;
-    int level, exit_status = EXIT_GOOD;
-    if (command_line_answer(&line, argv, print_help))
-        return end_output(EXIT_GOOD);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &arguments.bench.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &arguments.bench.size);
-    eki_affinity_look(&affinity);
-    arguments.bench.cpus = affinity.cpus;
-    if (!read_arguments(argv, &arguments, &message))
-        exit_status = complain(&message, EXIT_BAD_INPUT);
-    else
-        exit_status = run(&arguments);
-    MPI_Finalize();
-    return end_output(exit_status);
+    return command_line_main(&line, argc, argv, &arguments, run);
 }

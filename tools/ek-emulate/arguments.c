@@ -15,35 +15,26 @@ static const struct option options[] = {
      .help = "with --compare: rounds, each with all modes and a seed (1)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &run_command_line};
-
-static void print_help(FILE *stream)
+static bool check_repeat(void *context, struct message *message)
 {
-    fprintf(stream, "A run emulated with more workers than cores: tasks wait "
-                    "instead of computing.\n\n"
-                    "  ek-emulate --record FILE | --synthetic SPEC [options]\n"
-                    "  mpirun -n R ek-emulate ...     R x W workers\n\n");
-    run_arguments_help(&line, stream);
-    fprintf(stream,
-            "\nOnly StealAll runs null tasks, too. EVENKEEL_* variables hold, "
+    const struct arguments *arguments = context;
+    return arguments->rounds <= 1 || arguments->shared.has_compare ||
+           message_set(message, "--repeat needs --compare");
+}
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options), .shared = &run_command_line,
+    .head = "A run emulated with more workers than cores: tasks wait instead "
+            "of computing.\n\n"
+            "  ek-emulate --record FILE | --synthetic SPEC [options]\n"
+            "  mpirun -n R ek-emulate ...     R x W workers\n\n",
+    .tail = "\nOnly StealAll runs null tasks, too. EVENKEEL_* variables hold, "
             "but not\nEVENKEEL_WORKERS, and with --compare not "
             "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n\n" DOCUMENTS
-            "/emulation.md\nexplains the columns.\n" EXIT_WORDS);
-}
+            "/emulation.md\nexplains the columns.\n" EXIT_WORDS,
+    .check = check_repeat};
 
-bool arguments_answer(char **argv)
-{
-    return command_line_answer(&line, argv, print_help);
-}
-
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
-{
-    *arguments = (struct arguments){.workers = 8, .iterations = 8, .rounds = 1};
-    if (!run_arguments_parse(&line, argv, arguments, message))
-        return false;
-    if (arguments->rounds > 1 && !arguments->shared.has_compare)
-        return message_set(message, "--repeat needs --compare");
-    return true;
-}
+const struct arguments arguments_default = {.shared.source = RUN_SOURCE_INIT,
+                                            .workers = 8,
+                                            .iterations = 8,
+                                            .rounds = 1};

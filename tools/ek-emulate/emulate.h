@@ -22,10 +22,9 @@ struct arguments {
     int rounds; /* of a comparison */
 };
 
-/* As command_line_answer(). */
-bool arguments_answer(char **argv);
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message);
+/* What it takes, and what holds where nothing is said. */
+extern const struct command_line arguments_line;
+extern const struct arguments arguments_default;
 
 /* A rank among the workers. */
 struct place {

@@ -161,10 +161,10 @@ static void complain_once(const struct message *message)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
+    struct arguments arguments = arguments_default;
     struct message message = {""};
     int provided, exit_status = EXIT_GOOD;
-    if (arguments_answer(argv))
+    if (command_line_answer(&arguments_line, argv))
         return end_output(EXIT_GOOD);
     start_passive(argv);
     /* For waits of ranks, where MPI is Open MPI. */
@@ -173,11 +173,11 @@ int main(int argc, char **argv)
     /* Sleeps would end up to 50 us late by default; OpenMP's threads inherit
      * it. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    if (!arguments_parse(argv, &arguments, &message))
+    if (!command_line_parse(&arguments_line, argv, &arguments, &message))
         exit_status = EXIT_BAD_INPUT;
     else
         exit_status = run_arguments(&arguments, &message);
-    run_arguments_free(&arguments.shared);
+    command_line_release(&arguments_line, &arguments);
     if (exit_status != EXIT_GOOD)
         complain_once(&message);
     MPI_Finalize();

@@ -42,8 +42,18 @@ static const struct option import_options[] = {
      .help = "take each K-th task, from the first on (1)"},
 };
 
+static void print_commands(FILE *stream);
+
 static const struct command_line import_line = {
-    OPTION_ROWS(import_options), .operand = take_file, .shared = &files_line};
+    OPTION_ROWS(import_options),
+    .operand = take_file,
+    .shared = &files_line,
+    .head = "Records of tasks and their durations: summaries, text, "
+            "import.\n\nusage: ek-record COMMAND ...\n\n",
+    .tail = "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
+            "record.\n" DOCUMENTS "/record.md\nsays what is in it and "
+            "explains the columns of the summary.\n" EXIT_WORDS,
+    .list = print_commands};
 
 static const struct command {
     const char *name;
@@ -68,18 +78,12 @@ enum {
     COMMANDS = sizeof commands / sizeof *commands
 };
 
-static void print_help(FILE *stream)
+static void print_commands(FILE *stream)
 {
-    fprintf(stream, "Records of tasks and their durations: summaries, text, "
-                    "import.\n\nusage: ek-record COMMAND ...\n\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-7s %-18s %s\n", commands[i].name,
                 commands[i].takes, commands[i].help);
     fprintf(stream, "\noptions of import, and of all\n");
-    command_line_help(&import_line, stream);
-    fprintf(stream, "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
-                    "record.\n" DOCUMENTS "/record.md\nsays what is in it and "
-                    "explains the columns of the summary.\n" EXIT_WORDS);
 }
 
 /* NULL, with a message: there is none of that name. */
@@ -134,7 +138,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     struct tool_arguments arguments;
     struct message message;
-    if (command_line_answer(&import_line, argv, print_help))
+    if (command_line_answer(&import_line, argv))
         return end_output(EXIT_GOOD);
     const struct command *command = find_command(name, &message);
     if (!command || !read_arguments(command, argv + 1, &arguments, &message)) {

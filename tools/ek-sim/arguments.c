@@ -106,31 +106,6 @@ static const struct option options[] = {
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
 
-static const struct command_line line = {OPTION_ROWS(options),
-                                         .shared = &run_command_line};
-
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "What a run would do on a machine with so many cores.\n\n"
-            "The code that schedules, steals and rebalances runs in virtual "
-            "time.\n\n"
-            "ek-sim --record FILE | --synthetic SPEC [--machine NAME|FILE] "
-            "[--cores P] ...\n\n");
-    run_arguments_help(&line, stream);
-    fprintf(stream,
-            "\nMachines: %s.\n`this` has nodes of as many cores as are at "
-            "hand, and costs measured on one machine;\n`ek-bench machine` "
-            "writes a machine file for yours.\n\n" DOCUMENTS
-            "/simulation.md\nexplains the model and the columns.\n" EXIT_WORDS,
-            eki_machine_presets());
-}
-
-bool arguments_answer(char **argv)
-{
-    return command_line_answer(&line, argv, print_help);
-}
-
 /* Options that tell of tasks which are there before they run. */
 static bool check_tree(const struct arguments *arguments,
                        struct message *message)
@@ -165,20 +140,10 @@ static bool check_tree(const struct arguments *arguments,
     return true;
 }
 
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message)
+static bool check_all(void *context, struct message *message)
 {
-    *arguments = (struct arguments){.machine = "this",
-                                    .mode = "auto",
-                                    .seeds = 1,
-                                    .backoff_ns = -1,
-                                    .nulls = -1,
-                                    .null_ns = -1,
-                                    .node_ns = -1,
-                                    .ahead_ns = 2000};
-    arguments->shared.may_unfold = true;
-    if (!run_arguments_parse(&line, argv, arguments, message) ||
-        !check_tree(arguments, message))
+    struct arguments *arguments = context;
+    if (!check_tree(arguments, message))
         return false;
     if (arguments->iterations == 0)
         arguments->iterations = arguments->shared.source.tree ? 1 : 5;
@@ -189,3 +154,35 @@ bool arguments_parse(char **argv, struct arguments *arguments,
         "--seed is %d, --seeds is %d; the last seed is to be at most %d",
         arguments->shared.source.seed, arguments->seeds, INT_MAX);
 }
+
+static void print_machines(FILE *stream)
+{
+    fprintf(stream,
+            "\nMachines: %s.\n`this` has nodes of as many cores as are at "
+            "hand, and costs measured on one machine;\n`ek-bench machine` "
+            "writes a machine file for yours.\n\n",
+            eki_machine_presets());
+}
+
+const struct command_line arguments_line = {
+    OPTION_ROWS(options),
+    .shared = &run_command_line,
+    .head = "What a run would do on a machine with so many cores.\n\n"
+            "The code that schedules, steals and rebalances runs in virtual "
+            "time.\n\nek-sim --record FILE | --synthetic SPEC [--machine "
+            "NAME|FILE] [--cores P] ...\n\n",
+    .tail = DOCUMENTS "/simulation.md\nexplains the model and the "
+                      "columns.\n" EXIT_WORDS,
+    .add = print_machines,
+    .check = check_all};
+
+const struct arguments arguments_default = {
+    .shared = {.source = RUN_SOURCE_INIT, .may_unfold = true},
+    .machine = "this",
+    .mode = "auto",
+    .seeds = 1,
+    .backoff_ns = -1,
+    .nulls = -1,
+    .null_ns = -1,
+    .node_ns = -1,
+    .ahead_ns = 2000};

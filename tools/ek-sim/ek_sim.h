@@ -35,10 +35,9 @@ struct arguments {
     int ahead_ns;            /* of short tasks of a tree */
 };
 
-/* As command_line_answer(). */
-bool arguments_answer(char **argv);
-bool arguments_parse(char **argv, struct arguments *arguments,
-                     struct message *message);
+/* What it takes, and what holds where nothing is said. */
+extern const struct command_line arguments_line;
+extern const struct arguments arguments_default;
 
 enum field {
     FIELD_MAKESPAN,

@@ -183,17 +183,17 @@ static int run_arguments(const struct arguments *arguments,
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments;
+    struct arguments arguments = arguments_default;
     struct message message = {""};
     int exit_status = EXIT_GOOD;
     (void)argc;
-    if (arguments_answer(argv))
+    if (command_line_answer(&arguments_line, argv))
         return end_output(EXIT_GOOD);
-    if (!arguments_parse(argv, &arguments, &message))
+    if (!command_line_parse(&arguments_line, argv, &arguments, &message))
         exit_status = EXIT_BAD_INPUT;
     else
         exit_status = run_arguments(&arguments, &message);
-    run_arguments_free(&arguments.shared);
+    command_line_release(&arguments_line, &arguments);
     if (exit_status != EXIT_GOOD)
         fprintf(stderr, "%s: %s\n", program_name, message.text);
     return end_output(exit_status);
