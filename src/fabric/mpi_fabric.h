@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of this module share: collective.c (blocking calls), mpi.c
- * (messages), node.c (nodes), piece.c (their memory), set.c (life).
+ * (messages), hosts.c (nodes), piece.c (their memory), set.c (life).
  *
  * A set is what all fabrics over one communicator of the program share: a
  * duplicate, found again by an attribute.  Fabrics that have the same nodes
@@ -177,7 +177,7 @@ void eki_mpi_settle(struct eki_mpi *mpi);
 bool eki_mpi_close(struct eki_mpi *mpi);
 extern const struct eki_fabric_ops eki_mpi_ops;
 
-/* node.c: collective; the nodes are agreed on. */
+/* hosts.c: collective; the nodes are agreed on. */
 ek_status eki_mpi_find_host(struct eki_mpi_set *set);
 ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **nodes);

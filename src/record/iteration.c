@@ -20,6 +20,10 @@ struct body {
     int head;         /* bytes of one */
 };
 
+/* Say what is wrong with what is FIELD bytes behind the next one. */
+#define REFUSE(body, field, ...) \
+    eki_record_refuse((body)->record, (body)->at + (field), __VA_ARGS__)
+
 static void advance(struct body *body, int64_t bytes)
 {
     body->next += bytes;
@@ -37,8 +41,7 @@ static ek_status read_head(struct body *body, struct eki_record_head *head)
     head->order = (ek_order)from[EKI_ITERATION_ORDER];
     head->on_failure = (ek_on_failure)from[EKI_ITERATION_ON_FAILURE];
     if (eki_get(from + EKI_ITERATION_ZERO, 3) != 0)
-        return eki_record_refuse(body->record, body->at + EKI_ITERATION_ZERO,
-                                 "bytes that must be 0 are not");
+        return REFUSE(body, EKI_ITERATION_ZERO, "bytes that must be 0 are not");
     advance(body, EKI_ITERATION_HEAD);
     return EK_OK;
 }
@@ -100,15 +103,14 @@ static ek_status read_task(struct body *body, int worker,
     task->bin = (uint16_t)eki_get(from + EKI_TASK_BIN, 2);
     task->flags = from[EKI_TASK_FLAGS];
     if (task->function >= body->functions)
-        return eki_record_refuse(body->record, body->at + EKI_TASK_FUNCTION,
-                                 "function %d of %d", task->function,
-                                 body->functions);
+        return REFUSE(body, EKI_TASK_FUNCTION, "function %d of %d",
+                      task->function, body->functions);
     if (!is_bin(task->bin))
-        return eki_record_refuse(body->record, body->at + EKI_TASK_BIN,
-                                 "%d is no bin of a duration", task->bin);
+        return REFUSE(body, EKI_TASK_BIN, "%d is no bin of a duration",
+                      task->bin);
     if (task->flags & ~flags)
-        return eki_record_refuse(body->record, body->at + EKI_TASK_FLAGS,
-                                 "unknown flags 0x%02x", task->flags);
+        return REFUSE(body, EKI_TASK_FLAGS, "unknown flags 0x%02x",
+                      task->flags);
     task->duration_ns = eki_bin_ns(task->bin);
     return read_sizes(body, task);
 }
@@ -121,33 +123,29 @@ static ek_status check_counts(const struct body *body,
 {
     int64_t left = bytes_left(body), tasks = left / (int64_t)EKI_TASK_BYTES;
     if (worker->count < 0 || worker->count > tasks)
-        return eki_record_refuse(body->record, body->at + EKI_WORKER_COUNT,
-                                 "%" PRIu64
-                                 " tasks; there are bytes for %" PRId64,
-                                 (uint64_t)worker->count, tasks);
+        return REFUSE(body, EKI_WORKER_COUNT,
+                      "%" PRIu64 " tasks; there are bytes for %" PRId64,
+                      (uint64_t)worker->count, tasks);
     left = (left - worker->count * EKI_TASK_BYTES) / EKI_FAMILY_BYTES;
     if (worker->families < 0 || worker->families > left)
-        return eki_record_refuse(body->record, body->at + EKI_WORKER_FAMILIES,
-                                 "%" PRIu64
-                                 " tasks that spawn; there are bytes for "
-                                 "%" PRId64,
-                                 (uint64_t)worker->families, left);
+        return REFUSE(body, EKI_WORKER_FAMILIES,
+                      "%" PRIu64 " tasks that spawn; there are bytes for "
+                      "%" PRId64,
+                      (uint64_t)worker->families, left);
     if (worker->nulls < 0 || worker->executed < worker->count ||
         worker->executed - worker->count < worker->nulls)
-        return eki_record_refuse(body->record, body->at + EKI_WORKER_EXECUTED,
-                                 "%" PRId64 " executed are not %" PRId64
-                                 " tasks and %" PRId64 " null indices",
-                                 worker->executed, worker->count,
-                                 worker->nulls);
+        return REFUSE(body, EKI_WORKER_EXECUTED,
+                      "%" PRId64 " executed are not %" PRId64
+                      " tasks and %" PRId64 " null indices",
+                      worker->executed, worker->count, worker->nulls);
     if (worker->failed < 0 || worker->failed > worker->executed ||
         worker->cancelled < 0)
-        return eki_record_refuse(body->record, body->at + EKI_WORKER_FAILED,
-                                 "%" PRId64 " failed, %" PRId64 " cancelled",
-                                 worker->failed, worker->cancelled);
+        return REFUSE(body, EKI_WORKER_FAILED,
+                      "%" PRId64 " failed, %" PRId64 " cancelled",
+                      worker->failed, worker->cancelled);
     if (worker->null_ns > worker->work_ns)
-        return eki_record_refuse(body->record, body->at + EKI_WORKER_NULL,
-                                 "%" PRIu64 " ns of %" PRIu64, worker->null_ns,
-                                 worker->work_ns);
+        return REFUSE(body, EKI_WORKER_NULL, "%" PRIu64 " ns of %" PRIu64,
+                      worker->null_ns, worker->work_ns);
     return EK_OK;
 }
 
@@ -199,16 +197,15 @@ static ek_status read_family(struct body *body, int number, uint64_t *next,
     family->count = eki_get(from + EKI_FAMILY_COUNT, 8);
     if (family->first < *next || family->first >= end || family->count < 1 ||
         family->count > end - family->first)
-        return eki_record_refuse(
-            body->record, body->at + EKI_FAMILY_FIRST,
+        return REFUSE(
+            body, EKI_FAMILY_FIRST,
             "%" PRIu64 " tasks from %" PRIu64 " on are not spawned by worker "
             "%d, one after another: allowed are ids %" PRIu64 " ... %" PRIu64,
             family->count, family->first, number, *next, end - 1);
     if (family->parent >= family->first &&
         family->parent - family->first < family->count)
-        return eki_record_refuse(body->record, body->at + EKI_FAMILY_PARENT,
-                                 "task %" PRIu64 " spawns itself",
-                                 family->parent);
+        return REFUSE(body, EKI_FAMILY_PARENT, "task %" PRIu64 " spawns itself",
+                      family->parent);
     *next = family->first + family->count;
     body->families--;
     advance(body, EKI_FAMILY_BYTES);

@@ -235,6 +235,15 @@ static ek_status wrong_size(const struct walk *walk, const struct block *block,
                              block->bytes, expected);
 }
 
+/* Read the whole body of a block, of BYTES. */
+static ek_status read_body(const struct walk *walk, const struct block *block,
+                           unsigned char *body, size_t bytes)
+{
+    if (block->bytes != (int64_t)bytes)
+        return wrong_size(walk, block, (int64_t)bytes);
+    return eki_record_read(walk->record, block->at, body, bytes);
+}
+
 static bool has_room_for_function(struct eki_record *record)
 {
     int64_t names = record->function_room;
@@ -248,9 +257,7 @@ static ek_status take_function(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;
     unsigned char body[EKI_FUNCTION_BODY];
-    if (block->bytes != sizeof body)
-        return wrong_size(walk, block, sizeof body);
-    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    EKI_TRY(read_body(walk, block, body, sizeof body));
     uint64_t number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
     if (number != (uint64_t)record->function_count || number >= UINT16_MAX)
         return eki_record_refuse(record, block->at + EKI_FUNCTION_NUMBER,
@@ -272,9 +279,7 @@ static ek_status take_data(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;
     unsigned char body[EKI_DATA_BODY];
-    if (block->bytes != sizeof body)
-        return wrong_size(walk, block, sizeof body);
-    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    EKI_TRY(read_body(walk, block, body, sizeof body));
     uint64_t function = eki_get(body + EKI_DATA_FUNCTION, 4);
     uint64_t bytes = eki_get(body + EKI_DATA_BYTES_MAX, 8);
     if (function >= (uint64_t)record->function_count ||
@@ -321,9 +326,7 @@ static ek_status take_end(struct walk *walk, const struct block *block)
     struct eki_record *record = walk->record;
     unsigned char body[EKI_END_BODY];
     int64_t end = block->at + block->bytes + EKI_RECORD_CRC_BYTES;
-    if (block->bytes != sizeof body)
-        return wrong_size(walk, block, sizeof body);
-    EKI_TRY(eki_record_read(record, block->at, body, sizeof body));
+    EKI_TRY(read_body(walk, block, body, sizeof body));
     if (eki_get(body, 8) != (uint64_t)record->iteration_count)
         return eki_record_refuse(record, block->at + EKI_END_ITERATIONS,
                                  "%" PRIu64 " iterations; there are %" PRId64,

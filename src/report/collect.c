@@ -5,7 +5,7 @@
  * Counts and times are summed as 64-bit integers, nanoseconds, so that all
  * ranks have the same figures whatever the order of the sum.
  */
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <math.h>
 #include <string.h>

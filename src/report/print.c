@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports in print, from rank 0: lines, and blocks of all figures. */
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,6 +12,21 @@ enum {
     TITLE_WIDTH = 11,
     VALUE_WIDTH = 10 /* %.4g never needs more */
 };
+
+/* The name of a collection that was given none. */
+static const char default_name[] = "tasks";
+
+void eki_report_append_name(const struct eki_report *report, char *text,
+                            size_t bytes)
+{
+    if (strcmp(report->collection, default_name) != 0)
+        eki_append(text, bytes, "%s, ", report->collection);
+}
+
+void eki_report_say(const struct eki_report *report, const char *text)
+{
+    eki_log_lines(EK_LEVEL_INFO, report->rank, report->size, "report", text);
+}
 
 /* Append what every level says first. */
 static void append_head(const struct eki_report *report, char *text,

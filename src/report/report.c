@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Life of a report, and its figures by name. */
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The iterations so far, and what to say of them in the end. */
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <math.h>

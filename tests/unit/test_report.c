@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports: the table, figures by name, print, and the sentence of the limit. */
 #include "check.h"
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <stdlib.h>
 #include <unistd.h>

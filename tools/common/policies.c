@@ -9,48 +9,22 @@ enum {
     BYTES = 256
 };
 
-static const char *list_words(const char *option, char text[BYTES])
-{
-    text[0] = '\0';
-    eki_choice_list(eki_option_choices(option), text, BYTES);
-    return text;
-}
+/* A function that gives the words of an option. */
+#define WORDS_OF(function, option)                                      \
+    const char *function(void)                                          \
+    {                                                                   \
+        static char text[BYTES];                                        \
+        text[0] = '\0';                                                 \
+        eki_choice_list(eki_option_choices(option), text, sizeof text); \
+        return text;                                                    \
+    }
 
-const char *restore_words(void)
-{
-    static char text[BYTES];
-    return list_words("restore", text);
-}
-
-const char *steal_words(void)
-{
-    static char text[BYTES];
-    return list_words("steal", text);
-}
-
-const char *order_words(void)
-{
-    static char text[BYTES];
-    return list_words("order", text);
-}
-
-const char *deque_words(void)
-{
-    static char text[BYTES];
-    return list_words("deque", text);
-}
-
-const char *gather_words(void)
-{
-    static char text[BYTES];
-    return list_words("balance_gather", text);
-}
-
-const char *data_words(void)
-{
-    static char text[BYTES];
-    return list_words("data", text);
-}
+WORDS_OF(restore_words, "restore")
+WORDS_OF(steal_words, "steal")
+WORDS_OF(order_words, "order")
+WORDS_OF(deque_words, "deque")
+WORDS_OF(gather_words, "balance_gather")
+WORDS_OF(data_words, "data")
 
 int word_value(const char *option, const char *word)
 {

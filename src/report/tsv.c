@@ -6,7 +6,7 @@
  * An old file is renamed when one is opened, and what is open already appended
  * to, so that collections that are there at the same time may share one.
  */
-#include "report/internal.h"
+#include "report/print.h"
 
 #include <errno.h>
 #include <string.h>

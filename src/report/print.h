@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the files of the report only: lines, and what has gone by. */
-#ifndef EKI_REPORT_INTERNAL_H
-#define EKI_REPORT_INTERNAL_H
+#ifndef EKI_REPORT_PRINT_H
+#define EKI_REPORT_PRINT_H
 
 #include "report/report.h"
 

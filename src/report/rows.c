@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of fields: what a report says, in the order of its structs. */
-#include "report/internal.h"
+#include "report/print.h"
 
 #define ROW(field_, type_, unit_, title_, help_)                       \
     {                                                                  \
