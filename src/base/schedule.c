@@ -73,48 +73,45 @@ static ek_status entry_refuse(const struct eki_schedule_source *source,
                      source->variable, bytes, text, allowed);
 }
 
+/* Step over "collection:" at *TEXT, below END; *IS_OURS: it is the own one.
+ * false: there may be none, or it is no name.  The colon of counter:16 is none
+ * of a collection. */
+static bool collection_read(const struct eki_schedule_source *source,
+                            const char **text, const char *end, bool *is_ours)
+{
+    const char *colon = character_find(*text, end, ':'), *name = *text;
+    int value;
+    *is_ours = true;
+    if (colon == NULL ||
+        eki_choice_read(source->choices, name, (size_t)(end - name), &value))
+        return true;
+    size_t bytes = (size_t)(colon - name);
+    *text = colon + 1;
+    *is_ours = source->collection && strlen(source->collection) == bytes &&
+               memcmp(source->collection, name, bytes) == 0;
+    return source->collection && eki_is_collection_name(name, bytes);
+}
+
 /* Read the entry TEXT ... END - 1; IS_OURS: it is for this collection. */
 static ek_status entry_read(const struct eki_schedule_source *source,
                             const char *text, const char *end,
                             struct eki_schedule_entry *entry, bool *is_ours)
 {
-    const char *policy = text, *policy_end = end;
-    const char *colon = character_find(text, end, ':');
-    const char *at = character_find(text, end, '@');
+    const char *policy = text, *at = character_find(text, end, '@');
+    const char *policy_end = at != NULL ? at : end;
+    char names[256] = "";
     *entry = (struct eki_schedule_entry){0, 0, INT64_MAX};
-    bool is_well_formed = text < end;
-    *is_ours = true;
-
-    if (at != NULL) {
-        policy_end = at;
-        is_well_formed = iterations_read(at + 1, end, entry);
-    }
-    int value;
-    /* The colon of counter:16 is not that of a collection. */
-    if (colon != NULL && colon < policy_end &&
-        !eki_choice_read(source->choices, text, (size_t)(policy_end - text),
-                         &value)) {
-        policy = colon + 1;
-        size_t bytes = (size_t)(colon - text);
-        is_well_formed = is_well_formed && source->collection &&
-                         eki_is_collection_name(text, bytes);
-        *is_ours = is_well_formed && strlen(source->collection) == bytes &&
-                   memcmp(source->collection, text, bytes) == 0;
-    }
-    if (is_well_formed &&
-        eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
+    if (text == end || (at != NULL && !iterations_read(at + 1, end, entry)) ||
+        !collection_read(source, &policy, policy_end, is_ours))
+        return entry_refuse(source, text, end,
+                            source->collection
+                                ? "[collection:]policy[@iterations], " FORM
+                                : "policy[@iterations], " FORM);
+    if (eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
                         &entry->policy))
         return EK_OK;
-
-    if (is_well_formed) {
-        char names[256] = "";
-        eki_choice_list(source->choices, names, sizeof names);
-        return entry_refuse(source, text, end, names);
-    }
-    return entry_refuse(source, text, end,
-                        source->collection
-                            ? "[collection:]policy[@iterations], " FORM
-                            : "policy[@iterations], " FORM);
+    eki_choice_list(source->choices, names, sizeof names);
+    return entry_refuse(source, text, end, names);
 }
 
 static int entries_count(const char *list)

@@ -17,8 +17,8 @@ static void say(const ek_collection *tasks, ek_level level, const char *text)
 
 static void append_ns(const char *words, uint64_t ns, char *text, size_t bytes)
 {
-    eki_append(text, bytes, ", %s ", words);
-    eki_verdict_time((double)ns * 1e-9, text, bytes);
+    eki_append(text, bytes, ", %s %s", words,
+               eki_seconds((double)ns * 1e-9).text);
 }
 
 void eki_collection_trace_begin(const ek_collection *tasks,
@@ -77,10 +77,9 @@ static void trace_server(const ek_collection *tasks)
     for (int bin = 0; bin < EKI_HISTOGRAM_BINS; bin++)
         answered += times->bins[bin];
     eki_append(text, sizeof text,
-               "  server: %" PRId64 " requests answered, the median in ",
-               answered);
-    eki_verdict_time(eki_histogram_quantile(times, 0.5), text, sizeof text);
-    eki_append(text, sizeof text, "; %" PRIu64 " waves to the end",
+               "  server: %" PRId64 " requests answered, the median in %s; "
+               "%" PRIu64 " waves to the end",
+               answered, eki_seconds(eki_histogram_quantile(times, 0.5)).text,
                engine->waves.wave + 1);
     say(tasks, EK_LEVEL_TRACE, text);
 }
@@ -93,11 +92,11 @@ void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
     int workers = tasks->topology->workers_here;
     for (int here = 0; here < workers; here++)
         add_counts(&tasks->engine->workers[here]->counts, &sum);
-    eki_append(text, sizeof text, "iteration %" PRId64 " ends with %s after ",
-               tasks->iteration, ek_status_string(status));
-    eki_verdict_time((double)(left_ns - tasks->engine->entered_ns) * 1e-9, text,
-                     sizeof text);
-    eki_append(text, sizeof text, ": ");
+    eki_append(
+        text, sizeof text,
+        "iteration %" PRId64 " ends with %s after %s: ", tasks->iteration,
+        ek_status_string(status),
+        eki_seconds((double)(left_ns - tasks->engine->entered_ns) * 1e-9).text);
     append_counts(&sum, text, sizeof text);
     say(tasks, EK_LEVEL_DEBUG, text);
     if (!eki_log_is_on(EK_LEVEL_TRACE))
@@ -115,11 +114,10 @@ void eki_collection_trace_restore(const ek_collection *tasks,
     const char *policy = eki_option_choice_name("restore", whole->policy);
     eki_append(text, sizeof text,
                "restore=%s before iteration %" PRId64 " ends with %s: %" PRId64
-               " tasks here, %" PRId64 " sent, %" PRId64 " discarded, in ",
+               " tasks here, %" PRId64 " sent, %" PRId64 " discarded, in %s",
                policy ? policy : "?", tasks->iteration,
                ek_status_string(status), whole->tasks, whole->moved,
-               whole->discarded);
-    eki_verdict_time(whole->seconds, text, sizeof text);
+               whole->discarded, eki_seconds(whole->seconds).text);
     if (whole->decision != 0)
         eki_append(text, sizeof text,
                    "; %" PRId64 " of the job moved, imbalance %.1f %% to %.1f "

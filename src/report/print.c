@@ -34,10 +34,11 @@ static void append_head(const struct eki_report *report, char *text,
 {
     const ek_process_report *figures = &report->figures;
     eki_report_append_name(report, text, bytes);
-    eki_append(text, bytes, "iteration %" PRId64 ": %" PRId64 " tasks in ",
-               figures->iteration, figures->tasks);
-    eki_verdict_time(figures->wall_s, text, bytes);
-    eki_append(text, bytes, ", efficiency %.1f %%", 100 * figures->efficiency);
+    eki_append(text, bytes,
+               "iteration %" PRId64 ": %" PRId64 " tasks in %s, efficiency "
+               "%.1f %%",
+               figures->iteration, figures->tasks,
+               eki_seconds(figures->wall_s).text, 100 * figures->efficiency);
 }
 
 /* Level 1: one line, however long. */
@@ -47,12 +48,9 @@ static void print_line(const struct eki_report *report)
     char text[LINE_BYTES] = "";
     append_head(report, text, sizeof text);
     eki_append(text, sizeof text, ", speed %.1f %%", 100 * figures->speed);
-    if (figures->cpu_s > 0) {
-        eki_append(text, sizeof text, ", processor time ");
-        eki_verdict_time(figures->cpu_s / (double)figures->workers, text,
-                         sizeof text);
-        eki_append(text, sizeof text, " per worker");
-    }
+    if (figures->cpu_s > 0)
+        eki_append(text, sizeof text, ", processor time %s per worker",
+                   eki_seconds(figures->cpu_s / (double)figures->workers).text);
     eki_append(text, sizeof text,
                ", steals %.1f of %.1f per worker, imbalance %.0f %%",
                figures->successful_mean, figures->attempted_mean,

@@ -218,9 +218,7 @@ static void say_head(const struct eki_report *report,
 static void append_seconds(const char *words, double seconds, double whole_s,
                            char *text, size_t bytes)
 {
-    eki_append(text, bytes, "%s ", words);
-    eki_verdict_time(seconds, text, bytes);
-    eki_append(text, bytes, " (%.0f %%)",
+    eki_append(text, bytes, "%s %s (%.0f %%)", words, eki_seconds(seconds).text,
                whole_s > 0 ? 100 * seconds / whole_s : 0);
 }
 
@@ -234,12 +232,12 @@ static void say_times(const struct eki_report *report,
     append_seconds(", outside", run->outside_s, whole_s, text, sizeof text);
     append_seconds(", restoring", run->restore_s, whole_s, text, sizeof text);
     eki_report_say(report, text);
-    snprintf(text, sizeof text, "  an iteration takes ");
-    eki_verdict_time(run->iteration_s, text, sizeof text);
-    eki_append(text, sizeof text, "; best: %" PRId64 " with ", course->best);
-    eki_verdict_time(course->best_s, text, sizeof text);
-    eki_append(text, sizeof text, ", worst: %" PRId64 " with ", course->worst);
-    eki_verdict_time(course->worst_s, text, sizeof text);
+    snprintf(text, sizeof text,
+             "  an iteration takes %s; best: %" PRId64
+             " with %s, worst: %" PRId64 " with %s",
+             eki_seconds(run->iteration_s).text, course->best,
+             eki_seconds(course->best_s).text, course->worst,
+             eki_seconds(course->worst_s).text);
     eki_report_say(report, text);
 }
 

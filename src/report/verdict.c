@@ -28,14 +28,18 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-void eki_verdict_time(double seconds, char *text, size_t bytes)
+struct eki_seconds eki_seconds(double seconds)
 {
-    if (seconds >= 1 || seconds == 0)
-        eki_append(text, bytes, "%.4g s", seconds);
-    else if (seconds >= 1e-3)
-        eki_append(text, bytes, "%.4g ms", seconds * 1e3);
-    else
-        eki_append(text, bytes, "%.4g us", seconds * 1e6);
+    struct eki_seconds said;
+    bool is_long = seconds >= 1 || seconds == 0, is_short = !(seconds >= 1e-3);
+    snprintf(said.text, sizeof said.text, "%.4g %s",
+             is_long    ? seconds
+             : is_short ? seconds * 1e6
+                        : seconds * 1e3,
+             is_long    ? "s"
+             : is_short ? "us"
+                        : "ms");
+    return said;
 }
 
 static int compare(const void *a, const void *b)
@@ -93,14 +97,6 @@ static double tasks_per_worker(const struct eki_verdict_run *run)
     return (double)run->tasks / (double)run->iterations / run->workers;
 }
 
-static void append_more(const struct eki_verdict_run *run, char *text,
-                        size_t bytes)
-{
-    eki_append(text, bytes, "an iteration takes only ");
-    eki_verdict_time(run->iteration_s, text, bytes);
-    eki_append(text, bytes, ": do more in one");
-}
-
 /* What workers without tasks may hope for. */
 static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
                                size_t bytes)
@@ -116,7 +112,8 @@ static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
                    "each iteration starts as the first: "
                    "EVENKEEL_RESTORE=retain");
     else if (run->iteration_s < ITERATION_SHORT_S)
-        append_more(run, text, bytes);
+        eki_append(text, bytes, "an iteration takes only %s: do more in one",
+                   eki_seconds(run->iteration_s).text);
     else if (run->nodes > 1 && run->search_s > run->termination_s)
         eki_append(text, bytes,
                    "answers take long: EVENKEEL_PROGRESS=server, or ek_poll in "
@@ -173,11 +170,10 @@ static void append_overhead(const struct eki_verdict_run *run, double part,
                             char *text, size_t bytes)
 {
     eki_append(text, bytes, "%.0f %% of the time went by between tasks", part);
-    if (run->tasks > 0) {
-        eki_append(text, bytes, ", which take ");
-        eki_verdict_time(run->work_s / (double)run->tasks, text, bytes);
-        eki_append(text, bytes, ": make them longer, or use ek_add_range");
-    }
+    if (run->tasks > 0)
+        eki_append(text, bytes,
+                   ", which take %s: make them longer, or use ek_add_range",
+                   eki_seconds(run->work_s / (double)run->tasks).text);
 }
 
 static void append_start(const struct eki_verdict_run *run, double part,
@@ -185,22 +181,17 @@ static void append_start(const struct eki_verdict_run *run, double part,
 {
     eki_append(text, bytes,
                "%.0f %% of the time went into starting and leaving iterations "
-               "of ",
-               part);
-    eki_verdict_time(run->iteration_s, text, bytes);
-    eki_append(text, bytes,
-               ": do more in one, and leave a core to each thread");
+               "of %s: do more in one, and leave a core to each thread",
+               part, eki_seconds(run->iteration_s).text);
 }
 
 static void append_late(const struct eki_verdict_run *run, double part,
                         char *text, size_t bytes)
 {
-    eki_append(text, bytes, "rank %d enters ", run->latest_rank);
-    eki_verdict_time(run->lateness_s, text, bytes);
     eki_append(text, bytes,
-               " late: %.0f %% of the time was lost outside Evenkeel; balance "
-               "what the program does before ek_process",
-               part);
+               "rank %d enters %s late: %.0f %% of the time was lost outside "
+               "Evenkeel; balance what the program does before ek_process",
+               run->latest_rank, eki_seconds(run->lateness_s).text, part);
 }
 
 static void append_restore(const struct eki_verdict_run *run, double part,
@@ -297,19 +288,6 @@ bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
     return true;
 }
 
-static void append_cut(const struct eki_verdict_tasks *tasks, double ideal_s,
-                       char *text, size_t bytes)
-{
-    if (tasks->above == 1)
-        eki_append(text, bytes, "cut the one task above ");
-    else if (tasks->above > 1)
-        eki_append(text, bytes, "cut the %" PRId64 " tasks above ",
-                   tasks->above);
-    else
-        eki_append(text, bytes, "cut tasks above ");
-    eki_verdict_time(ideal_s, text, bytes);
-}
-
 bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
                        size_t bytes)
 {
@@ -323,7 +301,13 @@ bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
                    "is %.3g x the ideal time: no policy helps beyond %.0f "
                    "worker%s; ",
                    tasks->longest_s / ideal_s, most, most == 1 ? "" : "s");
-        append_cut(tasks, ideal_s, text, bytes);
+        if (tasks->above == 1)
+            eki_append(text, bytes, "cut the one task");
+        else if (tasks->above > 1)
+            eki_append(text, bytes, "cut the %" PRId64 " tasks", tasks->above);
+        else
+            eki_append(text, bytes, "cut tasks");
+        eki_append(text, bytes, " above %s", eki_seconds(ideal_s).text);
         return true;
     }
     double each = (double)tasks->tasks / tasks->workers;
@@ -404,8 +388,8 @@ static void append_enough(const struct eki_verdict_mode *mode,
         eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
     else
         eki_append(text, bytes, "is as fast");
-    eki_append(text, bytes, ", restoring costs it ");
-    eki_verdict_time(next->restore_s, text, bytes);
+    eki_append(text, bytes, ", restoring costs it %s",
+               eki_seconds(next->restore_s).text);
 }
 
 static void append_fastest(const struct eki_verdict_mode *best,

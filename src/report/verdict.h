@@ -98,7 +98,10 @@ void eki_verdict_modes(const struct eki_verdict_mode *modes, int count,
 /* The lower median of VALUES [n], which are sorted; n > 0. */
 double eki_verdict_median(double *values, int n);
 
-/* Append "1.234 ms" and the like. */
-void eki_verdict_time(double seconds, char *text, size_t bytes);
+/* "1.234 ms" and the like. */
+struct eki_seconds {
+    char text[24];
+};
+struct eki_seconds eki_seconds(double seconds);
 
 #endif
