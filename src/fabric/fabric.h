@@ -46,8 +46,6 @@ struct eki_fabric_ops {
     /* Whether one may be reserved for a message of a long row of them: some
      * are left to others.  NULL: always. */
     bool (*has_spare)(struct eki_fabric *fabric);
-    /* Give back a reserved buffer without sending it. */
-    void (*unreserve)(struct eki_fabric *fabric, struct eki_message *message);
     /* Send head and head.bytes of body to RANK (may be the own rank). */
     void (*post)(struct eki_fabric *fabric, struct eki_message *message,
                  int rank);
@@ -84,11 +82,6 @@ static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
 static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
 {
     return !fabric->ops->has_spare || fabric->ops->has_spare(fabric);
-}
-static inline void eki_fabric_unreserve(struct eki_fabric *fabric,
-                                        struct eki_message *message)
-{
-    fabric->ops->unreserve(fabric, message);
 }
 static inline void eki_fabric_post(struct eki_fabric *fabric,
                                    struct eki_message *message, int rank)

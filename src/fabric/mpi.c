@@ -122,13 +122,6 @@ static struct eki_message *mpi_reserve(struct eki_fabric *fabric)
     return message;
 }
 
-static void mpi_unreserve(struct eki_fabric *fabric,
-                          struct eki_message *message)
-{
-    struct eki_mpi *mpi = eki_mpi_of(fabric);
-    free_send(mpi, slot_of(mpi, mpi->send_buffers, message));
-}
-
 /* A fabric that has failed drops the message: whoever posted it learns of the
  * failure from base.failed. */
 static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
@@ -241,7 +234,6 @@ static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
 const struct eki_fabric_ops eki_mpi_ops = {
     .reserve = mpi_reserve,
     .has_spare = mpi_has_spare,
-    .unreserve = mpi_unreserve,
     .post = mpi_post,
     .poll = mpi_poll,
     .release = mpi_release,

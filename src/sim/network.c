@@ -92,12 +92,6 @@ static struct eki_message *reserve(struct eki_fabric *fabric)
     return sim->buffer;
 }
 
-static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
-{
-    (void)message;
-    ((struct eki_sim_port *)fabric)->sim->is_reserved = false;
-}
-
 /* Bytes that a message would have besides: of tiles without values, and of data
  * without bytes. */
 static int64_t carried_bytes(const struct eki_sim_port *port,
@@ -320,7 +314,6 @@ static bool drain(struct eki_fabric *fabric)
 
 static const struct eki_fabric_ops ops = {
     .reserve = reserve,
-    .unreserve = unreserve,
     .post = post,
     .poll = poll,
     .release = release,

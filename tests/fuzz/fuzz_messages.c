@@ -87,7 +87,7 @@ static struct eki_message *reserve(struct eki_fabric *fabric)
     return &letter->message;
 }
 
-static void unreserve(struct eki_fabric *fabric, struct eki_message *message)
+static void release(struct eki_fabric *fabric, struct eki_message *message)
 {
     (void)fabric;
     free(letter_of(message));
@@ -170,10 +170,9 @@ static bool drain(struct eki_fabric *fabric)
 }
 
 static const struct eki_fabric_ops ops = {.reserve = reserve,
-                                          .unreserve = unreserve,
                                           .post = post,
                                           .poll = poll,
-                                          .release = unreserve,
+                                          .release = release,
                                           .drain = drain};
 
 static int run_nothing(ek_worker *worker, const void *payload, size_t bytes,

@@ -64,12 +64,6 @@ static inline struct eki_message *lone_reserve(struct eki_fabric *fabric)
                              : NULL;
 }
 
-static inline void lone_unreserve(struct eki_fabric *fabric,
-                                  struct eki_message *message)
-{
-    (void)fabric, (void)message;
-}
-
 static inline void lone_post(struct eki_fabric *fabric,
                              struct eki_message *message, int rank)
 {
@@ -101,7 +95,6 @@ static inline bool lone_drain(struct eki_fabric *fabric)
 }
 
 static const struct eki_fabric_ops lone_ops = {.reserve = lone_reserve,
-                                               .unreserve = lone_unreserve,
                                                .post = lone_post,
                                                .poll = lone_poll,
                                                .release = lone_release,

@@ -78,7 +78,6 @@ static inline void post_release(struct eki_fabric *fabric,
 }
 
 static const struct eki_fabric_ops post_ops = {.reserve = lone_reserve,
-                                               .unreserve = lone_unreserve,
                                                .post = post_letter,
                                                .poll = post_poll,
                                                .release = post_release,
