@@ -41,24 +41,27 @@ void verdict_print_tasks(const char *prefix, const float *seconds,
         verdict_print(text);
 }
 
-void compared_add(struct compared *compared, const struct mode *mode,
-                  double *iteration_s, double *restore_s, double *bound_s,
-                  int iterations)
+/* Over the iterations that count. */
+static double median_of(double *seconds, int figure, int iterations)
 {
-    int first = iterations > 1, n = iterations - first;
-    size_t room = (size_t)compared->count + 1;
-    struct eki_verdict_mode *modes =
-        realloc(compared->modes, room * sizeof *modes);
-    if (!modes)
+    int first = iterations > 1;
+    return eki_verdict_median(seconds + (ptrdiff_t)figure * iterations + first,
+                              iterations - first);
+}
+
+void compared_add(struct compared *compared, const struct mode *mode,
+                  double *seconds, int iterations)
+{
+    if (!eki_grow(&compared->modes, compared->count, &compared->room, 8,
+                  sizeof *compared->modes))
         return;
-    modes[compared->count++] = (struct eki_verdict_mode){
+    compared->modes[compared->count++] = (struct eki_verdict_mode){
         .name = mode->name,
         .restore = mode->restore,
         .steal = mode->steal,
-        .iteration_s = eki_verdict_median(iteration_s + first, n),
-        .restore_s = eki_verdict_median(restore_s + first, n)};
-    compared->modes = modes;
-    compared->bound_s = eki_verdict_median(bound_s + first, n);
+        .iteration_s = median_of(seconds, COMPARED_ITERATION, iterations),
+        .restore_s = median_of(seconds, COMPARED_RESTORE, iterations)};
+    compared->bound_s = median_of(seconds, COMPARED_BOUND, iterations);
 }
 
 void compared_end(struct compared *compared)

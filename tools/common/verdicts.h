@@ -23,14 +23,23 @@ void verdict_print_tasks(const char *prefix, const float *seconds,
 struct compared {
     struct eki_verdict_mode *modes; /* [count] */
     int count;
+    int64_t room;
     double bound_s; /* of an iteration */
 };
 
-/* Add a mode after its iterations: what each took, what restoring took, what
- * none can do without.  The first does not count where there are more. */
+/* What is known of the iterations of a mode: what each took, what restoring
+ * took, what none can do without. */
+enum {
+    COMPARED_ITERATION,
+    COMPARED_RESTORE,
+    COMPARED_BOUND,
+    COMPARED_FIGURES
+};
+
+/* Add a mode by SECONDS [COMPARED_FIGURES][iterations].  The first iteration
+ * does not count where there are more. */
 void compared_add(struct compared *compared, const struct mode *mode,
-                  double *iteration_s, double *restore_s, double *bound_s,
-                  int iterations);
+                  double *seconds, int iterations);
 /* Print the verdict, and forget the modes. */
 void compared_end(struct compared *compared);
 

@@ -7,6 +7,7 @@
  */
 #include "instances.h"
 
+#include "balance/least.h"
 #include "cli/message.h"
 
 #include <stdlib.h>
@@ -77,24 +78,6 @@ struct judgement bench_judge(const struct instance *instance, const int32_t *to,
     return judgement;
 }
 
-/* The least of LEAST [2 x LEAVES], a tree of minima, is leaf W. */
-static int32_t least_of(const eki_ns *least, int32_t leaves)
-{
-    int32_t at = 1;
-    while (at < leaves)
-        at = least[2 * at] <= least[2 * at + 1] ? 2 * at : 2 * at + 1;
-    return at - leaves;
-}
-
-static void add_load(eki_ns *least, int32_t leaves, int32_t worker, eki_ns ns)
-{
-    int32_t at = leaves + worker;
-    least[at] += ns;
-    while (at /= 2)
-        least[at] = least[2 * at] < least[2 * at + 1] ? least[2 * at]
-                                                      : least[2 * at + 1];
-}
-
 /* All tasks, longest first; INDEX: which one of all. */
 static struct eki_item *list_tasks(const struct instance *instance)
 {
@@ -112,19 +95,19 @@ void bench_longest_first(const struct instance *instance, eki_ns target,
                          int32_t *to)
 {
     struct eki_item *items = list_tasks(instance);
-    int32_t leaves = 1;
-    while (leaves < instance->workers)
-        leaves *= 2;
-    eki_ns *least = allocate(2 * (int64_t)leaves, sizeof *least);
-    for (int32_t i = 0; i < 2 * leaves; i++)
-        least[i] = i < leaves + instance->workers ? 0 : INT64_MAX;
+    eki_ns *loads = allocate((size_t)instance->workers, sizeof *loads);
+    struct eki_least least;
+    if (!eki_least_init(&least, instance->workers))
+        bench_check(EK_ERR_NOMEM);
+    eki_least_fill(&least, loads, instance->workers);
     for (int64_t i = 0; i < instance->tasks; i++) {
         int32_t worker = items[i].from;
-        if (least[leaves + worker] + items[i].ns > target)
-            worker = least_of(least, leaves);
+        if (loads[worker] + items[i].ns > target)
+            worker = eki_least_of(&least);
         to[items[i].index] = worker;
-        add_load(least, leaves, worker, items[i].ns);
+        loads[worker] += items[i].ns;
     }
-    free(least);
+    eki_least_free(&least);
+    free(loads);
     free(items);
 }

@@ -243,23 +243,18 @@ void print_head(const struct run *run)
            run->start->words);
 }
 
-/* Medians of a field in each iteration of a mode. */
-static void take_field(const struct run *run, const struct row *rows,
-                       enum field field, double *values)
-{
-    for (int i = 0; i < run->arguments->iterations; i++)
-        values[i] = median_of(run, rows, i + 1, i + 1, field);
-}
-
+/* By medians over rounds of each iteration. */
 static void compare_mode(const struct run *run, const struct row *rows)
 {
-    size_t n = (size_t)run->arguments->iterations;
-    double *values = allocate(3 * n, sizeof *values);
-    take_field(run, rows, FIELD_MAKESPAN, values);
-    take_field(run, rows, FIELD_RESTORE, values + n);
-    take_field(run, rows, FIELD_BEST, values + 2 * n);
-    compared_add(run->compared, rows->mode, values, values + n, values + 2 * n,
-                 run->arguments->iterations);
+    static const enum field fields[COMPARED_FIGURES] = {
+        FIELD_MAKESPAN, FIELD_RESTORE, FIELD_BEST};
+    int n = run->arguments->iterations;
+    double *values = allocate((size_t)(COMPARED_FIGURES * n), sizeof *values);
+    for (int f = 0; f < COMPARED_FIGURES; f++) {
+        for (int i = 0; i < n; i++)
+            values[f * n + i] = median_of(run, rows, i + 1, i + 1, fields[f]);
+    }
+    compared_add(run->compared, rows->mode, values, n);
     free(values);
 }
 

@@ -230,14 +230,6 @@ static void compare_modes(const struct run *run, struct row *rows, int modes)
     }
 }
 
-/* Values of a field in all iterations of a mode. */
-static void take_field(const struct row *rows, int iterations, enum field field,
-                       double *values)
-{
-    for (int i = 0; i < iterations; i++)
-        values[i] = rows[i].values[field];
-}
-
 /* What waiting for tiles takes in the last of N iterations, of the fastest. */
 static void print_wait(const struct row *rows, int modes, int n)
 {
@@ -257,20 +249,23 @@ static void print_wait(const struct row *rows, int modes, int n)
     verdict_print(text);
 }
 
+static const enum field compared_fields[COMPARED_FIGURES] = {
+    FIELD_MAKESPAN, FIELD_RESTORE, FIELD_BOUND};
+
 static void print_verdict(const struct run *run, const struct row *rows,
                           int modes)
 {
     const struct workload *workload = run->workload;
     int n = run->arguments->iterations;
-    double *values = allocate((size_t)(3 * n), sizeof *values);
+    double *values = allocate((size_t)(COMPARED_FIGURES * n), sizeof *values);
     struct compared compared = {0};
     for (int m = 0; m < modes; m++) {
         const struct row *first = &rows[m * n];
-        take_field(first, n, FIELD_MAKESPAN, values);
-        take_field(first, n, FIELD_RESTORE, values + n);
-        take_field(first, n, FIELD_BOUND, values + (size_t)2 * n);
-        compared_add(&compared, first->mode, values, values + n,
-                     values + (size_t)2 * n, n);
+        for (int f = 0; f < COMPARED_FIGURES; f++) {
+            for (int i = 0; i < n; i++)
+                values[f * n + i] = first[i].values[compared_fields[f]];
+        }
+        compared_add(&compared, first->mode, values, n);
     }
     /* Drawn tasks differ from seed to seed. */
     if (!run->unfold && (run->source->record || run->arguments->seeds == 1)) {
