@@ -29,17 +29,6 @@ ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code)
     return status;
 }
 
-/* BYTES as the int that MPI wants; EK_ERR_ARG if they do not fit. */
-static ek_status count_of(size_t bytes, int *count)
-{
-    if (bytes > INT_MAX)
-        return eki_error(EK_ERR_ARG,
-                         "%zu bytes in one MPI call, at most %d are possible",
-                         bytes, INT_MAX);
-    *count = (int)bytes;
-    return EK_OK;
-}
-
 /* Failures are negative; of equals the lowest rank comes first. */
 static uint64_t badness(ek_status status, int rank)
 {
@@ -168,8 +157,11 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
                                     void *all, size_t bytes)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    int count = 0;
-    EKI_TRY(count_of(bytes, &count));
+    if (bytes > INT_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "%zu bytes in one MPI call, at most %d are possible",
+                         bytes, INT_MAX);
+    int count = (int)bytes;
     return EKI_MPI_OF(mpi, MPI_Allgather, mine, count, MPI_BYTE, all, count,
                       MPI_BYTE, mpi->comm);
 }

@@ -112,10 +112,16 @@ static void close_set(struct eki_mpi_set *set)
     eki_free(set);
 }
 
-/* What a set needs on this rank. */
-static ek_status fill_set(struct eki_mpi_set *set)
+/* What a set, which owns the duplicate OWN, needs on this rank; NULL: no memory
+ * for it. */
+static ek_status fill_set(struct eki_mpi_set *set, MPI_Comm own)
 {
-    struct eki_mpi *bare = make_fabric(set);
+    struct eki_mpi *bare = NULL;
+    if (set) {
+        set->comm = own;
+        set->host = set->parent = MPI_COMM_NULL;
+        bare = make_fabric(set);
+    }
     if (!bare)
         return eki_error(EK_ERR_NOMEM, "no memory for the fabric");
     add_fabric(bare);
@@ -140,14 +146,7 @@ static ek_status make_set(MPI_Comm comm, struct eki_mpi_set **made)
     EKI_TRY(EKI_MPI(MPI_Comm_dup, comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     struct eki_mpi_set *set = eki_alloc(1, sizeof *set);
-    ek_status status =
-        set ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory for the fabric");
-    if (set) {
-        set->comm = own;
-        set->host = set->parent = MPI_COMM_NULL;
-        status = fill_set(set);
-    }
-    status = eki_mpi_agree(own, status);
+    ek_status status = eki_mpi_agree(own, fill_set(set, own));
     if (status == EK_OK)
         status = eki_mpi_agree(own, tie_set(comm, set));
     if (status == EK_OK)
