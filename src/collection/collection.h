@@ -80,9 +80,10 @@ struct eki_wrapped;
 /* Callbacks of data that travels: all calls, and the bodies that wait for it.
  */
 struct eki_callbacks {
-    pthread_mutex_t mutex; /* while one of them runs, and of ns */
+    pthread_mutex_t mutex; /* while one of them runs, and of these: */
     uint64_t ns;           /* in all of them so far */
-    uint64_t before;       /* ... and before this iteration */
+    uint64_t since, began; /* of that one: it was called, it runs */
+    uint64_t before;       /* ns before this iteration */
     struct eki_wrapped *wrapped;
 };
 

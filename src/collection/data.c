@@ -20,79 +20,25 @@ struct eki_wrapped {
     void *context;
 };
 
-/* One call of the program. */
-struct call {
-    struct eki_callbacks *callbacks;
-    struct ek_worker *worker; /* NULL: of the server */
-    uint64_t since, began;
-};
-
-static struct call begin_call(void *user, struct ek_worker *worker)
+static void enter_program(void *user)
 {
-    struct call call = {user, worker, eki_clock_ns(), 0};
-    pthread_mutex_lock(&call.callbacks->mutex);
-    call.began = eki_clock_ns();
-    return call;
+    struct eki_callbacks *callbacks = user;
+    uint64_t since = eki_clock_ns();
+    pthread_mutex_lock(&callbacks->mutex);
+    callbacks->since = since;
+    callbacks->began = eki_clock_ns();
 }
 
-static void end_call(const struct call *call)
+static void leave_program(void *user, struct ek_worker *worker)
 {
-    uint64_t now = eki_clock_ns();
-    call->callbacks->ns += eki_ns_since(call->began, now);
-    pthread_mutex_unlock(&call->callbacks->mutex);
+    struct eki_callbacks *callbacks = user;
+    uint64_t now = eki_clock_ns(), since = callbacks->since;
+    callbacks->ns += eki_ns_since(callbacks->began, now);
+    pthread_mutex_unlock(&callbacks->mutex);
     /* No time of the task. */
-    if (call->worker)
-        call->worker->batch.stamp += eki_ns_since(call->since, now);
+    if (worker)
+        worker->batch.stamp += eki_ns_since(since, now);
 }
-
-static size_t pack_input(void *user, const ek_data_ops *ops,
-                         const ek_data_task *task, void *buffer)
-{
-    struct call call = begin_call(user, NULL);
-    size_t bytes = ops->pack_input(task, buffer, ops->context);
-    end_call(&call);
-    return bytes;
-}
-
-static void *unpack_input(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *buffer, size_t bytes)
-{
-    struct call call = begin_call(user, worker);
-    void *object = ops->unpack_input(task, buffer, bytes, ops->context);
-    end_call(&call);
-    return object;
-}
-
-static size_t pack_result(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *object, void *buffer)
-{
-    struct call call = begin_call(user, worker);
-    size_t bytes = ops->pack_result(task, object, buffer, ops->context);
-    end_call(&call);
-    return bytes;
-}
-
-static void unpack_result(void *user, const ek_data_ops *ops,
-                          const ek_data_task *task, const void *buffer,
-                          size_t bytes)
-{
-    struct call call = begin_call(user, NULL);
-    ops->unpack_result(task, buffer, bytes, ops->context);
-    end_call(&call);
-}
-
-static void release(void *user, const ek_data_ops *ops,
-                    const ek_data_task *task)
-{
-    struct call call = begin_call(user, NULL);
-    ops->release(task, ops->context);
-    end_call(&call);
-}
-
-static const struct eki_data_calls calls = {
-    pack_input, unpack_input, pack_result, unpack_result, release};
 
 bool eki_collection_begin_data(ek_worker *worker)
 {
@@ -150,7 +96,8 @@ static ek_status join(ek_collection *tasks)
     struct eki_callbacks *callbacks = eki_alloc(1, sizeof *callbacks);
     if (!callbacks)
         return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory");
-    struct eki_data_setup setup = {.calls = &calls,
+    struct eki_data_setup setup = {.enter = enter_program,
+                                   .leave = leave_program,
                                    .user = callbacks,
                                    .budget_bytes =
                                        tasks->settings.options.data_bytes,

@@ -273,14 +273,15 @@ static enum eki_data_begun unpack(struct ek_worker *worker,
                                   struct eki_carrier *carrier)
 {
     struct eki_data_op *op = carrier->running;
-    const struct eki_data_calls *calls = data->setup.calls;
     if (op->total < 0)
         return fail(worker, data, carrier);
     op->object = op->buffer;
     if (op->ops->unpack_input) {
         ek_data_task task = eki_data_task_of(data, op->slot, false);
-        op->object = calls->unpack_input(data->setup.user, op->ops, worker,
-                                         &task, op->buffer, (size_t)op->total);
+        eki_data_enter(data);
+        op->object = op->ops->unpack_input(&task, op->buffer, (size_t)op->total,
+                                           op->ops->context);
+        eki_data_leave(data, worker);
         if (!op->object)
             return fail(worker, data, carrier);
     }
@@ -346,14 +347,24 @@ int64_t eki_data_input_bytes(const struct ek_worker *worker)
     return op ? op->total : 0;
 }
 
-/* Let the object go, without a result. */
-static void drop_object(struct ek_worker *worker, struct eki_data *data,
-                        struct eki_data_op *op)
+/* Pack the result into BUFFER; NULL: let the object go. */
+static size_t pack_into(struct ek_worker *worker, struct eki_data *data,
+                        const struct eki_data_op *op, void *buffer)
 {
     ek_data_task task = eki_data_task_of(data, op->slot, false);
+    eki_data_enter(data);
+    size_t bytes =
+        op->ops->pack_result(&task, op->object, buffer, op->ops->context);
+    eki_data_leave(data, worker);
+    return bytes;
+}
+
+/* Let the object go, without a result. */
+static void drop_object(struct ek_worker *worker, struct eki_data *data,
+                        const struct eki_data_op *op)
+{
     if (op->ops->pack_result)
-        data->setup.calls->pack_result(data->setup.user, op->ops, worker, &task,
-                                       op->object, NULL);
+        pack_into(worker, data, op, NULL);
 }
 
 /* Pack the result into a buffer of its own, in the place of the input's; false:
@@ -361,7 +372,6 @@ static void drop_object(struct ek_worker *worker, struct eki_data *data,
 static bool pack(struct ek_worker *worker, struct eki_data *data,
                  struct eki_data_op *op)
 {
-    ek_data_task task = eki_data_task_of(data, op->slot, false);
     size_t most = op->ops->bytes_max, bytes;
     unsigned char *buffer = NULL;
     if (data->setup.has_bytes && !(buffer = eki_buffer_take(data, most))) {
@@ -369,8 +379,7 @@ static bool pack(struct ek_worker *worker, struct eki_data *data,
         eki_worker_fail(worker, EK_ERR_NOMEM, "no memory for its result");
         return false;
     }
-    bytes = data->setup.calls->pack_result(data->setup.user, op->ops, worker,
-                                           &task, op->object, buffer);
+    bytes = pack_into(worker, data, op, buffer);
     eki_buffer_give(data, op->buffer);
     op->buffer = buffer;
     op->total = (int64_t)bytes;

@@ -52,34 +52,13 @@ enum {
 
 #define EKI_DATA_BUDGET_BYTES ((int64_t)64 << 20)
 
-/*
- * What its user brings: how callbacks are called (one at a time, timed), OPS
- * being those of the task's function.  WORKER: who runs the task, whose stamp
- * it shifts by what that takes; without: of the server.
- */
-struct eki_data_calls {
-    /* EK_DATA_FAILED: it could not. */
-    size_t (*pack_input)(void *user, const ek_data_ops *ops,
-                         const ek_data_task *task, void *buffer);
-    /* Only where ops->unpack_input is not NULL; NULL: the task fails. */
-    void *(*unpack_input)(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *buffer, size_t bytes);
-    /* Only where ops->pack_result is not NULL; BUFFER NULL: free the object. */
-    size_t (*pack_result)(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *object, void *buffer);
-    /* Only where ops->unpack_result is not NULL. */
-    void (*unpack_result)(void *user, const ek_data_ops *ops,
-                          const ek_data_task *task, const void *buffer,
-                          size_t bytes);
-    void (*release)(void *user, const ek_data_ops *ops,
-                    const ek_data_task *task);
-};
-
 struct eki_data_setup {
-    const struct eki_data_calls *calls;
-    void *user;           /* of the calls */
+    /* Before and after each call of the program, or NULL: one at a time, timed.
+     * WORKER: who runs the task, whose stamp is shifted by what that takes;
+     * NULL: the server. */
+    void (*enter)(void *user);
+    void (*leave)(void *user, struct ek_worker *worker);
+    void *user;
     int64_t budget_bytes; /* of this rank; 0: EKI_DATA_BUDGET_BYTES, or what is
                              needed */
     /* Else sizes alone travel: buffers are NULL, objects are not. */

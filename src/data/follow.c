@@ -95,8 +95,7 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
         eki_carrier_say(op, text);
         eki_set_slot_error(engine, seed, text);
     } else {
-        data->setup.calls->unpack_result(data->setup.user, op->ops, &task,
-                                         op->buffer, (size_t)op->total);
+        eki_data_unpack(data, op->ops, &task, op->buffer, (size_t)op->total);
         data->counts.travelled++;
         seed->flags &= (uint8_t)~EKI_SLOT_ADOPTED;
         if (eki_data_home(engine, seed) != rank)

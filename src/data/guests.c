@@ -80,8 +80,9 @@ static void pack(struct eki_data *data, struct eki_guest *guest)
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const ek_data_ops *ops = &data->ops[slot->function];
     ek_data_task task = eki_data_task_of(data, slot, guest->is_new);
-    size_t bytes = data->setup.calls->pack_input(data->setup.user, ops, &task,
-                                                 guest->buffer);
+    eki_data_enter(data);
+    size_t bytes = ops->pack_input(&task, guest->buffer, ops->context);
+    eki_data_leave(data, NULL);
     guest->is_packed = true;
     if (bytes <= ops->bytes_max)
         guest->total = (int64_t)bytes;
@@ -125,10 +126,13 @@ static bool send_input(struct eki_data *data, struct eki_guest *guest)
 static void release(struct eki_data *data, const struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
+    const ek_data_ops *ops = &data->ops[slot->function];
     ek_data_task task = eki_data_task_of(data, slot, true);
-    if (guest->is_new && guest->total >= 0)
-        data->setup.calls->release(data->setup.user, &data->ops[slot->function],
-                                   &task);
+    if (!guest->is_new || guest->total < 0)
+        return;
+    eki_data_enter(data);
+    ops->release(&task, ops->context);
+    eki_data_leave(data, NULL);
 }
 
 /* Pack and send what is asked for, in its order; but one that waits for buffers

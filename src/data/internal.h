@@ -150,6 +150,30 @@ struct eki_data {
     struct eki_buffers buffers;
 };
 
+/* Before and after a call of the program. */
+static inline void eki_data_enter(const struct eki_data *data)
+{
+    if (data->setup.enter)
+        data->setup.enter(data->setup.user);
+}
+
+static inline void eki_data_leave(const struct eki_data *data,
+                                  struct ek_worker *worker)
+{
+    if (data->setup.leave)
+        data->setup.leave(data->setup.user, worker);
+}
+
+static inline void eki_data_unpack(const struct eki_data *data,
+                                   const ek_data_ops *ops,
+                                   const ek_data_task *task, const void *buffer,
+                                   size_t bytes)
+{
+    eki_data_enter(data);
+    ops->unpack_result(task, buffer, bytes, ops->context);
+    eki_data_leave(data, NULL);
+}
+
 /* Bytes of all parts. */
 static inline int64_t eki_data_budget(const struct eki_data *data)
 {

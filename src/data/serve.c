@@ -101,9 +101,8 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
 {
     ek_data_task task = eki_data_task_of(data, slot, false);
     for (int times = EKI_PLANTED(TWICE_UNPACKED) ? 2 : 1; times > 0; times--)
-        data->setup.calls->unpack_result(data->setup.user,
-                                         &data->ops[slot->function], &task,
-                                         bytes, (size_t)count);
+        eki_data_unpack(data, &data->ops[slot->function], &task, bytes,
+                        (size_t)count);
     struct eki_data_to to;
     eki_data_from(head, &to);
     eki_guests_answer(data, EKI_KIND_KEPT, &to);

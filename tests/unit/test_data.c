@@ -31,52 +31,47 @@ static uint64_t number_of(const ek_data_task *task)
     return number;
 }
 
-static size_t pack_input(void *user, const ek_data_ops *ops,
-                         const ek_data_task *task, void *buffer)
+static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
 {
-    struct pair *pair = user;
+    struct pair *pair = context;
     uint64_t number = number_of(task);
     pair->packed[number]++;
-    memset(buffer, 0x33, ops->bytes_max);
+    memset(buffer, 0x33, pair->ops.bytes_max);
     if (pair->bytes > 0)
         *(unsigned char *)buffer = (unsigned char)pair->value[number];
     return pair->pack_fails ? EK_DATA_FAILED : pair->bytes;
 }
 
 /* The object is the buffer. */
-static void *unpack_input(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *buffer, size_t bytes)
+static void *unpack_input(const ek_data_task *task, void *buffer, size_t bytes,
+                          void *context)
 {
-    struct pair *pair = user;
-    (void)ops, (void)worker, (void)task;
+    struct pair *pair = context;
+    (void)task;
     CHECK_EQ_INT(bytes, pair->bytes);
     for (size_t i = 1; i < bytes; i++)
         CHECK_EQ_INT(((unsigned char *)buffer)[i], 0x33);
     return pair->unpack_fails ? NULL : buffer;
 }
 
-static size_t pack_result(void *user, const ek_data_ops *ops,
-                          struct ek_worker *worker, const ek_data_task *task,
-                          void *object, void *buffer)
+static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
+                          void *context)
 {
-    struct pair *pair = user;
-    (void)ops, (void)worker, (void)task;
+    struct pair *pair = context;
+    (void)task;
     if (!buffer) {
         pair->dropped++;
         return 0;
     }
     memcpy(buffer, object, pair->bytes);
-    return pair->result_fails ? ops->bytes_max + 1 : pair->bytes;
+    return pair->result_fails ? pair->ops.bytes_max + 1 : pair->bytes;
 }
 
-static void unpack_result(void *user, const ek_data_ops *ops,
-                          const ek_data_task *task, const void *buffer,
-                          size_t bytes)
+static void unpack_result(const ek_data_task *task, const void *buffer,
+                          size_t bytes, void *context)
 {
-    struct pair *pair = user;
+    struct pair *pair = context;
     uint64_t number = number_of(task);
-    (void)ops;
     pair->unpacked[number]++;
     pair->moved_in[number] += task->is_new;
     CHECK_EQ_INT(bytes, pair->bytes);
@@ -84,42 +79,10 @@ static void unpack_result(void *user, const ek_data_ops *ops,
         pair->value[number] = *(const unsigned char *)buffer;
 }
 
-static void release(void *user, const ek_data_ops *ops,
-                    const ek_data_task *task)
+static void release(const ek_data_task *task, void *context)
 {
-    (void)ops;
     CHECK(task->is_new);
-    ((struct pair *)user)->released++;
-}
-
-static const struct eki_data_calls calls = {
-    pack_input, unpack_input, pack_result, unpack_result, release};
-
-/* What ops say that there is; the program's own are not called here. */
-static size_t has_pack(const ek_data_task *task, void *buffer, void *context)
-{
-    (void)task, (void)buffer, (void)context;
-    return 0;
-}
-
-static void *has_unpack(const ek_data_task *task, void *buffer, size_t bytes,
-                        void *context)
-{
-    (void)task, (void)bytes, (void)context;
-    return buffer;
-}
-
-static size_t has_pack_result(const ek_data_task *task, void *object,
-                              void *buffer, void *context)
-{
-    (void)task, (void)object, (void)buffer, (void)context;
-    return 0;
-}
-
-static void has_unpack_result(const ek_data_task *task, const void *buffer,
-                              size_t bytes, void *context)
-{
-    (void)task, (void)buffer, (void)bytes, (void)context;
+    ((struct pair *)context)->released++;
 }
 
 /* Inputs and results of BYTES, for a budget of so many bytes; 0: as it is. */
@@ -129,15 +92,15 @@ static void pair_open(struct pair *pair, size_t bytes, int64_t budget)
     pair->bytes = bytes;
     pair->ops = (ek_data_ops){.struct_bytes = sizeof pair->ops,
                               .bytes_max = BYTES_MOST,
-                              .pack_input = has_pack,
-                              .unpack_input = has_unpack,
-                              .pack_result = has_pack_result,
-                              .unpack_result = has_unpack_result};
+                              .pack_input = pack_input,
+                              .unpack_input = unpack_input,
+                              .pack_result = pack_result,
+                              .unpack_result = unpack_result,
+                              .release = release,
+                              .context = pair};
     for (int rank = 0; rank < 2; rank++) {
         struct lone *lone = &pair->lones[rank];
-        struct eki_data_setup setup = {.calls = &calls,
-                                       .user = pair,
-                                       .budget_bytes = budget,
+        struct eki_data_setup setup = {.budget_bytes = budget,
                                        .has_bytes = true};
         lone_open(lone, rank);
         lone->setup.has_homes = true;
@@ -632,8 +595,7 @@ static void larger_budget_is_used(void)
 static void budget_that_is_too_small_is_refused(void)
 {
     struct lone lone;
-    struct eki_data_setup setup = {.calls = &calls,
-                                   .budget_bytes = 4 * BYTES_MOST - 1};
+    struct eki_data_setup setup = {.budget_bytes = 4 * BYTES_MOST - 1};
     ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES_MOST};
     lone_open(&lone, 0);
     lone_make(&lone);
