@@ -156,16 +156,17 @@ bool data_begin(struct data *data, struct eki_sim_worker *worker, int64_t k,
     return true;
 }
 
-void data_take(struct data *data, struct eki_sim_rank *rank,
-               struct data_sums *sums)
+void data_take(struct data *data, struct eki_sim_rank *rank, double *values)
 {
     struct eki_data_counts counts = eki_data_counts_of(rank->engine);
-    sums->travelled += (double)counts.travelled;
-    sums->bytes += (double)counts.bytes_in + (double)counts.bytes_out;
-    sums->held_bytes = fmax(sums->held_bytes, (double)counts.bytes_most);
+    values[FIELD_DATA_TASKS] += (double)counts.travelled;
+    values[FIELD_DATA_BYTES] +=
+        (double)counts.bytes_in + (double)counts.bytes_out;
+    values[FIELD_DATA_HELD] =
+        fmax(values[FIELD_DATA_HELD], (double)counts.bytes_most);
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct wait *wait = wait_of(data, &rank->workers[w]);
-        sums->wait_ns += (double)wait->sum_ns;
+        values[FIELD_DATA_WAIT] += (double)wait->sum_ns;
         wait->sum_ns = 0;
     }
 }

@@ -27,13 +27,8 @@ bool data_begin(struct data *data, struct eki_sim_worker *worker, int64_t k,
 bool data_is_waiting(const struct data *data,
                      const struct eki_sim_worker *worker);
 
-/* What came of an iteration, over the ranks whose sums were taken. */
-struct data_sums {
-    double travelled, bytes, wait_ns;
-    double held_bytes; /* the most that a rank held at a time */
-};
-void data_take(struct data *data, struct eki_sim_rank *rank,
-               struct data_sums *sums);
+/* Add what came of an iteration on RANK to VALUES [FIELDS], in bytes and ns. */
+void data_take(struct data *data, struct eki_sim_rank *rank, double *values);
 /* Mean bytes of input and result of a task in RUN. */
 double data_mean_bytes(const struct run *run);
 

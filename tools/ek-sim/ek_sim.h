@@ -111,12 +111,6 @@ struct tiles_plan {
     double tiles; /* 0: as many as tasks, or those of the three matrices */
 };
 
-/* NULL: not asked for. */
-struct observer {
-    struct curve *curve;
-    struct loads *loads;
-};
-
 /* What moving data comes to, over the sizes of as many cores, which grow. */
 struct paying {
     int cores, sizes;
@@ -130,7 +124,8 @@ struct run {
     struct workload *workload;
     struct workload_source *source; /* with the seed of now */
     struct unfold *unfold;          /* its tree; NULL: tasks spawn none */
-    struct observer *observer;
+    struct curve *curve;            /* of --utilization; NULL: not asked for */
+    struct loads *loads;            /* of --loads, likewise */
     struct eki_machine machine;
     int cores, nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */

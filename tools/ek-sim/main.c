@@ -2,7 +2,8 @@
 /* The jobs to run, and each mode on each of them. */
 #include "ek_sim.h"
 
-#include "observe.h"
+#include "curve.h"
+#include "loads.h"
 #include "policies.h"
 #include "unfold.h"
 
@@ -147,6 +148,34 @@ static int run_sizes(struct sweep *sweep, struct workload *workload,
     return exit_status;
 }
 
+/* Open what is to be written while iterations run; to be closed, also if not.
+ */
+static bool open_files(struct sweep *sweep, const struct arguments *arguments,
+                       struct message *message)
+{
+    struct curve *curve = NULL;
+    struct loads *loads = NULL;
+    bool is_good =
+        (!arguments->utilization ||
+         (curve = curve_open(arguments->utilization, message)) != NULL) &&
+        (!arguments->loads ||
+         (loads = loads_open(arguments->loads, message)) != NULL);
+    for (int i = 0; i < sweep->count; i++) {
+        sweep->runs[i].curve = curve;
+        sweep->runs[i].loads = loads;
+    }
+    return is_good;
+}
+
+/* False, with a message: not all could be written. */
+static bool close_files(const struct run *run, struct message *message)
+{
+    bool is_good = !run->curve || curve_close(run->curve, message);
+    if (run->loads)
+        is_good &= loads_close(run->loads, message);
+    return is_good;
+}
+
 /* The tasks are the same for all sizes.  Files that are to be written are left
  * alone until the input has been read, and is good. */
 static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
@@ -155,15 +184,12 @@ static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
     struct workload_source source = arguments->shared.source;
     struct workload workload;
     struct unfold *unfold = NULL;
-    struct observer observer = {0};
     int exit_status = EXIT_BAD_INPUT;
-    for (int i = 0; i < sweep->count; i++)
-        sweep->runs[i].observer = &observer;
     if (workload_make(&source, &workload, message) &&
         (!source.tree || (unfold = unfold_open(arguments, message)) != NULL) &&
-        observer_open(arguments, &observer, message))
+        open_files(sweep, arguments, message))
         exit_status = run_sizes(sweep, &workload, &source, unfold, message);
-    if (!observer_close(&observer, message) && exit_status == EXIT_GOOD)
+    if (!close_files(sweep->runs, message) && exit_status == EXIT_GOOD)
         exit_status = EXIT_FAILED;
     workload_free(&workload);
     unfold_close(unfold);

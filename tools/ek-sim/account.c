@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an iteration comes to: its row, in which sums grow while ranks leave,
+ * and become means and shares when the last one has.
+ */
+#include "simulation.h"
+
+#include "curve.h"
+#include "data.h"
+#include "loads.h"
+#include "tiles.h"
+#include "unfold.h"
+
+#include <math.h>
+
+double ideal_s(const struct run *run)
+{
+    return run->workload->sum_s / run->speed;
+}
+
+double bound_s(const struct run *run)
+{
+    double least = run->slowness[0];
+    for (int node = 1; node < run->nodes; node++)
+        least = fmin(least, run->slowness[node]);
+    return fmax(ideal_s(run), run->workload->longest_s * least);
+}
+
+static double *values_of(const struct simulation *simulation)
+{
+    return simulation->rows[simulation->iteration].values;
+}
+
+void account_enter(void *context, struct eki_sim_rank *rank)
+{
+    struct simulation *simulation = context;
+    const struct run *run = simulation->run;
+    (void)rank;
+    if (simulation->inside++ > 0)
+        return;
+    eki_course_begin(&simulation->plan.course);
+    if (simulation->mode->has_nulls)
+        simulation->is_memory_out |=
+            !nulls_add(&simulation->nulls, simulation->sim);
+    if (simulation->tiles)
+        tiles_forget(simulation->tiles);
+    simulation->rows[simulation->iteration] = (struct row){
+        .mode = simulation->mode, .iteration = simulation->iteration + 1};
+    simulation->entered_ns = simulation->sim->now;
+    simulation->started = 0;
+    simulation->sum = 0;
+    simulation->server_ns = 0;
+    simulation->tile_gets = 0;
+    simulation->nulls.executed = 0;
+    simulation->nulls.sum = 0;
+    step_workload(run, simulation->iteration);
+    if (run->unfold)
+        unfold_begin(run->unfold);
+    if (run->curve)
+        curve_begin(run->curve);
+    if (run->loads)
+        loads_begin(run->loads, run, simulation->sim);
+}
+
+/* The sum, with that of the squares in the field that follows. */
+static void add_moment(double *values, enum field field, double value)
+{
+    values[field] += value;
+    values[field + 1] += value * value;
+}
+
+/* These become mean and deviation over N workers. */
+static void end_moment(double *values, enum field field, int n)
+{
+    double mean = values[field] / n;
+    double variance = values[field + 1] / n - mean * mean;
+    values[field] = mean;
+    values[field + 1] = sqrt(fmax(variance, 0));
+}
+
+static void count_worker(struct simulation *simulation,
+                         struct eki_sim_worker *worker)
+{
+    const struct eki_counts *counts = &worker->worker->counts;
+    double *values = values_of(simulation);
+    double deepest =
+        (double)(counts->deepest_bytes / worker->worker->engine->slot_bytes);
+    add_moment(values, FIELD_TRIED,
+               (double)(counts->attempted + worker->drawn));
+    add_moment(values, FIELD_SUCCESSFUL, (double)counts->successful);
+    values[FIELD_STOLEN] += (double)counts->stolen;
+    values[FIELD_WORKING] += (double)counts->work_ns;
+    values[FIELD_SEARCHING] += (double)counts->search_ns;
+    values[FIELD_ENDING] += (double)counts->termination_ns;
+    values[FIELD_STEALING] += (double)counts->steal_ns;
+    values[FIELD_DEEPEST] = fmax(values[FIELD_DEEPEST], deepest);
+    if (!simulation->tiles)
+        return;
+    simulation->tile_gets += (double)counts->tile_gets;
+    values[FIELD_TILE_BYTES] += (double)counts->tile_bytes;
+    values[FIELD_TILE_HITS] += (double)counts->tile_hits;
+    values[FIELD_TILE_WAIT] += (double)worker->halted_ns;
+    worker->halted_ns = 0;
+}
+
+/* What went between nodes; who is drawn to ask in vain is denied. */
+static void count_across(double *values, const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    double drawn = 0;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        drawn += rank->workers[w].drawn_across;
+    values[FIELD_FAILED_ACROSS] += (double)engine->failed_across + drawn;
+    values[FIELD_MESSAGES] += (double)engine->exchange.across + 2 * drawn;
+}
+
+/* Bytes that have travelled with tasks since the last call, in MB. */
+static double take_carried(struct simulation *simulation)
+{
+    int64_t before = simulation->carried;
+    simulation->carried = simulation->sim->carried;
+    return (double)(simulation->carried - before) * 1e-6;
+}
+
+/* What the tasks of a tree come to is known when all have run. */
+static void take_tree(struct simulation *simulation)
+{
+    const struct unfold_sums *sums = unfold_sums(simulation->run->unfold);
+    struct workload *workload = simulation->run->workload;
+    workload->sum_s = sums->work_ns * 1e-9;
+    workload->longest_s = (double)sums->path_ns * 1e-9;
+}
+
+static void end_sums(struct simulation *simulation, double wall_ns)
+{
+    static const enum field shares[] = {FIELD_WORKING, FIELD_SEARCHING,
+                                        FIELD_ENDING, FIELD_STEALING};
+    double *values = values_of(simulation);
+    int workers = simulation->run->workers;
+    end_moment(values, FIELD_TRIED, workers);
+    end_moment(values, FIELD_SUCCESSFUL, workers);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        values[shares[i]] /= wall_ns * workers;
+    values[FIELD_TILE_BYTES] *= 1e-6;
+    values[FIELD_TILE_HITS] =
+        simulation->tile_gets > 0
+            ? values[FIELD_TILE_HITS] / simulation->tile_gets
+            : NAN;
+    values[FIELD_TILE_WAIT] *= 1e-9;
+    values[FIELD_TILE_WAIT] /= workers;
+    values[FIELD_DATA_BYTES] *= 1e-6;
+    values[FIELD_DATA_WAIT] *= 1e-9;
+    values[FIELD_DATA_WAIT] /= workers;
+    values[FIELD_DATA_HELD] *= 1e-6;
+}
+
+static void end_row(struct simulation *simulation)
+{
+    const struct run *run = simulation->run;
+    double *values = values_of(simulation);
+    double wall_ns = (double)(simulation->left_ns - simulation->entered_ns);
+    double wall_s = wall_ns * 1e-9;
+    end_sums(simulation, wall_ns);
+    values[FIELD_MAKESPAN] = wall_s;
+    values[FIELD_IDEAL] = ideal_s(run);
+    values[FIELD_BOUND] = bound_s(run);
+    values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / wall_s;
+    values[FIELD_EFFICIENCY_BOUND] = values[FIELD_BOUND] / wall_s;
+    values[FIELD_EFFICIENCY_CORES] =
+        run->workload->sum_s /
+        ((double)run->nodes * (double)run->machine.node_cores * wall_s);
+    values[FIELD_SERVER] =
+        (double)simulation->server_ns / (wall_ns * run->ranks);
+    values[FIELD_TERMINATION] =
+        (double)(simulation->left_ns - simulation->sim->last_task_ns) * 1e-9;
+    values[FIELD_STOLEN_BYTES] = take_carried(simulation);
+    values[FIELD_DATA_MEAN] = data_mean_bytes(run);
+}
+
+void account_left(void *context, struct eki_sim_rank *rank,
+                  const struct eki_error *error)
+{
+    struct simulation *simulation = context;
+    const struct run *run = simulation->run;
+    for (int w = 0; w < rank->topology.workers_here; w++)
+        count_worker(simulation, &rank->workers[w]);
+    count_across(values_of(simulation), rank);
+    if (simulation->data)
+        data_take(simulation->data, rank, values_of(simulation));
+    simulation->is_memory_out |= error->status != EK_OK;
+    simulation->server_ns += rank->server_ns;
+    if (++simulation->left < run->ranks)
+        return;
+    simulation->left_ns = simulation->sim->now;
+    simulation->plan.is_calm = eki_rebalance_is_calm(rank->engine);
+    if (run->unfold)
+        take_tree(simulation);
+    simulation->is_wrong |=
+        tasks_started(simulation) != tasks_expected(simulation) ||
+        simulation->sum != simulation->expected ||
+        (simulation->mode->has_nulls && !nulls_are_done(&simulation->nulls));
+    end_row(simulation);
+    if (run->curve)
+        curve_end(run->curve, run, simulation->mode, simulation->iteration + 1,
+                  simulation->left_ns - simulation->entered_ns);
+    if (run->loads)
+        loads_end(run->loads, run, simulation->mode, simulation->iteration + 1);
+}
+
+void account_restored(void *context, struct eki_sim_rank *rank,
+                      ek_status status)
+{
+    struct simulation *simulation = context;
+    double *values = values_of(simulation);
+    simulation->is_memory_out |= status != EK_OK;
+    values[FIELD_DECISION] =
+        fmax(values[FIELD_DECISION], (double)rank->decision_ns * 1e-9);
+    if (simulation->sim->setup.data.may_follow)
+        values[FIELD_MOVED_BYTES] +=
+            (double)eki_data_counts_of(rank->engine).bytes_in * 1e-6;
+    if (++simulation->restored < simulation->run->ranks)
+        return;
+    const struct eki_balance_report *report =
+        eki_rebalance_report(rank->engine);
+    double ns = (double)(simulation->sim->now - simulation->left_ns);
+    values[FIELD_RESTORE] = ns * 1e-9;
+    values[FIELD_MOVED_BYTES] += take_carried(simulation);
+    values[FIELD_IMBALANCE] = NAN;
+    if (plan_is_balanced(simulation)) {
+        values[FIELD_MOVED] = (double)report->moved;
+        values[FIELD_IMBALANCE] = report->before;
+    }
+    plan_restored(simulation, report, ns);
+    simulation->inside = simulation->left = simulation->restored = 0;
+    simulation->iteration++;
+}
