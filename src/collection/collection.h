@@ -241,10 +241,13 @@ bool eki_collection_is_busy(void);
 ek_status eki_collection_join_stores(ek_collection *tasks);
 /* Destroy the stores that the program has left, before its engine. */
 void eki_collection_free_stores(ek_collection *tasks);
-/* Give all tiles to VISITOR on rank 0, unless STATUS is an error of any rank;
- * collective. */
-ek_status eki_collection_gather_tiles(const ek_tiles *tiles, ek_status status,
-                                      ek_tile_visit_fn *visitor, void *context);
+/* Whether CALL comes between iterations, and anything can be agreed on.  Inside
+ * of one nothing can: tasks call, of any worker, and on some ranks more than on
+ * others. */
+ek_status eki_collection_check_between(const ek_collection *tasks,
+                                       const char *call);
+ek_status eki_collection_check_tile(const ek_tiles *tiles, int64_t tile,
+                                    const char *call);
 
 enum {
     EKI_DATA_LINE_BYTES = 256

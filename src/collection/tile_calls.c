@@ -5,79 +5,69 @@
 
 #include <inttypes.h>
 
-/* What is wrong with a call by NAME. */
-EKI_COLD static ek_status explain(const struct ek_worker *worker,
-                                  const struct eki_tile_call *call,
-                                  const char *name)
+/* The owner of the tile is not one, or does not have it. */
+EKI_COLD static ek_status refuse_owner(const struct eki_tile_call *call,
+                                       const char *name)
+{
+    return eki_error(EK_ERR_ARG,
+                     "%s: the functions of '%s' have changed: tile %" PRId64
+                     " is not with rank %d",
+                     name, call->store->shape.name, call->tile, call->owner);
+}
+
+/* Whether the call by NAME may be made; finds the owner of the tile. */
+static ek_status check_call(const struct ek_worker *worker,
+                            struct eki_tile_call *call, const char *name)
 {
     const struct ek_tiles *store = call->store;
-    if (!worker)
+    if (EKI_UNLIKELY(!worker))
         return eki_error(EK_ERR_ARG, "%s: worker is NULL", name);
-    if (!store)
+    if (EKI_UNLIKELY(!store))
         return eki_error(EK_ERR_ARG, "%s: the store is NULL", name);
-    if (!store->is_alive)
+    if (EKI_UNLIKELY(!store->is_alive))
         return eki_error(EK_ERR_STATE, "%s: the store '%s' is destroyed", name,
                          store->shape.name);
-    if (!worker->engine->is_open)
+    if (EKI_UNLIKELY(!worker->engine->is_open))
         return eki_error(EK_ERR_STATE,
                          "%s: no iteration is open; allowed: from a running "
                          "task",
                          name);
-    if (worker->engine->stores != store->stores)
+    if (EKI_UNLIKELY(worker->engine->stores != store->stores))
         return eki_error(EK_ERR_ARG,
                          "%s: the store '%s' is of another communicator, or "
                          "other ranks_per_node, than the task",
                          name, store->shape.name);
-    if (call->tile < 0 || call->tile >= store->shape.count)
-        return eki_error(
-            EK_ERR_ARG, "%s: tile %" PRId64 " of '%s'; allowed: 0 ... %" PRId64,
-            name, call->tile, store->shape.name, store->shape.count - 1);
-    if (!call->to && !call->from)
+    if (EKI_UNLIKELY((uint64_t)call->tile >= (uint64_t)store->shape.count))
+        return eki_collection_check_tile(store, call->tile, name);
+    if (EKI_UNLIKELY(!call->to && !call->from))
         return eki_error(EK_ERR_ARG, "%s: values is NULL", name);
     int64_t length = eki_tile_length(store, call->tile);
-    if (call->length != length)
+    if (EKI_UNLIKELY(call->length != length))
         return eki_error(EK_ERR_ARG,
                          "%s: %" PRId64 " doubles for tile %" PRId64
                          " of '%s'; allowed: %" PRId64,
                          name, call->length, call->tile, store->shape.name,
                          length);
-    return eki_error(EK_ERR_ARG,
-                     "%s: the functions of '%s' have changed: tile %" PRId64
-                     " is not with rank %d",
-                     name, store->shape.name, call->tile, call->owner);
+    call->owner = eki_tile_owner(store, call->tile);
+    return call->owner >= 0 && call->owner < store->size
+               ? EK_OK
+               : refuse_owner(call, name);
 }
 
-EKI_COLD static ek_status refuse(const struct ek_worker *worker,
-                                 const struct eki_tile_call *call,
-                                 const char *name)
+static ek_status outcome(const struct ek_worker *worker, ek_status status)
 {
     return eki_collection_outcome_often(worker ? worker->engine->owner : NULL,
-                                        explain(worker, call, name));
-}
-
-/* Whether the call may be made; finds the owner of the tile. */
-static bool is_allowed(const struct ek_worker *worker,
-                       struct eki_tile_call *call)
-{
-    const struct ek_tiles *store = call->store;
-    if (!worker || !store || !store->is_alive ||
-        worker->engine->stores != store->stores || !worker->engine->is_open ||
-        (uint64_t)call->tile >= (uint64_t)store->shape.count ||
-        (!call->to && !call->from) ||
-        call->length != eki_tile_length(store, call->tile))
-        return false;
-    call->owner = eki_tile_owner(store, call->tile);
-    return call->owner >= 0 && call->owner < store->size;
+                                        status);
 }
 
 EKI_COLD static ek_status broken(struct ek_worker *worker, const char *name)
 {
     /* The program has its values back. */
     eki_tiles_drop(worker);
-    return eki_collection_outcome_often(
-        worker->engine->owner,
-        eki_error(EK_ERR_MPI,
-                  "%s: communication has failed; the iteration ends", name));
+    return outcome(worker,
+                   eki_error(EK_ERR_MPI,
+                             "%s: communication has failed; the iteration ends",
+                             name));
 }
 
 /* Waiting, from its first moment on. */
@@ -118,21 +108,18 @@ static ek_status start(struct ek_worker *worker, struct eki_tile_call *call,
 {
     struct wait wait = {.worker = worker, .name = name};
     enum eki_started started;
-    ek_status status = EK_OK;
-    if (EKI_UNLIKELY(!is_allowed(worker, call)))
-        return refuse(worker, call, name);
-    if (EKI_UNLIKELY(worker->engine->setup.is_checked)) {
+    ek_status status = check_call(worker, call, name);
+    if (status == EK_OK && EKI_UNLIKELY(worker->engine->setup.is_checked))
         status = eki_collection_check_thread(worker->engine->owner,
                                              worker->here, name);
-        if (status != EK_OK)
-            return eki_collection_outcome_often(worker->engine->owner, status);
-    }
+    if (EKI_UNLIKELY(status != EK_OK))
+        return outcome(worker, status);
     while ((started = eki_tiles_start(worker, call, transfer)) ==
                EKI_STARTED_LATER &&
            status == EK_OK)
         status = wait_a_little(&wait);
     if (EKI_UNLIKELY(started == EKI_STARTED_NOWHERE))
-        return refuse(worker, call, name);
+        return outcome(worker, refuse_owner(call, name));
     return end_wait(&wait, status);
 }
 
@@ -164,9 +151,8 @@ static ek_status begin(struct ek_worker *worker, struct eki_tile_call *call,
                        const char *name, ek_transfer *transfer)
 {
     if (EKI_UNLIKELY(!transfer))
-        return eki_collection_outcome_often(
-            worker ? worker->engine->owner : NULL,
-            eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
+        return outcome(worker,
+                       eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
     ek_transfer started = {0};
     EKI_TRY(start(worker, call, name, &started));
     *transfer = started;
@@ -183,24 +169,15 @@ static struct eki_tile_call get_call(ek_tiles *tiles, int64_t tile, double *to,
                                   .length = length};
 }
 
-static struct eki_tile_call put_call(ek_tiles *tiles, int64_t tile,
-                                     const double *from, int64_t length)
+static struct eki_tile_call put_call(enum eki_tile_verb verb, ek_tiles *tiles,
+                                     int64_t tile, const double *from,
+                                     int64_t length)
 {
-    return (struct eki_tile_call){.verb = EKI_TILE_PUT,
+    return (struct eki_tile_call){.verb = verb,
                                   .store = tiles,
                                   .tile = tile,
                                   .from = from,
                                   .length = length};
-}
-
-static struct eki_tile_call add_call(ek_tiles *tiles, int64_t tile,
-                                     double alpha, const double *from,
-                                     int64_t length)
-{
-    struct eki_tile_call call = put_call(tiles, tile, from, length);
-    call.verb = EKI_TILE_ADD;
-    call.alpha = alpha;
-    return call;
 }
 
 ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
@@ -213,7 +190,8 @@ ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
 ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        const double *values, int64_t length)
 {
-    struct eki_tile_call call = put_call(tiles, tile, values, length);
+    struct eki_tile_call call =
+        put_call(EKI_TILE_PUT, tiles, tile, values, length);
     return run(worker, &call, "ek_tiles_put");
 }
 
@@ -221,7 +199,9 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                               double alpha, const double *values,
                               int64_t length)
 {
-    struct eki_tile_call call = add_call(tiles, tile, alpha, values, length);
+    struct eki_tile_call call =
+        put_call(EKI_TILE_ADD, tiles, tile, values, length);
+    call.alpha = alpha;
     return run(worker, &call, "ek_tiles_accumulate");
 }
 
@@ -237,7 +217,8 @@ ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              const double *values, int64_t length,
                              ek_transfer *transfer)
 {
-    struct eki_tile_call call = put_call(tiles, tile, values, length);
+    struct eki_tile_call call =
+        put_call(EKI_TILE_PUT, tiles, tile, values, length);
     return begin(worker, &call, "ek_tiles_put_start", transfer);
 }
 
@@ -246,23 +227,25 @@ ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
                                     const double *values, int64_t length,
                                     ek_transfer *transfer)
 {
-    struct eki_tile_call call = add_call(tiles, tile, alpha, values, length);
+    struct eki_tile_call call =
+        put_call(EKI_TILE_ADD, tiles, tile, values, length);
+    call.alpha = alpha;
     return begin(worker, &call, "ek_tiles_accumulate_start", transfer);
 }
 
 ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
 {
     if (EKI_UNLIKELY(!worker || !transfer || !eki_tiles_is_transfer(*transfer)))
-        return eki_collection_outcome_often(
-            worker ? worker->engine->owner : NULL,
+        return outcome(
+            worker,
             eki_error(EK_ERR_ARG,
                       "ek_tiles_wait: worker and transfer must not be NULL, "
                       "and the transfer must have been started"));
     if (transfer->number == 0)
         return EK_OK;
     if (EKI_UNLIKELY(!worker->engine->is_open || !worker->engine->stores))
-        return eki_collection_outcome_often(
-            worker->engine->owner,
+        return outcome(
+            worker,
             eki_error(EK_ERR_STATE,
                       "ek_tiles_wait: no iteration is open; allowed: in the "
                       "task that has started it"));

@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stores of tiles: their life, and what all ranks do to them between
- * iterations. */
+/* What all ranks do to tiles between iterations. */
 #include "collection/collection.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* Whether CALL comes between iterations.  Inside of one nothing can be agreed
- * on: tasks call, of any worker, and on some ranks more than on others. */
-static ek_status check_time(const ek_collection *tasks, const char *call)
+ek_status eki_collection_check_tile(const ek_tiles *tiles, int64_t tile,
+                                    const char *call)
 {
-    if (tasks->state == EKI_STATE_OPEN || tasks->state == EKI_STATE_VOID ||
-        eki_collection_is_busy())
-        return eki_error(EK_ERR_STATE,
-                         "%s: an iteration is open; allowed: between "
-                         "iterations",
-                         call);
-    /* Of a parallel region the first thread goes on, so that the other ranks
-     * hear of the mistake. */
-    return eki_team_is_first() ? EK_OK : eki_collection_check_region(call);
-}
-
-/* Whether anything can be agreed on. */
-static ek_status check_wire(const ek_collection *tasks, const char *call)
-{
-    if (eki_mpi_is_finalized())
-        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
-    if (tasks->state == EKI_STATE_BROKEN)
-        return eki_error(EK_ERR_STATE,
-                         "%s: communication has failed before; only "
-                         "ek_tiles_destroy and ek_destroy are allowed",
-                         call);
+    if (tile < 0 || tile >= tiles->shape.count)
+        return eki_error(
+            EK_ERR_ARG, "%s: tile %" PRId64 " of '%s'; allowed: 0 ... %" PRId64,
+            call, tile, tiles->shape.name, tiles->shape.count - 1);
     return EK_OK;
 }
 
@@ -42,317 +23,7 @@ static ek_status check_store(const ek_tiles *tiles, const char *call)
     if (!tiles->is_alive)
         return eki_error(EK_ERR_STATE, "%s: the store '%s' is destroyed", call,
                          tiles->shape.name);
-    EKI_TRY(check_time(tiles->owner, call));
-    return check_wire(tiles->owner, call);
-}
-
-/* A rank that does not come to CALLED is told of by those that wait. */
-static void enter(ek_collection *tasks, enum eki_called called)
-{
-    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
-}
-
-static ek_status leave(ek_collection *tasks, ek_status status)
-{
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
-    return status;
-}
-
-static struct eki_fabric *fabric_of(const ek_tiles *tiles)
-{
-    const ek_collection *tasks = tiles->owner;
-    return tasks->fabric;
-}
-
-static ek_status outcome(const ek_tiles *tiles, ek_status status)
-{
-    return eki_collection_outcome(tiles ? tiles->owner : NULL, status);
-}
-
-static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
-{
-    *taken = (ek_tiles_shape)EK_TILES_SHAPE_INIT;
-    if (!shape || !eki_struct_copy(shape, shape->struct_bytes,
-                                   offsetof(ek_tiles_shape, length), taken,
-                                   sizeof *taken))
-        return eki_error(EK_ERR_ARG,
-                         "ek_tiles_create: shape is NULL or was not set by "
-                         "EK_TILES_SHAPE_INIT");
-    if (!taken->name || !*taken->name)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: the store has no name");
-    if (taken->count < 0 || taken->count > INT64_MAX / 64)
-        return eki_error(EK_ERR_ARG,
-                         "ek_tiles_create: count of '%s' is %" PRId64
-                         "; allowed: 0 ... %" PRId64,
-                         taken->name, taken->count, INT64_MAX / 64);
-    if (taken->cache_bytes < 0)
-        return eki_error(EK_ERR_ARG,
-                         "ek_tiles_create: cache_bytes of '%s' is %" PRId64
-                         "; allowed: 0 or more",
-                         taken->name, taken->cache_bytes);
-    return EK_OK;
-}
-
-ek_status eki_collection_join_stores(ek_collection *tasks)
-{
-    struct eki_stores *stores = eki_fabric_mpi_shelf(tasks->fabric)->stores;
-    if (EKI_LIKELY(stores == tasks->engine->stores))
-        return EK_OK;
-    return eki_stores_join(stores, tasks->engine);
-}
-
-/* What this rank has to say of a store before others are asked. */
-static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
-                            ek_tiles **made)
-{
-    ek_tiles_shape taken;
-    EKI_TRY(eki_collection_check_region("ek_tiles_create"));
-    EKI_TRY(check_shape(shape, &taken));
-    struct eki_shelf *shelf = eki_fabric_mpi_shelf(tasks->fabric);
-    shelf->free = eki_stores_destroy;
-    if (!shelf->stores)
-        EKI_TRY(eki_stores_create(&shelf->stores));
-    EKI_TRY(eki_collection_join_stores(tasks));
-    EKI_TRY(
-        eki_store_create(shelf->stores, tasks->topology, &taken, true, made));
-    (*made)->owner = tasks;
-    return EK_OK;
-}
-
-/* What must be the same on all ranks. */
-struct shared_shape {
-    int64_t count, cache_bytes;
-    uint64_t hash;
-};
-
-static struct shared_shape shape_of(const ek_tiles *tiles)
-{
-    return (struct shared_shape){tiles->shape.count, tiles->shape.cache_bytes,
-                                 tiles->hash};
-}
-
-static bool is_same(const struct shared_shape *a, const struct shared_shape *b)
-{
-    return a->count == b->count && a->cache_bytes == b->cache_bytes &&
-           a->hash == b->hash;
-}
-
-/* Whether the tiles FIRST ... LAST - 1 are the same on all ranks; collective.
- */
-static ek_status are_same(const ek_tiles *tiles, int64_t first, int64_t last,
-                          bool *same)
-{
-    uint64_t mine = eki_store_hash(tiles, first, last), theirs = mine;
-    EKI_TRY(
-        eki_fabric_mpi_broadcast(fabric_of(tiles), &theirs, sizeof theirs, 0));
-    int64_t differ = mine != theirs;
-    EKI_TRY(eki_fabric_mpi_sum(fabric_of(tiles), &differ, 1));
-    *same = differ == 0;
-    return EK_OK;
-}
-
-/* The ranks differ in tile TILE: those that differ from rank 0 say how. */
-static ek_status explain_tile(const ek_tiles *tiles, int64_t tile)
-{
-    int64_t mine[] = {eki_tile_length(tiles, tile),
-                      eki_tile_owner(tiles, tile)};
-    int64_t first[] = {mine[0], mine[1]};
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric_of(tiles), first, sizeof first, 0));
-    if (memcmp(mine, first, sizeof mine) == 0)
-        return eki_fabric_mpi_agree(fabric_of(tiles), EK_OK);
-    return eki_fabric_mpi_agree(
-        fabric_of(tiles),
-        eki_error(EK_ERR_ARG,
-                  "ek_tiles_create: ranks differ in tile %" PRId64
-                  " of '%s': on rank 0 it has %" PRId64
-                  " doubles and belongs to rank %" PRId64
-                  ", on rank %d %" PRId64 " and rank %" PRId64,
-                  tile, tiles->shape.name, first[0], first[1], tiles->rank,
-                  mine[0], mine[1]));
-}
-
-/* Ranks differ: in the first tile that is not the same; collective. */
-static ek_status explain_tiles(const ek_tiles *tiles)
-{
-    int64_t first = 0, last = tiles->shape.count;
-    while (last - first > 1) {
-        int64_t middle = first + (last - first) / 2;
-        bool same = true;
-        EKI_TRY(are_same(tiles, first, middle, &same));
-        if (same)
-            first = middle;
-        else
-            last = middle;
-    }
-    return explain_tile(tiles, first);
-}
-
-/* Compare with rank 0; collective. */
-static ek_status agree_shape(const ek_tiles *tiles)
-{
-    struct eki_fabric *fabric = fabric_of(tiles);
-    struct shared_shape mine = shape_of(tiles), first = mine;
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
-    int64_t differ[] = {!is_same(&mine, &first),
-                        mine.count != first.count ||
-                            mine.cache_bytes != first.cache_bytes};
-    EKI_TRY(eki_fabric_mpi_sum(fabric, differ, 2));
-    if (differ[0] == 0)
-        return EK_OK;
-    if (differ[1] == 0)
-        return explain_tiles(tiles);
-    ek_status status = EK_OK;
-    if (!is_same(&mine, &first))
-        status = eki_error(EK_ERR_ARG,
-                           "ek_tiles_create: ranks differ in '%s': on rank 0 "
-                           "count is %" PRId64 ", cache_bytes %" PRId64
-                           ", on rank %d %" PRId64 " and %" PRId64,
-                           tiles->shape.name, first.count, first.cache_bytes,
-                           tiles->rank, mine.count, mine.cache_bytes);
-    return eki_fabric_mpi_agree(fabric, status);
-}
-
-/* Where only worker 0 may talk to MPI, it may be in a long task. */
-static void warn_of_level(const ek_tiles *tiles)
-{
-    static _Atomic bool is_told;
-    const ek_collection *tasks = tiles->owner;
-    const struct eki_topology *topology = tasks->topology;
-    bool is_alone = topology->nodes == 1 && !tiles->is_apart;
-    /* relaxed: once in this process. */
-    if (tiles->rank != 0 || is_alone || topology->workers == topology->size ||
-        tasks->team->has_server || eki_mpi_thread_level() >= 2 ||
-        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
-        return;
-    eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-            "MPI is below MPI_THREAD_SERIALIZED: who waits for a tile of "
-            "another node waits for worker 0 of its rank to be between two "
-            "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
-            "progress=server");
-}
-
-/* Whether any node has several ranks. */
-static bool has_neighbours(const ek_tiles *tiles)
-{
-    const ek_collection *tasks = tiles->owner;
-    return tasks->topology->nodes < tasks->topology->size;
-}
-
-/* A node has no room: each rank takes memory of its own. */
-static ek_status place_apart(ek_tiles *tiles)
-{
-    static _Atomic bool is_told;
-    struct eki_node_memory *shared = &tiles->shared;
-    /* relaxed: once in this process. */
-    if (tiles->rank == 0 &&
-        !atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
-        eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-                "the tiles of '%s' lie in private memory, and ranks of a node "
-                "reach those of another by messages: %s",
-                tiles->shape.name, ek_error_message());
-    shared->bytes = eki_store_bytes(tiles, false);
-    shared->memory = eki_alloc_lines(shared->bytes);
-    if (!shared->memory)
-        return eki_error(EK_ERR_NOMEM, "no memory for %zu bytes of tiles",
-                         shared->bytes);
-    eki_store_place(tiles, shared->memory, false);
-    return EK_OK;
-}
-
-/* Collective.  All ranks take a number, whatever fails from now on. */
-static ek_status place(ek_tiles *tiles)
-{
-    eki_store_number(tiles);
-    ek_status status = eki_fabric_mpi_try_share(
-        fabric_of(tiles), eki_store_bytes(tiles, true), &tiles->shared);
-    if (status == EK_OK)
-        eki_store_place(tiles, tiles->shared.memory, true);
-    else if (status == EK_ERR_NOMEM && has_neighbours(tiles))
-        status = place_apart(tiles);
-    if (status == EK_OK)
-        status = eki_store_add(tiles);
-    return eki_fabric_mpi_agree(fabric_of(tiles), status);
-}
-
-static void free_store(ek_tiles *tiles)
-{
-    if (!tiles)
-        return;
-    eki_fabric_mpi_unshare(&tiles->shared);
-    eki_store_destroy(&tiles);
-}
-
-/* Collective. */
-static ek_status make(ek_collection *tasks, const ek_tiles_shape *shape,
-                      ek_tiles **made)
-{
-    ek_tiles *tiles = NULL;
-    ek_status status =
-        eki_fabric_mpi_agree(tasks->fabric, make_store(tasks, shape, &tiles));
-    if (status == EK_OK)
-        status = agree_shape(tiles);
-    if (status == EK_OK)
-        status = place(tiles);
-    if (status != EK_OK) {
-        free_store(tiles);
-        return status;
-    }
-    *made = tiles;
-    return EK_OK;
-}
-
-static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
-                        ek_tiles **made)
-{
-    if (!made)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
-    *made = NULL;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
-    EKI_TRY(check_time(tasks, "ek_tiles_create"));
-    EKI_TRY(check_wire(tasks, "ek_tiles_create"));
-    enter(tasks, EKI_CALLED_TILES_CREATE);
-    EKI_TRY(leave(tasks, make(tasks, shape, made)));
-    warn_of_level(*made);
-    return EK_OK;
-}
-
-ek_status ek_tiles_create(ek_collection *tasks, const ek_tiles_shape *shape,
-                          ek_tiles **tiles)
-{
-    return eki_collection_outcome(tasks, create(tasks, shape, tiles));
-}
-
-void ek_tiles_destroy(ek_tiles **made)
-{
-    if (!made || !*made)
-        return;
-    ek_tiles *tiles = *made;
-    *made = NULL;
-    if (tiles->is_alive && eki_collection_is_busy())
-        eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-                "'%s' is not destroyed before its collection: an iteration is "
-                "open",
-                tiles->shape.name);
-    else if (tiles->is_alive)
-        free_store(tiles);
-}
-
-void eki_collection_free_stores(ek_collection *tasks)
-{
-    const struct eki_stores *stores =
-        tasks->engine ? tasks->engine->stores : NULL;
-    for (int i = 0; stores && i < stores->room; i++) {
-        ek_tiles *tiles = stores->stores[i];
-        if (!tiles || tiles->owner != tasks)
-            continue;
-        if (tiles->rank == 0)
-            eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-                    "'%s' is destroyed with its collection; call "
-                    "ek_tiles_destroy first",
-                    tiles->shape.name);
-        free_store(tiles);
-    }
+    return eki_collection_check_between(tiles->owner, call);
 }
 
 /* The values that this rank has. */
@@ -361,22 +32,17 @@ static const struct eki_tile_part *own_part(const ek_tiles *tiles)
     return eki_tile_part(tiles, tiles->rank);
 }
 
-static ek_status check_tile(const ek_tiles *tiles, int64_t tile,
-                            const char *call)
+static ek_status outcome(const ek_tiles *tiles, ek_status status)
 {
-    if (tile < 0 || tile >= tiles->shape.count)
-        return eki_error(
-            EK_ERR_ARG, "%s: tile %" PRId64 " of '%s'; allowed: 0 ... %" PRId64,
-            call, tile, tiles->shape.name, tiles->shape.count - 1);
-    return EK_OK;
+    return eki_collection_outcome(tiles ? tiles->owner : NULL, status);
 }
 
-static ek_status local(ek_tiles *tiles, int64_t tile, double **values,
-                       int64_t *length)
+static ek_status find_local(ek_tiles *tiles, int64_t tile, double **values,
+                            int64_t *length)
 {
     EKI_TRY(check_store(tiles, "ek_tiles_local"));
     EKI_TRY(eki_collection_check_region("ek_tiles_local"));
-    EKI_TRY(check_tile(tiles, tile, "ek_tiles_local"));
+    EKI_TRY(eki_collection_check_tile(tiles, tile, "ek_tiles_local"));
     if (!values || !length)
         return eki_error(EK_ERR_ARG,
                          "ek_tiles_local: values and length must not be NULL");
@@ -396,14 +62,37 @@ static ek_status local(ek_tiles *tiles, int64_t tile, double **values,
 ek_status ek_tiles_local(ek_tiles *tiles, int64_t tile, double **values,
                          int64_t *length)
 {
-    return outcome(tiles, local(tiles, tile, values, length));
+    return outcome(tiles, find_local(tiles, tile, values, length));
 }
 
-static ek_status fill(ek_tiles *tiles, double value)
+/* A rank that does not come to CALLED is told of by those that wait. */
+static ek_status enter_call(ek_tiles *tiles, const char *call,
+                            enum eki_called called)
 {
+    EKI_TRY(check_store(tiles, call));
+    ek_collection *tasks = tiles->owner;
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    return EK_OK;
+}
+
+static ek_status leave_call(ek_tiles *tiles, ek_status status)
+{
+    ek_collection *tasks = tiles->owner;
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    return outcome(tiles, status);
+}
+
+static struct eki_fabric *fabric_of(const ek_tiles *tiles)
+{
+    const ek_collection *tasks = tiles->owner;
+    return tasks->fabric;
+}
+
+static ek_status fill_tiles(ek_tiles *tiles, double value)
+{
+    const struct eki_tile_part *part = own_part(tiles);
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
                                  eki_collection_check_region("ek_tiles_fill")));
-    const struct eki_tile_part *part = own_part(tiles);
     for (int64_t i = 0; i < part->doubles; i++)
         part->values[i] = value;
     eki_store_forget(tiles);
@@ -412,40 +101,33 @@ static ek_status fill(ek_tiles *tiles, double value)
 
 ek_status ek_tiles_fill(ek_tiles *tiles, double value)
 {
-    ek_status status = check_store(tiles, "ek_tiles_fill");
-    if (status == EK_OK) {
-        enter(tiles->owner, EKI_CALLED_TILES_FILL);
-        status = leave(tiles->owner, fill(tiles, value));
-    }
-    return outcome(tiles, status);
-}
-
-static ek_status synchronize(ek_tiles *tiles)
-{
-    EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
-                                 eki_collection_check_region("ek_tiles_sync")));
-    eki_store_forget(tiles);
-    return EK_OK;
+    ek_status status =
+        enter_call(tiles, "ek_tiles_fill", EKI_CALLED_TILES_FILL);
+    return status == EK_OK ? leave_call(tiles, fill_tiles(tiles, value))
+                           : outcome(tiles, status);
 }
 
 ek_status ek_tiles_sync(ek_tiles *tiles)
 {
-    ek_status status = check_store(tiles, "ek_tiles_sync");
-    if (status == EK_OK) {
-        enter(tiles->owner, EKI_CALLED_TILES_SYNC);
-        status = leave(tiles->owner, synchronize(tiles));
-    }
-    return outcome(tiles, status);
+    ek_status status =
+        enter_call(tiles, "ek_tiles_sync", EKI_CALLED_TILES_SYNC);
+    if (status != EK_OK)
+        return outcome(tiles, status);
+    status = eki_fabric_mpi_agree(fabric_of(tiles),
+                                  eki_collection_check_region("ek_tiles_sync"));
+    if (status == EK_OK)
+        eki_store_forget(tiles);
+    return leave_call(tiles, status);
 }
 
-static ek_status norm(ek_tiles *tiles, double *result)
+static ek_status find_norm(ek_tiles *tiles, double *result)
 {
     double sum = 0;
+    const struct eki_tile_part *part = own_part(tiles);
     ek_status status = eki_collection_check_region("ek_tiles_norm");
     if (status == EK_OK && !result)
         status = eki_error(EK_ERR_ARG, "ek_tiles_norm: norm is NULL");
     EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles), status));
-    const struct eki_tile_part *part = own_part(tiles);
     for (int64_t i = 0; i < part->doubles; i++)
         sum += part->values[i] * part->values[i];
     EKI_TRY(eki_fabric_mpi_sum_double(fabric_of(tiles), &sum, 1));
@@ -455,31 +137,102 @@ static ek_status norm(ek_tiles *tiles, double *result)
 
 ek_status ek_tiles_norm(ek_tiles *tiles, double *result)
 {
-    ek_status status = check_store(tiles, "ek_tiles_norm");
-    if (status == EK_OK) {
-        enter(tiles->owner, EKI_CALLED_TILES_NORM);
-        status = leave(tiles->owner, norm(tiles, result));
-    }
-    return outcome(tiles, status);
+    ek_status status =
+        enter_call(tiles, "ek_tiles_norm", EKI_CALLED_TILES_NORM);
+    return status == EK_OK ? leave_call(tiles, find_norm(tiles, result))
+                           : outcome(tiles, status);
 }
 
-static ek_status gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
-                        void *context)
+/* Rank 0: what comes in, cut into tiles. */
+struct gathering {
+    const ek_tiles *tiles;
+    ek_tile_visit_fn *visitor;
+    void *context;
+    int64_t *order;  /* [count]: tiles by owner, then by number */
+    double *values;  /* of the next one ... */
+    size_t bytes;    /* ... so many have come */
+    int64_t visited; /* tiles before it */
+};
+
+/* Rank 0: the order in which tiles come, and room for the longest. */
+static ek_status open_gathering(struct gathering *gathering)
 {
-    return eki_collection_gather_tiles(
-        tiles, eki_collection_check_region("ek_tiles_gather"), visitor,
-        context);
+    const ek_tiles *tiles = gathering->tiles;
+    int64_t longest = 1, count = tiles->shape.count;
+    int64_t *next = eki_alloc((size_t)tiles->size + 1, sizeof *next);
+    gathering->order = eki_alloc((size_t)count + 1, sizeof *gathering->order);
+    for (int64_t tile = 0; next && tile < count; tile++) {
+        int64_t length = eki_tile_length(tiles, tile);
+        longest = length > longest ? length : longest;
+        next[eki_tile_owner(tiles, tile) + 1]++;
+    }
+    gathering->values = eki_alloc((size_t)longest, sizeof *gathering->values);
+    if (!next || !gathering->order || !gathering->values) {
+        eki_free(next);
+        return eki_error(EK_ERR_NOMEM,
+                         "ek_tiles_gather: no memory for the order of %" PRId64
+                         " tiles",
+                         count);
+    }
+    for (int r = 0; r < tiles->size; r++)
+        next[r + 1] += next[r];
+    for (int64_t tile = 0; tile < count; tile++)
+        gathering->order[next[eki_tile_owner(tiles, tile)]++] = tile;
+    eki_free(next);
+    return EK_OK;
+}
+
+static void cut_piece(const void *piece, size_t bytes, void *context)
+{
+    struct gathering *gathering = context;
+    const unsigned char *next = piece;
+    while (bytes > 0) {
+        int64_t tile = gathering->order[gathering->visited];
+        int64_t length = eki_tile_length(gathering->tiles, tile);
+        size_t left = (size_t)length * sizeof(double) - gathering->bytes;
+        size_t taken = bytes < left ? bytes : left;
+        memcpy((unsigned char *)gathering->values + gathering->bytes, next,
+               taken);
+        next += taken;
+        bytes -= taken;
+        gathering->bytes += taken;
+        if (taken < left)
+            return;
+        gathering->visitor(tile, gathering->values, length, gathering->context);
+        gathering->bytes = 0;
+        gathering->visited++;
+    }
+}
+
+static ek_status gather_tiles(ek_tiles *tiles, ek_tile_visit_fn *visitor,
+                              void *context)
+{
+    struct gathering gathering = {
+        .tiles = tiles, .visitor = visitor, .context = context};
+    const struct eki_tile_part *part = own_part(tiles);
+    ek_status status = eki_collection_check_region("ek_tiles_gather");
+    if (status == EK_OK && tiles->rank == 0)
+        status =
+            visitor ? open_gathering(&gathering)
+                    : eki_error(EK_ERR_ARG, "ek_tiles_gather: visitor is NULL");
+    status = eki_fabric_mpi_agree(fabric_of(tiles), status);
+    if (status == EK_OK)
+        status = eki_fabric_mpi_gather(fabric_of(tiles), part->values,
+                                       (size_t)part->doubles * sizeof(double),
+                                       cut_piece, &gathering);
+    eki_free(gathering.order);
+    eki_free(gathering.values);
+    return status;
 }
 
 ek_status ek_tiles_gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
                           void *context)
 {
-    ek_status status = check_store(tiles, "ek_tiles_gather");
-    if (status == EK_OK) {
-        enter(tiles->owner, EKI_CALLED_TILES_GATHER);
-        status = leave(tiles->owner, gather(tiles, visitor, context));
-    }
-    return outcome(tiles, status);
+    ek_status status =
+        enter_call(tiles, "ek_tiles_gather", EKI_CALLED_TILES_GATHER);
+    return status == EK_OK
+               ? leave_call(tiles, gather_tiles(tiles, visitor, context))
+               : outcome(tiles, status);
 }
 
 int64_t ek_tiles_count(const ek_tiles *tiles)

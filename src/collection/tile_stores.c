@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of stores of tiles. */
+#include "collection/collection.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+ek_status eki_collection_check_between(const ek_collection *tasks,
+                                       const char *call)
+{
+    if (tasks->state == EKI_STATE_VOID || eki_collection_is_busy())
+        return eki_error(EK_ERR_STATE,
+                         "%s: an iteration is open; allowed: between "
+                         "iterations",
+                         call);
+    /* Of a parallel region the first thread goes on, so that the other ranks
+     * hear of the mistake. */
+    if (!eki_team_is_first())
+        EKI_TRY(eki_collection_check_region(call));
+    if (eki_mpi_is_finalized())
+        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
+    if (tasks->state == EKI_STATE_BROKEN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: communication has failed before; only "
+                         "ek_tiles_destroy and ek_destroy are allowed",
+                         call);
+    return EK_OK;
+}
+
+static struct eki_fabric *fabric_of(const ek_tiles *tiles)
+{
+    const ek_collection *tasks = tiles->owner;
+    return tasks->fabric;
+}
+
+static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
+{
+    *taken = (ek_tiles_shape)EK_TILES_SHAPE_INIT;
+    if (!shape || !eki_struct_copy(shape, shape->struct_bytes,
+                                   offsetof(ek_tiles_shape, length), taken,
+                                   sizeof *taken))
+        return eki_error(EK_ERR_ARG,
+                         "ek_tiles_create: shape is NULL or was not set by "
+                         "EK_TILES_SHAPE_INIT");
+    if (!taken->name || !*taken->name)
+        return eki_error(EK_ERR_ARG, "ek_tiles_create: the store has no name");
+    if (taken->count < 0 || taken->count > INT64_MAX / 64)
+        return eki_error(EK_ERR_ARG,
+                         "ek_tiles_create: count of '%s' is %" PRId64
+                         "; allowed: 0 ... %" PRId64,
+                         taken->name, taken->count, INT64_MAX / 64);
+    if (taken->cache_bytes < 0)
+        return eki_error(EK_ERR_ARG,
+                         "ek_tiles_create: cache_bytes of '%s' is %" PRId64
+                         "; allowed: 0 or more",
+                         taken->name, taken->cache_bytes);
+    return EK_OK;
+}
+
+ek_status eki_collection_join_stores(ek_collection *tasks)
+{
+    struct eki_stores *stores = eki_fabric_mpi_shelf(tasks->fabric)->stores;
+    if (EKI_LIKELY(stores == tasks->engine->stores))
+        return EK_OK;
+    return eki_stores_join(stores, tasks->engine);
+}
+
+/* What this rank has to say of a store before others are asked. */
+static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
+                            ek_tiles **made)
+{
+    ek_tiles_shape taken;
+    EKI_TRY(eki_collection_check_region("ek_tiles_create"));
+    EKI_TRY(check_shape(shape, &taken));
+    struct eki_shelf *shelf = eki_fabric_mpi_shelf(tasks->fabric);
+    shelf->free = eki_stores_destroy;
+    if (!shelf->stores)
+        EKI_TRY(eki_stores_create(&shelf->stores));
+    EKI_TRY(eki_collection_join_stores(tasks));
+    EKI_TRY(
+        eki_store_create(shelf->stores, tasks->topology, &taken, true, made));
+    (*made)->owner = tasks;
+    return EK_OK;
+}
+
+/* What must be the same on all ranks. */
+struct shared_shape {
+    int64_t count, cache_bytes;
+    uint64_t hash;
+};
+
+static struct shared_shape shape_of(const ek_tiles *tiles)
+{
+    return (struct shared_shape){tiles->shape.count, tiles->shape.cache_bytes,
+                                 tiles->hash};
+}
+
+static bool is_same(const struct shared_shape *a, const struct shared_shape *b)
+{
+    return a->count == b->count && a->cache_bytes == b->cache_bytes &&
+           a->hash == b->hash;
+}
+
+/* Whether the tiles FIRST ... LAST - 1 are the same on all ranks; collective.
+ */
+static ek_status are_same(const ek_tiles *tiles, int64_t first, int64_t last,
+                          bool *same)
+{
+    uint64_t mine = eki_store_hash(tiles, first, last), theirs = mine;
+    EKI_TRY(
+        eki_fabric_mpi_broadcast(fabric_of(tiles), &theirs, sizeof theirs, 0));
+    int64_t differ = mine != theirs;
+    EKI_TRY(eki_fabric_mpi_sum(fabric_of(tiles), &differ, 1));
+    *same = differ == 0;
+    return EK_OK;
+}
+
+/* The ranks differ in tile TILE: those that differ from rank 0 say how. */
+static ek_status explain_tile(const ek_tiles *tiles, int64_t tile)
+{
+    int64_t mine[] = {eki_tile_length(tiles, tile),
+                      eki_tile_owner(tiles, tile)};
+    int64_t first[] = {mine[0], mine[1]};
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric_of(tiles), first, sizeof first, 0));
+    if (memcmp(mine, first, sizeof mine) == 0)
+        return eki_fabric_mpi_agree(fabric_of(tiles), EK_OK);
+    return eki_fabric_mpi_agree(
+        fabric_of(tiles),
+        eki_error(EK_ERR_ARG,
+                  "ek_tiles_create: ranks differ in tile %" PRId64
+                  " of '%s': on rank 0 it has %" PRId64
+                  " doubles and belongs to rank %" PRId64
+                  ", on rank %d %" PRId64 " and rank %" PRId64,
+                  tile, tiles->shape.name, first[0], first[1], tiles->rank,
+                  mine[0], mine[1]));
+}
+
+/* Ranks differ: in the first tile that is not the same; collective. */
+static ek_status explain_tiles(const ek_tiles *tiles)
+{
+    int64_t first = 0, last = tiles->shape.count;
+    while (last - first > 1) {
+        int64_t middle = first + (last - first) / 2;
+        bool same = true;
+        EKI_TRY(are_same(tiles, first, middle, &same));
+        if (same)
+            first = middle;
+        else
+            last = middle;
+    }
+    return explain_tile(tiles, first);
+}
+
+/* Compare with rank 0; collective. */
+static ek_status agree_shape(const ek_tiles *tiles)
+{
+    struct eki_fabric *fabric = fabric_of(tiles);
+    struct shared_shape mine = shape_of(tiles), first = mine;
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
+    int64_t differ[] = {!is_same(&mine, &first),
+                        mine.count != first.count ||
+                            mine.cache_bytes != first.cache_bytes};
+    EKI_TRY(eki_fabric_mpi_sum(fabric, differ, 2));
+    if (differ[0] == 0)
+        return EK_OK;
+    if (differ[1] == 0)
+        return explain_tiles(tiles);
+    ek_status status = EK_OK;
+    if (!is_same(&mine, &first))
+        status = eki_error(EK_ERR_ARG,
+                           "ek_tiles_create: ranks differ in '%s': on rank 0 "
+                           "count is %" PRId64 ", cache_bytes %" PRId64
+                           ", on rank %d %" PRId64 " and %" PRId64,
+                           tiles->shape.name, first.count, first.cache_bytes,
+                           tiles->rank, mine.count, mine.cache_bytes);
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+/* Where only worker 0 may talk to MPI, it may be in a long task. */
+static void warn_of_level(const ek_tiles *tiles)
+{
+    static _Atomic bool is_told;
+    const ek_collection *tasks = tiles->owner;
+    const struct eki_topology *topology = tasks->topology;
+    bool is_alone = topology->nodes == 1 && !tiles->is_apart;
+    /* relaxed: once in this process. */
+    if (tiles->rank != 0 || is_alone || topology->workers == topology->size ||
+        tasks->team->has_server || eki_mpi_thread_level() >= 2 ||
+        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        return;
+    eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+            "MPI is below MPI_THREAD_SERIALIZED: who waits for a tile of "
+            "another node waits for worker 0 of its rank to be between two "
+            "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
+            "progress=server");
+}
+
+/* Whether any node has several ranks. */
+static bool has_neighbours(const ek_tiles *tiles)
+{
+    const ek_collection *tasks = tiles->owner;
+    return tasks->topology->nodes < tasks->topology->size;
+}
+
+/* A node has no room: each rank takes memory of its own. */
+static ek_status place_apart(ek_tiles *tiles)
+{
+    static _Atomic bool is_told;
+    struct eki_node_memory *shared = &tiles->shared;
+    /* relaxed: once in this process. */
+    if (tiles->rank == 0 &&
+        !atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+                "the tiles of '%s' lie in private memory, and ranks of a node "
+                "reach those of another by messages: %s",
+                tiles->shape.name, ek_error_message());
+    shared->bytes = eki_store_bytes(tiles, false);
+    shared->memory = eki_alloc_lines(shared->bytes);
+    if (!shared->memory)
+        return eki_error(EK_ERR_NOMEM, "no memory for %zu bytes of tiles",
+                         shared->bytes);
+    eki_store_place(tiles, shared->memory, false);
+    return EK_OK;
+}
+
+/* Collective.  All ranks take a number, whatever fails from now on. */
+static ek_status place(ek_tiles *tiles)
+{
+    eki_store_number(tiles);
+    ek_status status = eki_fabric_mpi_try_share(
+        fabric_of(tiles), eki_store_bytes(tiles, true), &tiles->shared);
+    if (status == EK_OK)
+        eki_store_place(tiles, tiles->shared.memory, true);
+    else if (status == EK_ERR_NOMEM && has_neighbours(tiles))
+        status = place_apart(tiles);
+    if (status == EK_OK)
+        status = eki_store_add(tiles);
+    return eki_fabric_mpi_agree(fabric_of(tiles), status);
+}
+
+static void free_store(ek_tiles *tiles)
+{
+    if (!tiles)
+        return;
+    eki_fabric_mpi_unshare(&tiles->shared);
+    eki_store_destroy(&tiles);
+}
+
+/* Collective. */
+static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
+                             ek_tiles **made)
+{
+    ek_tiles *tiles = NULL;
+    ek_status status =
+        eki_fabric_mpi_agree(tasks->fabric, make_store(tasks, shape, &tiles));
+    if (status == EK_OK)
+        status = agree_shape(tiles);
+    if (status == EK_OK)
+        status = place(tiles);
+    if (status != EK_OK) {
+        free_store(tiles);
+        return status;
+    }
+    *made = tiles;
+    return EK_OK;
+}
+
+static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
+                        ek_tiles **made)
+{
+    if (!made)
+        return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
+    *made = NULL;
+    if (!tasks)
+        return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
+    EKI_TRY(eki_collection_check_between(tasks, "ek_tiles_create"));
+    /* A rank that does not come here is told of by those that wait. */
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_TILES_CREATE,
+                      tasks->iteration);
+    ek_status status = make_on_all(tasks, shape, made);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    if (status == EK_OK)
+        warn_of_level(*made);
+    return status;
+}
+
+ek_status ek_tiles_create(ek_collection *tasks, const ek_tiles_shape *shape,
+                          ek_tiles **tiles)
+{
+    return eki_collection_outcome(tasks, create(tasks, shape, tiles));
+}
+
+void ek_tiles_destroy(ek_tiles **made)
+{
+    if (!made || !*made)
+        return;
+    ek_tiles *tiles = *made;
+    *made = NULL;
+    if (tiles->is_alive && eki_collection_is_busy())
+        eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+                "'%s' is not destroyed before its collection: an iteration is "
+                "open",
+                tiles->shape.name);
+    else if (tiles->is_alive)
+        free_store(tiles);
+}
+
+void eki_collection_free_stores(ek_collection *tasks)
+{
+    const struct eki_stores *stores =
+        tasks->engine ? tasks->engine->stores : NULL;
+    for (int i = 0; stores && i < stores->room; i++) {
+        ek_tiles *tiles = stores->stores[i];
+        if (!tiles || tiles->owner != tasks)
+            continue;
+        if (tiles->rank == 0)
+            eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
+                    "'%s' is destroyed with its collection; call "
+                    "ek_tiles_destroy first",
+                    tiles->shape.name);
+        free_store(tiles);
+    }
+}
