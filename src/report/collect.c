@@ -49,7 +49,14 @@ struct largest {
 struct largest_task {
     double ns;
     uint64_t id;
-    int64_t function;
+    int64_t function; /* -1: no task was timed alone */
+};
+
+/* What is no sum of integers: of this rank, then of the job. */
+struct gathered {
+    struct squares squares;
+    struct largest largest;
+    struct largest_task task;
 };
 
 static size_t sums_bytes(int functions)
@@ -175,58 +182,33 @@ static void add_functions(const struct ek_worker *worker, uint64_t work_ns,
     }
 }
 
-/* The largest task of the workers of this rank; its function is -1 where no
- * task was timed alone. */
-static struct largest_task largest_here(const struct eki_engine *engine)
+static void find_largest(const struct ek_worker *worker, uint64_t work_ns,
+                         struct gathered *here)
 {
-    struct largest_task largest = {.function = -1};
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        const struct eki_counts *counts = &engine->workers[here]->counts;
-        if ((double)counts->largest_ns > largest.ns) {
-            largest.ns = (double)counts->largest_ns;
-            largest.id = counts->largest_id;
-            largest.function = counts->largest_function;
-        }
-    }
-    return largest;
-}
-
-static uint64_t work_ns_of(const struct eki_engine *engine, int here,
-                           const struct eki_report_input *input)
-{
-    return eki_work_ns(&engine->workers[here]->counts, input->handling);
-}
-
-static double largest_load_here(const struct eki_engine *engine,
-                                const struct eki_report_input *input)
-{
-    uint64_t largest = 0;
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        uint64_t work_ns = work_ns_of(engine, here, input);
-        if (work_ns > largest)
-            largest = work_ns;
-    }
-    return (double)largest;
-}
-
-/* Slots of the stack that the workers of this rank have used at most. */
-static double deepest_here(const struct eki_engine *engine)
-{
-    int64_t most = 0;
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        int64_t bytes = engine->workers[here]->counts.deepest_bytes;
-        most = bytes > most ? bytes : most;
-    }
-    return (double)(most / engine->slot_bytes);
+    const struct eki_counts *counts = &worker->counts;
+    struct largest *largest = &here->largest;
+    double deepest =
+        (double)(counts->deepest_bytes / worker->engine->slot_bytes);
+    largest->load_ns = fmax(largest->load_ns, (double)work_ns);
+    largest->deepest = fmax(largest->deepest, deepest);
+    if ((double)counts->largest_ns > here->task.ns)
+        here->task =
+            (struct largest_task){(double)counts->largest_ns,
+                                  counts->largest_id, counts->largest_function};
 }
 
 static void sum_here(const struct eki_engine *engine,
                      const struct eki_report_input *input,
-                     struct eki_report_sums *sums, struct squares *squares)
+                     struct eki_report_sums *sums, struct gathered *here)
 {
     int64_t stay_ns = (int64_t)llround(input->wall_s / NS);
     memset(sums, 0, sums_bytes(engine->function_count));
-    memset(squares, 0, sizeof *squares);
+    *here = (struct gathered){
+        .largest = {.wall_s = input->wall_s,
+                    .restore_s = input->restore_s,
+                    .outside_s = input->outside_s,
+                    .data_held_bytes = (double)input->data_held_bytes},
+        .task.function = -1};
     sums->server_cores = input->has_server_core;
     sums->failed_across = engine->failed_across;
     sums->messages = engine->exchange.across;
@@ -236,25 +218,25 @@ static void sum_here(const struct eki_engine *engine,
     sums->data_out_bytes = input->data_out_bytes;
     sums->data_callback_ns = (int64_t)llround(input->data_callback_s / NS);
     memcpy(sums->service, engine->answered.times.bins, sizeof sums->service);
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        const struct ek_worker *worker = engine->workers[here];
-        uint64_t work_ns = work_ns_of(engine, here, input);
+    for (int w = 0; w < engine->topology->workers_here; w++) {
+        const struct ek_worker *worker = engine->workers[w];
+        uint64_t work_ns = eki_work_ns(&worker->counts, input->handling);
         add_times(&worker->counts, work_ns, stay_ns, sums);
-        add_counts(&worker->counts, sums, squares);
+        add_counts(&worker->counts, sums, &here->squares);
         add_functions(worker, work_ns, engine->function_count, sums);
+        find_largest(worker, work_ns, here);
     }
 }
 
 static ek_status reduce(struct eki_fabric *fabric, int functions,
-                        struct eki_report_sums *sums, struct squares *squares,
-                        struct largest *largest)
+                        struct eki_report_sums *sums, struct gathered *all)
 {
     EKI_TRY(eki_fabric_mpi_sum(fabric, (int64_t *)sums,
                                (int)(sums_bytes(functions) / sizeof(int64_t))));
-    EKI_TRY(eki_fabric_mpi_sum_double(fabric, (double *)squares,
-                                      sizeof *squares / sizeof(double)));
-    return eki_fabric_mpi_max(fabric, (double *)largest,
-                              sizeof *largest / sizeof(double));
+    EKI_TRY(eki_fabric_mpi_sum_double(fabric, (double *)&all->squares,
+                                      sizeof all->squares / sizeof(double)));
+    return eki_fabric_mpi_max(fabric, (double *)&all->largest,
+                              sizeof all->largest / sizeof(double));
 }
 
 /* The rank with the largest load per worker is the slowest, as ranks may have
@@ -286,8 +268,7 @@ static ek_status find_ranks(struct eki_fabric *fabric,
 static struct eki_report_rank rank_here(const struct eki_engine *engine,
                                         const struct eki_report_input *input,
                                         const struct eki_report_sums *sums,
-                                        const struct largest *largest,
-                                        const struct largest_task *task)
+                                        const struct gathered *here)
 {
     return (struct eki_report_rank){
         .iteration = input->iteration,
@@ -312,13 +293,13 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
         .starved_s = (double)sums->starved_ns * NS,
         .restore_s = input->restore_s,
         .outside_s = input->outside_s,
-        .load_s = largest->load_ns * NS,
-        .largest_task_s = task->ns * NS,
-        .largest_task_id = task->id,
+        .load_s = here->largest.load_ns * NS,
+        .largest_task_s = here->task.ns * NS,
+        .largest_task_id = here->task.id,
         .failed_across = sums->failed_across,
         .messages = sums->messages,
         .steal_s = (double)sums->steal_ns * NS,
-        .deepest = (int64_t)largest->deepest};
+        .deepest = (int64_t)here->largest.deepest};
 }
 
 /* Of a gather: where the next piece goes; NULL: there is no room. */
@@ -419,16 +400,15 @@ static void fill_times(const struct eki_report_sums *sums,
 /* A task that waits for a core does no work.  The efficiency counts the cores
  * of dedicated servers, too; imbalance and bound are about workers alone. */
 static void fill_balance(const struct eki_report_sums *sums,
-                         const struct largest *largest,
-                         const struct largest_task *task,
-                         ek_process_report *figures)
+                         const struct gathered *all, ek_process_report *figures)
 {
+    const struct largest_task *task = &all->task;
     double mean_s = figures->work_s / (double)figures->workers;
     double cores = (double)(figures->workers + sums->server_cores);
     figures->largest_task_s = task->ns * NS;
     figures->largest_task_id = task->id;
     figures->largest_task_function = (ek_function)task->function;
-    figures->imbalance = ratio(largest->load_ns * NS, mean_s, 1) - 1;
+    figures->imbalance = ratio(all->largest.load_ns * NS, mean_s, 1) - 1;
     figures->efficiency = ratio(figures->work_s - figures->starved_tasks_s,
                                 cores * figures->wall_s, 0);
     figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
@@ -471,39 +451,31 @@ ek_status eki_report_collect(const struct eki_engine *engine,
                              struct eki_report *report)
 {
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
-    struct squares squares;
-    struct largest largest = {input->wall_s,
-                              input->restore_s,
-                              input->outside_s,
-                              largest_load_here(engine, input),
-                              (double)input->data_held_bytes,
-                              deepest_here(engine)};
-    struct largest_task task = largest_here(engine);
+    struct gathered all;
     double shortest_s;
     EKI_TRY(reserve(engine, fabric, report));
     struct eki_report_sums *sums = report->sums;
-    sum_here(engine, input, sums, &squares);
-    struct eki_report_rank mine =
-        rank_here(engine, input, sums, &largest, &task);
-    EKI_TRY(reduce(fabric, engine->function_count, sums, &squares, &largest));
-    EKI_TRY(find_ranks(fabric, &mine, &task, &figures, &shortest_s));
+    sum_here(engine, input, sums, &all);
+    struct eki_report_rank mine = rank_here(engine, input, sums, &all);
+    EKI_TRY(reduce(fabric, engine->function_count, sums, &all));
+    EKI_TRY(find_ranks(fabric, &mine, &all.task, &figures, &shortest_s));
     if (report->wants_ranks)
-        EKI_TRY(gather_ranks(fabric, &mine, largest.wall_s, report));
+        EKI_TRY(gather_ranks(fabric, &mine, all.largest.wall_s, report));
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
     figures.cores = input->cores;
     figures.restore = input->chosen;
     figures.steal = input->steal;
-    fill_counts(sums, &squares, &figures);
-    fill_times(sums, &largest, &figures);
-    fill_balance(sums, &largest, &task, &figures);
+    fill_counts(sums, &all.squares, &figures);
+    fill_times(sums, &all.largest, &figures);
+    fill_balance(sums, &all, &figures);
     fill_functions(engine, input->iteration, report);
-    eki_report_fill_speed(&squares.changes, report, &figures);
+    eki_report_fill_speed(&all.squares.changes, report, &figures);
     report->figures = figures;
     report->is_made = true;
     struct eki_report_extra extra = {(double)sums->server_cores,
-                                     largest.load_ns * NS,
-                                     largest.wall_s - shortest_s};
+                                     all.largest.load_ns * NS,
+                                     all.largest.wall_s - shortest_s};
     eki_report_add(report, input, &extra);
     return EK_OK;
 }
