@@ -36,8 +36,8 @@ static bool is_same(const struct part *a, const struct part *b)
 }
 
 /* Append the part from its character FROM on. */
-static void show(const struct part *part, size_t from, char *message,
-                 size_t bytes)
+static void show_part(const struct part *part, size_t from, char *message,
+                      size_t bytes)
 {
     const char *text = part->text + from;
     if (!part->is_there)
@@ -57,9 +57,9 @@ static ek_status difference(const struct part *first, const struct part *mine,
         same++;
     size_t from = same > SHOWN_BEFORE ? same - SHOWN_BEFORE : 0;
     eki_append(message, sizeof message, "rank 0 has ");
-    show(first, from, message, sizeof message);
+    show_part(first, from, message, sizeof message);
     eki_append(message, sizeof message, ", rank %d has ", rank);
-    show(mine, from, message, sizeof message);
+    show_part(mine, from, message, sizeof message);
     if (i > 0)
         eki_append(message, sizeof message, " as entry %d of the variable", i);
     return eki_error(EK_ERR_ARG, "option %s must be the same on all ranks: %s",
@@ -110,18 +110,19 @@ ek_status eki_options_compare(struct eki_fabric *fabric,
 uint64_t eki_collection_signature(const ek_collection *tasks)
 {
     /* Each is a hash by itself. */
-    return eki_hash(tasks->functions ^ tasks->options ^ tasks->history,
-                    tasks->engine->phase ^
-                        (uint64_t)eki_course_is_quiet(&tasks->course) << 63);
+    return eki_hash(
+        tasks->agreed.functions ^ tasks->agreed.options ^ tasks->agreed.calls,
+        tasks->engine->phase ^
+            (uint64_t)eki_course_is_quiet(&tasks->restores.course) << 63);
 }
 
 void eki_collection_note(ek_collection *tasks, enum eki_call call,
                          int64_t value)
 {
-    tasks->history =
-        eki_hash(tasks->history, (uint64_t)value * EKI_CALLS + call);
-    tasks->last_call = call;
-    tasks->last_value = value;
+    tasks->agreed.calls =
+        eki_hash(tasks->agreed.calls, (uint64_t)value * EKI_CALLS + call);
+    tasks->agreed.last_call = call;
+    tasks->agreed.last_value = value;
 }
 
 enum {
@@ -133,21 +134,23 @@ enum {
 static void describe_call(const ek_collection *tasks, char *line)
 {
     const char *policy;
-    switch (tasks->last_call) {
+    switch (tasks->agreed.last_call) {
     case EKI_CALL_PROCESS:
         eki_append(line, LINE_BYTES, "ek_process with%s a report",
-                   tasks->last_value ? "" : "out");
+                   tasks->agreed.last_value ? "" : "out");
         break;
     case EKI_CALL_BEGIN:
         eki_append(line, LINE_BYTES, "ek_begin");
         break;
     case EKI_CALL_RESTORE:
-        policy = eki_option_choice_name("restore", (int)tasks->last_value);
+        policy =
+            eki_option_choice_name("restore", (int)tasks->agreed.last_value);
         eki_append(line, LINE_BYTES, "ek_restore with policy ");
         if (policy)
             eki_append(line, LINE_BYTES, "%s", policy);
         else
-            eki_append(line, LINE_BYTES, "%lld", (long long)tasks->last_value);
+            eki_append(line, LINE_BYTES, "%lld",
+                       (long long)tasks->agreed.last_value);
         break;
     case EKI_CALL_NONE:
     case EKI_CALLS:
@@ -180,13 +183,13 @@ static bool describe(const ek_collection *tasks, int i, char *line)
  * A rank whose restore met the iteration of another is a call behind. */
 static ek_status forget_calls(ek_collection *tasks)
 {
-    bool is_restore = tasks->last_call == EKI_CALL_RESTORE;
+    bool is_restore = tasks->agreed.last_call == EKI_CALL_RESTORE;
     double most[] = {(double)tasks->iteration, !is_restore};
     EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 2));
     tasks->iteration = (int64_t)most[0];
-    tasks->is_behind = is_restore && most[1] > 0;
-    tasks->history = 0;
-    eki_course_choose(&tasks->course, false, 0);
+    tasks->agreed.is_behind = is_restore && most[1] > 0;
+    tasks->agreed.calls = 0;
+    eki_course_choose(&tasks->restores.course, false, 0);
     return EK_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ek_plan() was given, checked and scaled. */
-#include "collection/plan.h"
+#include "collection/asked.h"
 
 #include <math.h>
 

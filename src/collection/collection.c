@@ -80,11 +80,6 @@ static size_t message_bytes(const ek_collection *tasks)
     return bytes;
 }
 
-static uint64_t stall_ns(const ek_collection *tasks)
-{
-    return (uint64_t)tasks->settings.options.stall_ms * 1000000;
-}
-
 static void set_up(const ek_collection *tasks, struct eki_setup *setup)
 {
     const ek_options *options = &tasks->settings.options;
@@ -96,7 +91,7 @@ static void set_up(const ek_collection *tasks, struct eki_setup *setup)
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
-        .stall_ns = stall_ns(tasks),
+        .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = tasks->is_checked,
         .has_homes = options->data == EK_DATA_FOLLOW,
         .has_counter = true,
@@ -222,8 +217,7 @@ static void free_parts(ek_collection *tasks)
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);
-    eki_local_free(&tasks->foreign);
-    pthread_mutex_destroy(&tasks->mutex);
+    eki_inlet_close(&tasks->seeds.foreign);
     eki_settings_free(&tasks->settings);
     eki_free(tasks);
 }
@@ -237,9 +231,8 @@ static void set_checks(ek_collection *tasks)
 #else
     tasks->is_checked = options->check > 0;
 #endif
-    tasks->payload_limit =
+    tasks->seeds.payload_limit =
         tasks->is_checked ? 0 : (size_t)options->payload_bytes;
-    tasks->home_thread = eki_thread_identity();
 }
 
 /* Read the options, and be ready to say what this rank waits for. */
@@ -256,26 +249,25 @@ static ek_status resolve(MPI_Comm comm, const ek_options *options,
     }
     eki_mpi_ranks(comm, &tasks->lookout.look.rank, &tasks->lookout.look.size);
     eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_CREATE);
-    tasks->options = eki_options_hash(&tasks->settings);
+    tasks->agreed.options = eki_options_hash(&tasks->settings);
     return EK_OK;
 }
 
 /* All ranks are here, with options of their own. */
-static ek_status make(ek_collection *tasks, struct talk *talk, bool are_same)
+static ek_status make_collection(ek_collection *tasks, struct talk *talk,
+                                 bool are_same)
 {
     if (tasks->fabric->rank == 0 && !tasks->settings.options.ignore_environment)
         eki_settings_warn();
     set_checks(tasks);
-    eki_collection_number(tasks);
-    pthread_mutex_init(&tasks->mutex, NULL);
-    eki_local_init(&tasks->foreign, slot_bytes(tasks));
+    eki_adding_open(&tasks->seeds, slot_bytes(tasks));
     if (!are_same)
         EKI_TRY(eki_options_compare(tasks->fabric, &tasks->settings));
     return make_parts(tasks, talk);
 }
 
-static ek_status create(MPI_Comm comm, const ek_options *options,
-                        ek_collection **made)
+static ek_status create_collection(MPI_Comm comm, const ek_options *options,
+                                   ek_collection **made)
 {
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
@@ -292,8 +284,8 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
     if (status == EK_OK && resolved == EK_OK)
         all_resolved = open_talk(&talk, fabric->size);
     if (status == EK_OK)
-        status = eki_fabric_mpi_agree_on(fabric, all_resolved,
-                                         tasks ? tasks->options : 0, &are_same);
+        status = eki_fabric_mpi_agree_on(
+            fabric, all_resolved, tasks ? tasks->agreed.options : 0, &are_same);
     if (status != EK_OK) {
         eki_collection_fail(tasks, status);
         close_talk(&talk);
@@ -306,7 +298,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
         return status;
     }
     tasks->fabric = fabric;
-    status = make(tasks, &talk, are_same);
+    status = make_collection(tasks, &talk, are_same);
     close_talk(&talk);
     if (status != EK_OK) {
         eki_collection_fail(tasks, status);
@@ -325,7 +317,7 @@ static ek_status create(MPI_Comm comm, const ek_options *options,
 ek_status ek_create(MPI_Comm comm, const ek_options *options,
                     ek_collection **made)
 {
-    return eki_collection_outcome(NULL, create(comm, options, made));
+    return eki_collection_outcome(NULL, create_collection(comm, options, made));
 }
 
 ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
@@ -350,9 +342,9 @@ static void say_last(const ek_collection *tasks)
     double since_s = tasks->left_ns == 0
                          ? 0
                          : (double)(eki_clock_ns() - tasks->left_ns) * 1e-9;
-    double outside_s = since_s - tasks->restore_s;
+    double outside_s = since_s - tasks->restores.seconds;
     eki_report_last(tasks->report, outside_s > 0 ? outside_s : 0,
-                    tasks->restore_s);
+                    tasks->restores.seconds);
 }
 
 void ek_destroy(ek_collection **made)
@@ -384,109 +376,4 @@ void ek_destroy(ek_collection **made)
     /* Wait for the other ranks while all is there that says for whom. */
     eki_fabric_mpi_settle(tasks->fabric);
     free_parts(tasks);
-}
-
-/* Names stand in lines and tables, which others read. */
-static ek_status check_printable(const char *name)
-{
-    for (const char *at = name; *at; at++) {
-        if (eki_is_control(*at))
-            return eki_error(EK_ERR_ARG,
-                             "ek_register: byte %td of the name is 0x%02x; "
-                             "allowed: no control characters",
-                             at - name, (unsigned char)*at);
-    }
-    return EK_OK;
-}
-
-static ek_status register_function(ek_collection *tasks, const char *name,
-                                   ek_task_fn *fn, void *context,
-                                   ek_function *function)
-{
-    if (!tasks || !name || !*name || !function)
-        return eki_error(EK_ERR_ARG,
-                         "ek_register: collection, name and function must not "
-                         "be NULL or empty");
-    if (strlen(name) >= EKI_NAME_BYTES)
-        return eki_error(EK_ERR_ARG,
-                         "ek_register: name '%s' is too long; allowed: 63 "
-                         "characters",
-                         name);
-    EKI_TRY(check_printable(name));
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_register", ""));
-    const struct eki_engine *engine = tasks->engine;
-    for (int f = 0; f < engine->function_count; f++) {
-        if (strcmp(engine->functions[f].name, name) == 0)
-            return eki_error(EK_ERR_ARG,
-                             "ek_register: '%s' is registered already", name);
-    }
-    if (engine->function_count == UINT16_MAX)
-        return eki_error(EK_ERR_ARG,
-                         "ek_register: too many functions; allowed: %d",
-                         UINT16_MAX);
-    EKI_TRY(eki_engine_register(tasks->engine, name, fn, context, function));
-    tasks->functions = eki_hash_text(tasks->functions, name);
-    return EK_OK;
-}
-
-ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
-                      void *context, ek_function *function)
-{
-    return eki_collection_outcome(
-        tasks, register_function(tasks, name, fn, context, function));
-}
-
-static void set_stall(ek_collection *tasks)
-{
-    tasks->engine->setup.stall_ns = stall_ns(tasks);
-    eki_lookout_set(&tasks->lookout, stall_ns(tasks));
-}
-
-/* Apply options of which somebody else than the settings has a copy. */
-static ek_status apply_option(ek_collection *tasks, const char *option)
-{
-    const ek_options *options = &tasks->settings.options;
-    if (strcmp(option, "poll_period_us") == 0)
-        eki_team_set_poll_period(tasks->team,
-                                 (uint64_t)options->poll_period_us * 1000);
-    if (strcmp(option, "stall_ms") == 0)
-        set_stall(tasks);
-    if (strcmp(option, "report") == 0)
-        return eki_report_open(tasks->report, tasks->settings.report);
-    return EK_OK;
-}
-
-static ek_status set_option(ek_collection *tasks, const char *option,
-                            const char *value)
-{
-    if (!tasks || !option || !value)
-        return eki_error(EK_ERR_ARG,
-                         "ek_set: collection, option and value must not be "
-                         "NULL");
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_set", ""));
-    EKI_TRY(eki_settings_set(&tasks->settings, option, value));
-    tasks->options = eki_options_hash(&tasks->settings);
-    return apply_option(tasks, option);
-}
-
-ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
-{
-    return eki_collection_outcome(tasks, set_option(tasks, option, value));
-}
-
-int ek_worker_count(const ek_collection *tasks)
-{
-    return tasks->topology->workers;
-}
-
-int ek_workers_here(const ek_collection *tasks)
-{
-    return tasks->topology->workers_here;
-}
-
-void *ek_worker_data_at(const ek_collection *tasks, int here)
-{
-    if (here < 0 || here >= tasks->topology->workers_here)
-        return NULL;
-    return tasks->engine->workers[here]->local.data;
 }

@@ -9,52 +9,62 @@
  */
 #include "collection/collection.h"
 
+void eki_inlet_open(struct eki_inlet *inlet, uint64_t first, uint64_t last,
+                    uint32_t slot_bytes)
+{
+    pthread_mutex_init(&inlet->mutex, NULL);
+    inlet->dealer = (struct eki_dealer){first, first, last, 0};
+    eki_local_init(&inlet->seeds, slot_bytes);
+}
+
+void eki_inlet_close(struct eki_inlet *inlet)
+{
+    eki_local_free(&inlet->seeds);
+    pthread_mutex_destroy(&inlet->mutex);
+}
+
 ek_status eki_inlets_create(ek_collection *tasks)
 {
     int workers = tasks->topology->workers_here;
-    tasks->inlets = eki_alloc_lines((size_t)workers * sizeof *tasks->inlets);
-    if (!tasks->inlets)
+    tasks->seeds.inlets =
+        eki_alloc_lines((size_t)workers * sizeof *tasks->seeds.inlets);
+    if (!tasks->seeds.inlets)
         return eki_error(EK_ERR_NOMEM, "no memory for %d workers", workers);
-    for (int here = 0; here < workers; here++) {
-        struct eki_inlet *inlet = &tasks->inlets[here];
-        pthread_mutex_init(&inlet->mutex, NULL);
-        inlet->dealer = (struct eki_dealer){
-            EKI_INLET_NUMBERS, EKI_INLET_NUMBERS, EKI_SEED_NUMBERS, 0};
-        eki_local_init(&inlet->seeds, tasks->engine->slot_bytes);
-    }
+    for (int here = 0; here < workers; here++)
+        eki_inlet_open(&tasks->seeds.inlets[here], EKI_INLET_NUMBERS,
+                       EKI_SEED_NUMBERS, tasks->engine->slot_bytes);
     return EK_OK;
 }
 
 void eki_inlets_destroy(ek_collection *tasks)
 {
-    if (!tasks->inlets)
+    if (!tasks->seeds.inlets)
         return;
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        eki_local_free(&tasks->inlets[here].seeds);
-        pthread_mutex_destroy(&tasks->inlets[here].mutex);
-    }
-    eki_free(tasks->inlets);
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        eki_inlet_close(&tasks->seeds.inlets[here]);
+    eki_free(tasks->seeds.inlets);
 }
 
 ek_status eki_inlets_gather(ek_collection *tasks)
 {
     /* relaxed, here and below: no task that adds runs now. */
-    if (EKI_LIKELY(
-            !atomic_load_explicit(&tasks->has_arrivals, memory_order_relaxed)))
+    if (EKI_LIKELY(!atomic_load_explicit(&tasks->seeds.has_arrivals,
+                                         memory_order_relaxed)))
         return EK_OK;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         if (!eki_local_join_seeds(&tasks->engine->workers[here]->local,
-                                  &tasks->inlets[here].seeds))
+                                  &tasks->seeds.inlets[here].seeds))
             return eki_error(EK_ERR_NOMEM, "no memory for a task");
     }
-    atomic_store_explicit(&tasks->has_arrivals, false, memory_order_relaxed);
+    atomic_store_explicit(&tasks->seeds.has_arrivals, false,
+                          memory_order_relaxed);
     return EK_OK;
 }
 
 void eki_inlets_clear(ek_collection *tasks)
 {
     for (int here = 0; here < tasks->topology->workers_here; here++)
-        eki_local_clear(&tasks->inlets[here].seeds);
+        eki_local_clear(&tasks->seeds.inlets[here].seeds);
 }
 
 /* Whether OTHER takes seeds from tasks of WORKER. */
@@ -76,10 +86,11 @@ static ek_status check_other(const ek_worker *worker,
 }
 
 /* Add a seed of worker HERE of this rank. */
-static ek_status add(ek_collection *other, int here, ek_function function,
-                     const void *payload, size_t bytes)
+static ek_status add_to_inlet(ek_collection *other, int here,
+                              ek_function function, const void *payload,
+                              size_t bytes)
 {
-    struct eki_inlet *inlet = &other->inlets[here];
+    struct eki_inlet *inlet = &other->seeds.inlets[here];
     int64_t home = other->engine->workers[here]->id;
     pthread_mutex_lock(&inlet->mutex);
     struct eki_slot *slot = eki_local_add_seed(&inlet->seeds);
@@ -91,8 +102,9 @@ static ek_status add(ek_collection *other, int here, ek_function function,
     pthread_mutex_unlock(&inlet->mutex);
     /* relaxed, both: handed on by the end of the iteration; looked at first, to
      * leave the line alone. */
-    if (!atomic_load_explicit(&other->has_arrivals, memory_order_relaxed))
-        atomic_store_explicit(&other->has_arrivals, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&other->seeds.has_arrivals, memory_order_relaxed))
+        atomic_store_explicit(&other->seeds.has_arrivals, true,
+                              memory_order_relaxed);
     return slot ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory for a task");
 }
 
@@ -114,8 +126,8 @@ static ek_status spawn_into(const ek_worker *worker, ek_collection *other,
     if (other->is_checked)
         eki_collection_check_payload(other, "ek_spawn_into", function, payload,
                                      bytes);
-    return add(other, worker->here % other->topology->workers_here, function,
-               payload, bytes);
+    return add_to_inlet(other, worker->here % other->topology->workers_here,
+                        function, payload, bytes);
 }
 
 ek_status ek_spawn_into(ek_worker *worker, ek_collection *other,

@@ -75,11 +75,11 @@ static int64_t count_of(const struct many *many, int64_t first, int count)
 }
 
 /* Room for a part of the tasks in each worker's seeds. */
-static bool reserve(ek_collection *tasks, const struct many *many)
+static bool reserve_seeds(ek_collection *tasks, const struct many *many)
 {
     int count = tasks->topology->workers_here;
     for (int i = 0; i < count; i++) {
-        int here = (tasks->home.next_worker + i) % count;
+        int here = (tasks->seeds.home.next_worker + i) % count;
         if (!eki_local_seeds_room(&tasks->engine->workers[here]->local,
                                   count_of(many, i, count)))
             return false;
@@ -90,11 +90,11 @@ static bool reserve(ek_collection *tasks, const struct many *many)
 static bool add_at_home(ek_collection *tasks, const struct many *many)
 {
     int count = tasks->topology->workers_here;
-    if (!reserve(tasks, many))
+    if (!reserve_seeds(tasks, many))
         return false;
-    uint64_t number = eki_dealer_take(&tasks->home, (uint64_t)many->n);
+    uint64_t number = eki_dealer_take(&tasks->seeds.home, (uint64_t)many->n);
     for (int i = 0; i < count; i++) {
-        int here = (tasks->home.next_worker + i) % count;
+        int here = (tasks->seeds.home.next_worker + i) % count;
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;
         int64_t n = count_of(many, i, count);
@@ -103,8 +103,8 @@ static bool add_at_home(ek_collection *tasks, const struct many *many)
         local->seed_end += n * (int64_t)local->slot_bytes;
         local->seed_top = local->seed_end;
     }
-    tasks->home.next_worker =
-        (int)((tasks->home.next_worker + many->n) % count);
+    tasks->seeds.home.next_worker =
+        (int)((tasks->seeds.home.next_worker + many->n) % count);
     return true;
 }
 
@@ -112,10 +112,10 @@ static bool add_at_home(ek_collection *tasks, const struct many *many)
  * by the home worker in each id. */
 static bool add_from_elsewhere(ek_collection *tasks, const struct many *many)
 {
-    struct eki_local *foreign = &tasks->foreign;
-    struct eki_dealer *dealer = &tasks->other;
+    struct eki_local *foreign = &tasks->seeds.foreign.seeds;
+    struct eki_dealer *dealer = &tasks->seeds.foreign.dealer;
     int count = tasks->topology->workers_here;
-    pthread_mutex_lock(&tasks->mutex);
+    pthread_mutex_lock(&tasks->seeds.foreign.mutex);
     bool has_room = eki_local_seeds_room(foreign, many->n);
     uint64_t number = eki_dealer_take(dealer, has_room ? (uint64_t)many->n : 0);
     for (int64_t i = 0; has_room && i < many->n; i++) {
@@ -131,15 +131,16 @@ static bool add_from_elsewhere(ek_collection *tasks, const struct many *many)
         dealer->next_worker = (dealer->next_worker + 1) % count;
     }
     foreign->seed_top = foreign->seed_end;
-    pthread_mutex_unlock(&tasks->mutex);
+    pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
     return has_room;
 }
 
 static ek_status add_many(ek_collection *tasks, const struct many *many)
 {
     EKI_TRY(check_many(tasks, many));
-    bool is_home = tasks->home_thread == eki_thread_identity();
-    const struct eki_dealer *dealer = is_home ? &tasks->home : &tasks->other;
+    bool is_home = tasks->seeds.home_thread == eki_thread_identity();
+    const struct eki_dealer *dealer =
+        is_home ? &tasks->seeds.home : &tasks->seeds.foreign.dealer;
     if ((uint64_t)many->n > dealer->last_id - dealer->first_id)
         return eki_error(EK_ERR_ARG,
                          "ek_add_tasks: %lld tasks; allowed in one call: %lld",

@@ -4,7 +4,8 @@
 
 typedef void say_fn(int rank, int size);
 
-static ek_status fail(const ek_collection *tasks, ek_status status, say_fn *say)
+static ek_status say_failure(const ek_collection *tasks, ek_status status,
+                             say_fn *say)
 {
     const struct eki_fabric *fabric = tasks ? tasks->fabric : NULL;
     say(fabric ? fabric->rank : -1, fabric ? fabric->size : 0);
@@ -15,13 +16,13 @@ static ek_status fail(const ek_collection *tasks, ek_status status, say_fn *say)
 
 ek_status eki_collection_fail(const ek_collection *tasks, ek_status status)
 {
-    return fail(tasks, status, eki_error_say);
+    return say_failure(tasks, status, eki_error_say);
 }
 
 ek_status eki_collection_fail_often(const ek_collection *tasks,
                                     ek_status status)
 {
-    return fail(tasks, status, eki_error_say_rarely);
+    return say_failure(tasks, status, eki_error_say_rarely);
 }
 
 ek_status eki_collection_check_idle(const ek_collection *tasks,

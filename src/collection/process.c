@@ -84,8 +84,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     status = restore_if_due(tasks, status);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
-    if (tasks->is_behind) {
-        tasks->is_behind = false;
+    if (tasks->agreed.is_behind) {
+        tasks->agreed.is_behind = false;
         tasks->iteration++;
         return status != EK_OK
                    ? status
@@ -95,11 +95,11 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     }
     eki_collection_note(tasks, call,
                         call == EKI_CALL_PROCESS ? report != NULL : -1);
-    eki_course_begin(&tasks->course);
+    eki_course_begin(&tasks->restores.course);
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
-                              .is_retained = tasks->is_retained,
+                              .is_retained = tasks->restores.is_retained,
                               .scheme = eki_collection_scheme(tasks)};
     if (status == EK_OK)
         status = prepare(tasks, phase.scheme, call == EKI_CALL_BEGIN);
@@ -151,13 +151,13 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
                              ek_process_report *report)
 {
     uint64_t entered = tasks->engine->entered_ns;
-    double outside_s =
-        tasks->left_ns == 0
-            ? 0
-            : (double)(entered - tasks->left_ns) * 1e-9 - tasks->restore_s;
+    double outside_s = tasks->left_ns == 0
+                           ? 0
+                           : (double)(entered - tasks->left_ns) * 1e-9 -
+                                 tasks->restores.seconds;
     struct eki_report_input input = {.iteration = tasks->iteration,
                                      .wall_s = (double)(left - entered) * 1e-9,
-                                     .restore_s = tasks->restore_s,
+                                     .restore_s = tasks->restores.seconds,
                                      .outside_s = outside_s > 0 ? outside_s : 0,
                                      .has_server_core = tasks->team->was_served,
                                      .cores = tasks->affinity.cores,
@@ -167,8 +167,8 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
                                      .handling = eki_team_handling(),
                                      .steal =
                                          eki_collection_scheme(tasks)->policy,
-                                     .restored = tasks->restored,
-                                     .chosen = tasks->chosen};
+                                     .restored = tasks->restores.policy,
+                                     .chosen = tasks->restores.chosen};
     add_data(tasks, &input);
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
@@ -209,14 +209,14 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
 
 /* Write the log to the record; collective.  A phase that failed with
  * EK_ERR_STATE ran nothing: the log is that of the phase before. */
-static ek_status record(ek_collection *tasks, uint64_t left, int status)
+static ek_status record_log(ek_collection *tasks, uint64_t left, int status)
 {
     if (!tasks->recording || status == EK_ERR_STATE)
         return EK_OK;
     struct eki_record_head head = {.iteration = tasks->iteration,
                                    .wall_ns = left - tasks->engine->entered_ns,
                                    .status = (ek_status)status,
-                                   .restore = tasks->restored,
+                                   .restore = tasks->restores.policy,
                                    .steal = tasks->engine->scheme->policy,
                                    .order = tasks->settings.options.order,
                                    .on_failure = tasks->engine->on_failure};
@@ -245,12 +245,12 @@ static ek_status close_iteration(ek_collection *tasks,
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
-        ek_status recorded = record(tasks, left, error.status);
+        ek_status recorded = record_log(tasks, left, error.status);
         shared = share_report(tasks, left, report);
         shared = recorded == EK_OK ? shared : recorded;
     }
     tasks->iteration++;
-    eki_course_end(&tasks->course);
+    eki_course_end(&tasks->restores.course);
     /* This call comes last, because it sets the message of the status. */
     ek_status status = EK_OK;
     if (error.status != EK_OK) {
@@ -258,7 +258,7 @@ static ek_status close_iteration(ek_collection *tasks,
         if (status != EK_OK)
             eki_report_trouble(tasks->report);
     }
-    tasks->restore_s = 0;
+    tasks->restores.seconds = 0;
     tasks->left_ns = eki_clock_ns();
     eki_lookout_leave(&tasks->lookout, tasks->left_ns);
     eki_collection_release();
@@ -294,7 +294,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
     return eki_collection_outcome(tasks, process(tasks, report, caller));
 }
 
-static ek_status begin(ek_collection *tasks, struct eki_caller caller)
+static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
 {
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
     ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL, EK_OK);
@@ -309,7 +309,8 @@ static ek_status begin(ek_collection *tasks, struct eki_caller caller)
 
 ek_status ek_begin(ek_collection *tasks)
 {
-    return eki_collection_outcome(tasks, begin(tasks, EKI_CALLER("ek_begin")));
+    return eki_collection_outcome(tasks,
+                                  begin_pull(tasks, EKI_CALLER("ek_begin")));
 }
 
 static inline void fetch(ek_collection *tasks, int here, ek_task *task)
@@ -366,7 +367,7 @@ ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
     return EK_OK;
 }
 
-static ek_status end(ek_collection *tasks, ek_process_report *report)
+static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
 {
     if (tasks && tasks->state == EKI_STATE_VOID) {
         tasks->state = EKI_STATE_RAN;
@@ -386,7 +387,7 @@ static ek_status end(ek_collection *tasks, ek_process_report *report)
 
 ek_status ek_end(ek_collection *tasks, ek_process_report *report)
 {
-    return eki_collection_outcome(tasks, end(tasks, report));
+    return eki_collection_outcome(tasks, end_pull(tasks, report));
 }
 
 ek_status ek_report_get(const ek_collection *tasks, const char *field,

@@ -10,18 +10,19 @@
 
 #include <math.h>
 
-static inline void fill(struct eki_slot *slot, ek_function function,
-                        const void *payload, size_t bytes, uint64_t id)
+static inline void fill_seed(struct eki_slot *slot, ek_function function,
+                             const void *payload, size_t bytes, uint64_t id)
 {
     eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
     eki_copy_payload(slot, payload, bytes);
 }
 
-void eki_collection_number(ek_collection *tasks)
+void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes)
 {
-    tasks->home = (struct eki_dealer){0, 0, EKI_OTHER_NUMBERS, 0};
-    tasks->other = (struct eki_dealer){EKI_OTHER_NUMBERS, EKI_OTHER_NUMBERS,
-                                       EKI_INLET_NUMBERS, 0};
+    seeds->home_thread = eki_thread_identity();
+    seeds->home = (struct eki_dealer){0, 0, EKI_OTHER_NUMBERS, 0};
+    eki_inlet_open(&seeds->foreign, EKI_OTHER_NUMBERS, EKI_INLET_NUMBERS,
+                   slot_bytes);
 }
 
 /* The worker whose turn it is. */
@@ -37,13 +38,13 @@ static inline struct ek_worker *deal(const ek_collection *tasks,
 
 static bool is_home(const ek_collection *tasks)
 {
-    return tasks->home_thread == eki_thread_identity();
+    return tasks->seeds.home_thread == eki_thread_identity();
 }
 
 /* To the list that is dealt out later, by the home worker in its id. */
 static bool add_foreign(ek_collection *tasks, const struct eki_slot *slot)
 {
-    struct eki_slot *added = eki_local_add_seed(&tasks->foreign);
+    struct eki_slot *added = eki_local_add_seed(&tasks->seeds.foreign.seeds);
     if (added)
         memcpy(added, slot, tasks->engine->slot_bytes);
     return added != NULL;
@@ -57,7 +58,7 @@ static ek_status add_locked(ek_collection *tasks, const struct eki_slot *slot,
 {
     ek_status status = EK_OK;
     bool is_added = true;
-    pthread_mutex_lock(&tasks->mutex);
+    pthread_mutex_lock(&tasks->seeds.foreign.mutex);
     if (hint->pinned)
         is_added = eki_pinned_add(&tasks->engine->pinned, slot);
     else if (hint->rank >= 0 && hint->rank != tasks->topology->rank)
@@ -66,7 +67,7 @@ static ek_status add_locked(ek_collection *tasks, const struct eki_slot *slot,
         is_added = add_foreign(tasks, slot);
     if (!is_added)
         status = eki_error(EK_ERR_NOMEM, "no memory for a task");
-    pthread_mutex_unlock(&tasks->mutex);
+    pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
     return status;
 }
 
@@ -112,14 +113,15 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
         return eki_error(EK_ERR_NOMEM, "no memory for a task");
     /* The home thread takes its own numbers without the lock. */
     bool home = is_home(tasks);
-    struct eki_dealer *dealer = home ? &tasks->home : &tasks->other;
+    struct eki_dealer *dealer =
+        home ? &tasks->seeds.home : &tasks->seeds.foreign.dealer;
     if (!home)
-        pthread_mutex_lock(&tasks->mutex);
+        pthread_mutex_lock(&tasks->seeds.foreign.mutex);
     const struct ek_worker *worker = deal(tasks, dealer);
     uint64_t id = eki_id(worker->id, eki_dealer_take(dealer, 1));
     if (!home)
-        pthread_mutex_unlock(&tasks->mutex);
-    fill(slot, function, payload, bytes, id);
+        pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
+    fill_seed(slot, function, payload, bytes, id);
     if (given)
         slot->deviation = eki_hint_byte(hint.cost);
     ek_status status = add_locked(tasks, slot, &hint);
@@ -140,29 +142,30 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
                                       ek_function function, const void *payload,
                                       size_t bytes)
 {
-    struct ek_worker *worker = deal(tasks, &tasks->home);
+    struct ek_worker *worker = deal(tasks, &tasks->seeds.home);
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     if (!slot)
         return eki_collection_outcome_often(
             tasks, eki_error(EK_ERR_NOMEM, "no memory for a task"));
-    fill(slot, function, payload, bytes,
-         eki_id(worker->id, eki_dealer_take(&tasks->home, 1)));
+    fill_seed(slot, function, payload, bytes,
+              eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
     return EK_OK;
 }
 
-static inline ek_status add(ek_collection *tasks, ek_function function,
-                            const void *payload, size_t bytes,
-                            const ek_hint *hint)
+static inline ek_status add_seed(ek_collection *tasks, ek_function function,
+                                 const void *payload, size_t bytes,
+                                 const ek_hint *hint)
 {
     if (EKI_UNLIKELY(!payload || hint || !is_home(tasks)))
         return add_slowly(tasks, function, payload, bytes, hint);
-    struct ek_worker *worker = tasks->engine->workers[tasks->home.next_worker];
+    struct ek_worker *worker =
+        tasks->engine->workers[tasks->seeds.home.next_worker];
     struct eki_local *local = &worker->local;
     if (EKI_UNLIKELY(local->seed_end == local->seed_limit))
         return add_to_full(tasks, function, payload, bytes);
-    deal(tasks, &tasks->home);
-    fill(eki_local_add_seed(local), function, payload, bytes,
-         eki_id(worker->id, eki_dealer_take(&tasks->home, 1)));
+    deal(tasks, &tasks->seeds.home);
+    fill_seed(eki_local_add_seed(local), function, payload, bytes,
+              eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
     return EK_OK;
 }
 
@@ -186,7 +189,7 @@ EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
     if (!may_have_pointers(hint))
         eki_collection_check_payload(tasks, "ek_add_task", function, payload,
                                      bytes);
-    return add(tasks, function, payload, bytes, hint);
+    return add_seed(tasks, function, payload, bytes, hint);
 }
 
 /* Every call that this function makes is inline or its last, so that it saves
@@ -197,9 +200,9 @@ ek_status ek_add_task(ek_collection *tasks, ek_function function,
     if (EKI_UNLIKELY(!tasks || tasks->state == EKI_STATE_OPEN ||
                      (unsigned)function >=
                          (unsigned)tasks->engine->function_count ||
-                     bytes > tasks->payload_limit))
+                     bytes > tasks->seeds.payload_limit))
         return add_looked_at(tasks, function, payload, bytes, hint);
-    return add(tasks, function, payload, bytes, hint);
+    return add_seed(tasks, function, payload, bytes, hint);
 }
 
 /* Add a part of a range as one seed. */
@@ -209,7 +212,7 @@ static ek_status add_part(struct eki_local *local, ek_function function,
     struct eki_slot *slot = eki_local_add_seed(local);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a range");
-    fill(slot, function, &part, sizeof part, id);
+    fill_seed(slot, function, &part, sizeof part, id);
     slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
     slot->bin = EKI_BIN_RANGE;
     local->has_ranges = true;
@@ -238,7 +241,8 @@ static ek_status add_parts(ek_collection *tasks, ek_function function,
         struct eki_range part = {range.first + from, range.first + to};
         if (to > from)
             EKI_TRY(add_part(
-                dealer == &tasks->home ? &worker->local : &tasks->foreign,
+                dealer == &tasks->seeds.home ? &worker->local
+                                             : &tasks->seeds.foreign.seeds,
                 function, part, eki_id(worker->id, number + (uint64_t)from)));
     }
     return EK_OK;
@@ -256,10 +260,11 @@ static ek_status add_range(ek_collection *tasks, ek_function function,
                          (long long)first, (long long)last);
     struct eki_range range = {first, last};
     if (is_home(tasks))
-        return add_parts(tasks, function, range, &tasks->home);
-    pthread_mutex_lock(&tasks->mutex);
-    ek_status status = add_parts(tasks, function, range, &tasks->other);
-    pthread_mutex_unlock(&tasks->mutex);
+        return add_parts(tasks, function, range, &tasks->seeds.home);
+    pthread_mutex_lock(&tasks->seeds.foreign.mutex);
+    ek_status status =
+        add_parts(tasks, function, range, &tasks->seeds.foreign.dealer);
+    pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
     return status;
 }
 
@@ -272,7 +277,7 @@ ek_status ek_add_range(ek_collection *tasks, ek_function function,
 
 ek_status eki_collection_gather(ek_collection *tasks)
 {
-    struct eki_local *foreign = &tasks->foreign;
+    struct eki_local *foreign = &tasks->seeds.foreign.seeds;
     int first = tasks->topology->first_worker[tasks->topology->rank];
     while (foreign->seed_end != foreign->seeds) {
         const struct eki_slot *slot =
@@ -292,16 +297,16 @@ ek_status eki_collection_gather(ek_collection *tasks)
     return eki_inlets_gather(tasks);
 }
 
-static ek_status clear(ek_collection *tasks)
+static ek_status clear_seeds(ek_collection *tasks)
 {
     EKI_TRY(eki_collection_check_idle(tasks, "ek_clear", ""));
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->engine->pinned.local);
-    eki_local_clear(&tasks->foreign);
+    eki_local_clear(&tasks->seeds.foreign.seeds);
     eki_inlets_clear(tasks);
     tasks->engine->moves.count = 0;
-    tasks->is_behind = false;
+    tasks->agreed.is_behind = false;
     if (tasks->state == EKI_STATE_RAN)
         tasks->state = EKI_STATE_READY;
     return EK_OK;
@@ -309,7 +314,7 @@ static ek_status clear(ek_collection *tasks)
 
 ek_status ek_clear(ek_collection *tasks)
 {
-    return eki_collection_outcome(tasks, clear(tasks));
+    return eki_collection_outcome(tasks, clear_seeds(tasks));
 }
 
 int64_t eki_collection_held(const ek_collection *tasks)
@@ -324,151 +329,4 @@ int64_t eki_collection_held(const ek_collection *tasks)
                 local->aside;
     }
     return held;
-}
-
-struct visit {
-    ek_visit_fn *visitor;
-    void *context;
-    int worker;
-    bool has_run;
-    bool is_pinned;
-};
-
-static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
-{
-    if (!(slot->flags & EKI_SLOT_SEED) || slot->flags & EKI_SLOT_DISCARDED)
-        return true;
-    return visit->has_run && slot->flags & EKI_SLOT_RANGE &&
-           !(slot->flags & EKI_SLOT_CANCELLED);
-}
-
-/* Whether a slot of the iteration that has ended ran in it: it was measured or
- * skipped, unless it was added since. */
-static bool has_run(const struct eki_slot *slot)
-{
-    return !(slot->flags & (EKI_SLOT_CANCELLED | EKI_SLOT_RANGE)) &&
-           (slot->bin != EKI_BIN_NEVER || slot->flags & EKI_SLOT_SKIPPED);
-}
-
-/* Show one slot; false: it is removed. */
-static bool show(const struct visit *visit, struct eki_slot *slot)
-{
-    bool is_range = slot->flags & EKI_SLOT_RANGE;
-    bool measured = !is_range && slot->bin != EKI_BIN_NEVER;
-    ek_task_info info = {
-        .id = slot->id,
-        .function = slot->function,
-        .worker = visit->worker,
-        .payload = slot->payload,
-        .bytes = slot->bytes,
-        .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
-        .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
-        .count = eki_slot_tasks(slot),
-        .is_range = is_range,
-        .ran = visit->has_run && has_run(slot),
-        .pinned = visit->is_pinned};
-    if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
-        return true;
-    slot->flags |= EKI_SLOT_DISCARDED;
-    if (is_range)
-        slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
-    return false;
-}
-
-static int64_t visit_slots(const struct visit *visit, unsigned char *first,
-                           unsigned char *last, uint32_t slot_bytes)
-{
-    int64_t removed = 0;
-    while (last != first) {
-        last -= slot_bytes;
-        removed += !show(visit, (struct eki_slot *)last);
-    }
-    return removed;
-}
-
-/* Close the gaps of removed seeds; legal only while nothing has run. */
-static void compact(struct eki_local *local)
-{
-    unsigned char *kept = local->seed_base;
-    for (unsigned char *at = local->seed_base; at != local->seed_end;
-         at += local->slot_bytes) {
-        if (((const struct eki_slot *)at)->flags & EKI_SLOT_DISCARDED)
-            continue;
-        if (kept != at)
-            memcpy(kept, at, local->slot_bytes);
-        kept += local->slot_bytes;
-    }
-    local->seed_top = local->seed_end = kept;
-}
-
-/* A pinned task is held by who ran it, until it is restored. */
-static void visit_pinned(struct visit *visit, struct eki_engine *engine)
-{
-    struct eki_local *local = &engine->pinned.local;
-    int64_t removed = 0;
-    visit->is_pinned = true;
-    for (unsigned char *at = local->seed_end; at != local->seed_base;) {
-        at -= local->slot_bytes;
-        struct eki_slot *slot = (struct eki_slot *)at;
-        int ran_on =
-            visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
-        visit->worker = engine->workers[ran_on < 0 ? 0 : ran_on]->id;
-        removed += !show(visit, slot);
-    }
-    visit->is_pinned = false;
-    if (removed > 0 && !visit->has_run)
-        compact(local);
-}
-
-static void visit_departing(struct visit *visit, ek_collection *tasks)
-{
-    struct eki_moves *moves = &tasks->engine->moves;
-    uint32_t slot_bytes = tasks->engine->slot_bytes;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < moves->count; i++) {
-        struct eki_slot *slot = eki_slot_at(moves->slots, i, slot_bytes);
-        visit->worker = tasks->topology->first_worker[moves->ranks[i]];
-        if (!show(visit, slot))
-            continue;
-        memmove(eki_slot_at(moves->slots, kept, slot_bytes), slot, slot_bytes);
-        moves->workers[kept] = moves->workers[i];
-        moves->ranks[kept++] = moves->ranks[i];
-    }
-    moves->count = kept;
-}
-
-static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
-                             void *context)
-{
-    if (!tasks || !visitor)
-        return eki_error(EK_ERR_ARG,
-                         "ek_visit_tasks: collection and visitor must not be "
-                         "NULL");
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
-    EKI_TRY(eki_collection_gather(tasks));
-    struct visit visit = {.visitor = visitor,
-                          .context = context,
-                          .has_run = tasks->state == EKI_STATE_RAN};
-    visit_pinned(&visit, tasks->engine);
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        struct ek_worker *worker = tasks->engine->workers[here];
-        struct eki_local *local = &worker->local;
-        visit.worker = worker->id;
-        int64_t removed = visit_slots(&visit, local->seed_base, local->seed_end,
-                                      local->slot_bytes);
-        if (removed > 0 && !visit.has_run)
-            compact(local);
-        visit_slots(&visit, local->log, local->log_end, local->slot_bytes);
-        visit_slots(&visit,
-                    local->stack_bottom - local->aside * local->slot_bytes,
-                    local->stack_bottom, local->slot_bytes);
-    }
-    visit_departing(&visit, tasks);
-    return EK_OK;
-}
-
-ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
-                         void *context)
-{
-    return eki_collection_outcome(tasks, visit_tasks(tasks, visitor, context));
 }

@@ -103,8 +103,9 @@ static ek_status end_wait(const struct wait *wait, ek_status status)
 }
 
 /* Start a call, as soon as fewer are under way. */
-static ek_status start(struct ek_worker *worker, struct eki_tile_call *call,
-                       const char *name, ek_transfer *transfer)
+static ek_status start_call(struct ek_worker *worker,
+                            struct eki_tile_call *call, const char *name,
+                            ek_transfer *transfer)
 {
     struct wait wait = {.worker = worker, .name = name};
     enum eki_started started;
@@ -123,8 +124,8 @@ static ek_status start(struct ek_worker *worker, struct eki_tile_call *call,
     return end_wait(&wait, status);
 }
 
-static ek_status await(struct ek_worker *worker, ek_transfer transfer,
-                       const char *name)
+static ek_status await_transfer(struct ek_worker *worker, ek_transfer transfer,
+                                const char *name)
 {
     struct wait wait = {.worker = worker, .name = name};
     ek_status status = EK_OK;
@@ -138,23 +139,25 @@ static ek_status await(struct ek_worker *worker, ek_transfer transfer,
     return end_wait(&wait, status);
 }
 
-static ek_status run(struct ek_worker *worker, struct eki_tile_call *call,
-                     const char *name)
+static ek_status run_call(struct ek_worker *worker, struct eki_tile_call *call,
+                          const char *name)
 {
     ek_transfer transfer = {0};
-    EKI_TRY(start(worker, call, name, &transfer));
-    return transfer.number == 0 ? EK_OK : await(worker, transfer, name);
+    EKI_TRY(start_call(worker, call, name, &transfer));
+    return transfer.number == 0 ? EK_OK
+                                : await_transfer(worker, transfer, name);
 }
 
 /* A start by the program, which wants to know of the transfer. */
-static ek_status begin(struct ek_worker *worker, struct eki_tile_call *call,
-                       const char *name, ek_transfer *transfer)
+static ek_status begin_transfer(struct ek_worker *worker,
+                                struct eki_tile_call *call, const char *name,
+                                ek_transfer *transfer)
 {
     if (EKI_UNLIKELY(!transfer))
         return outcome(worker,
                        eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
     ek_transfer started = {0};
-    EKI_TRY(start(worker, call, name, &started));
+    EKI_TRY(start_call(worker, call, name, &started));
     *transfer = started;
     return EK_OK;
 }
@@ -184,7 +187,7 @@ ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        double *values, int64_t length)
 {
     struct eki_tile_call call = get_call(tiles, tile, values, length);
-    return run(worker, &call, "ek_tiles_get");
+    return run_call(worker, &call, "ek_tiles_get");
 }
 
 ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
@@ -192,7 +195,7 @@ ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
 {
     struct eki_tile_call call =
         put_call(EKI_TILE_PUT, tiles, tile, values, length);
-    return run(worker, &call, "ek_tiles_put");
+    return run_call(worker, &call, "ek_tiles_put");
 }
 
 ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
@@ -202,7 +205,7 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
     struct eki_tile_call call =
         put_call(EKI_TILE_ADD, tiles, tile, values, length);
     call.alpha = alpha;
-    return run(worker, &call, "ek_tiles_accumulate");
+    return run_call(worker, &call, "ek_tiles_accumulate");
 }
 
 ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
@@ -210,7 +213,7 @@ ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              ek_transfer *transfer)
 {
     struct eki_tile_call call = get_call(tiles, tile, values, length);
-    return begin(worker, &call, "ek_tiles_get_start", transfer);
+    return begin_transfer(worker, &call, "ek_tiles_get_start", transfer);
 }
 
 ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
@@ -219,7 +222,7 @@ ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
 {
     struct eki_tile_call call =
         put_call(EKI_TILE_PUT, tiles, tile, values, length);
-    return begin(worker, &call, "ek_tiles_put_start", transfer);
+    return begin_transfer(worker, &call, "ek_tiles_put_start", transfer);
 }
 
 ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
@@ -230,7 +233,7 @@ ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
     struct eki_tile_call call =
         put_call(EKI_TILE_ADD, tiles, tile, values, length);
     call.alpha = alpha;
-    return begin(worker, &call, "ek_tiles_accumulate_start", transfer);
+    return begin_transfer(worker, &call, "ek_tiles_accumulate_start", transfer);
 }
 
 ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
@@ -249,7 +252,7 @@ ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
             eki_error(EK_ERR_STATE,
                       "ek_tiles_wait: no iteration is open; allowed: in the "
                       "task that has started it"));
-    ek_status status = await(worker, *transfer, "ek_tiles_wait");
+    ek_status status = await_transfer(worker, *transfer, "ek_tiles_wait");
     if (status == EK_OK)
         transfer->number = 0;
     return status;

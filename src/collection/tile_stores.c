@@ -224,7 +224,7 @@ static ek_status place_apart(ek_tiles *tiles)
 }
 
 /* Collective.  All ranks take a number, whatever fails from now on. */
-static ek_status place(ek_tiles *tiles)
+static ek_status place_store(ek_tiles *tiles)
 {
     eki_store_number(tiles);
     ek_status status = eki_fabric_mpi_try_share(
@@ -256,7 +256,7 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
     if (status == EK_OK)
         status = agree_shape(tiles);
     if (status == EK_OK)
-        status = place(tiles);
+        status = place_store(tiles);
     if (status != EK_OK) {
         free_store(tiles);
         return status;
@@ -265,8 +265,8 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
     return EK_OK;
 }
 
-static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
-                        ek_tiles **made)
+static ek_status create_store(ek_collection *tasks, const ek_tiles_shape *shape,
+                              ek_tiles **made)
 {
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
@@ -287,7 +287,7 @@ static ek_status create(ek_collection *tasks, const ek_tiles_shape *shape,
 ek_status ek_tiles_create(ek_collection *tasks, const ek_tiles_shape *shape,
                           ek_tiles **tiles)
 {
-    return eki_collection_outcome(tasks, create(tasks, shape, tiles));
+    return eki_collection_outcome(tasks, create_store(tasks, shape, tiles));
 }
 
 void ek_tiles_destroy(ek_tiles **made)

@@ -72,7 +72,7 @@ static bool add_range(struct eki_local *local, uint16_t function, int64_t last)
     return true;
 }
 
-static bool add(struct eki_local *local, enum kind kind)
+static bool add_kind(struct eki_local *local, enum kind kind)
 {
     switch (kind) {
     case BATCHED:
@@ -107,13 +107,13 @@ static void run_phase(struct eki_engine *engine)
 }
 
 /* False: no memory. */
-static bool measure(struct eki_engine *engine, enum kind kind,
-                    struct measured *least)
+static bool measure_kind(struct eki_engine *engine, enum kind kind,
+                         struct measured *least)
 {
     struct ek_worker *worker = engine->workers[0];
     for (int round = 0; round < ROUNDS; round++) {
         eki_local_clear(&worker->local);
-        if (!add(&worker->local, kind))
+        if (!add_kind(&worker->local, kind))
             return false;
         run_phase(engine);
         double work_ns = (double)worker->counts.work_ns;
@@ -156,7 +156,7 @@ static bool measure_all(struct eki_engine *engine, struct measured *measured)
             EK_OK)
         return false;
     for (int kind = 0; kind < KINDS; kind++) {
-        if (!measure(engine, (enum kind)kind, &measured[kind]))
+        if (!measure_kind(engine, (enum kind)kind, &measured[kind]))
             return false;
     }
     return true;

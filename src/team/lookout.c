@@ -81,7 +81,7 @@ static void show_life(const struct eki_lookout *lookout, uint64_t ms)
                           memory_order_relaxed);
 }
 
-static void look(struct eki_lookout *lookout)
+static void look_at(struct eki_lookout *lookout)
 {
     struct eki_moment at = {.now = eki_clock_ns(), .ms = eki_clock_moment_ms()};
     int stage;
@@ -128,7 +128,7 @@ static void *keep_lookout(void *argument)
     pthread_mutex_lock(&all.mutex);
     while (!all.is_ending) {
         for (struct eki_lookout *one = all.first; one; one = one->next)
-            look(one);
+            look_at(one);
         sleep_for(period());
     }
     pthread_mutex_unlock(&all.mutex);

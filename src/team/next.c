@@ -73,7 +73,8 @@ static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
 }
 
 /* The next of the open batch or piece; false: step. */
-static bool take(struct ek_worker *worker, struct eki_seat *seat, ek_task *task)
+static bool hand_out_next(struct ek_worker *worker, struct eki_seat *seat,
+                          ek_task *task)
 {
     if (!eki_worker_take_index(worker, &seat->index)) {
         const struct eki_slot *slot =
@@ -101,7 +102,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
     eki_team_end_task(team, here);
     /* Only what a step has opened may be taken: a batch that ended early leaves
      * a budget behind. */
-    while (!seat->is_open || !take(worker, seat, task)) {
+    while (!seat->is_open || !hand_out_next(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
         if (worker->batch.count > 0)
             eki_team_end_run(team, here, now);

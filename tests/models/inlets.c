@@ -3,7 +3,7 @@
  * inlets: two workers whose tasks add to another collection, which has one
  * worker, and a thread that calls that one: ek_spawn_into() and
  * eki_collection_release() against eki_collection_claim() and
- * eki_inlets_gather() (collection/inlets.c, collection/phase.c).
+ * eki_inlets_gather() (collection/inlets.c, collection/entry.c).
  *
  * Mutant: NO_LOCK: who shares an inlet does not lock it.
  *
@@ -53,8 +53,8 @@ void eki_array_free(void *memory, size_t bytes)
     assert(!memory && bytes == 0);
 }
 #endif
+#include "collection/entry.c"
 #include "collection/inlets.c"
-#include "collection/phase.c"
 
 enum {
     RUNNING,
@@ -133,7 +133,7 @@ static void prepare(void)
         found[i] = 0;
     has_run = false;
     world_engines[RUNNING].is_open = true;
-    collections[OTHER].inlets = &inlet;
+    collections[OTHER].seeds.inlets = &inlet;
     pthread_mutex_init(&inlet.mutex, NULL);
     inlet.dealer.next_id = 0;
     inlet.dealer.last_id = SEEDS;

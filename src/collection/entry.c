@@ -92,7 +92,7 @@ int eki_collection_steal_set(const ek_collection *tasks)
 
 int eki_collection_steal(const ek_collection *tasks)
 {
-    return eki_course_is_quiet(&tasks->course)
+    return eki_course_is_quiet(&tasks->restores.course)
                ? EK_STEAL_NONE
                : eki_collection_steal_set(tasks);
 }

@@ -75,8 +75,9 @@ static int run_with_data(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* Make the body of a function wait for its input. */
-static void wrap(struct eki_callbacks *callbacks, struct eki_wrapped *wrapped,
-                 struct eki_function *function)
+static void wrap_body(struct eki_callbacks *callbacks,
+                      struct eki_wrapped *wrapped,
+                      struct eki_function *function)
 {
     *wrapped = (struct eki_wrapped){callbacks->wrapped, function->fn,
                                     function->context};
@@ -89,7 +90,7 @@ static void wrap(struct eki_callbacks *callbacks, struct eki_wrapped *wrapped,
 }
 
 /* What the first function with data needs. */
-static ek_status join(ek_collection *tasks)
+static ek_status join_data(ek_collection *tasks)
 {
     if (tasks->callbacks)
         return EK_OK;
@@ -174,7 +175,7 @@ static ek_status set_data(ek_collection *tasks, ek_function function,
     ek_data_ops taken;
     char line[EKI_DATA_LINE_BYTES] = "";
     EKI_TRY(check_call(tasks, function, ops, &taken));
-    EKI_TRY(join(tasks));
+    EKI_TRY(join_data(tasks));
     struct eki_wrapped *wrapped = eki_alloc(1, sizeof *wrapped);
     if (!wrapped)
         return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory for a function");
@@ -183,9 +184,9 @@ static ek_status set_data(ek_collection *tasks, ek_function function,
         eki_free(wrapped);
         return status;
     }
-    wrap(tasks->callbacks, wrapped, &tasks->engine->functions[function]);
+    wrap_body(tasks->callbacks, wrapped, &tasks->engine->functions[function]);
     eki_collection_describe_data(tasks, function, line);
-    tasks->functions = eki_hash_text(tasks->functions, line);
+    tasks->agreed.functions = eki_hash_text(tasks->agreed.functions, line);
     return EK_OK;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ek_plan() was given: its checks, and items as rebalancers know them. */
-#ifndef EKI_COLLECTION_PLAN_H
-#define EKI_COLLECTION_PLAN_H
+#ifndef EKI_COLLECTION_ASKED_H
+#define EKI_COLLECTION_ASKED_H
 
-#include "collection/collection.h"
+#include "collection/agree.h"
+#include "collection/calls.h"
+#include "rebalance/rebalance.h"
 
 #include <evenkeel_plan.h>
 

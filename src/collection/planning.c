@@ -6,8 +6,8 @@
  * lives for one restore phase, in which the protocol of src/rebalance runs as
  * it does for a collection.
  */
-#include "collection/plan.h"
 #include "base/wait.h"
+#include "collection/asked.h"
 
 /* Of one call; parts that were never made are NULL. */
 struct plan {
@@ -39,8 +39,8 @@ static ek_status compare_policies(struct eki_fabric *fabric,
 
 /* Ranks agree on a STATUS that each knows for itself, and on what must be the
  * same; collective. */
-static ek_status agree(struct plan *plan, const struct eki_asked *asked,
-                       ek_status status)
+static ek_status agree_on_plan(struct plan *plan, const struct eki_asked *asked,
+                               ek_status status)
 {
     bool are_same;
     uint64_t same = 0;
@@ -99,7 +99,7 @@ static ek_status make_parts(struct plan *plan, ek_status status)
     return eki_fabric_mpi_agree(*fabric, make_engine(plan, &setup));
 }
 
-static void free_parts(struct plan *plan)
+static void free_plan(struct plan *plan)
 {
     eki_engine_destroy(&plan->engine);
     eki_fabric_mpi_unshare(&plan->segment);
@@ -183,11 +183,11 @@ static ek_status fill_report(const struct plan *plan, ek_plan_report *report)
 
 /* Collective from the first agreement on; a rank that has found STATUS to be an
  * error takes part in it. */
-static ek_status run(struct plan *plan, const struct eki_asked *asked,
-                     ek_status status, ek_plan_report *report)
+static ek_status run_plan(struct plan *plan, const struct eki_asked *asked,
+                          ek_status status, ek_plan_report *report)
 {
     int shift;
-    EKI_TRY(agree(plan, asked, status));
+    EKI_TRY(agree_on_plan(plan, asked, status));
     EKI_TRY(eki_asked_shift(asked, plan->fabric, &shift));
     status = eki_asked_items(asked, plan->fabric->rank, shift, &plan->items);
     EKI_TRY(make_parts(plan, status));
@@ -217,7 +217,7 @@ static ek_status check_outputs(const struct eki_asked *asked,
 }
 
 /* What is to be done about a failure, as far as options have been read. */
-static void fail(const struct plan *plan, bool has_settings)
+static void fail_plan(const struct plan *plan, bool has_settings)
 {
     const struct eki_fabric *fabric = plan->fabric;
     eki_error_say(fabric ? fabric->rank : -1, fabric ? fabric->size : 0);
@@ -225,9 +225,9 @@ static void fail(const struct plan *plan, bool has_settings)
         eki_abort();
 }
 
-static ek_status call(MPI_Comm comm, struct eki_asked *asked,
-                      const ek_options *options, int *new_rank,
-                      ek_plan_report *report)
+static ek_status plan_items(MPI_Comm comm, struct eki_asked *asked,
+                            const ek_options *options, int *new_rank,
+                            ek_plan_report *report)
 {
     struct plan plan = {0};
     ek_plan_report whole = EK_PLAN_REPORT_INIT;
@@ -247,13 +247,13 @@ static ek_status call(MPI_Comm comm, struct eki_asked *asked,
             status = eki_asked_check(asked, &plan.settings, plan.fabric);
         if (status == EK_OK)
             status = check_outputs(asked, new_rank, report);
-        made = run(&plan, asked, status, &whole);
+        made = run_plan(&plan, asked, status, &whole);
     }
     if (made == EK_OK && asked->n > 0)
         memcpy(new_rank, plan.items.to, (size_t)asked->n * sizeof *new_rank);
     if (made != EK_OK)
-        fail(&plan, has_settings);
-    free_parts(&plan);
+        fail_plan(&plan, has_settings);
+    free_plan(&plan);
     if (has_settings) {
         eki_lookout_close(&plan.lookout);
         eki_settings_free(&plan.settings);
@@ -274,5 +274,5 @@ ek_status ek_plan(MPI_Comm comm, int64_t n, const double *seconds,
 {
     struct eki_asked asked = {n, seconds, bytes, policy};
     return eki_collection_outcome(
-        NULL, call(comm, &asked, options, new_rank, report));
+        NULL, plan_items(comm, &asked, options, new_rank, report));
 }

@@ -73,7 +73,7 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
 }
 
 /* Order what has arrived among the seeds. */
-static ek_status settle(ek_collection *tasks, enum eki_order order)
+static ek_status order_arrived(ek_collection *tasks, enum eki_order order)
 {
     struct restore_work work = {.tasks = tasks, .order = order};
     return restore_each(&work, restore_arrived);
@@ -127,7 +127,7 @@ static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here,
     if (here == EK_OK)
         eki_data_follow(tasks->engine);
     ek_status status = run_phase(tasks, NULL, here);
-    return first_error(status, settle(tasks, order));
+    return first_error(status, order_arrived(tasks, order));
 }
 
 /* Send every task to the rank that added it. */
@@ -140,7 +140,7 @@ static ek_status original(ek_collection *tasks, ek_status status,
     if (tasks->topology->size > 1)
         status = run_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    return follow(tasks, status, settle(tasks, EKI_ORDER_ORIGINAL),
+    return follow(tasks, status, order_arrived(tasks, EKI_ORDER_ORIGINAL),
                   EKI_ORDER_ORIGINAL);
 }
 
@@ -198,7 +198,7 @@ static void say_choice(const ek_collection *tasks)
 static struct eki_outlook outlook_of(const ek_collection *tasks)
 {
     ek_steal_policy steal = (ek_steal_policy)eki_collection_steal_set(tasks);
-    return eki_course_outlook(&tasks->course, tasks->iteration,
+    return eki_course_outlook(&tasks->restores.course, tasks->iteration,
                               tasks->settings.options.iterations_expected,
                               eki_scheme_of(steal)->victims != NULL);
 }
@@ -234,11 +234,12 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
     talk = eki_clock_ns() - talk;
     report = eki_rebalance_report(tasks->engine);
     if (status == EK_OK)
-        eki_course_choose(&tasks->course, report->is_quiet, report->pause);
+        eki_course_choose(&tasks->restores.course, report->is_quiet,
+                          report->pause);
     fill_balance(report, whole);
     whole->moved = eki_rebalance_sent(tasks->engine);
-    ek_status ended = settle(tasks, order_of(tasks));
-    eki_course_spend(&tasks->course, report->moved > 0,
+    ek_status ended = order_arrived(tasks, order_of(tasks));
+    eki_course_spend(&tasks->restores.course, report->moved > 0,
                      (double)(eki_clock_ns() - start), (double)talk);
     if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
@@ -253,7 +254,7 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
         return false;
     return policy == EK_RESTORE_RETAIN ||
            (policy == EK_RESTORE_AUTO &&
-            eki_course_may_pause(&tasks->course,
+            eki_course_may_pause(&tasks->restores.course,
                                  eki_rebalance_is_calm(tasks->engine)));
 }
 
@@ -265,8 +266,8 @@ static ek_status restore_alone(ek_collection *tasks, ek_restore_policy policy,
 {
     EKI_TRY(retain(tasks, &whole->discarded));
     if (policy == EK_RESTORE_RETAIN)
-        eki_course_choose(&tasks->course, false, 0);
-    else if (eki_course_pause(&tasks->course))
+        eki_course_choose(&tasks->restores.course, false, 0);
+    else if (eki_course_pause(&tasks->restores.course))
         eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
     return EK_OK;
 }
@@ -278,7 +279,7 @@ static ek_status restore_together(ek_collection *tasks,
                                   ek_restore_report *whole)
 {
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
-    eki_course_choose(&tasks->course, false, 0);
+    eki_course_choose(&tasks->restores.course, false, 0);
     if (is_rebalance(policy))
         return rebalance(tasks, policy, status, whole);
     if (policy == EK_RESTORE_ORIGINAL)
@@ -300,7 +301,7 @@ static ek_restore_policy policy_now(const ek_collection *tasks,
 static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
 {
     whole->tasks = eki_collection_held(tasks);
-    whole->chosen = tasks->chosen;
+    whole->chosen = tasks->restores.chosen;
     whole->steal = eki_collection_scheme(tasks)->policy;
     if (follows(tasks)) {
         struct eki_data_counts counts = eki_data_counts_of(tasks->engine);
@@ -340,15 +341,15 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
     bool has_moved = whole->migrations > 0;
-    tasks->is_retained =
+    tasks->restores.is_retained =
         status == EK_OK && policy != EK_RESTORE_ORIGINAL && !has_moved;
     if (status == EK_OK) {
-        tasks->restored = policy;
-        tasks->chosen = chosen(tasks, policy, has_moved);
+        tasks->restores.policy = policy;
+        tasks->restores.chosen = chosen(tasks, policy, has_moved);
     }
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
-    tasks->restore_s += whole->seconds;
+    tasks->restores.seconds += whole->seconds;
     if (eki_log_is_on(EK_LEVEL_DEBUG)) {
         fill_report(tasks, whole);
         eki_collection_trace_restore(tasks, whole, status);
@@ -363,7 +364,7 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
     ek_status status;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_RESTORE, &status));
-    tasks->is_behind = false;
+    tasks->agreed.is_behind = false;
     if (status == EK_OK && report)
         status = eki_collection_check_bytes(
             "ek_restore: ", report->struct_bytes, "EK_RESTORE_REPORT_INIT");

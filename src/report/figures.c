@@ -66,7 +66,7 @@ static size_t sums_bytes(int functions)
                sizeof(((struct eki_report_sums *)0)->functions[0]);
 }
 
-static bool grow(struct eki_report *report, int functions)
+static bool grow_sums(struct eki_report *report, int functions)
 {
     struct eki_report_sums *sums =
         eki_realloc(report->sums, 1, sums_bytes(functions));
@@ -83,14 +83,15 @@ static bool grow(struct eki_report *report, int functions)
 
 /* Make room for the functions.  All ranks have the same functions, and so all
  * or none of them come to the collective call. */
-static ek_status reserve(const struct eki_engine *engine,
-                         struct eki_fabric *fabric, struct eki_report *report)
+static ek_status reserve_functions(const struct eki_engine *engine,
+                                   struct eki_fabric *fabric,
+                                   struct eki_report *report)
 {
     int functions = engine->function_count;
     if (functions <= report->function_room)
         return EK_OK;
     ek_status status = EK_OK;
-    if (!grow(report, functions))
+    if (!grow_sums(report, functions))
         status =
             eki_error(EK_ERR_NOMEM, "no memory for the report of %d functions",
                       functions);
@@ -453,7 +454,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
     struct gathered all;
     double shortest_s;
-    EKI_TRY(reserve(engine, fabric, report));
+    EKI_TRY(reserve_functions(engine, fabric, report));
     struct eki_report_sums *sums = report->sums;
     sum_here(engine, input, sums, &all);
     struct eki_report_rank mine = rank_here(engine, input, sums, &all);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What public calls have in common: whether they may run, and what becomes of
+ * their failures. */
+#ifndef EKI_COLLECTION_CALLS_H
+#define EKI_COLLECTION_CALLS_H
+
+#include "team/lookout.h"
+
+/* Say a failure that a public call returns, and end the job where the options
+ * want that.  TASKS may be NULL. */
+EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
+                                       ek_status status);
+/* Likewise, of a call that may come millions of times. */
+EKI_COLD ek_status eki_collection_fail_often(const ek_collection *tasks,
+                                             ek_status status);
+
+/* Whether there is a collection, and no iteration of it open: else ADVICE ends
+ * the sentence. */
+ek_status eki_collection_check_idle(const ek_collection *tasks,
+                                    const char *call, const char *advice);
+/* Whether there may be a task of FUNCTION with a payload of BYTES; NAME is that
+ * of the collection, or empty. */
+ek_status eki_collection_check_task(const struct eki_engine *engine,
+                                    const char *call, const char *name,
+                                    ek_function function, size_t bytes);
+/* Whether one may be added to TASKS now. */
+ek_status eki_collection_check_add(const ek_collection *tasks, const char *call,
+                                   ek_function function, size_t bytes);
+/* EK_ERR_STATE where CALL came inside an active parallel region. */
+ek_status eki_collection_check_region(const char *call);
+/* Whether CALL, which makes something of a communicator, may use MPI. */
+ek_status eki_collection_check_mpi(const char *call);
+/* Whether a report has a struct_bytes that says so, as INIT sets it. */
+ek_status eki_collection_check_bytes(const char *call, size_t bytes,
+                                     const char *init);
+
+/* Whether CALL comes between iterations, and anything can be agreed on.  Inside
+ * of one nothing can: tasks call, of any worker, and on some ranks more than on
+ * others. */
+ek_status eki_collection_check_between(const ek_collection *tasks,
+                                       const char *call);
+
+/* What a public call returns. */
+static inline ek_status eki_collection_outcome(const ek_collection *tasks,
+                                               ek_status status)
+{
+    return EKI_LIKELY(status == EK_OK) ? EK_OK
+                                       : eki_collection_fail(tasks, status);
+}
+
+static inline ek_status eki_collection_outcome_often(const ek_collection *tasks,
+                                                     ek_status status)
+{
+    return EKI_LIKELY(status == EK_OK)
+               ? EK_OK
+               : eki_collection_fail_often(tasks, status);
+}
+
+/* The checking mode: say what the thread level forbids; warn of a payload that
+ * looks like a pointer; EK_ERR_THREAD where another thread has worker HERE. */
+void eki_collection_check_level(const ek_collection *tasks);
+void eki_collection_check_payload(const ek_collection *tasks, const char *call,
+                                  ek_function function, const void *payload,
+                                  size_t bytes);
+/* Worker HERE has fetched TASK, of the size of a number: say, once on a node,
+ * that they do not ascend. */
+EKI_COLD void eki_collection_check_order(ek_collection *tasks, int here,
+                                         const ek_task *task);
+ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
+                                      const char *call);
+
+/* A public call: its name and its frame. */
+struct eki_caller {
+    const char *name;
+    const void *frame;
+};
+
+#if defined(__GNUC__)
+#define EKI_CALLER(name) ((struct eki_caller){name, __builtin_frame_address(0)})
+#else
+#define EKI_CALLER(name) ((struct eki_caller){name, NULL})
+#endif
+
+/* Whether this process may open a phase of TASKS now: one at a time.  Where one
+ * is open, because tasks were left, the job ends. */
+ek_status eki_collection_claim(const ek_collection *tasks,
+                               struct eki_caller caller);
+void eki_collection_release(void);
+/* Claim it, and say that this rank is in CALLED.  Inside a parallel region only
+ * the first thread goes on, which hears that this is WRONG, so that the other
+ * ranks hear of the mistake; and nobody where WRONG is NULL. */
+ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
+                               enum eki_called called, ek_status *wrong);
+/* Whether this process has one open. */
+bool eki_collection_is_busy(void);
+
+/* End the job if tasks that this thread ran were left by longjmp(), as a public
+ * call finds that comes later. */
+EKI_COLD void eki_collection_check_left(const ek_collection *tasks,
+                                        struct eki_caller caller);
+
+#endif

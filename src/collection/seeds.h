@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Seeds: how they are added and numbered, until a collective call. */
+#ifndef EKI_COLLECTION_SEEDS_H
+#define EKI_COLLECTION_SEEDS_H
+
+#include "task/task.h"
+
+#include <pthread.h>
+
+/* Deals seeds to the workers of the rank and numbers them. */
+struct eki_dealer {
+    uint64_t next_id, first_id, last_id; /* next_id wraps at last_id */
+    int next_worker;
+};
+
+/* Take N numbers in a row; returns the first. */
+static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
+{
+    if (EKI_UNLIKELY(n > dealer->last_id - dealer->next_id))
+        dealer->next_id = dealer->first_id;
+    uint64_t first = dealer->next_id;
+    dealer->next_id += n;
+    return first;
+}
+
+/*
+ * Seeds take the lower half of the numbers, spawned tasks the upper.  A
+ * sixteenth of the seeds' is for other threads than the home thread, and one
+ * for what tasks of other collections add.  After some 10^11 seeds the numbers
+ * start anew; then two tasks may have one id.
+ */
+#define EKI_SEED_NUMBERS (EKI_NUMBERS / 2)
+#define EKI_INLET_NUMBERS (EKI_SEED_NUMBERS / 16 * 15)
+#define EKI_OTHER_NUMBERS (EKI_SEED_NUMBERS / 16 * 14)
+
+/* Seeds that are added by whoever holds the mutex. */
+struct eki_inlet {
+    _Alignas(EKI_LINE) pthread_mutex_t mutex; /* of what follows */
+    struct eki_dealer dealer;
+    struct eki_local seeds;
+};
+
+/*
+ * The thread that made the collection adds without a lock to the seeds of the
+ * workers; all others add to FOREIGN, and tasks of other collections to an
+ * inlet for each worker of this one: that of the number of their own worker,
+ * and where there are less inlets than workers, of another.
+ */
+struct eki_adding {
+    const void *home_thread;
+    struct eki_dealer home;    /* written by the home thread alone */
+    size_t payload_limit;      /* of payloads that need no look */
+    struct eki_inlet foreign;  /* emptied by eki_collection_gather(), too */
+    struct eki_inlet *inlets;  /* [workers_here]; NULL: not made */
+    _Atomic bool has_arrivals; /* something was added to one of them */
+};
+
+/* This thread is the home thread; the inlets of workers are made later. */
+void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes);
+/* Hand the seeds that other threads have added to the workers; no thread may
+ * add meanwhile. */
+ek_status eki_collection_gather(ek_collection *tasks);
+
+/* An inlet whose seeds take the numbers FIRST ... LAST - 1. */
+void eki_inlet_open(struct eki_inlet *inlet, uint64_t first, uint64_t last,
+                    uint32_t slot_bytes);
+void eki_inlet_close(struct eki_inlet *inlet);
+/* Make an inlet for each worker; free those that were made. */
+ek_status eki_inlets_create(ek_collection *tasks);
+void eki_inlets_destroy(ek_collection *tasks);
+/* Hand what lies in them to the workers; forget it.  No thread may add
+ * meanwhile. */
+ek_status eki_inlets_gather(ek_collection *tasks);
+void eki_inlets_clear(ek_collection *tasks);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program tells its collection: functions and options. */
+#include "collection/collection.h"
+
+/* Names stand in lines and tables, which others read. */
+static ek_status check_printable(const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        if (eki_is_control(*at))
+            return eki_error(EK_ERR_ARG,
+                             "ek_register: byte %td of the name is 0x%02x; "
+                             "allowed: no control characters",
+                             at - name, (unsigned char)*at);
+    }
+    return EK_OK;
+}
+
+static ek_status register_function(ek_collection *tasks, const char *name,
+                                   ek_task_fn *fn, void *context,
+                                   ek_function *function)
+{
+    if (!tasks || !name || !*name || !function)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: collection, name and function must not "
+                         "be NULL or empty");
+    if (strlen(name) >= EKI_NAME_BYTES)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: name '%s' is too long; allowed: 63 "
+                         "characters",
+                         name);
+    EKI_TRY(check_printable(name));
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_register", ""));
+    const struct eki_engine *engine = tasks->engine;
+    for (int f = 0; f < engine->function_count; f++) {
+        if (strcmp(engine->functions[f].name, name) == 0)
+            return eki_error(EK_ERR_ARG,
+                             "ek_register: '%s' is registered already", name);
+    }
+    if (engine->function_count == UINT16_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "ek_register: too many functions; allowed: %d",
+                         UINT16_MAX);
+    EKI_TRY(eki_engine_register(tasks->engine, name, fn, context, function));
+    tasks->agreed.functions = eki_hash_text(tasks->agreed.functions, name);
+    return EK_OK;
+}
+
+ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
+                      void *context, ek_function *function)
+{
+    return eki_collection_outcome(
+        tasks, register_function(tasks, name, fn, context, function));
+}
+
+static void set_stall(ek_collection *tasks)
+{
+    uint64_t ns = (uint64_t)tasks->settings.options.stall_ms * 1000000;
+    tasks->engine->setup.stall_ns = ns;
+    eki_lookout_set(&tasks->lookout, ns);
+}
+
+/* Apply options of which somebody else than the settings has a copy. */
+static ek_status apply_option(ek_collection *tasks, const char *option)
+{
+    const ek_options *options = &tasks->settings.options;
+    if (strcmp(option, "poll_period_us") == 0)
+        eki_team_set_poll_period(tasks->team,
+                                 (uint64_t)options->poll_period_us * 1000);
+    if (strcmp(option, "stall_ms") == 0)
+        set_stall(tasks);
+    if (strcmp(option, "report") == 0)
+        return eki_report_open(tasks->report, tasks->settings.report);
+    return EK_OK;
+}
+
+static ek_status set_option(ek_collection *tasks, const char *option,
+                            const char *value)
+{
+    if (!tasks || !option || !value)
+        return eki_error(EK_ERR_ARG,
+                         "ek_set: collection, option and value must not be "
+                         "NULL");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_set", ""));
+    EKI_TRY(eki_settings_set(&tasks->settings, option, value));
+    tasks->agreed.options = eki_options_hash(&tasks->settings);
+    return apply_option(tasks, option);
+}
+
+ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
+{
+    return eki_collection_outcome(tasks, set_option(tasks, option, value));
+}
+
+int ek_worker_count(const ek_collection *tasks)
+{
+    return tasks->topology->workers;
+}
+
+int ek_workers_here(const ek_collection *tasks)
+{
+    return tasks->topology->workers_here;
+}
+
+void *ek_worker_data_at(const ek_collection *tasks, int here)
+{
+    if (here < 0 || here >= tasks->topology->workers_here)
+        return NULL;
+    return tasks->engine->workers[here]->local.data;
+}

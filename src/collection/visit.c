@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ek_visit_tasks(): what this rank holds, and removing some of it. */
+#include "collection/collection.h"
+
+#include <math.h>
+
+struct visit {
+    ek_visit_fn *visitor;
+    void *context;
+    int worker;
+    bool has_run;
+    bool is_pinned;
+};
+
+static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
+{
+    if (!(slot->flags & EKI_SLOT_SEED) || slot->flags & EKI_SLOT_DISCARDED)
+        return true;
+    return visit->has_run && slot->flags & EKI_SLOT_RANGE &&
+           !(slot->flags & EKI_SLOT_CANCELLED);
+}
+
+/* Whether a slot of the iteration that has ended ran in it: it was measured or
+ * skipped, unless it was added since. */
+static bool has_run(const struct eki_slot *slot)
+{
+    return !(slot->flags & (EKI_SLOT_CANCELLED | EKI_SLOT_RANGE)) &&
+           (slot->bin != EKI_BIN_NEVER || slot->flags & EKI_SLOT_SKIPPED);
+}
+
+/* Show one slot; false: it is removed. */
+static bool show_slot(const struct visit *visit, struct eki_slot *slot)
+{
+    bool is_range = slot->flags & EKI_SLOT_RANGE;
+    bool measured = !is_range && slot->bin != EKI_BIN_NEVER;
+    ek_task_info info = {
+        .id = slot->id,
+        .function = slot->function,
+        .worker = visit->worker,
+        .payload = slot->payload,
+        .bytes = slot->bytes,
+        .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
+        .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
+        .count = eki_slot_tasks(slot),
+        .is_range = is_range,
+        .ran = visit->has_run && has_run(slot),
+        .pinned = visit->is_pinned};
+    if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
+        return true;
+    slot->flags |= EKI_SLOT_DISCARDED;
+    if (is_range)
+        slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
+    return false;
+}
+
+static int64_t visit_slots(const struct visit *visit, unsigned char *first,
+                           unsigned char *last, uint32_t slot_bytes)
+{
+    int64_t removed = 0;
+    while (last != first) {
+        last -= slot_bytes;
+        removed += !show_slot(visit, (struct eki_slot *)last);
+    }
+    return removed;
+}
+
+/* Close the gaps of removed seeds; legal only while nothing has run. */
+static void compact(struct eki_local *local)
+{
+    unsigned char *kept = local->seed_base;
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes) {
+        if (((const struct eki_slot *)at)->flags & EKI_SLOT_DISCARDED)
+            continue;
+        if (kept != at)
+            memcpy(kept, at, local->slot_bytes);
+        kept += local->slot_bytes;
+    }
+    local->seed_top = local->seed_end = kept;
+}
+
+/* A pinned task is held by who ran it, until it is restored. */
+static void visit_pinned(struct visit *visit, struct eki_engine *engine)
+{
+    struct eki_local *local = &engine->pinned.local;
+    int64_t removed = 0;
+    visit->is_pinned = true;
+    for (unsigned char *at = local->seed_end; at != local->seed_base;) {
+        at -= local->slot_bytes;
+        struct eki_slot *slot = (struct eki_slot *)at;
+        int ran_on =
+            visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
+        visit->worker = engine->workers[ran_on < 0 ? 0 : ran_on]->id;
+        removed += !show_slot(visit, slot);
+    }
+    visit->is_pinned = false;
+    if (removed > 0 && !visit->has_run)
+        compact(local);
+}
+
+static void visit_departing(struct visit *visit, ek_collection *tasks)
+{
+    struct eki_moves *moves = &tasks->engine->moves;
+    uint32_t slot_bytes = tasks->engine->slot_bytes;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < moves->count; i++) {
+        struct eki_slot *slot = eki_slot_at(moves->slots, i, slot_bytes);
+        visit->worker = tasks->topology->first_worker[moves->ranks[i]];
+        if (!show_slot(visit, slot))
+            continue;
+        memmove(eki_slot_at(moves->slots, kept, slot_bytes), slot, slot_bytes);
+        moves->workers[kept] = moves->workers[i];
+        moves->ranks[kept++] = moves->ranks[i];
+    }
+    moves->count = kept;
+}
+
+static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                             void *context)
+{
+    if (!tasks || !visitor)
+        return eki_error(EK_ERR_ARG,
+                         "ek_visit_tasks: collection and visitor must not be "
+                         "NULL");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
+    EKI_TRY(eki_collection_gather(tasks));
+    struct visit visit = {.visitor = visitor,
+                          .context = context,
+                          .has_run = tasks->state == EKI_STATE_RAN};
+    visit_pinned(&visit, tasks->engine);
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        struct ek_worker *worker = tasks->engine->workers[here];
+        struct eki_local *local = &worker->local;
+        visit.worker = worker->id;
+        int64_t removed = visit_slots(&visit, local->seed_base, local->seed_end,
+                                      local->slot_bytes);
+        if (removed > 0 && !visit.has_run)
+            compact(local);
+        visit_slots(&visit, local->log, local->log_end, local->slot_bytes);
+        visit_slots(&visit,
+                    local->stack_bottom - local->aside * local->slot_bytes,
+                    local->stack_bottom, local->slot_bytes);
+    }
+    visit_departing(&visit, tasks);
+    return EK_OK;
+}
+
+ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                         void *context)
+{
+    return eki_collection_outcome(tasks, visit_tasks(tasks, visitor, context));
+}
