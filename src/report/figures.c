@@ -166,16 +166,12 @@ static void add_counts(const struct eki_counts *counts,
     squares->changes.now_ns += counts->now_ns;
 }
 
-static double ratio(double part, double whole, double otherwise)
-{
-    return whole > 0 ? part / whole : otherwise;
-}
-
 /* Functions share what handing out took as they share the time. */
 static void add_functions(const struct ek_worker *worker, uint64_t work_ns,
                           int functions, struct eki_report_sums *sums)
 {
-    double part = ratio((double)work_ns, (double)worker->counts.work_ns, 1);
+    double part =
+        eki_report_ratio((double)work_ns, (double)worker->counts.work_ns, 1);
     for (int i = 0; i < functions; i++) {
         sums->functions[i].tasks += worker->function_counts[i].tasks;
         sums->functions[i].work_ns +=
@@ -244,7 +240,7 @@ static ek_status reduce(struct eki_fabric *fabric, int functions,
  * different numbers of workers; the one with the shortest stay came last.  Then
  * the largest task, from its rank. */
 static ek_status find_ranks(struct eki_fabric *fabric,
-                            const struct eki_report_rank *mine,
+                            const ek_process_report *mine,
                             struct largest_task *task,
                             ek_process_report *figures, double *stay_s)
 {
@@ -263,44 +259,6 @@ static ek_status find_ranks(struct eki_fabric *fabric,
     figures->latest_rank = ranks[LATENESS];
     *stay_s = -values[LATENESS];
     return eki_fabric_mpi_broadcast(fabric, task, sizeof *task, ranks[TASK]);
-}
-
-/* What this rank was, from its sums before they are those of the job. */
-static struct eki_report_rank rank_here(const struct eki_engine *engine,
-                                        const struct eki_report_input *input,
-                                        const struct eki_report_sums *sums,
-                                        const struct gathered *here)
-{
-    return (struct eki_report_rank){
-        .iteration = input->iteration,
-        .rank = engine->topology->rank,
-        .node = engine->topology->node,
-        .workers = engine->topology->workers_here,
-        .tasks = sums->tasks,
-        .null_tasks = sums->nulls,
-        .spawned = sums->spawned,
-        .cancelled = sums->cancelled,
-        .failed = sums->failed,
-        .stolen = sums->stolen,
-        .attempted = sums->attempted,
-        .successful = sums->successful,
-        .wall_s = input->wall_s,
-        .work_s = (double)sums->work_ns * NS,
-        .overhead_s = (double)sums->overhead_ns * NS,
-        .search_s = (double)sums->search_ns * NS,
-        .termination_s = (double)sums->termination_ns * NS,
-        .start_s = (double)sums->start_ns * NS,
-        .cpu_s = (double)sums->cpu_ns * NS,
-        .starved_s = (double)sums->starved_ns * NS,
-        .restore_s = input->restore_s,
-        .outside_s = input->outside_s,
-        .load_s = here->largest.load_ns * NS,
-        .largest_task_s = here->task.ns * NS,
-        .largest_task_id = here->task.id,
-        .failed_across = sums->failed_across,
-        .messages = sums->messages,
-        .steal_s = (double)sums->steal_ns * NS,
-        .deepest = (int64_t)here->largest.deepest};
 }
 
 /* Of a gather: where the next piece goes; NULL: there is no room. */
@@ -324,7 +282,7 @@ static ek_status gather_ranks(struct eki_fabric *fabric,
     EKI_TRY(
         eki_fabric_mpi_gather(fabric, mine, sizeof *mine, take_ranks, &next));
     for (int r = 0; report->ranks && r < report->size; r++) {
-        struct eki_report_rank *rank = &report->ranks[r];
+        ek_process_report *rank = &report->ranks[r].figures;
         rank->late_s = (double)rank->workers * (wall_s - rank->wall_s);
     }
     return EK_OK;
@@ -398,6 +356,27 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
 }
 
+/* What this rank was, from its sums before they are those of the job. */
+static struct eki_report_rank rank_here(const struct eki_engine *engine,
+                                        const struct eki_report_input *input,
+                                        const struct eki_report_sums *sums,
+                                        const struct gathered *here)
+{
+    struct eki_report_rank mine = {
+        .figures = {.iteration = input->iteration,
+                    .workers = engine->topology->workers_here,
+                    .largest_task_s = here->task.ns * NS,
+                    .largest_task_id = here->task.id},
+        .rank = engine->topology->rank,
+        .node = engine->topology->node,
+        .attempted = sums->attempted,
+        .successful = sums->successful,
+        .load_s = here->largest.load_ns * NS};
+    fill_counts(sums, &here->squares, &mine.figures);
+    fill_times(sums, &here->largest, &mine.figures);
+    return mine;
+}
+
 /* A task that waits for a core does no work.  The efficiency counts the cores
  * of dedicated servers, too; imbalance and bound are about workers alone. */
 static void fill_balance(const struct eki_report_sums *sums,
@@ -409,25 +388,12 @@ static void fill_balance(const struct eki_report_sums *sums,
     figures->largest_task_s = task->ns * NS;
     figures->largest_task_id = task->id;
     figures->largest_task_function = (ek_function)task->function;
-    figures->imbalance = ratio(all->largest.load_ns * NS, mean_s, 1) - 1;
-    figures->efficiency = ratio(figures->work_s - figures->starved_tasks_s,
-                                cores * figures->wall_s, 0);
-    figures->bound = fmin(1, ratio(mean_s, figures->largest_task_s, 1));
-}
-
-/* Changes are without what tasks waited for cores.  What was not measured both
- * times counts as unchanged; so does everything where nothing ran. */
-void eki_report_fill_speed(const struct eki_report_changes *changes,
-                           struct eki_report *report,
-                           ek_process_report *figures)
-{
-    double work_ns = (figures->work_s - figures->starved_tasks_s) / NS;
-    double rest_ns = fmax(work_ns - changes->now_ns, 0);
-    report->inflation *= ratio(changes->now_ns, changes->before_ns, 1);
-    report->stretch *=
-        ratio(rest_ns + changes->now_ns, rest_ns + changes->before_ns, 1);
-    figures->inflation = report->inflation;
-    figures->speed = ratio(figures->efficiency, report->stretch, 0);
+    figures->imbalance =
+        eki_report_ratio(all->largest.load_ns * NS, mean_s, 1) - 1;
+    figures->efficiency = eki_report_ratio(
+        figures->work_s - figures->starved_tasks_s, cores * figures->wall_s, 0);
+    figures->bound =
+        fmin(1, eki_report_ratio(mean_s, figures->largest_task_s, 1));
 }
 
 static void fill_functions(const struct eki_engine *engine, int64_t iteration,
@@ -459,7 +425,8 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     sum_here(engine, input, sums, &all);
     struct eki_report_rank mine = rank_here(engine, input, sums, &all);
     EKI_TRY(reduce(fabric, engine->function_count, sums, &all));
-    EKI_TRY(find_ranks(fabric, &mine, &all.task, &figures, &shortest_s));
+    EKI_TRY(
+        find_ranks(fabric, &mine.figures, &all.task, &figures, &shortest_s));
     if (report->wants_ranks)
         EKI_TRY(gather_ranks(fabric, &mine, all.largest.wall_s, report));
     figures.iteration = input->iteration;

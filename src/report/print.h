@@ -21,6 +21,12 @@ ek_status eki_report_open_files(struct eki_report *report,
 /* Write the last report to all that are open. */
 void eki_report_write(struct eki_report *report);
 
+static inline double eki_report_ratio(double part, double whole,
+                                      double otherwise)
+{
+    return whole > 0 ? part / whole : otherwise;
+}
+
 /* Of tasks that were measured before: then and now. */
 struct eki_report_changes {
     double before_ns, now_ns;

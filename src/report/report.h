@@ -34,18 +34,10 @@ struct eki_report_function {
 
 /* What a rank was in an iteration: sums over its workers. */
 struct eki_report_rank {
-    int64_t iteration;
+    ek_process_report figures; /* as if it were the job, but for balance */
     int rank, node;
-    int64_t workers, tasks, null_tasks, spawned, cancelled, failed, stolen;
     int64_t attempted, successful;
-    double wall_s, work_s, overhead_s, search_s, termination_s, start_s, late_s;
-    double cpu_s, starved_s, restore_s, outside_s;
     double load_s; /* the largest of a worker */
-    double largest_task_s;
-    uint64_t largest_task_id;
-    int64_t failed_across, messages;
-    double steal_s;
-    int64_t deepest;
 };
 
 struct eki_report_file {

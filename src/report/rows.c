@@ -2,12 +2,17 @@
 /* The tables of fields: what a report says, in the order of its structs. */
 #include "report/print.h"
 
-#define ROW(field_, type_, unit_, title_, help_)                       \
+#define ROW_AT(name_, member_, type_, unit_, title_, help_)            \
     {                                                                  \
-        .name = #field_, .offset = offsetof(OWNER, field_),            \
+        .name = (name_), .offset = offsetof(OWNER, member_),           \
         .type = EKI_FIELD_##type_, .unit = (unit_), .title = (title_), \
         .help = (help_)                                                \
     }
+#define ROW(field_, type_, unit_, title_, help_) \
+    ROW_AT(#field_, field_, type_, unit_, title_, help_)
+/* What a rank has as the job has it. */
+#define FIGURE(field_, type_, unit_, title_, help_) \
+    ROW_AT(#field_, figures.field_, type_, unit_, title_, help_)
 #define OWNER ek_process_report
 
 static const struct eki_field table[] = {
@@ -101,41 +106,42 @@ static const struct eki_field table[] = {
 #define OWNER struct eki_report_rank
 
 static const struct eki_field rank_table[] = {
-    ROW(iteration, INTEGER, "1", "iteration",
-        "number of this ek_process(), from 0"),
+    FIGURE(iteration, INTEGER, "1", "iteration",
+           "number of this ek_process(), from 0"),
     ROW(rank, NUMBER, "1", "rank", "of the job"),
     ROW(node, NUMBER, "1", "node", "that it is on"),
-    ROW(workers, INTEGER, "1", "workers", "of the rank"),
-    ROW(tasks, INTEGER, "1", "tasks", "executed here"),
-    ROW(null_tasks, INTEGER, "1", "null", "of these, skipped or discarded"),
-    ROW(spawned, INTEGER, "1", "spawned", "created by tasks"),
-    ROW(cancelled, INTEGER, "1", "cancelled",
-        "not run after a failure or ek_stop()"),
-    ROW(failed, INTEGER, "1", "failed", "tasks that failed"),
-    ROW(stolen, INTEGER, "1", "stolen", "tasks that stealing brought"),
+    FIGURE(workers, INTEGER, "1", "workers", "of the rank"),
+    FIGURE(tasks, INTEGER, "1", "tasks", "executed here"),
+    FIGURE(null_tasks, INTEGER, "1", "null", "of these, skipped or discarded"),
+    FIGURE(spawned, INTEGER, "1", "spawned", "created by tasks"),
+    FIGURE(cancelled, INTEGER, "1", "cancelled",
+           "not run after a failure or ek_stop()"),
+    FIGURE(failed, INTEGER, "1", "failed", "tasks that failed"),
+    FIGURE(stolen, INTEGER, "1", "stolen", "tasks that stealing brought"),
     ROW(attempted, INTEGER, "1", "tries", "steals attempted"),
     ROW(successful, INTEGER, "1", "steals", "of these, successful"),
-    ROW(wall_s, REAL, "s", "wall", "stay in ek_process()"),
-    ROW(work_s, REAL, "s", "work",
-        "sum over workers, as those below: running tasks"),
-    ROW(overhead_s, REAL, "s", "overhead", "between tasks"),
-    ROW(search_s, REAL, "s", "search", "without work, before finding some"),
-    ROW(termination_s, REAL, "s", "end", "without work, until the end"),
-    ROW(start_s, REAL, "s", "start", "waking, hooks, leaving"),
-    ROW(late_s, REAL, "s", "late", "the rank had not entered"),
-    ROW(cpu_s, REAL, "s", "cpu", "processor time"),
-    ROW(starved_s, REAL, "s", "starved", "ready to run, without a core"),
-    ROW(restore_s, REAL, "s", "restore", "the rank's ek_restore() before it"),
-    ROW(outside_s, REAL, "s", "outside", "outside since the last iteration"),
+    FIGURE(wall_s, REAL, "s", "wall", "stay in ek_process()"),
+    FIGURE(work_s, REAL, "s", "work",
+           "sum over workers, as those below: running tasks"),
+    FIGURE(overhead_s, REAL, "s", "overhead", "between tasks"),
+    FIGURE(search_s, REAL, "s", "search", "without work, before finding some"),
+    FIGURE(termination_s, REAL, "s", "end", "without work, until the end"),
+    FIGURE(start_s, REAL, "s", "start", "waking, hooks, leaving"),
+    FIGURE(late_s, REAL, "s", "late", "the rank had not entered"),
+    FIGURE(cpu_s, REAL, "s", "cpu", "processor time"),
+    FIGURE(starved_s, REAL, "s", "starved", "ready to run, without a core"),
+    FIGURE(restore_s, REAL, "s", "restore",
+           "the rank's ek_restore() before it"),
+    FIGURE(outside_s, REAL, "s", "outside", "outside since the last iteration"),
     ROW(load_s, REAL, "s", "load", "largest of a worker"),
-    ROW(largest_task_s, REAL, "s", "largest", "longest task"),
-    ROW(largest_task_id, ID, "1", "largest-id", "its id"),
-    ROW(failed_across, INTEGER, "1", "in-vain",
-        "requests to other nodes that brought no task"),
-    ROW(messages, INTEGER, "1", "messages", "sent to other nodes"),
-    ROW(steal_s, REAL, "s", "stealing",
-        "of search: in steals that brought tasks"),
-    ROW(deepest, INTEGER, "1", "deepest", "most tasks on a worker's stack"),
+    FIGURE(largest_task_s, REAL, "s", "largest", "longest task"),
+    FIGURE(largest_task_id, ID, "1", "largest-id", "its id"),
+    FIGURE(failed_across, INTEGER, "1", "in-vain",
+           "requests to other nodes that brought no task"),
+    FIGURE(messages, INTEGER, "1", "messages", "sent to other nodes"),
+    FIGURE(steal_s, REAL, "s", "stealing",
+           "of search: in steals that brought tasks"),
+    FIGURE(deepest, INTEGER, "1", "deepest", "most tasks on a worker's stack"),
 };
 
 #undef OWNER

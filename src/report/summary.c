@@ -33,6 +33,22 @@ static void add_sample(struct eki_report_course *course,
                                    figures->largest_task_function};
 }
 
+/* Changes are without what tasks waited for cores.  What was not measured both
+ * times counts as unchanged; so does everything where nothing ran. */
+void eki_report_fill_speed(const struct eki_report_changes *changes,
+                           struct eki_report *report,
+                           ek_process_report *figures)
+{
+    double work_ns = (figures->work_s - figures->starved_tasks_s) / 1e-9;
+    double rest_ns = fmax(work_ns - changes->now_ns, 0);
+    report->inflation *=
+        eki_report_ratio(changes->now_ns, changes->before_ns, 1);
+    report->stretch *= eki_report_ratio(rest_ns + changes->now_ns,
+                                        rest_ns + changes->before_ns, 1);
+    figures->inflation = report->inflation;
+    figures->speed = eki_report_ratio(figures->efficiency, report->stretch, 0);
+}
+
 /* Only rank 0 has something to say of ranks. */
 static void add_ranks(struct eki_report *report, double lateness_s)
 {
@@ -177,8 +193,7 @@ static void fill_ranks(const struct eki_report *report,
                        struct eki_verdict_run *run)
 {
     const struct eki_report_course *course = &report->course;
-    run->busiest =
-        course->mean_load_s > 0 ? course->load_s / course->mean_load_s : 0;
+    run->busiest = eki_report_ratio(course->load_s, course->mean_load_s, 0);
     for (int r = 0; course->ranks && r < report->size; r++) {
         const struct eki_report_rank_course *ranks = course->ranks;
         if (ranks[r].slowest > ranks[run->busiest_rank].slowest)

@@ -343,7 +343,7 @@ static void ranks_and_functions_have_files_of_their_own(void)
     add_functions(report);
     report->ranks = eki_alloc((size_t)report->size, sizeof *report->ranks);
     report->ranks[2].rank = 2;
-    report->ranks[2].work_s = 0.25;
+    report->ranks[2].figures.work_s = 0.25;
     snprintf(list, sizeof list, "ranks:%s,1,functions:%s", ranks_name,
              functions_name);
     CHECK_EQ_INT(eki_report_open(report, list), EK_OK);
