@@ -83,24 +83,6 @@ static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
     return EK_OK;
 }
 
-/* What must be the same on all ranks. */
-struct shared_shape {
-    int64_t count, cache_bytes;
-    uint64_t hash;
-};
-
-static struct shared_shape shape_of(const ek_tiles *tiles)
-{
-    return (struct shared_shape){tiles->shape.count, tiles->shape.cache_bytes,
-                                 tiles->hash};
-}
-
-static bool is_same(const struct shared_shape *a, const struct shared_shape *b)
-{
-    return a->count == b->count && a->cache_bytes == b->cache_bytes &&
-           a->hash == b->hash;
-}
-
 /* Whether the tiles FIRST ... LAST - 1 are the same on all ranks; collective.
  */
 static ek_status are_same(const ek_tiles *tiles, int64_t first, int64_t last,
@@ -151,29 +133,35 @@ static ek_status explain_tiles(const ek_tiles *tiles)
     return explain_tile(tiles, first);
 }
 
-/* Compare with rank 0; collective. */
-static ek_status agree_shape(const ek_tiles *tiles)
+/* Ranks differ: in how many tiles there are, or how much is kept of them, or in
+ * one of the tiles; collective. */
+static ek_status explain_shape(const ek_tiles *tiles)
 {
     struct eki_fabric *fabric = fabric_of(tiles);
-    struct shared_shape mine = shape_of(tiles), first = mine;
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
-    int64_t differ[] = {!is_same(&mine, &first),
-                        mine.count != first.count ||
-                            mine.cache_bytes != first.cache_bytes};
-    EKI_TRY(eki_fabric_mpi_sum(fabric, differ, 2));
-    if (differ[0] == 0)
-        return EK_OK;
-    if (differ[1] == 0)
+    int64_t mine[] = {tiles->shape.count, tiles->shape.cache_bytes};
+    int64_t first[] = {mine[0], mine[1]};
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
+    bool differs = memcmp(mine, first, sizeof mine) != 0;
+    int64_t others = differs;
+    EKI_TRY(eki_fabric_mpi_sum(fabric, &others, 1));
+    if (others == 0)
         return explain_tiles(tiles);
     ek_status status = EK_OK;
-    if (!is_same(&mine, &first))
+    if (differs)
         status = eki_error(EK_ERR_ARG,
                            "ek_tiles_create: ranks differ in '%s': on rank 0 "
                            "count is %" PRId64 ", cache_bytes %" PRId64
                            ", on rank %d %" PRId64 " and %" PRId64,
-                           tiles->shape.name, first.count, first.cache_bytes,
-                           tiles->rank, mine.count, mine.cache_bytes);
+                           tiles->shape.name, first[0], first[1], tiles->rank,
+                           mine[0], mine[1]);
     return eki_fabric_mpi_agree(fabric, status);
+}
+
+/* Of what must be the same on all ranks. */
+static uint64_t hash_of(const ek_tiles *tiles)
+{
+    return eki_hash(eki_hash(tiles->hash, (uint64_t)tiles->shape.count),
+                    (uint64_t)tiles->shape.cache_bytes);
 }
 
 /* Where only worker 0 may talk to MPI, it may be in a long task. */
@@ -251,10 +239,12 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
                              ek_tiles **made)
 {
     ek_tiles *tiles = NULL;
-    ek_status status =
-        eki_fabric_mpi_agree(tasks->fabric, make_store(tasks, shape, &tiles));
-    if (status == EK_OK)
-        status = agree_shape(tiles);
+    bool are_same;
+    ek_status status = make_store(tasks, shape, &tiles);
+    status = eki_fabric_mpi_agree_on(
+        tasks->fabric, status, status == EK_OK ? hash_of(tiles) : 0, &are_same);
+    if (status == EK_OK && !are_same)
+        status = explain_shape(tiles);
     if (status == EK_OK)
         status = place_store(tiles);
     if (status != EK_OK) {
