@@ -2,6 +2,7 @@
 /*
  * The checking mode (options.check): wrong use that costs too much to look for
  * in every call.  Calls come here only where it is on: their limits are 0 then.
+ * And the invariants of a collection, for debug builds.
  */
 #include "collection/collection.h"
 
@@ -130,4 +131,41 @@ void eki_collection_check_order(ek_collection *tasks, int here,
             "does not",
             tasks->engine->functions[task->function].name, (long long)number,
             (long long)before);
+}
+
+static const char *check_dealer(const struct eki_dealer *dealer, int workers)
+{
+    if (dealer->next_id < dealer->first_id || dealer->next_id > dealer->last_id)
+        return "a number that is not the dealer's comes next";
+    return dealer->next_worker >= 0 && dealer->next_worker < workers
+               ? NULL
+               : "a seed is for a worker that there is not";
+}
+
+static const char *check_seeds(const ek_collection *tasks)
+{
+    const struct eki_adding *seeds = &tasks->seeds;
+    int workers = tasks->topology->workers_here;
+    const char *broken = check_dealer(&seeds->home, workers);
+    if (!broken)
+        broken = check_dealer(&seeds->foreign.dealer, workers);
+    for (int here = 0; !broken && here < workers; here++)
+        broken = check_dealer(&seeds->inlets[here].dealer, workers);
+    return broken ? broken : eki_local_check(&seeds->foreign.seeds);
+}
+
+const char *eki_collection_check(const ek_collection *tasks)
+{
+    bool is_open = tasks->state == EKI_STATE_OPEN;
+    if (is_open != tasks->engine->is_open)
+        return "an iteration is open here, or in the engine, alone";
+    if (is_open && !eki_collection_is_busy())
+        return "an iteration is open that nobody has claimed";
+    if (tasks->may_fetch && !(is_open && tasks->is_pulled))
+        return "tasks may be fetched of no iteration";
+    if (tasks->may_fetch && (tasks->is_checked || tasks->callbacks))
+        return "tasks are fetched that must be looked at";
+    if (tasks->restores.course.pause < 0)
+        return "more restores have asked nobody than auto has said";
+    return check_seeds(tasks);
 }

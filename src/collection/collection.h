@@ -78,6 +78,10 @@ struct ek_collection {
     uint64_t left_ns; /* when ek_process() was left; 0: never */
 };
 
+/* Broken invariant as text, or NULL; for whoever has claimed the process, or
+ * may not be disturbed by another call. */
+const char *eki_collection_check(const ek_collection *tasks);
+
 /* Let tasks use the stores of tiles that there are. */
 ek_status eki_collection_join_stores(ek_collection *tasks);
 /* Destroy the stores that the program has left, before its engine. */

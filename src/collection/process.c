@@ -117,6 +117,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch =
         tasks->is_pulled && !tasks->is_checked && !tasks->callbacks;
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
     return EK_OK;
 }
 
@@ -261,6 +262,7 @@ static ek_status close_iteration(ek_collection *tasks,
     tasks->restores.seconds = 0;
     tasks->left_ns = eki_clock_ns();
     eki_lookout_leave(&tasks->lookout, tasks->left_ns);
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
     eki_collection_release();
     return status == EK_OK ? shared : status;
 }
@@ -268,10 +270,11 @@ static ek_status close_iteration(ek_collection *tasks,
 /* After an iteration that could not be opened: the claim is given back. */
 static ek_status not_opened(ek_collection *tasks, ek_status status)
 {
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
-    eki_collection_release();
     if (tasks->state != EKI_STATE_BROKEN)
         tasks->state = EKI_STATE_RAN;
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    eki_collection_release();
     return status;
 }
 

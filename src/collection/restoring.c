@@ -370,6 +370,7 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
             "ek_restore: ", report->struct_bytes, "EK_RESTORE_REPORT_INIT");
     status = eki_collection_restore(tasks, policy, status, &whole);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
     eki_collection_release();
     if (status == EK_OK && report) {
         size_t bytes = report->struct_bytes;
