@@ -9,10 +9,8 @@
 /* Say a failure that a public call returns, and end the job where the options
  * want that.  TASKS may be NULL. */
 EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
-                                       ek_status status);
-/* Likewise, of a call that may come millions of times. */
-EKI_COLD ek_status eki_collection_fail_often(const ek_collection *tasks,
-                                             ek_status status);
+                                       ek_status status,
+                                       void (*say)(int rank, int size));
 
 /* Whether there is a collection, and no iteration of it open: else ADVICE ends
  * the sentence. */
@@ -44,16 +42,18 @@ ek_status eki_collection_check_between(const ek_collection *tasks,
 static inline ek_status eki_collection_outcome(const ek_collection *tasks,
                                                ek_status status)
 {
-    return EKI_LIKELY(status == EK_OK) ? EK_OK
-                                       : eki_collection_fail(tasks, status);
+    return EKI_LIKELY(status == EK_OK)
+               ? EK_OK
+               : eki_collection_fail(tasks, status, eki_error_say);
 }
 
+/* Likewise, of a call that may come millions of times. */
 static inline ek_status eki_collection_outcome_often(const ek_collection *tasks,
                                                      ek_status status)
 {
     return EKI_LIKELY(status == EK_OK)
                ? EK_OK
-               : eki_collection_fail_often(tasks, status);
+               : eki_collection_fail(tasks, status, eki_error_say_rarely);
 }
 
 /* The checking mode: say what the thread level forbids; warn of a payload that

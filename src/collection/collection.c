@@ -287,7 +287,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
         status = eki_fabric_mpi_agree_on(
             fabric, all_resolved, tasks ? tasks->agreed.options : 0, &are_same);
     if (status != EK_OK) {
-        eki_collection_fail(tasks, status);
+        eki_collection_outcome(tasks, status);
         close_talk(&talk);
         eki_fabric_mpi_destroy(&fabric);
         if (resolved == EK_OK) {
@@ -301,7 +301,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     status = make_collection(tasks, &talk, are_same);
     close_talk(&talk);
     if (status != EK_OK) {
-        eki_collection_fail(tasks, status);
+        eki_collection_outcome(tasks, status);
         free_parts(tasks);
         return status;
     }

@@ -108,9 +108,8 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
 
 /* The steal policy of the next or the open iteration, with its chunk, as the
- * options say, and as it is. */
+ * options say. */
 int eki_collection_steal_set(const ek_collection *tasks);
-int eki_collection_steal(const ek_collection *tasks);
 /* How workers without work get some in it. */
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
 /* Enter a phase, of which the caller says kind, scheme and balance.  An error

@@ -90,7 +90,8 @@ int eki_collection_steal_set(const ek_collection *tasks)
                            (int)tasks->settings.options.steal);
 }
 
-int eki_collection_steal(const ek_collection *tasks)
+/* What holds: auto may have chosen that nobody steals. */
+static int steal_now(const ek_collection *tasks)
 {
     return eki_course_is_quiet(&tasks->restores.course)
                ? EK_STEAL_NONE
@@ -99,7 +100,7 @@ int eki_collection_steal(const ek_collection *tasks)
 
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
 {
-    return eki_scheme_of((ek_steal_policy)eki_collection_steal(tasks));
+    return eki_scheme_of((ek_steal_policy)steal_now(tasks));
 }
 
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
@@ -107,7 +108,7 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
 {
     phase->signature = eki_collection_signature(tasks);
     phase->has_threads = !tasks->is_pulled;
-    phase->chunk = eki_chunk_of(eki_collection_steal(tasks));
+    phase->chunk = eki_chunk_of(steal_now(tasks));
     phase->on_failure = tasks->settings.options.on_failure;
     eki_engine_enter(tasks->engine, phase, eki_clock_ns());
     if (prepared != EK_OK)

@@ -2,27 +2,14 @@
 /* What becomes of a failure before a public call returns. */
 #include "collection/collection.h"
 
-typedef void say_fn(int rank, int size);
-
-static ek_status say_failure(const ek_collection *tasks, ek_status status,
-                             say_fn *say)
+ek_status eki_collection_fail(const ek_collection *tasks, ek_status status,
+                              void (*say)(int rank, int size))
 {
     const struct eki_fabric *fabric = tasks ? tasks->fabric : NULL;
     say(fabric ? fabric->rank : -1, fabric ? fabric->size : 0);
     if (tasks && tasks->settings.options.on_error == EK_ON_ERROR_ABORT)
         eki_abort();
     return status;
-}
-
-ek_status eki_collection_fail(const ek_collection *tasks, ek_status status)
-{
-    return say_failure(tasks, status, eki_error_say);
-}
-
-ek_status eki_collection_fail_often(const ek_collection *tasks,
-                                    ek_status status)
-{
-    return say_failure(tasks, status, eki_error_say_rarely);
 }
 
 ek_status eki_collection_check_idle(const ek_collection *tasks,

@@ -74,16 +74,10 @@ static bool add_range(struct eki_local *local, uint16_t function, int64_t last)
 
 static bool add_kind(struct eki_local *local, enum kind kind)
 {
-    switch (kind) {
-    case BATCHED:
-        return add_seeds(local, EKI_BIN_NEVER);
-    case SINGLE:
-        return add_seeds(local, EKI_BIN_LONG);
-    case INDICES:
-        return add_range(local, 0, TASKS);
-    default:
-        return add_range(local, 1, NULLS);
-    }
+    if (kind == BATCHED || kind == SINGLE)
+        return add_seeds(local, kind == SINGLE ? EKI_BIN_LONG : EKI_BIN_NEVER);
+    return kind == INDICES ? add_range(local, 0, TASKS)
+                           : add_range(local, 1, NULLS);
 }
 
 static void run_phase(struct eki_engine *engine)
