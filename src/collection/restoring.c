@@ -4,8 +4,9 @@
 
 /* What the threads of the team share; each of them writes the last two. */
 struct restore_work {
-    ek_collection *tasks;
+    struct eki_engine *engine;
     enum eki_order order;
+    bool has_arrived; /* tasks are to be put in order among the seeds, alone */
     _Atomic int64_t discarded;
     _Atomic int status;
 };
@@ -16,41 +17,33 @@ static ek_status first_error(ek_status first, ek_status second)
     return first == EK_OK ? second : first;
 }
 
-/* relaxed: the end of the team orders it. */
-static void note_status(struct restore_work *work, ek_status status)
-{
-    if (status != EK_OK)
-        atomic_store_explicit(&work->status, status, memory_order_relaxed);
-}
-
 static void restore_worker(int here, void *argument)
 {
     struct restore_work *work = argument;
     int64_t discarded = 0;
-    note_status(work, eki_engine_restore_worker(work->tasks->engine, here,
-                                                work->order, &discarded));
-    /* relaxed: the end of the team orders it. */
+    ek_status status =
+        work->has_arrived
+            ? eki_engine_restore_arrived(work->engine, here, work->order)
+            : eki_engine_restore_worker(work->engine, here, work->order,
+                                        &discarded);
+    /* relaxed, both: the end of the team orders it. */
+    if (status != EK_OK)
+        atomic_store_explicit(&work->status, status, memory_order_relaxed);
     atomic_fetch_add_explicit(&work->discarded, discarded,
                               memory_order_relaxed);
 }
 
-static void restore_arrived(int here, void *argument)
-{
-    struct restore_work *work = argument;
-    note_status(work, eki_engine_restore_arrived(work->tasks->engine, here,
-                                                 work->order));
-}
-
-/* Call RESTORE for each worker; the status is the worst. */
-static ek_status restore_each(struct restore_work *work,
-                              void (*restore)(int here, void *argument))
+/* All workers; the status is the worst. */
+static ek_status restore_workers(ek_collection *tasks,
+                                 struct restore_work *work)
 {
     /* Threads are woken for at least this many slots: about 0.1 ms of work. */
     enum {
         LARGE = 20000
     };
-    eki_team_each(work->tasks->team, eki_collection_held(work->tasks) > LARGE,
-                  restore, work);
+    work->engine = tasks->engine;
+    eki_team_each(tasks->team, eki_collection_held(tasks) > LARGE,
+                  restore_worker, work);
     /* relaxed: the team is over. */
     return (ek_status)atomic_load_explicit(&work->status, memory_order_relaxed);
 }
@@ -64,8 +57,8 @@ static enum eki_order order_of(const ek_collection *tasks)
 
 static ek_status retain(ek_collection *tasks, int64_t *discarded)
 {
-    struct restore_work work = {.tasks = tasks, .order = order_of(tasks)};
-    ek_status status = restore_each(&work, restore_worker);
+    struct restore_work work = {.order = order_of(tasks)};
+    ek_status status = restore_workers(tasks, &work);
     /* relaxed: the team is over. */
     *discarded = atomic_load_explicit(&work.discarded, memory_order_relaxed);
     return first_error(status,
@@ -75,8 +68,8 @@ static ek_status retain(ek_collection *tasks, int64_t *discarded)
 /* Order what has arrived among the seeds. */
 static ek_status order_arrived(ek_collection *tasks, enum eki_order order)
 {
-    struct restore_work work = {.tasks = tasks, .order = order};
-    return restore_each(&work, restore_arrived);
+    struct restore_work work = {.order = order, .has_arrived = true};
+    return restore_workers(tasks, &work);
 }
 
 static ek_status check_policy(ek_restore_policy policy)

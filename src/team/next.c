@@ -104,14 +104,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
      * a budget behind. */
     while (!seat->is_open || !hand_out_next(worker, seat, task)) {
         uint64_t now = eki_clock_ns();
-        if (worker->batch.count > 0)
-            eki_team_end_run(team, here, now);
-        enum eki_served served = eki_team_poll_if_due(team, here, now);
-        if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
-            worker->batch.restamp = true;
-            if (eki_has_moved(served))
-                eki_wait_reset(&seat->waiter);
-        }
+        eki_team_after_step(team, here, &seat->waiter, now);
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE) {

@@ -126,6 +126,22 @@ static inline void eki_team_end_run(struct eki_team *team, int here,
     seat->looked_ns = now;
     batch->restamp = true;
 }
+/* A step of worker HERE is over: what ran has ended, and the server may be due.
+ */
+static inline void eki_team_after_step(struct eki_team *team, int here,
+                                       struct eki_waiter *waiter, uint64_t now)
+{
+    struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
+    if (batch->count > 0)
+        eki_team_end_run(team, here, now);
+    enum eki_served served = eki_team_poll_if_due(team, here, now);
+    if (EKI_LIKELY(served == EKI_SERVED_NOT))
+        return;
+    batch->restamp = true;
+    if (eki_has_moved(served))
+        eki_wait_reset(waiter);
+}
+
 /* Pull loop: the task that worker HERE fetched last, if any, has ended. */
 void eki_team_end_task(struct eki_team *team, int here);
 

@@ -126,14 +126,7 @@ static void step_worker(struct eki_team *team, int here)
             return;
         }
         now = eki_clock_ns();
-        if (worker->batch.count > 0)
-            eki_team_end_run(team, here, now);
-        enum eki_served served = eki_team_poll_if_due(team, here, now);
-        if (EKI_UNLIKELY(served != EKI_SERVED_NOT)) {
-            worker->batch.restamp = true;
-            if (eki_has_moved(served))
-                eki_wait_reset(&waiter);
-        }
+        eki_team_after_step(team, here, &waiter, now);
     }
 }
 
