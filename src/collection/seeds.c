@@ -41,33 +41,22 @@ static bool is_home(const ek_collection *tasks)
     return tasks->seeds.home_thread == eki_thread_identity();
 }
 
-/* To the list that is dealt out later, by the home worker in its id. */
-static bool add_foreign(ek_collection *tasks, const struct eki_slot *slot)
+/* SLOT, the last of the seeds of other threads, is pinned, or leaves for
+ * another rank, where its hint says so. */
+static ek_status move_hinted(ek_collection *tasks, const struct eki_slot *slot,
+                             const ek_hint *hint)
 {
-    struct eki_slot *added = eki_local_add_seed(&tasks->seeds.foreign.seeds);
-    if (added)
-        memcpy(added, slot, tasks->engine->slot_bytes);
-    return added != NULL;
-}
-
-/* Add a copy of SLOT where only one thread adds at a time: to what is pinned,
- * to what leaves for another rank, or for another thread than the home thread.
- */
-static ek_status add_locked(ek_collection *tasks, const struct eki_slot *slot,
-                            const ek_hint *hint)
-{
+    struct eki_local *seeds = &tasks->seeds.foreign.seeds;
     ek_status status = EK_OK;
-    bool is_added = true;
-    pthread_mutex_lock(&tasks->seeds.foreign.mutex);
-    if (hint->pinned)
-        is_added = eki_pinned_add(&tasks->engine->pinned, slot);
-    else if (hint->rank >= 0 && hint->rank != tasks->topology->rank)
+    if (!hint->pinned &&
+        (hint->rank < 0 || hint->rank == tasks->topology->rank))
+        return EK_OK;
+    if (!hint->pinned)
         status = eki_engine_depart(tasks->engine, slot, hint->rank);
-    else
-        is_added = add_foreign(tasks, slot);
-    if (!is_added)
+    else if (!eki_pinned_add(&tasks->engine->pinned, slot))
         status = eki_error(EK_ERR_NOMEM, "no memory for a task");
-    pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
+    seeds->seed_end -= seeds->slot_bytes;
+    seeds->seed_top = seeds->seed_end;
     return status;
 }
 
@@ -103,30 +92,27 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
                                const void *payload, size_t bytes,
                                const ek_hint *given)
 {
+    struct eki_inlet *foreign = &tasks->seeds.foreign;
+    struct eki_dealer *dealer =
+        is_home(tasks) ? &tasks->seeds.home : &foreign->dealer;
     ek_hint hint = EK_HINT_INIT;
+    ek_status status = EK_OK;
     if (!payload && bytes > 0)
         return eki_error(EK_ERR_ARG, "ek_add_task: payload is NULL");
     if (given)
         EKI_TRY(read_hint(tasks, given, &hint));
-    struct eki_slot *slot = eki_alloc(1, tasks->engine->slot_bytes);
-    if (!slot)
-        return eki_error(EK_ERR_NOMEM, "no memory for a task");
-    /* The home thread takes its own numbers without the lock. */
-    bool home = is_home(tasks);
-    struct eki_dealer *dealer =
-        home ? &tasks->seeds.home : &tasks->seeds.foreign.dealer;
-    if (!home)
-        pthread_mutex_lock(&tasks->seeds.foreign.mutex);
-    const struct ek_worker *worker = deal(tasks, dealer);
-    uint64_t id = eki_id(worker->id, eki_dealer_take(dealer, 1));
-    if (!home)
-        pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
-    fill_seed(slot, function, payload, bytes, id);
-    if (given)
-        slot->deviation = eki_hint_byte(hint.cost);
-    ek_status status = add_locked(tasks, slot, &hint);
-    eki_free(slot);
-    return status;
+    pthread_mutex_lock(&foreign->mutex);
+    struct eki_slot *slot = eki_local_add_seed(&foreign->seeds);
+    if (slot) {
+        const struct ek_worker *worker = deal(tasks, dealer);
+        fill_seed(slot, function, payload, bytes,
+                  eki_id(worker->id, eki_dealer_take(dealer, 1)));
+        if (given)
+            slot->deviation = eki_hint_byte(hint.cost);
+        status = move_hinted(tasks, slot, &hint);
+    }
+    pthread_mutex_unlock(&foreign->mutex);
+    return slot ? status : eki_error(EK_ERR_NOMEM, "no memory for a task");
 }
 
 EKI_COLD static ek_status add_slowly(ek_collection *tasks, ek_function function,
