@@ -94,11 +94,9 @@ static ek_status add_to_inlet(ek_collection *other, int here,
     int64_t home = other->engine->workers[here]->id;
     pthread_mutex_lock(&inlet->mutex);
     struct eki_slot *slot = eki_local_add_seed(&inlet->seeds);
-    if (slot) {
-        eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED,
+    if (slot)
+        eki_seed_fill(slot, function, payload, bytes,
                       eki_id(home, eki_dealer_take(&inlet->dealer, 1)));
-        eki_copy_payload(slot, payload, bytes);
-    }
     pthread_mutex_unlock(&inlet->mutex);
     /* relaxed, both: handed on by the end of the iteration; looked at first, to
      * leave the line alone. */

@@ -10,13 +10,6 @@
 
 #include <math.h>
 
-static inline void fill_seed(struct eki_slot *slot, ek_function function,
-                             const void *payload, size_t bytes, uint64_t id)
-{
-    eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
-    eki_copy_payload(slot, payload, bytes);
-}
-
 void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes)
 {
     seeds->home_thread = eki_thread_identity();
@@ -105,8 +98,8 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
     struct eki_slot *slot = eki_local_add_seed(&foreign->seeds);
     if (slot) {
         const struct ek_worker *worker = deal(tasks, dealer);
-        fill_seed(slot, function, payload, bytes,
-                  eki_id(worker->id, eki_dealer_take(dealer, 1)));
+        eki_seed_fill(slot, function, payload, bytes,
+                      eki_id(worker->id, eki_dealer_take(dealer, 1)));
         if (given)
             slot->deviation = eki_hint_byte(hint.cost);
         status = move_hinted(tasks, slot, &hint);
@@ -133,8 +126,8 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
     if (!slot)
         return eki_collection_outcome_often(
             tasks, eki_error(EK_ERR_NOMEM, "no memory for a task"));
-    fill_seed(slot, function, payload, bytes,
-              eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
+    eki_seed_fill(slot, function, payload, bytes,
+                  eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
     return EK_OK;
 }
 
@@ -150,8 +143,8 @@ static inline ek_status add_seed(ek_collection *tasks, ek_function function,
     if (EKI_UNLIKELY(local->seed_end == local->seed_limit))
         return add_to_full(tasks, function, payload, bytes);
     deal(tasks, &tasks->seeds.home);
-    fill_seed(eki_local_add_seed(local), function, payload, bytes,
-              eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
+    eki_seed_fill(eki_local_add_seed(local), function, payload, bytes,
+                  eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
     return EK_OK;
 }
 
@@ -198,7 +191,7 @@ static ek_status add_part(struct eki_local *local, ek_function function,
     struct eki_slot *slot = eki_local_add_seed(local);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a range");
-    fill_seed(slot, function, &part, sizeof part, id);
+    eki_seed_fill(slot, function, &part, sizeof part, id);
     slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
     slot->bin = EKI_BIN_RANGE;
     local->has_ranges = true;

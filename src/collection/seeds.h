@@ -33,6 +33,14 @@ static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
 #define EKI_INLET_NUMBERS (EKI_SEED_NUMBERS / 16 * 15)
 #define EKI_OTHER_NUMBERS (EKI_SEED_NUMBERS / 16 * 14)
 
+/* Fill a slot that was added to seeds. */
+static inline void eki_seed_fill(struct eki_slot *slot, ek_function function,
+                                 const void *payload, size_t bytes, uint64_t id)
+{
+    eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
+    eki_copy_payload(slot, payload, bytes);
+}
+
 /* Seeds that are added by whoever holds the mutex. */
 struct eki_inlet {
     _Alignas(EKI_LINE) pthread_mutex_t mutex; /* of what follows */
