@@ -3,7 +3,7 @@
 #ifndef EKI_COLLECTION_AGREE_H
 #define EKI_COLLECTION_AGREE_H
 
-#include "base/base.h"
+#include "base/options.h"
 #include "engine/engine.h"
 
 /* Calls that all ranks must make alike, in the same order. */
