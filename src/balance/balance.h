@@ -15,7 +15,7 @@
  * and hierarchical persistence-based rebalancing.  There donors shed their
  * shortest tasks; ours the longest that fit, which moves a third as many, and
  * the least loaded worker takes each.  The algorithms as printed are in
- * hpdc12.c.
+ * src/printed.
  */
 #ifndef EKI_BALANCE_H
 #define EKI_BALANCE_H
@@ -96,14 +96,6 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 bool eki_balance_is_few(const struct eki_totals *totals);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
-
-/* Whether a decision is to be undone: nothing is gained by it.  What is as
- * printed stays where it is no worse. */
-static inline bool eki_balance_is_worse(eki_ns before, eki_ns after,
-                                        bool is_printed)
-{
-    return is_printed ? after > before : after >= before;
-}
 
 /*
  * What a worker sheds: of its durations NS, longest first, to come from LOAD to
@@ -271,29 +263,6 @@ struct eki_decision {
 
 /* TO [first[workers]]: the worker of each task.  False: no memory. */
 bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
-                        struct eki_decision *decision);
-
-/* The paper's algorithms as printed. */
-struct eki_hpdc12 {
-    double shed; /* C: shed above C x mean load */
-    double fill; /* D: fill below D x mean load */
-    int32_t branching;
-    bool is_hierarchical;
-};
-
-/* How many of the shortest a worker sheds, to come to the target. */
-int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
-                                  eki_ns target);
-/* Algorithm 1: place all items, each on the least loaded worker. */
-bool eki_pool_greedy(struct eki_pool *pool);
-/* Algorithm 2, MEAN: load of a worker.  Descriptors that arrive at the busiest
- * vertex and the critical path go to DECISION. */
-bool eki_pool_tree(struct eki_pool *pool, double mean,
-                   const struct eki_hpdc12 *constants,
-                   struct eki_decision *decision);
-
-bool eki_balance_hpdc12(const struct eki_balance_input *input,
-                        const struct eki_hpdc12 *constants, int32_t *to,
                         struct eki_decision *decision);
 
 #endif

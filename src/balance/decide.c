@@ -351,8 +351,7 @@ bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
     if (done)
         eki_plan_describe(&plan, decision);
     /* Few long tasks may fit nowhere.  Then all tasks stay where they were. */
-    if (done && eki_balance_is_worse(plan.totals.largest_load,
-                                     plan.largest_load, false)) {
+    if (done && plan.largest_load >= plan.totals.largest_load) {
         eki_plan_undo(&plan);
         eki_plan_describe(&plan, decision);
     }

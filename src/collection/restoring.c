@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Restores: where each task of the next iteration starts. */
 #include "collection/collection.h"
+#include "printed/printed.h"
 
 /* What the threads of the team share; each of them writes the last two. */
 struct restore_work {
@@ -221,7 +222,7 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
         wish.outlook = outlook_of(tasks);
     status = first_error(status, retain(tasks, &whole->discarded));
     if (status == EK_OK)
-        status = eki_rebalance_prepare(tasks->engine);
+        eki_rebalance_prepare(tasks->engine);
     uint64_t talk = eki_clock_ns();
     status = run_phase(tasks, &wish, status);
     talk = eki_clock_ns() - talk;

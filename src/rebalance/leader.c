@@ -4,64 +4,54 @@
 
 static int rank_of(const struct eki_balancer *balancer, int worker)
 {
-    return eki_topology_rank(balancer->engine->topology, worker);
+    return eki_topology_rank(balancer->topology, worker);
 }
 
 /* The nodes of the group's workers, from 0 on. */
 static void number_nodes(const struct eki_balancer *balancer,
                          struct eki_leader *leader)
 {
-    const int *nodes = balancer->engine->topology->node_of_rank;
-    int least = nodes[leader->first_rank], most = least;
-    for (int r = 0; r < leader->ranks; r++) {
-        int node = nodes[leader->first_rank + r];
-        least = node < least ? node : least;
-        most = node > most ? node : most;
+    const int *nodes = balancer->topology->node_of_rank;
+    const struct eki_heard *ranks = &leader->heard;
+    int least = nodes[ranks->first], most = least;
+    for (int r = ranks->first; r < ranks->first + ranks->count; r++) {
+        least = nodes[r] < least ? nodes[r] : least;
+        most = nodes[r] > most ? nodes[r] : most;
     }
-    for (int r = 0; r < leader->ranks; r++) {
-        int first, last, rank = leader->first_rank + r;
-        eki_group_here(balancer, leader->group, rank, &first, &last);
-        for (int w = first; w <= last; w++)
-            leader->nodes[w - leader->first] = nodes[rank] - least;
-    }
+    for (int w = 0; w < leader->workers; w++)
+        leader->nodes[w] = nodes[rank_of(balancer, leader->first + w)] - least;
     leader->node_count = most - least + 1;
 }
 
 static bool open_leader(struct eki_balancer *balancer, int group)
 {
     struct eki_leader *leader = &balancer->leaders[balancer->leader_count++];
-    int size = balancer->group_size, rest;
-    memset(leader, 0, sizeof *leader);
-    leader->group = group;
-    leader->first = group * size;
-    rest = balancer->engine->topology->workers - leader->first;
-    leader->workers = rest < size ? rest : size;
-    leader->first_rank = rank_of(balancer, leader->first);
-    leader->ranks = rank_of(balancer, leader->first + leader->workers - 1) -
-                    leader->first_rank + 1;
-    leader->heard = eki_alloc((size_t)leader->ranks, sizeof *leader->heard);
+    struct eki_run run = eki_group_run(balancer, group);
+    int first = rank_of(balancer, run.first);
+    *leader = (struct eki_leader){
+        .group = group,
+        .first = run.first,
+        .workers = run.last - run.first + 1,
+        .heard = {"rank", "ranks", first,
+                  rank_of(balancer, run.last) - first + 1, NULL}};
+    leader->heard.sections =
+        eki_alloc((size_t)leader->heard.count, sizeof(struct eki_section *));
     leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
     leader->nodes = eki_alloc((size_t)leader->workers, sizeof *leader->nodes);
-    if (!leader->heard || !leader->loads || !leader->nodes)
+    if (!leader->heard.sections || !leader->loads || !leader->nodes)
         return false;
     number_nodes(balancer, leader);
     return true;
 }
 
-/* The first group whose first worker is of this rank or a later one. */
-static int first_led(const struct eki_balancer *balancer)
-{
-    const struct eki_topology *topology = balancer->engine->topology;
-    int first = topology->first_worker[topology->rank];
-    return (first + balancer->group_size - 1) / balancer->group_size;
-}
-
 bool eki_leader_open(struct eki_balancer *balancer)
 {
-    int first = first_led(balancer), end = first;
-    while (end < balancer->groups &&
-           eki_leader_of(balancer, end) == balancer->engine->topology->rank)
-        end++;
+    const struct eki_topology *topology = balancer->topology;
+    const int *workers = &topology->first_worker[topology->rank];
+    int size = balancer->group_size;
+    /* Those whose first worker is of this rank. */
+    int first = (workers[0] + size - 1) / size;
+    int end = (workers[1] + size - 1) / size;
     balancer->leaders =
         eki_alloc((size_t)(end - first), sizeof *balancer->leaders);
     if (!balancer->leaders)
@@ -73,18 +63,15 @@ bool eki_leader_open(struct eki_balancer *balancer)
     return true;
 }
 
-static void free_leader(struct eki_leader *leader)
-{
-    eki_free(leader->heard);
-    eki_free(leader->loads);
-    eki_free(leader->nodes);
-    eki_settle_free(&leader->settle);
-}
-
 void eki_leader_close(struct eki_balancer *balancer)
 {
-    for (int i = 0; i < balancer->leader_count; i++)
-        free_leader(&balancer->leaders[i]);
+    for (int i = 0; i < balancer->leader_count; i++) {
+        struct eki_leader *leader = &balancer->leaders[i];
+        eki_free(leader->heard.sections);
+        eki_free(leader->loads);
+        eki_free(leader->nodes);
+        eki_settle_free(&leader->settle);
+    }
     eki_free(balancer->leaders);
     balancer->leaders = NULL;
     balancer->leader_count = 0;
@@ -95,119 +82,77 @@ static void add_result(const struct eki_balancer *balancer,
                        struct eki_result_told *result)
 {
     const struct eki_pool *pool = &leader->settle.pool;
-    result->fewest = leader->fewest;
-    result->fewest_across = leader->fewest_across;
-    result->before = leader->largest;
+    result->fewest = leader->offers.fewest;
+    result->fewest_across = leader->offers.fewest_across;
+    result->before = leader->offers.largest;
     result->after = eki_pool_largest_load(pool);
     for (int64_t i = 0; i < pool->count; i++)
         eki_result_add(balancer, &pool->items[i],
                        leader->first + pool->places[i], result);
 }
 
-/* Items of the pool by the rank whose workers shed them, COUNTS [ranks]. */
-static void count_plans(const struct eki_balancer *balancer,
-                        const struct eki_leader *leader, int64_t *counts)
-{
-    const struct eki_pool *pool = &leader->settle.pool;
-    for (int64_t i = 0; i < pool->count; i++)
-        counts[rank_of(balancer, pool->items[i].from)]++;
-}
-
-static bool is_of_group(const struct eki_leader *leader, int rank)
-{
-    return rank >= leader->first_rank &&
-           rank < leader->first_rank + leader->ranks;
-}
-
-static int64_t bytes_of_plan(int64_t count)
-{
-    return (int64_t)sizeof(struct eki_section) +
-           count * (int64_t)sizeof(struct eki_plan_told);
-}
-
 /* A parcel for the group, to this rank, where the tree of the group begins, and
- * one for each rank outside that has COUNTS.  PLANS [size]: where that of each
- * rank goes.  False: no memory. */
+ * one for each rank outside that has shed something.  False: no memory. */
 static bool send_empty_plans(struct eki_balancer *balancer,
                              const struct eki_leader *leader,
-                             const int64_t *counts, struct eki_section **plans)
+                             struct eki_deal *deal)
 {
-    int me = balancer->engine->topology->rank;
+    const int64_t head = (int64_t)sizeof(struct eki_section);
+    int first = leader->heard.first, end = first + leader->heard.count;
     int64_t bytes = 0;
-    for (int r = leader->first_rank; is_of_group(leader, r); r++)
-        bytes += counts[r] ? bytes_of_plan(counts[r]) : 0;
+    for (int r = first; r < end; r++)
+        bytes += deal->bytes[r] ? head + deal->bytes[r] : 0;
     struct eki_parcel *parcel =
-        eki_mail_make(me, EKI_PARCEL_PLAN, leader->group, bytes);
+        eki_mail_put(&balancer->mail, balancer->topology->rank, EKI_PARCEL_PLAN,
+                     leader->group, bytes);
     if (!parcel)
         return false;
-    eki_mail_send(&balancer->mail, parcel);
     unsigned char *at = parcel->data;
-    for (int r = 0; r < balancer->engine->topology->size; r++) {
-        if (counts[r] == 0)
+    for (int r = 0; r < balancer->topology->size; r++) {
+        if (deal->bytes[r] == 0)
             continue;
-        bytes = bytes_of_plan(counts[r]);
-        plans[r] = (struct eki_section *)at;
-        if (is_of_group(leader, r)) {
-            at += bytes;
-        } else {
-            parcel = eki_mail_make(r, EKI_PARCEL_PLAN, leader->group, bytes);
-            if (!parcel)
-                return false;
-            eki_mail_send(&balancer->mail, parcel);
-            plans[r] = (struct eki_section *)parcel->data;
+        if (r >= first && r < end) {
+            at = eki_deal_begin(deal, r, at);
+            continue;
         }
-        *plans[r] = (struct eki_section){
-            r, bytes - (int64_t)sizeof(struct eki_section)};
+        parcel = eki_mail_put(&balancer->mail, r, EKI_PARCEL_PLAN,
+                              leader->group, head + deal->bytes[r]);
+        if (!parcel)
+            return false;
+        eki_deal_begin(deal, r, parcel->data);
     }
     return true;
 }
 
-/* Where each item goes, into the plan of its rank; COUNTS start anew and end as
- * they were. */
-static void fill_plans(const struct eki_balancer *balancer,
-                       const struct eki_leader *leader, int64_t *counts,
-                       struct eki_section **plans)
-{
-    const struct eki_pool *pool = &leader->settle.pool;
-    memset(counts, 0,
-           (size_t)balancer->engine->topology->size * sizeof *counts);
-    for (int64_t i = 0; i < pool->count; i++) {
-        const struct eki_item *item = &pool->items[i];
-        int r = rank_of(balancer, item->from);
-        ((struct eki_plan_told *)(plans[r] + 1))[counts[r]++] =
-            (struct eki_plan_told){item->from, item->index,
-                                   leader->first + pool->places[i], 0};
-    }
-}
-
-/* Nothing has left while this rank does not post. */
+/* Where each item goes, to the rank whose worker has shed it. */
 static bool send_plans(struct eki_balancer *balancer,
                        const struct eki_leader *leader)
 {
-    size_t size = (size_t)balancer->engine->topology->size;
-    struct eki_section **plans = eki_alloc(size, sizeof *plans);
-    int64_t *counts = eki_alloc(size, sizeof *counts);
-    bool done = plans && counts;
-    if (done) {
-        count_plans(balancer, leader, counts);
-        done = send_empty_plans(balancer, leader, counts, plans);
+    const struct eki_pool *pool = &leader->settle.pool;
+    const size_t bytes = sizeof(struct eki_plan_told);
+    struct eki_deal deal;
+    bool done = eki_deal_open(&deal, balancer->topology->size);
+    for (int64_t i = 0; done && i < pool->count; i++)
+        deal.bytes[rank_of(balancer, pool->items[i].from)] += (int64_t)bytes;
+    done = done && send_empty_plans(balancer, leader, &deal);
+    for (int64_t i = 0; done && i < pool->count; i++) {
+        const struct eki_item *item = &pool->items[i];
+        struct eki_plan_told *plan =
+            eki_deal_put(&deal, rank_of(balancer, item->from), bytes);
+        *plan = (struct eki_plan_told){item->from, item->index,
+                                       leader->first + pool->places[i], 0};
     }
-    if (done)
-        fill_plans(balancer, leader, counts, plans);
-    eki_free(plans);
-    eki_free(counts);
+    eki_deal_close(&deal);
     return done;
 }
 
-static bool finish(struct eki_balancer *balancer, struct eki_leader *leader)
+bool eki_leader_finish(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_result_told result = {0};
     add_result(balancer, leader, &result);
     leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
-           eki_mail_send_copy(&balancer->mail, balancer->engine->topology->rank,
-                              EKI_PARCEL_RESULT, leader->group, &result,
-                              sizeof result);
+           eki_result_send(balancer, leader->group, &result);
 }
 
 /* Ask the ranks of the group for tasks that their workers have kept. */
@@ -216,17 +161,16 @@ static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
     const struct eki_settle *settle = &leader->settle;
     size_t listed =
         settle->opened ? (size_t)settle->opened_count * sizeof(int32_t) : 0;
-    struct eki_parcel *parcel = eki_mail_make(
-        balancer->engine->topology->rank, EKI_PARCEL_OPEN, leader->group,
-        (int64_t)(sizeof(struct eki_open_told) + listed));
+    struct eki_parcel *parcel = eki_mail_put(
+        &balancer->mail, balancer->topology->rank, EKI_PARCEL_OPEN,
+        leader->group, (int64_t)(sizeof(struct eki_open_told) + listed));
     leader->stage = EKI_STAGE_OPENED;
     if (!parcel)
         return false;
-    struct eki_open_told *told = (struct eki_open_told *)parcel->data;
+    struct eki_open_told *told = eki_body_of(parcel);
     *told = (struct eki_open_told){settle->least, settle->most};
     if (listed)
         memcpy(told + 1, settle->opened, listed);
-    eki_mail_send(&balancer->mail, parcel);
     return true;
 }
 
@@ -234,22 +178,13 @@ static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
 static bool go_on(struct eki_balancer *balancer, struct eki_leader *leader,
                   enum eki_settle_next next)
 {
-    switch (next) {
-    case EKI_SETTLE_OPEN:
-        return ask(balancer, leader);
-    case EKI_SETTLE_DONE:
-        return finish(balancer, leader);
-    default:
-        return false;
-    }
+    return next == EKI_SETTLE_DONE
+               ? eki_leader_finish(balancer, leader)
+               : next == EKI_SETTLE_OPEN && ask(balancer, leader);
 }
 
-/* Place all items of the pool. */
-static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
+bool eki_leader_settle(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    if (balancer->wish.is_printed)
-        return eki_pool_greedy(&leader->settle.pool) &&
-               finish(balancer, leader);
     return go_on(balancer, leader, eki_settle_begin(&leader->settle));
 }
 
@@ -259,18 +194,19 @@ static int64_t opened_in(const struct eki_section *opened)
     return opened->bytes / (int64_t)sizeof(struct eki_item);
 }
 
-static bool take_opened(struct eki_balancer *balancer,
-                        struct eki_leader *leader)
+static bool place_opened(struct eki_balancer *balancer,
+                         struct eki_leader *leader)
 {
     int64_t count = 0, at = 0;
-    for (int r = 0; r < leader->ranks; r++)
-        count += opened_in(leader->heard[r]);
+    for (int r = 0; r < leader->heard.count; r++)
+        count += opened_in(leader->heard.sections[r]);
     struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
     if (!items)
         return false;
-    for (int r = 0; r < leader->ranks; r++) {
-        int64_t n = opened_in(leader->heard[r]);
-        memcpy(items + at, leader->heard[r] + 1, (size_t)n * sizeof *items);
+    for (int r = 0; r < leader->heard.count; r++) {
+        int64_t n = opened_in(leader->heard.sections[r]);
+        memcpy(items + at, leader->heard.sections[r] + 1,
+               (size_t)n * sizeof *items);
         at += n;
     }
     enum eki_settle_next next =
@@ -282,68 +218,53 @@ static bool take_opened(struct eki_balancer *balancer,
 static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 {
     struct eki_pool *pool = &leader->settle.pool;
-    struct eki_parcel *parcel = eki_mail_make(
-        balancer->engine->topology->rank, EKI_PARCEL_LEFT, leader->group,
+    struct eki_parcel *parcel = eki_mail_put(
+        &balancer->mail, balancer->topology->rank, EKI_PARCEL_LEFT,
+        leader->group,
         (int64_t)(sizeof(struct eki_section) + sizeof(struct eki_group)) +
             pool->count * (int64_t)sizeof(struct eki_item));
+    int64_t left;
     leader->stage = EKI_STAGE_GIVEN;
     if (!parcel)
         return false;
-    struct eki_section *section = (struct eki_section *)parcel->data;
-    struct eki_group *group = (struct eki_group *)(section + 1);
-    int64_t left;
-    if (!eki_settle_share(&leader->settle, (struct eki_item *)(group + 1),
-                          &left)) {
-        eki_free(parcel);
+    struct eki_section *section = eki_body_of(parcel);
+    struct eki_group *group = EKI_BEHIND(section);
+    if (!eki_settle_share(&leader->settle, EKI_BEHIND(group), &left))
         return false;
-    }
     eki_group_describe(pool, group);
     *section = (struct eki_section){
         leader->group,
         (int64_t)sizeof *group + left * (int64_t)sizeof(struct eki_item)};
     parcel->bytes = (int64_t)sizeof *section + section->bytes;
-    eki_mail_send(&balancer->mail, parcel);
     return true;
-}
-
-static const struct eki_offer_told *offer_of(const struct eki_leader *leader,
-                                             int r)
-{
-    return (const struct eki_offer_told *)(leader->heard[r] + 1);
-}
-
-static int64_t count_offered(const struct eki_leader *leader)
-{
-    int64_t count = 0;
-    for (int r = 0; r < leader->ranks; r++)
-        count += offer_of(leader, r)->items;
-    return count;
 }
 
 /* All offers, in the order of the workers: their loads, and the items. */
 static void copy_offered(struct eki_leader *leader, struct eki_item *items)
 {
+    struct eki_offer_told *all = &leader->offers;
     eki_ns *load = leader->loads;
-    for (int r = 0; r < leader->ranks; r++) {
-        const struct eki_offer_told *told = offer_of(leader, r);
-        const eki_ns *loads = (const eki_ns *)(told + 1);
+    for (int r = 0; r < leader->heard.count; r++) {
+        const struct eki_offer_told *told =
+            EKI_BEHIND(leader->heard.sections[r]);
+        const eki_ns *loads = EKI_BEHIND(told);
         memcpy(load, loads, (size_t)told->workers * sizeof *loads);
         memcpy(items, loads + told->workers,
                (size_t)told->items * sizeof *items);
         load += told->workers;
         items += told->items;
-        leader->fewest += told->fewest;
-        leader->fewest_across += told->fewest_across;
-        if (told->largest > leader->largest)
-            leader->largest = told->largest;
+        all->fewest += told->fewest;
+        all->fewest_across += told->fewest_across;
+        if (told->largest > all->largest)
+            all->largest = told->largest;
     }
 }
 
 /* Open the pool with all offers. */
-static bool gather(const struct eki_balancer *balancer,
-                   struct eki_leader *leader)
+static bool open_pool(const struct eki_balancer *balancer,
+                      struct eki_leader *leader)
 {
-    int64_t count = count_offered(leader);
+    int64_t count = leader->offers.items;
     struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
     if (!items)
         return false;
@@ -361,36 +282,24 @@ static bool gather(const struct eki_balancer *balancer,
     return done;
 }
 
-static bool take_offers(struct eki_balancer *balancer,
-                        struct eki_leader *leader)
-{
-    if (!gather(balancer, leader))
-        return false;
-    if (balancer->groups == 1)
-        return settle(balancer, leader);
-    return tell_left(balancer, leader);
-}
-
 /* The loads that workers keep, and what they shed. */
 static bool offer_fits(const struct eki_decode *decode,
-                       const struct eki_balancer *balancer,
                        struct eki_leader *leader,
-                       const struct eki_section *section, int first, int last)
+                       const struct eki_section *section, struct eki_run run)
 {
-    const struct eki_offer_told *told =
-        (const struct eki_offer_told *)(section + 1);
-    const eki_ns *loads = (const eki_ns *)(told + 1);
-    int64_t workers = last - first + 1,
-            ranks = balancer->engine->topology->size;
+    const struct eki_offer_told *told = EKI_BEHIND(section);
+    const eki_ns *loads = EKI_BEHIND(told);
+    int64_t workers = run.last - run.first + 1;
+    int64_t fewest = INT64_MAX / 4 / decode->engine->topology->size;
     int64_t rest = section->bytes - (int64_t)sizeof *told -
                    workers * (int64_t)sizeof *loads;
     if (!eki_fits(decode, "bytes", rest, 0, INT64_MAX) ||
         !eki_fits_one(decode, "workers", told->workers, workers) ||
         !eki_fits_one(decode, "items", rest,
                       told->items * (int64_t)sizeof(struct eki_item)) ||
-        !eki_fits(decode, "fewest", told->fewest, 0, INT64_MAX / 4 / ranks) ||
+        !eki_fits(decode, "fewest", told->fewest, 0, fewest) ||
         !eki_fits(decode, "fewest across nodes", told->fewest_across, 0,
-                  INT64_MAX / 4 / ranks) ||
+                  fewest) ||
         !eki_fits(decode, "largest load", told->largest, 0, EKI_NS_MOST))
         return false;
     for (int64_t w = 0; w < workers; w++) {
@@ -398,94 +307,96 @@ static bool offer_fits(const struct eki_decode *decode,
             return false;
         leader->sum += loads[w];
     }
+    leader->offers.items += told->items;
     return eki_fits_items(decode, (const struct eki_item *)(loads + workers),
-                          told->items, first, last, &leader->sum);
+                          rest, run, &leader->sum);
 }
 
-/* Items of workers FIRST ... LAST. */
+/* Items of these workers. */
 static bool opened_fits(const struct eki_decode *decode,
                         struct eki_leader *leader,
-                        const struct eki_section *section, int first, int last)
+                        const struct eki_section *section, struct eki_run run)
 {
-    int64_t item = (int64_t)sizeof(struct eki_item);
-    return eki_fits_one(decode, "bytes too many", section->bytes % item, 0) &&
-           eki_fits_items(decode, (const struct eki_item *)(section + 1),
-                          section->bytes / item, first, last, &leader->opened);
-}
-
-/* What each rank of the group tells, once, in the stage that the leader is in.
- */
-static bool heard_fits(const struct eki_balancer *balancer,
-                       struct eki_leader *leader,
-                       const struct eki_parcel *parcel)
-{
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    bool is_offer = parcel->what == EKI_PARCEL_OFFER;
-    const struct eki_section *at = NULL;
-    int heard = 0;
-    if (!eki_fits_one(&decode, "stage", leader->stage,
-                      is_offer ? EKI_STAGE_OFFERS : EKI_STAGE_OPENED))
-        return false;
-    memset(leader->heard, 0, (size_t)leader->ranks * sizeof *leader->heard);
-    while ((at = eki_section_next(parcel, at)) != NULL) {
-        int first, last;
-        int64_t r = at->of - leader->first_rank;
-        if (!eki_fits(&decode, "rank", r, 0, leader->ranks - 1) ||
-            !eki_fits_one(&decode, "parts before it", leader->heard[r] != NULL,
-                          false))
-            return false;
-        decode.source = (int)at->of;
-        eki_group_here(balancer, leader->group, decode.source, &first, &last);
-        if (is_offer ? !offer_fits(&decode, balancer, leader, at, first, last)
-                     : !opened_fits(&decode, leader, at, first, last))
-            return false;
-        leader->heard[r] = at;
-        heard++;
-    }
-    return eki_fits_one(&decode, "ranks", heard, leader->ranks);
-}
-
-/* The root gives tasks of other groups, longest first. */
-static bool take_given(struct eki_balancer *balancer, struct eki_leader *leader,
-                       const struct eki_parcel *parcel,
-                       const struct eki_section *section)
-{
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    struct eki_item *items = (struct eki_item *)(section + 1);
-    int64_t item = (int64_t)sizeof *items, count = section->bytes / item;
-    if (!eki_fits_one(&decode, "stage", leader->stage, EKI_STAGE_GIVEN) ||
-        !eki_fits_one(&decode, "bytes too many", section->bytes % item, 0) ||
-        !eki_fits_items(&decode, items, count, 0,
-                        balancer->engine->topology->workers - 1, &leader->sum))
-        return true;
-    return eki_pool_fill(&leader->settle.pool, items, count) &&
-           settle(balancer, leader);
+    return eki_fits_items(decode, EKI_BEHIND(section), section->bytes, run,
+                          &leader->opened);
 }
 
 static struct eki_leader *leader_of(const struct eki_balancer *balancer,
                                     int64_t group)
 {
-    struct eki_leader *leader = balancer->leaders;
-    struct eki_leader *end = leader + balancer->leader_count;
-    while (leader != end && leader->group != group)
-        leader++;
-    EKI_ASSERT(leader != end);
-    return leader;
+    int64_t i = group - balancer->leaders->group;
+    EKI_ASSERT(i >= 0 && i < balancer->leader_count);
+    return &balancer->leaders[i];
 }
 
-bool eki_leader_take(struct eki_balancer *balancer,
-                     const struct eki_parcel *parcel)
+typedef bool fits_fn(const struct eki_decode *decode, struct eki_leader *leader,
+                     const struct eki_section *section, struct eki_run run);
+
+/* What each rank of the group tells, once, in this STAGE. */
+static bool heard_fits(const struct eki_balancer *balancer,
+                       struct eki_leader *leader,
+                       const struct eki_parcel *parcel,
+                       enum eki_leader_stage stage, fits_fn *section_fits)
 {
-    if (parcel->what != EKI_PARCEL_GIVEN) {
-        struct eki_leader *leader = leader_of(balancer, parcel->group);
-        if (!heard_fits(balancer, leader, parcel))
-            return true;
-        return parcel->what == EKI_PARCEL_OFFER ? take_offers(balancer, leader)
-                                                : take_opened(balancer, leader);
+    struct eki_decode decode = parcel->decode;
+    struct eki_heard *heard = &leader->heard;
+    if (!eki_fits_one(&decode, "stage", leader->stage, stage) ||
+        !eki_sections_hear(&decode, parcel, heard))
+        return false;
+    for (int r = 0; r < heard->count; r++) {
+        decode.source = heard->first + r;
+        if (!section_fits(
+                &decode, leader, heard->sections[r],
+                eki_group_on_rank(balancer, leader->group, decode.source)))
+            return false;
     }
+    return true;
+}
+
+bool eki_leader_take_offers(struct eki_balancer *balancer,
+                            struct eki_parcel *parcel)
+{
+    struct eki_leader *leader = leader_of(balancer, parcel->group);
+    if (!heard_fits(balancer, leader, parcel, EKI_STAGE_OFFERS, offer_fits))
+        return true;
+    if (!open_pool(balancer, leader))
+        return false;
+    return balancer->groups == 1 ? balancer->algorithm->settle(balancer, leader)
+                                 : tell_left(balancer, leader);
+}
+
+bool eki_leader_take_opened(struct eki_balancer *balancer,
+                            struct eki_parcel *parcel)
+{
+    struct eki_leader *leader = leader_of(balancer, parcel->group);
+    return !heard_fits(balancer, leader, parcel, EKI_STAGE_OPENED,
+                       opened_fits) ||
+           place_opened(balancer, leader);
+}
+
+/* The root gives tasks of other groups, longest first. */
+static bool take_section(struct eki_balancer *balancer,
+                         const struct eki_parcel *parcel,
+                         const struct eki_section *section)
+{
+    struct eki_leader *leader = leader_of(balancer, section->of);
+    struct eki_item *items = EKI_BEHIND(section);
+    if (!eki_fits_one(&parcel->decode, "stage", leader->stage,
+                      EKI_STAGE_GIVEN) ||
+        !eki_fits_items(&parcel->decode, items, section->bytes,
+                        eki_all_workers(balancer), &leader->sum))
+        return true;
+    return eki_pool_fill(&leader->settle.pool, items,
+                         section->bytes / (int64_t)sizeof *items) &&
+           balancer->algorithm->settle(balancer, leader);
+}
+
+bool eki_leader_take_given(struct eki_balancer *balancer,
+                           struct eki_parcel *parcel)
+{
     const struct eki_section *at = NULL;
     while ((at = eki_section_next(parcel, at)) != NULL) {
-        if (!take_given(balancer, leader_of(balancer, at->of), parcel, at))
+        if (!take_section(balancer, parcel, at))
             return false;
     }
     return true;

@@ -84,11 +84,15 @@ const char *eki_parcel_name(int what)
 }
 
 bool eki_fits_items(const struct eki_decode *decode,
-                    const struct eki_item *items, int64_t count, int first,
-                    int last, eki_ns *sum)
+                    const struct eki_item *items, int64_t bytes,
+                    struct eki_run workers, eki_ns *sum)
 {
-    for (int64_t i = 0; i < count; i++) {
-        if (!eki_fits(decode, "worker of a task", items[i].from, first, last) ||
+    int64_t item = (int64_t)sizeof *items;
+    if (!eki_fits_one(decode, "bytes too many", bytes % item, 0))
+        return false;
+    for (int64_t i = 0; i < bytes / item; i++) {
+        if (!eki_fits(decode, "worker of a task", items[i].from, workers.first,
+                      workers.last) ||
             !eki_fits(decode, "index of a task", items[i].index, 0,
                       INT32_MAX) ||
             !eki_fits(decode, "duration of a task", items[i].ns, 0,

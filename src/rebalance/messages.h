@@ -23,18 +23,11 @@ enum eki_parcel_kind {
     EKI_PARCEL_OPEN,
     EKI_PARCEL_OPENED,
     EKI_PARCEL_PLAN,
-    EKI_PARCEL_UP,
+    EKI_PARCEL_UP, /* these three: of src/printed */
     EKI_PARCEL_DOWN,
     EKI_PARCEL_FETCH,
     EKI_PARCEL_RESULT,
     EKI_PARCEL_OVER
-};
-
-/* A part of a parcel: of a rank (OFFER, OPENED, PLAN) or of a group (LEFT,
- * GIVEN).  Its body follows. */
-struct eki_section {
-    int64_t of;
-    int64_t bytes; /* of the body; a multiple of 8 */
 };
 
 /* Hints are summed in whole numbers of this part of 1, so that sums do not
@@ -94,18 +87,6 @@ struct eki_plan_told {
     int32_t from, index, to, reserved;
 };
 
-/* The head of an UP, whose group is the vertex that tells it: the load of all
- * workers below.  The items follow that go up.  A DOWN has those that come
- * down, and its group is the vertex that they come to. */
-struct eki_up_told {
-    eki_ns load;
-};
-
-/* An entry of a FETCH, whose group is the worker to which it goes. */
-struct eki_fetch_told {
-    int32_t from, index;
-};
-
 /* A RESULT of one group or rank, or an OVER of all. */
 struct eki_result_told {
     eki_ns before, after; /* the largest loads */
@@ -123,10 +104,15 @@ extern const struct eki_shape eki_known_shape, eki_totals_shape,
 
 const char *eki_parcel_name(int what);
 
-/* Items of workers FIRST ... LAST, whose durations are added to *SUM. */
+/* Workers FIRST ... LAST; none: LAST < FIRST. */
+struct eki_run {
+    int first, last;
+};
+
+/* BYTES of items of WORKERS, whose durations are added to *SUM. */
 bool eki_fits_items(const struct eki_decode *decode,
-                    const struct eki_item *items, int64_t count, int first,
-                    int last, eki_ns *sum);
+                    const struct eki_item *items, int64_t bytes,
+                    struct eki_run workers, eki_ns *sum);
 /* A body of whole ITEM_BYTES behind the HEAD_BYTES. */
 bool eki_fits_parcel(const struct eki_decode *decode,
                      const struct eki_parcel *parcel, size_t head_bytes,

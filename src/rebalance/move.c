@@ -20,7 +20,7 @@ static void spread(const struct eki_donor *donor, int here, int32_t own,
 static bool send_slot(struct eki_balancer *balancer,
                       const struct eki_slot *slot, int worker)
 {
-    const struct eki_topology *topology = balancer->engine->topology;
+    const struct eki_topology *topology = balancer->topology;
     int here = worker - topology->first_worker[topology->rank];
     if (here >= 0 && here < topology->workers_here)
         return eki_local_log(&balancer->engine->workers[here]->local, slot) !=
@@ -82,7 +82,7 @@ bool eki_donor_move(struct eki_balancer *balancer)
         spread(&balancer->donor, 0, first->id, items->count, items->to);
         return true;
     }
-    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
+    for (int here = 0; here < balancer->topology->workers_here; here++)
         stuck += balancer->donor.gives[here] && !move_worker(balancer, here);
     /* Tasks that leave count as created here, and as executed where they
      * arrive: before the worker says that it is idle, or the phase could end

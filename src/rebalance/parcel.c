@@ -5,26 +5,33 @@
 
 #include "engine/decode.h"
 
-void eki_mail_open(struct eki_mail *mail)
+void eki_parcels_push(struct eki_parcels *parcels, struct eki_parcel *parcel)
 {
-    mail->out = mail->in = NULL;
-    mail->out_end = &mail->out;
+    parcel->next = NULL;
+    *(parcels->first ? &parcels->last->next : &parcels->first) = parcel;
+    parcels->last = parcel;
 }
 
-static void free_all(struct eki_parcel *parcel)
+struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels)
 {
-    while (parcel) {
-        struct eki_parcel *next = parcel->next;
+    struct eki_parcel *parcel = parcels->first;
+    if (parcel)
+        parcels->first = parcel->next;
+    return parcel;
+}
+
+void eki_parcels_free(struct eki_parcels *parcels)
+{
+    for (struct eki_parcel *parcel; (parcel = eki_parcels_pop(parcels));)
         eki_free(parcel);
-        parcel = next;
-    }
 }
 
 void eki_mail_close(struct eki_mail *mail)
 {
-    free_all(mail->out);
-    free_all(mail->in);
-    eki_mail_open(mail);
+    struct eki_parcels in = {mail->in, NULL};
+    eki_parcels_free(&mail->out);
+    eki_parcels_free(&in);
+    mail->in = NULL;
 }
 
 struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes)
@@ -54,17 +61,18 @@ static bool is_circle(const struct eki_parcel *parcel)
 
 static const char *check_out(const struct eki_mail *mail)
 {
-    struct eki_parcel *const *end = &mail->out;
-    if (is_circle(mail->out))
+    const struct eki_parcel *first = mail->out.first;
+    if (is_circle(first))
         return "a parcel was sent twice";
-    for (const struct eki_parcel *at = mail->out; at; at = at->next) {
-        end = &at->next;
+    for (const struct eki_parcel *at = first; at; at = at->next) {
         if (at->done < 0 || at->done > at->bytes)
             return "more has left of a parcel than there is";
-        if (at != mail->out && at->done > 0)
+        if (at != first && at->done > 0)
             return "a parcel has begun to leave before the one ahead of it";
+        if (!at->next && at != mail->out.last)
+            return "the end of the parcels is elsewhere";
     }
-    return end == mail->out_end ? NULL : "the end of the parcels is elsewhere";
+    return NULL;
 }
 
 static bool is_same(const struct eki_parcel *a, const struct eki_parcel *b)
@@ -95,19 +103,26 @@ const char *eki_mail_check(const struct eki_mail *mail)
 
 void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel)
 {
-    parcel->next = NULL;
-    *mail->out_end = parcel;
-    mail->out_end = &parcel->next;
+    eki_parcels_push(&mail->out, parcel);
     EKI_ASSERT_SLOW(eki_mail_check(mail));
 }
 
-static struct eki_parcel *take_first(struct eki_mail *mail)
+struct eki_parcel *eki_mail_put(struct eki_mail *mail, int rank, int what,
+                                int group, int64_t bytes)
 {
-    struct eki_parcel *parcel = mail->out;
-    mail->out = parcel->next;
-    if (!mail->out)
-        mail->out_end = &mail->out;
+    struct eki_parcel *parcel = eki_mail_make(rank, what, group, bytes);
+    if (parcel)
+        eki_mail_send(mail, parcel);
     return parcel;
+}
+
+bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
+                        const void *data, int64_t bytes)
+{
+    struct eki_parcel *parcel = eki_mail_put(mail, rank, what, group, bytes);
+    if (parcel && bytes)
+        memcpy(parcel->data, data, (size_t)bytes);
+    return parcel != NULL;
 }
 
 /* Post the next piece; false: no buffer is free. */
@@ -134,15 +149,15 @@ static bool post_piece(struct eki_engine *engine, struct eki_parcel *parcel)
 struct eki_parcel *eki_mail_post(struct eki_engine *engine,
                                  struct eki_mail *mail)
 {
-    while (mail->out) {
-        struct eki_parcel *parcel = mail->out;
+    struct eki_parcel *parcel;
+    while ((parcel = mail->out.first) != NULL) {
         if (parcel->rank == engine->topology->rank)
-            return take_first(mail);
+            return eki_parcels_pop(&mail->out);
         do {
             if (!post_piece(engine, parcel))
                 return NULL;
         } while (parcel->done < parcel->bytes);
-        eki_free(take_first(mail));
+        eki_free(eki_parcels_pop(&mail->out));
     }
     return NULL;
 }
@@ -214,16 +229,4 @@ enum eki_taken eki_mail_take(struct eki_engine *engine, struct eki_mail *mail,
     *at = parcel->next;
     *whole = parcel;
     return EKI_TAKEN;
-}
-
-bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
-                        const void *data, int64_t bytes)
-{
-    struct eki_parcel *parcel = eki_mail_make(rank, what, group, bytes);
-    if (!parcel)
-        return false;
-    if (bytes)
-        memcpy(parcel->data, data, (size_t)bytes);
-    eki_mail_send(mail, parcel);
-    return true;
 }

@@ -15,7 +15,7 @@
 #ifndef EKI_REBALANCE_PARCEL_H
 #define EKI_REBALANCE_PARCEL_H
 
-#include "engine/engine.h"
+#include "engine/decode.h"
 
 enum {
     EKI_KIND_PARCEL = EKI_KIND(EKI_CHANNEL_REBALANCE) /* a piece of something
@@ -28,19 +28,42 @@ struct eki_parcel {
     int what; /* enum eki_parcel_kind */
     int group;
     bool is_mine; /* of a tree: all that was gathered, or this rank's part */
-    int64_t bytes, done; /* of the data: all, and what has left or come */
-    int64_t room;        /* for data */
+    int64_t bytes, done;      /* of the data: all, and what has left or come */
+    int64_t room;             /* for data */
+    struct eki_decode decode; /* of one that has come: who refuses it */
     _Alignas(16) unsigned char data[];
 };
 
-/* Parcels on their way out, oldest first, and parcels of which some pieces have
- * come.  Both are owned. */
+/* What is done with a parcel: false: there is no memory.  What does not fit is
+ * refused, and dropped. */
+struct eki_balancer;
+typedef bool eki_parcel_fn(struct eki_balancer *balancer,
+                           struct eki_parcel *parcel);
+
+/* What is in a parcel, and what follows a head. */
+static inline void *eki_body_of(const struct eki_parcel *parcel)
+{
+    return (void *)parcel->data;
+}
+#define EKI_BEHIND(head) ((void *)((head) + 1))
+
+/* Parcels in a queue, which owns them. */
+struct eki_parcels {
+    struct eki_parcel *first, *last; /* the last is of no meaning without */
+};
+
+void eki_parcels_push(struct eki_parcels *parcels, struct eki_parcel *parcel);
+/* The first, or NULL. */
+struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels);
+void eki_parcels_free(struct eki_parcels *parcels);
+
+/* Parcels on their way out, and parcels of which some pieces have come, owned
+ * by this.  Zeroed to begin with. */
 struct eki_mail {
-    struct eki_parcel *out, **out_end; /* the end: where the next is linked */
+    struct eki_parcels out;
     struct eki_parcel *in;
 };
 
-void eki_mail_open(struct eki_mail *mail);
 void eki_mail_close(struct eki_mail *mail);
 /* A broken invariant in words, or NULL.  O(parcels out + square of those in).
  */
@@ -48,6 +71,10 @@ const char *eki_mail_check(const struct eki_mail *mail);
 /* A parcel of BYTES to fill, or NULL; eki_mail_send() then owns it. */
 struct eki_parcel *eki_mail_make(int rank, int what, int group, int64_t bytes);
 void eki_mail_send(struct eki_mail *mail, struct eki_parcel *parcel);
+/* Send one that is filled, or cut, before this rank posts again; NULL: no
+ * memory. */
+struct eki_parcel *eki_mail_put(struct eki_mail *mail, int rank, int what,
+                                int group, int64_t bytes);
 /* Send BYTES of DATA; false: no memory. */
 bool eki_mail_send_copy(struct eki_mail *mail, int rank, int what, int group,
                         const void *data, int64_t bytes);

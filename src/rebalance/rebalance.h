@@ -29,17 +29,15 @@ struct eki_balance_wish {
      * was done and how much is to come, beside the loads. */
     bool is_chosen;
     struct eki_outlook outlook;
-    bool is_printed; /* decide as in HPDC'12, with these constants */
-    struct eki_hpdc12 printed;
+    /* Of src/printed, with these constants; NULL: this module's. */
+    const struct eki_algorithm *algorithm;
+    struct eki_hpdc12 {
+        double shed; /* C: shed above C x mean load */
+        double fill; /* D: fill below D x mean load */
+        int32_t branching;
+        bool is_hierarchical;
+    } printed;
 };
-
-/*
- * The wish of a restore policy that rebalances WORKERS, as options.balance_...
- * say; EK_RESTORE_AUTO: two levels where one rank would decide for too many.
- */
-struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
-                                            int workers,
-                                            const ek_options *options);
 
 /* No load, nor sum of loads, is longer: 73 years. */
 #define EKI_NS_MOST (INT64_MAX / 4)
@@ -68,7 +66,7 @@ ek_status eki_rebalance_add(struct eki_engine *engine);
  * EKI_PHASE_RESTORE with a wish moves tasks, and eki_engine_restore_end()
  * orders them.  Notes what the iteration has come to.
  */
-ek_status eki_rebalance_prepare(struct eki_engine *engine);
+void eki_rebalance_prepare(struct eki_engine *engine);
 /* Whether the last iteration was as even as the one before the last rebalance,
  * or almost: the same on all ranks.  On one node that is not known: false. */
 bool eki_rebalance_is_calm(const struct eki_engine *engine);

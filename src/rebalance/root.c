@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all ranks have is summed up on its way to rank 0, the root, which sets
- * the target; and so is what groups have come to. */
 #include "rebalance/balancer.h"
 
 /* Where tasks spawned more than this part of the work, nobody knows which
@@ -10,7 +8,10 @@
 bool eki_root_open(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
-    memset(root, 0, sizeof *root);
+    *root = (struct eki_root){.totals_relay = balancer->relays.all,
+                              .results_relay = balancer->relays.all};
+    eki_relay_expect(&root->totals_relay, EKI_PARCEL_TOTALS,
+                     1 + eki_relay_children(&balancer->relays.all));
     root->known = eki_alloc((size_t)balancer->engine->function_count,
                             sizeof *root->known);
     root->sizes = eki_alloc(1, sizeof *root->sizes);
@@ -27,17 +28,10 @@ void eki_root_free(struct eki_balancer *balancer)
 
 static bool is_root(const struct eki_balancer *balancer)
 {
-    return balancer->engine->topology->rank == 0;
+    return balancer->topology->rank == 0;
 }
 
-/* Send what was summed up to the parent. */
-static void send_up(struct eki_balancer *balancer, struct eki_parcel *parcel)
-{
-    parcel->rank = eki_relay_above(balancer, &balancer->all);
-    eki_mail_send(&balancer->mail, parcel);
-}
-
-/* The tasks by size, which follow what is KNOWN of functions: how many classes.
+/* The tasks by size, which follow what is known of functions: how many classes.
  */
 static int64_t sizes_in(const struct eki_balancer *balancer,
                         const struct eki_parcel *parcel,
@@ -50,27 +44,20 @@ static int64_t sizes_in(const struct eki_balancer *balancer,
     return (parcel->bytes - (int64_t)head) / (int64_t)sizeof **sizes;
 }
 
-static void add_sizes(struct eki_balancer *balancer,
-                      const struct eki_parcel *parcel)
-{
-    const struct eki_size_told *sizes;
-    int64_t count = sizes_in(balancer, parcel, &sizes);
-    for (int64_t i = 0; i < count; i++)
-        eki_sizes_merge(balancer->root.sizes, (int)sizes[i].size,
-                        sizes[i].count, sizes[i].shortest);
-}
-
 static void add_totals(struct eki_balancer *balancer,
                        const struct eki_parcel *parcel)
 {
     struct eki_root *root = &balancer->root;
-    const struct eki_totals_told *told =
-        (const struct eki_totals_told *)parcel->data;
-    const struct eki_known *known = (const struct eki_known *)(told + 1);
+    const struct eki_totals_told *told = eki_body_of(parcel);
+    const struct eki_known *known = EKI_BEHIND(told);
+    const struct eki_size_told *sizes;
+    int64_t count = sizes_in(balancer, parcel, &sizes);
     eki_shape_fold(&eki_totals_shape, told, &root->sums);
     for (int f = 0; f < balancer->engine->function_count; f++)
         eki_shape_fold(&eki_known_shape, &known[f], &root->known[f]);
-    add_sizes(balancer, parcel);
+    for (int64_t i = 0; i < count; i++)
+        eki_sizes_merge(root->sizes, (int)sizes[i].size, sizes[i].count,
+                        sizes[i].shortest);
 }
 
 /* The mean duration of a task where none was measured: any will do, for all
@@ -128,28 +115,11 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
     return has_unmeasured;
 }
 
-static eki_ns target_of(const struct eki_balancer *balancer)
-{
-    const struct eki_totals *totals = &balancer->root.sums.totals;
-    double eps = balancer->wish.eps;
-    double mean = (double)totals->total / (double)totals->workers;
-    if (balancer->wish.is_printed)
-        return (eki_ns)(balancer->wish.printed.shed * mean);
-    /* What is chosen learns from what it came to whether that is noise. */
-    if (eps < 0)
-        eps = eki_balance_tolerance(
-            totals,
-            balancer->wish.is_chosen
-                ? 0
-                : eki_balance_noise(&balancer->root.sums.noise, totals));
-    return eki_balance_target(totals, eps);
-}
-
 /* Whether the last rebalance came as far as loads are now, or almost, and no
  * further: then this one would not, either. */
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 {
-    const struct eki_reached *reached = &balancer->reached;
+    const struct eki_reached *reached = &balancer->past.reached;
     const struct eki_totals *totals = &balancer->root.sums.totals;
     return reached->ratio > 0 && reached->tasks == totals->tasks &&
            reached->group == balancer->wish.group &&
@@ -163,8 +133,8 @@ static void note_reached(struct eki_balancer *balancer)
     eki_ns bound = eki_balance_bound(totals);
     eki_ns after =
         result->after < result->before ? result->after : result->before;
-    bool is_short = !balancer->wish.is_printed && after > balancer->target;
-    balancer->reached = (struct eki_reached){
+    bool is_short = balancer->algorithm->remembers && after > balancer->target;
+    balancer->past.reached = (struct eki_reached){
         .ratio = is_short && bound > 0 ? (double)after / (double)bound : 0,
         .tasks = totals->tasks,
         .group = balancer->wish.group};
@@ -181,8 +151,8 @@ static void learn(struct eki_balancer *balancer)
         .work_ns = work / (double)totals->workers,
         .cost_ns = balancer->wish.outlook.cost_ns,
         .has_spawned = told->spawned > 0 && work - seeds > SPAWNED * work,
-        .was_quiet = balancer->was_quiet};
-    eki_choose_learn(&balancer->chooser, &lap);
+        .was_quiet = balancer->past.was_quiet};
+    eki_choose_learn(&balancer->past.chooser, &lap);
 }
 
 static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
@@ -197,48 +167,43 @@ static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
     return outlook;
 }
 
-/* Whether all stays where it is.  What was never measured may hide a gain. */
-static bool is_to_stay(struct eki_balancer *balancer, eki_ns target,
-                       bool has_unmeasured)
+void eki_root_aim(const struct eki_balancer *balancer,
+                  struct eki_target_told *told)
 {
-    balancer->root.has_unmeasured = has_unmeasured;
-    bool gains = balancer->root.sums.totals.largest_load > target &&
-                 (balancer->wish.is_printed || !is_reached(balancer, target));
+    const struct eki_totals *totals = &told->totals;
+    double eps = balancer->wish.eps;
+    /* What is chosen learns from what it came to whether that is noise. */
+    if (eps < 0)
+        eps = eki_balance_tolerance(
+            totals,
+            balancer->wish.is_chosen
+                ? 0
+                : eki_balance_noise(&balancer->root.sums.noise, totals));
+    told->target = eki_balance_target(totals, eps);
+    told->is_whole = eki_balance_is_few(totals);
+}
+
+/* Whether all stays where it is.  What was never measured may hide a gain. */
+static bool is_to_stay(struct eki_balancer *balancer, eki_ns target)
+{
+    struct eki_outlook *outlook = &balancer->root.outlook;
+    bool gains =
+        balancer->root.sums.totals.largest_load > target &&
+        !(balancer->algorithm->remembers && is_reached(balancer, target));
     if (balancer->wish.is_chosen) {
-        struct eki_outlook *outlook = &balancer->root.outlook;
         *outlook = outlook_of(balancer, target);
         if (!gains)
             outlook->target_ns = outlook->largest_ns;
-        gains = eki_choose_restore(&balancer->chooser, outlook);
+        gains = eki_choose_restore(&balancer->past.chooser, outlook);
     }
-    return !gains && !has_unmeasured;
+    return !gains && !balancer->root.has_unmeasured;
 }
 
-static void choose_target(struct eki_balancer *balancer,
-                          struct eki_target_told *told, bool has_unmeasured)
-{
-    const struct eki_totals *totals = &balancer->root.sums.totals;
-    told->target = target_of(balancer);
-    if (told->target > EKI_NS_MOST / totals->workers)
-        told->target = EKI_NS_MOST / totals->workers;
-    told->slack = eki_balance_has_slack(totals);
-    told->totals = *totals;
-    told->is_whole = !balancer->wish.is_printed && eki_balance_is_few(totals);
-    told->is_balanced = is_to_stay(balancer, told->target, has_unmeasured);
-}
-
-/* Send a copy of DATA to every rank: this one passes it on. */
-static bool send_to_all(struct eki_balancer *balancer, int what,
-                        const void *data, int64_t bytes)
-{
-    return eki_mail_send_copy(&balancer->mail, 0, what, 0, data, bytes);
-}
-
-/* Tell what came of it, and what was chosen. */
+/* Tell all ranks what came of it, and what was chosen. */
 static bool send_over(struct eki_balancer *balancer,
                       struct eki_result_told *result)
 {
-    struct eki_chooser *chooser = &balancer->chooser;
+    struct eki_chooser *chooser = &balancer->past.chooser;
     if (balancer->wish.is_chosen) {
         bool is_better = result->after < result->before;
         eki_choose_steal(chooser, &balancer->root.outlook,
@@ -249,7 +214,8 @@ static bool send_over(struct eki_balancer *balancer,
         result->why_restore = chooser->why_restore;
         result->why_steal = chooser->why_steal;
     }
-    return send_to_all(balancer, EKI_PARCEL_OVER, result, sizeof *result);
+    return eki_mail_send_copy(&balancer->mail, 0, EKI_PARCEL_OVER, 0, result,
+                              sizeof *result);
 }
 
 /* All stays as it is. */
@@ -260,24 +226,29 @@ static bool send_balanced(struct eki_balancer *balancer)
     return send_over(balancer, &result);
 }
 
+/* Tell all ranks what is too much. */
 static bool send_target(struct eki_balancer *balancer)
 {
-    int64_t bytes =
+    struct eki_root *root = &balancer->root;
+    struct eki_totals *totals = &root->sums.totals;
+    struct eki_parcel *parcel = eki_mail_put(
+        &balancer->mail, 0, EKI_PARCEL_TARGET, 0,
         (int64_t)(sizeof(struct eki_target_told) +
-                  (size_t)balancer->engine->function_count * sizeof(double));
-    struct eki_target_told *told = eki_alloc(1, (size_t)bytes);
-    if (!told)
+                  (size_t)balancer->engine->function_count * sizeof(double)));
+    if (!parcel)
         return false;
-    balancer->root.sums.totals.crowd = eki_sizes_bound(
-        balancer->root.sizes, balancer->root.sums.totals.workers);
+    struct eki_target_told *told = eki_body_of(parcel);
+    totals->crowd = eki_sizes_bound(root->sizes, totals->workers);
     if (balancer->wish.is_chosen)
         learn(balancer);
-    bool has_unmeasured = add_estimates(balancer, (double *)(told + 1));
-    choose_target(balancer, told, has_unmeasured);
-    bool done = send_to_all(balancer, EKI_PARCEL_TARGET, told, bytes) &&
-                (!told->is_balanced || send_balanced(balancer));
-    eki_free(told);
-    return done;
+    root->has_unmeasured = add_estimates(balancer, EKI_BEHIND(told));
+    told->totals = *totals;
+    told->slack = eki_balance_has_slack(totals);
+    balancer->algorithm->aim(balancer, told);
+    if (told->target > EKI_NS_MOST / totals->workers)
+        told->target = EKI_NS_MOST / totals->workers;
+    told->is_balanced = is_to_stay(balancer, told->target);
+    return !told->is_balanced || send_balanced(balancer);
 }
 
 /* What this rank and those below have, to the parent. */
@@ -286,54 +257,16 @@ static bool send_totals(struct eki_balancer *balancer)
     const struct eki_root *root = &balancer->root;
     size_t known =
         (size_t)balancer->engine->function_count * sizeof *root->known;
-    int64_t head = (int64_t)(sizeof(struct eki_totals_told) + known);
     struct eki_parcel *parcel =
-        eki_mail_make(0, EKI_PARCEL_TOTALS, 0,
-                      head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
+        eki_totals_put(balancer, eki_relay_above(&balancer->relays.all));
     if (!parcel)
         return false;
-    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
+    struct eki_totals_told *told = eki_body_of(parcel);
     *told = root->sums;
     if (known)
         memcpy(told + 1, root->known, known);
-    int64_t n = eki_sizes_tell(root->sizes,
-                               (struct eki_size_told *)(parcel->data + head));
-    parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
-    send_up(balancer, parcel);
+    eki_totals_add_sizes(parcel, root->sizes);
     return true;
-}
-
-static bool take_totals(struct eki_balancer *balancer,
-                        const struct eki_parcel *parcel)
-{
-    add_totals(balancer, parcel);
-    if (++balancer->root.totals_heard <=
-        eki_relay_children(balancer, &balancer->all))
-        return true;
-    return is_root(balancer) ? send_target(balancer) : send_totals(balancer);
-}
-
-/* What groups and the children above them have come to, or all ranks. */
-static int results_awaited(const struct eki_balancer *balancer)
-{
-    return eki_is_tree(balancer)
-               ? 1 + eki_relay_children(balancer, &balancer->all)
-               : balancer->leader_count + balancer->leading;
-}
-
-static bool take_result(struct eki_balancer *balancer,
-                        const struct eki_result_told *told)
-{
-    struct eki_root *root = &balancer->root;
-    eki_shape_fold(&eki_result_shape, told, &root->result);
-    if (++root->results_heard < results_awaited(balancer))
-        return true;
-    if (!is_root(balancer))
-        return eki_mail_send_copy(
-            &balancer->mail, eki_relay_above(balancer, &balancer->all),
-            EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
-    note_reached(balancer);
-    return send_over(balancer, &root->result);
 }
 
 /* Classes of sizes, each once and none of more tasks than there can be. */
@@ -354,65 +287,60 @@ static bool sizes_fit(const struct eki_decode *decode,
     return true;
 }
 
-/* From this rank, or once from a child: HEARD has a bit for each. */
-static bool comes_from_below(const struct eki_balancer *balancer,
-                             const struct eki_decode *decode, unsigned *heard)
-{
-    int branch = eki_relay_branch(balancer, &balancer->all, decode->source);
-    if (decode->source == balancer->engine->topology->rank)
-        return true;
-    if (!eki_fits(decode, "branch", branch, 0, EKI_BRANCHES - 1) ||
-        !eki_fits_one(decode, "parts before it", *heard >> branch & 1, 0))
-        return false;
-    *heard |= 1u << branch;
-    return true;
-}
-
 /* Sums stay below EKI_NS_MOST. */
 static bool totals_fit(struct eki_balancer *balancer,
                        const struct eki_parcel *parcel)
 {
     struct eki_root *root = &balancer->root;
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const struct eki_totals_told *told =
-        (const struct eki_totals_told *)parcel->data;
-    const struct eki_known *known = (const struct eki_known *)(told + 1);
+    const struct eki_totals_told *told = eki_body_of(parcel);
+    const struct eki_known *known = EKI_BEHIND(told);
     const struct eki_size_told *sizes;
     int64_t size_count = sizes_in(balancer, parcel, &sizes);
-    if (!eki_fits_parcel(&decode, parcel,
+    if (!eki_fits_parcel(&parcel->decode, parcel,
                          (size_t)((const unsigned char *)sizes - parcel->data),
                          sizeof *sizes))
         return false;
     for (int f = 0; f < balancer->engine->function_count; f++) {
-        if (!eki_fits_shape(&decode, &eki_known_shape, &known[f],
+        if (!eki_fits_shape(&parcel->decode, &eki_known_shape, &known[f],
                             &root->known[f]))
             return false;
     }
-    return eki_fits(&decode, "workers", told->totals.workers, 1,
-                    balancer->engine->topology->workers -
-                        root->sums.totals.workers) &&
-           eki_fits_shape(&decode, &eki_totals_shape, told, &root->sums) &&
-           sizes_fit(&decode, sizes, size_count) &&
-           comes_from_below(balancer, &decode, &root->totals);
+    return eki_fits(&parcel->decode, "workers", told->totals.workers, 1,
+                    balancer->topology->workers - root->sums.totals.workers) &&
+           eki_fits_shape(&parcel->decode, &eki_totals_shape, told,
+                          &root->sums) &&
+           sizes_fit(&parcel->decode, sizes, size_count) &&
+           eki_relay_hears(&root->totals_relay, &parcel->decode, parcel->what);
 }
 
-static bool result_fits(struct eki_balancer *balancer,
-                        const struct eki_parcel *parcel)
+bool eki_root_take_totals(struct eki_balancer *balancer,
+                          struct eki_parcel *parcel)
+{
+    if (!totals_fit(balancer, parcel))
+        return true;
+    add_totals(balancer, parcel);
+    if (balancer->root.totals_relay.awaited > 0)
+        return true;
+    return is_root(balancer) ? send_target(balancer) : send_totals(balancer);
+}
+
+bool eki_root_take_result(struct eki_balancer *balancer,
+                          struct eki_parcel *parcel)
 {
     struct eki_root *root = &balancer->root;
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    return eki_fits_one(&decode, "targets before it",
-                        balancer->donor.has_target, true) &&
-           eki_fits_shape(&decode, &eki_result_shape, parcel->data,
-                          &root->result) &&
-           comes_from_below(balancer, &decode, &root->results);
-}
-
-bool eki_root_take(struct eki_balancer *balancer,
-                   const struct eki_parcel *parcel)
-{
-    if (parcel->what == EKI_PARCEL_TOTALS)
-        return !totals_fit(balancer, parcel) || take_totals(balancer, parcel);
-    return !result_fits(balancer, parcel) ||
-           take_result(balancer, (const struct eki_result_told *)parcel->data);
+    if (!eki_fits_one(&parcel->decode, "targets before it",
+                      balancer->has_target, true) ||
+        !eki_fits_shape(&parcel->decode, &eki_result_shape, parcel->data,
+                        &root->result) ||
+        !eki_relay_hears(&root->results_relay, &parcel->decode, parcel->what))
+        return true;
+    eki_shape_fold(&eki_result_shape, parcel->data, &root->result);
+    if (root->results_relay.awaited > 0)
+        return true;
+    if (!is_root(balancer))
+        return eki_mail_send_copy(
+            &balancer->mail, eki_relay_above(&balancer->relays.all),
+            EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
+    note_reached(balancer);
+    return send_over(balancer, &root->result);
 }

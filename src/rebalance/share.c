@@ -4,10 +4,10 @@
 
 /* What all groups left: the groups as they are told, and their items. */
 struct left {
-    const struct eki_section **heard; /* [groups] */
-    struct eki_group *told;           /* [groups] */
-    struct eki_item *items;           /* [count] */
-    int32_t *given;                   /* [count] */
+    struct eki_heard heard;
+    struct eki_group *told; /* [groups] */
+    struct eki_item *items; /* [count] */
+    int32_t *given;         /* [count] */
     int64_t count;
 };
 
@@ -22,54 +22,44 @@ static bool group_fits(struct eki_balancer *balancer,
                        const struct eki_decode *decode,
                        const struct eki_section *section)
 {
-    const struct eki_group *group = (const struct eki_group *)(section + 1);
-    int begin = (int)section->of * balancer->group_size;
-    int rest = balancer->engine->topology->workers - begin;
-    int workers = rest < balancer->group_size ? rest : balancer->group_size;
+    const struct eki_group *group = EKI_BEHIND(section);
+    struct eki_run run = eki_group_run(balancer, (int)section->of);
     int64_t bytes = section->bytes - (int64_t)sizeof *group;
     if (!eki_fits(decode, "bytes", bytes, 0, INT64_MAX) ||
-        !eki_fits_one(decode, "bytes too many",
-                      bytes % (int64_t)sizeof(struct eki_item), 0) ||
         !eki_fits(decode, "spare", group->spare, -EKI_NS_MOST, EKI_NS_MOST) ||
-        !eki_fits_one(decode, "workers", group->workers, workers))
+        !eki_fits_one(decode, "workers", group->workers,
+                      run.last - run.first + 1))
         return false;
     for (int i = 0; i < EKI_GROUP_HOLES; i++) {
         if (!eki_fits(decode, "hole", group->holes[i], -EKI_NS_MOST,
                       EKI_NS_MOST))
             return false;
     }
-    return eki_fits_items(decode, (const struct eki_item *)(group + 1),
-                          items_in(section), begin, begin + workers - 1,
-                          &balancer->root.sum);
+    return eki_fits_items(decode, EKI_BEHIND(group), bytes, run,
+                          &balancer->root.left);
 }
 
 /* Every group once; counts the items. */
 static bool left_fits(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel, struct left *left)
 {
-    struct eki_decode decode = eki_parcel_decode(balancer, parcel);
-    const struct eki_section *at = NULL;
-    int heard = 0;
-    while ((at = eki_section_next(parcel, at)) != NULL) {
-        if (!eki_fits(&decode, "group", at->of, 0, balancer->groups - 1) ||
-            !eki_fits_one(&decode, "parts before it",
-                          left->heard[at->of] != NULL, false) ||
-            !group_fits(balancer, &decode, at))
+    if (!eki_sections_hear(&parcel->decode, parcel, &left->heard))
+        return false;
+    for (int g = 0; g < balancer->groups; g++) {
+        if (!group_fits(balancer, &parcel->decode, left->heard.sections[g]))
             return false;
-        left->heard[at->of] = at;
-        left->count += items_in(at);
-        heard++;
+        left->count += items_in(left->heard.sections[g]);
     }
-    return eki_fits_one(&decode, "groups", heard, balancer->groups);
+    return true;
 }
 
 static void copy_left(const struct eki_balancer *balancer, struct left *left)
 {
     struct eki_item *items = left->items;
     for (int g = 0; g < balancer->groups; g++) {
-        const struct eki_group *told =
-            (const struct eki_group *)(left->heard[g] + 1);
-        int64_t n = items_in(left->heard[g]);
+        const struct eki_section *section = left->heard.sections[g];
+        const struct eki_group *told = EKI_BEHIND(section);
+        int64_t n = items_in(section);
         left->told[g] = *told;
         memcpy(items, told + 1, (size_t)n * sizeof *items);
         items += n;
@@ -79,31 +69,22 @@ static void copy_left(const struct eki_balancer *balancer, struct left *left)
 /* A section for each group, even if it is given nothing: its leader waits. */
 static bool send_given(struct eki_balancer *balancer, const struct left *left)
 {
+    const size_t bytes = sizeof *left->items;
+    struct eki_deal deal;
     struct eki_parcel *parcel =
-        eki_mail_make(0, EKI_PARCEL_GIVEN, 0,
-                      balancer->groups * (int64_t)sizeof(struct eki_section) +
-                          left->count * (int64_t)sizeof(struct eki_item));
-    int64_t *starts = eki_alloc((size_t)balancer->groups, sizeof *starts);
-    bool done = parcel && starts;
-    int64_t at = 0;
+        eki_mail_put(&balancer->mail, 0, EKI_PARCEL_GIVEN, 0,
+                     balancer->groups * (int64_t)sizeof(struct eki_section) +
+                         left->count * (int64_t)bytes);
+    bool done = eki_deal_open(&deal, balancer->groups) && parcel;
+    unsigned char *at = done ? parcel->data : NULL;
     for (int64_t i = 0; done && i < left->count; i++)
-        starts[left->given[i]] += (int64_t)sizeof(struct eki_item);
-    for (int g = 0; done && g < balancer->groups; g++) {
-        struct eki_section *section = (struct eki_section *)(parcel->data + at);
-        *section = (struct eki_section){g, starts[g]};
-        starts[g] = at + (int64_t)sizeof *section;
-        at = starts[g] + section->bytes;
-    }
-    for (int64_t i = 0; done && i < left->count; i++) {
-        int64_t *to = &starts[left->given[i]];
-        memcpy(parcel->data + *to, &left->items[i], sizeof *left->items);
-        *to += (int64_t)sizeof *left->items;
-    }
-    eki_free(starts);
-    if (done)
-        eki_mail_send(&balancer->mail, parcel);
-    else
-        eki_free(parcel);
+        deal.bytes[left->given[i]] += (int64_t)bytes;
+    for (int g = 0; done && g < balancer->groups; g++)
+        at = eki_deal_begin(&deal, g, at);
+    for (int64_t i = 0; done && i < left->count; i++)
+        memcpy(eki_deal_put(&deal, left->given[i], bytes), &left->items[i],
+               bytes);
+    eki_deal_close(&deal);
     return done;
 }
 
@@ -122,14 +103,14 @@ static bool share(struct eki_balancer *balancer, struct left *left)
            send_given(balancer, left);
 }
 
-bool eki_share_take(struct eki_balancer *balancer,
-                    const struct eki_parcel *parcel)
+bool eki_share_take(struct eki_balancer *balancer, struct eki_parcel *parcel)
 {
-    struct left left = {
-        .heard = eki_alloc((size_t)balancer->groups, sizeof *left.heard)};
-    bool done = left.heard &&
+    struct left left = {.heard = {"group", "groups", 0, balancer->groups,
+                                  eki_alloc((size_t)balancer->groups,
+                                            sizeof(struct eki_section *))}};
+    bool done = left.heard.sections &&
                 (!left_fits(balancer, parcel, &left) || share(balancer, &left));
-    eki_free(left.heard);
+    eki_free(left.heard.sections);
     eki_free(left.told);
     eki_free(left.items);
     eki_free(left.given);

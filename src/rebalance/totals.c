@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every rank tells of its loads in a rebalance. */
-#include "rebalance/donor.h"
+#include "rebalance/balancer.h"
 
 #include <math.h>
 
@@ -62,7 +62,7 @@ static void add_pinned(struct eki_balancer *balancer,
     const struct eki_local *local = &balancer->engine->pinned.local;
     struct eki_donor *donor = &balancer->donor;
     struct eki_totals *totals = &told->totals;
-    struct eki_known *known = (struct eki_known *)(told + 1);
+    struct eki_known *known = EKI_BEHIND(told);
     donor->pinned = 0;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += local->slot_bytes) {
@@ -85,7 +85,7 @@ static void add_worker(const struct eki_balancer *balancer, int here,
     const struct ek_worker *worker = balancer->engine->workers[here];
     const struct eki_local *local = &worker->local;
     struct eki_totals *totals = &told->totals;
-    struct eki_known *known = (struct eki_known *)(told + 1);
+    struct eki_known *known = EKI_BEHIND(told);
     eki_ns load = eki_donor_pinned(balancer, here);
     double variance = 0;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
@@ -129,34 +129,70 @@ static void add_workers(struct eki_balancer *balancer,
     }
     fill_variations(variations);
     add_pinned(balancer, told);
-    for (int here = 0; here < balancer->engine->topology->workers_here; here++)
+    for (int here = 0; here < balancer->topology->workers_here; here++)
         add_worker(balancer, here, told, sizes, variations);
 }
 
-void eki_donor_tell(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                    int64_t head, struct eki_sizes *sizes)
+struct eki_parcel *eki_totals_put(struct eki_balancer *balancer, int rank)
+{
+    int64_t functions = balancer->engine->function_count;
+    int64_t head = (int64_t)sizeof(struct eki_totals_told) +
+                   functions * (int64_t)sizeof(struct eki_known);
+    struct eki_parcel *parcel =
+        eki_mail_put(&balancer->mail, rank, EKI_PARCEL_TOTALS, 0,
+                     head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
+    if (parcel)
+        parcel->bytes = head;
+    return parcel;
+}
+
+void eki_totals_add_sizes(struct eki_parcel *parcel,
+                          const struct eki_sizes *sizes)
+{
+    for (int size = 0; size < EKI_SIZES; size++) {
+        if (sizes->counts[size] == 0)
+            continue;
+        *(struct eki_size_told *)(parcel->data + parcel->bytes) =
+            (struct eki_size_told){size, sizes->counts[size],
+                                   sizes->shortest[size]};
+        parcel->bytes += (int64_t)sizeof(struct eki_size_told);
+    }
+}
+
+/* Write what this rank has to a TOTALS. */
+static void tell(struct eki_balancer *balancer, struct eki_parcel *parcel,
+                 struct eki_sizes *sizes)
 {
     struct eki_donor *donor = &balancer->donor;
-    struct eki_totals_told *told = (struct eki_totals_told *)parcel->data;
+    struct eki_totals_told *told = eki_body_of(parcel);
     int64_t slots = eki_donor_slots(balancer) +
                     eki_pinned_count(&balancer->engine->pinned) + 1;
-    eki_ns share = EKI_NS_MOST / balancer->engine->topology->size;
+    eki_ns share = EKI_NS_MOST / balancer->topology->size;
     donor->most = INT64_MAX >> 20;
     if (donor->most > INT64_MAX / slots)
         donor->most = INT64_MAX / slots;
     add_workers(balancer, told, sizes);
     if (told->totals.total > share) {
         donor->most = share / slots;
-        memset(told, 0, (size_t)head);
+        memset(told, 0, (size_t)parcel->bytes);
         memset(sizes, 0, sizeof *sizes);
         add_workers(balancer, told, sizes);
     }
-    told->lap = balancer->lap;
+    told->lap = balancer->past.lap;
     if (told->lap.work > share)
         told->lap.work = share;
-    int64_t n = 0;
     if (told->totals.tasks <= EKI_CROWD * told->totals.workers)
-        n = eki_sizes_tell(sizes,
-                           (struct eki_size_told *)(parcel->data + head));
-    parcel->bytes = head + n * (int64_t)sizeof(struct eki_size_told);
+        eki_totals_add_sizes(parcel, sizes);
+}
+
+bool eki_donor_begin(struct eki_balancer *balancer)
+{
+    struct eki_sizes *sizes = eki_alloc(1, sizeof *sizes);
+    struct eki_parcel *parcel =
+        eki_totals_put(balancer, balancer->topology->rank);
+    bool done = sizes && parcel;
+    if (done)
+        tell(balancer, parcel, sizes);
+    eki_free(sizes);
+    return done;
 }

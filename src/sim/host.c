@@ -237,7 +237,7 @@ static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
         program->restore(program->context, rank);
     bool is_good = retain(rank, iteration->order);
     if (iteration->is_balanced && is_good)
-        is_good = eki_rebalance_prepare(rank->engine) == EK_OK;
+        eki_rebalance_prepare(rank->engine);
     rank->busy_until =
         sim->now + (uint64_t)(sim->machine.restore * (double)most_tasks(rank));
     rank->decision_ns = 0;

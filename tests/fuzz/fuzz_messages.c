@@ -10,11 +10,12 @@
  */
 #include "engine/offers.h"
 #include "fuzz.h"
+#include "printed/printed.h"
+#include "printed/vertices.h"
 #include "protocol/counter.h"
 #include "protocol/hands.h"
 #include "protocol/requests.h"
 #include "protocol/schemes.h"
-#include "rebalance/balancer.h"
 #include "tiles/tiles.h"
 
 #include <string.h>
@@ -618,7 +619,7 @@ static void restore(struct job *job, enum eki_order order)
         for (int here = 0; here < job->ranks[r].topology->workers_here; here++)
             FUZZ_CHECK(eki_engine_restore_worker(engine, here, order,
                                                  &discarded) == EK_OK);
-        FUZZ_CHECK(eki_rebalance_prepare(engine) == EK_OK);
+        eki_rebalance_prepare(engine);
     }
 }
 

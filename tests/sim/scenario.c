@@ -2,6 +2,8 @@
 /* Scenarios from seeds, and how long things take in them. */
 #include "explore.h"
 
+#include "printed/printed.h"
+
 #include <string.h>
 
 const char *const explore_profile_names[EXPLORE_PROFILES] = {"small", "large",

@@ -119,7 +119,7 @@ static void print_iteration(const struct explore_iteration *iteration,
                 "; balanced: groups of %d, eps %g, %g iterations, cost %g ns%s",
                 wish->group, wish->eps, wish->outlook.iterations,
                 wish->outlook.cost_ns,
-                !wish->is_printed               ? ""
+                !wish->algorithm                ? ""
                 : wish->printed.is_hierarchical ? ", as printed, tree"
                                                 : ", as printed");
     fputc('\n', file);

@@ -19,6 +19,7 @@ may_include() {
     engine) echo base count task deque steal fabric wire exchange ;;
     protocol) echo base count task deque steal fabric exchange engine ;;
     rebalance) echo base task balance fabric exchange engine ;;
+    printed) echo base balance fabric exchange engine rebalance ;;
     data | tiles) echo base steal fabric exchange engine ;;
     team) echo base count task steal fabric wire engine ;;
     sim)
@@ -29,7 +30,7 @@ may_include() {
     record) echo base count task steal fabric engine data ;;
     collection)
         echo base count task steal balance fabric wire exchange engine \
-            protocol rebalance tiles data team report record
+            protocol rebalance printed tiles data team report record
         ;;
     *) return 1 ;;
     esac

@@ -8,7 +8,7 @@
 
 #include "lone.h"
 
-#include "rebalance/balancer.h"
+#include "rebalance/rebalance.h"
 
 #include <stdlib.h>
 

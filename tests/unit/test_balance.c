@@ -6,6 +6,7 @@
 
 #include "balance/balance.h"
 #include "balance/holes.h"
+#include "printed/printed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "post.h"
 #include "tell.h"
 
-#include "balance/tree.h"
-#include "rebalance/balancer.h"
+#include "printed/tree.h"
+#include "printed/vertices.h"
 
 #include <stdlib.h>
 
@@ -331,7 +331,7 @@ static void open_post(struct post *post, const struct problem *problem,
     post_open(post, ranks, workers, nodes, random_state);
     for (int r = 0; r < ranks; r++) {
         struct desk *desk = &post->desks[r];
-        CHECK_EQ_INT(eki_rebalance_prepare(desk->lone.engine), EK_OK);
+        eki_rebalance_prepare(desk->lone.engine);
         for (int here = 0; here < workers[r]; here++) {
             int w = desk->lone.topology->first_worker[r] + here;
             for (; at < problem->first[w + 1]; at++) {
@@ -347,8 +347,9 @@ static void open_post(struct post *post, const struct problem *problem,
 /* Until no rank waits for another. */
 static void run_post(struct post *post, const struct problem *problem)
 {
-    const struct eki_balance_wish wish = {.is_printed = true,
-                                          .printed = problem->constants};
+    const struct eki_balance_wish wish = {
+        .algorithm = eki_printed_algorithm(&problem->constants),
+        .printed = problem->constants};
     const struct eki_phase phase = {
         .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = &wish};
     for (int r = 0; r < post->ranks; r++)

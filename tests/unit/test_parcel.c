@@ -41,9 +41,8 @@ static enum eki_taken take(struct eki_mail *mail, int source, int64_t first,
 
 static void pieces_become_whole(void)
 {
-    struct eki_mail mail;
+    struct eki_mail mail = {0};
     struct eki_parcel *whole;
-    eki_mail_open(&mail);
     /* Two sources at once. */
     for (int i = 0; i < 5; i++) {
         CHECK_EQ_INT(take(&mail, 4, i * 200, 200, 1000, &whole), EKI_TAKEN);
@@ -71,9 +70,8 @@ static void pieces_become_whole(void)
 static void promise_of_much_takes_little(void)
 {
     const int64_t bytes = INT64_C(3) << 40;
-    struct eki_mail mail;
+    struct eki_mail mail = {0};
     struct eki_parcel *whole;
-    eki_mail_open(&mail);
     for (int64_t i = 0; i < 5; i++) {
         CHECK_EQ_INT(take(&mail, 2, i * PIECE, PIECE, bytes, &whole),
                      EKI_TAKEN);
@@ -95,9 +93,8 @@ static void lies_are_refused(void)
                                       {200, 0, 1000},
                                       {200, 801, 1000}};
     for (int i = 0; i < 5; i++) {
-        struct eki_mail mail;
+        struct eki_mail mail = {0};
         struct eki_parcel *whole;
-        eki_mail_open(&mail);
         CHECK_EQ_INT(take(&mail, 4, 0, 200, 1000, &whole), EKI_TAKEN);
         CHECK_EQ_INT(take(&mail, 4, lies[i][0], lies[i][1], lies[i][2], &whole),
                      EKI_REFUSED);
@@ -110,9 +107,8 @@ static void lies_are_refused(void)
 
 static void memory_that_lacks_changes_nothing(void)
 {
-    struct eki_mail mail;
+    struct eki_mail mail = {0};
     struct eki_parcel *whole;
-    eki_mail_open(&mail);
     eki_memory_fail(1);
     CHECK_EQ_INT(take(&mail, 4, 0, 200, 400, &whole), EKI_NO_MEMORY);
     eki_memory_fail(0);
@@ -128,7 +124,7 @@ static void memory_that_lacks_changes_nothing(void)
 static void fill(struct eki_mail *mail)
 {
     struct eki_parcel *whole;
-    eki_mail_open(mail);
+    memset(mail, 0, sizeof *mail);
     CHECK(eki_mail_check(mail) == NULL);
     for (int i = 0; i < 3; i++) {
         CHECK(eki_mail_send_copy(mail, i, 3, 1, "letter", 6));
@@ -142,13 +138,13 @@ static void the_check_finds_broken_ends(void)
 {
     struct eki_mail mail;
     fill(&mail);
-    mail.out_end = &mail.out;
+    mail.out.last = mail.out.first;
     CHECK_EQ_TEXT(eki_mail_check(&mail), "the end of the parcels is elsewhere");
-    mail.out_end = &mail.out->next->next->next;
+    mail.out.last = mail.out.first->next->next;
     CHECK(eki_mail_check(&mail) == NULL);
-    mail.out->next->next->next = mail.out->next;
+    mail.out.first->next->next->next = mail.out.first->next;
     CHECK_EQ_TEXT(eki_mail_check(&mail), "a parcel was sent twice");
-    mail.out->next->next->next = NULL;
+    mail.out.first->next->next->next = NULL;
     mail.in->next->next = mail.in;
     CHECK_EQ_TEXT(eki_mail_check(&mail), "a parcel comes twice");
     mail.in->next->next = NULL;
@@ -166,13 +162,13 @@ static void the_check_finds_wrong_counts(void)
         CHECK_EQ_TEXT(eki_mail_check(&mail),
                       "more has come of a parcel than there is");
         mail.in->next->done = done;
-        mail.out->done = wrong[i];
+        mail.out.first->done = wrong[i];
         CHECK_EQ_TEXT(eki_mail_check(&mail),
                       "more has left of a parcel than there is");
-        mail.out->done = 6;
+        mail.out.first->done = 6;
         CHECK(eki_mail_check(&mail) == NULL);
     }
-    mail.out->next->done = 1;
+    mail.out.first->next->done = 1;
     CHECK_EQ_TEXT(eki_mail_check(&mail),
                   "a parcel has begun to leave before the one ahead of it");
     eki_mail_close(&mail);

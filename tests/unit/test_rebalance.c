@@ -11,7 +11,7 @@ static void make(struct lone *lone, int first, int second)
     static const int workers[1] = {2}, nodes[1] = {0};
     lone_open_job(lone, 0, 1, workers, nodes);
     lone_make(lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    eki_rebalance_prepare(lone->engine);
     seed(lone, 0, first, 10);
     seed(lone, 1, second, 10 + (uint64_t)first);
 }
@@ -519,7 +519,7 @@ static void begin_uneven(struct lone *lone)
     struct eki_balance_wish wish = centralized();
     lone_open(lone, 0);
     lone_make(lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    eki_rebalance_prepare(lone->engine);
     for (int i = 0; i < 4; i++)
         lone_seed_at(lone, 0, 10 + (uint64_t)i)->bin =
             eki_bin_of((uint64_t)lengths[i] * TASK_NS);
@@ -572,7 +572,7 @@ static bool is_quiet_after(int64_t spawned, eki_ns work,
     seed(&lone, 0, 3, 10);
     wish.outlook.may_steal = true;
     for (wish.outlook.done = 1; wish.outlook.done <= 3; wish.outlook.done++) {
-        CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+        eki_rebalance_prepare(lone.engine);
         enter(&lone, &wish);
         lone_serve(&lone);
         lone_forget(&lone);
@@ -723,7 +723,7 @@ static void parcels_are_dropped_where_nobody_wishes(void)
     struct lone lone;
     lone_open(&lone, 1);
     lone_make(&lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
+    eki_rebalance_prepare(lone.engine);
     enter(&lone, NULL);
     /* Dropped: no memory is needed for it. */
     eki_memory_fail(1);
@@ -731,22 +731,6 @@ static void parcels_are_dropped_where_nobody_wishes(void)
     eki_memory_fail(0);
     CHECK(!lone.has_got);
     CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
-    lone_close(&lone);
-}
-
-static void prepare_without_memory_can_be_repeated(void)
-{
-    struct lone lone;
-    lone_open(&lone, 1);
-    lone_make(&lone);
-    eki_memory_fail(1);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_ERR_NOMEM);
-    eki_memory_fail(0);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
-    /* It is there: nothing is needed any more. */
-    eki_memory_fail(1);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone.engine), EK_OK);
-    eki_memory_fail(0);
     lone_close(&lone);
 }
 
@@ -803,7 +787,7 @@ static void make_twice(struct lone *lone, const struct twice *twice)
     static const int nodes[1] = {0};
     lone_open_job(lone, 0, 1, &twice->workers, nodes);
     lone_make(lone);
-    CHECK_EQ_INT(eki_rebalance_prepare(lone->engine), EK_OK);
+    eki_rebalance_prepare(lone->engine);
     for (int w = 0; w < twice->workers; w++) {
         for (int64_t i = twice->first[w]; i < twice->first[w + 1]; i++) {
             struct eki_slot *slot = lone_seed_at(lone, w, (uint64_t)i);
@@ -838,7 +822,7 @@ static void decide_twice(struct twice *twice,
                                             .ns = twice->ns,
                                             .eps = wish->eps,
                                             .group = wish->group};
-    CHECK(wish->is_printed
+    CHECK(wish->algorithm
               ? eki_balance_hpdc12(&input, &wish->printed, twice->to, &decision)
               : eki_balance_decide(&input, twice->to, &decision));
     make_twice(&lone, twice);
@@ -886,8 +870,8 @@ static void messages_decide_as_printed(void)
         uint64_t hash;
         bool is_tree = draw(twice, 2) == 1;
         struct eki_balance_wish wish = {
-            .is_printed = true,
             .printed = {1.003, 1.003, 2 + draw(twice, 4), is_tree}};
+        wish.algorithm = eki_printed_algorithm(&wish.printed);
         draw_tasks(twice);
         decide_twice(twice, &wish, &hash, &moved[is_tree]);
     }
@@ -924,7 +908,6 @@ int main(void)
     RUN(parcel_without_memory_is_taken_later);
     RUN(parcels_are_dropped_where_nobody_has_prepared);
     RUN(parcels_are_dropped_where_nobody_wishes);
-    RUN(prepare_without_memory_can_be_repeated);
     RUN(messages_decide_as_arrays_do);
     RUN(messages_decide_as_printed);
     return check_result();

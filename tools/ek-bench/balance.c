@@ -6,6 +6,7 @@
 #include "instances.h"
 
 #include "cli/message.h"
+#include "printed/printed.h"
 #include "record/record.h"
 
 #include <stdio.h>

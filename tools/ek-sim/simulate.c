@@ -7,6 +7,8 @@
 #include "tiles.h"
 #include "unfold.h"
 
+#include "printed/printed.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Algorithms 1 and 2 of HPDC'12 as printed, to compare with.
- *
- * Workers shed their shortest tasks above C x mean load.  Centralized: the
- * longest task goes to the least loaded worker.  Hierarchical: the same in a
- * tree of workers, up while a child is below D x mean load, down for what is
- * left.
- *
- * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
- */
+/* The printed algorithms over arrays, for ek-bench. */
 #include "balance/plan.h"
-#include "balance/tree.h"
+#include "printed/printed.h"
+#include "printed/tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -236,9 +228,11 @@ static bool climb(struct forest *forest)
     return true;
 }
 
-bool eki_pool_tree(struct eki_pool *pool, double mean,
-                   const struct eki_hpdc12 *constants,
-                   struct eki_decision *decision)
+/* Algorithm 2, MEAN: load of a worker.  Descriptors that arrive at the busiest
+ * vertex and the critical path go to DECISION. */
+static bool place_by_tree(struct eki_pool *pool, double mean,
+                          const struct eki_hpdc12 *constants,
+                          struct eki_decision *decision)
 {
     struct forest forest = {
         .pool = pool, .fill = constants->fill * mean, .decision = decision};
@@ -257,7 +251,7 @@ static bool decide(struct eki_plan *plan, const struct eki_hpdc12 *constants,
                             .loads = plan->loads};
     bool done = eki_pool_fill(&pool, plan->items, plan->count);
     if (done && constants->is_hierarchical) {
-        done = eki_pool_tree(&pool, mean, constants, decision);
+        done = place_by_tree(&pool, mean, constants, decision);
     } else if (done) {
         done = eki_pool_greedy(&pool);
         decision->descriptors = plan->count;

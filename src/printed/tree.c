@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of Algorithm 2: who is above whom, and what a vertex gives whom. */
-#include "balance/tree.h"
+#include "printed/tree.h"
 
 #include "balance/index_heap.h"
 

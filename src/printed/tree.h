@@ -12,8 +12,8 @@
  *
  * Algorithm 1 is a tree of one vertex.
  */
-#ifndef EKI_BALANCE_TREE_H
-#define EKI_BALANCE_TREE_H
+#ifndef EKI_PRINTED_TREE_H
+#define EKI_PRINTED_TREE_H
 
 #include "balance/balance.h"
 
