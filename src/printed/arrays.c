@@ -44,19 +44,24 @@ enum {
     NONE = -1
 };
 
-/* All vertices at once: loads and lists by their number, items by theirs. */
+/* Items in the order in which a vertex has got them: those that came up to it,
+ * or those that it was given. */
+struct list {
+    int64_t head, tail; /* NONE, both: it is empty */
+};
+
+/* All vertices at once, by their number; items by theirs. */
 struct forest {
     struct eki_tree tree;
     struct eki_pool *pool;
     double fill; /* D x mean load */
     struct eki_decision *decision;
-    eki_ns *loads;           /* of all workers below each vertex */
-    int32_t *leaves;         /* how many these are */
-    int64_t *heads, *tails;  /* of the items that a vertex was given */
-    int64_t *next;           /* [items], of the lists */
-    int64_t *up, *first;     /* items that go up, by vertex of a level */
-    struct eki_item *sorted; /* of one vertex; index: of the item */
-    int32_t *given;          /* likewise, to which child */
+    eki_ns *loads;             /* of all workers below each vertex */
+    int32_t *leaves;           /* how many these are */
+    struct list *risen, *came; /* that came up to a vertex, or down */
+    int64_t *next;             /* [items], of the lists */
+    struct eki_item *sorted;   /* of one vertex; index: of the item */
+    int32_t *given;            /* likewise, to which child */
 };
 
 static bool open_forest(struct forest *forest)
@@ -66,18 +71,16 @@ static bool open_forest(struct forest *forest)
     size_t count = (size_t)pool->count;
     forest->loads = eki_alloc(vertices, sizeof *forest->loads);
     forest->leaves = eki_alloc(vertices, sizeof *forest->leaves);
-    forest->heads = eki_alloc(vertices, sizeof *forest->heads);
-    forest->tails = eki_alloc(vertices, sizeof *forest->tails);
+    forest->risen = eki_alloc(vertices, sizeof *forest->risen);
+    forest->came = eki_alloc(vertices, sizeof *forest->came);
     forest->next = eki_alloc(count, sizeof *forest->next);
-    forest->up = eki_alloc(count, sizeof *forest->up);
-    forest->first = eki_alloc((size_t)pool->workers + 1, sizeof *forest->first);
     forest->sorted = eki_alloc(count, sizeof *forest->sorted);
     forest->given = eki_alloc(count, sizeof *forest->given);
-    if (!forest->loads || !forest->leaves || !forest->heads || !forest->tails ||
-        !forest->next || !forest->up || !forest->first || !forest->sorted ||
-        !forest->given)
+    if (!forest->loads || !forest->leaves || !forest->risen || !forest->came ||
+        !forest->next || !forest->sorted || !forest->given)
         return false;
-    memset(forest->heads, NONE, vertices * sizeof *forest->heads);
+    memset(forest->risen, NONE, vertices * sizeof *forest->risen);
+    memset(forest->came, NONE, vertices * sizeof *forest->came);
     for (int32_t w = 0; w < pool->workers; w++) {
         forest->loads[w] = pool->loads[w];
         forest->leaves[w] = 1;
@@ -89,44 +92,43 @@ static void close_forest(struct forest *forest)
 {
     eki_free(forest->loads);
     eki_free(forest->leaves);
-    eki_free(forest->heads);
-    eki_free(forest->tails);
+    eki_free(forest->risen);
+    eki_free(forest->came);
     eki_free(forest->next);
-    eki_free(forest->up);
-    eki_free(forest->first);
     eki_free(forest->sorted);
     eki_free(forest->given);
 }
 
-/* Add an item to those that VERTEX was given. */
-static void give(struct forest *forest, int32_t vertex, int64_t item)
+static void add(struct forest *forest, struct list *list, int64_t item)
 {
-    if (forest->heads[vertex] == NONE)
-        forest->heads[vertex] = item;
-    else
-        forest->next[forest->tails[vertex]] = item;
-    forest->tails[vertex] = item;
+    *(list->head == NONE ? &list->head : &forest->next[list->tail]) = item;
+    list->tail = item;
     forest->next[item] = NONE;
 }
 
-/* Give the children of a vertex COUNT items, while they have less than MOST;
- * how many they take, the first of forest->sorted; -1: no memory. */
-static int64_t fill_children(struct forest *forest, int32_t vertex,
-                             const int64_t *items, int64_t count, double most)
+/* Give the children of a vertex what is in a list, while they have less than
+ * MOST; what is left goes up.  How many items there were; -1: no memory. */
+static int64_t give(struct forest *forest, int32_t vertex,
+                    const struct list *list, double most)
 {
     int32_t first, n = eki_tree_children(&forest->tree, vertex, &first);
     const struct eki_children children = {n, forest->loads + first,
                                           forest->leaves + first};
-    for (int64_t i = 0; i < count; i++)
-        forest->sorted[i] = (struct eki_item){forest->pool->items[items[i]].ns,
-                                              0, (int32_t)items[i]};
-    if (!eki_items_sort(forest->sorted, count))
+    struct eki_item *items = forest->sorted;
+    int64_t count = 0;
+    for (int64_t i = list->head; i != NONE; i = forest->next[i])
+        items[count++] =
+            (struct eki_item){forest->pool->items[i].ns, 0, (int32_t)i};
+    if (!eki_items_sort(items, count))
         return -1;
-    int64_t taken = eki_children_fill(&children, forest->sorted, count, most,
-                                      forest->given);
+    int64_t taken =
+        eki_children_fill(&children, items, count, most, forest->given);
     for (int64_t i = 0; i < taken; i++)
-        give(forest, first + forest->given[i], forest->sorted[i].index);
-    return taken;
+        add(forest, &forest->came[first + forest->given[i]], items[i].index);
+    for (int64_t i = taken; taken >= 0 && i < count; i++)
+        add(forest, &forest->risen[eki_tree_parent(&forest->tree, vertex)],
+            items[i].index);
+    return taken < 0 ? -1 : count;
 }
 
 /* What is below a vertex. */
@@ -139,89 +141,48 @@ static void sum_children(struct forest *forest, int32_t vertex)
     }
 }
 
-/* One level up: every vertex gives its children what they may take, and passes
- * on the rest.  All vertices of a level work side by side, so that the slowest
- * of them counts. */
-static bool go_up(struct forest *forest, int level)
+/* Every vertex of a level gives what has come up to it, or down.  All work side
+ * by side, so that the slowest of them counts. */
+static bool visit(struct forest *forest, int level, bool goes_up)
 {
     const struct eki_tree *tree = &forest->tree;
-    bool is_top = level == tree->top;
-    int64_t left = 0;
+    double most = goes_up && level < tree->top ? forest->fill : INFINITY;
     uint64_t slowest = 0;
     for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
         uint64_t start = eki_cpu_ns();
-        int32_t begin, n = eki_tree_children(tree, v, &begin);
-        begin -= tree->first[level - 1];
-        int64_t from = forest->first[begin];
-        int64_t count = forest->first[begin + n] - from;
-        int64_t taken = fill_children(forest, v, forest->up + from, count,
-                                      is_top ? INFINITY : forest->fill);
-        if (taken < 0)
+        int64_t count = give(
+            forest, v, goes_up ? &forest->risen[v] : &forest->came[v], most);
+        if (count < 0)
             return false;
-        forest->first[v - tree->first[level]] = left;
-        for (int64_t i = taken; i < count; i++)
-            forest->up[left++] = forest->sorted[i].index;
-        sum_children(forest, v);
-        if (count > forest->decision->descriptors)
+        if (goes_up)
+            sum_children(forest, v);
+        if (goes_up && count > forest->decision->descriptors)
             forest->decision->descriptors = count;
         uint64_t took = eki_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
-    forest->first[tree->first[level + 1] - tree->first[level]] = left;
     forest->decision->critical_ns += slowest;
     return true;
-}
-
-/* One level down: every vertex gives all that it was given to its children. */
-static bool go_down(struct forest *forest, int level)
-{
-    const struct eki_tree *tree = &forest->tree;
-    uint64_t slowest = 0;
-    for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
-        uint64_t start = eki_cpu_ns();
-        int64_t count = 0;
-        for (int64_t i = forest->heads[v]; i != NONE; i = forest->next[i])
-            forest->up[count++] = i;
-        if (fill_children(forest, v, forest->up, count, INFINITY) < 0)
-            return false;
-        uint64_t took = eki_cpu_ns() - start;
-        slowest = took > slowest ? took : slowest;
-    }
-    forest->decision->critical_ns += slowest;
-    return true;
-}
-
-/* List the items that go up by the worker that they come from. */
-static void list_leaves(struct forest *forest)
-{
-    const struct eki_pool *pool = forest->pool;
-    int64_t *first = forest->first;
-    for (int64_t i = 0; i < pool->count; i++)
-        first[pool->items[i].from + 1]++;
-    for (int32_t w = 0; w < pool->workers; w++)
-        first[w + 1] += first[w];
-    for (int64_t i = 0; i < pool->count; i++)
-        forest->up[first[pool->items[i].from]++] = i;
-    /* Each first has moved on to that of the next worker. */
-    memmove(first + 1, first, (size_t)pool->workers * sizeof *first);
-    first[0] = 0;
 }
 
 static bool climb(struct forest *forest)
 {
+    const struct eki_tree *tree = &forest->tree;
     struct eki_pool *pool = forest->pool;
-    list_leaves(forest);
-    for (int level = 1; level <= forest->tree.top; level++) {
-        if (!go_up(forest, level))
+    for (int64_t i = 0; i < pool->count; i++)
+        add(forest, &forest->risen[eki_tree_parent(tree, pool->items[i].from)],
+            i);
+    for (int level = 1; level <= tree->top; level++) {
+        if (!visit(forest, level, true))
             return false;
     }
-    for (int level = forest->tree.top - 1; level >= 1; level--) {
-        if (!go_down(forest, level))
+    for (int level = tree->top - 1; level >= 1; level--) {
+        if (!visit(forest, level, false))
             return false;
     }
     for (int32_t w = 0; w < pool->workers; w++) {
         pool->loads[w] = forest->loads[w];
-        for (int64_t i = forest->heads[w]; i != NONE; i = forest->next[i])
+        for (int64_t i = forest->came[w].head; i != NONE; i = forest->next[i])
             pool->places[i] = w;
     }
     EKI_ASSERT_SLOW(eki_pool_check(pool));
