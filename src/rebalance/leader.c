@@ -321,9 +321,12 @@ static bool opened_fits(const struct eki_decode *decode,
                           &leader->opened);
 }
 
+/* NULL: this rank leads nothing yet. */
 static struct eki_leader *leader_of(const struct eki_balancer *balancer,
                                     int64_t group)
 {
+    if (balancer->leader_count == 0)
+        return NULL;
     int64_t i = group - balancer->leaders->group;
     EKI_ASSERT(i >= 0 && i < balancer->leader_count);
     return &balancer->leaders[i];
@@ -381,7 +384,8 @@ static bool take_section(struct eki_balancer *balancer,
 {
     struct eki_leader *leader = leader_of(balancer, section->of);
     struct eki_item *items = EKI_BEHIND(section);
-    if (!eki_fits_one(&parcel->decode, "stage", leader->stage,
+    if (!eki_fits_one(&parcel->decode, "leader", leader != NULL, true) ||
+        !eki_fits_one(&parcel->decode, "stage", leader->stage,
                       EKI_STAGE_GIVEN) ||
         !eki_fits_items(&parcel->decode, items, section->bytes,
                         eki_all_workers(balancer), &leader->sum))

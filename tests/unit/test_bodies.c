@@ -179,6 +179,18 @@ static bool fits(const struct body *body, const void *words, size_t bytes,
     return is_good;
 }
 
+/* Whether TEXT refuses this parcel for this value.  Which field it is that does
+ * not go with what has just one value, or with a task, is left open. */
+static bool says(const struct body *body, const struct letter *letter,
+                 int64_t value, const char *text)
+{
+    char field[100];
+    snprintf(field, sizeof field, " is %" PRId64 "; allowed: %" PRId64 " ... ",
+             value, letter->least);
+    return strchr("=ietD", letter->letter) ||
+           (strstr(text, eki_parcel_name(body->what)) && strstr(text, field));
+}
+
 static void check_word(const struct body *body, int word,
                        const struct letter *letter)
 {
@@ -203,8 +215,9 @@ static void check_word(const struct body *body, int word,
         memcpy(words, body->words, sizeof words);
         memcpy((char *)words + at, letter->is_half ? (void *)&half : &values[i],
                letter->is_half ? sizeof half : sizeof *values);
-        if (!CHECK_EQ_INT(fits(body, words, bytes, &error),
-                          values[i] >= least && values[i] <= most))
+        bool is_good = values[i] >= least && values[i] <= most;
+        if (!CHECK_EQ_INT(fits(body, words, bytes, &error), is_good) ||
+            !(is_good || CHECK(says(body, letter, values[i], error.text))))
             fprintf(stderr, "%s, byte %zu: %" PRId64 " %s\n",
                     eki_parcel_name(body->what), at, values[i], error.text);
     }
@@ -259,6 +272,18 @@ static void what_is_not_for_this_rank_is_refused(void)
     }
 }
 
+/* Nobody leads a group before the target is known. */
+static void nothing_is_given_before_the_target(void)
+{
+    const struct eki_section section = {1, 0};
+    struct lone lone;
+    begin_as(&lone, 1, 3, EK_RESTORE_HIERARCHICAL);
+    lone_serve(&lone);
+    tell(&lone, EKI_PARCEL_GIVEN, &section, sizeof section);
+    CHECK_HAS_TEXT(lone.engine->node->refusal.text, "leader is 0");
+    lone_close(&lone);
+}
+
 static void sums_keep_the_bounds(void)
 {
     struct told {
@@ -287,6 +312,7 @@ int main(void)
 {
     RUN(no_field_goes_unchecked);
     RUN(what_is_not_for_this_rank_is_refused);
+    RUN(nothing_is_given_before_the_target);
     RUN(sums_keep_the_bounds);
     return check_result();
 }
