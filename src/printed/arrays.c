@@ -99,7 +99,7 @@ static void close_forest(struct forest *forest)
     eki_free(forest->given);
 }
 
-static void add(struct forest *forest, struct list *list, int64_t item)
+static void add_to_list(struct forest *forest, struct list *list, int64_t item)
 {
     *(list->head == NONE ? &list->head : &forest->next[list->tail]) = item;
     list->tail = item;
@@ -108,8 +108,8 @@ static void add(struct forest *forest, struct list *list, int64_t item)
 
 /* Give the children of a vertex what is in a list, while they have less than
  * MOST; what is left goes up.  How many items there were; -1: no memory. */
-static int64_t give(struct forest *forest, int32_t vertex,
-                    const struct list *list, double most)
+static int64_t give_children(struct forest *forest, int32_t vertex,
+                             const struct list *list, double most)
 {
     int32_t first, n = eki_tree_children(&forest->tree, vertex, &first);
     const struct eki_children children = {n, forest->loads + first,
@@ -124,10 +124,12 @@ static int64_t give(struct forest *forest, int32_t vertex,
     int64_t taken =
         eki_children_fill(&children, items, count, most, forest->given);
     for (int64_t i = 0; i < taken; i++)
-        add(forest, &forest->came[first + forest->given[i]], items[i].index);
+        add_to_list(forest, &forest->came[first + forest->given[i]],
+                    items[i].index);
     for (int64_t i = taken; taken >= 0 && i < count; i++)
-        add(forest, &forest->risen[eki_tree_parent(&forest->tree, vertex)],
-            items[i].index);
+        add_to_list(forest,
+                    &forest->risen[eki_tree_parent(&forest->tree, vertex)],
+                    items[i].index);
     return taken < 0 ? -1 : count;
 }
 
@@ -143,14 +145,14 @@ static void sum_children(struct forest *forest, int32_t vertex)
 
 /* Every vertex of a level gives what has come up to it, or down.  All work side
  * by side, so that the slowest of them counts. */
-static bool visit(struct forest *forest, int level, bool goes_up)
+static bool visit_level(struct forest *forest, int level, bool goes_up)
 {
     const struct eki_tree *tree = &forest->tree;
     double most = goes_up && level < tree->top ? forest->fill : INFINITY;
     uint64_t slowest = 0;
     for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
         uint64_t start = eki_cpu_ns();
-        int64_t count = give(
+        int64_t count = give_children(
             forest, v, goes_up ? &forest->risen[v] : &forest->came[v], most);
         if (count < 0)
             return false;
@@ -170,14 +172,15 @@ static bool climb(struct forest *forest)
     const struct eki_tree *tree = &forest->tree;
     struct eki_pool *pool = forest->pool;
     for (int64_t i = 0; i < pool->count; i++)
-        add(forest, &forest->risen[eki_tree_parent(tree, pool->items[i].from)],
-            i);
+        add_to_list(forest,
+                    &forest->risen[eki_tree_parent(tree, pool->items[i].from)],
+                    i);
     for (int level = 1; level <= tree->top; level++) {
-        if (!visit(forest, level, true))
+        if (!visit_level(forest, level, true))
             return false;
     }
     for (int level = tree->top - 1; level >= 1; level--) {
-        if (!visit(forest, level, false))
+        if (!visit_level(forest, level, false))
             return false;
     }
     for (int32_t w = 0; w < pool->workers; w++) {

@@ -20,15 +20,16 @@ enum {
     MANY = 1024
 };
 
-static void aim(const struct eki_balancer *balancer,
-                struct eki_target_told *told)
+static void aim_as_printed(const struct eki_balancer *balancer,
+                           struct eki_target_told *told)
 {
     double mean = (double)told->totals.total / (double)told->totals.workers;
     told->target = (eki_ns)(balancer->wish.printed.shed * mean);
 }
 
-static bool shed(struct eki_balancer *balancer, const struct eki_donation *from,
-                 int32_t *chosen, int64_t *n)
+static bool shed_shortest(struct eki_balancer *balancer,
+                          const struct eki_donation *from, int32_t *chosen,
+                          int64_t *n)
 {
     (void)balancer;
     *n = eki_balance_shed_shortest(from->ns, from->count, from->load,
@@ -38,7 +39,8 @@ static bool shed(struct eki_balancer *balancer, const struct eki_donation *from,
     return true;
 }
 
-static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
+static bool place_greedily(struct eki_balancer *balancer,
+                           struct eki_leader *leader)
 {
     return eki_pool_greedy(&leader->settle.pool) &&
            eki_leader_finish(balancer, leader);
@@ -46,16 +48,16 @@ static bool settle(struct eki_balancer *balancer, struct eki_leader *leader)
 
 /* One rank decides, to which every rank tells what its workers shed. */
 static const struct eki_algorithm by_leader = {.ways = eki_leaders_ways,
-                                               .aim = aim,
-                                               .shed = shed,
+                                               .aim = aim_as_printed,
+                                               .shed = shed_shortest,
                                                .begin = eki_leaders_begin,
-                                               .settle = settle,
+                                               .settle = place_greedily,
                                                .is_done = eki_relay_is_done};
 
 static const struct eki_algorithm by_tree = {.ways = eki_vertices_ways,
                                              .groups = eki_vertices_groups,
-                                             .aim = aim,
-                                             .shed = shed,
+                                             .aim = aim_as_printed,
+                                             .shed = shed_shortest,
                                              .begin = eki_vertices_begin,
                                              .is_done = eki_vertices_are_done,
                                              .close = eki_vertices_close};

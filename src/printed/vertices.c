@@ -135,7 +135,8 @@ int eki_vertices_groups(const struct eki_balancer *balancer, int what)
 }
 
 /* A vertex of this rank; NULL: it is elsewhere, or none. */
-static struct vertex *find(const struct eki_vertices *vertices, int32_t number)
+static struct vertex *vertex_of(const struct eki_vertices *vertices,
+                                int32_t number)
 {
     for (int i = 0; vertices && i < vertices->count; i++) {
         if (vertices->list[i].number == number)
@@ -145,12 +146,12 @@ static struct vertex *find(const struct eki_vertices *vertices, int32_t number)
 }
 
 /* The vertex of this rank that is above another. */
-static struct vertex *find_above(const struct eki_vertices *vertices,
-                                 int32_t number)
+static struct vertex *vertex_above(const struct eki_vertices *vertices,
+                                   int32_t number)
 {
     if (!vertices || number == eki_tree_root(&vertices->tree))
         return NULL;
-    return find(vertices, eki_tree_parent(&vertices->tree, number));
+    return vertex_of(vertices, eki_tree_parent(&vertices->tree, number));
 }
 
 /* Children are workers: these are the places. */
@@ -192,7 +193,7 @@ static bool send_downs(struct eki_balancer *balancer,
 }
 
 /* All that children get is known. */
-static bool settle(struct eki_balancer *balancer, struct vertex *vertex)
+static bool settle_vertex(struct eki_balancer *balancer, struct vertex *vertex)
 {
     struct eki_vertices *vertices = balancer->vertices;
     vertex->is_settled = true;
@@ -217,7 +218,7 @@ static struct eki_item *make_room(struct vertex *vertex, int64_t count)
 
 /* Give the children what they take of COUNT items that follow; returns how many
  * of these are left, -1: no memory. */
-static int64_t fill(struct vertex *vertex, int64_t count, double most)
+static int64_t fill_children(struct vertex *vertex, int64_t count, double most)
 {
     struct eki_item *items = vertex->items + vertex->count;
     if (!eki_items_sort(items, count))
@@ -285,11 +286,12 @@ static bool climb(struct eki_balancer *balancer, struct vertex *vertex)
         items += n;
     }
     free_parts(vertex);
-    int64_t left = fill(vertex, count,
-                        is_top ? INFINITY : balancer->wish.printed.fill * mean);
+    int64_t left = fill_children(
+        vertex, count, is_top ? INFINITY : balancer->wish.printed.fill * mean);
     if (left < 0)
         return false;
-    return is_top ? settle(balancer, vertex) : send_up(balancer, vertex, left);
+    return is_top ? settle_vertex(balancer, vertex)
+                  : send_up(balancer, vertex, left);
 }
 
 /* From a child, once: its load, and tasks of the workers below it. */
@@ -322,7 +324,7 @@ static bool up_fits(const struct eki_balancer *balancer, struct vertex *vertex,
 
 static bool take_up(struct eki_balancer *balancer, struct eki_parcel *parcel)
 {
-    struct vertex *vertex = find_above(balancer->vertices, parcel->group);
+    struct vertex *vertex = vertex_above(balancer->vertices, parcel->group);
     if (!up_fits(balancer, vertex, parcel))
         return true;
     vertex->parts[parcel->group - vertex->first] = parcel;
@@ -348,7 +350,7 @@ static bool down_fits(const struct eki_balancer *balancer,
 static bool pass_down(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
-    struct vertex *vertex = find(balancer->vertices, parcel->group);
+    struct vertex *vertex = vertex_of(balancer->vertices, parcel->group);
     int64_t count = parcel->bytes / (int64_t)sizeof(struct eki_item);
     if (!eki_fits_one(&parcel->decode, "vertex of this rank", vertex != NULL,
                       true) ||
@@ -363,7 +365,8 @@ static bool pass_down(struct eki_balancer *balancer,
         return false;
     if (count)
         memcpy(items, parcel->data, (size_t)parcel->bytes);
-    return fill(vertex, count, INFINITY) == 0 && settle(balancer, vertex);
+    return fill_children(vertex, count, INFINITY) == 0 &&
+           settle_vertex(balancer, vertex);
 }
 
 static int by_owner(const void *a, const void *b)
@@ -397,12 +400,13 @@ static bool send_fetches(struct eki_balancer *balancer, int32_t worker,
 }
 
 /* What a worker of this rank gets. */
-static bool fetch(struct eki_balancer *balancer, struct eki_parcel *parcel)
+static bool fetch_for_worker(struct eki_balancer *balancer,
+                             struct eki_parcel *parcel)
 {
     struct eki_vertices *vertices = balancer->vertices;
     struct eki_item *items = eki_body_of(parcel);
     int64_t count = parcel->bytes / (int64_t)sizeof *items;
-    int here = parcel->group - balancer->engine->workers[0]->id;
+    int here = eki_here(balancer, parcel->group);
     if (!eki_fits_worker(&parcel->decode, parcel->group,
                          balancer->topology->rank) ||
         !eki_fits_one(&parcel->decode, "workers that wait",
@@ -418,7 +422,7 @@ static bool fetch(struct eki_balancer *balancer, struct eki_parcel *parcel)
 static bool take_down(struct eki_balancer *balancer, struct eki_parcel *parcel)
 {
     return parcel->group < balancer->topology->workers
-               ? fetch(balancer, parcel)
+               ? fetch_for_worker(balancer, parcel)
                : pass_down(balancer, parcel);
 }
 
@@ -442,15 +446,15 @@ static bool take_fetch(struct eki_balancer *balancer, struct eki_parcel *parcel)
 }
 
 /* A worker tells the vertex above it what it has too much, and TOLD of that. */
-static bool send_worker_up(struct eki_balancer *balancer, int here,
+static bool send_worker_up(struct eki_balancer *balancer, int worker,
                            struct eki_offer_told *told)
 {
-    struct eki_parcel *parcel =
-        put_up(balancer, balancer->engine->workers[here]->id,
-               eki_offer_bytes(&balancer->donor, here, here + 1) -
-                   (int64_t)sizeof(struct eki_up_told));
-    return parcel && eki_offer_fill(balancer, here, here + 1, parcel,
-                                    eki_body_of(parcel), told);
+    struct eki_run run = {worker, worker};
+    struct eki_parcel *parcel = put_up(balancer, worker,
+                                       eki_offer_bytes(balancer, run) -
+                                           (int64_t)sizeof(struct eki_up_told));
+    return parcel &&
+           eki_offer_fill(balancer, run, parcel, eki_body_of(parcel), told);
 }
 
 bool eki_vertices_begin(struct eki_balancer *balancer)
@@ -462,7 +466,8 @@ bool eki_vertices_begin(struct eki_balancer *balancer)
     eki_relay_expect(&balancer->root.results_relay, EKI_PARCEL_RESULT,
                      1 + eki_relay_children(&balancer->relays.all));
     for (int here = 0; here < balancer->topology->workers_here; here++) {
-        if (!send_worker_up(balancer, here, &told))
+        if (!send_worker_up(balancer, balancer->engine->workers[here]->id,
+                            &told))
             return false;
     }
     vertices->result =

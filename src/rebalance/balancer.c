@@ -5,8 +5,10 @@
 /* Beyond this imbalance more than before something has changed. */
 #define UNREST 0.1
 
-static bool shed(struct eki_balancer *balancer, const struct eki_donation *from,
-                 int32_t *chosen, int64_t *n)
+/* As few tasks, or bytes, as will do. */
+static bool shed_few(struct eki_balancer *balancer,
+                     const struct eki_donation *from, int32_t *chosen,
+                     int64_t *n)
 {
     if (from->bytes)
         return eki_balance_shed_light(from, chosen, n,
@@ -45,7 +47,7 @@ const struct eki_way eki_leaders_ways[EKI_PARCEL_OVER + 1] = {
 
 static const struct eki_algorithm ours = {.ways = eki_leaders_ways,
                                           .aim = eki_root_aim,
-                                          .shed = shed,
+                                          .shed = shed_few,
                                           .begin = eki_leaders_begin,
                                           .settle = eki_leader_settle,
                                           .is_done = eki_relay_is_done,

@@ -143,6 +143,12 @@ eki_group_on_rank(const struct eki_balancer *balancer, int group, int rank)
     return run;
 }
 
+/* Which worker of this rank one is. */
+static inline int eki_here(const struct eki_balancer *balancer, int worker)
+{
+    return worker - balancer->topology->first_worker[balancer->topology->rank];
+}
+
 /* The rank that leads GROUP. */
 static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
 {

@@ -45,12 +45,10 @@ bool eki_donor_is_open(const struct eki_balancer *balancer,
                        const struct eki_decode *decode, int32_t from,
                        int32_t index)
 {
-    const struct eki_topology *topology = balancer->topology;
     const struct eki_donor *donor = &balancer->donor;
-    if (!eki_fits_worker(decode, from, topology->rank))
+    if (!eki_fits_worker(decode, from, balancer->topology->rank))
         return false;
-    const int64_t *first =
-        &donor->first[from - topology->first_worker[topology->rank]];
+    const int64_t *first = &donor->first[eki_here(balancer, from)];
     return eki_fits(decode, "index of a task", index, 0,
                     first[1] - first[0] - 1) &&
            eki_fits_one(decode, "place so far", donor->to[first[0] + index],
@@ -61,35 +59,28 @@ void eki_donor_decide(struct eki_balancer *balancer, int32_t from,
                       int32_t index, int32_t to)
 {
     struct eki_donor *donor = &balancer->donor;
-    int here = from - balancer->engine->workers[0]->id;
+    int here = eki_here(balancer, from);
     donor->to[donor->first[here] + index] = to;
     donor->gives[here] |= to != from;
     donor->open--;
 }
 
-/* An open task goes to a worker of the GROUP. */
-static bool plan_fits(const struct eki_balancer *balancer,
-                      const struct eki_decode *decode,
-                      const struct eki_plan_told *plan, struct eki_run group)
-{
-    return eki_donor_is_open(balancer, decode, plan->from, plan->index) &&
-           eki_fits(decode, "place", plan->to, group.first, group.last);
-}
-
+/* Open tasks go to workers of a group. */
 static void take_plan(struct eki_balancer *balancer,
                       const struct eki_parcel *parcel,
                       const struct eki_section *section)
 {
+    const struct eki_decode *decode = &parcel->decode;
     const struct eki_plan_told *plan = EKI_BEHIND(section);
+    struct eki_run group = eki_group_run(balancer, parcel->group);
     int64_t entry = (int64_t)sizeof *plan, count = section->bytes / entry;
-    if (!eki_fits_one(&parcel->decode, "bytes too many", section->bytes % entry,
-                      0) ||
-        !eki_fits_one(&parcel->decode, "tasks are listed",
-                      balancer->donor.first != NULL, true))
+    if (!eki_fits_one(decode, "bytes too many", section->bytes % entry, 0) ||
+        !eki_fits_one(decode, "tasks are listed", balancer->donor.first != NULL,
+                      true))
         return;
     for (int64_t i = 0; i < count; i++) {
-        if (!plan_fits(balancer, &parcel->decode, &plan[i],
-                       eki_group_run(balancer, parcel->group)))
+        if (!eki_donor_is_open(balancer, decode, plan[i].from, plan[i].index) ||
+            !eki_fits(decode, "place", plan[i].to, group.first, group.last))
             return;
         eki_donor_decide(balancer, plan[i].from, plan[i].index, plan[i].to);
     }

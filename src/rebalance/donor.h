@@ -80,13 +80,14 @@ void eki_donor_free(struct eki_donor *donor);
 /* A broken invariant in words, or NULL; O(tasks). */
 const char *eki_donor_check(const struct eki_balancer *balancer);
 
-/* What workers [HERE, END) have too much: to the PARCEL, whose LOADS end its
- * head, and to the sums of TOLD. */
-bool eki_offer_fill(struct eki_balancer *balancer, int here, int end,
+/* What some workers of this rank have too much: to the PARCEL, whose LOADS end
+ * its head, and to the sums of TOLD. */
+bool eki_offer_fill(struct eki_balancer *balancer, struct eki_run workers,
                     struct eki_parcel *parcel, eki_ns *loads,
                     struct eki_offer_told *told);
 /* Bytes that it may have behind its head. */
-int64_t eki_offer_bytes(const struct eki_donor *donor, int here, int end);
+int64_t eki_offer_bytes(const struct eki_balancer *balancer,
+                        struct eki_run workers);
 /* Offer to every group what its workers on this rank have too much. */
 bool eki_offers_send(struct eki_balancer *balancer);
 eki_parcel_fn eki_offer_take_open;

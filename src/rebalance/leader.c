@@ -77,20 +77,6 @@ void eki_leader_close(struct eki_balancer *balancer)
     balancer->leader_count = 0;
 }
 
-static void add_result(const struct eki_balancer *balancer,
-                       const struct eki_leader *leader,
-                       struct eki_result_told *result)
-{
-    const struct eki_pool *pool = &leader->settle.pool;
-    result->fewest = leader->offers.fewest;
-    result->fewest_across = leader->offers.fewest_across;
-    result->before = leader->offers.largest;
-    result->after = eki_pool_largest_load(pool);
-    for (int64_t i = 0; i < pool->count; i++)
-        eki_result_add(balancer, &pool->items[i],
-                       leader->first + pool->places[i], result);
-}
-
 /* A parcel for the group, to this rank, where the tree of the group begins, and
  * one for each rank outside that has shed something.  False: no memory. */
 static bool send_empty_plans(struct eki_balancer *balancer,
@@ -148,8 +134,15 @@ static bool send_plans(struct eki_balancer *balancer,
 
 bool eki_leader_finish(struct eki_balancer *balancer, struct eki_leader *leader)
 {
-    struct eki_result_told result = {0};
-    add_result(balancer, leader, &result);
+    const struct eki_pool *pool = &leader->settle.pool;
+    struct eki_result_told result = {.before = leader->offers.largest,
+                                     .after = eki_pool_largest_load(pool),
+                                     .fewest = leader->offers.fewest,
+                                     .fewest_across =
+                                         leader->offers.fewest_across};
+    for (int64_t i = 0; i < pool->count; i++)
+        eki_result_add(balancer, &pool->items[i],
+                       leader->first + pool->places[i], &result);
     leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
            eki_result_send(balancer, leader->group, &result);

@@ -21,7 +21,7 @@ static bool send_slot(struct eki_balancer *balancer,
                       const struct eki_slot *slot, int worker)
 {
     const struct eki_topology *topology = balancer->topology;
-    int here = worker - topology->first_worker[topology->rank];
+    int here = eki_here(balancer, worker);
     if (here >= 0 && here < topology->workers_here)
         return eki_local_log(&balancer->engine->workers[here]->local, slot) !=
                NULL;

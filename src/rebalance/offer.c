@@ -14,8 +14,9 @@ static eki_ns load_of(const struct eki_balancer *balancer, int here)
 
 /* Shed what one worker has too much: items to *ITEM and on, what it keeps to
  * *LOAD; false: no memory. */
-static bool shed(struct eki_balancer *balancer, int here, eki_ns *load,
-                 struct eki_item **item, struct eki_offer_told *told)
+static bool shed_of_worker(struct eki_balancer *balancer, int here,
+                           eki_ns *load, struct eki_item **item,
+                           struct eki_offer_told *told)
 {
     struct eki_donor *donor = &balancer->donor;
     int64_t n, first = donor->first[here];
@@ -41,20 +42,25 @@ static bool shed(struct eki_balancer *balancer, int here, eki_ns *load,
     return true;
 }
 
-int64_t eki_offer_bytes(const struct eki_donor *donor, int here, int end)
+int64_t eki_offer_bytes(const struct eki_balancer *balancer,
+                        struct eki_run workers)
 {
-    return (end - here) * (int64_t)sizeof(eki_ns) +
-           (donor->first[end] - donor->first[here]) *
-               (int64_t)sizeof(struct eki_item);
+    const int64_t *first =
+        &balancer->donor.first[eki_here(balancer, workers.first)];
+    int64_t count = workers.last - workers.first + 1;
+    return count * (int64_t)sizeof(eki_ns) +
+           (first[count] - first[0]) * (int64_t)sizeof(struct eki_item);
 }
 
-bool eki_offer_fill(struct eki_balancer *balancer, int here, int end,
+bool eki_offer_fill(struct eki_balancer *balancer, struct eki_run workers,
                     struct eki_parcel *parcel, eki_ns *loads,
                     struct eki_offer_told *told)
 {
-    struct eki_item *item = (struct eki_item *)(loads + (end - here));
-    for (int w = here; w < end; w++) {
-        if (!shed(balancer, w, loads++, &item, told))
+    struct eki_item *item =
+        (struct eki_item *)(loads + (workers.last - workers.first + 1));
+    for (int w = workers.first; w <= workers.last; w++) {
+        if (!shed_of_worker(balancer, eki_here(balancer, w), loads++, &item,
+                            told))
             return false;
     }
     EKI_ASSERT_SLOW(eki_donor_check(balancer));
@@ -62,24 +68,24 @@ bool eki_offer_fill(struct eki_balancer *balancer, int here, int end,
     return true;
 }
 
-/* Offer what workers [HERE, END) have too much, which are of a GROUP. */
-static bool send_offer(struct eki_balancer *balancer, int here, int end,
-                       int group)
+/* Offer to a group what its workers on this rank have too much. */
+static bool send_offer(struct eki_balancer *balancer, int group)
 {
-    const struct eki_donor *donor = &balancer->donor;
     int rank = balancer->topology->rank;
+    struct eki_run workers = eki_group_on_rank(balancer, group, rank);
     struct eki_parcel *parcel = eki_mail_put(
         &balancer->mail, rank, EKI_PARCEL_OFFER, group,
         (int64_t)(sizeof(struct eki_section) + sizeof(struct eki_offer_told)) +
-            eki_offer_bytes(donor, here, end));
+            eki_offer_bytes(balancer, workers));
     if (!parcel)
         return false;
     struct eki_section *section = eki_body_of(parcel);
     struct eki_offer_told *told = EKI_BEHIND(section);
+    told->workers = workers.last - workers.first + 1;
     /* The first offer tells it of all workers. */
-    told->fewest_across = here == 0 ? donor->away : 0;
-    told->workers = end - here;
-    if (!eki_offer_fill(balancer, here, end, parcel, EKI_BEHIND(told), told))
+    if (group == balancer->relays.first)
+        told->fewest_across = balancer->donor.away;
+    if (!eki_offer_fill(balancer, workers, parcel, EKI_BEHIND(told), told))
         return false;
     *section =
         (struct eki_section){rank, parcel->bytes - (int64_t)sizeof *section};
@@ -88,13 +94,8 @@ static bool send_offer(struct eki_balancer *balancer, int here, int end,
 
 bool eki_offers_send(struct eki_balancer *balancer)
 {
-    const struct eki_topology *topology = balancer->topology;
-    int begin = topology->first_worker[topology->rank];
     for (int i = 0; i < balancer->relays.count; i++) {
-        int group = balancer->relays.first + i;
-        struct eki_run run = eki_group_on_rank(balancer, group, topology->rank);
-        if (!send_offer(balancer, run.first - begin, run.last + 1 - begin,
-                        group))
+        if (!send_offer(balancer, balancer->relays.first + i))
             return false;
     }
     return true;
@@ -132,14 +133,12 @@ static int64_t open_wanted(struct eki_balancer *balancer,
                            struct eki_item *items)
 {
     struct eki_donor *donor = &balancer->donor;
-    const struct eki_topology *topology = balancer->topology;
     const struct eki_open_told *told = eki_body_of(open);
     struct eki_run run =
-        eki_group_on_rank(balancer, open->group, topology->rank);
+        eki_group_on_rank(balancer, open->group, balancer->topology->rank);
     int64_t n = 0;
     for (int worker = run.first; worker <= run.last; worker++) {
-        const int64_t *first =
-            &donor->first[worker - topology->first_worker[topology->rank]];
+        const int64_t *first = &donor->first[eki_here(balancer, worker)];
         if (!is_listed(open, worker))
             continue;
         for (int64_t i = first[0]; i < first[1]; i++) {

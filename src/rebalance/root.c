@@ -94,13 +94,12 @@ static eki_ns bounded(double ns, eki_ns most)
 }
 
 /* Let tasks that were never measured count by their hints, in SCALES
- * nanoseconds per unit of each function; returns whether there are any. */
-static bool add_estimates(struct eki_balancer *balancer, double *scales)
+ * nanoseconds per unit of each function. */
+static void add_estimates(struct eki_balancer *balancer, double *scales)
 {
-    const struct eki_root *root = &balancer->root;
-    struct eki_totals *sums = &balancer->root.sums.totals;
+    struct eki_root *root = &balancer->root;
+    struct eki_totals *sums = &root->sums.totals;
     double mean = mean_task(balancer);
-    bool has_unmeasured = false;
     for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
         scales[f] = hint_ns(known, mean);
@@ -110,9 +109,8 @@ static bool add_estimates(struct eki_balancer *balancer, double *scales)
             bounded(scales[f] * (double)known->largest_hint, EKI_NS_MOST);
         if (largest > sums->largest_task)
             sums->largest_task = largest;
-        has_unmeasured |= known->unmeasured > 0;
+        root->has_unmeasured |= known->unmeasured > 0;
     }
-    return has_unmeasured;
 }
 
 /* Whether the last rebalance came as far as loads are now, or almost, and no
@@ -241,7 +239,7 @@ static bool send_target(struct eki_balancer *balancer)
     totals->crowd = eki_sizes_bound(root->sizes, totals->workers);
     if (balancer->wish.is_chosen)
         learn(balancer);
-    root->has_unmeasured = add_estimates(balancer, EKI_BEHIND(told));
+    add_estimates(balancer, EKI_BEHIND(told));
     told->totals = *totals;
     told->slack = eki_balance_has_slack(totals);
     balancer->algorithm->aim(balancer, told);

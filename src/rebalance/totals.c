@@ -38,12 +38,14 @@ static double variance_of(const struct eki_slot *slot, eki_ns ns,
     return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
 }
 
-static void add_load(struct eki_totals *totals, eki_ns load)
+/* A worker that has LOAD, which strays by DEVIATION. */
+static void add_load(struct eki_totals_told *told, eki_ns load,
+                     eki_ns deviation)
 {
-    totals->total += load;
-    totals->workers++;
-    if (load > totals->largest_load)
-        totals->largest_load = load;
+    const struct eki_totals_told worker = {
+        .totals = {.total = load, .largest_load = load, .workers = 1},
+        .noise = {deviation, deviation}};
+    eki_shape_fold(&eki_totals_shape, &worker, told);
 }
 
 /* A measured task. */
@@ -100,23 +102,19 @@ static void add_worker(const struct eki_balancer *balancer, int here,
         if (slot->bin != EKI_BIN_NEVER)
             add_size(totals, sizes, ns);
     }
-    add_load(totals, load);
-    eki_ns deviation = eki_donor_counted(donor, (uint64_t)sqrt(variance));
-    if (deviation > told->noise.largest)
-        told->noise.largest = deviation;
-    told->noise.sum += deviation;
+    add_load(told, load, eki_donor_counted(donor, (uint64_t)sqrt(variance)));
 }
 
 static void add_items(const struct eki_balance_items *items,
-                      struct eki_totals *totals, struct eki_sizes *sizes)
+                      struct eki_totals_told *told, struct eki_sizes *sizes)
 {
     eki_ns load = 0;
     for (int64_t i = 0; i < items->count; i++) {
         load += items->ns[i];
-        add_size(totals, sizes, items->ns[i]);
+        add_size(&told->totals, sizes, items->ns[i]);
     }
-    totals->tasks += items->count;
-    add_load(totals, load);
+    told->totals.tasks += items->count;
+    add_load(told, load, 0);
 }
 
 static void add_workers(struct eki_balancer *balancer,
@@ -124,7 +122,7 @@ static void add_workers(struct eki_balancer *balancer,
 {
     double variations[256];
     if (balancer->wish.items) {
-        add_items(balancer->wish.items, &told->totals, sizes);
+        add_items(balancer->wish.items, told, sizes);
         return;
     }
     fill_variations(variations);
@@ -160,8 +158,8 @@ void eki_totals_add_sizes(struct eki_parcel *parcel,
 }
 
 /* Write what this rank has to a TOTALS. */
-static void tell(struct eki_balancer *balancer, struct eki_parcel *parcel,
-                 struct eki_sizes *sizes)
+static void write_totals(struct eki_balancer *balancer,
+                         struct eki_parcel *parcel, struct eki_sizes *sizes)
 {
     struct eki_donor *donor = &balancer->donor;
     struct eki_totals_told *told = eki_body_of(parcel);
@@ -192,7 +190,7 @@ bool eki_donor_begin(struct eki_balancer *balancer)
         eki_totals_put(balancer, balancer->topology->rank);
     bool done = sizes && parcel;
     if (done)
-        tell(balancer, parcel, sizes);
+        write_totals(balancer, parcel, sizes);
     eki_free(sizes);
     return done;
 }
