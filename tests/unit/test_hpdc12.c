@@ -2,7 +2,7 @@
 /*
  * hpdc12: the printed algorithms against a six-worker instance worked by hand,
  * against a model of a few lines, and by messages on one to four ranks, which
- * come in any order that their pairs allow.
+ * come in any order that their pairs allow; our own by messages and in arrays.
  */
 #include "post.h"
 #include "tell.h"
@@ -14,7 +14,7 @@
 
 enum {
     WORKERS_MOST = 70,
-    TASKS_MOST = WORKERS_MOST * 30
+    TASKS_MOST = WORKERS_MOST * 100
 };
 
 /* Tasks by worker, longest first, and where they go. */
@@ -25,6 +25,9 @@ struct problem {
     eki_ns ns[TASKS_MOST];
     int32_t to[TASKS_MOST];
     struct eki_hpdc12 constants;
+    bool is_ours; /* decided with these, and not as printed */
+    double eps;
+    int32_t group;
 };
 
 static struct eki_random random_state;
@@ -38,9 +41,12 @@ static bool decide(struct problem *problem, struct eki_decision *decision)
 {
     const struct eki_balance_input input = {.workers = problem->workers,
                                             .first = problem->first,
-                                            .ns = problem->ns};
-    return eki_balance_hpdc12(&input, &problem->constants, problem->to,
-                              decision);
+                                            .ns = problem->ns,
+                                            .eps = problem->eps,
+                                            .group = problem->group};
+    return problem->is_ours ? eki_balance_decide(&input, problem->to, decision)
+                            : eki_balance_hpdc12(&input, &problem->constants,
+                                                 problem->to, decision);
 }
 
 /*
@@ -158,7 +164,7 @@ static void draw_problem(struct problem *problem)
     if (draw(5) == 0) /* one vertex */
         problem->constants.branching = WORKERS_MOST;
     for (int32_t w = 0; w < problem->workers; w++) {
-        int n = draw(3) * draw(15);
+        int n = draw(3) * draw(problem->is_ours ? 50 : 15);
         problem->first[w] = at;
         for (int i = 0; i < n; i++)
             problem->bins[at + i] = (uint16_t)(3000 + draw(spread + 1));
@@ -348,7 +354,11 @@ static void open_post(struct post *post, const struct problem *problem,
 static void run_post(struct post *post, const struct problem *problem)
 {
     const struct eki_balance_wish wish = {
-        .algorithm = eki_printed_algorithm(&problem->constants),
+        .eps = problem->eps,
+        .group = problem->group,
+        .algorithm = problem->is_ours
+                         ? NULL
+                         : eki_printed_algorithm(&problem->constants),
         .printed = problem->constants};
     const struct eki_phase phase = {
         .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = &wish};
@@ -383,26 +393,60 @@ static void check_reports(const struct post *post,
     }
 }
 
+/* By messages on RANKS ranks as over arrays; what moves. */
+static struct eki_decision decide_twice(struct problem *problem, int ranks)
+{
+    struct post *post = calloc(1, sizeof *post);
+    struct eki_decision decision;
+    CHECK(decide(problem, &decision));
+    open_post(post, problem, ranks);
+    run_post(post, problem);
+    check_reports(post, problem, &decision);
+    post_close(post);
+    free(post);
+    return decision;
+}
+
 static void messages_decide_as_arrays(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
-    struct post *post = calloc(1, sizeof *post);
     int64_t moved = 0;
     eki_random_seed(&random_state, 22, 0);
     for (int run = 0; run < 200 && check_failed() == 0; run++) {
-        struct eki_decision decision;
         draw_problem(problem);
         int most =
             problem->workers < POST_RANKS ? problem->workers : POST_RANKS;
-        CHECK(decide(problem, &decision));
-        open_post(post, problem, 1 + draw(most));
-        run_post(post, problem);
-        check_reports(post, problem, &decision);
-        post_close(post);
-        moved += decision.moved;
+        moved += decide_twice(problem, 1 + draw(most)).moved;
     }
     CHECK(moved > 10000);
-    free(post);
+    free(problem);
+}
+
+/* ek-bench balance measures balance/ over arrays: what it says is said of the
+ * donors, leaders and the root, too.  One task may be a giant. */
+static void ours_decide_as_arrays(void)
+{
+    struct problem *problem = calloc(1, sizeof *problem);
+    int64_t moved = 0, moved_in_groups = 0;
+    int differ = 0;
+    problem->is_ours = true;
+    eki_random_seed(&random_state, 17, 0);
+    for (int run = 0; run < 300 && check_failed() == 0; run++) {
+        draw_problem(problem);
+        if (draw(4) == 0 && problem->first[1] > 0)
+            problem->ns[0] = (eki_ns)eki_bin_ns(problem->bins[0] += 2500);
+        problem->eps = draw(10) / 100.0;
+        problem->group = 0;
+        struct eki_decision all = decide_twice(problem, 1);
+        problem->group = 1 + draw(problem->workers);
+        struct eki_decision groups = decide_twice(problem, 1);
+        moved += all.moved;
+        moved_in_groups += groups.moved;
+        differ += all.hash != groups.hash;
+    }
+    CHECK(moved > 3000 && moved_in_groups > 3000);
+    /* Groups decide otherwise where there is something to decide. */
+    CHECK(differ > 100);
     free(problem);
 }
 
@@ -484,6 +528,7 @@ int main(void)
     RUN(vertices_are_spread_over_workers);
     RUN(arrays_decide_as_the_model);
     RUN(messages_decide_as_arrays);
+    RUN(ours_decide_as_arrays);
     RUN(vertex_gives_what_comes_up);
     RUN(worker_gives_what_is_fetched);
     return check_result();
