@@ -54,12 +54,12 @@ static const struct eki_algorithm by_leader = {.ways = eki_leaders_ways,
                                                .settle = place_greedily,
                                                .is_done = eki_relay_is_done};
 
-static const struct eki_algorithm by_tree = {.ways = eki_vertices_ways,
-                                             .groups = eki_vertices_groups,
+static const struct eki_algorithm by_tree = {.ways = eki_leaves_ways,
+                                             .groups = eki_leaves_groups,
                                              .aim = aim_as_printed,
                                              .shed = shed_shortest,
-                                             .begin = eki_vertices_begin,
-                                             .is_done = eki_vertices_are_done,
+                                             .begin = eki_leaves_begin,
+                                             .is_done = eki_leaves_are_done,
                                              .close = eki_vertices_close};
 
 const struct eki_algorithm *

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "printed/vertices.h"
 
-#include "printed/tree.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 /* An inner vertex of the tree that is on this rank. */
-struct vertex {
+struct eki_vertex {
     int32_t number, first;        /* its own, and that of its first child */
     struct eki_children children; /* owned */
     struct eki_parcel **parts;    /* [children.count] that have come; owned */
@@ -20,16 +17,6 @@ struct vertex {
     bool is_settled; /* its children have been told */
 };
 
-/* What this rank does in the tree. */
-struct eki_vertices {
-    struct eki_tree tree;
-    struct vertex *list; /* [count], by their number */
-    int count, unsettled;
-    bool *is_told; /* [workers_here], workers that know what they get */
-    int untold;
-    struct eki_result_told result; /* of this rank */
-};
-
 /* The rank that a vertex is on. */
 static int rank_of(const struct eki_balancer *balancer, int32_t vertex)
 {
@@ -38,7 +25,7 @@ static int rank_of(const struct eki_balancer *balancer, int32_t vertex)
 }
 
 static bool open_vertex(const struct eki_tree *tree, int32_t number,
-                        struct vertex *vertex)
+                        struct eki_vertex *vertex)
 {
     int32_t first, n = eki_tree_children(tree, number, &vertex->first);
     int32_t *leaves = eki_alloc((size_t)n, sizeof *leaves);
@@ -74,7 +61,7 @@ static bool list_vertices(const struct eki_balancer *balancer)
     return true;
 }
 
-static bool open_vertices(struct eki_balancer *balancer)
+bool eki_vertices_open(struct eki_balancer *balancer)
 {
     struct eki_vertices *vertices = eki_alloc(1, sizeof *vertices);
     if (!vertices)
@@ -90,7 +77,7 @@ static bool open_vertices(struct eki_balancer *balancer)
     return vertices->is_told && vertices->list && list_vertices(balancer);
 }
 
-static void free_parts(struct vertex *vertex)
+static void free_parts(struct eki_vertex *vertex)
 {
     for (int32_t i = 0; vertex->parts && i < vertex->children.count; i++)
         eki_free(vertex->parts[i]);
@@ -102,7 +89,7 @@ void eki_vertices_close(struct eki_balancer *balancer)
 {
     struct eki_vertices *vertices = balancer->vertices;
     for (int i = 0; vertices && i < vertices->count; i++) {
-        struct vertex *vertex = &vertices->list[i];
+        struct eki_vertex *vertex = &vertices->list[i];
         free_parts(vertex);
         eki_free((void *)vertex->children.leaves);
         eki_free(vertex->children.loads);
@@ -117,26 +104,9 @@ void eki_vertices_close(struct eki_balancer *balancer)
     balancer->vertices = NULL;
 }
 
-bool eki_vertices_are_done(const struct eki_balancer *balancer)
-{
-    return !balancer->vertices || balancer->vertices->untold == 0;
-}
-
-int eki_vertices_groups(const struct eki_balancer *balancer, int what)
-{
-    int workers = balancer->topology->workers;
-    struct eki_tree tree;
-    if (what == EKI_PARCEL_FETCH)
-        return workers;
-    if (what != EKI_PARCEL_UP && what != EKI_PARCEL_DOWN)
-        return balancer->groups;
-    eki_tree_open(&tree, workers, balancer->wish.printed.branching);
-    return eki_tree_count(&tree);
-}
-
 /* A vertex of this rank; NULL: it is elsewhere, or none. */
-static struct vertex *vertex_of(const struct eki_vertices *vertices,
-                                int32_t number)
+static struct eki_vertex *vertex_of(const struct eki_vertices *vertices,
+                                    int32_t number)
 {
     for (int i = 0; vertices && i < vertices->count; i++) {
         if (vertices->list[i].number == number)
@@ -146,8 +116,8 @@ static struct vertex *vertex_of(const struct eki_vertices *vertices,
 }
 
 /* The vertex of this rank that is above another. */
-static struct vertex *vertex_above(const struct eki_vertices *vertices,
-                                   int32_t number)
+static struct eki_vertex *vertex_above(const struct eki_vertices *vertices,
+                                       int32_t number)
 {
     if (!vertices || number == eki_tree_root(&vertices->tree))
         return NULL;
@@ -156,7 +126,7 @@ static struct vertex *vertex_above(const struct eki_vertices *vertices,
 
 /* Children are workers: these are the places. */
 static void add_places(struct eki_balancer *balancer,
-                       const struct vertex *vertex)
+                       const struct eki_vertex *vertex)
 {
     struct eki_result_told *result = &balancer->vertices->result;
     for (int32_t i = 0; i < vertex->children.count; i++) {
@@ -170,7 +140,7 @@ static void add_places(struct eki_balancer *balancer,
 
 /* A DOWN for each child, even if it gets nothing: it waits for it. */
 static bool send_downs(struct eki_balancer *balancer,
-                       const struct vertex *vertex)
+                       const struct eki_vertex *vertex)
 {
     const size_t bytes = sizeof(struct eki_item);
     struct eki_deal deal;
@@ -193,7 +163,8 @@ static bool send_downs(struct eki_balancer *balancer,
 }
 
 /* All that children get is known. */
-static bool settle_vertex(struct eki_balancer *balancer, struct vertex *vertex)
+static bool settle_vertex(struct eki_balancer *balancer,
+                          struct eki_vertex *vertex)
 {
     struct eki_vertices *vertices = balancer->vertices;
     vertex->is_settled = true;
@@ -205,7 +176,7 @@ static bool settle_vertex(struct eki_balancer *balancer, struct vertex *vertex)
 }
 
 /* Make room for COUNT items more, which follow those that it has. */
-static struct eki_item *make_room(struct vertex *vertex, int64_t count)
+static struct eki_item *make_room(struct eki_vertex *vertex, int64_t count)
 {
     size_t room = (size_t)(vertex->count + count);
     struct eki_item *items =
@@ -218,7 +189,8 @@ static struct eki_item *make_room(struct vertex *vertex, int64_t count)
 
 /* Give the children what they take of COUNT items that follow; returns how many
  * of these are left, -1: no memory. */
-static int64_t fill_children(struct vertex *vertex, int64_t count, double most)
+static int64_t fill_children(struct eki_vertex *vertex, int64_t count,
+                             double most)
 {
     struct eki_item *items = vertex->items + vertex->count;
     if (!eki_items_sort(items, count))
@@ -231,9 +203,8 @@ static int64_t fill_children(struct vertex *vertex, int64_t count, double most)
     return count - taken;
 }
 
-/* A parcel to the vertex above, of a load and room for BYTES of items. */
-static struct eki_parcel *put_up(struct eki_balancer *balancer, int32_t vertex,
-                                 int64_t bytes)
+struct eki_parcel *eki_up_put(struct eki_balancer *balancer, int32_t vertex,
+                              int64_t bytes)
 {
     int32_t above = eki_tree_parent(&balancer->vertices->tree, vertex);
     return eki_mail_put(&balancer->mail, rank_of(balancer, above),
@@ -242,12 +213,12 @@ static struct eki_parcel *put_up(struct eki_balancer *balancer, int32_t vertex,
 }
 
 /* Tell the vertex above what it has; the LEFT items go up. */
-static bool send_up(struct eki_balancer *balancer, const struct vertex *vertex,
-                    int64_t left)
+static bool send_up(struct eki_balancer *balancer,
+                    const struct eki_vertex *vertex, int64_t left)
 {
     size_t bytes = (size_t)left * sizeof *vertex->items;
     struct eki_parcel *parcel =
-        put_up(balancer, vertex->number, (int64_t)bytes);
+        eki_up_put(balancer, vertex->number, (int64_t)bytes);
     if (!parcel)
         return false;
     struct eki_up_told *told = eki_body_of(parcel);
@@ -266,7 +237,7 @@ static int64_t items_in(const struct eki_parcel *up)
 
 /* All children have told what they have: they get what they may take, the rest
  * goes up.  The root gives them all. */
-static bool climb(struct eki_balancer *balancer, struct vertex *vertex)
+static bool climb(struct eki_balancer *balancer, struct eki_vertex *vertex)
 {
     const struct eki_totals *totals = &balancer->totals;
     bool is_top = vertex->number == eki_tree_root(&balancer->vertices->tree);
@@ -295,8 +266,8 @@ static bool climb(struct eki_balancer *balancer, struct vertex *vertex)
 }
 
 /* From a child, once: its load, and tasks of the workers below it. */
-static bool up_fits(const struct eki_balancer *balancer, struct vertex *vertex,
-                    const struct eki_parcel *parcel)
+static bool up_fits(const struct eki_balancer *balancer,
+                    struct eki_vertex *vertex, const struct eki_parcel *parcel)
 {
     const struct eki_up_told *told = eki_body_of(parcel);
     int32_t first, leaves;
@@ -322,9 +293,10 @@ static bool up_fits(const struct eki_balancer *balancer, struct vertex *vertex,
                           &vertex->sum);
 }
 
-static bool take_up(struct eki_balancer *balancer, struct eki_parcel *parcel)
+bool eki_vertices_take_up(struct eki_balancer *balancer,
+                          struct eki_parcel *parcel)
 {
-    struct vertex *vertex = vertex_above(balancer->vertices, parcel->group);
+    struct eki_vertex *vertex = vertex_above(balancer->vertices, parcel->group);
     if (!up_fits(balancer, vertex, parcel))
         return true;
     vertex->parts[parcel->group - vertex->first] = parcel;
@@ -332,9 +304,8 @@ static bool take_up(struct eki_balancer *balancer, struct eki_parcel *parcel)
     return --vertex->awaited > 0 || climb(balancer, vertex);
 }
 
-/* Tasks of any workers, from the vertex above. */
-static bool down_fits(const struct eki_balancer *balancer,
-                      const struct eki_parcel *parcel, eki_ns sum)
+bool eki_down_fits(const struct eki_balancer *balancer,
+                   const struct eki_parcel *parcel, eki_ns sum)
 {
     const struct eki_tree *tree = &balancer->vertices->tree;
     return eki_fits(&parcel->decode, "vertex", parcel->group, 0,
@@ -346,11 +317,10 @@ static bool down_fits(const struct eki_balancer *balancer,
                           eki_all_workers(balancer), &sum);
 }
 
-/* Give the children what has come from above. */
-static bool pass_down(struct eki_balancer *balancer,
-                      const struct eki_parcel *parcel)
+bool eki_vertices_take_down(struct eki_balancer *balancer,
+                            struct eki_parcel *parcel)
 {
-    struct vertex *vertex = vertex_of(balancer->vertices, parcel->group);
+    struct eki_vertex *vertex = vertex_of(balancer->vertices, parcel->group);
     int64_t count = parcel->bytes / (int64_t)sizeof(struct eki_item);
     if (!eki_fits_one(&parcel->decode, "vertex of this rank", vertex != NULL,
                       true) ||
@@ -358,7 +328,7 @@ static bool pass_down(struct eki_balancer *balancer,
                       0) ||
         !eki_fits_one(&parcel->decode, "others before it", vertex->is_settled,
                       false) ||
-        !down_fits(balancer, parcel, vertex->sum))
+        !eki_down_fits(balancer, parcel, vertex->sum))
         return true;
     struct eki_item *items = make_room(vertex, count);
     if (!items)
@@ -368,124 +338,3 @@ static bool pass_down(struct eki_balancer *balancer,
     return fill_children(vertex, count, INFINITY) == 0 &&
            settle_vertex(balancer, vertex);
 }
-
-static int by_owner(const void *a, const void *b)
-{
-    const struct eki_item *mine = a, *other = b;
-    if (mine->from != other->from)
-        return mine->from < other->from ? -1 : 1;
-    return mine->index < other->index ? -1 : mine->index > other->index;
-}
-
-/* Items, by their owners, go to WORKER: tell each rank that has some. */
-static bool send_fetches(struct eki_balancer *balancer, int32_t worker,
-                         const struct eki_item *items, int64_t count)
-{
-    const struct eki_topology *topology = balancer->topology;
-    for (int64_t first = 0, end; first < count; first = end) {
-        int rank = eki_topology_rank(topology, items[first].from);
-        for (end = first;
-             end < count && items[end].from < topology->first_worker[rank + 1];)
-            end++;
-        struct eki_parcel *parcel = eki_mail_put(
-            &balancer->mail, rank, EKI_PARCEL_FETCH, worker,
-            (end - first) * (int64_t)sizeof(struct eki_fetch_told));
-        if (!parcel)
-            return false;
-        struct eki_fetch_told *told = eki_body_of(parcel);
-        for (int64_t i = first; i < end; i++)
-            *told++ = (struct eki_fetch_told){items[i].from, items[i].index};
-    }
-    return true;
-}
-
-/* What a worker of this rank gets. */
-static bool fetch_for_worker(struct eki_balancer *balancer,
-                             struct eki_parcel *parcel)
-{
-    struct eki_vertices *vertices = balancer->vertices;
-    struct eki_item *items = eki_body_of(parcel);
-    int64_t count = parcel->bytes / (int64_t)sizeof *items;
-    int here = eki_here(balancer, parcel->group);
-    if (!eki_fits_worker(&parcel->decode, parcel->group,
-                         balancer->topology->rank) ||
-        !eki_fits_one(&parcel->decode, "workers that wait",
-                      vertices && !vertices->is_told[here], true) ||
-        !down_fits(balancer, parcel, 0))
-        return true;
-    vertices->is_told[here] = true;
-    vertices->untold--;
-    qsort(items, (size_t)count, sizeof *items, by_owner);
-    return send_fetches(balancer, parcel->group, items, count);
-}
-
-static bool take_down(struct eki_balancer *balancer, struct eki_parcel *parcel)
-{
-    return parcel->group < balancer->topology->workers
-               ? fetch_for_worker(balancer, parcel)
-               : pass_down(balancer, parcel);
-}
-
-/* A worker gets tasks of this rank. */
-static bool take_fetch(struct eki_balancer *balancer, struct eki_parcel *parcel)
-{
-    const struct eki_fetch_told *told = eki_body_of(parcel);
-    int64_t count = parcel->bytes / (int64_t)sizeof *told;
-    if (!eki_fits_parcel(&parcel->decode, parcel, 0, sizeof *told) ||
-        !eki_fits_worker(&parcel->decode, parcel->group, parcel->rank) ||
-        !eki_fits_one(&parcel->decode, "tasks are listed",
-                      balancer->donor.first != NULL, true))
-        return true;
-    for (int64_t i = 0; i < count; i++) {
-        if (!eki_donor_is_open(balancer, &parcel->decode, told[i].from,
-                               told[i].index))
-            return true;
-        eki_donor_decide(balancer, told[i].from, told[i].index, parcel->group);
-    }
-    return true;
-}
-
-/* A worker tells the vertex above it what it has too much, and TOLD of that. */
-static bool send_worker_up(struct eki_balancer *balancer, int worker,
-                           struct eki_offer_told *told)
-{
-    struct eki_run run = {worker, worker};
-    struct eki_parcel *parcel = put_up(balancer, worker,
-                                       eki_offer_bytes(balancer, run) -
-                                           (int64_t)sizeof(struct eki_up_told));
-    return parcel &&
-           eki_offer_fill(balancer, run, parcel, eki_body_of(parcel), told);
-}
-
-bool eki_vertices_begin(struct eki_balancer *balancer)
-{
-    struct eki_offer_told told = {0};
-    if (!open_vertices(balancer))
-        return false;
-    struct eki_vertices *vertices = balancer->vertices;
-    eki_relay_expect(&balancer->root.results_relay, EKI_PARCEL_RESULT,
-                     1 + eki_relay_children(&balancer->relays.all));
-    for (int here = 0; here < balancer->topology->workers_here; here++) {
-        if (!send_worker_up(balancer, balancer->engine->workers[here]->id,
-                            &told))
-            return false;
-    }
-    vertices->result =
-        (struct eki_result_told){.before = told.largest,
-                                 .fewest = told.fewest,
-                                 .fewest_across = balancer->donor.away};
-    return vertices->unsettled > 0 ||
-           eki_result_send(balancer, 0, &vertices->result);
-}
-
-const struct eki_way eki_vertices_ways[EKI_PARCEL_OVER + 1] = {
-    [EKI_PARCEL_TOTALS] = {eki_root_take_totals, NULL, 0, 0},
-    [EKI_PARCEL_TARGET] = {eki_relay_pass, eki_donor_take_target, 0,
-                           sizeof(struct eki_target_told)},
-    [EKI_PARCEL_UP] = {take_up, NULL, EKI_IS_LATE, 0},
-    [EKI_PARCEL_DOWN] = {take_down, NULL, 0, 0},
-    [EKI_PARCEL_FETCH] = {take_fetch, NULL, 0, 0},
-    [EKI_PARCEL_RESULT] = {eki_root_take_result, NULL, 0,
-                           sizeof(struct eki_result_told)},
-    [EKI_PARCEL_OVER] = {eki_relay_pass, eki_donor_take_over, 0,
-                         sizeof(struct eki_result_told)}};
