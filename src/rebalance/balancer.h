@@ -47,12 +47,13 @@ struct eki_way {
     eki_parcel_fn *pass; /* what every rank does with one that comes ... */
     eki_parcel_fn *take; /* ... and with what is for it, where that differs */
     int flags;
-    size_t bytes; /* 0: any; and those of what there is for each function */
+    size_t bytes; /* of its head, where all have the same length; 0: any */
 };
 
 struct eki_algorithm {
     const struct eki_way *ways; /* [EKI_PARCEL_OVER + 1] */
-    /* What its group is one of: so many vertices or workers; NULL: groups. */
+    /* How many vertices or workers the group of a parcel is one of; NULL: the
+     * group is one. */
     int (*groups)(const struct eki_balancer *balancer, int what);
     /* What is too much for a worker, and whether all are one group. */
     void (*aim)(const struct eki_balancer *balancer,

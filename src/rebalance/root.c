@@ -26,11 +26,6 @@ void eki_root_free(struct eki_balancer *balancer)
     memset(root, 0, sizeof *root);
 }
 
-static bool is_root(const struct eki_balancer *balancer)
-{
-    return balancer->topology->rank == 0;
-}
-
 /* The tasks by size, which follow what is known of functions: how many classes.
  */
 static int64_t sizes_in(const struct eki_balancer *balancer,
@@ -216,14 +211,6 @@ static bool send_over(struct eki_balancer *balancer,
                               sizeof *result);
 }
 
-/* All stays as it is. */
-static bool send_balanced(struct eki_balancer *balancer)
-{
-    eki_ns largest = balancer->root.sums.totals.largest_load;
-    struct eki_result_told result = {.before = largest, .after = largest};
-    return send_over(balancer, &result);
-}
-
 /* Tell all ranks what is too much. */
 static bool send_target(struct eki_balancer *balancer)
 {
@@ -246,7 +233,9 @@ static bool send_target(struct eki_balancer *balancer)
     if (told->target > EKI_NS_MOST / totals->workers)
         told->target = EKI_NS_MOST / totals->workers;
     told->is_balanced = is_to_stay(balancer, told->target);
-    return !told->is_balanced || send_balanced(balancer);
+    struct eki_result_told unchanged = {.before = totals->largest_load,
+                                        .after = totals->largest_load};
+    return !told->is_balanced || send_over(balancer, &unchanged);
 }
 
 /* What this rank and those below have, to the parent. */
@@ -319,7 +308,8 @@ bool eki_root_take_totals(struct eki_balancer *balancer,
     add_totals(balancer, parcel);
     if (balancer->root.totals_relay.awaited > 0)
         return true;
-    return is_root(balancer) ? send_target(balancer) : send_totals(balancer);
+    return balancer->topology->rank == 0 ? send_target(balancer)
+                                         : send_totals(balancer);
 }
 
 bool eki_root_take_result(struct eki_balancer *balancer,
@@ -335,7 +325,7 @@ bool eki_root_take_result(struct eki_balancer *balancer,
     eki_shape_fold(&eki_result_shape, parcel->data, &root->result);
     if (root->results_relay.awaited > 0)
         return true;
-    if (!is_root(balancer))
+    if (balancer->topology->rank != 0)
         return eki_mail_send_copy(
             &balancer->mail, eki_relay_above(&balancer->relays.all),
             EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
