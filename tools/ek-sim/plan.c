@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How iterations are run and restored, as a collection does it. */
+#include "printed/printed.h"
 #include "simulation.h"
 
 #include <string.h>
