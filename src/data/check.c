@@ -44,8 +44,9 @@ static const char *check_carrier(const struct eki_data *data, int here,
     /* relaxed, both: a check, while nobody else is at it. */
     if (!wrong &&
         (bytes != atomic_load_explicit(&carrier->bytes, memory_order_relaxed) ||
-         out != atomic_load_explicit(&data->tickets.desks[here].kept,
-                                     memory_order_relaxed)))
+         out + (here == 0 && data->follower.is_kept) !=
+             atomic_load_explicit(&data->tickets.desks[here].kept,
+                                  memory_order_relaxed)))
         return "results or bytes of a worker are miscounted";
     return wrong;
 }

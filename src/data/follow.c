@@ -46,7 +46,28 @@ static void give_up(struct eki_data *data, struct eki_slot *seed)
                        "no memory for data that follows its task");
 }
 
-void eki_follower_step(struct eki_data *data, uint64_t now)
+void eki_follower_open(struct eki_data *data, bool follows)
+{
+    data->follower =
+        (struct eki_follower){.is_open = follows, .is_kept = follows};
+    if (follows)
+        eki_ticket_keep(&data->tickets, 0);
+}
+
+/* All data is here, or it was given up: the phase may end. */
+static void let_go_when_done(struct eki_data *data)
+{
+    struct eki_follower *follower = &data->follower;
+    bool is_done =
+        !follower->is_open ||
+        (follower->asked == 0 && !follower->seed &&
+         follower->here == data->protocol.engine->topology->workers_here);
+    if (follower->is_kept && is_done)
+        eki_ticket_let_go(&data->tickets, 0);
+    follower->is_kept &= !is_done;
+}
+
+static void ask_for_more(struct eki_data *data, uint64_t now)
 {
     struct eki_engine *engine = data->protocol.engine;
     struct eki_follower *follower = &data->follower;
@@ -71,12 +92,10 @@ void eki_follower_step(struct eki_data *data, uint64_t now)
     }
 }
 
-bool eki_follower_is_done(const struct eki_data *data)
+void eki_follower_step(struct eki_data *data, uint64_t now)
 {
-    return !data->follower.is_open ||
-           (data->follower.asked == 0 && !data->follower.seed &&
-            data->follower.here ==
-                data->protocol.engine->topology->workers_here);
+    ask_for_more(data, now);
+    let_go_when_done(data);
 }
 
 void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
@@ -102,4 +121,5 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
             eki_slot_adopt(seed, engine->slot_bytes, rank);
     }
     eki_carrier_free(data, &data->carriers[0], op);
+    let_go_when_done(data);
 }

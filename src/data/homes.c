@@ -47,6 +47,8 @@ static bool grow_ops(struct eki_data *data, int function)
         atomic_store_explicit(&fetch_ns[f], 0, memory_order_relaxed);
     data->fetch_ns = fetch_ns;
     data->op_room = room;
+    data->protocol.engine->fetch_ns = data->fetch_ns;
+    data->protocol.engine->fetch_count = room;
     return true;
 }
 

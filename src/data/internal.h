@@ -108,6 +108,7 @@ struct eki_data_answer {
 struct eki_follower {
     bool is_wanted; /* by the next restore */
     bool is_open;
+    bool is_kept;          /* the phase does not end before it has */
     int here;              /* whose seeds are looked at, */
     unsigned char *at;     /* ... and from where on; NULL: from the first */
     struct eki_slot *seed; /* is asked for next; NULL: the next one */
@@ -269,9 +270,6 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
 void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns);
 /* What was noted is a little less sure. */
 void eki_data_forget_fetches(struct eki_data *data);
-/* How long the data of a task takes to come. */
-uint64_t eki_data_weigh(const struct eki_protocol *protocol,
-                        const struct eki_slot *slot);
 
 /* Send what an operation of a worker here wants. */
 bool eki_data_send_op(void *data, int here, int place);
@@ -306,9 +304,10 @@ void eki_guests_answer(struct eki_data *data, int kind,
                        const struct eki_data_to *to);
 void eki_guests_send(struct eki_data *data);
 
-/* In a restore: ask for more of the seeds' data; whether all is here. */
+/* In a restore, if data FOLLOWS: ask for more of the seeds' data, and keep the
+ * phase open until all is here. */
+void eki_follower_open(struct eki_data *data, bool follows);
 void eki_follower_step(struct eki_data *data, uint64_t now);
-bool eki_follower_is_done(const struct eki_data *data);
 /* The data of a seed is here. */
 void eki_follower_take(struct eki_data *data, struct eki_data_op *op);
 

@@ -37,5 +37,6 @@ ek_status eki_data_join(struct eki_engine *engine,
     data->carriers = carriers;
     data->answers = EKI_QUEUE(struct eki_data_answer, 16);
     eki_engine_add(engine, &data->protocol);
+    engine->kept = &data->tickets;
     return EK_OK;
 }

@@ -371,22 +371,13 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     (void)now;
     clear(data);
     bool follows = data->follower.is_wanted && phase->kind == EKI_PHASE_RESTORE;
-    data->follower = (struct eki_follower){.is_open = follows};
+    eki_follower_open(data, follows);
     /* What was counted in a process is asked for after other restores, too. */
     if (phase->kind == EKI_PHASE_PROCESS || follows)
         data->counts = (struct eki_data_counts){0};
     if (phase->kind == EKI_PHASE_PROCESS)
         eki_data_forget_fetches(data);
     return protocol->engine->topology->size > 1;
-}
-
-static bool may_idle(const struct eki_protocol *protocol,
-                     const struct ek_worker *worker)
-{
-    const struct eki_data *data = (const struct eki_data *)protocol;
-    return (EKI_PLANTED(RESULTS_LAST) ||
-            !eki_tickets_are_kept(&data->tickets, worker->here)) &&
-           (worker->here != 0 || eki_follower_is_done(data));
 }
 
 static void tell(const struct eki_protocol *protocol, uint64_t now,
@@ -447,6 +438,4 @@ const struct eki_protocol_ops eki_data_ops = {.name = "data",
                                               .take = take,
                                               .step = step,
                                               .end_task = eki_carrier_end,
-                                              .may_idle = may_idle,
-                                              .weigh = eki_data_weigh,
                                               .tell = tell};

@@ -33,15 +33,3 @@ void eki_data_forget_fetches(struct eki_data *data)
                               memory_order_relaxed);
     }
 }
-
-uint64_t eki_data_weigh(const struct eki_protocol *protocol,
-                        const struct eki_slot *slot)
-{
-    const struct eki_data *data = (const struct eki_data *)protocol;
-    if (!eki_data_ops_of(protocol->engine, slot->function))
-        return 0;
-    /* relaxed: a guess. */
-    int64_t ns = atomic_load_explicit(&data->fetch_ns[slot->function],
-                                      memory_order_relaxed);
-    return (uint64_t)ns * (uint64_t)eki_slot_tasks(slot);
-}

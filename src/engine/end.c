@@ -205,8 +205,8 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
     struct eki_engine *engine = worker->engine;
     if (!worker->search.is_idle)
         eki_worker_become_idle(worker, now);
-    if (EKI_UNLIKELY(engine->keeper) &&
-        !engine->keeper->ops->may_idle(engine->keeper, worker) &&
+    if (EKI_UNLIKELY(engine->kept) && !EKI_PLANTED(RESULTS_LAST) &&
+        eki_tickets_are_kept(engine->kept, worker->here) &&
         !eki_is_broken(engine))
         return EKI_STEP_WAIT;
     /* A delivery that brought nothing to run has taken the last note back. */

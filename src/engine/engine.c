@@ -189,8 +189,6 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
     protocol->engine = engine;
-    if (ops->may_idle)
-        engine->keeper = protocol;
     list_stepped(engine);
     EKI_ASSERT(!engine->channels[ops->channel]);
     engine->channels[ops->channel] = protocol;

@@ -29,7 +29,7 @@
 #include "engine/wave.h"
 #include "engine/words.h"
 #include "engine/worker.h"
-#include "exchange/exchange.h"
+#include "exchange/tickets.h"
 #include "wire/wire.h"
 
 #define EKI_NAME_BYTES 64
@@ -105,7 +105,12 @@ struct eki_engine {
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
     struct eki_protocol *channels[EKI_CHANNELS]; /* NULL: nobody takes it */
-    struct eki_protocol *keeper;                 /* has may_idle; NULL: none */
+    /* Where data of tasks travels (src/data), else NULL: answers that the end
+     * waits for; how long a task of each of so many functions waits for its
+     * input, about, 0: not known. */
+    const struct eki_tickets *kept;
+    const _Atomic int64_t *fetch_ns;
+    int fetch_count;
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     void *stepper;             /* who steps it ... */

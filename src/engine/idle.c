@@ -238,7 +238,7 @@ static bool is_trusted(struct ek_worker *worker, int deque)
     if (!eki_is_alike(engine, eki_words_behind(engine, deque)))
         return false;
     /* Which may change at any time. */
-    if (engine->keeper && !is_of_this_rank(engine, deque))
+    if (engine->kept && !is_of_this_rank(engine, deque))
         return !eki_stays(engine, deque);
     worker->search.trusted[deque] = engine->phase;
     return true;
@@ -361,27 +361,30 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
     return eki_worker_wait(worker, now);
 }
 
-uint64_t eki_worker_due(const struct ek_worker *worker)
+/* As the protocol says that seeks work elsewhere; for nothing where there is
+ * none. */
+static struct eki_wait wait_of(const struct ek_worker *worker)
 {
     const struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    struct eki_wait wait = {.due = UINT64_MAX};
+    if (elsewhere && elsewhere->ops->waits)
+        elsewhere->ops->waits(elsewhere, worker, &wait);
+    return wait;
+}
+
+uint64_t eki_worker_due(const struct ek_worker *worker)
+{
     if (eki_is_held(worker->engine))
         return worker->engine->held_until;
-    if (!elsewhere || !elsewhere->ops->due || eki_is_stopped(worker->engine))
-        return UINT64_MAX;
-    return elsewhere->ops->due(elsewhere, worker);
+    return eki_is_stopped(worker->engine) ? UINT64_MAX : wait_of(worker).due;
 }
 
 bool eki_worker_calls(const struct ek_worker *worker)
 {
-    const struct eki_protocol *elsewhere = worker->engine->elsewhere;
-    return elsewhere && elsewhere->ops->calls &&
-           elsewhere->ops->calls(elsewhere, worker);
+    return wait_of(worker).calls;
 }
 
 bool eki_worker_awaits(const struct ek_worker *worker)
 {
-    const struct eki_protocol *elsewhere = worker->engine->elsewhere;
-    return eki_is_held(worker->engine) ||
-           (elsewhere && elsewhere->ops->awaits &&
-            elsewhere->ops->awaits(elsewhere, worker));
+    return eki_is_held(worker->engine) || wait_of(worker).awaits;
 }

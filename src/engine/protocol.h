@@ -7,10 +7,9 @@
  *
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
- * Threads.  seek, end_task, may_idle, weigh, cancel, due, calls, awaits: the
- * worker's (cancel of a worker without thread: whoever stands in for it).
- * take, step, may_vote: the server's.  All others: the calling thread while
- * nothing is stepped.
+ * Threads.  seek, end_task, cancel, waits: the worker's (cancel of a worker
+ * without thread: whoever stands in for it).  take, step, may_vote: the
+ * server's.  All others: the calling thread while nothing is stepped.
  */
 #ifndef EKI_ENGINE_PROTOCOL_H
 #define EKI_ENGINE_PROTOCOL_H
@@ -35,6 +34,13 @@ enum eki_sought {
     EKI_SOUGHT_NOTHING, /* look on the own node meanwhile */
     EKI_SOUGHT_ASKED,   /* somebody is asked */
     EKI_SOUGHT_FOUND    /* a task is on the worker's stack */
+};
+
+/* What a worker waits for that has nothing to do; at first, for nothing. */
+struct eki_wait {
+    uint64_t due; /* it gets on by time alone then; UINT64_MAX: never */
+    bool calls;   /* the server is to send something for it */
+    bool awaits;  /* an answer is on its way */
 };
 
 /* Slots that a protocol holds; PLACE says where. */
@@ -68,25 +74,11 @@ struct eki_protocol_ops {
      * EKI_MARK_DATA: drop what comes for it; false: it had not waited for that.
      */
     bool (*end_task)(struct eki_protocol *protocol, struct ek_worker *worker);
-    /* Whether the end of the phase need not wait for what WORKER, who has
-     * nothing to do, has under way; of one protocol. */
-    bool (*may_idle)(const struct eki_protocol *protocol,
-                     const struct ek_worker *worker);
     /* The phase was stopped: give WORKER back what is hidden from it. */
     void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
-    /* How long the data of a task takes to travel; of one protocol, which has
-     * may_idle. */
-    uint64_t (*weigh)(const struct eki_protocol *protocol,
-                      const struct eki_slot *slot);
-    /* When a worker that waits gets on by time alone; UINT64_MAX: never. */
-    uint64_t (*due)(const struct eki_protocol *protocol,
-                    const struct ek_worker *worker);
-    /* Whether WORKER wants the server to send something. */
-    bool (*calls)(const struct eki_protocol *protocol,
-                  const struct ek_worker *worker);
-    /* Whether an answer for WORKER is on its way. */
-    bool (*awaits)(const struct eki_protocol *protocol,
-                   const struct ek_worker *worker);
+    /* What WORKER, who looks for work elsewhere, waits for. */
+    void (*waits)(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker, struct eki_wait *wait);
     /* Append to TEXT what of its own has waited for WAITED or longer at NOW,
      * ", ..."; while nobody steps the server. */
     void (*tell)(const struct eki_protocol *protocol, uint64_t now,

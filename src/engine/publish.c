@@ -82,6 +82,18 @@ static int64_t count_waiting(const struct eki_local *local, bool is_running)
     return waiting < most ? waiting : most;
 }
 
+/* How long the data of a task, or of those of a range, takes to come. */
+static uint64_t fetch_ns(const struct eki_engine *engine,
+                         const struct eki_slot *slot)
+{
+    if (slot->function >= engine->fetch_count)
+        return 0;
+    /* relaxed: a guess. */
+    int64_t ns = atomic_load_explicit(&engine->fetch_ns[slot->function],
+                                      memory_order_relaxed);
+    return (uint64_t)ns * (uint64_t)eki_slot_tasks(slot);
+}
+
 /* Say whether the N tasks that are shown take longer to run than to move to
  * another rank. */
 EKI_COLD static void weigh(struct ek_worker *worker, unsigned char *slots,
@@ -94,7 +106,7 @@ EKI_COLD static void weigh(struct ek_worker *worker, unsigned char *slots,
             eki_slot_at(slots, i, worker->local.slot_bytes);
         runs += eki_worker_expected_ns(worker, slot) *
                 (uint64_t)eki_slot_tasks(slot);
-        moves += engine->keeper->ops->weigh(engine->keeper, slot);
+        moves += fetch_ns(engine, slot);
     }
     /* relaxed: a hint. */
     atomic_store_explicit(&worker->words->stays,
@@ -109,7 +121,7 @@ static bool publish(struct ek_worker *worker, int64_t n)
     n = fill(&worker->local, &worker->share, &worker->words->deque, n, &slots);
     if (n == 0)
         return false;
-    if (EKI_UNLIKELY(worker->engine->keeper))
+    if (EKI_UNLIKELY(worker->engine->kept))
         weigh(worker, slots, n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */

@@ -68,8 +68,7 @@ static enum eki_step start(struct ek_worker *worker, uint64_t now)
     worker->batch.budget = worker->batch.size;
     /* A long task publishes while it runs, all of its children; what has data
      * is held. */
-    worker->batch.is_in_place =
-        worker->batch.size > 1 && !worker->engine->keeper;
+    worker->batch.is_in_place = worker->batch.size > 1 && !worker->engine->kept;
     worker->batch.seed = local->seed_top;
     worker->batch.log = eki_local_slots(local, local->log, local->log_end);
     return EKI_STEP_RUN;

@@ -499,11 +499,9 @@ static uint64_t patience_ends(const struct eki_asker *asker)
     return last + (patience > EKI_ASK_MOST_NS ? patience : EKI_ASK_MOST_NS);
 }
 
-/* When the worker may ask next, by what it knows at NOW. */
-static uint64_t ask_at(const struct eki_asker *asker, uint64_t now)
+/* When the worker may ask next, of whose requests so many are OPEN. */
+static uint64_t ask_at(const struct eki_asker *asker, int open, uint64_t oldest)
 {
-    uint64_t oldest;
-    int open = open_requests(asker, now, &oldest);
     if (open == 0)
         return asker->ask_after;
     uint64_t patient = patience_ends(asker);
@@ -524,7 +522,9 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
         asker->backoff = 0;
     asker->search = worker->search.number;
     note_answers(worker->engine, asker, now);
-    if (now < ask_at(asker, now))
+    uint64_t oldest;
+    int open = open_requests(asker, now, &oldest);
+    if (now < ask_at(asker, open, oldest))
         return false;
     asker->asked++;
     worker->counts.attempted++;
@@ -557,28 +557,16 @@ static uint64_t last_asked(const struct eki_asker *asker)
     return atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
 }
 
-static uint64_t due(const struct eki_protocol *protocol,
-                    const struct ek_worker *worker)
-{
-    const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
-    return ask_at(asker, last_asked(asker));
-}
-
-static bool calls(const struct eki_protocol *protocol,
-                  const struct ek_worker *worker)
-{
-    const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
-    /* relaxed: set by this worker. */
-    return atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
-}
-
-static bool awaits(const struct eki_protocol *protocol,
-                   const struct ek_worker *worker)
+static void waits(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker, struct eki_wait *wait)
 {
     const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
     uint64_t oldest;
-    return calls(protocol, worker) ||
-           open_requests(asker, last_asked(asker), &oldest) > 0;
+    int open = open_requests(asker, last_asked(asker), &oldest);
+    wait->due = ask_at(asker, open, oldest);
+    /* relaxed: set by this worker. */
+    wait->calls = atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
+    wait->awaits = wait->calls || open > 0;
 }
 
 static void reset_asker(struct eki_asker *asker)
@@ -667,9 +655,7 @@ const struct eki_protocol_ops eki_requests_ops = {
     .step = step,
     .may_vote = may_vote,
     .seek = seek,
-    .due = due,
-    .calls = calls,
-    .awaits = awaits,
+    .waits = waits,
     .tell = tell,
     .visit = visit};
 

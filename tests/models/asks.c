@@ -88,8 +88,10 @@ static void *want(void *context)
     struct eki_asker *asker = &askers[worker->here];
     assert(ask_node_of(worker) == EKI_SOUGHT_ASKED);
 #ifdef ANSWERED
+    struct eki_wait wait;
     note_answers(&engine, asker, NOW);
-    assert(asker->denied_seen == 0 || !awaits(&requests.protocol, worker));
+    waits(&requests.protocol, worker, &wait);
+    assert(asker->denied_seen == 0 || !wait.awaits);
 #else
     assert(ask_node_of(worker) == EKI_SOUGHT_NOTHING);
     assert(asker->asked == 1);

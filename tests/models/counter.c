@@ -113,7 +113,9 @@ static void enter_counter(int rank)
 static void draw_all(int rank, int phase)
 {
     struct ek_worker *worker = &world_workers[rank];
-    while (calls(&counters[rank].protocol, worker)) {
+    struct eki_wait wait;
+    for (waits(&counters[rank].protocol, worker, &wait); wait.calls;
+         waits(&counters[rank].protocol, worker, &wait)) {
         if (seek(&counters[rank].protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
             continue;
         worker->local.stack_top = worker->local.stack_bottom;

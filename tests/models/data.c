@@ -211,7 +211,7 @@ static void run(int task)
 /* Who may say that it is idle has nothing under way. */
 static void look(void)
 {
-    if (!may_idle(&data.protocol, &served_worker))
+    if (eki_tickets_are_kept(&data.tickets, served_worker.here))
         return;
     for (int i = 0; i < EKI_DATA_OPS_MOST; i++)
         assert(eki_op_state(&carrier.ops[i]) == EKI_DATA_FREE);

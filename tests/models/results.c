@@ -13,15 +13,8 @@
 
 #include "engine/step.c"
 
-static bool may_not_idle(const struct eki_protocol *protocol,
-                         const struct ek_worker *worker)
-{
-    (void)protocol, (void)worker;
-    return false;
-}
-
-static const struct eki_protocol_ops ops = {.may_idle = may_not_idle};
-static struct eki_protocol keeper = {.ops = &ops};
+static struct eki_desk desks[1] = {{.kept = 1}};
+static const struct eki_tickets kept = {.desks = desks};
 
 static void *run_stolen(void *unused)
 {
@@ -50,7 +43,7 @@ static void prepare(void)
     world_enter(&world_engines[0], 1);
     world_enter(&world_engines[1], 1);
     local->seed_top = local->seed_base;
-    world_engines[0].keeper = &keeper;
+    world_engines[0].kept = &kept;
     world_become_idle(&world_workers[0]);
     world_workers[0].search.is_idle = true;
 }

@@ -15,8 +15,8 @@ struct counting {
     int sought, node; /* of the last time */
     enum eki_taken answer;
     enum eki_sought finds;
-    bool wants_servers, is_busy, calls, awaits;
-    uint64_t due;
+    bool wants_servers, is_busy;
+    struct eki_wait wait;
 };
 
 static struct counting *of(struct eki_protocol *protocol)
@@ -88,25 +88,11 @@ static void count_cancel(struct eki_protocol *protocol,
     of(protocol)->cancelled++;
 }
 
-static uint64_t count_due(const struct eki_protocol *protocol,
-                          const struct ek_worker *worker)
+static void count_waits(const struct eki_protocol *protocol,
+                        const struct ek_worker *worker, struct eki_wait *wait)
 {
     (void)worker;
-    return of_const(protocol)->due;
-}
-
-static bool count_calls(const struct eki_protocol *protocol,
-                        const struct ek_worker *worker)
-{
-    (void)worker;
-    return of_const(protocol)->calls;
-}
-
-static bool count_awaits(const struct eki_protocol *protocol,
-                         const struct ek_worker *worker)
-{
-    (void)worker;
-    return of_const(protocol)->awaits;
+    *wait = of_const(protocol)->wait;
 }
 
 static const struct eki_protocol_ops nothing = {.name = "nothing",
@@ -131,9 +117,7 @@ static const struct eki_protocol_ops all = {.name = "counting",
                                             .may_vote = count_may_vote,
                                             .seek = count_seek,
                                             .cancel = count_cancel,
-                                            .due = count_due,
-                                            .calls = count_calls,
-                                            .awaits = count_awaits};
+                                            .waits = count_waits};
 
 static void add(struct lone *lone, struct counting *counting,
                 const struct eki_protocol_ops *ops)
@@ -535,12 +519,11 @@ static void worker_waits_as_its_protocol_says(void)
     begin_scheme(&lone, &counting, &scheme);
     const struct ek_worker *worker = lone_worker(&lone);
     for (int i = 0; i < 4; i++) {
-        counting.calls = i & 1;
-        counting.awaits = i & 2;
-        counting.due = 1000 + (uint64_t)i;
-        CHECK(eki_worker_calls(worker) == counting.calls);
-        CHECK(eki_worker_awaits(worker) == counting.awaits);
-        CHECK_EQ_INT(eki_worker_due(worker), counting.due);
+        counting.wait = (struct eki_wait){
+            .due = 1000 + (uint64_t)i, .calls = i & 1, .awaits = i & 2};
+        CHECK(eki_worker_calls(worker) == counting.wait.calls);
+        CHECK(eki_worker_awaits(worker) == counting.wait.awaits);
+        CHECK_EQ_INT(eki_worker_due(worker), counting.wait.due);
     }
     eki_engine_stop(lone.engine);
     CHECK(eki_worker_due(worker) == UINT64_MAX);
