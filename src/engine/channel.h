@@ -26,10 +26,14 @@ enum eki_channel {
     EKI_CHANNELS
 };
 
+enum {
+    EKI_VERBS_MOST = 8, /* of a channel */
+    EKI_KINDS = EKI_CHANNELS * EKI_VERBS_MOST
+};
+
 /* The kind of the first verb of a channel; the next verb has the next one. */
-#define EKI_KIND(channel) ((channel) << 8)
-#define EKI_CHANNEL_OF(kind) ((kind) >> 8)
-#define EKI_VERB_OF(kind) ((kind)&0xff)
+#define EKI_KIND(channel) ((channel)*EKI_VERBS_MOST)
+#define EKI_CHANNEL_OF(kind) ((kind) / EKI_VERBS_MOST)
 
 /* Who looks up when a message has come, besides the server. */
 enum eki_concern {

@@ -191,7 +191,10 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
     protocol->engine = engine;
     list_stepped(engine);
     EKI_ASSERT(!engine->channels[ops->channel]);
+    EKI_ASSERT(ops->verb_count <= EKI_VERBS_MOST);
     engine->channels[ops->channel] = protocol;
+    for (int i = 0; i < ops->verb_count; i++)
+        engine->verbs[EKI_KIND(ops->channel) + i] = &ops->verbs[i];
 }
 
 struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,

@@ -104,7 +104,8 @@ struct eki_engine {
     int protocol_count;
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
-    struct eki_protocol *channels[EKI_CHANNELS]; /* NULL: nobody takes it */
+    struct eki_protocol *channels[EKI_CHANNELS];
+    const struct eki_verb *verbs[EKI_KINDS]; /* NULL: nobody takes it */
     /* Where data of tasks travels (src/data), else NULL: answers that the end
      * waits for; how long a task of each of so many functions waits for its
      * input, about, 0: not known. */
@@ -158,6 +159,16 @@ struct eki_engine {
     /* Tasks have come of functions that are not registered here. */
     bool has_strange;
 };
+
+/* What is told apart by the kind of a message, also of one that nobody takes.
+ */
+static inline const struct eki_verb *
+eki_engine_verb(const struct eki_engine *engine, int kind)
+{
+    static const struct eki_verb unknown = {.name = "unknown"};
+    const struct eki_verb *verb = kind < EKI_KINDS ? engine->verbs[kind] : NULL;
+    return EKI_LIKELY(verb != NULL) ? verb : &unknown;
+}
 
 /* Bytes of a slot of its tasks. */
 static inline uint32_t eki_setup_slot_bytes(const struct eki_setup *setup)

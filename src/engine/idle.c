@@ -361,30 +361,36 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
     return eki_worker_wait(worker, now);
 }
 
-/* As the protocol says that seeks work elsewhere; for nothing where there is
- * none. */
-static struct eki_wait wait_of(const struct ek_worker *worker)
+/* Ask the protocol that brings work from elsewhere; nothing where there is
+ * none.
+ */
+static bool ask_elsewhere(const struct ek_worker *worker, bool *awaits,
+                          uint64_t *due)
 {
     const struct eki_protocol *elsewhere = worker->engine->elsewhere;
-    struct eki_wait wait = {.due = UINT64_MAX};
-    if (elsewhere && elsewhere->ops->waits)
-        elsewhere->ops->waits(elsewhere, worker, &wait);
-    return wait;
+    return elsewhere && elsewhere->ops->calls &&
+           elsewhere->ops->calls(elsewhere, worker, awaits, due);
 }
 
 uint64_t eki_worker_due(const struct ek_worker *worker)
 {
+    uint64_t due = UINT64_MAX;
     if (eki_is_held(worker->engine))
         return worker->engine->held_until;
-    return eki_is_stopped(worker->engine) ? UINT64_MAX : wait_of(worker).due;
+    if (!eki_is_stopped(worker->engine))
+        ask_elsewhere(worker, NULL, &due);
+    return due;
 }
 
 bool eki_worker_calls(const struct ek_worker *worker)
 {
-    return wait_of(worker).calls;
+    return ask_elsewhere(worker, NULL, NULL);
 }
 
 bool eki_worker_awaits(const struct ek_worker *worker)
 {
-    return eki_is_held(worker->engine) || wait_of(worker).awaits;
+    bool awaits = eki_is_held(worker->engine);
+    if (!awaits)
+        ask_elsewhere(worker, &awaits, NULL);
+    return awaits;
 }

@@ -7,7 +7,7 @@
  *
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
- * Threads.  seek, end_task, cancel, waits: the worker's (cancel of a worker
+ * Threads.  seek, end_task, cancel, calls: the worker's (cancel of a worker
  * without thread: whoever stands in for it).  take, step, may_vote: the
  * server's.  All others: the calling thread while nothing is stepped.
  */
@@ -34,13 +34,6 @@ enum eki_sought {
     EKI_SOUGHT_NOTHING, /* look on the own node meanwhile */
     EKI_SOUGHT_ASKED,   /* somebody is asked */
     EKI_SOUGHT_FOUND    /* a task is on the worker's stack */
-};
-
-/* What a worker waits for that has nothing to do; at first, for nothing. */
-struct eki_wait {
-    uint64_t due; /* it gets on by time alone then; UINT64_MAX: never */
-    bool calls;   /* the server is to send something for it */
-    bool awaits;  /* an answer is on its way */
 };
 
 /* Slots that a protocol holds; PLACE says where. */
@@ -76,9 +69,12 @@ struct eki_protocol_ops {
     bool (*end_task)(struct eki_protocol *protocol, struct ek_worker *worker);
     /* The phase was stopped: give WORKER back what is hidden from it. */
     void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
-    /* What WORKER, who looks for work elsewhere, waits for. */
-    void (*waits)(const struct eki_protocol *protocol,
-                  const struct ek_worker *worker, struct eki_wait *wait);
+    /* Whether WORKER, who looks for work elsewhere, wants the server to send
+     * something.  Each unless NULL: *AWAITS, which is false before: whether an
+     * answer is on its way; *DUE, which is UINT64_MAX, never, before: when the
+     * worker gets on by time alone. */
+    bool (*calls)(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker, bool *awaits, uint64_t *due);
     /* Append to TEXT what of its own has waited for WAITED or longer at NOW,
      * ", ..."; while nobody steps the server. */
     void (*tell)(const struct eki_protocol *protocol, uint64_t now,
@@ -113,10 +109,6 @@ struct eki_scheme {
 
 /* PROTOCOL, the only one of its channel, belongs to the engine from now on. */
 void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol);
-/* What is told apart by the kind of a message; one that nobody takes has a
- * name, too. */
-const struct eki_verb *eki_engine_verb(const struct eki_engine *engine,
-                                       int kind);
 /* The protocol of these operations; NULL: it was not added. */
 struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,
                                          const struct eki_protocol_ops *ops);

@@ -25,13 +25,13 @@ static enum eki_taken take_message(struct eki_engine *engine,
                                    uint64_t now)
 {
     const struct eki_head *head = &message->head;
-    int channel = EKI_CHANNEL_OF(head->kind);
-    struct eki_protocol *taker =
-        channel < EKI_CHANNELS ? engine->channels[channel] : NULL;
     if (head->signature != engine->signature)
         eki_set_mismatch(engine);
-    if (taker && EKI_VERB_OF(head->kind) < taker->ops->verb_count)
+    if (head->kind < EKI_KINDS && engine->verbs[head->kind]) {
+        struct eki_protocol *taker =
+            engine->channels[EKI_CHANNEL_OF(head->kind)];
         return taker->ops->take(taker, message, now);
+    }
     eki_engine_refuse(engine,
                       "rank %d sent a message of kind %d (%s), which nobody "
                       "takes here",

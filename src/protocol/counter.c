@@ -292,13 +292,14 @@ static enum eki_sought seek(struct eki_protocol *protocol,
 
 /* Not all seeds are drawn yet, as far as the worker knows: the server is to
  * ask, or to hear. */
-static void waits(const struct eki_protocol *protocol,
-                  const struct ek_worker *worker, struct eki_wait *wait)
+static bool calls(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker, bool *awaits, uint64_t *due)
 {
     const struct eki_counter *counter = (const struct eki_counter *)protocol;
+    (void)awaits, (void)due;
     /* relaxed: a hint. */
-    wait->calls = atomic_load_explicit(&counter->drawers[worker->here].state,
-                                       memory_order_relaxed) != EKI_DRAW_OVER;
+    return atomic_load_explicit(&counter->drawers[worker->here].state,
+                                memory_order_relaxed) != EKI_DRAW_OVER;
 }
 
 /* A message of KIND for WORKER; NULL: no buffer. */
@@ -549,7 +550,7 @@ const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
                                                  .step = step,
                                                  .seek = seek,
                                                  .cancel = cancel,
-                                                 .waits = waits};
+                                                 .calls = calls};
 
 ek_status eki_counter_add(struct eki_engine *engine)
 {

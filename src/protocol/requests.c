@@ -408,17 +408,18 @@ static enum eki_taken take(struct eki_protocol *protocol,
     return EKI_TAKEN;
 }
 
-static void step(struct eki_protocol *protocol, uint64_t now)
-{
-    send_asks(of(protocol), now);
-    eki_queue_serve(&of(protocol)->waiting, answer_request, of(protocol));
-    send_rest(of(protocol));
-}
-
 static bool may_vote(const struct eki_protocol *protocol)
 {
     const struct eki_rest *rest = &of_const(protocol)->rest;
     return rest->sent == rest->count;
+}
+
+static void step(struct eki_protocol *protocol, uint64_t now)
+{
+    send_asks(of(protocol), now);
+    eki_queue_serve(&of(protocol)->waiting, answer_request, of(protocol));
+    if (!may_vote(protocol))
+        send_rest(of(protocol));
 }
 
 static uint64_t last_trip_ns(const struct eki_asker *asker)
@@ -499,9 +500,11 @@ static uint64_t patience_ends(const struct eki_asker *asker)
     return last + (patience > EKI_ASK_MOST_NS ? patience : EKI_ASK_MOST_NS);
 }
 
-/* When the worker may ask next, of whose requests so many are OPEN. */
-static uint64_t ask_at(const struct eki_asker *asker, int open, uint64_t oldest)
+/* When the worker may ask next, by what it knows at NOW. */
+static uint64_t ask_at(const struct eki_asker *asker, uint64_t now)
 {
+    uint64_t oldest;
+    int open = open_requests(asker, now, &oldest);
     if (open == 0)
         return asker->ask_after;
     uint64_t patient = patience_ends(asker);
@@ -522,9 +525,7 @@ static bool ask(struct eki_requests *requests, struct ek_worker *worker,
         asker->backoff = 0;
     asker->search = worker->search.number;
     note_answers(worker->engine, asker, now);
-    uint64_t oldest;
-    int open = open_requests(asker, now, &oldest);
-    if (now < ask_at(asker, open, oldest))
+    if (now < ask_at(asker, now))
         return false;
     asker->asked++;
     worker->counts.attempted++;
@@ -557,16 +558,20 @@ static uint64_t last_asked(const struct eki_asker *asker)
     return atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
 }
 
-static void waits(const struct eki_protocol *protocol,
-                  const struct ek_worker *worker, struct eki_wait *wait)
+static bool calls(const struct eki_protocol *protocol,
+                  const struct ek_worker *worker, bool *awaits, uint64_t *due)
 {
     const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
     uint64_t oldest;
-    int open = open_requests(asker, last_asked(asker), &oldest);
-    wait->due = ask_at(asker, open, oldest);
     /* relaxed: set by this worker. */
-    wait->calls = atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
-    wait->awaits = wait->calls || open > 0;
+    bool is_asking =
+        atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
+    if (awaits)
+        *awaits =
+            is_asking || open_requests(asker, last_asked(asker), &oldest) > 0;
+    if (due)
+        *due = ask_at(asker, last_asked(asker));
+    return is_asking;
 }
 
 static void reset_asker(struct eki_asker *asker)
@@ -655,7 +660,7 @@ const struct eki_protocol_ops eki_requests_ops = {
     .step = step,
     .may_vote = may_vote,
     .seek = seek,
-    .waits = waits,
+    .calls = calls,
     .tell = tell,
     .visit = visit};
 

@@ -88,10 +88,10 @@ static void *want(void *context)
     struct eki_asker *asker = &askers[worker->here];
     assert(ask_node_of(worker) == EKI_SOUGHT_ASKED);
 #ifdef ANSWERED
-    struct eki_wait wait;
+    bool awaits = false;
     note_answers(&engine, asker, NOW);
-    waits(&requests.protocol, worker, &wait);
-    assert(asker->denied_seen == 0 || !wait.awaits);
+    calls(&requests.protocol, worker, &awaits, NULL);
+    assert(asker->denied_seen == 0 || !awaits);
 #else
     assert(ask_node_of(worker) == EKI_SOUGHT_NOTHING);
     assert(asker->asked == 1);

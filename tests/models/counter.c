@@ -113,9 +113,7 @@ static void enter_counter(int rank)
 static void draw_all(int rank, int phase)
 {
     struct ek_worker *worker = &world_workers[rank];
-    struct eki_wait wait;
-    for (waits(&counters[rank].protocol, worker, &wait); wait.calls;
-         waits(&counters[rank].protocol, worker, &wait)) {
+    while (calls(&counters[rank].protocol, worker, NULL, NULL)) {
         if (seek(&counters[rank].protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
             continue;
         worker->local.stack_top = worker->local.stack_bottom;

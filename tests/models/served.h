@@ -30,7 +30,6 @@
 /* Who finds a lock taken ends here, or gives its core away. */
 #define eki_pause() model_wait()
 #include "base/lock.c"
-#include "engine/channel.c"
 #include "engine/post.c"
 #include "exchange/exchange.c"
 #include "exchange/tickets.c"
