@@ -6,6 +6,8 @@
  * Ranks compare hashes.  Only where hashes differ do they compare what was
  * hashed, piece by piece, so that agreeing costs one sum.
  */
+#include "collection/agree.h"
+
 #include "collection/collection.h"
 
 /* How much of a text a message shows, and how much of that comes before the

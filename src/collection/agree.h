@@ -4,27 +4,7 @@
 #define EKI_COLLECTION_AGREE_H
 
 #include "base/options.h"
-#include "engine/engine.h"
-
-/* Calls that all ranks must make alike, in the same order. */
-enum eki_call {
-    EKI_CALL_NONE,
-    EKI_CALL_PROCESS,
-    EKI_CALL_BEGIN,
-    EKI_CALL_RESTORE,
-    EKI_CALLS
-};
-
-/* Hashes of what must be the same; written by one thread at a time while no
- * iteration is open. */
-struct eki_agreed {
-    uint64_t functions, options; /* of their present names and values */
-    uint64_t calls;              /* so far */
-    enum eki_call last_call;     /* for a mismatch */
-    int64_t last_value;          /* -1: none */
-    bool is_behind; /* others have failed in an iteration that this rank has
-                       not called for yet, because its restore failed */
-};
+#include "collection/calls.h"
 
 /* A hash of the options that must be the same on all ranks. */
 uint64_t eki_options_hash(const struct eki_settings *settings);

@@ -3,7 +3,7 @@
 #ifndef EKI_COLLECTION_ASKED_H
 #define EKI_COLLECTION_ASKED_H
 
-#include "collection/agree.h"
+#include "base/options.h"
 #include "collection/calls.h"
 #include "rebalance/rebalance.h"
 

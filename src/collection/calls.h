@@ -6,6 +6,15 @@
 
 #include "team/lookout.h"
 
+/* Calls that all ranks must make alike, in the same order. */
+enum eki_call {
+    EKI_CALL_NONE,
+    EKI_CALL_PROCESS,
+    EKI_CALL_BEGIN,
+    EKI_CALL_RESTORE,
+    EKI_CALLS
+};
+
 /* Say a failure that a public call returns, and end the job where the options
  * want that.  TASKS may be NULL. */
 EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,

@@ -2,6 +2,9 @@
 /* Life of a collection, and its options. */
 #include "collection/collection.h"
 
+#include "collection/agree.h"
+#include "collection/seeds.h"
+
 #include <evenkeel_inline.h>
 
 /* Collections of this process. */

@@ -12,9 +12,7 @@
 #define EKI_COLLECTION_H
 
 #include "balance/course.h"
-#include "collection/agree.h"
 #include "collection/calls.h"
-#include "collection/seeds.h"
 #include "data/data.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
@@ -22,6 +20,8 @@
 #include "report/report.h"
 #include "team/team.h"
 #include "tiles/tiles.h"
+
+#include <pthread.h>
 
 enum eki_state {
     EKI_STATE_READY, /* ek_process() may come */
@@ -49,6 +49,45 @@ struct eki_restores {
     bool is_retained;         /* tasks lie where they ran last */
     ek_restore_policy policy; /* of the last; EK_RESTORE_DEFAULT: none yet */
     ek_restore_policy chosen; /* ... and what was done where it was auto */
+};
+
+/* Deals seeds to the workers of the rank and numbers them. */
+struct eki_dealer {
+    uint64_t next_id, first_id, last_id; /* next_id wraps at last_id */
+    int next_worker;
+};
+
+/* Seeds that are added by whoever holds the mutex. */
+struct eki_inlet {
+    _Alignas(EKI_LINE) pthread_mutex_t mutex; /* of what follows */
+    struct eki_dealer dealer;
+    struct eki_local seeds;
+};
+
+/*
+ * The thread that made the collection adds without a lock to the seeds of the
+ * workers; all others add to FOREIGN, and tasks of other collections to an
+ * inlet for each worker of this one: that of the number of their own worker,
+ * and where there are less inlets than workers, of another.
+ */
+struct eki_adding {
+    const void *home_thread;
+    struct eki_dealer home;    /* written by the home thread alone */
+    size_t payload_limit;      /* of payloads that need no look */
+    struct eki_inlet foreign;  /* emptied by eki_collection_gather(), too */
+    struct eki_inlet *inlets;  /* [workers_here]; NULL: not made */
+    _Atomic bool has_arrivals; /* something was added to one of them */
+};
+
+/* Hashes of what must be the same; written by one thread at a time while no
+ * iteration is open. */
+struct eki_agreed {
+    uint64_t functions, options; /* of their present names and values */
+    uint64_t calls;              /* so far */
+    enum eki_call last_call;     /* for a mismatch */
+    int64_t last_value;          /* -1: none */
+    bool is_behind; /* others have failed in an iteration that this rank has
+                       not called for yet, because its restore failed */
 };
 
 struct ek_collection {

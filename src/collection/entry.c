@@ -2,6 +2,8 @@
 /* Phases of iterations and restores: who may open one, and entering it. */
 #include "collection/collection.h"
 
+#include "collection/agree.h"
+
 /* 1 while an iteration or a restore is open in this process; written
  * by eki_collection_claim() and eki_collection_release() of any collection. */
 static _Atomic int busy;

@@ -6,6 +6,8 @@
  */
 #include "collection/collection.h"
 
+#include "collection/seeds.h"
+
 /* What all have in common; payload I begins at PAYLOADS + I x STRIDE. */
 struct many {
     ek_function function;

@@ -7,6 +7,7 @@
  * it does for a collection.
  */
 #include "base/wait.h"
+#include "collection/agree.h"
 #include "collection/asked.h"
 #include "printed/printed.h"
 

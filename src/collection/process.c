@@ -2,6 +2,9 @@
 /* Iterations: phases of the engine, run by the team. */
 #include "collection/collection.h"
 
+#include "collection/agree.h"
+#include "collection/seeds.h"
+
 static ek_status check_report(const ek_process_report *report)
 {
     return report ? eki_collection_check_bytes("", report->struct_bytes,

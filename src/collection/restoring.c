@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Restores: where each task of the next iteration starts. */
 #include "collection/collection.h"
+
+#include "collection/agree.h"
+#include "collection/seeds.h"
 #include "printed/printed.h"
 
 /* What the threads of the team share; each of them writes the last two. */

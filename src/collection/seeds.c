@@ -6,7 +6,7 @@
  * other threads add to a list of their own under a mutex, which the next
  * collective call deals out.  Tasks of other collections add to inlets.
  */
-#include "collection/collection.h"
+#include "collection/seeds.h"
 
 #include <math.h>
 

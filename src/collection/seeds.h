@@ -3,15 +3,7 @@
 #ifndef EKI_COLLECTION_SEEDS_H
 #define EKI_COLLECTION_SEEDS_H
 
-#include "task/task.h"
-
-#include <pthread.h>
-
-/* Deals seeds to the workers of the rank and numbers them. */
-struct eki_dealer {
-    uint64_t next_id, first_id, last_id; /* next_id wraps at last_id */
-    int next_worker;
-};
+#include "collection/collection.h"
 
 /* Take N numbers in a row; returns the first. */
 static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
@@ -40,28 +32,6 @@ static inline void eki_seed_fill(struct eki_slot *slot, ek_function function,
     eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
     eki_copy_payload(slot, payload, bytes);
 }
-
-/* Seeds that are added by whoever holds the mutex. */
-struct eki_inlet {
-    _Alignas(EKI_LINE) pthread_mutex_t mutex; /* of what follows */
-    struct eki_dealer dealer;
-    struct eki_local seeds;
-};
-
-/*
- * The thread that made the collection adds without a lock to the seeds of the
- * workers; all others add to FOREIGN, and tasks of other collections to an
- * inlet for each worker of this one: that of the number of their own worker,
- * and where there are less inlets than workers, of another.
- */
-struct eki_adding {
-    const void *home_thread;
-    struct eki_dealer home;    /* written by the home thread alone */
-    size_t payload_limit;      /* of payloads that need no look */
-    struct eki_inlet foreign;  /* emptied by eki_collection_gather(), too */
-    struct eki_inlet *inlets;  /* [workers_here]; NULL: not made */
-    _Atomic bool has_arrivals; /* something was added to one of them */
-};
 
 /* This thread is the home thread; the inlets of workers are made later. */
 void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes);

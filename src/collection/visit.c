@@ -2,6 +2,8 @@
 /* ek_visit_tasks(): what this rank holds, and removing some of it. */
 #include "collection/collection.h"
 
+#include "collection/seeds.h"
+
 #include <math.h>
 
 struct visit {

@@ -3,6 +3,9 @@
  * get, and give what others fetch. */
 #include "printed/vertices.h"
 
+#include "rebalance/relay.h"
+#include "rebalance/root.h"
+
 #include <stdlib.h>
 
 bool eki_leaves_are_done(const struct eki_balancer *balancer)

@@ -3,6 +3,8 @@
 #include "printed/printed.h"
 
 #include "printed/vertices.h"
+#include "rebalance/leader.h"
+#include "rebalance/relay.h"
 
 /*
  * GROUP: workers of a group where the user names no other number.  A prototype

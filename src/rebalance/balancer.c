@@ -2,6 +2,10 @@
 /* A rebalance from beginning to end, as far as it is the same for all ranks. */
 #include "rebalance/balancer.h"
 
+#include "rebalance/leader.h"
+#include "rebalance/relay.h"
+#include "rebalance/root.h"
+
 /* Beyond this imbalance more than before something has changed. */
 #define UNREST 0.1
 

@@ -32,10 +32,62 @@
 #define EKI_REBALANCE_BALANCER_H
 
 #include "rebalance/donor.h"
-#include "rebalance/leader.h"
 #include "rebalance/messages.h"
-#include "rebalance/relay.h"
-#include "rebalance/root.h"
+#include "rebalance/sections.h"
+
+/* A rank in a tree of ranks FIRST ... LAST, on the first of which all others
+ * hang. */
+struct eki_relay {
+    int rank, first, last;
+    int what;                 /* is gathered */
+    int awaited;              /* parts of it that are to come */
+    unsigned heard;           /* a bit for each child that was heard */
+    struct eki_parcels parts; /* that have come */
+    bool has_plan;            /* the plan of the group has passed */
+};
+
+/* The trees of this rank and of its groups, of which those are known later. */
+struct eki_relays {
+    struct eki_relay all;
+    struct eki_relay *of_groups; /* [count], from group FIRST on */
+    int first, count;
+    int leading; /* children in the tree of all under which a group is led */
+};
+
+/* What a leader waits for. */
+enum eki_leader_stage {
+    EKI_STAGE_OFFERS,
+    EKI_STAGE_GIVEN,
+    EKI_STAGE_OPENED,
+    EKI_STAGE_OVER
+};
+
+/* A group that this rank leads. */
+struct eki_leader {
+    int group, first, workers; /* workers [first, first + workers) */
+    struct eki_heard heard;    /* of its ranks */
+    enum eki_leader_stage stage;
+    eki_ns sum;     /* of the loads and tasks that it was told ... */
+    eki_ns opened;  /* ... and of those tasks that were in the loads */
+    eki_ns *loads;  /* [workers], lent to the pool */
+    int32_t *nodes; /* [workers], likewise */
+    int32_t node_count;
+    struct eki_settle settle;
+    struct eki_offer_told offers; /* all of them; workers: not counted */
+};
+
+/* What this rank and those that hang on it have told in this phase. */
+struct eki_root {
+    struct eki_relay totals_relay, results_relay;
+    struct eki_totals_told sums;
+    struct eki_known *known; /* [functions] */
+    struct eki_sizes *sizes;
+    struct eki_result_told result;
+    /* Of rank 0. */
+    struct eki_outlook outlook;
+    bool has_unmeasured; /* tasks */
+    eki_ns left;         /* sum of the tasks that were */
+};
 
 enum {
     EKI_OF_GROUP = 1, /* it is passed over the tree of its group */

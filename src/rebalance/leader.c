@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaders of groups place what the workers of their group have shed. */
-#include "rebalance/balancer.h"
+#include "rebalance/leader.h"
 
 static int rank_of(const struct eki_balancer *balancer, int worker)
 {

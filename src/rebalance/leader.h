@@ -10,32 +10,7 @@
 #ifndef EKI_REBALANCE_LEADER_H
 #define EKI_REBALANCE_LEADER_H
 
-#include "rebalance/messages.h"
-#include "rebalance/sections.h"
-
-struct eki_balancer;
-
-/* What a leader waits for. */
-enum eki_leader_stage {
-    EKI_STAGE_OFFERS,
-    EKI_STAGE_GIVEN,
-    EKI_STAGE_OPENED,
-    EKI_STAGE_OVER
-};
-
-/* A group that this rank leads. */
-struct eki_leader {
-    int group, first, workers; /* workers [first, first + workers) */
-    struct eki_heard heard;    /* of its ranks */
-    enum eki_leader_stage stage;
-    eki_ns sum;     /* of the loads and tasks that it was told ... */
-    eki_ns opened;  /* ... and of those tasks that were in the loads */
-    eki_ns *loads;  /* [workers], lent to the pool */
-    int32_t *nodes; /* [workers], likewise */
-    int32_t node_count;
-    struct eki_settle settle;
-    struct eki_offer_told offers; /* all of them; workers: not counted */
-};
+#include "rebalance/balancer.h"
 
 bool eki_leader_open(struct eki_balancer *balancer);
 void eki_leader_close(struct eki_balancer *balancer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rebalance/balancer.h"
+#include "rebalance/relay.h"
 
 static int child_of(const struct eki_relay *relay, int i)
 {

@@ -14,23 +14,10 @@
 #ifndef EKI_REBALANCE_RELAY_H
 #define EKI_REBALANCE_RELAY_H
 
-#include "rebalance/sections.h"
-
-struct eki_balancer;
+#include "rebalance/balancer.h"
 
 /* Children of a rank in a tree. */
 #define EKI_BRANCHES 8
-
-/* A rank in a tree of ranks FIRST ... LAST, on the first of which all others
- * hang. */
-struct eki_relay {
-    int rank, first, last;
-    int what;                 /* is gathered */
-    int awaited;              /* parts of it that are to come */
-    unsigned heard;           /* a bit for each child that was heard */
-    struct eki_parcels parts; /* that have come */
-    bool has_plan;            /* the plan of the group has passed */
-};
 
 int eki_relay_children(const struct eki_relay *relay);
 /* The parent of this rank, or itself. */
@@ -42,14 +29,6 @@ void eki_relay_expect(struct eki_relay *relay, int what, int parts);
 /* A part comes from this rank, or once from a child, while it is awaited. */
 bool eki_relay_hears(struct eki_relay *relay, const struct eki_decode *decode,
                      int what);
-
-/* The trees of this rank and of its groups, of which those are known later. */
-struct eki_relays {
-    struct eki_relay all;
-    struct eki_relay *of_groups; /* [count], from group FIRST on */
-    int first, count;
-    int leading; /* children in the tree of all under which a group is led */
-};
 
 bool eki_relay_open_groups(struct eki_balancer *balancer);
 void eki_relay_close(struct eki_relays *relays);

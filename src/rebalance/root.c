@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rebalance/balancer.h"
+#include "rebalance/root.h"
+
+#include "rebalance/relay.h"
 
 /* Where tasks spawned more than this part of the work, nobody knows which
  * worker will have how much. */

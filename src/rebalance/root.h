@@ -7,21 +7,7 @@
 #ifndef EKI_REBALANCE_ROOT_H
 #define EKI_REBALANCE_ROOT_H
 
-#include "rebalance/messages.h"
-#include "rebalance/relay.h"
-
-/* What this rank and those that hang on it have told in this phase. */
-struct eki_root {
-    struct eki_relay totals_relay, results_relay;
-    struct eki_totals_told sums;
-    struct eki_known *known; /* [functions] */
-    struct eki_sizes *sizes;
-    struct eki_result_told result;
-    /* Of rank 0. */
-    struct eki_outlook outlook;
-    bool has_unmeasured; /* tasks */
-    eki_ns left;         /* sum of the tasks that were */
-};
+#include "rebalance/balancer.h"
 
 bool eki_root_open(struct eki_balancer *balancer);
 void eki_root_free(struct eki_balancer *balancer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 gives to groups the tasks that other groups left. */
-#include "rebalance/balancer.h"
+#include "rebalance/root.h"
 
 /* What all groups left: the groups as they are told, and their items. */
 struct left {
