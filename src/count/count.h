@@ -15,6 +15,7 @@ struct eki_function_counts {
     uint64_t work_ns;
 };
 
+/* Many members: each is a figure of the report. */
 struct eki_counts {
     int64_t tasks, nulls, spawned, cancelled, failed;
     int64_t attempted, successful, stolen;

@@ -87,6 +87,7 @@ struct eki_setup {
     uint64_t pause_ns;
 };
 
+/* Many members: it is what the files of the engine share, ordered by writer. */
 struct eki_engine {
     /* Written when it is made and when functions are registered. */
     const struct eki_topology *topology;

@@ -138,7 +138,8 @@ struct eki_past {
     double imbalance;        /* of what ran in it, on all ranks */
 };
 
-/* One rank's part of the last rebalance. */
+/* One rank's part of the last rebalance.  Many members: the steps of a
+ * rebalance share it, and each has a struct in it. */
 struct eki_balancer {
     struct eki_protocol protocol; /* first */
     struct eki_engine *engine;

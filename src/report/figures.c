@@ -12,7 +12,8 @@
 
 #define NS 1e-9
 
-/* One reduction sums all of this over ranks: it is an array of int64_t. */
+/* Many members: one reduction sums all of this over ranks, as an array of
+ * int64_t. */
 struct eki_report_sums {
     int64_t tasks, nulls, spawned, cancelled, failed, stolen;
     int64_t attempted, successful, failed_across, messages;

@@ -12,7 +12,7 @@
 #include "base/base.h"
 
 /* What is known of the iterations of a run; core seconds unless said otherwise.
- */
+ * Many members: each is a figure that a sentence weighs. */
 struct eki_verdict_run {
     int64_t iterations, tasks;
     int64_t unstolen;   /* iterations without stealing ... */

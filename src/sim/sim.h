@@ -62,6 +62,8 @@ enum eki_sim_state {
 
 struct eki_sim_rank;
 
+/* Many members: an event reads all of a worker, line by line, and nothing that
+ * hangs on it. */
 struct eki_sim_worker {
     _Alignas(64) struct ek_worker *worker;
     struct eki_sim_rank *rank;
@@ -204,6 +206,7 @@ struct eki_sim_program {
                      const struct eki_message *message);
 };
 
+/* Many members: each is a choice of its own of who simulates. */
 struct eki_sim_setup {
     const struct eki_machine *machine;
     const struct eki_sim_program *program;

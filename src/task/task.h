@@ -361,6 +361,8 @@ static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
     return range->last - range->first;
 }
 
+/* Many members: compiled programs know the head by its offsets, and all of it
+ * is one worker's, whose every task touches the first lines. */
 struct eki_local {
     /* The head, which compiled programs read and write (evenkeel_inline.h):
      * what is here and where it lies changes with the layout's number only. */
