@@ -27,7 +27,20 @@ enum eki_result {
     EKI_RESULT_LONG = -2   /* head.count bytes are to come */
 };
 
-/* Whose turn it is with an operation. */
+/*
+ * Whose turn it is with an operation:
+ *
+ *     FREE  -> ASKED  worker  stages its task, or begins it
+ *                     server  in a restore: its task has moved
+ *     ASKED -> HERE   server  all of INPUT has come, or why there is none
+ *           -> FREE   server  ... in a restore
+ *     HERE  -> RUNS   worker  its task begins
+ *           -> FREE   worker  ... and cannot
+ *     RUNS  -> ENDED  worker  its task has a result
+ *           -> FREE   worker  ... has none
+ *     ENDED -> FREE   server  KEPT has come
+ *     any   -> FREE   who enters: of the last phase, or destroys
+ */
 enum eki_data_state {
     EKI_DATA_FREE,
     EKI_DATA_ASKED, /* server: the input is to come */

@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * States of a drawer, all FREE on entering.  On the node of rank 0 a worker
+ * draws by itself: from FREE to what follows NUMBER.
+ *
+ *     FREE   -> ASK     worker  seeks, elsewhere
+ *     ASK    -> ASKED   server  DRAW has left
+ *     ASKED  -> NUMBER  server  NUMBER has come
+ *     NUMBER -> NUMBER  worker  seeks, and numbers of the chunk are left
+ *            -> FREE    worker  ... none are ...
+ *            -> ASK     worker  ... and it asks ahead
+ *            -> OVER    worker  ... the number is no seed's
+ *
+ * and of its fetch:
+ *
+ *     FREE -> WANT  worker  seeks: the seed is elsewhere, or those behind it
+ *     WANT -> SENT  server  FETCH has left
+ *     SENT -> HERE  server  FETCHED has come
+ *     HERE -> FREE  worker  seeks a seed that is not among its copies
+ */
 #include "protocol/counter.h"
 
 #include "engine/decode.h"

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * States of a long task; all are forgotten on entering.  At first who enters
+ * changes them, then the server.
+ *
+ *     -        -> HERE      a worker has it as a seed
+ *     -        -> AWAITED   an OFFER fits a worker: TAKE will leave
+ *     HERE     -> SHED      it does not fit its worker (any more)
+ *     SHED     -> HERE      it fits another, or the same by now
+ *     SHED     -> OFFERED   it fits none: OFFER will leave, if that can be
+ *     OFFERED  -> PROMISED  TAKE has come in time: HAND will leave
+ *     PROMISED -> -         HAND has left
+ *     AWAITED  -> HERE      HAND has come in time
+ */
 #include "protocol/hands.h"
 
 #include "engine/decode.h"

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Words that an asker shares, and who changes them on what:
+ *
+ *     ask         0 -> node + 1   worker  seek, when it may ask again: asks + 1
+ *                 node + 1 -> 0   server  REQUEST has left: asks - 1
+ *     asked_at    -> now          both    either, and a step that sends none
+ *     sent_at[i]  oldest -> now   server  REQUEST has left: an entry of `sent`
+ *                 then -> 0       server  the rank of that entry has answered
+ *     answers[]   n -> n + 1      server  likewise: NONE, or the last TASKS
+ *     all         -> 0            who enters
+ */
 #include "protocol/requests.h"
 
 #include "engine/decode.h"

@@ -37,6 +37,18 @@ void eki_cache_keep(struct eki_cache *cache, int64_t tile, const double *values,
                     int64_t length);
 void eki_cache_drop(struct eki_cache *cache, int64_t tile);
 
+/*
+ * States of an operation, all FREE on entering; those that the worker begins
+ * from OPEN, and all that the server makes, under the lock of the desk:
+ *
+ *     FREE      -> OPEN       worker  starts it
+ *     OPEN      -> DONE       server  its last answer has come
+ *     DONE      -> FREE       worker  has waited, needs its place, or its task
+ *                                     has ended
+ *     OPEN      -> ABANDONED  worker  its task has ended
+ *               -> FREE       worker  ... and nothing was sent
+ *     ABANDONED -> FREE       server  its last answer has come
+ */
 enum eki_op_state {
     EKI_OP_FREE,
     EKI_OP_OPEN,     /* the servers have to do with it */
@@ -64,7 +76,7 @@ struct eki_tile_op {
 /* A worker's side. */
 struct eki_tiler {
     /* Written by the worker. */
-    _Alignas(EKI_LINE) int open; /* operations that are not FREE */
+    _Alignas(EKI_LINE) int open; /* operations that are OPEN or DONE */
     struct eki_cache **caches;   /* [cache_room], by the place of the store */
     int cache_room;
     struct eki_tile_op ops[EKI_TRANSFERS_MOST];
