@@ -155,6 +155,8 @@ const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
  * PREPARED that only this rank knows makes it an error of all ranks. */
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
                           ek_status prepared);
+/* Leave it; its team has finished. */
+void eki_collection_leave(ek_collection *tasks, struct eki_error *error);
 
 /* Rank 0 tells how the collection will run, if somebody asks to be told. */
 void eki_collection_say_start(const ek_collection *tasks);

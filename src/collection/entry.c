@@ -3,6 +3,8 @@
 #include "collection/collection.h"
 
 #include "collection/agree.h"
+#include "protocol/counter.h"
+#include "protocol/requests.h"
 
 /* 1 while an iteration or a restore is open in this process; written
  * by eki_collection_claim() and eki_collection_release() of any collection. */
@@ -117,4 +119,14 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team);
     eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
+}
+
+void eki_collection_leave(ek_collection *tasks, struct eki_error *error)
+{
+    eki_engine_leave(tasks->engine, error);
+    /* What a phase has left under way, which may have been stopped. */
+    EKI_ASSERT_SLOW(eki_requests_check(tasks->engine));
+    EKI_ASSERT_SLOW(eki_counter_check(tasks->engine));
+    EKI_ASSERT_SLOW(eki_tiles_check(tasks->engine));
+    EKI_ASSERT_SLOW(eki_data_check(tasks->engine));
 }

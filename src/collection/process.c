@@ -234,7 +234,7 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
     eki_lookout_move(&tasks->lookout, EKI_STAGE_OUTSIDE);
-    eki_engine_leave(tasks->engine, &error);
+    eki_collection_leave(tasks, &error);
     tasks->state = EKI_STATE_RAN;
     tasks->may_fetch = false;
     end_hooks(tasks);

@@ -102,7 +102,7 @@ static ek_status run_phase(ek_collection *tasks,
     eki_team_run_restore(tasks->team);
     eki_team_finish(tasks->team);
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
-    eki_engine_leave(tasks->engine, &error);
+    eki_collection_leave(tasks, &error);
     return eki_collection_error(tasks, &error);
 }
 

@@ -64,8 +64,10 @@ const char *eki_data_check(const struct eki_engine *engine)
 {
     const struct eki_data *data = eki_data_of(engine);
     const char *wrong = NULL;
-    int64_t bytes = data->asks.bytes + data->results.bytes;
     int asked = 0;
+    if (!data)
+        return NULL;
+    int64_t bytes = data->asks.bytes + data->results.bytes;
     if (guest_bytes(&data->asks) != data->asks.bytes ||
         guest_bytes(&data->results) != data->results.bytes)
         return "bytes of the home are miscounted";

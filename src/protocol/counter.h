@@ -134,6 +134,9 @@ extern const struct eki_protocol_ops eki_counter_ops;
  * each once one has fetched. */
 ek_status eki_counter_add(struct eki_engine *engine);
 
+/* A broken invariant in words, or NULL; while nobody steps the engine. */
+const char *eki_counter_check(const struct eki_engine *engine);
+
 /* The counter of a rank; NULL: it has none. */
 static inline const struct eki_counter *
 eki_counter_of(const struct eki_engine *engine)

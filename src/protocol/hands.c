@@ -539,6 +539,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
         eki_queue_serve(&hands->notes, send_note, hands);
         return;
     }
+    EKI_ASSERT_SLOW(eki_hands_check(engine));
     hands->takes_to = 0;
     eki_engine_let_go(engine);
 }

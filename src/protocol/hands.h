@@ -110,4 +110,7 @@ extern const struct eki_protocol_ops eki_hands_ops;
 /* For a job of several nodes. */
 ek_status eki_hands_add(struct eki_engine *engine);
 
+/* A broken invariant in words, or NULL; by whoever steps the server. */
+const char *eki_hands_check(const struct eki_engine *engine);
+
 #endif

@@ -115,6 +115,9 @@ extern const struct eki_protocol_ops eki_requests_ops;
 /* For a job of several nodes. */
 ek_status eki_requests_add(struct eki_engine *engine);
 
+/* A broken invariant in words, or NULL; while nobody steps the engine. */
+const char *eki_requests_check(const struct eki_engine *engine);
+
 /* Of a rank with several nodes; NULL: there are none. */
 static inline const struct eki_requests *
 eki_requests_of(const struct eki_engine *engine)

@@ -64,6 +64,8 @@ const char *eki_tiles_check(const struct eki_engine *engine)
     const struct eki_tiles *tiles = eki_tiles_of(engine);
     const char *wrong = NULL;
     int asked = 0;
+    if (!tiles)
+        return NULL;
     for (int here = 0; !wrong && here < engine->topology->workers_here; here++)
         wrong = check_tiler(tiles, here, &asked);
     /* relaxed: a check, while nobody else is at it. */

@@ -215,8 +215,8 @@ enum eki_started eki_tiles_start(struct ek_worker *worker,
 bool eki_tiles_is_over(const struct ek_worker *worker, ek_transfer transfer);
 /* The task knows that it is over. */
 void eki_tiles_finish(struct ek_worker *worker, ek_transfer transfer);
-/* Broken invariant of what an engine that has joined has under way, as text, or
- * NULL; while nobody steps it. */
+/* Broken invariant of what is under way, as text, or NULL; while nobody steps
+ * the engine. */
 const char *eki_tiles_check(const struct eki_engine *engine);
 /* Nothing may come any more for what the task has started. */
 void eki_tiles_drop(struct ek_worker *worker);

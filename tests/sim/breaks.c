@@ -741,7 +741,7 @@ const struct explore_break explore_breaks[] = {
     {"other sums", change_sums, NULL, false, "left without storing sums", NULL},
     {"left with a task", leave_with_task, NULL, true, "left with tasks", NULL},
     {"an answer to nobody", answer_unasked, NULL, false, "answers to", NULL},
-    {"an ask forgotten", forget_ask, NULL, false, "the server is told", NULL},
+    {"an ask forgotten", forget_ask, NULL, false, "is told of are", NULL},
     {"a request dropped", drop_request, NULL, false, "are answered and", NULL},
     {"a request twice", double_request, NULL, false, "are answered and", NULL},
     {"finished more", finish_more, NULL, false, "its deque is broken", NULL},

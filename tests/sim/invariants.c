@@ -84,21 +84,6 @@ static void check_requests(struct explore *explore,
                     (long long)requests->answered, (long long)waiting);
 }
 
-/* Each ask is in the count that the server looks at, or it is never fetched. */
-static void check_asks(struct explore *explore, const struct eki_engine *engine)
-{
-    const struct eki_requests *requests = eki_requests_of(engine);
-    int asking = 0;
-    /* relaxed, both: there is one thread. */
-    for (int w = 0; w < engine->topology->workers_here; w++)
-        asking += atomic_load_explicit(&requests->askers[w].ask,
-                                       memory_order_relaxed) != 0;
-    int told = atomic_load_explicit(&requests->asks, memory_order_relaxed);
-    if (EKI_UNLIKELY(asking != told))
-        ledger_fail(&explore->ledger, "%d workers ask, the server is told %d",
-                    asking, told);
-}
-
 static bool is_end(const struct eki_message *message)
 {
     struct eki_verdict verdict;
@@ -264,19 +249,18 @@ static void check_workers(struct explore *explore)
             explore->local[rank->topology.node][worker->search.steal_from]);
 }
 
-static void check_tiles(struct explore *explore,
-                        const struct eki_sim_rank *rank)
+/* What the checkers of protocols say. */
+static void check_protocols(struct explore *explore,
+                            const struct eki_sim_rank *rank)
 {
-    const char *wrong = eki_tiles_check(rank->engine);
-    if (EKI_UNLIKELY(wrong != NULL))
-        ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
-}
-
-static void check_data(struct explore *explore, const struct eki_sim_rank *rank)
-{
-    const char *wrong = eki_data_check(rank->engine);
-    if (EKI_UNLIKELY(wrong != NULL))
-        ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
+    const struct eki_engine *engine = rank->engine;
+    const char *said[] = {eki_requests_check(engine), eki_counter_check(engine),
+                          eki_hands_check(engine), eki_tiles_check(engine),
+                          eki_data_check(engine)};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (EKI_UNLIKELY(said[i] != NULL))
+            ledger_fail(&explore->ledger, "rank %d: %s", rank->number, said[i]);
+    }
 }
 
 void explore_check_event(struct explore *explore)
@@ -287,14 +271,10 @@ void explore_check_event(struct explore *explore)
     check_workers(explore);
     if (!rank->engine->alone && rank->engine->is_open) {
         check_requests(explore, rank);
-        check_asks(explore, rank->engine);
         check_announced(explore, rank);
     }
     check_deadline(explore);
-    if (explore_has_tiles(explore))
-        check_tiles(explore, rank);
-    if (explore_has_data(explore))
-        check_data(explore, rank);
+    check_protocols(explore, rank);
     if (EKI_LIKELY(!explore->is_thorough) &&
         explore->sim->events % WALK_EVERY != 0)
         return;

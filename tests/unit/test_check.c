@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checkers of workers and node words: each invariant is broken once. */
+/* The checkers of workers, node words and protocols: each invariant is broken
+ * once. */
 #include "lone.h"
 
 /* What a checker says while the BYTES of FIELD are VALUE (lowest byte first)
@@ -28,11 +29,27 @@ static const char *say_node(const struct lone *lone)
     return eki_node_check(lone->engine);
 }
 
+static const char *say_requests(const struct lone *lone)
+{
+    return eki_requests_check(lone->engine);
+}
+
+static const char *say_counter(const struct lone *lone)
+{
+    return eki_counter_check(lone->engine);
+}
+
+static const char *say_hands(const struct lone *lone)
+{
+    return eki_hands_check(lone->engine);
+}
+
+#define BREAK(say, field, value, text) \
+    check_broken(say, &lone, (void *)&(field), sizeof(field), value, text)
 #define BREAK_WORKER(field, value, text)                    \
     check_broken(say_worker, &lone, (void *)&worker->field, \
                  sizeof worker->field, value, text)
-#define BREAK_NODE(field, value, text) \
-    check_broken(say_node, &lone, (void *)&(field), sizeof(field), value, text)
+#define BREAK_NODE(field, value, text) BREAK(say_node, field, value, text)
 
 static void open_process(struct lone *lone)
 {
@@ -119,6 +136,68 @@ static void words_of_ranks_and_workers_are_checked(void)
     lone_close(&lone);
 }
 
+static void requests_that_nobody_sent_are_found(void)
+{
+    struct lone lone;
+    open_process(&lone);
+    struct eki_requests *requests =
+        (struct eki_requests *)eki_requests_of(lone.engine);
+    struct eki_sent sent[2] = {{.rank = 1, .at = 5}, {.rank = 2, .at = 7}};
+    requests->sent = sent;
+    requests->sent_count = 2;
+    requests->askers[0].sent_at[0] = 7;
+    BREAK(say_requests, requests->asks, 1, "asks that the server is told of");
+    BREAK(say_requests, requests->askers[0].ask, 2, "asks that the server");
+    BREAK(say_requests, requests->askers[0].sent_at[1], 6, "never sent");
+    BREAK(say_requests, requests->sent[1].at, 6, "never sent");
+    BREAK(say_requests, requests->sent[1].here, 1, "never sent");
+    BREAK(say_requests, requests->sent[1].rank, 1, "owes a worker two");
+    requests->sent = NULL;
+    requests->sent_count = 0;
+    lone_close(&lone);
+}
+
+static void wants_of_the_counter_are_counted(void)
+{
+    struct lone lone;
+    open_process(&lone);
+    struct eki_counter *counter =
+        (struct eki_counter *)eki_counter_of(lone.engine);
+    struct eki_drawer *drawer = &counter->drawers[0];
+    BREAK(say_counter, counter->wants, 1, "is miscounted");
+    BREAK(say_counter, drawer->state, EKI_DRAW_ASK, "is miscounted");
+    BREAK(say_counter, drawer->fetch, EKI_FETCH_WANT, "is miscounted");
+    drawer->number = 3;
+    drawer->end = 4;
+    drawer->state = EKI_DRAW_NUMBER;
+    BREAK(say_counter, drawer->end, 3, "beyond its chunk");
+    lone_close(&lone);
+}
+
+static void loads_of_long_tasks_are_their_sums(void)
+{
+    struct lone lone;
+    open_process(&lone);
+    struct eki_hands *hands =
+        (struct eki_hands *)eki_engine_protocol(lone.engine, &eki_hands_ops);
+    struct eki_hand tasks[3] = {{.ns = 9, .state = EKI_HAND_HERE},
+                                {.ns = 7, .state = EKI_HAND_SHED},
+                                {.ns = 5, .state = EKI_HAND_AWAITED}};
+    hands->tasks = tasks;
+    hands->count = 3;
+    hands->load_ns[0] = 1 + 9 + 5;
+    hands->pinned_ns = 1;
+    hands->takes_to = 1;
+    BREAK(say_hands, hands->load_ns[0], 16, "is miscounted");
+    BREAK(say_hands, hands->pinned_ns, 0, "is miscounted");
+    BREAK(say_hands, tasks[0].state, EKI_HAND_OFFERED, "is miscounted");
+    BREAK(say_hands, tasks[2].here, 1, "is miscounted");
+    BREAK(say_hands, tasks[1].ns, 4, "out of order");
+    hands->tasks = NULL;
+    hands->count = 0;
+    lone_close(&lone);
+}
+
 int main(void)
 {
     RUN(broken_batches_are_found);
@@ -127,5 +206,8 @@ int main(void)
     RUN(sums_that_say_too_much_are_found);
     RUN(node_words_of_no_phase_are_found);
     RUN(words_of_ranks_and_workers_are_checked);
+    RUN(requests_that_nobody_sent_are_found);
+    RUN(wants_of_the_counter_are_counted);
+    RUN(loads_of_long_tasks_are_their_sums);
     return check_result();
 }
