@@ -1,47 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A whole decision in one place: what the engine does by messages between
- * ranks, here over arrays.  Centralized: one pool.  Hierarchical: a pool per
- * group, then the root, then the groups again.
+ * ranks, here over arrays.  Each group has a pool; of several groups the root
+ * gives what they could not place to others, before all settle.
  */
 #include "balance/plan.h"
 
 #include <string.h>
 
-/* Items on their way into a pool. */
-struct batch {
-    struct eki_item *items;
-    int32_t *places;
-    int64_t count;
+/* The groups of a decision, and what goes to the root. */
+struct groups {
+    struct eki_plan *plan;
+    struct eki_decision *decision;
+    int32_t count, size;        /* groups; workers of each but the last */
+    bool is_central;            /* one, and no root */
+    struct eki_settle *settles; /* [count] */
+    struct eki_group *told;     /* [count] */
+    int64_t *heads;             /* [count]: the first item that each is given */
+    struct eki_item *left;      /* [left_count] that groups gave away ... */
+    int32_t *given;             /* ... to which group each goes ... */
+    int64_t *next;              /* ... and the next one that goes there */
+    int64_t left_count;
+    struct eki_item *some; /* scratch: what one group is given */
+    uint64_t slowest_ns;   /* of the groups, which work side by side */
 };
 
-static bool open_batch(struct batch *batch, int64_t room)
+static bool open_groups(struct groups *groups)
 {
-    batch->count = 0;
-    batch->items = eki_alloc((size_t)room, sizeof *batch->items);
-    batch->places = eki_alloc((size_t)room, sizeof *batch->places);
-    return batch->items && batch->places;
+    size_t count = (size_t)groups->count, items = (size_t)groups->plan->count;
+    groups->settles = eki_alloc(count, sizeof *groups->settles);
+    groups->told = eki_alloc(count, sizeof *groups->told);
+    groups->heads = eki_alloc(count, sizeof *groups->heads);
+    groups->left = eki_alloc(items, sizeof *groups->left);
+    groups->given = eki_alloc(items, sizeof *groups->given);
+    groups->next = eki_alloc(items, sizeof *groups->next);
+    groups->some = eki_alloc(items, sizeof *groups->some);
+    return groups->settles && groups->told && groups->heads && groups->left &&
+           groups->given && groups->next && groups->some;
 }
 
-static void close_batch(struct batch *batch)
+static void close_groups(struct groups *groups)
 {
-    eki_free(batch->items);
-    eki_free(batch->places);
+    for (int32_t g = 0; groups->settles && g < groups->count; g++)
+        eki_settle_free(&groups->settles[g]);
+    eki_free(groups->settles);
+    eki_free(groups->told);
+    eki_free(groups->heads);
+    eki_free(groups->left);
+    eki_free(groups->given);
+    eki_free(groups->next);
+    eki_free(groups->some);
 }
 
-/* Workers [FIRST, FIRST + WORKERS) settle: nothing yet. */
-static struct eki_settle settle_of(const struct eki_plan *plan, int32_t first,
-                                   int32_t workers)
+static void note_time(uint64_t *slowest_ns, uint64_t start)
 {
-    return (struct eki_settle){
-        .pool = {.first = first,
-                 .workers = workers,
-                 .target = plan->target,
-                 .slack = eki_balance_has_slack(&plan->totals),
-                 .nodes =
-                     plan->input->nodes ? plan->input->nodes + first : NULL,
-                 .node_count = plan->input->node_count,
-                 .loads = plan->loads + first}};
+    uint64_t took = eki_cpu_ns() - start;
+    *slowest_ns = took > *slowest_ns ? took : *slowest_ns;
+}
+
+/* So many descriptors arrive at one place. */
+static void note_descriptors(const struct groups *groups, int64_t count)
+{
+    if (count > groups->decision->descriptors)
+        groups->decision->descriptors = count;
 }
 
 /* Take the tasks that WORKER has kept and that are wanted to ITEMS, or count
@@ -105,184 +126,122 @@ static bool settle_all(struct eki_plan *plan, struct eki_settle *settle)
     return true;
 }
 
-static bool decide_central(struct eki_plan *plan, struct eki_decision *decision)
+/* A group gives away what it cannot place. */
+static bool give_left(struct groups *groups, int32_t group)
 {
+    struct eki_settle *settle = &groups->settles[group];
+    int64_t given;
+    if (!eki_settle_share(settle, groups->left + groups->left_count, &given))
+        return false;
+    groups->left_count += given;
+    eki_group_describe(&settle->pool, &groups->told[group]);
+    return true;
+}
+
+/* A group gets what its workers have shed: items [FROM, TO) of the plan. */
+static bool begin_group(struct groups *groups, int32_t group, int64_t from,
+                        int64_t to)
+{
+    const struct eki_plan *plan = groups->plan;
+    const struct eki_balance_input *input = plan->input;
+    int32_t first = group * groups->size, rest = input->workers - first;
+    struct eki_pool *pool = &groups->settles[group].pool;
     uint64_t start = eki_cpu_ns();
-    struct eki_settle settle = settle_of(plan, 0, plan->input->workers);
-    bool done = eki_pool_fill(&settle.pool, plan->items, plan->count) &&
-                settle_all(plan, &settle);
-    decision->descriptors = settle.pool.count;
-    decision->critical_ns += eki_cpu_ns() - start;
-    eki_settle_free(&settle);
+    *pool =
+        (struct eki_pool){.first = first,
+                          .workers = rest < groups->size ? rest : groups->size,
+                          .target = plan->target,
+                          .slack = eki_balance_has_slack(&plan->totals),
+                          .nodes = input->nodes ? input->nodes + first : NULL,
+                          .node_count = input->node_count,
+                          .loads = plan->loads + first};
+    note_descriptors(groups, to - from);
+    bool done = eki_pool_fill(pool, plan->items + from, to - from) &&
+                (groups->is_central || give_left(groups, group));
+    note_time(&groups->slowest_ns, start);
     return done;
 }
 
-struct levels {
-    struct eki_plan *plan;
-    int32_t groups;
-    struct eki_settle *settles; /* [groups] */
-    struct eki_group *told;     /* [groups] */
-    struct batch left;          /* items that go to the root; places: groups */
-    uint64_t slowest_ns;        /* of the groups */
-};
-
-static int32_t group_worker(const struct levels *levels, int32_t group)
+static bool begin_groups(struct groups *groups)
 {
-    return group * levels->plan->input->group;
-}
-
-static int32_t group_workers(const struct levels *levels, int32_t group)
-{
-    int32_t size = levels->plan->input->group;
-    int32_t rest = levels->plan->input->workers - group_worker(levels, group);
-    return rest < size ? rest : size;
-}
-
-static void note_time(struct levels *levels, uint64_t start)
-{
-    uint64_t took = eki_cpu_ns() - start;
-    if (took > levels->slowest_ns)
-        levels->slowest_ns = took;
-}
-
-/* A group settles among itself what it can: items [FROM, TO) of the plan. */
-static bool begin_group(struct levels *levels, int32_t group, int64_t from,
-                        int64_t to, struct eki_decision *decision)
-{
-    struct eki_plan *plan = levels->plan;
-    struct eki_pool *pool = &levels->settles[group].pool;
-    uint64_t start = eki_cpu_ns();
-    levels->settles[group] = settle_of(plan, group_worker(levels, group),
-                                       group_workers(levels, group));
-    struct batch *left = &levels->left;
-    int64_t given;
-    if (to - from > decision->descriptors)
-        decision->descriptors = to - from;
-    if (!eki_pool_fill(pool, plan->items + from, to - from) ||
-        !eki_settle_share(&levels->settles[group], left->items + left->count,
-                          &given))
-        return false;
-    left->count += given;
-    eki_group_describe(pool, &levels->told[group]);
-    note_time(levels, start);
-    return true;
-}
-
-static bool begin_groups(struct levels *levels, struct eki_decision *decision)
-{
-    const struct eki_plan *plan = levels->plan;
-    int64_t from = 0;
-    for (int32_t g = 0; g < levels->groups; g++) {
-        int32_t end = group_worker(levels, g) + group_workers(levels, g);
-        int64_t to = from;
-        while (to < plan->count && plan->items[to].from < end)
+    const struct eki_plan *plan = groups->plan;
+    bool done = true;
+    for (int64_t g = 0, from = 0, to = 0; done && g < groups->count;
+         g++, from = to) {
+        while (to < plan->count &&
+               plan->items[to].from < (g + 1) * groups->size)
             to++;
-        if (!begin_group(levels, g, from, to, decision))
-            return false;
-        from = to;
+        done = begin_group(groups, (int32_t)g, from, to);
     }
-    return true;
+    return done;
 }
 
 /* The root gives what is left to the groups. */
-static bool share_left(struct levels *levels, struct eki_decision *decision)
-{
-    struct batch *left = &levels->left;
-    uint64_t start = eki_cpu_ns();
-    bool done = eki_items_sort(left->items, left->count) &&
-                eki_groups_share(levels->told, levels->groups, left->items,
-                                 left->count, left->places);
-    if (left->count > decision->descriptors)
-        decision->descriptors = left->count;
-    decision->critical_ns += eki_cpu_ns() - start;
-    return done;
-}
-
-/* The items that a group was given, into SOME. */
-static void given_to(const struct levels *levels, const int64_t *order,
-                     int64_t count, struct batch *some)
-{
-    for (int64_t i = 0; i < count; i++) {
-        some->items[i] = levels->left.items[order[i]];
-        some->places[i] = -1;
-    }
-    some->count = count;
-}
-
-static bool finish_group(struct levels *levels, int32_t group,
-                         struct batch *some)
+static bool share_left(struct groups *groups)
 {
     uint64_t start = eki_cpu_ns();
-    struct eki_settle *settle = &levels->settles[group];
-    bool done =
-        eki_pool_add(&settle->pool, some->items, some->places, some->count) &&
-        settle_all(levels->plan, settle);
-    note_time(levels, start);
+    bool done = eki_items_sort(groups->left, groups->left_count) &&
+                eki_groups_share(groups->told, groups->count, groups->left,
+                                 groups->left_count, groups->given);
+    note_descriptors(groups, groups->left_count);
+    groups->decision->critical_ns += eki_cpu_ns() - start;
     return done;
 }
 
-/* Items of the root in the order of their groups; STARTS [groups + 1]. */
-static void order_left(const struct levels *levels, int64_t *starts,
-                       int64_t *order)
+/* List what each group is given, longest first. */
+static void list_given(struct groups *groups)
 {
-    const struct batch *left = &levels->left;
-    for (int64_t i = 0; i < left->count; i++)
-        starts[left->places[i] + 1]++;
-    for (int32_t g = 0; g < levels->groups; g++)
-        starts[g + 1] += starts[g];
-    for (int64_t i = 0; i < left->count; i++)
-        order[starts[left->places[i]]++] = i;
-    /* Each start has moved on to that of the next group. */
-    memmove(starts + 1, starts, (size_t)levels->groups * sizeof *starts);
-    starts[0] = 0;
-}
-
-static bool finish_groups(struct levels *levels)
-{
-    struct batch some;
-    int64_t *starts = eki_alloc((size_t)levels->groups + 1, sizeof *starts);
-    int64_t *order = eki_alloc((size_t)levels->left.count, sizeof *order);
-    bool done = open_batch(&some, levels->left.count) && starts && order;
-    if (done)
-        order_left(levels, starts, order);
-    for (int32_t g = 0; done && g < levels->groups; g++) {
-        given_to(levels, order + starts[g], starts[g + 1] - starts[g], &some);
-        done = finish_group(levels, g, &some);
+    for (int32_t g = 0; g < groups->count; g++)
+        groups->heads[g] = -1;
+    for (int64_t i = groups->left_count; i-- > 0;) {
+        groups->next[i] = groups->heads[groups->given[i]];
+        groups->heads[groups->given[i]] = i;
     }
-    close_batch(&some);
-    eki_free(starts);
-    eki_free(order);
+}
+
+/* A group settles what it has and is given. */
+static bool finish_group(struct groups *groups, int32_t group)
+{
+    struct eki_settle *settle = &groups->settles[group];
+    int64_t count = 0;
+    for (int64_t i = groups->heads[group]; i >= 0; i = groups->next[i])
+        groups->some[count++] = groups->left[i];
+    uint64_t start = eki_cpu_ns();
+    bool done = eki_pool_fill(&settle->pool, groups->some, count) &&
+                settle_all(groups->plan, settle);
+    note_time(&groups->slowest_ns, start);
     return done;
 }
 
-static bool run_levels(struct levels *levels, struct eki_decision *decision)
+static bool finish_groups(struct groups *groups)
 {
-    if (!begin_groups(levels, decision))
-        return false;
-    decision->critical_ns += levels->slowest_ns;
-    levels->slowest_ns = 0;
-    if (!share_left(levels, decision) || !finish_groups(levels))
-        return false;
-    decision->critical_ns += levels->slowest_ns;
-    return true;
+    bool done = true;
+    list_given(groups);
+    for (int32_t g = 0; done && g < groups->count; g++)
+        done = finish_group(groups, g);
+    return done;
 }
 
-static bool decide_levels(struct eki_plan *plan, struct eki_decision *decision)
+static bool decide(struct eki_plan *plan, struct eki_decision *decision)
 {
-    int32_t size = plan->input->group;
-    int32_t groups = (plan->input->workers + size - 1) / size;
-    struct levels levels = {
-        .plan = plan,
-        .groups = groups,
-        .settles = eki_alloc((size_t)groups, sizeof *levels.settles),
-        .told = eki_alloc((size_t)groups, sizeof *levels.told)};
-    bool done = open_batch(&levels.left, plan->count) && levels.settles &&
-                levels.told && run_levels(&levels, decision);
-    for (int32_t g = 0; levels.settles && g < groups; g++)
-        eki_settle_free(&levels.settles[g]);
-    eki_free(levels.settles);
-    eki_free(levels.told);
-    close_batch(&levels.left);
+    const struct eki_balance_input *input = plan->input;
+    bool is_central = input->group <= 0 || eki_balance_is_few(&plan->totals);
+    int32_t size = is_central ? input->workers : input->group;
+    struct groups groups = {.plan = plan,
+                            .decision = decision,
+                            .count = (input->workers + size - 1) / size,
+                            .size = size,
+                            .is_central = is_central};
+    bool done = open_groups(&groups) && begin_groups(&groups) &&
+                (is_central || share_left(&groups));
+    decision->critical_ns += groups.slowest_ns;
+    groups.slowest_ns = 0;
+    done = done && finish_groups(&groups);
+    decision->critical_ns += groups.slowest_ns;
+    /* What its workers have opened has come to one place, too. */
+    if (done && is_central)
+        decision->descriptors = groups.settles->pool.count;
+    close_groups(&groups);
     return done;
 }
 
@@ -329,8 +288,7 @@ static bool shed_all(struct eki_plan *plan, struct eki_decision *decision)
             continue;
         uint64_t start = eki_cpu_ns();
         done = shed_worker(plan, w, shed);
-        uint64_t took = eki_cpu_ns() - start;
-        slowest = took > slowest ? took : slowest;
+        note_time(&slowest, start);
     }
     decision->critical_ns += slowest;
     eki_free(shed);
@@ -344,10 +302,7 @@ bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
     *decision = (struct eki_decision){0};
     if (!eki_plan_open(&plan, input, to))
         return false;
-    bool done = shed_all(&plan, decision) &&
-                (input->group > 0 && !eki_balance_is_few(&plan.totals)
-                     ? decide_levels(&plan, decision)
-                     : decide_central(&plan, decision));
+    bool done = shed_all(&plan, decision) && decide(&plan, decision);
     if (done)
         eki_plan_describe(&plan, decision);
     /* Few long tasks may fit nowhere.  Then all tasks stay where they were. */
