@@ -54,7 +54,7 @@ static void close_groups(struct groups *groups)
 
 static void note_time(uint64_t *slowest_ns, uint64_t start)
 {
-    uint64_t took = eki_cpu_ns() - start;
+    uint64_t took = eki_clock_cpu_ns() - start;
     *slowest_ns = took > *slowest_ns ? took : *slowest_ns;
 }
 
@@ -146,7 +146,7 @@ static bool begin_group(struct groups *groups, int32_t group, int64_t from,
     const struct eki_balance_input *input = plan->input;
     int32_t first = group * groups->size, rest = input->workers - first;
     struct eki_pool *pool = &groups->settles[group].pool;
-    uint64_t start = eki_cpu_ns();
+    uint64_t start = eki_clock_cpu_ns();
     *pool =
         (struct eki_pool){.first = first,
                           .workers = rest < groups->size ? rest : groups->size,
@@ -179,12 +179,12 @@ static bool begin_groups(struct groups *groups)
 /* The root gives what is left to the groups. */
 static bool share_left(struct groups *groups)
 {
-    uint64_t start = eki_cpu_ns();
+    uint64_t start = eki_clock_cpu_ns();
     bool done = eki_items_sort(groups->left, groups->left_count) &&
                 eki_groups_share(groups->told, groups->count, groups->left,
                                  groups->left_count, groups->given);
     note_descriptors(groups, groups->left_count);
-    groups->decision->critical_ns += eki_cpu_ns() - start;
+    groups->decision->critical_ns += eki_clock_cpu_ns() - start;
     return done;
 }
 
@@ -206,7 +206,7 @@ static bool finish_group(struct groups *groups, int32_t group)
     int64_t count = 0;
     for (int64_t i = groups->heads[group]; i >= 0; i = groups->next[i])
         groups->some[count++] = groups->left[i];
-    uint64_t start = eki_cpu_ns();
+    uint64_t start = eki_clock_cpu_ns();
     bool done = eki_pool_fill(&settle->pool, groups->some, count) &&
                 settle_all(groups->plan, settle);
     note_time(&groups->slowest_ns, start);
@@ -286,7 +286,7 @@ static bool shed_all(struct eki_plan *plan, struct eki_decision *decision)
     for (int32_t w = 0; done && w < plan->input->workers; w++) {
         if (plan->loads[w] <= plan->target)
             continue;
-        uint64_t start = eki_cpu_ns();
+        uint64_t start = eki_clock_cpu_ns();
         done = shed_worker(plan, w, shed);
         note_time(&slowest, start);
     }

@@ -3,14 +3,6 @@
 #include "balance/plan.h"
 
 #include <string.h>
-#include <time.h>
-
-uint64_t eki_cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void add_worker(struct eki_plan *plan, int32_t worker)
 {

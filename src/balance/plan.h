@@ -41,7 +41,4 @@ void eki_plan_undo(struct eki_plan *plan);
  * hash.  The loads become those of the destinations. */
 void eki_plan_describe(struct eki_plan *plan, struct eki_decision *decision);
 
-/* Processor time of this thread. */
-uint64_t eki_cpu_ns(void);
-
 #endif

@@ -191,6 +191,8 @@ extern uint64_t eki_clock_mult;
  */
 void eki_clock_start(void);
 uint64_t eki_clock_system_ns(void);
+/* Processor time of this thread. */
+uint64_t eki_clock_cpu_ns(void);
 
 /*
  * Nanoseconds since some moment; steady, equal for all threads of a process.

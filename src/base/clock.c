@@ -25,11 +25,21 @@
 
 uint64_t eki_clock_mult;
 
-uint64_t eki_clock_system_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t eki_clock_system_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t eki_clock_cpu_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t eki_clock_moment_ms(void)

@@ -151,7 +151,7 @@ static bool visit_level(struct forest *forest, int level, bool goes_up)
     double most = goes_up && level < tree->top ? forest->fill : INFINITY;
     uint64_t slowest = 0;
     for (int32_t v = tree->first[level]; v < tree->first[level + 1]; v++) {
-        uint64_t start = eki_cpu_ns();
+        uint64_t start = eki_clock_cpu_ns();
         int64_t count = give_children(
             forest, v, goes_up ? &forest->risen[v] : &forest->came[v], most);
         if (count < 0)
@@ -160,7 +160,7 @@ static bool visit_level(struct forest *forest, int level, bool goes_up)
             sum_children(forest, v);
         if (goes_up && count > forest->decision->descriptors)
             forest->decision->descriptors = count;
-        uint64_t took = eki_cpu_ns() - start;
+        uint64_t took = eki_clock_cpu_ns() - start;
         slowest = took > slowest ? took : slowest;
     }
     forest->decision->critical_ns += slowest;
@@ -209,7 +209,7 @@ static bool place_by_tree(struct eki_pool *pool, double mean,
 static bool decide(struct eki_plan *plan, const struct eki_hpdc12 *constants,
                    struct eki_decision *decision)
 {
-    uint64_t start = eki_cpu_ns();
+    uint64_t start = eki_clock_cpu_ns();
     double mean = (double)plan->totals.total / (double)plan->input->workers;
     struct eki_pool pool = {.workers = plan->input->workers,
                             .loads = plan->loads};
@@ -219,7 +219,7 @@ static bool decide(struct eki_plan *plan, const struct eki_hpdc12 *constants,
     } else if (done) {
         done = eki_pool_greedy(&pool);
         decision->descriptors = plan->count;
-        decision->critical_ns += eki_cpu_ns() - start;
+        decision->critical_ns += eki_clock_cpu_ns() - start;
     }
     for (int64_t i = 0; done && i < pool.count; i++)
         eki_plan_send(plan, &pool.items[i], pool.places[i]);

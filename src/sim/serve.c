@@ -3,8 +3,6 @@
 #include "engine/offers.h"
 #include "sim/parts.h"
 
-#include <time.h>
-
 /* Let workers of RANK that wait look for what its server has brought, NS from
  * now. */
 static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
@@ -51,13 +49,6 @@ static void let_go(struct eki_sim *sim, struct eki_sim_rank *rank)
     rank->port->told = -1;
 }
 
-static uint64_t real_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Messages that one step may take: one, so that each has its own time, or up to
  * four where the program has a pace of its own. */
 static int draw_budget(struct eki_sim *sim)
@@ -74,7 +65,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     bool is_timed = engine->kind == EKI_PHASE_RESTORE && !sim->program->pace &&
                     eki_sim_next_arrival(port) <= sim->now;
     int64_t sent = sim->messages;
-    uint64_t start = is_timed ? real_ns() : 0;
+    uint64_t start = is_timed ? eki_clock_cpu_ns() : 0;
     port->step_ns = sim->machine.poll;
     port->budget = draw_budget(sim);
     port->told = EKI_SIM_NOBODY;
@@ -82,7 +73,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     bool was_held = eki_is_held(engine);
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
     if (is_timed)
-        rank->decision_ns += real_ns() - start;
+        rank->decision_ns += eki_clock_cpu_ns() - start;
     eki_sim_charge_own(port);
     uint64_t ns = (uint64_t)port->step_ns;
     rank->busy_until = sim->now + ns;

@@ -12,14 +12,6 @@
 #include "team/poll.h"
 
 #include <sys/resource.h>
-#include <time.h>
-
-static uint64_t cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* How long this thread has waited for a core so far; false: nobody says, and it
  * is how long it has not run. */
@@ -30,7 +22,7 @@ static bool waited_now(uint64_t *waited_ns)
     bool is_read = file && fscanf(file, "%llu %llu", &ran, &ready) == 2;
     if (file)
         fclose(file);
-    *waited_ns = is_read ? ready : eki_clock_ns() - cpu_now();
+    *waited_ns = is_read ? ready : eki_clock_ns() - eki_clock_cpu_ns();
     return is_read;
 }
 
@@ -58,7 +50,7 @@ uint64_t eki_team_waited(struct eki_team *team, int here)
 void eki_team_measure_begin(struct eki_team *team, int here)
 {
     eki_team_waited(team, here);
-    team->seats[here].cpu_ns = cpu_now();
+    team->seats[here].cpu_ns = eki_clock_cpu_ns();
 }
 
 void eki_team_measure_end(struct eki_team *team, int here)
@@ -66,7 +58,7 @@ void eki_team_measure_end(struct eki_team *team, int here)
     struct eki_counts *counts = &team->setup.engine->workers[here]->counts;
     if (counts->cpu_ns != 0)
         return;
-    counts->cpu_ns = cpu_now() - team->seats[here].cpu_ns;
+    counts->cpu_ns = eki_clock_cpu_ns() - team->seats[here].cpu_ns;
     eki_team_waited(team, here);
 }
 
