@@ -53,31 +53,35 @@ static unsigned char *grow(unsigned char *slots, int64_t *room, int64_t needed,
     return grown;
 }
 
-/* Seeds [BASE, END) lie in SLOTS now, which has so much room. */
-static void place_seeds(struct eki_local *local, unsigned char *slots,
-                        int64_t base_slots, int64_t end_slots, int64_t room)
+/* Room for N more seeds: just that, or (DOUBLES) of many more. */
+static bool grow_seeds(struct eki_local *local, int64_t n, bool doubles)
 {
-    ptrdiff_t base = base_slots * local->slot_bytes;
-    ptrdiff_t end = end_slots * local->slot_bytes;
+    ptrdiff_t used = local->seed_end - local->seeds;
+    ptrdiff_t base = local->seed_base - local->seeds;
+    int64_t room = eki_local_slots(local, local->seeds, local->seed_limit);
+    int64_t needed = used / (ptrdiff_t)local->slot_bytes + n;
+    if (needed <= room)
+        return true;
+    unsigned char *slots =
+        doubles ? grow(local->seeds, &room, needed, local->slot_bytes)
+                : resize(local->seeds, room, needed, local->slot_bytes);
+    if (!slots)
+        return false;
     local->seeds = slots;
-    local->seed_limit = slots + room * local->slot_bytes;
+    local->seed_limit = slots + (doubles ? room : needed) * local->slot_bytes;
     local->seed_base = slots + base;
-    local->seed_end = local->seed_top = slots + end;
+    local->seed_end = local->seed_top = slots + used;
+    return true;
 }
 
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n)
 {
-    int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
-    int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
-    if (used + n <= eki_local_slots(local, local->seeds, local->seed_limit))
-        return true;
-    unsigned char *slots = resize(
-        local->seeds, eki_local_slots(local, local->seeds, local->seed_limit),
-        used + n, local->slot_bytes);
-    if (!slots)
-        return false;
-    place_seeds(local, slots, base, used, used + n);
-    return true;
+    return grow_seeds(local, n, false);
+}
+
+bool eki_local_seeds_room(struct eki_local *local, int64_t n)
+{
+    return grow_seeds(local, n, true);
 }
 
 /* Where there is nothing to add to, the two change their arrays. */
@@ -107,21 +111,6 @@ bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from)
         local->seed_top = local->seed_end;
     }
     eki_local_clear(from);
-    return true;
-}
-
-bool eki_local_seeds_room(struct eki_local *local, int64_t n)
-{
-    int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
-    int64_t base = eki_local_slots(local, local->seeds, local->seed_base);
-    int64_t room = eki_local_slots(local, local->seeds, local->seed_limit);
-    if (n <= room - used)
-        return true;
-    unsigned char *slots =
-        grow(local->seeds, &room, used + n, local->slot_bytes);
-    if (!slots)
-        return false;
-    place_seeds(local, slots, base, used, room);
     return true;
 }
 
