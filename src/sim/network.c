@@ -12,57 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_before(const struct eki_sim_letter *a,
-                      const struct eki_sim_letter *b)
+/* Put a letter behind all that arrive no later: mostly it is the last one. */
+static void queue_letter(struct eki_sim_port *port,
+                         struct eki_sim_letter *letter)
 {
-    return a->arrives != b->arrives ? a->arrives < b->arrives
-                                    : a->number < b->number;
+    struct eki_sim_letter *before = port->last;
+    while (before && before->arrives > letter->arrives)
+        before = before->before;
+    letter->before = before;
+    letter->next = before ? before->next : port->first;
+    *(before ? &before->next : &port->first) = letter;
+    *(letter->next ? &letter->next->before : &port->last) = letter;
 }
 
-static bool push_letter(struct eki_sim_port *port,
-                        struct eki_sim_letter *letter)
+static struct eki_sim_letter *take_letter(struct eki_sim_port *port)
 {
-    if (port->count == port->room) {
-        int32_t room = port->room ? 2 * port->room : 8;
-        /* Not eki_realloc(): tests let the library's memory run out, but the
-         * network is no part of it. */
-        void *grown = realloc(port->queue,
-                              (size_t)room * sizeof(struct eki_sim_letter *));
-        if (!grown)
-            return false;
-        port->queue = grown;
-        port->room = room;
-    }
-    int32_t at = port->count++;
-    for (; at > 0; at = (at - 1) / 2) {
-        if (is_before(port->queue[(at - 1) / 2], letter))
-            break;
-        port->queue[at] = port->queue[(at - 1) / 2];
-    }
-    port->queue[at] = letter;
-    return true;
-}
-
-static struct eki_sim_letter *pop_letter(struct eki_sim_port *port)
-{
-    struct eki_sim_letter *first = port->queue[0];
-    struct eki_sim_letter *last = port->queue[--port->count];
-    int32_t at = 0;
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= port->count)
-            break;
-        if (child + 1 < port->count &&
-            is_before(port->queue[child + 1], port->queue[child]))
-            child++;
-        if (is_before(last, port->queue[child]))
-            break;
-        port->queue[at] = port->queue[child];
-        at = child;
-    }
-    if (port->count > 0)
-        port->queue[at] = last;
-    return first;
+    struct eki_sim_letter *letter = port->first;
+    port->first = letter->next;
+    *(port->first ? &port->first->before : &port->last) = NULL;
+    return letter;
 }
 
 /* The number of a send buffer that is free now, or -1. */
@@ -149,13 +117,6 @@ static uint64_t arrival(struct eki_sim_port *port, uint64_t departs,
     return *last;
 }
 
-/* The simulator's own memory is out, which no run survives. */
-static void lose(struct eki_sim_port *port)
-{
-    eki_fabric_note(&port->fabric, EK_ERR_NOMEM,
-                    "no memory for a simulated message");
-}
-
 /* Time of a rebalancer for BYTES of descriptors. */
 static double balance_ns(const struct eki_machine *machine, int64_t bytes)
 {
@@ -192,10 +153,13 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     message->head.version = EKI_MESSAGE_VERSION;
     message->head.source = fabric->rank;
     sim->is_reserved = false;
+    /* Not eki_alloc(): tests let the library's memory run out, but the network
+     * is no part of it.  No run survives that. */
     struct eki_sim_letter *letter =
         malloc(sizeof *letter - sizeof letter->message + bytes);
     if (!letter) {
-        lose(port);
+        eki_fabric_note(fabric, EK_ERR_NOMEM,
+                        "no memory for a simulated message");
         return;
     }
     memcpy(&letter->message, message, bytes);
@@ -226,12 +190,8 @@ static void post(struct eki_fabric *fabric, struct eki_message *message,
     if (sim->program->sent)
         sim->program->sent(sim->program->context, port->rank, &letter->message,
                            rank);
-    if (push_letter(&sim->ports[rank], letter)) {
-        eki_sim_announce(sim, &sim->ranks[rank], letter->arrives);
-    } else {
-        free(letter);
-        lose(port);
-    }
+    queue_letter(&sim->ports[rank], letter);
+    eki_sim_announce(sim, &sim->ranks[rank], letter->arrives);
 }
 
 /* The worker whom a message concerns, -1: all, or EKI_SIM_NOBODY but the
@@ -255,11 +215,10 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     struct eki_sim *sim = port->sim;
     const struct eki_machine *machine = &sim->machine;
     char why[200];
-    if (port->budget == 0 || port->count == 0 ||
-        port->queue[0]->arrives > sim->now)
+    if (port->budget == 0 || eki_sim_next_arrival(port) > sim->now)
         return NULL;
     EKI_ASSERT(!port->polled);
-    struct eki_sim_letter *letter = pop_letter(port);
+    struct eki_sim_letter *letter = take_letter(port);
     struct eki_head *head = &letter->message.head;
     port->budget--;
     port->polled = letter;
@@ -286,8 +245,8 @@ static struct eki_message *poll(struct eki_fabric *fabric)
 
 void eki_sim_end_port(const struct eki_sim_port *port)
 {
-    for (int32_t i = 0; i < port->count; i++) {
-        const struct eki_sim_letter *letter = port->queue[i];
+    for (const struct eki_sim_letter *letter = port->first; letter;
+         letter = letter->next) {
         if (letter->sender->busy[letter->buffer] == UINT64_MAX)
             letter->sender->busy[letter->buffer] = port->sim->now;
     }
@@ -338,10 +297,9 @@ bool eki_sim_open_port(struct eki_sim *sim, int rank)
 
 void eki_sim_close_port(struct eki_sim_port *port)
 {
-    for (int32_t i = 0; i < port->count; i++)
-        free(port->queue[i]);
+    while (port->first)
+        free(take_letter(port));
     free(port->polled);
-    free(port->queue);
     eki_free(port->busy);
     eki_free(port->last_ns);
 }

@@ -15,6 +15,7 @@
 struct eki_sim_letter {
     uint64_t arrives;
     int64_t number; /* counts all messages; the lower one of a tie is first */
+    struct eki_sim_letter *before, *next; /* in the receiver's queue */
     struct eki_sim_port *sender;
     int32_t buffer; /* of the sender's, which it keeps busy */
     _Alignas(16) struct eki_message message;
@@ -35,9 +36,8 @@ struct eki_sim_port {
     bool is_starved;   /* the last step wanted a buffer, and none was free */
     int32_t told;      /* the worker that the messages of the step concern; -1:
                           all of the rank; EKI_SIM_NOBODY: none */
-    /* The message that is taken, and those on their way: a heap by arrival. */
-    struct eki_sim_letter *polled, **queue;
-    int32_t count, room;
+    /* The message that is taken, and those on their way, by arrival. */
+    struct eki_sim_letter *polled, *first, *last;
     uint64_t *last_ns; /* [ranks], if is_reordered: when the last message of
                           each arrives */
 };

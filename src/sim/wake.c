@@ -14,7 +14,7 @@
 
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
 {
-    return port->count > 0 ? port->queue[0]->arrives : UINT64_MAX;
+    return port->first ? port->first->arrives : UINT64_MAX;
 }
 
 uint64_t eki_sim_next_buffer(const struct eki_sim_port *port)

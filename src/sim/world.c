@@ -230,7 +230,8 @@ static uint64_t read_rank(const struct eki_sim_rank *rank)
     const struct eki_sim_port *port = rank->port;
     uint64_t sum = engine->phase + engine->waves.wave + engine->slot_bytes;
     sum += engine->post.moved;
-    sum += (uint64_t)port->count + port->fabric.message_bytes + port->free_at;
+    sum += port->fabric.message_bytes + port->free_at;
+    sum += (uintptr_t)port->first;
     /* relaxed: there is one thread. */
     return sum + (uint64_t)atomic_load_explicit(&engine->node->polled,
                                                 memory_order_relaxed);

@@ -60,10 +60,12 @@ static bool lose_message(struct explore *explore)
 {
     for (int r = 0; r < explore->scenario->ranks; r++) {
         struct eki_sim_port *port = &explore->sim->ports[r];
-        if (port->count == 0 ||
-            port->queue[port->count - 1]->message.head.kind != EKI_KIND_TASKS)
+        struct eki_sim_letter *lost = port->last;
+        if (!lost || lost->message.head.kind != EKI_KIND_TASKS)
             continue;
-        free(port->queue[--port->count]);
+        port->last = lost->before;
+        *(port->last ? &port->last->next : &port->first) = NULL;
+        free(lost);
         return true;
     }
     return false;
@@ -292,9 +294,9 @@ static bool leave_message(struct explore *explore)
         return false;
     for (int r = 0; r < explore->scenario->ranks; r++) {
         const struct eki_sim_port *port = &explore->sim->ports[r];
-        if (port->count == 0)
+        if (!port->first)
             continue;
-        port->queue[0]->message.head.kind = EKI_KIND_TASKS;
+        port->first->message.head.kind = EKI_KIND_TASKS;
         return true;
     }
     return false;

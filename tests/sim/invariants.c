@@ -458,8 +458,9 @@ static void check_port(struct explore *explore, const struct eki_sim_port *port)
 {
     if (port->polled)
         ledger_fail(&explore->ledger, "a message was not given back");
-    for (int32_t i = 0; i < port->count; i++) {
-        if (explore_is_tasks(explore, &port->queue[i]->message))
+    for (const struct eki_sim_letter *letter = port->first; letter;
+         letter = letter->next) {
+        if (explore_is_tasks(explore, &letter->message))
             ledger_fail(&explore->ledger, "tasks are still on their way");
     }
 }

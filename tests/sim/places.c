@@ -177,8 +177,9 @@ static void find_server(struct explore *explore,
     for (const struct eki_kept *kept = engine->line.first; kept;
          kept = kept->next)
         find_message(explore, eki_kept_message(kept), slot_bytes);
-    for (int32_t i = 0; i < port->count; i++)
-        find_message(explore, &port->queue[i]->message, slot_bytes);
+    for (const struct eki_sim_letter *letter = port->first; letter;
+         letter = letter->next)
+        find_message(explore, &letter->message, slot_bytes);
     if (port->polled)
         find_message(explore, &port->polled->message, slot_bytes);
 }

@@ -234,6 +234,9 @@ static void print_rank(const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
     const struct eki_waves *waves = &engine->waves;
+    int letters = 0;
+    for (const struct eki_sim_letter *at = rank->port->first; at; at = at->next)
+        letters++;
     fprintf(stderr,
             "  rank %d on node %d: %s, iteration %d, phase %llu (%s, steal %d),"
             " wave %llu, voted %d, votes %d %d, verdict to %d, forwarded %d, "
@@ -243,9 +246,8 @@ static void print_rank(const struct eki_sim_rank *rank)
             engine->kind == EKI_PHASE_RESTORE ? "restore" : "process",
             engine->scheme ? (int)engine->scheme->policy : -1,
             (unsigned long long)waves->wave, waves->voted, waves->has_vote[0],
-            waves->has_vote[1], waves->verdict_next, waves->forwarded,
-            rank->port->count, (long long)engine->moves.next,
-            (long long)engine->moves.count);
+            waves->has_vote[1], waves->verdict_next, waves->forwarded, letters,
+            (long long)engine->moves.next, (long long)engine->moves.count);
     for (int w = 0; w < rank->topology.workers_here; w++)
         print_worker(&rank->workers[w]);
 }
