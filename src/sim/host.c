@@ -9,21 +9,16 @@
 /* Let the host step the server again when there is something to do. */
 static void rearm(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
-    if (sim->program->pace) {
-        uint64_t look = eki_sim_pace_of(sim, rank, EKI_PACE_SERVER, 1);
-        uint64_t known = eki_sim_next_service(rank);
-        eki_heap_set_early(&sim->heap, rank->actor, sim->now + look);
-        if (known != UINT64_MAX)
-            eki_sim_call_server(sim, rank, known > sim->now ? known : sim->now);
+    uint64_t next = eki_sim_next_service(rank);
+    if (!sim->program->pace) {
+        eki_sim_serve_at(sim, rank,
+                         eki_sim_earlier(next, sim->now + EKI_SIM_LOOK_NS));
         return;
     }
-    uint64_t next = eki_sim_next_service(rank);
-    if (next > sim->now + EKI_SIM_LOOK_NS)
-        next = sim->now + EKI_SIM_LOOK_NS;
-    if (next < rank->busy_until)
-        next = rank->busy_until;
-    eki_heap_set_early(&sim->heap, rank->actor,
-                       next > sim->now ? next : sim->now + 1);
+    uint64_t look = eki_sim_pace_of(sim, rank, EKI_PACE_SERVER, 1);
+    eki_heap_set_early(&sim->heap, rank->actor, sim->now + look);
+    if (next != UINT64_MAX)
+        eki_sim_call_server(sim, rank, eki_sim_later(next, sim->now));
 }
 
 /* Let each worker begin when its thread comes. */
@@ -184,7 +179,7 @@ static void enter_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
 static void settle(struct eki_sim *sim, struct eki_sim_rank *rank,
                    ek_status status)
 {
-    if (!sim->setup.data.may_follow) {
+    if (!sim->setup.engine.has_homes) {
         end_restore(sim, rank, status);
         return;
     }
@@ -280,8 +275,7 @@ static uint64_t next_move(const struct eki_sim *sim,
      * messages; all others have to look. */
     if (has_moved || rank->topology.node_ranks > 1 || rank->engine->alone)
         look = eki_sim_next_look(sim, rank->since, EKI_SLEEP_MOST_NS, least);
-    look = next < look ? next : look;
-    return look > least ? look : least;
+    return eki_sim_later(eki_sim_earlier(next, look), least);
 }
 
 /* Go on with a restore phase, in which the host steps workers and server. */
@@ -338,9 +332,7 @@ void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (rank->done < workers)
         return;
     rank->state = EKI_SIM_SERVES;
-    eki_heap_set_early(&sim->heap, rank->actor,
-                       rank->busy_until > sim->now ? rank->busy_until
-                                                   : sim->now + 1);
+    eki_sim_serve_at(sim, rank, sim->now);
 }
 
 /* Step the server of RANK, and leave the iteration when that was its last. */

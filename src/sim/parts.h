@@ -44,13 +44,6 @@ struct eki_sim_port {
 
 #define EKI_SIM_NOBODY (-2)
 
-/* Tasks of RANK may use stores. */
-ek_status eki_sim_open_stores(struct eki_sim_rank *rank);
-
-/* Functions of RANK may have data. */
-ek_status eki_sim_open_data(const struct eki_sim *sim,
-                            const struct eki_sim_rank *rank);
-
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
 /* The rank of PORT is over, or waits for others in MPI, which completes what
@@ -68,6 +61,16 @@ uint64_t eki_sim_next_buffer(const struct eki_sim_port *port);
 void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
                       uint64_t arrives);
 
+static inline uint64_t eki_sim_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t eki_sim_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline uint64_t eki_sim_pace_of(struct eki_sim *sim,
                                        struct eki_sim_rank *rank,
                                        enum eki_sim_pace what, double ns)
@@ -78,24 +81,11 @@ static inline uint64_t eki_sim_pace_of(struct eki_sim *sim,
                : whole;
 }
 
-static inline struct eki_sim_node *eki_sim_node_of(struct eki_sim *sim,
-                                                   const struct eki_sim_rank *r)
-{
-    return &sim->nodes[r->topology.node];
-}
-
 /* Whether the workers of RANK step its server. */
 static inline bool eki_sim_is_polling(const struct eki_sim *sim,
                                       const struct eki_sim_rank *rank)
 {
     return !sim->machine.has_server && rank->state == EKI_SIM_RUNS;
-}
-
-/* Whether the host of RANK steps its server, or could. */
-static inline bool eki_sim_is_serving(const struct eki_sim_rank *rank)
-{
-    return rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
-           rank->state == EKI_SIM_SERVES || rank->state == EKI_SIM_MOVES;
 }
 
 /* Whether the server of RANK has anything to do in this phase. */
@@ -116,12 +106,10 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* The first time at NS or later at which WORKER, which waits, looks. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);
-/* Let WORKER look for something that is there from NS on, if it waits ... */
+/* Let WORKER look for something that is there from NS on, if it waits, or its
+ * task does. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
-/* ... also if it is its task that waits. */
-void eki_sim_wake_told(struct eki_sim *sim, struct eki_sim_worker *worker,
-                       uint64_t ns);
 /* Let all workers of a node look that wait ... */
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */
@@ -141,6 +129,9 @@ void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank);
 uint64_t eki_sim_next_service(const struct eki_sim_rank *rank);
 /* Step the server of RANK; returns the time that this takes. */
 uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank);
+/* Its host steps it at NS, when it is free again. */
+void eki_sim_serve_at(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t ns);
 /* The server of RANK has something to do from NS on. */
 void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                          uint64_t ns);

@@ -43,7 +43,7 @@ static double backoff_most_ns(const struct eki_sim *sim)
 /* Mean time until a thief that sleeps for an answer sees it. */
 static double look_ns(const struct eki_sim *sim)
 {
-    return sim->setup.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
+    return sim->setup.engine.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
 }
 
 /*
@@ -91,10 +91,10 @@ static double draw_uniform(struct eki_sim *sim)
 static double attempts_per_period(const struct eki_sim *sim)
 {
     double workers = sim->topology->workers, nodes = sim->topology->nodes;
-    if (!sim->setup.has_pause || nodes < 2)
+    if (!sim->setup.engine.has_pause || nodes < 2)
         return 1;
     return (workers - 1) / (workers - workers / nodes) +
-           (sim->setup.pause_ns > 0);
+           (sim->setup.engine.pause_ns > 0);
 }
 
 /* Count the attempts of the thieves so far. */
@@ -185,11 +185,6 @@ static int draw_node(struct eki_sim *sim, const struct eki_sim_worker *worker)
     return node == worker->rank->topology.node ? -1 : node;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* When the engine will let the worker ask again. */
 static uint64_t ask_after(const struct eki_sim_worker *worker)
 {
@@ -210,7 +205,7 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     double chance = chance_of(sim);
     double trip = round_trip_ns(sim);
-    uint64_t at = later(sim->now, ask_after(worker));
+    uint64_t at = eki_sim_later(sim->now, ask_after(worker));
     double backoff = 0;
     while (worker->tries == 0 || backoff < backoff_most_ns(sim)) {
         backoff = backoff_ns(worker->tries++, trip);

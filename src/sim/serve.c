@@ -13,11 +13,11 @@ static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
     if (told == EKI_SIM_NOBODY)
         return;
     if (told >= first && told < first + rank->topology.workers_here) {
-        eki_sim_wake_told(sim, &sim->workers[told], sim->now + ns + 1);
+        eki_sim_wake(sim, &sim->workers[told], sim->now + ns + 1);
         return;
     }
     for (int w = 0; w < rank->topology.workers_here; w++)
-        eki_sim_wake_told(sim, &rank->workers[w], sim->now + ns + 1);
+        eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
 }
 
 /* Note who has visible tasks left: the server of RANK may have claimed from any

@@ -212,24 +212,16 @@ struct eki_sim_setup {
     const struct eki_sim_program *program;
     int ranks;
     const int *workers, *nodes; /* [ranks], as eki_topology_create() has them */
-    enum eki_deque_kind deque;
-    int64_t buffer_slots, payload_bytes;
+    /* Of each rank, but for what it gets here: its topology, fabric, line and
+     * segment.  With homes data follows tasks. */
+    struct eki_setup engine;
     int64_t task_bytes; /* travel with a task to another rank, besides */
     int functions;      /* 0 ... functions - 1 */
-    uint64_t seed;
-    int check_words;
-    uint64_t hold_ns, pause_ns;
-    bool has_pause;
-    bool has_counter;
-    bool has_tiles; /* tasks may use stores */
-    bool has_data;  /* functions may have data: eki_data_set() of each rank */
-    struct {
-        int64_t budget_bytes; /* of a rank */
-        bool has_bytes;       /* else sizes alone travel */
-        bool may_follow;      /* slots have room for a home */
-    } data;
-    bool is_sampled;  /* failing steals between nodes are drawn */
-    bool is_together; /* ranks wait for each other between calls */
+    bool has_tiles;     /* tasks may use stores */
+    bool has_data; /* functions may have data: eki_data_set() of each rank */
+    struct eki_data_setup data; /* likewise: who joins with what */
+    bool is_sampled;            /* failing steals between nodes are drawn */
+    bool is_together;           /* ranks wait for each other between calls */
     /* How long tasks of a worker that follow each other may last together to be
      * one event, as if nothing happened meanwhile; at most EKI_SIM_AHEAD_MOST;
      * 0: each is one.  Without a pace of the program. */

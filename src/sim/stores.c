@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stores of tiles: a registry for each rank, as each has one with its wire, and
- * stores that all ranks make at once. */
+/* Stores of tiles, which all ranks make at once. */
 #include "sim/parts.h"
-
-ek_status eki_sim_open_stores(struct eki_sim_rank *rank)
-{
-    EKI_TRY(eki_stores_create(&rank->stores));
-    return eki_stores_join(rank->stores, rank->engine);
-}
 
 /* Memory of rank R for its tiles, or for those of its node; NULL: there is none
  * left. */

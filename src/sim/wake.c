@@ -32,10 +32,14 @@ uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
     const struct eki_sim_port *port = rank->port;
     uint64_t next = eki_sim_next_arrival(port);
     if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS) {
-        uint64_t buffer = eki_sim_next_buffer(port);
-        next = buffer < next ? buffer : next;
+        next = eki_sim_earlier(next, eki_sim_next_buffer(port));
     }
     return next;
+}
+
+static bool is_waiting(const struct eki_sim_worker *worker)
+{
+    return worker->state == EKI_SIM_WAITS || worker->state == EKI_SIM_HALTS;
 }
 
 /* Let the worker of RANK step its server that looks first after NS, of those
@@ -47,7 +51,7 @@ static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
     uint64_t first_look = UINT64_MAX;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
-        if (worker->state != EKI_SIM_WAITS && worker->state != EKI_SIM_HALTS)
+        if (!is_waiting(worker))
             continue;
         uint64_t look = eki_sim_look_of(sim, worker, ns + 1);
         if (look < first_look) {
@@ -80,7 +84,7 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 static uint64_t longest_sleep(const struct eki_sim *sim,
                               const struct eki_sim_worker *worker)
 {
-    if (sim->setup.has_pause)
+    if (sim->setup.engine.has_pause)
         return 0;
     if (sim->machine.is_crowded)
         return EKI_SLEEP_MOST_NS;
@@ -95,22 +99,13 @@ uint64_t eki_sim_look_of(const struct eki_sim *sim,
     return eki_sim_next_look(sim, worker->since + (halts ? LINGER_NS : 0),
                              halts ? EKI_SLEEP_FIRST_NS
                                    : longest_sleep(sim, worker),
-                             ns > sim->now ? ns : sim->now);
+                             eki_sim_later(ns, sim->now));
 }
 
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns)
 {
-    if (worker->state == EKI_SIM_WAITS && !sim->program->pace)
-        eki_heap_set_early(&sim->heap, worker->actor,
-                           eki_sim_look_of(sim, worker, ns));
-}
-
-void eki_sim_wake_told(struct eki_sim *sim, struct eki_sim_worker *worker,
-                       uint64_t ns)
-{
-    if ((worker->state == EKI_SIM_WAITS || worker->state == EKI_SIM_HALTS) &&
-        !sim->program->pace)
+    if (is_waiting(worker) && !sim->program->pace)
         eki_heap_set_early(&sim->heap, worker->actor,
                            eki_sim_look_of(sim, worker, ns));
 }
@@ -124,16 +119,34 @@ void eki_sim_wake_workers(struct eki_sim *sim, int node)
         struct eki_sim_rank *rank = &sim->ranks[r];
         if (rank->topology.node != node)
             continue;
-        for (int w = 0; w < rank->topology.workers_here; w++)
-            eki_sim_wake(sim, &rank->workers[w], sim->now + 1);
+        for (int w = 0; w < rank->topology.workers_here; w++) {
+            if (rank->workers[w].state == EKI_SIM_WAITS)
+                eki_sim_wake(sim, &rank->workers[w], sim->now + 1);
+        }
     }
+}
+
+void eki_sim_serve_at(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      uint64_t ns)
+{
+    uint64_t next = eki_sim_later(ns, rank->busy_until);
+    eki_heap_set_early(&sim->heap, rank->actor,
+                       eki_sim_later(next, sim->now + 1));
+}
+
+/* Whether the host of RANK steps its server, or could. */
+static bool is_serving(const struct eki_sim_rank *rank)
+{
+    return (rank->state == EKI_SIM_RUNS || rank->state == EKI_SIM_ENDS ||
+            rank->state == EKI_SIM_SERVES || rank->state == EKI_SIM_MOVES) &&
+           eki_sim_has_messages(rank);
 }
 
 void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
                          uint64_t ns)
 {
     if (sim->program->pace) {
-        if (eki_sim_is_serving(rank) && eki_sim_has_messages(rank))
+        if (is_serving(rank))
             eki_heap_set_early(
                 &sim->heap, rank->actor,
                 ns + eki_sim_pace_of(sim, rank, EKI_PACE_TAKE, 1));
@@ -141,15 +154,10 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     }
     if (rank->engine->kind == EKI_PHASE_RESTORE)
         return;
-    if (eki_sim_is_polling(sim, rank)) {
-        wake_first(sim, rank, ns > rank->busy_until ? ns : rank->busy_until);
-        return;
-    }
-    if (!eki_sim_is_serving(rank) || !eki_sim_has_messages(rank))
-        return;
-    uint64_t next = ns > rank->busy_until ? ns : rank->busy_until;
-    eki_heap_set_early(&sim->heap, rank->actor,
-                       next > sim->now ? next : sim->now + 1);
+    if (eki_sim_is_polling(sim, rank))
+        wake_first(sim, rank, eki_sim_later(ns, rank->busy_until));
+    else if (is_serving(rank))
+        eki_sim_serve_at(sim, rank, ns);
 }
 
 void eki_sim_want(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -162,8 +170,7 @@ void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
 {
     if (rank->state == EKI_SIM_MOVES && !sim->program->pace)
         eki_heap_set_early(&sim->heap, rank->actor,
-                           arrives > rank->busy_until ? arrives
-                                                      : rank->busy_until);
+                           eki_sim_later(arrives, rank->busy_until));
     else
         eki_sim_call_server(sim, rank, arrives);
 }

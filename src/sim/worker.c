@@ -25,7 +25,7 @@ static void go_on(struct eki_sim *sim, struct eki_sim_worker *worker, double ns)
 static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
                       enum eki_sim_state state)
 {
-    struct eki_sim_node *node = eki_sim_node_of(sim, worker->rank);
+    struct eki_sim_node *node = &sim->nodes[worker->rank->topology.node];
     /* The place of a task that has ended may be free memory: it is not read
      * ahead. */
     if (state != EKI_SIM_RUNS)
@@ -50,7 +50,7 @@ static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
 static double atomic_ns(const struct eki_sim *sim, uint64_t *word_free)
 {
     uint64_t ns = (uint64_t)sim->machine.atomic;
-    uint64_t start = *word_free > sim->now ? *word_free : sim->now;
+    uint64_t start = eki_sim_later(*word_free, sim->now);
     *word_free = start + ns;
     return (double)(start + ns - sim->now);
 }
@@ -156,16 +156,6 @@ static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     return eki_sim_serve(sim, rank);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* When the worker gets on by time alone, because it may ask another node. */
 static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
@@ -180,7 +170,8 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
                                         : eki_sim_sample_wait(sim, worker);
     /* Its patience begins when the server's next step sends what it asks. */
     if (eki_worker_calls(inner) && !eki_sim_is_polling(sim, worker->rank))
-        return later(sim->now, worker->rank->busy_until) + EKI_ASK_MOST_NS;
+        return eki_sim_later(sim->now, worker->rank->busy_until) +
+               EKI_ASK_MOST_NS;
     return due > offset ? due - offset : 0;
 }
 
@@ -222,8 +213,7 @@ static uint64_t next_poll(const struct eki_sim *sim,
 {
     if (!eki_sim_is_polling(sim, rank))
         return UINT64_MAX;
-    uint64_t next = eki_sim_next_service(rank);
-    return next > rank->busy_until ? next : rank->busy_until;
+    return eki_sim_later(eki_sim_next_service(rank), rank->busy_until);
 }
 
 /* When the worker looks again, after BUSY nanoseconds in a server step.  HELD:
@@ -233,9 +223,9 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
 {
     const struct eki_sim_rank *rank = worker->rank;
     bool is_held = eki_is_held(rank->engine);
-    uint64_t look =
-        earlier(sim->now + EKI_SIM_LOOK_NS,
-                is_held ? held_until(sim, rank) : next_ask(sim, worker));
+    uint64_t look = eki_sim_earlier(sim->now + EKI_SIM_LOOK_NS,
+                                    is_held ? held_until(sim, rank)
+                                            : next_ask(sim, worker));
     if (!is_held && must_look(sim, worker))
         look = sim->now + EKI_SIM_SPIN_NS;
     else if (eki_sim_is_polling(sim, rank) && !rank->engine->has_thieves &&
@@ -243,11 +233,11 @@ static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
         /* It waits for nothing but the answer, and steps the server itself;
          * where the server is stepped, its step wakes the worker. */
         look = sim->now + EKI_SLEEP_FIRST_NS;
-    look = earlier(look, next_poll(sim, rank));
+    look = eki_sim_earlier(look, next_poll(sim, rank));
     if (held)
-        look = earlier(look, rank->busy_until + 1);
+        look = eki_sim_earlier(look, rank->busy_until + 1);
     uint64_t least = sim->now + busy + EKI_SIM_SPIN_NS;
-    return eki_sim_look_of(sim, worker, look > least ? look : least);
+    return eki_sim_look_of(sim, worker, eki_sim_later(look, least));
 }
 
 /* Whether the worker, which waits (IS_NEW: since now), has become idle: it is
@@ -265,17 +255,26 @@ static bool becomes_idle(const struct eki_sim *sim,
     return worker->is_idle && !was_idle;
 }
 
+/* The worker, which has nothing to do, steps the server; returns the time that
+ * this takes.  It has waited since that brought something. */
+static uint64_t poll_idly(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    struct eki_sim_rank *rank = worker->rank;
+    uint64_t moved = rank->engine->post.moved;
+    uint64_t busy = poll_server(sim, rank, true);
+    if (rank->engine->post.moved != moved)
+        worker->since = sim->now + busy;
+    return busy;
+}
+
 static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
     bool is_new = worker->state != EKI_SIM_WAITS;
     bool is_polling = eki_sim_is_polling(sim, rank);
     bool held = is_polling && is_held(sim, rank);
-    uint64_t moved = rank->engine->post.moved;
     set_state(sim, worker, EKI_SIM_WAITS);
-    uint64_t busy = poll_server(sim, rank, true);
-    if (rank->engine->post.moved != moved)
-        worker->since = sim->now + busy;
+    uint64_t busy = poll_idly(sim, worker);
     if (sim->program->pace)
         eki_heap_set(&sim->heap, worker->actor,
                      sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
@@ -333,6 +332,17 @@ bool eki_sim_spawn(struct eki_sim_worker *worker, int function,
     return is_pushed;
 }
 
+enum eki_data_begun eki_sim_begin_data(struct eki_sim *sim,
+                                       struct eki_sim_worker *worker)
+{
+    enum eki_data_begun begun =
+        eki_data_begin(worker->worker, eki_sim_clock(sim, worker->rank));
+    /* For what is staged, too. */
+    if (worker->worker->batch.wants_server)
+        eki_sim_want(sim, worker);
+    return begun;
+}
+
 /* The task waits for tiles.  Its worker shows what it has, as ek_poll() does,
  * and steps the server where workers do. */
 EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -348,22 +358,21 @@ EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
         if (!is_polling)
             eki_sim_call_server(sim, rank, sim->now);
     }
-    uint64_t moved = rank->engine->post.moved;
-    uint64_t busy = poll_server(sim, rank, true);
-    if (rank->engine->post.moved != moved)
-        worker->since = sim->now + busy;
+    uint64_t busy = poll_idly(sim, worker);
     if (sim->program->pace) {
         eki_heap_set(&sim->heap, worker->actor,
                      sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
         return;
     }
-    uint64_t look = earlier(sim->now + EKI_SIM_LOOK_NS, next_poll(sim, rank));
+    uint64_t look =
+        eki_sim_earlier(sim->now + EKI_SIM_LOOK_NS, next_poll(sim, rank));
     if (held)
-        look = earlier(look, rank->busy_until + 1);
+        look = eki_sim_earlier(look, rank->busy_until + 1);
     eki_heap_set_early(
         &sim->heap, worker->actor,
-        eki_sim_look_of(sim, worker,
-                        later(look, sim->now + busy + EKI_SIM_SPIN_NS)));
+        eki_sim_look_of(
+            sim, worker,
+            eki_sim_later(look, sim->now + busy + EKI_SIM_SPIN_NS)));
 }
 
 /* The task goes on that has waited for tiles. */

@@ -29,6 +29,18 @@ static void *segment_of(struct eki_sim *sim, const struct eki_setup *setup,
     return sim->segments[node];
 }
 
+static ek_status add_protocols(const struct eki_sim_setup *setup,
+                               struct eki_sim_rank *rank)
+{
+    EKI_TRY(eki_schemes_add(rank->engine));
+    EKI_TRY(eki_rebalance_add(rank->engine));
+    if (setup->has_tiles) {
+        EKI_TRY(eki_stores_create(&rank->stores));
+        EKI_TRY(eki_stores_join(rank->stores, rank->engine));
+    }
+    return setup->has_data ? eki_data_join(rank->engine, &setup->data) : EK_OK;
+}
+
 static ek_status create_rank(struct eki_sim *sim, int r)
 {
     struct eki_sim_rank *rank = &sim->ranks[r];
@@ -40,31 +52,16 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     rank->workers = sim->workers + sim->topology->first_worker[r];
     if (!eki_sim_open_port(sim, r))
         return eki_error(EK_ERR_NOMEM, "no memory for rank %d", r);
-    struct eki_setup setup = {
-        .topology = &rank->topology,
-        .fabric = given->ranks > 1 ? &rank->port->fabric : NULL,
-        .number = eki_wire_next_number(&rank->port->fabric),
-        .deque = given->deque,
-        .buffer_slots = given->buffer_slots,
-        .payload_bytes = given->payload_bytes,
-        .seed = given->seed,
-        .has_counter = given->has_counter,
-        .has_homes = given->data.may_follow,
-        .check_words = given->check_words,
-        .hold_ns = given->hold_ns,
-        .has_pause = given->has_pause,
-        .pause_ns = given->pause_ns};
+    struct eki_setup setup = given->engine;
+    setup.topology = &rank->topology;
+    setup.fabric = given->ranks > 1 ? &rank->port->fabric : NULL;
+    setup.number = eki_wire_next_number(&rank->port->fabric);
     setup.segment = segment_of(sim, &setup, rank->topology.node);
     if (!setup.segment)
         return eki_error(EK_ERR_NOMEM, "no memory for node %d",
                          rank->topology.node);
     EKI_TRY(eki_engine_create(&setup, &rank->engine));
-    EKI_TRY(eki_schemes_add(rank->engine));
-    EKI_TRY(eki_rebalance_add(rank->engine));
-    if (given->has_tiles)
-        EKI_TRY(eki_sim_open_stores(rank));
-    if (given->has_data)
-        EKI_TRY(eki_sim_open_data(sim, rank));
+    EKI_TRY(add_protocols(given, rank));
     rank->engine->stepper = rank;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
@@ -139,7 +136,7 @@ ek_status eki_sim_create(const struct eki_sim_setup *setup,
     sim->setup = *setup;
     sim->program = setup->program;
     sim->machine = *setup->machine;
-    eki_random_seed(&sim->random, setup->seed, 1);
+    eki_random_seed(&sim->random, setup->engine.seed, 1);
     ek_status status = fill(sim);
     if (status != EK_OK)
         eki_sim_destroy(&sim);

@@ -182,7 +182,7 @@ static void run(struct job *job)
     setup.workers = job->rank_workers;
     setup.nodes = job->rank_nodes;
     setup.is_together = true;
-    setup.seed = job->seed;
+    setup.engine.seed = job->seed;
     CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);
     eki_sim_destroy(&job->sim);

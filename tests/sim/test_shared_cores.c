@@ -247,10 +247,10 @@ static double run(struct job *job, int workers)
     setup.ranks = is_apart ? workers : 1;
     setup.workers = here;
     setup.nodes = nodes;
-    setup.buffer_slots = 256;
-    setup.payload_bytes = sizeof(struct node);
+    setup.engine.buffer_slots = 256;
+    setup.engine.payload_bytes = sizeof(struct node);
     setup.is_together = true;
-    setup.seed = job->seed;
+    setup.engine.seed = job->seed;
     job->cores = CORES;
     CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);

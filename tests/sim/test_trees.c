@@ -291,12 +291,12 @@ static void run(struct job *job)
     setup.ranks = job->ranks;
     setup.workers = job->rank_workers;
     setup.nodes = job->rank_nodes;
-    setup.buffer_slots = 256;
-    setup.payload_bytes = sizeof(struct node);
+    setup.engine.buffer_slots = 256;
+    setup.engine.payload_bytes = sizeof(struct node);
     setup.is_together = true;
-    setup.has_pause = true;
-    setup.pause_ns = job->pause_ns;
-    setup.seed = job->seed;
+    setup.engine.has_pause = true;
+    setup.engine.pause_ns = job->pause_ns;
+    setup.engine.seed = job->seed;
     CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);
     CHECK_EQ_INT(job->tasks, job->spawned + 1);

@@ -25,12 +25,12 @@ struct eki_sim_setup timed_setup(const struct eki_machine *machine,
 {
     return (struct eki_sim_setup){.machine = machine,
                                   .program = program,
-                                  .buffer_slots = 1024,
-                                  .payload_bytes = 16,
+                                  .engine = {.buffer_slots = 1024,
+                                             .payload_bytes = 16,
+                                             .seed = 1,
+                                             .has_counter = true,
+                                             .check_words = 4096},
                                   .functions = 1,
-                                  .seed = 1,
-                                  .check_words = 4096,
-                                  .has_counter = true,
                                   .send_buffers = 8,
                                   .message_bytes = 16384};
 }

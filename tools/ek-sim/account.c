@@ -215,7 +215,7 @@ void account_restored(void *context, struct eki_sim_rank *rank,
     simulation->is_memory_out |= status != EK_OK;
     values[FIELD_DECISION] =
         fmax(values[FIELD_DECISION], (double)rank->decision_ns * 1e-9);
-    if (simulation->sim->setup.data.may_follow)
+    if (simulation->sim->setup.engine.has_homes)
         values[FIELD_MOVED_BYTES] +=
             (double)eki_data_counts_of(rank->engine).bytes_in * 1e-6;
     if (++simulation->restored < simulation->run->ranks)

@@ -108,23 +108,24 @@ static ek_status open_sim(struct simulation *simulation,
         .ranks = run->ranks,
         .workers = run->rank_workers,
         .nodes = run->node_of_rank,
-        .deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
-        .buffer_slots = run->buffer_slots,
-        .payload_bytes =
-            run->unfold ? (int64_t)unfold_payload_bytes(run->unfold) : 16,
+        .engine = {.deque = is_locked ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC,
+                   .buffer_slots = run->buffer_slots,
+                   .payload_bytes =
+                       run->unfold ? (int64_t)unfold_payload_bytes(run->unfold)
+                                   : 16,
+                   .has_homes =
+                       run->workload->input_bytes && arguments->data &&
+                       word_value("data", arguments->data) == EK_DATA_FOLLOW,
+                   .seed = (uint64_t)run->source->seed,
+                   .has_counter = has_counter(simulation),
+                   .check_words = 4096,
+                   .has_pause = arguments->backoff_ns >= 0,
+                   .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0)},
         .task_bytes = arguments->task_bytes,
         .functions = 1 + (run->workload->input_bytes != NULL),
-        .seed = (uint64_t)run->source->seed,
-        .check_words = 4096,
-        .has_pause = arguments->backoff_ns >= 0,
-        .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0),
-        .has_counter = has_counter(simulation),
         .has_tiles = run->tiles.is_used,
         .has_data = run->workload->input_bytes != NULL,
-        .data = {.budget_bytes = arguments->data_bytes,
-                 .may_follow =
-                     run->workload->input_bytes && arguments->data &&
-                     word_value("data", arguments->data) == EK_DATA_FOLLOW},
+        .data = {.budget_bytes = arguments->data_bytes},
         .is_sampled = run->is_sampled,
         .is_together = true,
         .ahead_ns = run->unfold || workload_spawns(run->workload)
