@@ -55,30 +55,24 @@ static double atomic_ns(const struct eki_sim *sim, uint64_t *word_free)
     return (double)(start + ns - sim->now);
 }
 
-/* The worker with a local number of the node of RANK. */
-static struct eki_sim_worker *
-local_worker(struct eki_sim *sim, const struct eki_sim_rank *rank, int local)
+/* The rank of the node of RANK whose deque that is, and the worker, or NULL:
+ * its server's. */
+static struct eki_sim_rank *owner_of(struct eki_sim *sim,
+                                     const struct eki_sim_rank *rank, int deque,
+                                     struct eki_sim_worker **worker)
 {
     int node = rank->topology.node;
     for (int r = sim->topology->lowest_rank[node];; r++) {
         struct eki_sim_rank *other = &sim->ranks[r];
-        if (other->topology.node != node)
-            continue;
-        int here = local - other->topology.node_first;
-        if (here < other->topology.workers_here)
-            return &other->workers[here];
+        const struct eki_topology *topology = &other->topology;
+        int here = deque - topology->node_first;
+        bool is_worker = here >= 0 && here < topology->workers_here;
+        *worker = is_worker ? &other->workers[here] : NULL;
+        if (topology->node == node &&
+            (is_worker ||
+             deque == topology->node_workers + topology->node_index))
+            return other;
     }
-}
-
-/* The rank by its place on the node of RANK. */
-static struct eki_sim_rank *
-local_rank(struct eki_sim *sim, const struct eki_sim_rank *rank, int index)
-{
-    int r = sim->topology->lowest_rank[rank->topology.node];
-    while (sim->topology->node_of_rank[r] != rank->topology.node ||
-           sim->ranks[r].topology.node_index != index)
-        r++;
-    return &sim->ranks[r];
 }
 
 /* How long an atomic on the word of a deque of the node of RANK takes, after
@@ -86,24 +80,13 @@ local_rank(struct eki_sim *sim, const struct eki_sim_rank *rank, int index)
 static double claim_ns(struct eki_sim *sim, const struct eki_sim_rank *rank,
                        int deque)
 {
-    int index = deque - rank->topology.node_workers;
-    if (index < 0) {
-        struct eki_sim_worker *victim = local_worker(sim, rank, deque);
-        eki_sim_note_visible(sim, victim);
-        return atomic_ns(sim, &victim->word_free);
-    }
-    struct eki_sim_rank *other = local_rank(sim, rank, index);
-    eki_sim_note_brought(sim, other);
-    return atomic_ns(sim, &other->word_free);
-}
-
-/* The rank of the node of RANK whose deque that is. */
-static const struct eki_sim_rank *
-owner_of(struct eki_sim *sim, const struct eki_sim_rank *rank, int deque)
-{
-    int index = deque - rank->topology.node_workers;
-    return index < 0 ? local_worker(sim, rank, deque)->rank
-                     : local_rank(sim, rank, index);
+    struct eki_sim_worker *worker;
+    struct eki_sim_rank *owner = owner_of(sim, rank, deque, &worker);
+    if (worker)
+        eki_sim_note_visible(sim, worker);
+    else
+        eki_sim_note_brought(sim, owner);
+    return atomic_ns(sim, worker ? &worker->word_free : &owner->word_free);
 }
 
 /* What a block of tasks that WORKER has stolen from DEQUE takes to copy, with
@@ -114,8 +97,9 @@ static double copy_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
     const struct ek_worker *inner = worker->worker;
     int64_t count = inner->search.block.count;
     int64_t bytes = count * inner->engine->slot_bytes;
+    struct eki_sim_worker *owner;
     if (sim->setup.task_bytes > 0 &&
-        owner_of(sim, worker->rank, deque) != worker->rank) {
+        owner_of(sim, worker->rank, deque, &owner) != worker->rank) {
         sim->carried += count * sim->setup.task_bytes;
         bytes += count * sim->setup.task_bytes;
     }

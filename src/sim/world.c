@@ -62,25 +62,23 @@ static ek_status create_rank(struct eki_sim *sim, int r)
                          rank->topology.node);
     EKI_TRY(eki_engine_create(&setup, &rank->engine));
     EKI_TRY(add_protocols(given, rank));
-    rank->engine->stepper = rank;
-    for (int w = 0; w < rank->topology.workers_here; w++) {
-        struct eki_sim_worker *worker = &rank->workers[w];
-        *worker =
-            (struct eki_sim_worker){.worker = rank->engine->workers[w],
-                                    .engine = rank->engine,
-                                    .node = rank->engine->node,
-                                    .words = rank->engine->workers[w]->words,
-                                    .rank = rank,
-                                    .actor = rank->engine->workers[w]->id,
-                                    .wish = {-1, -1},
-                                    .pool_at = -1};
-        worker->worker->search.thief.context = worker;
-    }
     EKI_TRY(register_functions(sim, rank->engine));
+    rank->engine->stepper = rank;
     const struct eki_requests *requests = eki_requests_of(rank->engine);
     for (int w = 0; w < rank->topology.workers_here; w++) {
-        rank->workers[w].counts = rank->engine->workers[w]->function_counts;
-        rank->workers[w].asker = requests ? &requests->askers[w] : NULL;
+        struct ek_worker *inner = rank->engine->workers[w];
+        rank->workers[w] = (struct eki_sim_worker){
+            .worker = inner,
+            .engine = rank->engine,
+            .node = rank->engine->node,
+            .words = inner->words,
+            .counts = inner->function_counts,
+            .asker = requests ? &requests->askers[w] : NULL,
+            .rank = rank,
+            .actor = inner->id,
+            .wish = {-1, -1},
+            .pool_at = -1};
+        inner->search.thief.context = &rank->workers[w];
     }
     return EK_OK;
 }
