@@ -304,7 +304,6 @@ static void message_that_nobody_takes_is_an_error(void)
 {
     struct lone lone;
     struct counting counting;
-    begin_taking(&lone, &counting, &all);
     static const int kinds[] = {EKI_KIND_SEEDS, SECOND + 1, 65535};
     for (int i = 0; i < 3; i++) {
         begin_taking(&lone, &counting, &all);
