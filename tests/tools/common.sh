@@ -7,8 +7,6 @@
 # They go on in an empty folder, and end with `exit $status`.
 docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 tool=$(cd "$(dirname "$tool")" && pwd)/$(basename "$tool")
-# A run that fails on purpose is not worth a second of waiting for its ranks.
-export OMPI_MCA_odls_base_sigkill_timeout=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

@@ -311,6 +311,8 @@ static void fetch(struct bytes *bytes)
 
 static void store(const struct bytes *bytes)
 {
+    /* Emptying a file instead may wait for the disk. */
+    unlink(path);
     FILE *file = fopen(path, "wb");
     if (!CHECK(file != NULL))
         exit(1);
