@@ -41,13 +41,14 @@ check_integrals() {
     [ "$(column 7 | wc -l)" -ge 5 ] || fail "fewer than five iterations"
 }
 
-# same POLICY: the energy does not depend on who runs what.
+# same POLICY SHAPE...: the energy does not depend on who runs what.
 check_same() {
-    first=
-    for shape in 1x1 1x2 2x2 3x1; do
+    policy=$1 first=
+    shift
+    for shape in 1x1 "$@"; do
         ranks=${shape%x*} workers=${shape#*x}
         hf_be "$ranks" "$workers" --atoms 2 --tile 4 --converge 1e-7 \
-            --policy "$1"
+            --policy "$policy"
         grep -q " $((ranks * workers)) workers" "$folder/out" ||
             fail "not $shape workers"
         first=${first:-$(energy)}
