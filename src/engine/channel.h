@@ -7,6 +7,7 @@
 #ifndef EKI_ENGINE_CHANNEL_H
 #define EKI_ENGINE_CHANNEL_H
 
+#include "exchange/shape.h"
 #include "fabric/fabric.h"
 
 /*
@@ -42,11 +43,32 @@ enum eki_concern {
     EKI_CONCERNS_ALL     /* all workers of the rank */
 };
 
-/* A verb: what is told apart by it. */
+/* Whose worker head.worker is. */
+enum eki_party {
+    EKI_PARTY_ANY, /* whoever takes the message looks, if it matters */
+    EKI_PARTY_SENDER,
+    EKI_PARTY_RECEIVER
+};
+
+/* What a message has behind its head. */
+enum eki_body {
+    EKI_BODY_ANY,  /* likewise */
+    EKI_BODY_NONE, /* nothing */
+    EKI_BODY_ITEM, /* one item, of item_bytes, whose fields the shape bounds */
+    EKI_BODY_SLOTS /* one task, or more, but slots_most */
+};
+
+/* A verb: what is told apart by it, and what is checked before the message is
+ * taken. */
 struct eki_verb {
     const char *name; /* in traces and errors */
     enum eki_concern concerns;
-    bool has_slots;  /* the body is tasks: an old one is an error */
+    enum eki_party party;
+    enum eki_body body;
+    size_t item_bytes;
+    const struct eki_shape *shape; /* NULL: the item is checked by code */
+    int64_t slots_most;            /* 0: what a message has room for */
+    bool has_slots;  /* the body is tasks, no copies: an old one is an error */
     bool must_fit;   /* the phase is an error where there is no memory for it */
     bool is_no_news; /* nothing follows soon: who waits need not look again */
 };

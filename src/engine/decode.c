@@ -60,8 +60,9 @@ bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,
                            EKI_BIN_COUNT - 1));
 }
 
-bool eki_fits_slots(const struct eki_decode *decode,
-                    const struct eki_message *message)
+/* Tasks, such as this collection has; MOST of them (0: any number). */
+static bool fits_slots(const struct eki_decode *decode,
+                       const struct eki_message *message, int64_t most)
 {
     struct eki_engine *engine = decode->engine;
     const struct eki_head *head = &message->head;
@@ -69,7 +70,8 @@ bool eki_fits_slots(const struct eki_decode *decode,
     int functions = head->signature == engine->signature
                         ? engine->function_count
                         : UINT16_MAX + 1;
-    if (!eki_fits(decode, "count", head->count, 1, eki_message_slots(engine)) ||
+    if (!eki_fits(decode, "count", head->count, 1,
+                  most ? most : eki_message_slots(engine)) ||
         !eki_fits_body(decode, head, head->count, engine->slot_bytes))
         return false;
     for (int64_t i = 0; i < head->count; i++) {
@@ -83,13 +85,29 @@ bool eki_fits_slots(const struct eki_decode *decode,
     return true;
 }
 
-bool eki_move_fits(struct eki_engine *engine, const struct eki_message *message)
+bool eki_fits_verb(struct eki_engine *engine, const struct eki_message *message)
 {
-    struct eki_decode decode = eki_decode_of(engine, &message->head);
-    return eki_fits_slots(&decode, message) &&
-           (message->head.worker == -1 ||
-            eki_fits_worker(&decode, message->head.worker,
-                            engine->topology->rank));
+    const struct eki_head *head = &message->head;
+    const struct eki_verb *verb = eki_engine_verb(engine, head->kind);
+    struct eki_decode decode = {engine, verb->name, head->source};
+    if (verb->party != EKI_PARTY_ANY &&
+        !eki_fits_worker(&decode, head->worker,
+                         verb->party == EKI_PARTY_SENDER
+                             ? head->source
+                             : engine->topology->rank))
+        return false;
+    switch (verb->body) {
+    case EKI_BODY_ANY:
+        return true;
+    case EKI_BODY_NONE:
+        return eki_fits_body(&decode, head, 0, 0);
+    case EKI_BODY_ITEM:
+        return eki_fits_body(&decode, head, 1, verb->item_bytes) &&
+               (!verb->shape ||
+                eki_fits_shape(&decode, verb->shape, message->body, NULL));
+    default:
+        return fits_slots(&decode, message, verb->slots_most);
+    }
 }
 
 /* An error that another rank tells of; its text ends. */
@@ -141,8 +159,7 @@ static bool vote_fits(const struct eki_decode *decode,
     const struct eki_waves *waves = &decode->engine->waves;
     const struct eki_head *head = &message->head;
     struct eki_vote vote;
-    if (!fits_neighbour(decode, head, true, false) ||
-        !eki_fits_body(decode, head, 1, sizeof vote))
+    if (!fits_neighbour(decode, head, true, false))
         return false;
     /* A child that has the verdict may vote before the other has it. */
     int64_t wave = (int64_t)waves->wave + (waves->verdict_next >= 0);
@@ -160,8 +177,7 @@ static bool verdict_fits(const struct eki_decode *decode,
     const struct eki_waves *waves = &decode->engine->waves;
     const struct eki_head *head = &message->head;
     struct eki_verdict verdict;
-    if (!fits_neighbour(decode, head, false, true) ||
-        !eki_fits_body(decode, head, 1, sizeof verdict))
+    if (!fits_neighbour(decode, head, false, true))
         return false;
     memcpy(&verdict, message->body, sizeof verdict);
     return eki_fits_one(decode, "wave", head->first, (int64_t)waves->wave) &&
@@ -188,8 +204,7 @@ bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
                eki_fits(&decode, "votes", head->count, 0, 1) &&
                eki_fits_one(&decode, "bytes", head->bytes, 0);
     default:
-        return fits_neighbour(&decode, head, true, true) &&
-               eki_fits_body(&decode, head, 0, 0);
+        return fits_neighbour(&decode, head, true, true);
     }
 }
 
@@ -198,11 +213,9 @@ bool eki_break_fits(struct eki_engine *engine,
 {
     struct eki_decode decode = eki_decode_of(engine, &message->head);
     struct eki_error error;
-    if (!fits_neighbour(&decode, &message->head, true, true) ||
-        !eki_fits_body(&decode, &message->head, 1, sizeof error))
-        return false;
     memcpy(&error, message->body, sizeof error);
-    return eki_fits(&decode, "first", message->head.first, 0, 1) &&
+    return fits_neighbour(&decode, &message->head, true, true) &&
+           eki_fits(&decode, "first", message->head.first, 0, 1) &&
            fits_error(&decode, &error) &&
            eki_fits_one(&decode, "status", error.status, EK_ERR_MPI);
 }

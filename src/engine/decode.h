@@ -2,10 +2,11 @@
 /*
  * decode: what the decoders of messages share.
  *
- * A kind has one decoder, with the protocol that takes it: it compares every
- * field with what the topology and the state of the phase allow, before
- * anything is done with it.  A decoder is a chain of eki_fits...(); the first
- * field that does not fit is refused (refusal.c), and the message is dropped.
+ * Every field is compared with what it may be before anything is done with it:
+ * by the row of the verb (eki_fits_verb()), then, where bounds depend on the
+ * topology or the state of the phase, by the protocol that takes the message,
+ * in a chain of eki_fits...().  The first field that does not fit is refused
+ * (refusal.c), and the message is dropped.
  */
 #ifndef EKI_ENGINE_DECODE_H
 #define EKI_ENGINE_DECODE_H
@@ -76,16 +77,14 @@ static inline bool eki_fits_worker(const struct eki_decode *decode, int worker,
     return eki_fits(decode, "worker", worker, first[0], first[1] - 1);
 }
 
+/* What the row of its verb says of a message. */
+bool eki_fits_verb(struct eki_engine *engine,
+                   const struct eki_message *message);
 /* A task of one of so many functions. */
 bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,
                    int functions);
-/* Tasks, such as this collection has. */
-bool eki_fits_slots(const struct eki_decode *decode,
-                    const struct eki_message *message);
 
 /* Messages of the engine's own protocols. */
-bool eki_move_fits(struct eki_engine *engine,
-                   const struct eki_message *message);
 bool eki_wave_fits(struct eki_engine *engine,
                    const struct eki_message *message);
 bool eki_break_fits(struct eki_engine *engine,

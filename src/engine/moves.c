@@ -69,7 +69,9 @@ static enum eki_taken take(struct eki_protocol *protocol,
 {
     struct eki_engine *engine = protocol->engine;
     (void)now;
-    if (!eki_move_fits(engine, message))
+    struct eki_decode decode = eki_decode_of(engine, &message->head);
+    if (message->head.worker != -1 &&
+        !eki_fits_worker(&decode, message->head.worker, engine->topology->rank))
         return EKI_REFUSED;
     if (engine->kind == EKI_PHASE_RESTORE)
         return take_home(engine, message);
@@ -98,19 +100,15 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     struct eki_moves *moves = (struct eki_moves *)protocol;
     (void)now;
     while (moves->next < moves->count) {
-        struct eki_message *message =
-            eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
-        if (!message)
-            return;
+        int64_t next = moves->next;
         int64_t count = count_alike(moves, eki_message_slots(engine));
-        message->head.worker = moves->workers[moves->next];
-        message->head.count = count;
-        message->head.bytes = count * (int64_t)engine->slot_bytes;
-        memcpy(message->body,
-               eki_slot_at(moves->slots, moves->next, engine->slot_bytes),
-               (size_t)message->head.bytes);
-        eki_exchange_post(&engine->exchange, message,
-                          moves->ranks[moves->next]);
+        struct eki_note note = {EKI_KIND_MOVE, moves->ranks[next],
+                                moves->workers[next], -1, 0};
+        if (!eki_exchange_send(
+                &engine->exchange, &note,
+                eki_slot_at(moves->slots, next, engine->slot_bytes), count,
+                engine->slot_bytes))
+            return;
         moves->next += count;
     }
 }
@@ -153,6 +151,7 @@ static void destroy(struct eki_protocol *protocol)
 
 static const struct eki_verb verbs[] = {{.name = "move",
                                          .concerns = EKI_CONCERNS_ALL,
+                                         .body = EKI_BODY_SLOTS,
                                          .has_slots = true,
                                          .must_fit = true}};
 

@@ -43,19 +43,13 @@ static bool spread(struct eki_engine *engine, int refused)
     engine->refusal_tells = refused;
     for (; engine->refusal_told < neighbours; engine->refusal_told++) {
         int next = engine->refusal_told;
-        struct eki_message *message =
-            eki_exchange_reserve(&engine->exchange, EKI_KIND_BREAK);
-        if (!message)
-            return false;
-        message->head.count = 1;
-        message->head.bytes = sizeof engine->node->refusal;
-        message->head.first = refused == EKI_BREAKS;
-        message->head.detail = engine->topology->node;
-        memcpy(message->body, &engine->node->refusal,
-               sizeof engine->node->refusal);
         int node = next < waves->children ? waves->child[next] : waves->parent;
-        eki_exchange_post(&engine->exchange, message,
-                          engine->topology->lowest_rank[node]);
+        struct eki_note note = {EKI_KIND_BREAK,
+                                engine->topology->lowest_rank[node], -1,
+                                engine->topology->node, refused == EKI_BREAKS};
+        if (!eki_exchange_send(&engine->exchange, &note, &engine->node->refusal,
+                               1, sizeof engine->node->refusal))
+            return false;
     }
     return true;
 }
@@ -96,7 +90,10 @@ static enum eki_taken take(struct eki_protocol *protocol,
 }
 
 static const struct eki_verb verbs[] = {
-    {.name = "break", .concerns = EKI_CONCERNS_ALL}};
+    {.name = "break",
+     .concerns = EKI_CONCERNS_ALL,
+     .body = EKI_BODY_ITEM,
+     .item_bytes = sizeof(struct eki_error)}};
 
 const struct eki_protocol_ops eki_refusal_ops = {.name = "refusal",
                                                  .channel = EKI_CHANNEL_REFUSAL,

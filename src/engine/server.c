@@ -8,6 +8,7 @@
  * is no memory is held, and all behind it with it, until there is; one that
  * must fit (engine/channel.h) makes the phase an error.
  */
+#include "engine/decode.h"
 #include "engine/internal.h"
 
 void eki_engine_break(struct eki_engine *engine, ek_status status)
@@ -30,7 +31,9 @@ static enum eki_taken take_message(struct eki_engine *engine,
     if (head->kind < EKI_KINDS && engine->verbs[head->kind]) {
         struct eki_protocol *taker =
             engine->channels[EKI_CHANNEL_OF(head->kind)];
-        return taker->ops->take(taker, message, now);
+        return eki_fits_verb(engine, message)
+                   ? taker->ops->take(taker, message, now)
+                   : EKI_REFUSED;
     }
     eki_engine_refuse(engine,
                       "rank %d sent a message of kind %d (%s), which nobody "

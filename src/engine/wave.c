@@ -44,22 +44,22 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
     eki_error_worse(&sum->error, &vote->error);
 }
 
+/* What is said to the lowest rank of NODE. */
+static struct eki_note note_to(const struct eki_engine *engine, int kind,
+                               int node)
+{
+    return (struct eki_note){kind, engine->topology->lowest_rank[node], -1,
+                             engine->topology->node,
+                             (int64_t)engine->waves.wave};
+}
+
 /* Send a body to the lowest rank of NODE; false: no buffer. */
 static bool send_to_node(struct eki_engine *engine, int kind, int node,
                          const void *body, size_t bytes)
 {
-    struct eki_message *message = eki_exchange_reserve(&engine->exchange, kind);
-    if (!message)
-        return false;
-    if (bytes)
-        memcpy(message->body, body, bytes);
-    message->head.first = (int64_t)engine->waves.wave;
-    message->head.count = bytes ? 1 : 0;
-    message->head.bytes = (int64_t)bytes;
-    message->head.detail = engine->topology->node;
-    eki_exchange_post(&engine->exchange, message,
-                      engine->topology->lowest_rank[node]);
-    return true;
+    struct eki_note note = note_to(engine, kind, node);
+    return eki_exchange_send(&engine->exchange, &note, body, bytes ? 1 : 0,
+                             bytes);
 }
 
 static struct eki_neighbour *neighbour_of(struct eki_waves *waves, int node)
@@ -277,16 +277,9 @@ static void take_here(struct eki_waves *waves, const struct eki_head *head,
 
 static bool send_here(struct eki_engine *engine, int node)
 {
-    struct eki_message *message =
-        eki_exchange_reserve(&engine->exchange, EKI_KIND_HERE);
-    if (!message)
-        return false;
-    message->head.first = (int64_t)engine->waves.wave;
-    message->head.count = engine->waves.voted;
-    message->head.detail = engine->topology->node;
-    eki_exchange_post(&engine->exchange, message,
-                      engine->topology->lowest_rank[node]);
-    return true;
+    struct eki_note note = note_to(engine, EKI_KIND_HERE, node);
+    return eki_exchange_send(&engine->exchange, &note, NULL,
+                             engine->waves.voted, 0);
 }
 
 /* Ask neighbours of whom nothing has come for long whether they are there, and
@@ -373,10 +366,14 @@ static void step(struct eki_protocol *protocol, uint64_t now)
 }
 
 static const struct eki_verb verbs[] = {
-    {.name = "vote"},
-    {.name = "wave"},
-    {.name = "stop", .concerns = EKI_CONCERNS_ALL},
-    {.name = "probe", .is_no_news = true},
+    {.name = "vote",
+     .body = EKI_BODY_ITEM,
+     .item_bytes = sizeof(struct eki_vote)},
+    {.name = "wave",
+     .body = EKI_BODY_ITEM,
+     .item_bytes = sizeof(struct eki_verdict)},
+    {.name = "stop", .concerns = EKI_CONCERNS_ALL, .body = EKI_BODY_NONE},
+    {.name = "probe", .body = EKI_BODY_NONE, .is_no_news = true},
     {.name = "here", .is_no_news = true}};
 
 const struct eki_protocol_ops eki_waves_ops = {.name = "waves",

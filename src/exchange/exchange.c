@@ -22,6 +22,32 @@ struct eki_message *eki_exchange_reserve(struct eki_exchange *exchange,
     return message;
 }
 
+void eki_note_write(struct eki_message *message, const struct eki_note *note,
+                    const void *items, int64_t count, size_t bytes)
+{
+    struct eki_head *head = &message->head;
+    head->kind = (uint16_t)note->kind;
+    head->worker = note->worker;
+    head->detail = note->detail;
+    head->first = note->first;
+    head->count = count;
+    head->bytes = count * (int64_t)bytes;
+    if (head->bytes)
+        memcpy(message->body, items, (size_t)head->bytes);
+}
+
+bool eki_exchange_send(struct eki_exchange *exchange,
+                       const struct eki_note *note, const void *items,
+                       int64_t count, size_t bytes)
+{
+    struct eki_message *message = eki_exchange_reserve(exchange, note->kind);
+    if (!message)
+        return false;
+    eki_note_write(message, note, items, count, bytes);
+    eki_exchange_post(exchange, message, note->to);
+    return true;
+}
+
 void eki_outbox_begin(struct eki_outbox *outbox, struct eki_exchange *exchange)
 {
     outbox->exchange = exchange;

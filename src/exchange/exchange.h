@@ -34,6 +34,20 @@ static inline int64_t eki_exchange_room(const struct eki_exchange *exchange)
                      sizeof(struct eki_message));
 }
 
+/* What a message says beside its body. */
+struct eki_note {
+    int kind, to;           /* to: rank */
+    int32_t worker, detail; /* their meaning depends on the kind */
+    int64_t first;          /* likewise */
+};
+/* Send NOTE, with copies of COUNT items of BYTES each; false: no buffer. */
+bool eki_exchange_send(struct eki_exchange *exchange,
+                       const struct eki_note *note, const void *items,
+                       int64_t count, size_t bytes);
+/* Likewise, but to a message of any kind that was reserved; post it then. */
+void eki_note_write(struct eki_message *message, const struct eki_note *note,
+                    const void *items, int64_t count, size_t bytes);
+
 /* A buffer for a message of KIND without a body, of no worker; NULL: all are in
  * use. */
 struct eki_message *eki_exchange_reserve(struct eki_exchange *exchange,

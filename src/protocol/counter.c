@@ -321,21 +321,15 @@ static bool calls(const struct eki_protocol *protocol,
                                 memory_order_relaxed) != EKI_DRAW_OVER;
 }
 
-/* A message of KIND for WORKER; NULL: no buffer. */
-static struct eki_message *reserve(struct eki_counter *counter,
-                                   const struct ek_worker *worker, int kind,
-                                   int64_t first, int chunk)
+/* Send what a worker wants; false: no buffer. */
+static bool send_want(struct eki_counter *counter, const struct eki_note *note)
 {
-    struct eki_message *message =
-        eki_exchange_reserve(&counter->protocol.engine->exchange, kind);
-    if (!message)
-        return NULL;
-    message->head.worker = worker->id;
-    message->head.first = first;
-    message->head.detail = chunk;
+    if (!eki_exchange_send(&counter->protocol.engine->exchange, note, NULL, 0,
+                           0))
+        return false;
     /* relaxed: a count only. */
     atomic_fetch_sub_explicit(&counter->wants, 1, memory_order_relaxed);
-    return message;
+    return true;
 }
 
 /* Ask for a number, if the worker wants one; false: no buffer. */
@@ -347,11 +341,9 @@ static bool send_draw(struct eki_counter *counter,
     if (atomic_load_explicit(&drawer->state, memory_order_acquire) !=
         EKI_DRAW_ASK)
         return true;
-    struct eki_message *message =
-        reserve(counter, worker, EKI_KIND_DRAW, 0, drawer->chunk);
-    if (!message)
+    struct eki_note note = {EKI_KIND_DRAW, 0, worker->id, drawer->chunk, 0};
+    if (!send_want(counter, &note))
         return false;
-    eki_exchange_post(&counter->protocol.engine->exchange, message, 0);
     counter->protocol.engine->failed_across++; /* until a number is a seed's */
     set_state(drawer, EKI_DRAW_ASKED);
     return true;
@@ -366,12 +358,11 @@ static bool send_fetch(struct eki_counter *counter,
     if (atomic_load_explicit(&drawer->fetch, memory_order_acquire) !=
         EKI_FETCH_WANT)
         return true;
-    struct eki_message *message = reserve(counter, worker, EKI_KIND_FETCH,
-                                          drawer->wanted_from, drawer->wanted);
-    if (!message)
+    int64_t from = drawer->wanted_from;
+    struct eki_note note = {EKI_KIND_FETCH, eki_numbers_holder(counter, from),
+                            worker->id, drawer->wanted, from};
+    if (!send_want(counter, &note))
         return false;
-    eki_exchange_post(&counter->protocol.engine->exchange, message,
-                      eki_numbers_holder(counter, drawer->wanted_from));
     set_fetch(drawer, EKI_FETCH_SENT);
     return true;
 }
@@ -405,9 +396,7 @@ static bool wish_fits(const struct eki_counter *counter,
     struct eki_engine *engine = counter->protocol.engine;
     struct eki_decode decode = eki_decode_of(engine, head);
     bool is_draw = head->kind == EKI_KIND_DRAW;
-    return eki_fits_body(&decode, head, 0, 0) &&
-           eki_fits_one(&decode, "counter in use", counter->is_used, true) &&
-           eki_fits_worker(&decode, head->worker, head->source) &&
+    return eki_fits_one(&decode, "counter in use", counter->is_used, true) &&
            eki_fits(&decode, "chunk", head->detail, 1, EKI_CHUNK_MOST) &&
            (is_draw ? eki_fits_one(&decode, "rank", engine->topology->rank, 0)
                     : eki_fits_one(&decode, "held number",
@@ -471,16 +460,14 @@ static bool answer_fits(const struct eki_counter *counter,
     const struct eki_head *head = &message->head;
     struct eki_decode decode = eki_decode_of(engine, head);
     bool is_number = head->kind == EKI_KIND_NUMBER;
-    if (!eki_fits_one(&decode, "counter in use", counter->is_used, true) ||
-        !eki_fits_worker(&decode, head->worker, topology->rank))
+    if (!eki_fits_one(&decode, "counter in use", counter->is_used, true))
         return false;
     const struct eki_drawer *drawer =
         &counter
              ->drawers[head->worker - topology->first_worker[topology->rank]];
     if (is_number)
         /* relaxed: written by this server where an answer is due. */
-        return eki_fits_body(&decode, head, 0, 0) &&
-               eki_fits_one(
+        return eki_fits_one(
                    &decode, "state of the worker",
                    atomic_load_explicit(&drawer->state, memory_order_relaxed),
                    EKI_DRAW_ASKED) &&
@@ -496,8 +483,7 @@ static bool answer_fits(const struct eki_counter *counter,
                         eki_numbers_holder(counter, drawer->wanted_from)) &&
            eki_fits(&decode, "count", head->count, 1,
                     eki_copies_behind(counter, head->source,
-                                      drawer->wanted_from, drawer->wanted)) &&
-           eki_fits_slots(&decode, message);
+                                      drawer->wanted_from, drawer->wanted));
 }
 
 /* The answer to the wish of a worker here. */
@@ -551,12 +537,22 @@ static void destroy(struct eki_protocol *protocol)
 }
 
 static const struct eki_verb verbs[] = {
-    {.name = "seeds", .concerns = EKI_CONCERNS_ALL},
+    {.name = "seeds",
+     .concerns = EKI_CONCERNS_ALL,
+     .body = EKI_BODY_ITEM,
+     .item_bytes = sizeof(struct eki_seeds)},
     {.name = "table", .concerns = EKI_CONCERNS_ALL},
-    {.name = "draw"},
-    {.name = "number", .concerns = EKI_CONCERNS_WORKER},
-    {.name = "fetch"},
-    {.name = "fetched", .concerns = EKI_CONCERNS_WORKER, .must_fit = true}};
+    {.name = "draw", .party = EKI_PARTY_SENDER, .body = EKI_BODY_NONE},
+    {.name = "number",
+     .concerns = EKI_CONCERNS_WORKER,
+     .party = EKI_PARTY_RECEIVER,
+     .body = EKI_BODY_NONE},
+    {.name = "fetch", .party = EKI_PARTY_SENDER, .body = EKI_BODY_NONE},
+    {.name = "fetched",
+     .concerns = EKI_CONCERNS_WORKER,
+     .party = EKI_PARTY_RECEIVER,
+     .body = EKI_BODY_SLOTS,
+     .must_fit = true}};
 
 const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
                                                  .channel = EKI_CHANNEL_COUNTER,

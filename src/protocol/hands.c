@@ -442,36 +442,19 @@ static enum eki_taken take_hand(struct eki_hands *hands,
     return EKI_TAKEN;
 }
 
+static const struct eki_row offer_rows[] = {
+    EKI_ROW(struct eki_offer, ns, "duration", 1, INT64_MAX, EKI_FOLD_NONE),
+    EKI_ROW(struct eki_offer, times, "times passed on", 0, EKI_HANDS_MOST - 1,
+            EKI_FOLD_NONE)};
+static const struct eki_shape offer_shape = EKI_SHAPE(offer_rows);
+
 static bool offer_fits(const struct eki_decode *decode,
-                       const struct eki_message *message)
+                       const struct eki_offer *offer)
 {
     const struct eki_topology *topology = decode->engine->topology;
-    struct eki_offer offer;
-    if (!eki_fits_body(decode, &message->head, 1, sizeof offer))
-        return false;
-    memcpy(&offer, message->body, sizeof offer);
-    return eki_fits(decode, "home of a task", eki_id_home(offer.id), 0,
+    return eki_fits(decode, "home of a task", eki_id_home(offer->id), 0,
                     topology->workers - 1) &&
-           eki_fits(decode, "duration", (int64_t)offer.ns, 1, INT64_MAX) &&
-           eki_fits(decode, "rank", offer.rank, 0, topology->size - 1) &&
-           eki_fits(decode, "times passed on", offer.times, 0,
-                    EKI_HANDS_MOST - 1);
-}
-
-static bool message_fits(struct eki_engine *engine,
-                         const struct eki_message *message)
-{
-    const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
-    if (!eki_fits_one(&decode, "kind of phase", engine->kind,
-                      EKI_PHASE_PROCESS))
-        return false;
-    if (head->kind == EKI_KIND_OFFER)
-        return offer_fits(&decode, message);
-    if (head->kind == EKI_KIND_TAKE)
-        return eki_fits_body(&decode, head, 0, 0);
-    return eki_fits_slots(&decode, message) &&
-           eki_fits_one(&decode, "count", head->count, 1);
+           eki_fits(decode, "rank", offer->rank, 0, topology->size - 1);
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,
@@ -479,54 +462,52 @@ static enum eki_taken take(struct eki_protocol *protocol,
 {
     struct eki_hands *hands = of(protocol);
     const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(protocol->engine, head);
     struct eki_offer offer;
-    if (!message_fits(protocol->engine, message))
+    if (!eki_fits_one(&decode, "kind of phase", protocol->engine->kind,
+                      EKI_PHASE_PROCESS))
         return EKI_REFUSED;
     if (head->kind == EKI_KIND_HAND)
         return take_hand(hands, message);
     if (head->kind == EKI_KIND_TAKE) {
         take_take(hands, (uint64_t)head->first, head->source);
-    } else {
-        memcpy(&offer, message->body, sizeof offer);
-        take_offer(hands, offer, now);
+        return EKI_TAKEN;
     }
+    memcpy(&offer, message->body, sizeof offer);
+    if (!offer_fits(&decode, &offer))
+        return EKI_REFUSED;
+    take_offer(hands, offer, now);
     return EKI_TAKEN;
 }
 
-/* Fill a message; a task that is handed over is not here any more. */
-static void fill_note(struct eki_hands *hands, struct eki_message *message,
-                      const struct eki_hand_note *note)
+/* Send a task that was promised, which is not here any more then; false: no
+ * buffer. */
+static bool send_hand(struct eki_hands *hands, const struct eki_note *note)
 {
     struct eki_engine *engine = hands->protocol.engine;
-    message->head.first = (int64_t)note->offer.id;
-    if (note->kind == EKI_KIND_TAKE)
-        return;
-    message->head.count = 1;
-    message->head.bytes = sizeof note->offer;
-    if (note->kind == EKI_KIND_OFFER) {
-        memcpy(message->body, &note->offer, sizeof note->offer);
-        return;
-    }
-    struct eki_hand *task = find_task(hands, note->offer.id, EKI_HAND_PROMISED);
+    struct eki_hand *task =
+        find_task(hands, (uint64_t)note->first, EKI_HAND_PROMISED);
     struct eki_slot *slot = slot_of(hands, task);
-    message->head.bytes = engine->slot_bytes;
-    memcpy(message->body, slot, engine->slot_bytes);
+    if (!eki_exchange_send(&engine->exchange, note, slot, 1,
+                           engine->slot_bytes))
+        return false;
     if (!EKI_PLANTED(HANDED_STAYS))
         take_out(&engine->workers[task->here]->local, slot);
     forget_task(hands, task);
+    return true;
 }
 
 static bool send_note(void *context, void *item)
 {
     struct eki_hands *hands = context;
-    struct eki_exchange *exchange = &hands->protocol.engine->exchange;
-    const struct eki_hand_note *note = item;
-    struct eki_message *message = eki_exchange_reserve(exchange, note->kind);
-    if (!message)
-        return false;
-    fill_note(hands, message, note);
-    eki_exchange_post(exchange, message, note->to);
-    return true;
+    const struct eki_hand_note *waiting = item;
+    struct eki_note note = {waiting->kind, waiting->to, -1, -1,
+                            (int64_t)waiting->offer.id};
+    if (note.kind == EKI_KIND_HAND)
+        return send_hand(hands, &note);
+    return eki_exchange_send(&hands->protocol.engine->exchange, &note,
+                             &waiting->offer, note.kind == EKI_KIND_OFFER,
+                             sizeof waiting->offer);
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)
@@ -554,10 +535,16 @@ static void destroy(struct eki_protocol *protocol)
     eki_free(hands);
 }
 
-static const struct eki_verb verbs[] = {
-    {.name = "offer"},
-    {.name = "take"},
-    {.name = "hand", .has_slots = true, .must_fit = true}};
+static const struct eki_verb verbs[] = {{.name = "offer",
+                                         .body = EKI_BODY_ITEM,
+                                         .item_bytes = sizeof(struct eki_offer),
+                                         .shape = &offer_shape},
+                                        {.name = "take", .body = EKI_BODY_NONE},
+                                        {.name = "hand",
+                                         .body = EKI_BODY_SLOTS,
+                                         .slots_most = 1,
+                                         .has_slots = true,
+                                         .must_fit = true}};
 
 const struct eki_protocol_ops eki_hands_ops = {.name = "hands",
                                                .channel = EKI_CHANNEL_HANDS,

@@ -70,65 +70,43 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
     return -1;
 }
 
-/* Send COUNT slots to whom REST answers, of which LEFT more follow. */
-static void post_slots(struct eki_engine *engine, struct eki_message *message,
-                       const struct eki_rest *to, const void *slots,
-                       int64_t count, int64_t left)
+/* What RANK and WORKER are told: KIND, and that LEFT more tasks follow. */
+static struct eki_note answer_to(const struct eki_engine *engine, int kind,
+                                 int rank, int worker, int64_t left)
 {
-    message->head.count = count;
-    message->head.bytes = count * (int64_t)engine->slot_bytes;
-    message->head.first = left;
-    message->head.worker = to->worker;
-    message->head.detail = eki_server_last_polled(engine);
-    memcpy(message->body, slots, (size_t)message->head.bytes);
-    eki_exchange_post(&engine->exchange, message, to->rank);
+    return (struct eki_note){kind, rank, worker, eki_server_last_polled(engine),
+                             left};
 }
 
-static void deny(struct eki_engine *engine, struct eki_message *message,
-                 const struct eki_request *request)
-{
-    message->head.kind = EKI_KIND_NONE;
-    message->head.worker = request->worker;
-    message->head.detail = eki_server_last_polled(engine);
-    eki_exchange_post(&engine->exchange, message, request->rank);
-}
-
-/* Send a claimed block; what does not fit MESSAGE waits for further buffers. */
-static void grant(struct eki_requests *requests, struct eki_message *message,
-                  const unsigned char *slots, int64_t whole)
-{
-    struct eki_engine *engine = requests->protocol.engine;
-    struct eki_rest *rest = &requests->rest;
-    int64_t most = eki_message_slots(engine);
-    int64_t count = whole < most ? whole : most;
-    message->head.kind = EKI_KIND_TASKS;
-    post_slots(engine, message, rest, slots, count, whole - count);
-    rest->sent = 0;
-    rest->count = whole - count;
-    if (rest->count > 0)
-        memcpy(rest->slots, slots + count * engine->slot_bytes,
-               (size_t)rest->count * engine->slot_bytes);
-}
-
-/* Answer a request with MESSAGE. */
+/* Answer a request with MESSAGE; tasks that do not fit wait for further
+ * buffers. */
 static void answer_with(struct eki_requests *requests,
                         struct eki_message *message,
                         const struct eki_request *request)
 {
     struct eki_engine *engine = requests->protocol.engine;
-    struct eki_block block;
+    struct eki_rest *rest = &requests->rest;
+    size_t bytes = engine->slot_bytes;
+    int64_t most = eki_message_slots(engine), count;
+    struct eki_block block = {0};
     int from = -1;
     if (request->signature == engine->signature && !eki_is_stopped(engine))
         from = claim_fullest(engine, &block);
-    if (from < 0) {
-        deny(engine, message, request);
+    const unsigned char *slots =
+        from < 0 ? NULL : eki_slots_of(engine, from) + block.first * bytes;
+    count = block.count < most ? block.count : most;
+    struct eki_note note =
+        answer_to(engine, from < 0 ? EKI_KIND_NONE : EKI_KIND_TASKS,
+                  request->rank, request->worker, block.count - count);
+    eki_note_write(message, &note, slots, count, bytes);
+    eki_exchange_post(&engine->exchange, message, note.to);
+    if (from < 0)
         return;
-    }
-    requests->rest.rank = request->rank;
-    requests->rest.worker = request->worker;
-    grant(requests, message,
-          eki_slots_of(engine, from) + (size_t)block.first * engine->slot_bytes,
-          block.count);
+    *rest = (struct eki_rest){request->rank, request->worker, 0, note.first,
+                              rest->slots};
+    if (rest->count > 0)
+        memcpy(rest->slots, slots + (size_t)count * bytes,
+               (size_t)rest->count * bytes);
     eki_deque_finish(engine->setup.deque, eki_deque_of(engine, from), &block);
 }
 
@@ -137,17 +115,17 @@ static bool send_rest(struct eki_requests *requests)
 {
     struct eki_engine *engine = requests->protocol.engine;
     struct eki_rest *rest = &requests->rest;
+    size_t bytes = engine->slot_bytes;
+    int64_t most = eki_message_slots(engine);
     while (rest->sent < rest->count) {
-        struct eki_message *message =
-            eki_exchange_reserve(&engine->exchange, EKI_KIND_TASKS);
-        if (!message)
-            return false;
-        int64_t most = eki_message_slots(engine);
         int64_t left = rest->count - rest->sent;
         int64_t count = left < most ? left : most;
-        post_slots(engine, message, rest,
-                   rest->slots + rest->sent * engine->slot_bytes, count,
-                   left - count);
+        struct eki_note note = answer_to(engine, EKI_KIND_TASKS, rest->rank,
+                                         rest->worker, left - count);
+        if (!eki_exchange_send(&engine->exchange, &note,
+                               rest->slots + (size_t)rest->sent * bytes, count,
+                               bytes))
+            return false;
         rest->sent += count;
     }
     return true;
@@ -297,12 +275,10 @@ static bool send_ask(struct eki_requests *requests, int here, int node,
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
     if (rank < 0 || !has_room_for_sent(requests))
         return false;
-    struct eki_message *message =
-        eki_exchange_reserve(&engine->exchange, EKI_KIND_REQUEST);
-    if (!message)
+    struct eki_note note = {EKI_KIND_REQUEST, rank, engine->workers[here]->id,
+                            -1, 0};
+    if (!eki_exchange_send(&engine->exchange, &note, NULL, 0, 0))
         return false;
-    message->head.worker = engine->workers[here]->id;
-    eki_exchange_post(&engine->exchange, message, rank);
     note_sent(requests, here, rank, now);
     return true;
 }
@@ -366,35 +342,14 @@ static void note_answer(struct eki_requests *requests,
     atomic_fetch_add_explicit(&asker->answers[answer], 1, memory_order_release);
 }
 
-static bool request_fits(const struct eki_decode *decode,
-                         const struct eki_head *head)
+/* The detail, a rank to ask next, is a hint: note_contact() looks at it. */
+static bool answer_fits(struct eki_engine *engine, const struct eki_head *head)
 {
-    return eki_fits_body(decode, head, 0, 0) &&
-           eki_fits_worker(decode, head->worker, head->source);
-}
-
-/* TASKS or NONE. */
-static bool answer_fits(const struct eki_decode *decode,
-                        const struct eki_message *message)
-{
-    const struct eki_engine *engine = decode->engine;
-    const struct eki_head *head = &message->head;
-    int64_t most = eki_deque_block_max(engine->capacity);
-    bool is_none = head->kind == EKI_KIND_NONE;
-    /* The detail, a rank to ask next, is a hint: note_contact() looks at it. */
-    return (is_none ? eki_fits_body(decode, head, 0, 0)
-                    : eki_fits_slots(decode, message)) &&
-           eki_fits(decode, "tasks to follow", head->first, 0,
-                    is_none ? 0 : most) &&
-           eki_fits_worker(decode, head->worker, engine->topology->rank);
-}
-
-static bool fits(struct eki_engine *engine, const struct eki_message *message)
-{
-    struct eki_decode decode = eki_decode_of(engine, &message->head);
-    return message->head.kind == EKI_KIND_REQUEST
-               ? request_fits(&decode, &message->head)
-               : answer_fits(&decode, message);
+    struct eki_decode decode = eki_decode_of(engine, head);
+    return eki_fits(&decode, "tasks to follow", head->first, 0,
+                    head->kind == EKI_KIND_NONE
+                        ? 0
+                        : eki_deque_block_max(engine->capacity));
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,
@@ -402,10 +357,10 @@ static enum eki_taken take(struct eki_protocol *protocol,
 {
     struct eki_engine *engine = protocol->engine;
     const struct eki_head *head = &message->head;
-    if (!fits(engine, message))
-        return EKI_REFUSED;
     if (head->kind == EKI_KIND_REQUEST)
         return take_request(of(protocol), head);
+    if (!answer_fits(engine, head))
+        return EKI_REFUSED;
     struct ek_worker *worker = eki_server_worker(engine, head->worker);
     if (head->kind == EKI_KIND_NONE) {
         note_answer(of(protocol), worker, head, 0, now);
@@ -653,12 +608,18 @@ static void destroy(struct eki_protocol *protocol)
 }
 
 static const struct eki_verb verbs[] = {
-    {.name = "request"},
+    {.name = "request", .party = EKI_PARTY_SENDER, .body = EKI_BODY_NONE},
     {.name = "tasks",
      .concerns = EKI_CONCERNS_WORKER,
+     .party = EKI_PARTY_RECEIVER,
+     .body = EKI_BODY_SLOTS,
      .has_slots = true,
      .must_fit = true},
-    {.name = "none", .concerns = EKI_CONCERNS_WORKER, .is_no_news = true}};
+    {.name = "none",
+     .concerns = EKI_CONCERNS_WORKER,
+     .party = EKI_PARTY_RECEIVER,
+     .body = EKI_BODY_NONE,
+     .is_no_news = true}};
 
 const struct eki_protocol_ops eki_requests_ops = {
     .name = "requests",

@@ -75,18 +75,14 @@ static void tell_table(struct eki_counter *counter)
     int most = (int)(eki_exchange_room(&engine->exchange) /
                      (int64_t)sizeof *counter->table);
     while (counter->tell < size) {
-        struct eki_message *message =
-            eki_exchange_reserve(&engine->exchange, EKI_KIND_TABLE);
-        if (!message)
-            return;
         int left = entries - counter->tell_at;
         int count = left < most ? left : most;
-        message->head.count = count;
-        message->head.first = counter->tell_at;
-        message->head.bytes = count * (int64_t)sizeof *counter->table;
-        memcpy(message->body, counter->table + counter->tell_at,
-               (size_t)message->head.bytes);
-        eki_exchange_post(&engine->exchange, message, counter->tell);
+        struct eki_note note = {EKI_KIND_TABLE, counter->tell, -1, -1,
+                                counter->tell_at};
+        if (!eki_exchange_send(&engine->exchange, &note,
+                               counter->table + counter->tell_at, count,
+                               sizeof *counter->table))
+            return;
         counter->tell_at += count;
         if (counter->tell_at == entries) {
             counter->tell_at = 0;
@@ -98,18 +94,11 @@ static void tell_table(struct eki_counter *counter)
 static void tell_seeds(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
-    if (counter->seeds_sent)
-        return;
-    struct eki_message *message =
-        eki_exchange_reserve(&engine->exchange, EKI_KIND_SEEDS);
-    if (!message)
-        return;
-    message->head.count = 1;
-    message->head.bytes = sizeof *counter->table;
-    memcpy(message->body, &counter->table[engine->topology->rank],
-           sizeof *counter->table);
-    eki_exchange_post(&engine->exchange, message, 0);
-    counter->seeds_sent = true;
+    static const struct eki_note note = {EKI_KIND_SEEDS, 0, -1, -1, 0};
+    if (!counter->seeds_sent)
+        counter->seeds_sent = eki_exchange_send(
+            &engine->exchange, &note, &counter->table[engine->topology->rank],
+            1, sizeof *counter->table);
 }
 
 void eki_table_step(struct eki_counter *counter)
@@ -163,8 +152,7 @@ static bool seeds_fit(const struct eki_counter *counter,
     struct eki_seeds seeds;
     if (!eki_fits_one(&decode, "rank", engine->topology->rank, 0) ||
         !eki_fits(&decode, "source", head->source, 1,
-                  engine->topology->size - 1) ||
-        !eki_fits_body(&decode, head, 1, sizeof seeds))
+                  engine->topology->size - 1))
         return false;
     memcpy(&seeds, message->body, sizeof seeds);
     return (!counter->is_used ||

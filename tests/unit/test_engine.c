@@ -168,6 +168,7 @@ static void send_slot(struct lone *lone, uint64_t phase, uint16_t function)
     struct eki_message *message = lone_message(lone, EKI_KIND_TASKS);
     lone_fill(lone, message, 1, 0);
     message->head.phase = phase;
+    message->head.worker = 0;
     eki_slot_at(message->body, 0, lone->engine->slot_bytes)->function =
         function;
 }
