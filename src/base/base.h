@@ -27,6 +27,8 @@
 #define EKI_PRINTF(a, b) __attribute__((format(printf, a, b)))
 /* Out of the way: a hot function keeps no registers for it. */
 #define EKI_COLD __attribute__((cold, noinline))
+/* Likewise, but as likely as not. */
+#define EKI_APART __attribute__((noinline))
 /* For loops over a function that is passed: each becomes a loop of its own. */
 #define EKI_INLINE static inline __attribute__((always_inline))
 #else
@@ -34,6 +36,7 @@
 #define EKI_UNLIKELY(x) (x)
 #define EKI_PRINTF(a, b)
 #define EKI_COLD
+#define EKI_APART
 #define EKI_INLINE static inline
 #endif
 

@@ -146,19 +146,8 @@ static inline uint32_t eki_deque_block_max(uint32_t capacity)
 /* The number of blocks N slots are claimed in: ceil(log2 N) + 1; 0 for 0. */
 static inline uint32_t eki_deque_blocks(uint32_t n)
 {
-    if (n == 0)
-        return 0;
-
     /* ceil(log2 n) is the bit length of n - 1. */
-    uint32_t high = n - 1;
-    uint32_t length = 0;
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        if (high >> step != 0) {
-            high >>= step;
-            length += step;
-        }
-    }
-    return length + high + 1;
+    return n < 2 ? n : 33 - (uint32_t)__builtin_clz(n - 1);
 }
 
 /* How many of N slots remain after I claims: ceil(N / 2^I), in the end 0. */

@@ -85,16 +85,16 @@ static bool fits_slots(const struct eki_decode *decode,
     return true;
 }
 
-bool eki_fits_verb(struct eki_engine *engine, const struct eki_message *message)
+static EKI_APART bool fits_row(struct eki_engine *engine,
+                               const struct eki_verb *verb,
+                               const struct eki_message *message)
 {
     const struct eki_head *head = &message->head;
-    const struct eki_verb *verb = eki_engine_verb(engine, head->kind);
-    struct eki_decode decode = {engine, verb->name, head->source};
+    const struct eki_decode decode = {engine, verb->name, head->source};
+    int rank =
+        verb->party == EKI_PARTY_SENDER ? head->source : engine->topology->rank;
     if (verb->party != EKI_PARTY_ANY &&
-        !eki_fits_worker(&decode, head->worker,
-                         verb->party == EKI_PARTY_SENDER
-                             ? head->source
-                             : engine->topology->rank))
+        !eki_fits_worker(&decode, head->worker, rank))
         return false;
     switch (verb->body) {
     case EKI_BODY_ANY:
@@ -108,6 +108,22 @@ bool eki_fits_verb(struct eki_engine *engine, const struct eki_message *message)
     default:
         return fits_slots(&decode, message, verb->slots_most);
     }
+}
+
+bool eki_fits_verb(struct eki_engine *engine, const struct eki_verb *verb,
+                   const struct eki_message *message)
+{
+    const struct eki_head *head = &message->head;
+    const struct eki_topology *topology = engine->topology;
+    const int *first =
+        &topology
+             ->first_worker[verb->party == EKI_PARTY_SENDER ? head->source
+                                                            : topology->rank];
+    /* Most messages are a request, or the word that there is nothing. */
+    bool is_empty = verb->body == EKI_BODY_NONE && !(head->count | head->bytes);
+    if (is_empty && head->worker >= first[0] && head->worker < first[1])
+        return true;
+    return fits_row(engine, verb, message);
 }
 
 /* An error that another rank tells of; its text ends. */

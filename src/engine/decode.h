@@ -78,7 +78,7 @@ static inline bool eki_fits_worker(const struct eki_decode *decode, int worker,
 }
 
 /* What the row of its verb says of a message. */
-bool eki_fits_verb(struct eki_engine *engine,
+bool eki_fits_verb(struct eki_engine *engine, const struct eki_verb *verb,
                    const struct eki_message *message);
 /* A task of one of so many functions. */
 bool eki_fits_slot(const struct eki_decode *decode, const struct eki_slot *slot,

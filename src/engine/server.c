@@ -31,7 +31,7 @@ static enum eki_taken take_message(struct eki_engine *engine,
     if (head->kind < EKI_KINDS && engine->verbs[head->kind]) {
         struct eki_protocol *taker =
             engine->channels[EKI_CHANNEL_OF(head->kind)];
-        return eki_fits_verb(engine, message)
+        return eki_fits_verb(engine, engine->verbs[head->kind], message)
                    ? taker->ops->take(taker, message, now)
                    : EKI_REFUSED;
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange/exchange.h"
 
-#include <string.h>
-
 enum {
     SENDS_MOST = 32 /* messages of a step */
 };
@@ -20,20 +18,6 @@ struct eki_message *eki_exchange_reserve(struct eki_exchange *exchange,
     message->head.count = message->head.bytes = message->head.first = 0;
     message->head.worker = message->head.detail = -1;
     return message;
-}
-
-void eki_note_write(struct eki_message *message, const struct eki_note *note,
-                    const void *items, int64_t count, size_t bytes)
-{
-    struct eki_head *head = &message->head;
-    head->kind = (uint16_t)note->kind;
-    head->worker = note->worker;
-    head->detail = note->detail;
-    head->first = note->first;
-    head->count = count;
-    head->bytes = count * (int64_t)bytes;
-    if (head->bytes)
-        memcpy(message->body, items, (size_t)head->bytes);
 }
 
 bool eki_exchange_send(struct eki_exchange *exchange,
@@ -75,7 +59,7 @@ static unsigned char *item_of(const struct eki_queue *queue, int64_t i)
     return (unsigned char *)queue->items + (size_t)i * queue->item_bytes;
 }
 
-bool eki_queue_has_room(struct eki_queue *queue)
+bool eki_queue_grow(struct eki_queue *queue)
 {
     return eki_grow(&queue->items, queue->count, &queue->room, queue->first,
                     queue->item_bytes);
@@ -89,8 +73,8 @@ bool eki_queue_add(struct eki_queue *queue, const void *item)
     return true;
 }
 
-void eki_queue_serve(struct eki_queue *queue, eki_serve_fn *serve,
-                     void *context)
+void eki_queue_serve_some(struct eki_queue *queue, eki_serve_fn *serve,
+                          void *context)
 {
     int64_t served = 0;
     while (served < queue->count && serve(context, item_of(queue, served)))
@@ -98,6 +82,8 @@ void eki_queue_serve(struct eki_queue *queue, eki_serve_fn *serve,
     if (served == 0)
         return;
     queue->count -= served;
+    if (queue->count == 0)
+        return;
     memmove(queue->items, item_of(queue, served),
             (size_t)queue->count * queue->item_bytes);
 }

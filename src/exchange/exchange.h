@@ -16,6 +16,8 @@
 #include "fabric/fabric.h"
 #include "steal/steal.h"
 
+#include <string.h>
+
 /* The end of one rank; of its engine. */
 struct eki_exchange {
     struct eki_fabric *fabric;           /* NULL: one rank */
@@ -44,9 +46,23 @@ struct eki_note {
 bool eki_exchange_send(struct eki_exchange *exchange,
                        const struct eki_note *note, const void *items,
                        int64_t count, size_t bytes);
-/* Likewise, but to a message of any kind that was reserved; post it then. */
-void eki_note_write(struct eki_message *message, const struct eki_note *note,
-                    const void *items, int64_t count, size_t bytes);
+/* Likewise, but to a message of any kind that was reserved, to be posted then;
+ * NULL: the items are in its body. */
+static inline void eki_note_write(struct eki_message *message,
+                                  const struct eki_note *note,
+                                  const void *items, int64_t count,
+                                  size_t bytes)
+{
+    struct eki_head *head = &message->head;
+    head->kind = (uint16_t)note->kind;
+    head->worker = note->worker;
+    head->detail = note->detail;
+    head->first = note->first;
+    head->count = count;
+    head->bytes = count * (int64_t)bytes;
+    if (items && head->bytes)
+        memcpy(message->body, items, (size_t)head->bytes);
+}
 
 /* A buffer for a message of KIND without a body, of no worker; NULL: all are in
  * use. */
@@ -100,15 +116,25 @@ struct eki_queue {
     }
 
 /* Whether one more item fits; false: no memory. */
-bool eki_queue_has_room(struct eki_queue *queue);
+bool eki_queue_grow(struct eki_queue *queue);
+static inline bool eki_queue_has_room(struct eki_queue *queue)
+{
+    return EKI_LIKELY(queue->count < queue->room) || eki_queue_grow(queue);
+}
 /* Append a copy of ITEM; false: no memory. */
 bool eki_queue_add(struct eki_queue *queue, const void *item);
 /* The first item is not answered for want of a buffer: false. */
 typedef bool eki_serve_fn(void *context, void *item);
 /* Give SERVE one item after the other, as long as it takes them; these are
  * taken out. */
-void eki_queue_serve(struct eki_queue *queue, eki_serve_fn *serve,
-                     void *context);
+void eki_queue_serve_some(struct eki_queue *queue, eki_serve_fn *serve,
+                          void *context);
+static inline void eki_queue_serve(struct eki_queue *queue, eki_serve_fn *serve,
+                                   void *context)
+{
+    if (queue->count > 0)
+        eki_queue_serve_some(queue, serve, context);
+}
 /* Likewise, but go on behind one that waits, which SERVE may change; how many
  * wait. */
 int64_t eki_queue_serve_all(struct eki_queue *queue, eki_serve_fn *serve,

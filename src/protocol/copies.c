@@ -43,8 +43,8 @@ int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
     return rest < most ? rest : most;
 }
 
-void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
-                     struct eki_message *message)
+int64_t eki_copies_fill(struct eki_counter *counter,
+                        const struct eki_wish *wish, unsigned char *slots)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int rank = engine->topology->rank;
@@ -52,9 +52,8 @@ void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
     int64_t first = wish->number - counter->table[rank].first;
     for (int64_t i = 0; i < count; i++)
         eki_numbers_copy(counter, first + i, &counter->cursor,
-                         eki_slot_at(message->body, i, engine->slot_bytes));
-    message->head.count = count;
-    message->head.bytes = count * (int64_t)engine->slot_bytes;
+                         eki_slot_at(slots, i, engine->slot_bytes));
+    return count;
 }
 
 /* One of the two buffers of worker HERE. */

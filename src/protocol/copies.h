@@ -11,8 +11,8 @@
 int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
                           int64_t number, int chunk);
 /* What WISH fetches, of this rank, with copies of those behind it. */
-void eki_copies_fill(struct eki_counter *counter, const struct eki_wish *wish,
-                     struct eki_message *message);
+int64_t eki_copies_fill(struct eki_counter *counter,
+                        const struct eki_wish *wish, unsigned char *slots);
 /* Keep them for worker HERE, in the buffer that it does not use; false: no
  * memory. */
 bool eki_copies_keep(struct eki_counter *counter, int here,

@@ -427,13 +427,14 @@ static bool grant(void *context, void *item)
         &engine->exchange, is_draw ? EKI_KIND_NUMBER : EKI_KIND_FETCHED);
     if (!message)
         return false;
-    message->head.worker = wish->worker;
+    struct eki_note note = {message->head.kind, wish->rank, wish->worker, -1,
+                            0};
     if (is_draw)
         /* relaxed: only the number counts. */
-        message->head.first = (int64_t)atomic_fetch_add_explicit(
+        note.first = (int64_t)atomic_fetch_add_explicit(
             &engine->node->draw, (uint64_t)wish->chunk, memory_order_relaxed);
-    else
-        eki_copies_fill(counter, wish, message);
+    int64_t count = is_draw ? 0 : eki_copies_fill(counter, wish, message->body);
+    eki_note_write(message, &note, NULL, count, engine->slot_bytes);
     eki_exchange_post(&engine->exchange, message, wish->rank);
     return true;
 }

@@ -111,7 +111,7 @@ static void answer_with(struct eki_requests *requests,
 }
 
 /* False: there were not enough buffers. */
-static bool send_rest(struct eki_requests *requests)
+static EKI_APART bool send_rest(struct eki_requests *requests)
 {
     struct eki_engine *engine = requests->protocol.engine;
     struct eki_rest *rest = &requests->rest;
@@ -131,16 +131,20 @@ static bool send_rest(struct eki_requests *requests)
     return true;
 }
 
+static bool has_rest(const struct eki_requests *requests)
+{
+    return requests->rest.sent < requests->rest.count;
+}
+
 /* Answer a request, behind the rest of what the one before it gets; false: no
  * buffer. */
 static bool answer_request(void *context, void *request)
 {
     struct eki_requests *requests = context;
-    struct eki_message *message =
-        send_rest(requests)
-            ? eki_exchange_reserve(&requests->protocol.engine->exchange,
-                                   EKI_KIND_NONE)
-            : NULL;
+    if (has_rest(requests) && !send_rest(requests))
+        return false;
+    struct eki_message *message = eki_exchange_reserve(
+        &requests->protocol.engine->exchange, EKI_KIND_NONE);
     if (message)
         answer_with(requests, message, request);
     return message != NULL;
@@ -376,15 +380,14 @@ static enum eki_taken take(struct eki_protocol *protocol,
 
 static bool may_vote(const struct eki_protocol *protocol)
 {
-    const struct eki_rest *rest = &of_const(protocol)->rest;
-    return rest->sent == rest->count;
+    return !has_rest(of_const(protocol));
 }
 
 static void step(struct eki_protocol *protocol, uint64_t now)
 {
     send_asks(of(protocol), now);
     eki_queue_serve(&of(protocol)->waiting, answer_request, of(protocol));
-    if (!may_vote(protocol))
+    if (has_rest(of(protocol)))
         send_rest(of(protocol));
 }
 
@@ -524,20 +527,40 @@ static uint64_t last_asked(const struct eki_asker *asker)
     return atomic_load_explicit(&asker->asked_at, memory_order_relaxed);
 }
 
+/* Whether a request is open, as far as it knows. */
+static bool has_open(const struct eki_asker *asker)
+{
+    uint64_t now = last_asked(asker);
+    for (int i = 0; i < EKI_ASK_MOST; i++) {
+        /* relaxed: a hint. */
+        uint64_t sent_at =
+            atomic_load_explicit(&asker->sent_at[i], memory_order_relaxed);
+        if (sent_at != 0 && sent_at + open_ns(asker) > now)
+            return true;
+    }
+    return false;
+}
+
+static EKI_APART bool tell_asker(const struct eki_asker *asker, bool is_asking,
+                                 bool *awaits, uint64_t *due)
+{
+    if (awaits)
+        *awaits = is_asking || has_open(asker);
+    if (due)
+        *due = ask_at(asker, last_asked(asker));
+    return is_asking;
+}
+
 static bool calls(const struct eki_protocol *protocol,
                   const struct ek_worker *worker, bool *awaits, uint64_t *due)
 {
     const struct eki_asker *asker = &of_const(protocol)->askers[worker->here];
-    uint64_t oldest;
     /* relaxed: set by this worker. */
     bool is_asking =
         atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
-    if (awaits)
-        *awaits =
-            is_asking || open_requests(asker, last_asked(asker), &oldest) > 0;
-    if (due)
-        *due = ask_at(asker, last_asked(asker));
-    return is_asking;
+    return EKI_LIKELY(!awaits && !due)
+               ? is_asking
+               : tell_asker(asker, is_asking, awaits, due);
 }
 
 static void reset_asker(struct eki_asker *asker)
