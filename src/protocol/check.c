@@ -92,19 +92,20 @@ const char *eki_hands_check(const struct eki_engine *engine)
         (const struct eki_hands *)engine->channels[EKI_CHANNEL_HANDS];
     if (!hands || hands->takes_to == 0)
         return NULL;
-    for (int i = 1; i < hands->count; i++) {
-        if (hands->tasks[i].ns > hands->tasks[i - 1].ns)
+    const struct eki_long_tasks *tasks = &hands->long_tasks;
+    for (int i = 1; i < tasks->count; i++) {
+        if (tasks->items[i].ns > tasks->items[i - 1].ns)
             return "long tasks are out of order";
     }
     for (int here = 0; here < engine->topology->workers_here; here++) {
-        uint64_t load = hands->pinned_ns;
-        for (int i = 0; i < hands->count; i++) {
-            const struct eki_hand *task = &hands->tasks[i];
+        uint64_t load = tasks->pinned_ns;
+        for (int i = 0; i < tasks->count; i++) {
+            const struct eki_hand *task = &tasks->items[i];
             if (task->here == here && (task->state == EKI_HAND_HERE ||
                                        task->state == EKI_HAND_AWAITED))
                 load += task->ns;
         }
-        if (load != hands->load_ns[here])
+        if (load != tasks->load_ns[here])
             return "the load of long tasks of a worker is miscounted";
     }
     return NULL;

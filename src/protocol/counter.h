@@ -128,6 +128,35 @@ enum {
     EKI_KIND_FETCHED /* slots, which are copies */
 };
 
+static inline void eki_drawer_set(struct eki_drawer *drawer,
+                                  enum eki_draw state)
+{
+    /* release: pairs with the acquires of worker and server: `number`. */
+    atomic_store_explicit(&drawer->state, (int)state, memory_order_release);
+}
+
+/* Leave NUMBER where the worker, or the server, finds it in STATE. */
+static inline void eki_drawer_set_number(struct eki_drawer *drawer,
+                                         int64_t number, enum eki_draw state)
+{
+    /* relaxed: ordered by the release of the state. */
+    atomic_store_explicit(&drawer->number, number, memory_order_relaxed);
+    eki_drawer_set(drawer, state);
+}
+
+static inline void eki_drawer_set_fetch(struct eki_drawer *drawer,
+                                        enum eki_fetch fetch)
+{
+    /* release: pairs with the acquires of worker and server: what is wanted,
+     * and what came. */
+    atomic_store_explicit(&drawer->fetch, (int)fetch, memory_order_release);
+}
+
+/* The worker has nothing to do (engine/protocol.h, seek). */
+enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
+                                struct ek_worker *worker, int node,
+                                uint64_t now);
+
 extern const struct eki_protocol_ops eki_counter_ops;
 
 /* 32 bytes for each rank, 128 for each worker here; as much as two messages for

@@ -29,7 +29,7 @@
 #ifndef EKI_PROTOCOL_HANDS_H
 #define EKI_PROTOCOL_HANDS_H
 
-#include "engine/engine.h"
+#include "protocol/long_tasks.h"
 
 enum {
     EKI_HANDS_MOST = 16, /* ranks that are offered a task */
@@ -56,21 +56,6 @@ struct eki_offer {
     int32_t rank, times; /* who has it; how often it was passed on */
 };
 
-enum eki_hand_state {
-    EKI_HAND_HERE,     /* among the seeds of its worker */
-    EKI_HAND_SHED,     /* likewise, but it is to go */
-    EKI_HAND_OFFERED,  /* likewise, and others know */
-    EKI_HAND_PROMISED, /* likewise, and one has taken it */
-    EKI_HAND_AWAITED   /* its worker has room for it */
-};
-
-/* A long task. */
-struct eki_hand {
-    uint64_t ns, id;
-    int here; /* its worker */
-    enum eki_hand_state state;
-};
-
 enum {
     EKI_KIND_OFFER = EKI_KIND(EKI_CHANNEL_HANDS), /* struct eki_offer */
     EKI_KIND_TAKE,                                /* first: id of the task */
@@ -88,20 +73,13 @@ struct eki_hand_note {
 struct eki_hands {
     struct eki_protocol protocol;
     struct eki_random random;
-    uint64_t hold_ns;   /* workers are held for so long ... */
-    uint64_t until;     /* ... to this moment, and take tasks ... */
-    uint64_t takes_to;  /* ... as long as those can come; 0: nobody is held */
-    bool has_tried;     /* in the last process */
-    double reached;     /* largest load then, in means, and ... */
-    double target;      /* ... what fits a worker now, likewise */
-    uint64_t most_ns;   /* that is: of long tasks that a worker may have */
-    uint64_t minor_ns;  /* what takes longer is long */
-    uint64_t pinned_ns; /* that each runs of what is pinned to the rank */
-    uint64_t *load_ns;  /* [workers_here] long tasks that each has or awaits */
-    uint64_t *above_ns; /* [workers_here] those that cannot be displaced */
-    struct eki_hand *tasks; /* [count] the longest first */
-    int count;
-    int64_t room;
+    uint64_t hold_ns;  /* workers are held for so long ... */
+    uint64_t until;    /* ... to this moment, and take tasks ... */
+    uint64_t takes_to; /* ... as long as those can come; 0: nobody is held */
+    bool has_tried;    /* in the last process */
+    double reached;    /* largest load then, in means, and ... */
+    double target;     /* ... what fits a worker now, likewise */
+    struct eki_long_tasks long_tasks;
     struct eki_queue notes; /* struct eki_hand_note */
 };
 

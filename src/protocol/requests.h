@@ -22,48 +22,7 @@
 #ifndef EKI_PROTOCOL_REQUESTS_H
 #define EKI_PROTOCOL_REQUESTS_H
 
-#include "engine/engine.h"
-
-/* Back-off after another node had nothing: from ... to ..., doubling.  A
- * millisecond takes most of the traffic and no efficiency, where that is not
- * more than a hundredth of an iteration.  At least so many round trips: where
- * messages are slow, servers had no time for the end among the requests of
- * those who waited for it. */
-#define EKI_ASK_FIRST_NS UINT64_C(20000)
-#define EKI_ASK_MOST_NS UINT64_C(1000000)
-/* A request counts as open for so long, and no longer does a worker wait before
- * it asks one more node: ranks that poll between tasks of some milliseconds
- * still answer in time, and one that does not costs the thief little.  Where
- * the last answer took longer than that, for twice its time: servers with more
- * requests than they can answer are not sent more.  At most so long, because
- * who answered so late may have been in the program's own code. */
-#define EKI_OPEN_LEAST_NS UINT64_C(10000000)
-#define EKI_OPEN_MOST_NS UINT64_C(160000000)
-
-enum {
-    EKI_ASK_TRIPS = 4,
-    EKI_ASK_MOST = 4 /* requests of one worker that may be open at a time */
-};
-
-/* A worker's side. */
-struct eki_asker {
-    /* Written by the worker, and reset by the server. */
-    _Alignas(EKI_LINE) _Atomic int ask; /* node + 1; 0: none */
-    /* Written by the server: requests denied, granted. */
-    _Atomic uint64_t answers[2];
-    _Atomic uint64_t round_trip_ns;
-    /* Written by both. */
-    _Atomic uint64_t asked_at;
-    /* Written by the server: when the last requests were sent that are not
-     * answered; 0: no request. */
-    _Atomic uint64_t sent_at[EKI_ASK_MOST];
-    /* Written by the worker alone. */
-    uint64_t asked, denied_seen;
-    uint64_t ask_after, backoff;
-    uint64_t search; /* number of the search that the back-off is of */
-};
-
-_Static_assert(sizeof(struct eki_asker) == EKI_LINE, "a line each");
+#include "protocol/asker.h"
 
 /* The rank of a node to ask. */
 struct eki_contact {
@@ -111,6 +70,14 @@ enum {
 };
 
 extern const struct eki_protocol_ops eki_requests_ops;
+
+/* Answer who has asked, as far as there are buffers. */
+void eki_requests_grant(struct eki_requests *requests);
+/* Whether a part of an answer is not sent yet. */
+static inline bool eki_requests_has_rest(const struct eki_requests *requests)
+{
+    return requests->rest.sent < requests->rest.count;
+}
 
 /* For a job of several nodes. */
 ek_status eki_requests_add(struct eki_engine *engine);

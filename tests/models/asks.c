@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * asks: two workers that ask other nodes, and the server that fetches what they
- * ask: seek() against send_asks() and note_answer() (protocol/requests.c).
+ * ask: seek_requests() against send_asks() and note_answer()
+ * (protocol/requests.c).
  *
  * ANSWERED: the server also hears that the other nodes have nothing.
  *
@@ -34,6 +35,8 @@ static struct eki_sent noted[2 * WORKERS];
     (*(void **)(array) = noted, true)
 #include "engine/post.c"
 #include "exchange/exchange.c"
+#include "protocol/asker.c"
+#include "protocol/grants.c"
 #include "protocol/requests.c"
 
 #ifndef REPEAT
@@ -79,7 +82,7 @@ static struct eki_requests requests = {.protocol.engine = &engine,
 
 static enum eki_sought ask_node_of(struct ek_worker *worker)
 {
-    return seek(&requests.protocol, worker, worker->here + 1, NOW);
+    return seek_requests(&requests.protocol, worker, worker->here + 1, NOW);
 }
 
 static void *want(void *context)
@@ -90,7 +93,7 @@ static void *want(void *context)
 #ifdef ANSWERED
     bool awaits = false;
     note_answers(&engine, asker, NOW);
-    calls(&requests.protocol, worker, &awaits, NULL);
+    calls_requests(&requests.protocol, worker, &awaits, NULL);
     assert(asker->denied_seen == 0 || !awaits);
 #else
     assert(ask_node_of(worker) == EKI_SOUGHT_NOTHING);
@@ -129,7 +132,7 @@ static void prepare(void)
     }
     for (int i = 0; i < WORKERS; i++) {
         workers[i].id = workers[i].here = i;
-        reset_asker(&askers[i]);
+        eki_asker_reset(&askers[i]);
     }
     requests.sent_count = 0;
 }

@@ -2,8 +2,8 @@
 /*
  * counter: the words of the shared counter over two phases: two ranks of the
  * node of rank 0 draw its one seed, and rank 0 puts the counter back in
- * between: seek() against open_counter() and eki_engine_leave().  Messages are
- * words, which order what MPI orders.
+ * between: eki_drawer_seek() against open_counter() and eki_engine_leave().
+ * Messages are words, which order what MPI orders.
  *
  * UNHEARD: rank 0 does not wait until it has heard of all seeds, but only until
  * all of the node have left the phase before.  EARLY: nor for that (a mutant).
@@ -24,6 +24,7 @@
 #endif
 #include "protocol/copies.c"
 #include "protocol/counter.c"
+#include "protocol/drawer.c"
 #include "protocol/numbers.c"
 #include "protocol/table.c"
 
@@ -101,20 +102,21 @@ static void open_second(struct eki_counter *counter, int phase)
     set_ready(counter);
 }
 
-static void enter_counter(int rank)
+static void enter_rank(int rank)
 {
     struct eki_counter *counter = &counters[rank];
     world_enter(&world_engines[rank], 1);
     world_engines[rank].elsewhere = &counter->protocol;
-    enter(&counter->protocol, &(struct eki_phase){.chunk = 1}, 0);
+    enter_counter(&counter->protocol, &(struct eki_phase){.chunk = 1}, 0);
 }
 
 /* A worker draws until all are drawn. */
 static void draw_all(int rank, int phase)
 {
     struct ek_worker *worker = &world_workers[rank];
-    while (calls(&counters[rank].protocol, worker, NULL, NULL)) {
-        if (seek(&counters[rank].protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
+    while (calls_counter(&counters[rank].protocol, worker, NULL, NULL)) {
+        if (eki_drawer_seek(&counters[rank].protocol, worker, -1, 0) !=
+            EKI_SOUGHT_FOUND)
             continue;
         worker->local.stack_top = worker->local.stack_bottom;
         runs[phase][rank]++;
@@ -135,7 +137,7 @@ static void live(int rank)
 {
     struct eki_error error;
     for (int phase = 1; phase <= PHASES; phase++) {
-        enter_counter(rank);
+        enter_rank(rank);
         (rank == 0 ? open_first : open_second)(&counters[rank], phase);
         draw_all(rank, phase);
         await_others(rank, (uint64_t)phase);

@@ -3,7 +3,7 @@
  * counter: one word of a node hands out numbers, phase after phase.
  *
  * Models open_counter(), set_void(), tell_table() and tell_seeds() of
- * protocol/table.c, and the draw in seek() of protocol/counter.c, with
+ * protocol/table.c, and the draw in eki_drawer_seek(), with
  * eki_node_all_left() of segment.c, for ranks of the node of rank 0, which draw
  * from the word itself.  Rank 0 puts it back once all have told their seeds and
  * have left the phase before (the first implies the second); others draw when
@@ -97,7 +97,7 @@ proctype rank(byte me)
                     over = true;
                     executed[p] = executed[p] + (me < NUMBERS -> 1 : 0)
                 }
-            :: ready[me] == p && !over -> /* seek() */
+            :: ready[me] == p && !over -> /* eki_drawer_seek() */
                 atomic {
                     number = draw;
                     draw++

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * draws: a worker of another node that draws the seeds of rank 0, and its
- * server, which asks for the numbers and fetches the seeds: seek() against
- * send_wants() and what take_answer() does (protocol/counter.c).
+ * server, which asks for the numbers and fetches the seeds: eki_drawer_seek()
+ * against send_wants() and what take_answer() does (protocol/counter.c).
  *
  * NEAR: the worker is on the node of rank 0, and draws itself.  CHUNK: numbers
  * of one draw.
@@ -28,6 +28,7 @@ static struct eki_slot copies[2][2]; /* two buffers of a message */
 #include "exchange/exchange.c"
 #include "protocol/copies.c"
 #include "protocol/counter.c"
+#include "protocol/drawer.c"
 #include "protocol/numbers.c"
 #include "protocol/table.c"
 
@@ -86,7 +87,7 @@ static void prepare(void)
     engine->elsewhere = &counter.protocol;
     next = 0;
     has_sent = false;
-    enter(&counter.protocol, &(struct eki_phase){.chunk = CHUNK}, 0);
+    enter_counter(&counter.protocol, &(struct eki_phase){.chunk = CHUNK}, 0);
 }
 
 /* What rank 0 tells when it has heard of all seeds. */
@@ -109,7 +110,7 @@ static void answer_fetch(void)
         answer.slots[i].id = (uint64_t)(first + i);
     bool kept = eki_copies_keep(&counter, 0, &answer.message);
     assert(kept);
-    set_fetch(&drawer, EKI_FETCH_HERE);
+    eki_drawer_set_fetch(&drawer, EKI_FETCH_HERE);
 }
 
 static void serve(void)
@@ -120,7 +121,7 @@ static void serve(void)
     has_sent = false;
     if (sent.message.head.kind == EKI_KIND_DRAW) {
         drawer.end = next + CHUNK;
-        set_number(&drawer, next, EKI_DRAW_NUMBER);
+        eki_drawer_set_number(&drawer, next, EKI_DRAW_NUMBER);
         next += CHUNK;
     } else {
         answer_fetch();
@@ -131,7 +132,7 @@ static void serve(void)
 static bool draw(void)
 {
     struct ek_worker *worker = &world_workers[0];
-    if (seek(&counter.protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
+    if (eki_drawer_seek(&counter.protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
         return false;
     world_run_all(worker);
     return true;

@@ -183,18 +183,18 @@ static void loads_of_long_tasks_are_their_sums(void)
     struct eki_hand tasks[3] = {{.ns = 9, .state = EKI_HAND_HERE},
                                 {.ns = 7, .state = EKI_HAND_SHED},
                                 {.ns = 5, .state = EKI_HAND_AWAITED}};
-    hands->tasks = tasks;
-    hands->count = 3;
-    hands->load_ns[0] = 1 + 9 + 5;
-    hands->pinned_ns = 1;
+    hands->long_tasks.items = tasks;
+    hands->long_tasks.count = 3;
+    hands->long_tasks.load_ns[0] = 1 + 9 + 5;
+    hands->long_tasks.pinned_ns = 1;
     hands->takes_to = 1;
-    BREAK(say_hands, hands->load_ns[0], 16, "is miscounted");
-    BREAK(say_hands, hands->pinned_ns, 0, "is miscounted");
+    BREAK(say_hands, hands->long_tasks.load_ns[0], 16, "is miscounted");
+    BREAK(say_hands, hands->long_tasks.pinned_ns, 0, "is miscounted");
     BREAK(say_hands, tasks[0].state, EKI_HAND_OFFERED, "is miscounted");
     BREAK(say_hands, tasks[2].here, 1, "is miscounted");
     BREAK(say_hands, tasks[1].ns, 4, "out of order");
-    hands->tasks = NULL;
-    hands->count = 0;
+    hands->long_tasks.items = NULL;
+    hands->long_tasks.count = 0;
     lone_close(&lone);
 }
 

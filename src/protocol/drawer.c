@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * States of a drawer, all FREE on entering.  On the node of rank 0 a worker
+ * draws by itself: from FREE to what follows NUMBER.
+ *
+ *     FREE   -> ASK     worker  seeks, elsewhere
+ *     ASK    -> ASKED   server  DRAW has left
+ *     ASKED  -> NUMBER  server  NUMBER has come
+ *     NUMBER -> NUMBER  worker  seeks, and numbers of the chunk are left
+ *            -> FREE    worker  ... none are ...
+ *            -> ASK     worker  ... and it asks ahead
+ *            -> OVER    worker  ... the number is no seed's
+ *
+ * and of its fetch:
+ *
+ *     FREE -> WANT  worker  seeks: the seed is elsewhere, or those behind it
+ *     WANT -> SENT  server  FETCH has left
+ *     SENT -> HERE  server  FETCHED has come
+ *     HERE -> FREE  worker  seeks a seed that is not among its copies
+ */
+#include "engine/offers.h"
+#include "protocol/copies.h"
+#include "protocol/numbers.h"
+#include "protocol/table.h"
+
+/* So much work is drawn at once from another node, as far as what tasks took
+ * lately tells.  In ek-sim (this, polling, 100 us) two nodes reach 93 % of
+ * ideal so, 75 with a quarter of it; 16 cores on two nodes 85 and 92. */
+#define DRAWN_NS 400000
+
+static bool is_same_node(const struct eki_engine *engine)
+{
+    return engine->topology->node == engine->topology->node_of_rank[0];
+}
+
+/* The server is to send something for WORKER, who may run tasks meanwhile. */
+static void count_want(struct eki_counter *counter, struct ek_worker *worker)
+{
+    worker->batch.wants_server = true;
+    /* relaxed: see send_wants(). */
+    atomic_fetch_add_explicit(&counter->wants, 1, memory_order_relaxed);
+}
+
+/* Let the server fetch WANTED seeds from NUMBER on, or more. */
+static void want_seeds(struct eki_counter *counter, struct ek_worker *worker,
+                       int64_t number, int64_t wanted)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    drawer->wanted_from = number;
+    drawer->wanted = (int)wanted;
+    eki_drawer_set_fetch(drawer, EKI_FETCH_WANT);
+    count_want(counter, worker);
+}
+
+/* Seed NUMBER, of RANK, which is here or has a COPY here, to SLOT. */
+static void fill_slot(const struct eki_counter *counter,
+                      struct eki_drawer *drawer, int rank, int64_t number,
+                      const struct eki_slot *copy, struct eki_slot *slot)
+{
+    int64_t j = number - counter->table[rank].first;
+    if (counter->table[rank].function >= 0)
+        eki_numbers_make(counter, rank, j, slot);
+    else if (copy)
+        memcpy(slot, copy, counter->protocol.engine->slot_bytes);
+    else
+        eki_numbers_copy(counter, j, &drawer->cursor, slot);
+}
+
+/* How many of the numbers that were drawn, from NUMBER of RANK on, are here or
+ * can be made; 0: the first must be fetched. */
+static int64_t are_here(const struct eki_counter *counter,
+                        const struct eki_drawer *drawer, int rank,
+                        int64_t number)
+{
+    const struct eki_seeds *seeds = &counter->table[rank];
+    int64_t end = drawer->end < seeds[1].first ? drawer->end : seeds[1].first;
+    if (end - number > EKI_BATCH_MAX)
+        end = number + EKI_BATCH_MAX;
+    if (seeds->function >= 0 ||
+        rank == counter->protocol.engine->topology->rank)
+        return end - number;
+    int64_t i = number;
+    while (i < end && eki_copies_find(counter, drawer, i))
+        i++;
+    return i - number;
+}
+
+/* COUNT seeds of RANK, from NUMBER on, to the stack, the first one on top;
+ * there is room. */
+static void push_seeds(const struct eki_counter *counter,
+                       struct ek_worker *worker, int rank, int64_t number,
+                       int64_t count)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    struct eki_local *local = &worker->local;
+    for (int64_t i = 0; i < count; i++)
+        fill_slot(
+            counter, drawer, rank, number + i,
+            eki_copies_find(counter, drawer, number + i),
+            eki_slot_at(local->stack_top, count - 1 - i, local->slot_bytes));
+    local->stack_top += count * local->slot_bytes;
+}
+
+/* Whether seeds from NUMBER on, of RANK, are here by now: else they are
+ * fetched.
+ */
+static int64_t look_for(struct eki_counter *counter, struct ek_worker *worker,
+                        int rank, int64_t number)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    int64_t count = are_here(counter, drawer, rank, number);
+    if (count > 0)
+        return count;
+    /* acquire: pairs with the release in eki_drawer_set_fetch(): what came. */
+    int fetch = atomic_load_explicit(&drawer->fetch, memory_order_acquire);
+    if (fetch == EKI_FETCH_HERE) {
+        eki_copies_turn(drawer);
+        eki_drawer_set_fetch(drawer, EKI_FETCH_FREE);
+        fetch = EKI_FETCH_FREE;
+        count = are_here(counter, drawer, rank, number);
+    }
+    if (count == 0 && fetch == EKI_FETCH_FREE)
+        want_seeds(counter, worker, number, drawer->end - number);
+    return count;
+}
+
+/* Who runs copies fetches those behind them, of the same RANK, unless each
+ * number is fetched by itself. */
+static void fetch_ahead(struct eki_counter *counter, struct ek_worker *worker,
+                        int rank, int64_t number)
+{
+    const struct eki_drawer *drawer = &counter->drawers[worker->here];
+    int64_t next = drawer->copied_from + drawer->copied;
+    /* relaxed: nobody else leaves FREE. */
+    if (drawer->copied > 1 && next < counter->table[rank + 1].first &&
+        eki_copies_find(counter, drawer, number) &&
+        atomic_load_explicit(&drawer->fetch, memory_order_relaxed) ==
+            EKI_FETCH_FREE)
+        want_seeds(counter, worker, next, 1);
+}
+
+/* Let the server ask for the next numbers: of short tasks several, because the
+ * answer takes as long as some of them. */
+static void ask_numbers(struct eki_counter *counter, struct ek_worker *worker,
+                        uint64_t now)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    drawer->asked_at = now;
+    uint64_t ns = worker->batch.task_ns;
+    int several = (int)(DRAWN_NS / (ns > 0 ? ns : 1));
+    if (several > EKI_BATCH_MAX)
+        several = EKI_BATCH_MAX;
+    drawer->chunk = several > counter->chunk ? several : counter->chunk;
+    worker->counts.attempted++;
+    eki_drawer_set(drawer, EKI_DRAW_ASK);
+    count_want(counter, worker);
+}
+
+/* Whether to ask while the numbers drawn last are run: where they are so short
+ * that nobody misses those that come meanwhile. */
+static bool asks_ahead(const struct eki_counter *counter,
+                       const struct ek_worker *worker)
+{
+    return !is_same_node(worker->engine) &&
+           worker->batch.task_ns * (uint64_t)counter->chunk < DRAWN_NS;
+}
+
+/* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
+ * are here; true: there are some. */
+static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
+                         int64_t number, uint64_t now)
+{
+    const struct eki_topology *topology = counter->protocol.engine->topology;
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    int64_t all = counter->table[topology->size].first;
+    if (number >= all) {
+        eki_drawer_set(drawer, EKI_DRAW_OVER);
+        return false;
+    }
+    if (drawer->end > all)
+        drawer->end = all;
+    int rank = eki_numbers_holder(counter, number);
+    int64_t count = look_for(counter, worker, rank, number);
+    if (count == 0) {
+        eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
+        return false;
+    }
+    if (!eki_local_reserve(&worker->local, count)) {
+        /* They were drawn: they are taken when there is memory. */
+        eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
+        eki_worker_no_memory(worker, "a task");
+        return false;
+    }
+    push_seeds(counter, worker, rank, number, count);
+    eki_worker_steals(worker, drawer->asked_at);
+    fetch_ahead(counter, worker, rank, number);
+    if (number + count < drawer->end) {
+        eki_drawer_set_number(drawer, number + count, EKI_DRAW_NUMBER);
+        return true;
+    }
+    worker->counts.successful++;
+    if (asks_ahead(counter, worker))
+        ask_numbers(counter, worker, now);
+    else
+        eki_drawer_set(drawer, EKI_DRAW_FREE);
+    return true;
+}
+
+/* Also where the phase was stopped: what was drawn must be cancelled. */
+enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
+                                struct ek_worker *worker, int node,
+                                uint64_t now)
+{
+    struct eki_counter *counter = (struct eki_counter *)protocol;
+    struct eki_engine *engine = protocol->engine;
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    int64_t number;
+    (void)node;
+    if (!eki_table_is_ready(counter))
+        return EKI_SOUGHT_NOTHING;
+    /* acquire: pairs with the releases in eki_drawer_set(). */
+    int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
+    if (state != EKI_DRAW_NUMBER && state != EKI_DRAW_FREE)
+        return EKI_SOUGHT_NOTHING;
+    if (state == EKI_DRAW_FREE) {
+        if (!is_same_node(engine)) {
+            ask_numbers(counter, worker, now);
+            return EKI_SOUGHT_ASKED;
+        }
+        worker->counts.attempted++;
+        drawer->asked_at = now;
+        /* relaxed: only the number counts. */
+        number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw,
+                                                    (uint64_t)counter->chunk,
+                                                    memory_order_relaxed);
+        drawer->end = number + counter->chunk;
+    } else {
+        /* relaxed: ordered by the acquire above. */
+        number = atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    }
+    return take_numbers(counter, worker, number, now) ? EKI_SOUGHT_FOUND
+                                                      : EKI_SOUGHT_NOTHING;
+}
