@@ -4,16 +4,12 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* Losses below this part of the time are not worth a sentence. */
 #define SMALL_LOSS 0.05
 /* A machine that keeps cores from workers for this part of their time is busy.
  */
 #define BUSY 0.05
-/* What a mode gains is not worth switching to, or not worth a figure. */
-#define SMALL_GAIN 0.02
-#define NO_GAIN 0.0005
 
 enum {
     /* Fewer tasks per worker leave no choice to a balancer. */
@@ -40,18 +36,6 @@ struct eki_seconds eki_seconds(double seconds)
              : is_short ? "us"
                         : "ms");
     return said;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-double eki_verdict_median(double *values, int n)
-{
-    qsort(values, (size_t)n, sizeof *values, compare);
-    return values[(n - 1) / 2];
 }
 
 static double useful_s(const struct eki_verdict_run *run)
@@ -319,105 +303,4 @@ bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
         return true;
     }
     return false;
-}
-
-static double cost_s(const struct eki_verdict_mode *mode)
-{
-    return mode->iteration_s + mode->restore_s;
-}
-
-/* The fastest, other than EXCEPT; NULL: there is none. */
-static const struct eki_verdict_mode *
-find_fastest(const struct eki_verdict_mode *modes, int count,
-             const struct eki_verdict_mode *except)
-{
-    const struct eki_verdict_mode *best = NULL;
-    for (int i = 0; i < count; i++) {
-        const struct eki_verdict_mode *mode = &modes[i];
-        if (mode != except && (!best || cost_s(mode) < cost_s(best)))
-            best = mode;
-    }
-    return best;
-}
-
-static const struct eki_verdict_mode *
-find_mode(const struct eki_verdict_mode *modes, int count, const char *restore,
-          const char *steal)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(modes[i].restore, restore) == 0 &&
-            strcmp(modes[i].steal, steal) == 0)
-            return &modes[i];
-    }
-    return NULL;
-}
-
-/* Simple ways first: one that is as good as the fastest is enough. */
-static const struct eki_verdict_mode *
-find_enough(const struct eki_verdict_mode *modes, int count)
-{
-    static const char *const simple[][2] = {{"original", "none"},
-                                            {"retain", "random"}};
-    const struct eki_verdict_mode *best = find_fastest(modes, count, NULL);
-    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
-        const struct eki_verdict_mode *mode =
-            find_mode(modes, count, simple[i][0], simple[i][1]);
-        if (mode && cost_s(mode) <= (1 + SMALL_GAIN) * cost_s(best))
-            return mode;
-    }
-    return NULL;
-}
-
-static void append_name(const struct eki_verdict_mode *mode, char *text,
-                        size_t bytes)
-{
-    eki_append(text, bytes, "%s (%s, %s)", mode->name, mode->restore,
-               mode->steal);
-}
-
-static void append_enough(const struct eki_verdict_mode *mode,
-                          const struct eki_verdict_mode *next, char *text,
-                          size_t bytes)
-{
-    double gain = 1 - cost_s(next) / cost_s(mode);
-    append_name(mode, text, bytes);
-    eki_append(text, bytes, " is enough: %s ", next->name);
-    if (gain > NO_GAIN)
-        eki_append(text, bytes, "gains %.1f %%", 100 * gain);
-    else if (gain < -NO_GAIN)
-        eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
-    else
-        eki_append(text, bytes, "is as fast");
-    eki_append(text, bytes, ", restoring costs it %s",
-               eki_seconds(next->restore_s).text);
-}
-
-static void append_fastest(const struct eki_verdict_mode *best,
-                           const struct eki_verdict_mode *next, char *text,
-                           size_t bytes)
-{
-    append_name(best, text, bytes);
-    eki_append(text, bytes,
-               " is the fastest, %.1f %% faster than %s: "
-               "EVENKEEL_RESTORE=%s EVENKEEL_STEAL=%s",
-               100 * (cost_s(next) / cost_s(best) - 1), next->name,
-               best->restore, best->steal);
-}
-
-void eki_verdict_modes(const struct eki_verdict_mode *modes, int count,
-                       double bound_s, char *text, size_t bytes)
-{
-    const struct eki_verdict_mode *chosen = find_enough(modes, count);
-    bool is_enough = chosen != NULL;
-    if (!is_enough)
-        chosen = find_fastest(modes, count, NULL);
-    const struct eki_verdict_mode *next = find_fastest(modes, count, chosen);
-    if (!next)
-        return;
-    if (is_enough)
-        append_enough(chosen, next, text, bytes);
-    else
-        append_fastest(chosen, next, text, bytes);
-    eki_append(text, bytes, "; it comes to %.0f %% of the best possible",
-               percent(bound_s, cost_s(chosen)));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * verdict: figures of a run, of its tasks or of policies side by side in a
- * sentence, with what to do about them.
+ * verdict: figures of a run, or of its tasks, in a sentence, with what to do
+ * about them.
  *
  * Pure functions.  Where a figure comes from several iterations it is their
  * median, so that one task which the system held up does not decide.
@@ -83,20 +83,6 @@ struct eki_verdict_tasks {
  * longest is below the ideal time, and there are enough of them. */
 bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
                        size_t bytes);
-
-/* A way to balance; medians over its iterations. */
-struct eki_verdict_mode {
-    const char *name, *restore, *steal;
-    double iteration_s, restore_s;
-};
-
-/* Append which of the modes to use, and what the others are worth; BOUND_S: an
- * iteration takes no less. */
-void eki_verdict_modes(const struct eki_verdict_mode *modes, int count,
-                       double bound_s, char *text, size_t bytes);
-
-/* The lower median of VALUES [n], which are sorted; n > 0. */
-double eki_verdict_median(double *values, int n);
 
 /* "1.234 ms" and the like. */
 struct eki_seconds {

@@ -2,6 +2,7 @@
 /* Verdicts: a sentence for each loss, each limit of the tasks, each choice. */
 #include "check.h"
 #include "report/verdict.h"
+#include "verdicts.h"
 
 /* Four workers on two nodes with a core each for ten seconds in five
  * iterations, of which they worked WORK_S. */
@@ -248,13 +249,14 @@ enum {
 static void expect_modes(const double iteration_s[MODES], double restore_s,
                          const char *expected)
 {
-    const struct eki_verdict_mode modes[MODES] = {
+    struct compared_mode modes[MODES] = {
         {"static", "original", "none", iteration_s[STATIC], 0},
         {"StealRet", "retain", "random", iteration_s[RETAIN], 0},
         {"hierarchical", "hierarchical", "none", iteration_s[HIERARCHICAL],
          restore_s}};
+    const struct compared compared = {modes, MODES, MODES, 0.9};
     char text[600] = "";
-    eki_verdict_modes(modes, MODES, 0.9, text, sizeof text);
+    compared_append(&compared, text, sizeof text);
     CHECK_EQ_TEXT(text, expected);
 }
 
@@ -280,18 +282,19 @@ static void the_simplest_mode_that_is_enough_is_named(void)
 
 static void one_mode_has_no_verdict(void)
 {
-    const struct eki_verdict_mode mode = {"x", "retain", "random", 1, 0};
+    struct compared_mode mode = {"x", "retain", "random", 1, 0};
+    const struct compared compared = {&mode, 1, 1, 0.9};
     char text[300] = "";
-    eki_verdict_modes(&mode, 1, 0.9, text, sizeof text);
+    compared_append(&compared, text, sizeof text);
     CHECK_EQ_TEXT(text, "");
 }
 
 static void medians_ignore_what_is_far_off(void)
 {
     double odd[] = {3, 1, 100, 2, 4}, even[] = {9, 1, 2, 3}, one[] = {5};
-    CHECK_NEAR(eki_verdict_median(odd, 5), 3, 0);
-    CHECK_NEAR(eki_verdict_median(even, 4), 2, 0);
-    CHECK_NEAR(eki_verdict_median(one, 1), 5, 0);
+    CHECK_NEAR(verdict_median(odd, 5), 3, 0);
+    CHECK_NEAR(verdict_median(even, 4), 2, 0);
+    CHECK_NEAR(verdict_median(one, 1), 5, 0);
 }
 
 int main(void)

@@ -9,6 +9,10 @@ enum {
     BYTES = 600
 };
 
+/* What a mode gains is not worth switching to, or not worth a figure. */
+#define SMALL_GAIN 0.02
+#define NO_GAIN 0.0005
+
 void verdict_print(const char *text)
 {
     printf("\n");
@@ -41,12 +45,24 @@ void verdict_print_tasks(const char *prefix, const float *seconds,
         verdict_print(text);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double verdict_median(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, by_value);
+    return values[(n - 1) / 2];
+}
+
 /* Over the iterations that count. */
 static double median_of(double *seconds, int figure, int iterations)
 {
     int first = iterations > 1;
-    return eki_verdict_median(seconds + (ptrdiff_t)figure * iterations + first,
-                              iterations - first);
+    return verdict_median(seconds + (ptrdiff_t)figure * iterations + first,
+                          iterations - first);
 }
 
 void compared_add(struct compared *compared, const struct mode *mode,
@@ -55,7 +71,7 @@ void compared_add(struct compared *compared, const struct mode *mode,
     if (!eki_grow(&compared->modes, compared->count, &compared->room, 8,
                   sizeof *compared->modes))
         return;
-    compared->modes[compared->count++] = (struct eki_verdict_mode){
+    compared->modes[compared->count++] = (struct compared_mode){
         .name = mode->name,
         .restore = mode->restore,
         .steal = mode->steal,
@@ -64,11 +80,109 @@ void compared_add(struct compared *compared, const struct mode *mode,
     compared->bound_s = median_of(seconds, COMPARED_BOUND, iterations);
 }
 
+static double cost_s(const struct compared_mode *mode)
+{
+    return mode->iteration_s + mode->restore_s;
+}
+
+/* The fastest, other than EXCEPT; NULL: there is none. */
+static const struct compared_mode *
+find_fastest(const struct compared *compared,
+             const struct compared_mode *except)
+{
+    const struct compared_mode *best = NULL;
+    for (int i = 0; i < compared->count; i++) {
+        const struct compared_mode *mode = &compared->modes[i];
+        if (mode != except && (!best || cost_s(mode) < cost_s(best)))
+            best = mode;
+    }
+    return best;
+}
+
+static const struct compared_mode *find_mode(const struct compared *compared,
+                                             const char *const policies[2])
+{
+    for (int i = 0; i < compared->count; i++) {
+        const struct compared_mode *mode = &compared->modes[i];
+        if (strcmp(mode->restore, policies[0]) == 0 &&
+            strcmp(mode->steal, policies[1]) == 0)
+            return mode;
+    }
+    return NULL;
+}
+
+/* Simple ways first: one that is as good as the fastest is enough. */
+static const struct compared_mode *find_enough(const struct compared *compared)
+{
+    static const char *const simple[][2] = {{"original", "none"},
+                                            {"retain", "random"}};
+    const struct compared_mode *best = find_fastest(compared, NULL);
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+        const struct compared_mode *mode = find_mode(compared, simple[i]);
+        if (mode && cost_s(mode) <= (1 + SMALL_GAIN) * cost_s(best))
+            return mode;
+    }
+    return NULL;
+}
+
+static void append_name(const struct compared_mode *mode, char *text,
+                        size_t bytes)
+{
+    eki_append(text, bytes, "%s (%s, %s)", mode->name, mode->restore,
+               mode->steal);
+}
+
+static void append_enough(const struct compared_mode *mode,
+                          const struct compared_mode *next, char *text,
+                          size_t bytes)
+{
+    double gain = 1 - cost_s(next) / cost_s(mode);
+    append_name(mode, text, bytes);
+    eki_append(text, bytes, " is enough: %s ", next->name);
+    if (gain > NO_GAIN)
+        eki_append(text, bytes, "gains %.1f %%", 100 * gain);
+    else if (gain < -NO_GAIN)
+        eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
+    else
+        eki_append(text, bytes, "is as fast");
+    eki_append(text, bytes, ", restoring costs it %s",
+               eki_seconds(next->restore_s).text);
+}
+
+static void append_fastest(const struct compared_mode *best,
+                           const struct compared_mode *next, char *text,
+                           size_t bytes)
+{
+    append_name(best, text, bytes);
+    eki_append(text, bytes,
+               " is the fastest, %.1f %% faster than %s: "
+               "EVENKEEL_RESTORE=%s EVENKEEL_STEAL=%s",
+               100 * (cost_s(next) / cost_s(best) - 1), next->name,
+               best->restore, best->steal);
+}
+
+void compared_append(const struct compared *compared, char *text, size_t bytes)
+{
+    const struct compared_mode *chosen = find_enough(compared);
+    bool is_enough = chosen != NULL;
+    if (!is_enough)
+        chosen = find_fastest(compared, NULL);
+    const struct compared_mode *next = find_fastest(compared, chosen);
+    if (!next)
+        return;
+    if (is_enough)
+        append_enough(chosen, next, text, bytes);
+    else
+        append_fastest(chosen, next, text, bytes);
+    eki_append(text, bytes, "; it comes to %.0f %% of the best possible",
+               cost_s(chosen) > 0 ? 100 * compared->bound_s / cost_s(chosen)
+                                  : 0);
+}
+
 void compared_end(struct compared *compared)
 {
     char text[BYTES] = "";
-    eki_verdict_modes(compared->modes, compared->count, compared->bound_s, text,
-                      sizeof text);
+    compared_append(compared, text, sizeof text);
     if (text[0])
         verdict_print(text);
     free(compared->modes);

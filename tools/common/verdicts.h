@@ -19,9 +19,19 @@ void verdict_print(const char *text);
 void verdict_print_tasks(const char *prefix, const float *seconds,
                          int64_t count, int workers);
 
+/* The lower median of VALUES [n], which are sorted; n > 0. */
+double verdict_median(double *values, int n);
+
+/* A way to balance; medians over its iterations, so that one task which the
+ * system held up does not decide. */
+struct compared_mode {
+    const char *name, *restore, *steal;
+    double iteration_s, restore_s;
+};
+
 /* Modes side by side. */
 struct compared {
-    struct eki_verdict_mode *modes; /* [count] */
+    struct compared_mode *modes; /* [count] */
     int count;
     int64_t room;
     double bound_s; /* of an iteration */
@@ -40,6 +50,8 @@ enum {
  * does not count where there are more. */
 void compared_add(struct compared *compared, const struct mode *mode,
                   double *seconds, int iterations);
+/* Append which of the modes to use, and what the others are worth. */
+void compared_append(const struct compared *compared, char *text, size_t bytes);
 /* Print the verdict, and forget the modes. */
 void compared_end(struct compared *compared);
 

@@ -102,7 +102,7 @@ static struct sample sample_take(const struct run *run, const struct row *rows,
                 rows[round * arguments->iterations + i - 1].values[field];
     }
     if (sample.count > 0) {
-        sample.median = eki_verdict_median(sample.values, sample.count);
+        sample.median = verdict_median(sample.values, sample.count);
         sample.median = (sample.median + sample.values[sample.count / 2]) / 2;
     }
     return sample;

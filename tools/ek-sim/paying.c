@@ -32,7 +32,7 @@ static struct fastest look_at(const struct row *rows, int iterations)
         values[i] = row[FIELD_MAKESPAN] + (isnan(restore_s) ? 0 : restore_s);
         bytes += row[FIELD_DATA_BYTES] * 1e6;
     }
-    struct fastest mode = {rows->mode->name, eki_verdict_median(values, n),
+    struct fastest mode = {rows->mode->name, verdict_median(values, n),
                            bytes / n};
     free(values);
     return mode;
