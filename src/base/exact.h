@@ -18,7 +18,8 @@ double eki_exact_exp2(double x);
 /* Of 0 minus infinity, of what is below NaN. */
 double eki_exact_log(double x);
 double eki_exact_log2(double x);
-/* cos(2 pi u) for u from 0 to 1. */
-double eki_exact_cos_turns(double u);
+/* The sum of the power series with these coefficients [count], first to last.
+ */
+double eki_exact_sum(const double *series, int count, double x);
 
 #endif

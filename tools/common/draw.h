@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/exact.h"
+#include "turns.h"
 
 #include <math.h>
 
@@ -17,7 +18,7 @@ static inline double draw_uniform(struct eki_random *random)
 static inline double draw_normal(struct eki_random *random)
 {
     double radius = sqrt(-2 * eki_exact_log(draw_uniform(random)));
-    return radius * eki_exact_cos_turns(draw_uniform(random));
+    return radius * cos_turns(draw_uniform(random));
 }
 
 /* Mean 1, deviation CV. */
