@@ -4,26 +4,7 @@
 
 void eki_topology_destroy(struct eki_topology *topology)
 {
-    if (!topology)
-        return;
-    eki_free(topology->node_of_rank);
-    eki_free(topology->first_worker);
-    eki_free(topology->lowest_rank);
-    eki_free(topology->highest_rank);
     eki_free(topology);
-}
-
-static void count_ranks(struct eki_topology *topology, const int *workers,
-                        const int *nodes)
-{
-    for (int r = 0; r < topology->size; r++) {
-        topology->node_of_rank[r] = nodes[r];
-        topology->first_worker[r] = topology->workers;
-        topology->workers += workers[r];
-        if (nodes[r] >= topology->nodes)
-            topology->nodes = nodes[r] + 1;
-    }
-    topology->first_worker[topology->size] = topology->workers;
 }
 
 /* What is broken in the arrays, which all ranks have. */
@@ -107,34 +88,44 @@ void eki_topology_view(const struct eki_topology *topology, int rank,
     EKI_ASSERT_SLOW(check_view(view));
 }
 
+/* Memory for it, with its arrays behind it; NULL: there is none. */
+static struct eki_topology *make_topology(int size, int nodes)
+{
+    size_t ranks = (size_t)size, ints = 2 * (ranks + (size_t)nodes) + 1;
+    struct eki_topology *topology =
+        eki_alloc(1, sizeof *topology + ints * sizeof(int));
+    if (!topology)
+        return NULL;
+    topology->size = size;
+    topology->nodes = nodes;
+    topology->node_of_rank = (int *)(topology + 1);
+    topology->first_worker = topology->node_of_rank + ranks;
+    topology->lowest_rank = topology->first_worker + ranks + 1;
+    topology->highest_rank = topology->lowest_rank + nodes;
+    return topology;
+}
+
 ek_status eki_topology_create(int rank, int size, const int *workers,
                               const int *nodes, struct eki_topology **made)
 {
-    struct eki_topology *topology = eki_alloc(1, sizeof *topology);
-    if (!topology)
-        goto no_memory;
-    topology->size = size;
-    topology->node_of_rank = eki_alloc((size_t)size, sizeof(int));
-    topology->first_worker = eki_alloc((size_t)size + 1, sizeof(int));
-    if (!topology->node_of_rank || !topology->first_worker)
-        goto no_memory;
-    count_ranks(topology, workers, nodes);
-    topology->lowest_rank = eki_alloc((size_t)topology->nodes, sizeof(int));
-    topology->highest_rank = eki_alloc((size_t)topology->nodes, sizeof(int));
-    if (!topology->lowest_rank || !topology->highest_rank)
-        goto no_memory;
+    int count = 0;
     for (int r = 0; r < size; r++)
+        count = nodes[r] >= count ? nodes[r] + 1 : count;
+    struct eki_topology *topology = make_topology(size, count);
+    if (!topology)
+        return eki_error(EK_ERR_NOMEM, "no memory for the topology of %d ranks",
+                         size);
+    for (int r = 0; r < size; r++) {
+        topology->node_of_rank[r] = nodes[r];
         topology->highest_rank[nodes[r]] = r;
+        topology->first_worker[r + 1] = topology->workers += workers[r];
+    }
     for (int r = size - 1; r >= 0; r--)
         topology->lowest_rank[nodes[r]] = r;
     eki_topology_view(topology, rank, topology);
     EKI_ASSERT_SLOW(eki_topology_check(topology));
     *made = topology;
     return EK_OK;
-no_memory:
-    eki_topology_destroy(topology);
-    return eki_error(EK_ERR_NOMEM, "no memory for the topology of %d ranks",
-                     size);
 }
 
 int eki_topology_rank(const struct eki_topology *topology, int worker)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Victim policy `random`: uniform over all other workers; a worker elsewhere
- * stands for its node.
+ * Victim policies.  To `random` a worker elsewhere stands for its node.
  *
  * Paper: Blumofe, Leiserson, JACM 1999.
  */
@@ -33,7 +32,8 @@ int eki_victim_node(struct eki_thief *thief)
     return (topology->node + 1) % topology->nodes;
 }
 
-static struct eki_victim choose(struct eki_thief *thief)
+/* Uniform over all other workers. */
+static struct eki_victim choose_random(struct eki_thief *thief)
 {
     const struct eki_topology *topology = thief->topology;
     struct eki_victim victim = {-1, -1};
@@ -48,4 +48,27 @@ static struct eki_victim choose(struct eki_thief *thief)
     return victim;
 }
 
-const struct eki_victim_policy eki_victims_random = {"random", choose};
+/* Random workers of the own node; another node only after as many failures as
+ * the node has workers. */
+static struct eki_victim choose_near(struct eki_thief *thief)
+{
+    uint32_t round = (uint32_t)thief->topology->node_workers;
+    struct eki_victim victim = {-1, -1};
+    if (thief->failures % round + 1 < round)
+        victim.local = eki_victim_in_node(thief);
+    else
+        victim.node = eki_victim_node(thief);
+    if (victim.node < 0 && victim.local < 0)
+        victim.local = eki_victim_in_node(thief);
+    return victim;
+}
+
+/* Random workers of the own node, and nobody else. */
+static struct eki_victim choose_node(struct eki_thief *thief)
+{
+    return (struct eki_victim){eki_victim_in_node(thief), -1};
+}
+
+const struct eki_victim_policy eki_victims_random = {"random", choose_random};
+const struct eki_victim_policy eki_victims_near = {"near", choose_near};
+const struct eki_victim_policy eki_victims_node = {"node", choose_node};
