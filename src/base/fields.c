@@ -90,8 +90,10 @@ void eki_choice_text(const struct eki_choice *choices, int value, char *text,
                      size_t bytes)
 {
     const struct eki_choice *choice = eki_choice_of(choices, value);
-    int stem = (int)stem_bytes(choice);
-    if (stem == 0)
+    int stem = choice ? (int)stem_bytes(choice) : 0;
+    if (!choice)
+        eki_append(text, bytes, "%d", value);
+    else if (stem == 0)
         eki_append(text, bytes, "%s", choice->name);
     else
         eki_append(text, bytes, "%.*s%d", stem, choice->name,
@@ -120,8 +122,7 @@ size_t eki_field_end(const struct eki_field *field)
     return field->offset + sizes[field->type];
 }
 
-/* Whether a value is allowed, wherever it lies. */
-static bool value_is_allowed(const struct eki_field *field, const void *value)
+bool eki_field_is_allowed(const struct eki_field *field, const void *value)
 {
     int64_t integer;
     double real;
@@ -143,11 +144,6 @@ static bool value_is_allowed(const struct eki_field *field, const void *value)
     default:
         return true;
     }
-}
-
-bool eki_field_is_allowed(const struct eki_field *field, const void *object)
-{
-    return value_is_allowed(field, eki_field_at(field, object));
 }
 
 /* The whole of TEXT as a number, without the spaces that strtoll() skips. */
@@ -225,7 +221,8 @@ bool eki_field_read(const struct eki_field *field, const char *text,
                     void *object)
 {
     union value value;
-    if (!value_read(field, text, &value) || !value_is_allowed(field, &value))
+    if (!value_read(field, text, &value) ||
+        !eki_field_is_allowed(field, &value))
         return false;
     memcpy((char *)object + field->offset, &value,
            eki_field_end(field) - field->offset);
@@ -241,15 +238,6 @@ static void real_append(double value, int digits, char *text, size_t bytes)
     if (comma != NULL)
         *comma = '.';
     eki_append(text, bytes, "%s", number);
-}
-
-static void choice_append(const struct eki_choice *choices, int value,
-                          char *text, size_t bytes)
-{
-    if (eki_choice_of(choices, value) != NULL)
-        eki_choice_text(choices, value, text, bytes);
-    else
-        eki_append(text, bytes, "%d", value);
 }
 
 void eki_field_append(const struct eki_field *field, const void *object,
@@ -271,7 +259,7 @@ void eki_field_append(const struct eki_field *field, const void *object,
         real_append(*(const double *)at, digits, text, bytes);
         break;
     case EKI_FIELD_CHOICE:
-        choice_append(field->choices, *(const int *)at, text, bytes);
+        eki_choice_text(field->choices, *(const int *)at, text, bytes);
         break;
     case EKI_FIELD_FLAG:
         eki_append(text, bytes, "%s", *(const bool *)at ? "true" : "false");
@@ -313,11 +301,13 @@ void eki_field_append_allowed(const struct eki_field *field, char *text,
     }
 }
 
-ek_status eki_field_refuse(const struct eki_field *field, const char *origin,
+ek_status eki_field_refuse(const struct eki_field *field, const char *variable,
                            const char *value, const char *quote)
 {
     char allowed[ALLOWED_BYTES] = "";
     eki_field_append_allowed(field, allowed, sizeof allowed);
-    return eki_error(EK_ERR_ARG, "%s: %s%.*s%s is not allowed; allowed: %s",
-                     origin, quote, VALUE_SHOWN, value, quote, allowed);
+    return eki_error(EK_ERR_ARG, "%s%s: %s%.*s%s is not allowed; allowed: %s",
+                     variable ? "" : "option ",
+                     variable ? variable : field->name, quote, VALUE_SHOWN,
+                     value, quote, allowed);
 }

@@ -29,7 +29,7 @@ const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
 /* The value of TEXT (BYTES long), a name or one with a chunk; false: none. */
 bool eki_choice_read(const struct eki_choice *choices, const char *text,
                      size_t bytes, int *value);
-/* Append the text of a value that is allowed. */
+/* Append the text of a value, a wrong one as its number. */
 void eki_choice_text(const struct eki_choice *choices, int value, char *text,
                      size_t bytes);
 /* Append "a, b, c" to TEXT. */
@@ -75,17 +75,17 @@ static inline const void *eki_field_at(const struct eki_field *field,
 
 /* Bytes of a struct that has the field. */
 size_t eki_field_end(const struct eki_field *field);
-/* Whether what OBJECT has there is allowed. */
-bool eki_field_is_allowed(const struct eki_field *field, const void *object);
+/* Whether the value there (eki_field_at()) is allowed. */
+bool eki_field_is_allowed(const struct eki_field *field, const void *value);
 /* Take the value from TEXT, which is borrowed; false, and no change: it is not
  * allowed. */
 bool eki_field_read(const struct eki_field *field, const char *text,
                     void *object);
-/* EK_ERR_ARG: what ORIGIN says, VALUE between two QUOTEs, is not allowed. */
-ek_status eki_field_refuse(const struct eki_field *field, const char *origin,
+/* EK_ERR_ARG: what the VARIABLE or (NULL) the option of that name says, VALUE
+ * between two QUOTEs, is not allowed. */
+ek_status eki_field_refuse(const struct eki_field *field, const char *variable,
                            const char *value, const char *quote);
-/* Append what OBJECT has there, reals with that many DIGITS, a wrong choice as
- * its number. */
+/* Append what OBJECT has there, reals with that many DIGITS. */
 void eki_field_append(const struct eki_field *field, const void *object,
                       int digits, char *text, size_t bytes);
 /* Append what is allowed. */

@@ -9,12 +9,6 @@
 
 #include <string.h>
 
-enum {
-    ORIGIN_BYTES = 64, /* "option NAME" or a variable */
-    VALUE_BYTES = 201, /* more of a value is not shown */
-    DIGITS = 15        /* as many as are read */
-};
-
 /* Enums are read and written through int. */
 _Static_assert(sizeof(ek_restore_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_steal_policy) == sizeof(int), "enum is an int");
@@ -224,83 +218,6 @@ static const struct eki_option table[] = {
      .field.help = "most that a rank holds of data for others; 0: automatic"},
 };
 
-static struct eki_schedule *schedule_of(const struct eki_option *option,
-                                        const struct eki_settings *settings)
-{
-    return (struct eki_schedule *)((char *)settings + option->schedule);
-}
-
-/* Make a text the property of SETTINGS: copied there, which the option points
- * to. */
-static void text_own(const struct eki_option *option,
-                     struct eki_settings *settings)
-{
-    if (option->field.type != EKI_FIELD_TEXT)
-        return;
-    const char **text =
-        (const char **)((char *)&settings->options + option->field.offset);
-    char *room = (char *)settings + option->room;
-    snprintf(room, option->field.text_bytes, "%s", *text);
-    *text = room;
-}
-
-static ek_status option_refuse(const struct eki_field *field, const char *value,
-                               const char *quote)
-{
-    char origin[ORIGIN_BYTES];
-    snprintf(origin, sizeof origin, "option %s", field->name);
-    return eki_field_refuse(field, origin, value, quote);
-}
-
-ek_status eki_option_check(int option, struct eki_settings *settings)
-{
-    const struct eki_field *field = &table[option].field;
-    if (eki_field_is_allowed(field, &settings->options)) {
-        text_own(&table[option], settings);
-        return EK_OK;
-    }
-    char value[VALUE_BYTES] = "";
-    eki_field_append(field, &settings->options, DIGITS, value, sizeof value);
-    return option_refuse(field, value,
-                         field->type == EKI_FIELD_TEXT ? "'" : "");
-}
-
-ek_status eki_option_put(int option, const char *text, ek_options *options)
-{
-    const struct eki_field *field = &table[option].field;
-    return eki_field_read(field, text, options)
-               ? EK_OK
-               : option_refuse(field, text, "'");
-}
-
-ek_status eki_option_read(int option, const char *text,
-                          struct eki_settings *settings)
-{
-    EKI_TRY(eki_option_put(option, text, &settings->options));
-    text_own(&table[option], settings);
-    return EK_OK;
-}
-
-ek_status eki_option_read_variable(int option, const char *variable,
-                                   const char *text,
-                                   struct eki_settings *settings)
-{
-    const struct eki_option *row = &table[option];
-    if (row->schedule != 0) {
-        struct eki_schedule_source source = {
-            .variable = variable,
-            .list = text,
-            .collection = settings->options.name,
-            .choices = row->field.choices,
-        };
-        return eki_schedule_parse(&source, schedule_of(row, settings));
-    }
-    if (!eki_field_read(&row->field, text, &settings->options))
-        return eki_field_refuse(&row->field, variable, text, "'");
-    text_own(row, settings);
-    return EK_OK;
-}
-
 int eki_option_count(void)
 {
     return (int)(sizeof table / sizeof table[0]);
@@ -320,55 +237,6 @@ void eki_option_variable(int option, char *text, size_t bytes)
         if (*text >= 'a' && *text <= 'z')
             *text = (char)(*text - 'a' + 'A');
     }
-}
-
-bool eki_option_part(int option, const struct eki_settings *settings, int part,
-                     char *text, size_t bytes)
-{
-    const struct eki_option *row = &table[option];
-    const struct eki_schedule *schedule = schedule_of(row, settings);
-    text[0] = '\0';
-    if (part == 0) {
-        eki_field_append(&row->field, &settings->options, DIGITS, text, bytes);
-        return true;
-    }
-    if (row->schedule == 0 || part > schedule->count)
-        return false;
-    eki_schedule_entry_text(&schedule->entries[part - 1], row->field.choices,
-                            text, bytes);
-    return true;
-}
-
-/* A program that says the default has not chosen anything. */
-static bool is_default(const struct eki_field *field, const ek_options *options)
-{
-    static const ek_options defaults = EK_OPTIONS_INIT;
-    char value[EKI_OPTION_BYTES] = "", usual[EKI_OPTION_BYTES] = "";
-    eki_field_append(field, options, DIGITS, value, sizeof value);
-    eki_field_append(field, &defaults, DIGITS, usual, sizeof usual);
-    return strcmp(value, usual) == 0;
-}
-
-/* A list of the environment decides in the iterations that it names. */
-bool eki_option_explain(int option, const struct eki_settings *settings,
-                        char *text, size_t bytes)
-{
-    const struct eki_option *row = &table[option];
-    char part[EKI_OPTION_BYTES], variable[ORIGIN_BYTES];
-    int lists = row->schedule ? schedule_of(row, settings)->count : 0;
-    bool is_set = lists > 0 || settings->environment & UINT64_C(1) << option;
-    bool is_usual = is_default(&row->field, &settings->options);
-    eki_append(text, bytes, "%s=", row->field.name);
-    for (int i = lists > 0; i <= lists; i++) {
-        eki_option_part(option, settings, i, part, sizeof part);
-        eki_append(text, bytes, "%s%s", i > 1 ? "," : "", part);
-    }
-    eki_option_variable(option, variable, sizeof variable);
-    eki_append(text, bytes, " (%s)",
-               is_set     ? variable
-               : is_usual ? "default"
-                          : "program");
-    return is_set || !is_usual;
 }
 
 const struct eki_choice *eki_option_choices(const char *name)

@@ -110,6 +110,16 @@ bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
                            const char *value);
 
+/* A part of the value as text: 0 is what the program said, the others are the
+ * entries of a schedule from the environment.  False, and TEXT is empty: there
+ * is no such part. */
+bool eki_option_part(int option, const struct eki_settings *settings, int part,
+                     char *text, size_t bytes);
+/* Append "steal=near (EVENKEEL_STEAL)", "steal=near (program)" or "steal=random
+ * (default)"; false: the default. */
+bool eki_option_explain(int option, const struct eki_settings *settings,
+                        char *text, size_t bytes);
+
 enum eki_option_traits {
     EKI_HAS_VARIABLE = 1, /* EVENKEEL_<FIELD> is looked at */
     EKI_AGREES = 2,       /* the same on all ranks */
@@ -128,26 +138,6 @@ int eki_option_count(void);
 const struct eki_option *eki_option_at(int option);
 /* Name of its variable, whether it has one or not. */
 void eki_option_variable(int option, char *text, size_t bytes);
-/* A part of the value as text: 0 is what the program said, the others are the
- * entries of a schedule from the environment.  False, and TEXT is empty: there
- * is no such part. */
-bool eki_option_part(int option, const struct eki_settings *settings, int part,
-                     char *text, size_t bytes);
-/* Append "steal=near (EVENKEEL_STEAL)", "steal=near (program)" or "steal=random
- * (default)"; false: the default. */
-bool eki_option_explain(int option, const struct eki_settings *settings,
-                        char *text, size_t bytes);
-/* Check what the program said; a text is then owned by SETTINGS. */
-ek_status eki_option_check(int option, struct eki_settings *settings);
-/* Take the value from TEXT, which is borrowed; nothing changes on failure. */
-ek_status eki_option_put(int option, const char *text, ek_options *options);
-/* Likewise, but a text is copied. */
-ek_status eki_option_read(int option, const char *text,
-                          struct eki_settings *settings);
-/* Likewise from VARIABLE, which may hold a schedule. */
-ek_status eki_option_read_variable(int option, const char *variable,
-                                   const char *text,
-                                   struct eki_settings *settings);
 /* The policies of the option of that name; NULL: it has none. */
 const struct eki_choice *eki_option_choices(const char *name);
 /* Name of one of them; NULL: there is no such policy. */

@@ -12,8 +12,11 @@
 
 #define LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"
 
-/* Longer variables are cut when they are compared. */
-#define VARIABLE_BYTES 64
+enum {
+    VARIABLE_BYTES = 64, /* longer ones are cut when they are compared */
+    VALUE_BYTES = 201,   /* more of a value is not shown */
+    DIGITS = 15          /* of a real: as many as are read */
+};
 
 /* How much larger than ours a newer program's struct may be. */
 #define STRUCT_GROWTH_MAX 4096
@@ -153,9 +156,9 @@ ek_status ek_options_init(ek_options *options, size_t struct_bytes)
 }
 
 /* The option of that name, among those with these TRAITS whose field a struct
- * of BYTES has; -1, with a message that says WHY not: it is none of them. */
-static int option_find(const char *name, int traits, size_t bytes,
-                       const char *why)
+ * of BYTES has; NULL, with a message that says WHY not: it is none of them. */
+static const struct eki_option *option_find(const char *name, int traits,
+                                            size_t bytes, const char *why)
 {
     char allowed[512] = "";
     for (int i = 0; i < eki_option_count(); i++) {
@@ -164,13 +167,24 @@ static int option_find(const char *name, int traits, size_t bytes,
             eki_field_end(&option->field) > bytes)
             continue;
         if (strcmp(option->field.name, name) == 0)
-            return i;
+            return option;
         eki_append(allowed, sizeof allowed, "%s%s",
                    allowed[0] != '\0' ? ", " : "", option->field.name);
     }
     eki_error(EK_ERR_ARG, "option '%.200s' %s; allowed: %s", name, why,
               allowed);
-    return -1;
+    return NULL;
+}
+
+/* Take the value from TEXT, which is borrowed, of a VARIABLE or (NULL) from the
+ * program; nothing changes on failure. */
+static ek_status read_option(const struct eki_option *option,
+                             const char *variable, const char *text,
+                             ek_options *options)
+{
+    return eki_field_read(&option->field, text, options)
+               ? EK_OK
+               : eki_field_refuse(&option->field, variable, text, "'");
 }
 
 static ek_status options_set(ek_options *options, const char *option,
@@ -182,8 +196,9 @@ static ek_status options_set(ek_options *options, const char *option,
                          "be NULL");
     if (options->struct_bytes < OPTIONS_LEAST)
         return struct_refuse(options->struct_bytes);
-    int i = option_find(option, 0, options->struct_bytes, "is unknown");
-    return i < 0 ? EK_ERR_ARG : eki_option_put(i, value, options);
+    const struct eki_option *found =
+        option_find(option, 0, options->struct_bytes, "is unknown");
+    return found ? read_option(found, NULL, value, options) : EK_ERR_ARG;
 }
 
 ek_status ek_options_set(ek_options *options, const char *option,
@@ -244,21 +259,69 @@ void eki_settings_warn_lists(void)
               atomic_load_explicit(&steal_met, memory_order_relaxed));
 }
 
+/* From its variable; NULL: it has none. */
+static struct eki_schedule *schedule_of(const struct eki_option *option,
+                                        const struct eki_settings *settings)
+{
+    return option->schedule
+               ? (struct eki_schedule *)((char *)settings + option->schedule)
+               : NULL;
+}
+
+/* Make a text the property of SETTINGS: copied there, which the option points
+ * to. */
+static void text_own(const struct eki_option *option,
+                     struct eki_settings *settings)
+{
+    if (option->field.type != EKI_FIELD_TEXT)
+        return;
+    const char **text =
+        (const char **)((char *)&settings->options + option->field.offset);
+    char *room = (char *)settings + option->room;
+    snprintf(room, option->field.text_bytes, "%s", *text);
+    *text = room;
+}
+
+/* Check what the program said. */
+static ek_status check_given(const struct eki_option *option,
+                             struct eki_settings *settings)
+{
+    const struct eki_field *field = &option->field;
+    if (eki_field_is_allowed(field, eki_field_at(field, &settings->options))) {
+        text_own(option, settings);
+        return EK_OK;
+    }
+    char value[VALUE_BYTES] = "";
+    eki_field_append(field, &settings->options, DIGITS, value, sizeof value);
+    return eki_field_refuse(field, NULL, value,
+                            field->type == EKI_FIELD_TEXT ? "'" : "");
+}
+
+static ek_status variable_read(int i, struct eki_settings *settings)
+{
+    const struct eki_option *option = eki_option_at(i);
+    struct eki_schedule *schedule = schedule_of(option, settings);
+    char variable[VARIABLE_BYTES];
+    eki_option_variable(i, variable, sizeof variable);
+    const char *value = getenv(variable);
+    if (!(option->traits & EKI_HAS_VARIABLE) || !value)
+        return EK_OK;
+    if (schedule) {
+        const struct eki_schedule_source source = {
+            variable, value, settings->options.name, option->field.choices};
+        return eki_schedule_parse(&source, schedule);
+    }
+    EKI_TRY(read_option(option, variable, value, &settings->options));
+    text_own(option, settings);
+    settings->environment |= UINT64_C(1) << i;
+    return EK_OK;
+}
+
 static ek_status environment_read(struct eki_settings *settings)
 {
     EKI_TRY(log_level_read());
-    for (int i = 0; i < eki_option_count(); i++) {
-        if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
-            continue;
-        char variable[VARIABLE_BYTES];
-        eki_option_variable(i, variable, sizeof variable);
-        const char *value = getenv(variable);
-        if (value == NULL)
-            continue;
-        EKI_TRY(eki_option_read_variable(i, variable, value, settings));
-        if (eki_option_at(i)->schedule == 0)
-            settings->environment |= UINT64_C(1) << i;
-    }
+    for (int i = 0; i < eki_option_count(); i++)
+        EKI_TRY(variable_read(i, settings));
     return EK_OK;
 }
 
@@ -268,7 +331,7 @@ ek_status eki_settings_resolve(const ek_options *given,
     memset(settings, 0, sizeof *settings);
     EKI_TRY(options_copy(given, &settings->options));
     for (int i = 0; i < eki_option_count(); i++)
-        EKI_TRY(eki_option_check(i, settings));
+        EKI_TRY(check_given(eki_option_at(i), settings));
     if (settings->options.ignore_environment)
         return EK_OK;
 
@@ -291,6 +354,60 @@ ek_status eki_settings_set(struct eki_settings *settings, const char *field,
 {
     if (field == NULL || value == NULL)
         return eki_error(EK_ERR_ARG, "option and value must not be NULL");
-    int i = option_find(field, EKI_SETTABLE, SIZE_MAX, "cannot be set");
-    return i < 0 ? EK_ERR_ARG : eki_option_read(i, value, settings);
+    const struct eki_option *option =
+        option_find(field, EKI_SETTABLE, SIZE_MAX, "cannot be set");
+    if (!option)
+        return EK_ERR_ARG;
+    EKI_TRY(read_option(option, NULL, value, &settings->options));
+    text_own(option, settings);
+    return EK_OK;
+}
+
+bool eki_option_part(int option, const struct eki_settings *settings, int part,
+                     char *text, size_t bytes)
+{
+    const struct eki_option *row = eki_option_at(option);
+    const struct eki_schedule *schedule = schedule_of(row, settings);
+    text[0] = '\0';
+    if (part == 0) {
+        eki_field_append(&row->field, &settings->options, DIGITS, text, bytes);
+        return true;
+    }
+    if (!schedule || part > schedule->count)
+        return false;
+    eki_schedule_entry_text(&schedule->entries[part - 1], row->field.choices,
+                            text, bytes);
+    return true;
+}
+
+/* A program that says the default has not chosen anything. */
+static bool is_default(const struct eki_field *field, const ek_options *options)
+{
+    char value[EKI_OPTION_BYTES] = "", usual[EKI_OPTION_BYTES] = "";
+    eki_field_append(field, options, DIGITS, value, sizeof value);
+    eki_field_append(field, &defaults, DIGITS, usual, sizeof usual);
+    return strcmp(value, usual) == 0;
+}
+
+/* A list of the environment decides in the iterations that it names. */
+bool eki_option_explain(int option, const struct eki_settings *settings,
+                        char *text, size_t bytes)
+{
+    const struct eki_option *row = eki_option_at(option);
+    const struct eki_schedule *schedule = schedule_of(row, settings);
+    char part[EKI_OPTION_BYTES], variable[VARIABLE_BYTES];
+    int lists = schedule ? schedule->count : 0;
+    bool is_set = lists > 0 || settings->environment & UINT64_C(1) << option;
+    bool is_usual = is_default(&row->field, &settings->options);
+    eki_append(text, bytes, "%s=", row->field.name);
+    for (int i = lists > 0; i <= lists; i++) {
+        eki_option_part(option, settings, i, part, sizeof part);
+        eki_append(text, bytes, "%s%s", i > 1 ? "," : "", part);
+    }
+    eki_option_variable(option, variable, sizeof variable);
+    eki_append(text, bytes, " (%s)",
+               is_set     ? variable
+               : is_usual ? "default"
+                          : "program");
+    return is_set || !is_usual;
 }

@@ -784,7 +784,9 @@ static void every_default_survives_the_environment(void)
         eki_option_part(i, &settings, 0, text, sizeof text);
         resolve_with(variable, text, "tasks", &again);
         eki_settings_free(&again);
-        CHECK_EQ_INT(eki_option_read(i, text, &again), EK_OK);
+        CHECK_EQ_INT(
+            ek_options_set(&again.options, eki_option_at(i)->field.name, text),
+            EK_OK);
         eki_option_part(i, &again, 0, text_again, sizeof text_again);
         CHECK_EQ_TEXT(text_again, text);
     }
