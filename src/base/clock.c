@@ -49,9 +49,7 @@ uint64_t eki_clock_moment_ms(void)
 #else
     const clockid_t clock = CLOCK_MONOTONIC;
 #endif
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return read_ns(clock) / 1000000;
 }
 
 void eki_yield(void)

@@ -57,12 +57,6 @@ static bool iterations_read(const char *text, const char *end,
            entry->first <= entry->last;
 }
 
-/* The first C in TEXT ... END - 1, or NULL. */
-static const char *character_find(const char *text, const char *end, char c)
-{
-    return memchr(text, c, (size_t)(end - text));
-}
-
 static ek_status entry_refuse(const struct eki_schedule_source *source,
                               const char *text, const char *end,
                               const char *allowed)
@@ -79,13 +73,14 @@ static ek_status entry_refuse(const struct eki_schedule_source *source,
 static bool collection_read(const struct eki_schedule_source *source,
                             const char **text, const char *end, bool *is_ours)
 {
-    const char *colon = character_find(*text, end, ':'), *name = *text;
+    const char *name = *text;
+    size_t bytes = (size_t)(end - name);
+    const char *colon = memchr(name, ':', bytes);
     int value;
     *is_ours = true;
-    if (colon == NULL ||
-        eki_choice_read(source->choices, name, (size_t)(end - name), &value))
+    if (colon == NULL || eki_choice_read(source->choices, name, bytes, &value))
         return true;
-    size_t bytes = (size_t)(colon - name);
+    bytes = (size_t)(colon - name);
     *text = colon + 1;
     *is_ours = source->collection && strlen(source->collection) == bytes &&
                memcmp(source->collection, name, bytes) == 0;
@@ -97,7 +92,7 @@ static ek_status entry_read(const struct eki_schedule_source *source,
                             const char *text, const char *end,
                             struct eki_schedule_entry *entry, bool *is_ours)
 {
-    const char *policy = text, *at = character_find(text, end, '@');
+    const char *policy = text, *at = memchr(text, '@', (size_t)(end - text));
     const char *policy_end = at != NULL ? at : end;
     char names[256] = "";
     *entry = (struct eki_schedule_entry){0, 0, INT64_MAX};

@@ -89,15 +89,10 @@ void eki_log(ek_level level, int rank, int size, const char *module,
     sink.write(level, line, sink.context);
 }
 
-static void say_error(int rank, int size)
-{
-    eki_log(EK_LEVEL_ERROR, rank, size, "error", "%s", ek_error_message());
-}
-
 void eki_error_say(int rank, int size)
 {
     if (eki_error_take())
-        say_error(rank, size);
+        eki_log(EK_LEVEL_ERROR, rank, size, "error", "%s", ek_error_message());
 }
 
 void eki_error_say_rarely(int rank, int size)
@@ -113,11 +108,11 @@ void eki_error_say_rarely(int rank, int size)
     if (++times < next)
         return;
     next *= 10;
+    char head[32] = "";
     if (times > 1)
-        eki_log(EK_LEVEL_ERROR, rank, size, "error", "%lld times: %s",
-                (long long)times, ek_error_message());
-    else
-        say_error(rank, size);
+        eki_append(head, sizeof head, "%lld times: ", (long long)times);
+    eki_log(EK_LEVEL_ERROR, rank, size, "error", "%s%s", head,
+            ek_error_message());
 }
 
 static void (*_Atomic abort_by)(void);

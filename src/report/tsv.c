@@ -13,12 +13,6 @@
 
 #define LINE_BYTES 1500
 
-/* Whether what was written has arrived. */
-static bool is_written(FILE *file)
-{
-    return eki_file_flush(file);
-}
-
 static void close_file(struct eki_report_file *file)
 {
     if (file->stream)
@@ -80,7 +74,7 @@ void eki_report_write(struct eki_report *report)
         if (!file->stream)
             continue;
         write_rows(report, (enum eki_rows)rows);
-        if (is_written(file->stream))
+        if (eki_file_flush(file->stream))
             continue;
         eki_log(EK_LEVEL_WARN, report->rank, report->size, "report",
                 "cannot write '%s': %s; no more reports go there", file->name,
@@ -100,7 +94,7 @@ static ek_status open_file(const char *name, size_t bytes, enum eki_rows rows,
     ek_status status = eki_file_share(file->name, &file->stream, &is_new);
     if (status == EK_OK && is_new)
         write_header(file->stream, rows);
-    if (status == EK_OK && !is_written(file->stream))
+    if (status == EK_OK && !eki_file_flush(file->stream))
         status = eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", file->name,
                            strerror(errno));
     if (status != EK_OK)
