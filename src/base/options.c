@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+enum {
+    CHOICES_MOST = 16 /* of an option, and the end */
+};
+
 /* Enums are read and written through int. */
 _Static_assert(sizeof(ek_restore_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_steal_policy) == sizeof(int), "enum is an int");
@@ -19,51 +23,6 @@ _Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_data) == sizeof(int), "enum is an int");
-
-static const struct eki_choice restore_choices[] = {
-    {"original", EK_RESTORE_ORIGINAL},
-    {"retain", EK_RESTORE_RETAIN},
-    {"centralized", EK_RESTORE_CENTRALIZED},
-    {"hierarchical", EK_RESTORE_HIERARCHICAL},
-    {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
-    {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
-    {"auto", EK_RESTORE_AUTO},
-    {NULL, 0}};
-
-static const struct eki_choice steal_choices[] = {
-    {"random", EK_STEAL_RANDOM},
-    {"near", EK_STEAL_NEAR},
-    {"node", EK_STEAL_NODE},
-    {"none", EK_STEAL_NONE},
-    {"counter", EK_STEAL_COUNTER},
-    {"counter:1...1048576", EK_STEAL_COUNTER},
-    {NULL, 0}};
-
-static const struct eki_choice order_choices[] = {
-    {"longest", EK_ORDER_LONGEST}, {"executed", EK_ORDER_EXECUTED}, {NULL, 0}};
-
-static const struct eki_choice deque_choices[] = {
-    {"atomic", EK_DEQUE_ATOMIC}, {"locked", EK_DEQUE_LOCKED}, {NULL, 0}};
-
-static const struct eki_choice progress_choices[] = {
-    {"auto", EK_PROGRESS_AUTO},
-    {"polling", EK_PROGRESS_POLLING},
-    {"server", EK_PROGRESS_SERVER},
-    {NULL, 0}};
-
-static const struct eki_choice on_failure_choices[] = {
-    {"stop", EK_ON_FAILURE_STOP},
-    {"continue", EK_ON_FAILURE_CONTINUE},
-    {NULL, 0}};
-
-static const struct eki_choice on_error_choices[] = {
-    {"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}, {NULL, 0}};
-
-static const struct eki_choice gather_choices[] = {
-    {"node", EK_GATHER_NODE}, {"core", EK_GATHER_CORE}, {NULL, 0}};
-
-static const struct eki_choice data_choices[] = {
-    {"return", EK_DATA_RETURN}, {"follow", EK_DATA_FOLLOW}, {NULL, 0}};
 
 static bool is_name(const char *text)
 {
@@ -93,8 +52,18 @@ static bool is_record(const char *text)
 #define REAL(least, most)                                    \
     .field.type = EKI_FIELD_REAL, .field.real_min = (least), \
     .field.real_max = (most)
-#define CHOICE(choices_) \
-    .field.type = EKI_FIELD_CHOICE, .field.choices = (choices_)
+/* Behind the last one that is named stands one without a name. */
+#define CHOICE(...)                                          \
+    .field.type = EKI_FIELD_CHOICE,                          \
+    .field.choices = (const struct eki_choice[CHOICES_MOST]) \
+    {                                                        \
+        __VA_ARGS__                                          \
+    }
+#define HELP(text) .field.help = (text)
+/* Of rows of the environment: what ranks agree on, and what may be set later,
+ * too. */
+#define AGREED .traits = EKI_HAS_VARIABLE | EKI_AGREES
+#define SETTABLE AGREED | EKI_SETTABLE
 #define SCHEDULE(member) .schedule = offsetof(struct eki_settings, member)
 #define TEXT(member, check, words)                                  \
     .field.type = EKI_FIELD_TEXT, .field.is_allowed = (check),      \
@@ -105,117 +74,101 @@ static bool is_record(const char *text)
 static const struct eki_option table[] = {
     {FIELD(name), .traits = EKI_AGREES,
      TEXT(name, is_name, "1 to 63 characters of A-Z a-z 0-9 _ . -"),
-     .field.help = "of the collection, in messages and lists"},
+     HELP("of the collection, in messages and lists")},
     {FIELD(payload_bytes), .traits = EKI_AGREES, INTEGER(0, 65504, "bytes"),
-     .field.help = "largest payload of a task"},
+     HELP("largest payload of a task")},
     {FIELD(workers), .traits = EKI_HAS_VARIABLE, INTEGER(0, 65536, "workers"),
-     .field.help = "workers of this rank; 0: automatic"},
-    {FIELD(restore), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(restore_choices), SCHEDULE(restore),
-     .field.help =
-         "who gets which task in the next iteration; in the environment a "
-         "list of [collection:]policy[@iterations]"},
-    {FIELD(steal), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(steal_choices), SCHEDULE(steal),
-     .field.help = "whom a worker without work asks; counter:N: N numbers at a "
-                   "time; in the environment a list of "
-                   "[collection:]policy[@iterations]"},
-    {FIELD(order), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(order_choices),
-     .field.help = "in which order a retained worker starts its tasks"},
-    {FIELD(deque), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     CHOICE(deque_choices),
-     .field.help = "kind of the shared part of a worker's deque"},
-    {FIELD(progress), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     CHOICE(progress_choices),
-     .field.help = "who sends and receives messages between nodes"},
-    {FIELD(on_failure), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(on_failure_choices),
-     .field.help = "what a failing task does to its iteration"},
-    {FIELD(buffer_slots), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     INTEGER(2, 1048576, "slots"),
-     .field.help = "slots of each of two buffers per worker"},
-    {FIELD(ranks_per_node), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     INTEGER(0, INT32_MAX, "ranks"),
-     .field.help = "pretend that nodes are smaller; 0: real nodes"},
+     HELP("workers of this rank; 0: automatic")},
+    {FIELD(restore), SETTABLE,
+     CHOICE({"original", EK_RESTORE_ORIGINAL}, {"retain", EK_RESTORE_RETAIN},
+            {"centralized", EK_RESTORE_CENTRALIZED},
+            {"hierarchical", EK_RESTORE_HIERARCHICAL},
+            {"centralized-hpdc12", EK_RESTORE_CENTRALIZED_HPDC12},
+            {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
+            {"auto", EK_RESTORE_AUTO}),
+     SCHEDULE(restore),
+     HELP("who gets which task in the next iteration; in the environment a "
+          "list of [collection:]policy[@iterations]")},
+    {FIELD(steal), SETTABLE,
+     CHOICE({"random", EK_STEAL_RANDOM}, {"near", EK_STEAL_NEAR},
+            {"node", EK_STEAL_NODE}, {"none", EK_STEAL_NONE},
+            {"counter", EK_STEAL_COUNTER},
+            {"counter:1...1048576", EK_STEAL_COUNTER}),
+     SCHEDULE(steal),
+     HELP("whom a worker without work asks; counter:N: N numbers at a time; in "
+          "the environment a list of [collection:]policy[@iterations]")},
+    {FIELD(order), SETTABLE,
+     CHOICE({"longest", EK_ORDER_LONGEST}, {"executed", EK_ORDER_EXECUTED}),
+     HELP("in which order a retained worker starts its tasks")},
+    {FIELD(deque), AGREED,
+     CHOICE({"atomic", EK_DEQUE_ATOMIC}, {"locked", EK_DEQUE_LOCKED}),
+     HELP("kind of the shared part of a worker's deque")},
+    {FIELD(progress), AGREED,
+     CHOICE({"auto", EK_PROGRESS_AUTO}, {"polling", EK_PROGRESS_POLLING},
+            {"server", EK_PROGRESS_SERVER}),
+     HELP("who sends and receives messages between nodes")},
+    {FIELD(on_failure), SETTABLE,
+     CHOICE({"stop", EK_ON_FAILURE_STOP}, {"continue", EK_ON_FAILURE_CONTINUE}),
+     HELP("what a failing task does to its iteration")},
+    {FIELD(buffer_slots), AGREED, INTEGER(2, 1048576, "slots"),
+     HELP("slots of each of two buffers per worker")},
+    {FIELD(ranks_per_node), AGREED, INTEGER(0, INT32_MAX, "ranks"),
+     HELP("pretend that nodes are smaller; 0: real nodes")},
     {FIELD(poll_period_us), .traits = EKI_HAS_VARIABLE | EKI_SETTABLE,
      INTEGER(0, 1000000000, "us"),
-     .field.help = "time between polls of a busy worker; 0: automatic"},
+     HELP("time between polls of a busy worker; 0: automatic")},
     {FIELD(watchdog_us), .traits = EKI_HAS_VARIABLE,
      INTEGER(0, 1000000000, "us"),
-     .field.help =
-         "step a server that nobody attended to for so long; 0: never"},
-    {FIELD(stall_ms), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     INTEGER(0, 1000000000, "ms"),
-     .field.help =
-         "say what is waited for after so long without progress; 0: never"},
-    {FIELD(seed), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     INTEGER(INT64_MIN, INT64_MAX, ""), .field.help = "of all random numbers"},
-    {FIELD(balance_group),
-     .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     INTEGER(0, 1048576, "workers"),
-     .field.help = "workers of a group of a hierarchical rebalance; 0: 256"},
-    {FIELD(balance_ppm), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     INTEGER(0, 1000000, "ppm"),
-     .field.help =
-         "load beyond the best possible that a rebalance leaves alone; 0: "
-         "automatic"},
-    {FIELD(balance_c), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     REAL(0.1, 10),
-     .field.help =
-         "C of HPDC 2012: in its algorithms who has more mean loads sheds "
-         "tasks"},
-    {FIELD(balance_d), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     REAL(0.1, 10),
-     .field.help =
-         "D of HPDC 2012: hierarchical-hpdc12 gives tasks on their way up "
-         "to who has fewer mean loads"},
-    {FIELD(balance_branching),
-     .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     INTEGER(2, 1048576, "children"),
-     .field.help = "of a vertex of the tree of hierarchical-hpdc12"},
-    {FIELD(balance_gather),
-     .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(gather_choices),
-     .field.help =
-         "what the rank that decides centralized-hpdc12 is told, and tells: "
-         "messages of ranks, joined on their way, or one of each worker"},
-    {FIELD(iterations_expected),
-     .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     INTEGER(0, INT64_MAX, "iterations"),
-     .field.help =
-         "iterations in all, for restore=auto; 0: as many more as were "
-         "done"},
-    {FIELD(report), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
+     HELP("step a server that nobody attended to for so long; 0: never")},
+    {FIELD(stall_ms), SETTABLE, INTEGER(0, 1000000000, "ms"),
+     HELP("say what is waited for after so long without progress; 0: never")},
+    {FIELD(seed), AGREED, INTEGER(INT64_MIN, INT64_MAX, ""),
+     HELP("of all random numbers")},
+    {FIELD(balance_group), SETTABLE, INTEGER(0, 1048576, "workers"),
+     HELP("workers of a group of a hierarchical rebalance; 0: 256")},
+    {FIELD(balance_ppm), SETTABLE, INTEGER(0, 1000000, "ppm"),
+     HELP("load beyond the best possible that a rebalance leaves alone; 0: "
+          "automatic")},
+    {FIELD(balance_c), SETTABLE, REAL(0.1, 10),
+     HELP("C of HPDC 2012: in its algorithms who has more mean loads sheds "
+          "tasks")},
+    {FIELD(balance_d), SETTABLE, REAL(0.1, 10),
+     HELP("D of HPDC 2012: hierarchical-hpdc12 gives tasks on their way up to "
+          "who has fewer mean loads")},
+    {FIELD(balance_branching), SETTABLE, INTEGER(2, 1048576, "children"),
+     HELP("of a vertex of the tree of hierarchical-hpdc12")},
+    {FIELD(balance_gather), SETTABLE,
+     CHOICE({"node", EK_GATHER_NODE}, {"core", EK_GATHER_CORE}),
+     HELP("what the rank that decides centralized-hpdc12 is told, and tells: "
+          "messages of ranks, joined on their way, or one of each worker")},
+    {FIELD(iterations_expected), SETTABLE, INTEGER(0, INT64_MAX, "iterations"),
+     HELP("iterations in all, for restore=auto; 0: as many more as were done")},
+    {FIELD(report), SETTABLE,
      TEXT(report, is_report,
-          "0, 1, 2, FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list "
-          "of them, each file once (at most 1023 characters)"),
-     .field.help =
-         "0: none, 1: a line per iteration and a summary, 2: all figures, "
-         "FILE.tsv: a table; with ranks: or functions: a row for each"},
+          "0, 1, 2, FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list of "
+          "them, each file once (at most 1023 characters)"),
+     HELP("0: none, 1: a line per iteration and a summary, 2: all figures, "
+          "FILE.tsv: a table; with ranks: or functions: a row for each")},
     {FIELD(ignore_environment), .field.type = EKI_FIELD_FLAG,
-     .field.help = "do not look at EVENKEEL_*"},
-    {FIELD(record), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
+     HELP("do not look at EVENKEEL_*")},
+    {FIELD(record), AGREED,
      TEXT(record, is_record,
           "0 or a file name ending in .ekr (at most 1023 characters)"),
-     .field.help =
-         "0: none, FILE.ekr: tasks and durations of each iteration; % "
-         "stands for the collection's name"},
-    {FIELD(on_error), .traits = EKI_HAS_VARIABLE | EKI_AGREES | EKI_SETTABLE,
-     CHOICE(on_error_choices),
-     .field.help = "what a call does that fails, after it has said why"},
+     HELP("0: none, FILE.ekr: tasks and durations of each iteration; % stands "
+          "for the collection's name")},
+    {FIELD(on_error), SETTABLE,
+     CHOICE({"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}),
+     HELP("what a call does that fails, after it has said why")},
     {FIELD(check), .traits = EKI_HAS_VARIABLE, INTEGER(-1, 1, ""),
-     .field.help =
-         "1: look for wrong use that costs time to find: workers kept or "
-         "shared by threads, pointers in payloads; -1: in debug builds of "
-         "the library"},
-    {FIELD(data), .traits = EKI_HAS_VARIABLE | EKI_AGREES, CHOICE(data_choices),
-     .field.help =
-         "of tasks whose data travels: return: results go home, follow: "
-         "ek_restore moves data to where tasks start"},
-    {FIELD(data_bytes), .traits = EKI_HAS_VARIABLE | EKI_AGREES,
-     INTEGER(0, INT64_MAX, "bytes"),
-     .field.help = "most that a rank holds of data for others; 0: automatic"},
+     HELP("1: look for wrong use that costs time to find: workers kept or "
+          "shared by threads, pointers in payloads; -1: in debug builds of the "
+          "library")},
+    {FIELD(data), AGREED,
+     CHOICE({"return", EK_DATA_RETURN}, {"follow", EK_DATA_FOLLOW}),
+     HELP("of tasks whose data travels: return: results go home, follow: "
+          "ek_restore moves data to where tasks start")},
+    {FIELD(data_bytes), AGREED, INTEGER(0, INT64_MAX, "bytes"),
+     HELP("most that a rank holds of data for others; 0: automatic")},
 };
 
 int eki_option_count(void)
