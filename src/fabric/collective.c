@@ -39,9 +39,8 @@ static uint64_t badness(ek_status status, int rank)
 static ek_status spread_failure(MPI_Comm comm, ek_status status, int worst)
 {
     char text[1000];
-    int rank = 0, size = 1;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    int rank, size;
+    eki_mpi_ranks(comm, &rank, &size);
     /* Kept now, because a failing MPI call replaces the message. */
     snprintf(text, sizeof text, "%.999s", ek_error_message());
     if (worst == rank)
@@ -94,8 +93,8 @@ ek_status eki_fabric_mpi_agree_on(struct eki_fabric *fabric, ek_status status,
     return status;
 }
 
-static ek_status reduce(struct eki_fabric *fabric, void *values, int n,
-                        MPI_Datatype type, MPI_Op op)
+static ek_status reduce_all(struct eki_fabric *fabric, void *values, int n,
+                            MPI_Datatype type, MPI_Op op)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
     return EKI_MPI_OF(mpi, MPI_Allreduce, MPI_IN_PLACE, values, n, type, op,
@@ -104,18 +103,18 @@ static ek_status reduce(struct eki_fabric *fabric, void *values, int n,
 
 ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n)
 {
-    return reduce(fabric, values, n, MPI_INT64_T, MPI_SUM);
+    return reduce_all(fabric, values, n, MPI_INT64_T, MPI_SUM);
 }
 
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
                                     int n)
 {
-    return reduce(fabric, values, n, MPI_DOUBLE, MPI_SUM);
+    return reduce_all(fabric, values, n, MPI_DOUBLE, MPI_SUM);
 }
 
 ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n)
 {
-    return reduce(fabric, values, n, MPI_DOUBLE, MPI_MAX);
+    return reduce_all(fabric, values, n, MPI_DOUBLE, MPI_MAX);
 }
 
 ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *values,
@@ -130,7 +129,7 @@ ek_status eki_fabric_mpi_max_rank(struct eki_fabric *fabric, double *values,
         largest[i].value = values[i];
         largest[i].rank = fabric->rank;
     }
-    EKI_TRY(reduce(fabric, largest, n, MPI_DOUBLE_INT, MPI_MAXLOC));
+    EKI_TRY(reduce_all(fabric, largest, n, MPI_DOUBLE_INT, MPI_MAXLOC));
     for (int i = 0; i < n; i++) {
         values[i] = largest[i].value;
         ranks[i] = largest[i].rank;

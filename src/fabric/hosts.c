@@ -8,10 +8,8 @@
 
 ek_status eki_mpi_find_host(struct eki_mpi_set *set)
 {
-    int rank = 0;
-    MPI_Comm_rank(set->comm, &rank);
-    EKI_TRY(EKI_MPI(MPI_Comm_split_type, set->comm, MPI_COMM_TYPE_SHARED, rank,
-                    MPI_INFO_NULL, &set->host));
+    EKI_TRY(EKI_MPI(MPI_Comm_split_type, set->comm, MPI_COMM_TYPE_SHARED,
+                    set->bare->base.rank, MPI_INFO_NULL, &set->host));
     /* Whatever handler MPI inherits, the part returns errors, too. */
     MPI_Comm_set_errhandler(set->host, MPI_ERRORS_RETURN);
     MPI_Comm_size(set->host, &set->host_size);
@@ -28,22 +26,19 @@ static ek_status split_node(const struct eki_mpi_set *set,
     int piece = per_node == 0 ? 0 : (int)((int64_t)host_rank / per_node);
     EKI_TRY(EKI_MPI(MPI_Comm_split, set->host, piece, host_rank, &nodes->node));
     MPI_Comm_set_errhandler(nodes->node, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(nodes->node, &nodes->node_rank);
-    MPI_Comm_size(nodes->node, &nodes->node_size);
+    eki_mpi_ranks(nodes->node, &nodes->node_rank, &nodes->node_size);
     return EK_OK;
 }
 
 /* Number the nodes by their lowest ranks. */
-static ek_status number_nodes(const struct eki_mpi_set *set,
-                              struct eki_mpi_nodes *nodes)
+static ek_status number_by_leader(const struct eki_mpi_set *set,
+                                  struct eki_mpi_nodes *nodes)
 {
-    int leader = 0, size = 1, count = 0;
-    MPI_Comm_rank(set->comm, &leader);
-    MPI_Comm_size(set->comm, &size);
+    int leader = set->bare->base.rank, count = 0;
     EKI_TRY(EKI_MPI(MPI_Bcast, &leader, 1, MPI_INT, 0, nodes->node));
     EKI_TRY(EKI_MPI(MPI_Allgather, &leader, 1, MPI_INT, nodes->of_rank, 1,
                     MPI_INT, set->comm));
-    for (int rank = 0; rank < size; rank++) {
+    for (int rank = 0; rank < set->bare->base.size; rank++) {
         leader = nodes->of_rank[rank];
         /* A leader comes before its followers, so its number is there. */
         nodes->of_rank[rank] =
@@ -57,14 +52,11 @@ static ek_status number_nodes(const struct eki_mpi_set *set,
 static ek_status split_and_number(const struct eki_mpi_set *set,
                                   struct eki_mpi_nodes *nodes)
 {
-    int rank = -1, size = 0;
     ek_status status = split_node(set, nodes);
     if (status == EK_OK)
-        status = number_nodes(set, nodes);
-    MPI_Comm_rank(set->comm, &rank);
-    MPI_Comm_size(set->comm, &size);
+        status = number_by_leader(set, nodes);
     if (status != EK_OK)
-        eki_error_say(rank, size);
+        eki_error_say(set->bare->base.rank, set->bare->base.size);
     return status;
 }
 
@@ -81,8 +73,7 @@ void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running)
 ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **made)
 {
-    int size = 1;
-    MPI_Comm_size(set->comm, &size);
+    int size = set->bare->base.size;
     struct eki_mpi_nodes *nodes = eki_alloc(1, sizeof *nodes);
     ek_status status = EK_OK;
     if (nodes) {

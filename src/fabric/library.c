@@ -21,11 +21,8 @@ int eki_mpi_thread_level(void)
     if (!flag)
         return -1;
     MPI_Query_thread(&level);
-    if (level >= MPI_THREAD_MULTIPLE)
-        return 3;
-    if (level >= MPI_THREAD_SERIALIZED)
-        return 2;
-    return level >= MPI_THREAD_FUNNELED ? 1 : 0;
+    return (level >= MPI_THREAD_FUNNELED) + (level >= MPI_THREAD_SERIALIZED) +
+           (level >= MPI_THREAD_MULTIPLE);
 }
 
 MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm)

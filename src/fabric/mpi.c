@@ -49,8 +49,9 @@ static struct eki_message *message_at(const struct eki_mpi *mpi,
     return (struct eki_message *)(buffers + (size_t)slot * mpi->stride);
 }
 
-static int slot_of(const struct eki_mpi *mpi, const unsigned char *buffers,
-                   const struct eki_message *message)
+static int slot_of_message(const struct eki_mpi *mpi,
+                           const unsigned char *buffers,
+                           const struct eki_message *message)
 {
     size_t offset = (size_t)((const unsigned char *)message - buffers);
     EKI_ASSERT(offset % mpi->stride == 0);
@@ -128,7 +129,7 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
                      int rank)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    int slot = slot_of(mpi, mpi->send_buffers, message);
+    int slot = slot_of_message(mpi, mpi->send_buffers, message);
     struct eki_head *head = &message->head;
     head->magic = EKI_MESSAGE_MAGIC;
     head->version = EKI_MESSAGE_VERSION;
@@ -228,7 +229,7 @@ static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
     if (fabric->failed == EK_OK && !mpi->has_settled)
-        start_receive(mpi, slot_of(mpi, mpi->receive_buffers, message));
+        start_receive(mpi, slot_of_message(mpi, mpi->receive_buffers, message));
 }
 
 const struct eki_fabric_ops eki_mpi_ops = {

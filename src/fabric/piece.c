@@ -105,7 +105,7 @@ static size_t find_pages(const struct eki_mpi_window *window, size_t count)
 }
 
 /* Whether WINDOW is for one large piece. */
-static bool is_own(const struct eki_mpi_window *window)
+static bool is_own_window(const struct eki_mpi_window *window)
 {
     return window->page_bytes != EKI_MPI_PAGE;
 }
@@ -132,7 +132,7 @@ static bool take_piece(const struct eki_mpi_nodes *nodes,
     struct eki_mpi_window *window = nodes->windows;
     if (page_bytes_of(piece) != EKI_MPI_PAGE)
         return false;
-    while (window && (is_own(window) || !take_pages(window, piece)))
+    while (window && (is_own_window(window) || !take_pages(window, piece)))
         window = window->next;
     return window != NULL;
 }
@@ -142,8 +142,7 @@ static bool take_piece(const struct eki_mpi_nodes *nodes,
 static void zero_share(const struct eki_mpi_nodes *nodes,
                        const struct eki_node_memory *piece)
 {
-    size_t share = piece->bytes / (size_t)nodes->node_size + 1;
-    share = round_pages(share);
+    size_t share = round_pages(piece->bytes / (size_t)nodes->node_size + 1);
     size_t first = share * (size_t)nodes->node_rank;
     if (first >= piece->bytes)
         return;
@@ -197,7 +196,7 @@ static void free_unused(struct eki_mpi_nodes *nodes)
     struct eki_mpi_window **link = &nodes->windows;
     while (*link) {
         struct eki_mpi_window *window = *link;
-        if (!is_own(window) || is_used(window, 0)) {
+        if (!is_own_window(window) || is_used(window, 0)) {
             link = &window->next;
             continue;
         }
@@ -215,7 +214,7 @@ static size_t wanted_bytes(const struct eki_mpi_nodes *nodes,
         return bytes;
     for (struct eki_mpi_window *window = nodes->windows; window;
          window = window->next)
-        held += is_own(window) ? 0 : window->count;
+        held += is_own_window(window) ? 0 : window->count;
     held *= EKI_MPI_PAGE;
     if (held > EKI_MPI_WINDOW_MOST)
         held = EKI_MPI_WINDOW_MOST;
@@ -300,7 +299,8 @@ static ek_status make_window(const struct eki_mpi_nodes *nodes,
 }
 
 /* Nobody says that there is no room for what is optional. */
-static ek_status hush(const struct eki_node_memory *piece, ek_status status)
+static ek_status hush_optional(const struct eki_node_memory *piece,
+                               ek_status status)
 {
     if (status == EK_ERR_NOMEM && piece->is_optional)
         (void)eki_error_take();
@@ -309,15 +309,15 @@ static ek_status hush(const struct eki_node_memory *piece, ek_status status)
 
 /* Make a window where IS_NEEDED, and take PIECE of it; nobody waits for a rank
  * that gave up, and nobody takes memory while others look for it. */
-static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
-                      bool is_needed)
+static ek_status grow_windows(struct eki_mpi *mpi,
+                              struct eki_node_memory *piece, bool is_needed)
 {
     struct eki_mpi_nodes *nodes = mpi->nodes;
     struct eki_mpi_window *window = NULL;
     size_t bytes = 0;
     free_unused(nodes);
     ek_status status = choose_size(mpi, piece, is_needed, &bytes);
-    EKI_TRY(eki_mpi_agree(mpi->comm, hush(piece, status)));
+    EKI_TRY(eki_mpi_agree(mpi->comm, hush_optional(piece, status)));
     if (is_needed)
         status = open_window(nodes, piece, bytes, &window);
     status = eki_mpi_agree(mpi->comm, status);
@@ -339,13 +339,12 @@ static ek_status grow(struct eki_mpi *mpi, struct eki_node_memory *piece,
     if (is_needed) {
         window->next = nodes->windows;
         nodes->windows = window;
-        bool is_taken = take_pages(window, piece);
-        EKI_ASSERT(is_taken);
-        (void)is_taken;
+        take_pages(window, piece);
+        EKI_ASSERT(piece->window == window);
         window->touched = window->pages[piece->page].length; /* looked for */
         status = prepare_piece(mpi, piece);
     }
-    return eki_mpi_agree(mpi->comm, hush(piece, status));
+    return eki_mpi_agree(mpi->comm, hush_optional(piece, status));
 }
 
 /* Nobody has used it. */
@@ -381,16 +380,16 @@ static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
 }
 
 /* PIECE says how many bytes. */
-static ek_status share(struct eki_mpi *mpi, ek_status status,
-                       struct eki_node_memory *piece)
+static ek_status share_piece(struct eki_mpi *mpi, ek_status status,
+                             struct eki_node_memory *piece)
 {
     bool is_needed = false;
     if (status == EK_OK)
-        status = hush(piece, take_now(mpi, piece, &is_needed));
+        status = hush_optional(piece, take_now(mpi, piece, &is_needed));
     uint64_t any_needs = is_needed;
     status = eki_mpi_agree_most(mpi->comm, status, &any_needs, 1);
     if (status == EK_OK && any_needs)
-        status = grow(mpi, piece, is_needed);
+        status = grow_windows(mpi, piece, is_needed);
     if (status != EK_OK)
         give_back(piece);
     return status;
@@ -400,14 +399,14 @@ ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, ek_status status,
                                size_t bytes, struct eki_node_memory *piece)
 {
     *piece = (struct eki_node_memory){.bytes = bytes};
-    return share(eki_mpi_of(fabric), status, piece);
+    return share_piece(eki_mpi_of(fabric), status, piece);
 }
 
 ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
                                    struct eki_node_memory *piece)
 {
     *piece = (struct eki_node_memory){.bytes = bytes, .is_optional = true};
-    return share(eki_mpi_of(fabric), EK_OK, piece);
+    return share_piece(eki_mpi_of(fabric), EK_OK, piece);
 }
 
 /* All ranks have left: the pages of a large piece are the system's again. */
@@ -416,8 +415,8 @@ static void give_up_pages(const struct eki_mpi_window *window)
 #if defined(MADV_REMOVE)
     uintptr_t first = (uintptr_t)window->memory;
     uintptr_t last = first + window->page_bytes;
-    first = (first + EKI_MPI_PAGE - 1) / EKI_MPI_PAGE * EKI_MPI_PAGE;
-    last = last / EKI_MPI_PAGE * EKI_MPI_PAGE;
+    first = round_pages(first);
+    last -= last % EKI_MPI_PAGE;
     /* Where the mount cannot, they stay until the window is freed. */
     (void)madvise((void *)first, last - first, MADV_REMOVE);
 #else
@@ -435,7 +434,7 @@ void eki_fabric_mpi_unshare(struct eki_node_memory *piece)
          * of all that have left before, too: only additions change the word. */
         atomic_fetch_add_explicit(&window->left[piece->page], 1,
                                   memory_order_release);
-        if (is_own(window) && !is_used(window, 0))
+        if (is_own_window(window) && !is_used(window, 0))
             give_up_pages(window);
     }
     *piece = (struct eki_node_memory){0};

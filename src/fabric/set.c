@@ -48,8 +48,7 @@ static struct eki_mpi *make_fabric(struct eki_mpi_set *set)
     mpi->base.ops = &eki_mpi_ops;
     mpi->set = set;
     mpi->comm = set->comm;
-    MPI_Comm_rank(mpi->comm, &mpi->base.rank);
-    MPI_Comm_size(mpi->comm, &mpi->base.size);
+    eki_mpi_ranks(mpi->comm, &mpi->base.rank, &mpi->base.size);
     mpi->tag = EKI_TAG_MESSAGE + set->fabrics - 1;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         mpi->receives[slot] = MPI_REQUEST_NULL;
@@ -116,16 +115,15 @@ static void close_set(struct eki_mpi_set *set)
  * for it. */
 static ek_status fill_set(struct eki_mpi_set *set, MPI_Comm own)
 {
-    struct eki_mpi *bare = NULL;
     if (set) {
         set->comm = own;
         set->host = set->parent = MPI_COMM_NULL;
-        bare = make_fabric(set);
+        set->bare = make_fabric(set);
     }
-    if (!bare)
+    if (!set || !set->bare)
         return eki_error(EK_ERR_NOMEM, "no memory for the fabric");
-    add_fabric(bare);
-    eki_abort_by(eki_mpi_abort, bare->base.rank);
+    add_fabric(set->bare);
+    eki_abort_by(eki_mpi_abort, set->bare->base.rank);
     return EK_OK;
 }
 
@@ -174,15 +172,6 @@ static ek_status check_comm(MPI_Comm comm)
     return EK_OK;
 }
 
-/* The oldest fabric of SET. */
-static struct eki_mpi *bare_fabric(const struct eki_mpi_set *set)
-{
-    struct eki_mpi *mpi = set->first;
-    while (mpi->next)
-        mpi = mpi->next;
-    return mpi;
-}
-
 ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric)
 {
     *fabric = NULL;
@@ -194,7 +183,7 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric)
     if (!is_there)
         EKI_TRY(make_set(comm, &set));
     set->clients++;
-    *fabric = &bare_fabric(set)->base;
+    *fabric = &set->bare->base;
     return EK_OK;
 }
 
