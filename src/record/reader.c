@@ -58,37 +58,28 @@ ek_status eki_record_read(const struct eki_record *record, int64_t at,
                                                   : "the file shrinks");
 }
 
-/* Compute the CRC of BYTES from byte AT on. */
-static ek_status crc_at(const struct eki_record *record, int64_t at,
-                        int64_t bytes, uint32_t *crc)
-{
-    unsigned char data[PIECE_BYTES];
-    *crc = 0;
-    while (bytes > 0) {
-        size_t piece = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
-        EKI_TRY(eki_record_read(record, at, data, piece));
-        *crc = eki_crc32c(*crc, data, piece);
-        at += (int64_t)piece;
-        bytes -= (int64_t)piece;
-    }
-    return EK_OK;
-}
-
 /* Compare BYTES from byte AT on with the CRC that follows them. */
 static ek_status check_crc(const struct eki_record *record, int64_t at,
                            int64_t bytes, const char *what)
 {
-    uint32_t crc;
-    unsigned char stored[EKI_RECORD_CRC_BYTES];
-    EKI_TRY(crc_at(record, at, bytes, &crc));
-    EKI_TRY(eki_record_read(record, at + bytes, stored, sizeof stored));
-    if (eki_get(stored, 4) == crc)
+    unsigned char data[PIECE_BYTES];
+    uint32_t crc = 0;
+    for (int64_t done = 0; done < bytes;) {
+        size_t piece =
+            bytes - done < PIECE_BYTES ? (size_t)(bytes - done) : PIECE_BYTES;
+        EKI_TRY(eki_record_read(record, at + done, data, piece));
+        crc = eki_crc32c(crc, data, piece);
+        done += (int64_t)piece;
+    }
+    EKI_TRY(eki_record_read(record, at + bytes, data, EKI_RECORD_CRC_BYTES));
+    uint32_t stored = (uint32_t)eki_get(data, EKI_RECORD_CRC_BYTES);
+    if (stored == crc)
         return EK_OK;
     return eki_record_refuse(record, at,
                              "the %s of %" PRId64
                              " bytes is damaged: CRC %08" PRIx32
                              ", expected %08" PRIx32,
-                             what, bytes, crc, (uint32_t)eki_get(stored, 4));
+                             what, bytes, crc, stored);
 }
 
 /* Whether a name is well-formed: some characters, then nothing but zeros. */

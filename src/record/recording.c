@@ -86,35 +86,17 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
     packing->has_room = eki_record_pack_task(packing->pack, &task);
 }
 
-static void pack_slots(struct packing *packing, const unsigned char *first,
-                       const unsigned char *last, uint32_t slot_bytes)
+/* Pack the seeds backwards: they were run from the last of the array on.  Of
+ * PINNED ones, if there are any, those that worker HERE has run. */
+static void pack_seeds(struct packing *packing, const struct eki_local *local,
+                       const struct eki_pinned *pinned, int here)
 {
-    for (; first != last; first += slot_bytes)
-        pack_slot(packing, (const struct eki_slot *)first);
-}
-
-/* Pack the seeds backwards: they were run from the last of the array on. */
-static void pack_seeds(struct packing *packing, const struct eki_local *local)
-{
-    for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
-        at -= local->slot_bytes;
-        pack_slot(packing, (const struct eki_slot *)at);
-    }
-}
-
-/* Pack those pinned to the rank that this worker has run. */
-static void pack_pinned(struct packing *packing, const struct ek_worker *worker)
-{
-    const struct eki_pinned *pinned = &worker->engine->pinned;
-    const struct eki_local *local = &pinned->local;
-    packing->flags = EKI_RECORD_PINNED;
     for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
         at -= local->slot_bytes;
         const struct eki_slot *slot = (const struct eki_slot *)at;
-        if (eki_pinned_ran_on(pinned, slot) == worker->here)
+        if (!pinned || eki_pinned_ran_on(pinned, slot) == here)
             pack_slot(packing, slot);
     }
-    packing->flags = 0;
 }
 
 /* Pack what tasks of the worker have spawned; all of it, or there is no memory.
@@ -137,6 +119,7 @@ static bool pack_families(struct eki_record_pack *pack,
 static bool pack_worker(struct eki_record_pack *pack, struct ek_worker *worker)
 {
     const struct eki_local *local = &worker->local;
+    const struct eki_pinned *pinned = &worker->engine->pinned;
     const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
                               .held = &worker->held,
@@ -145,9 +128,13 @@ static bool pack_worker(struct eki_record_pack *pack, struct ek_worker *worker)
         qsort(worker->held.ids, (size_t)worker->held.count,
               sizeof *worker->held.ids, by_id);
     packing.size_count = eki_data_sizes(worker, &packing.sizes);
-    pack_pinned(&packing, worker);
-    pack_seeds(&packing, local);
-    pack_slots(&packing, local->log, local->log_end, local->slot_bytes);
+    packing.flags = EKI_RECORD_PINNED;
+    pack_seeds(&packing, &pinned->local, pinned, worker->here);
+    packing.flags = 0;
+    pack_seeds(&packing, local, NULL, 0);
+    for (const unsigned char *at = local->log; at != local->log_end;
+         at += local->slot_bytes)
+        pack_slot(&packing, (const struct eki_slot *)at);
     struct eki_record_worker sums = {.executed = counts->tasks,
                                      .nulls =
                                          counts->nulls - packing.listed_nulls,
