@@ -71,7 +71,7 @@ bool eki_refusal_is_told(struct eki_engine *engine)
     if (engine->alone || !engine->waves.is_lowest)
         return true;
     return spread(engine, EKI_BREAKS) &&
-           eki_fabric_drain(engine->exchange.fabric);
+           engine->exchange.fabric->ops->drain(engine->exchange.fabric);
 }
 
 static enum eki_taken take(struct eki_protocol *protocol,

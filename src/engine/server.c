@@ -201,6 +201,6 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
     return (!engine->exchange.fabric ||
-            eki_fabric_drain(engine->exchange.fabric)) &&
+            engine->exchange.fabric->ops->drain(engine->exchange.fabric)) &&
            eki_waves_are_over(engine);
 }

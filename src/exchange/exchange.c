@@ -8,7 +8,8 @@ enum {
 struct eki_message *eki_exchange_reserve(struct eki_exchange *exchange,
                                          int kind)
 {
-    struct eki_message *message = eki_fabric_reserve(exchange->fabric);
+    struct eki_fabric *fabric = exchange->fabric;
+    struct eki_message *message = fabric->ops->reserve(fabric);
     if (!message)
         return NULL;
     message->head.kind = (uint16_t)kind;

@@ -74,7 +74,7 @@ static inline void eki_exchange_post(struct eki_exchange *exchange,
 {
     exchange->across +=
         exchange->topology->node_of_rank[rank] != exchange->topology->node;
-    eki_fabric_post(exchange->fabric, message, rank);
+    exchange->fabric->ops->post(exchange->fabric, message, rank);
 }
 
 struct eki_outbox {

@@ -75,31 +75,9 @@ struct eki_fabric {
 void eki_fabric_note(struct eki_fabric *fabric, ek_status status,
                      const char *failure);
 
-static inline struct eki_message *eki_fabric_reserve(struct eki_fabric *fabric)
-{
-    return fabric->ops->reserve(fabric);
-}
 static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
 {
     return !fabric->ops->has_spare || fabric->ops->has_spare(fabric);
-}
-static inline void eki_fabric_post(struct eki_fabric *fabric,
-                                   struct eki_message *message, int rank)
-{
-    fabric->ops->post(fabric, message, rank);
-}
-static inline struct eki_message *eki_fabric_poll(struct eki_fabric *fabric)
-{
-    return fabric->ops->poll(fabric);
-}
-static inline void eki_fabric_release(struct eki_fabric *fabric,
-                                      struct eki_message *message)
-{
-    fabric->ops->release(fabric, message);
-}
-static inline bool eki_fabric_drain(struct eki_fabric *fabric)
-{
-    return fabric->ops->drain(fabric);
 }
 
 /*

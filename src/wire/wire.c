@@ -24,7 +24,7 @@ static struct eki_wire *make_wire(struct eki_fabric *fabric)
 static void free_wire(struct eki_wire *wire)
 {
     if (wire->held)
-        eki_fabric_release(wire->fabric, wire->held);
+        wire->fabric->ops->release(wire->fabric, wire->held);
     wire->fabric->wire = NULL;
     pthread_mutex_destroy(&wire->mutex);
     eki_free(wire);

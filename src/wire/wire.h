@@ -114,7 +114,7 @@ static inline void eki_line_drain(struct eki_line *line,
     struct eki_fabric *fabric = wire->fabric;
     for (int i = 0; i < EKI_DRAIN_MOST; i++) {
         struct eki_message *message =
-            wire->held ? wire->held : eki_fabric_poll(fabric);
+            wire->held ? wire->held : fabric->ops->poll(fabric);
         if (!message)
             break;
         wire->held = message;
@@ -130,7 +130,7 @@ static inline void eki_line_drain(struct eki_line *line,
         if (!is_done)
             break;
         wire->held = NULL;
-        eki_fabric_release(fabric, message);
+        fabric->ops->release(fabric, message);
     }
 }
 

@@ -100,7 +100,7 @@ static inline unsigned char pattern(int source, int64_t number, int64_t i)
 static inline bool send_numbered(struct eki_fabric *fabric, int to,
                                  int64_t number, int64_t bytes)
 {
-    struct eki_message *message = eki_fabric_reserve(fabric);
+    struct eki_message *message = fabric->ops->reserve(fabric);
     if (!message)
         return false;
     CHECK((uintptr_t)message->body % 8 == 0);
@@ -110,7 +110,7 @@ static inline bool send_numbered(struct eki_fabric *fabric, int to,
     message->head.bytes = bytes;
     for (int64_t i = 0; i < bytes; i++)
         message->body[i] = pattern(fabric->rank, number, i);
-    eki_fabric_post(fabric, message, to);
+    fabric->ops->post(fabric, message, to);
     need(CHECK_EQ_INT(fabric->failed, EK_OK));
     return true;
 }
@@ -161,7 +161,7 @@ static inline int storm_receive(struct eki_fabric *fabric,
                                 struct eki_message **held, int *held_count,
                                 int64_t *next)
 {
-    struct eki_message *message = eki_fabric_poll(fabric);
+    struct eki_message *message = fabric->ops->poll(fabric);
     need(CHECK_EQ_TEXT(fabric->failure, ""));
     if (message) {
         check_numbered(fabric, message, next);
@@ -170,7 +170,7 @@ static inline int storm_receive(struct eki_fabric *fabric,
     while (*held_count == HELD ||
            (*held_count > 0 && eki_random_below(random, 4) == 0)) {
         int chosen = (int)eki_random_below(random, (uint64_t)*held_count);
-        eki_fabric_release(fabric, held[chosen]);
+        fabric->ops->release(fabric, held[chosen]);
         held[chosen] = held[--*held_count];
     }
     return message != NULL;
@@ -187,7 +187,7 @@ static inline void storm(struct eki_fabric *fabric, uint64_t seed)
     need(CHECK(sent != NULL && next != NULL));
     struct eki_message *held[HELD];
     int held_count = 0, left = size * STORM_MESSAGES, missing = left;
-    while (left > 0 || missing > 0 || !eki_fabric_drain(fabric)) {
+    while (left > 0 || missing > 0 || !fabric->ops->drain(fabric)) {
         int to = (int)eki_random_below(&random, (uint64_t)size);
         if (left > 0 && sent[to] < STORM_MESSAGES &&
             send_numbered(fabric, to, sent[to], storm_bytes(&random, most))) {
@@ -197,13 +197,13 @@ static inline void storm(struct eki_fabric *fabric, uint64_t seed)
         missing -= storm_receive(fabric, &random, held, &held_count, next);
     }
     while (held_count > 0)
-        eki_fabric_release(fabric, held[--held_count]);
+        fabric->ops->release(fabric, held[--held_count]);
     for (int r = 0; r < size; r++)
         CHECK_EQ_INT(next[r], STORM_MESSAGES);
     free(sent);
     free(next);
     CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
-    CHECK(eki_fabric_poll(fabric) == NULL);
+    CHECK(fabric->ops->poll(fabric) == NULL);
     /* Nobody starts the next storm while another still looks. */
     CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
 }

@@ -51,13 +51,13 @@ static void fabrics_do_not_meet(void)
     CHECK(send_numbered(one, next_rank, 0, 100));
     CHECK_EQ_INT(eki_fabric_mpi_barrier(two), EK_OK);
     for (int i = 0; i < 100; i++)
-        CHECK(eki_fabric_poll(two) == NULL);
+        CHECK(two->ops->poll(two) == NULL);
     CHECK_EQ_INT(eki_fabric_mpi_barrier(two), EK_OK);
     storm(two, 5);
     eki_fabric_mpi_destroy(&two);
     struct eki_message *message = NULL;
     while (!message)
-        message = eki_fabric_poll(one);
+        message = one->ops->poll(one);
     CHECK_EQ_INT(message->head.source, (rank + size - 1) % size);
     eki_fabric_mpi_destroy(&one); /* without release */
 }
@@ -67,11 +67,11 @@ static void send_here(struct eki_fabric *fabric, struct eki_message *message)
 {
     struct eki_message *taken = NULL;
     message->head = (struct eki_head){.kind = 1, .count = 1};
-    eki_fabric_post(fabric, message, rank);
+    fabric->ops->post(fabric, message, rank);
     while (!taken)
-        taken = eki_fabric_poll(fabric);
-    eki_fabric_release(fabric, taken);
-    while (!eki_fabric_drain(fabric))
+        taken = fabric->ops->poll(fabric);
+    fabric->ops->release(fabric, taken);
+    while (!fabric->ops->drain(fabric))
         ;
 }
 
@@ -83,14 +83,14 @@ static void all_buffers_can_be_reserved(void)
     CHECK(room >= EKI_MPI_SENDS && room <= EKI_MPI_SENDS_MOST);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < room; i++) {
-            reserved[i] = eki_fabric_reserve(fabric);
+            reserved[i] = fabric->ops->reserve(fabric);
             need(CHECK(reserved[i] != NULL));
             for (int j = 0; j < i; j++)
                 CHECK(reserved[i] != reserved[j]);
             memset(reserved[i], 0xff, fabric->message_bytes);
         }
-        CHECK(eki_fabric_reserve(fabric) == NULL);
-        CHECK(eki_fabric_drain(fabric));
+        CHECK(fabric->ops->reserve(fabric) == NULL);
+        CHECK(fabric->ops->drain(fabric));
         for (int i = 0; i <= EKI_MPI_SPARE; i++) {
             CHECK(!eki_fabric_has_spare(fabric));
             send_here(fabric, reserved[i]);
@@ -99,7 +99,7 @@ static void all_buffers_can_be_reserved(void)
         for (int i = EKI_MPI_SPARE + 1; i < room; i++)
             send_here(fabric, reserved[i]);
     }
-    struct eki_message *message = eki_fabric_reserve(fabric);
+    struct eki_message *message = fabric->ops->reserve(fabric);
     CHECK_EQ_INT(message->head.count, 0); /* nothing of the last use */
     eki_fabric_mpi_destroy(&fabric);
 }
@@ -126,7 +126,7 @@ static void exhausted_sends_recover(void)
     /* At most what the receives hold is out of the way. */
     CHECK(sent >= EKI_MPI_SENDS);
     CHECK(sent <= EKI_MPI_SENDS + EKI_MPI_RECEIVES);
-    CHECK(!eki_fabric_drain(fabric));
+    CHECK(!fabric->ops->drain(fabric));
     need(CHECK_EQ_INT(fabric->failed, EK_OK));
     int64_t total = sent + 100, expected[2] = {total, total}, from[2];
     MPI_Sendrecv(expected, 2, MPI_INT64_T, to, 0, from, 2, MPI_INT64_T,
@@ -134,13 +134,13 @@ static void exhausted_sends_recover(void)
                  MPI_STATUS_IGNORE);
     int source = (rank + size - 1) % size;
     while (sent < total || next[source] < from[0] ||
-           !eki_fabric_drain(fabric)) {
+           !fabric->ops->drain(fabric)) {
         if (sent < total && send_numbered(fabric, to, sent, BYTES))
             sent++;
-        struct eki_message *message = eki_fabric_poll(fabric);
+        struct eki_message *message = fabric->ops->poll(fabric);
         if (message) {
             check_numbered(fabric, message, next);
-            eki_fabric_release(fabric, message);
+            fabric->ops->release(fabric, message);
         }
     }
     free(next);
@@ -185,10 +185,10 @@ static void take_without_sender(struct eki_fabric *fabric, _Atomic int *arrived,
     int64_t *next = calloc((size_t)size, sizeof *next);
     need(CHECK(next != NULL));
     for (int last = 0, now = 0; now < expected; last = now) {
-        struct eki_message *message = rank ? eki_fabric_poll(fabric) : NULL;
+        struct eki_message *message = rank ? fabric->ops->poll(fabric) : NULL;
         if (message) {
             check_numbered(fabric, message, next);
-            eki_fabric_release(fabric, message);
+            fabric->ops->release(fabric, message);
             atomic_fetch_add_explicit(arrived, 1, memory_order_relaxed);
         }
         sched_yield();
@@ -262,7 +262,7 @@ static void busy_ranks_do_not_hold_up_others(void)
         while (sent < MESSAGES)
             sent += send_numbered(fabric, 2, sent, BYTES);
         MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-        while (!eki_fabric_drain(fabric))
+        while (!fabric->ops->drain(fabric))
             continue;
     } else if (rank == 1) {
         /* Inside MPI without polling: receives match, nothing is taken. */
@@ -270,10 +270,10 @@ static void busy_ranks_do_not_hold_up_others(void)
     }
     int64_t expected = rank == 1 ? EKI_MPI_RECEIVES + 10 : MESSAGES;
     while ((rank == 1 || rank == 2) && next[0] < expected) {
-        struct eki_message *message = eki_fabric_poll(fabric);
+        struct eki_message *message = fabric->ops->poll(fabric);
         if (message) {
             check_numbered(fabric, message, next);
-            eki_fabric_release(fabric, message);
+            fabric->ops->release(fabric, message);
         }
     }
     free(next);
@@ -294,25 +294,25 @@ static void all_receives_can_be_handed_out(void)
             CHECK(send_numbered(fabric, to, sent++, i));
         struct eki_message *held[EKI_MPI_RECEIVES];
         for (int count = 0; count < EKI_MPI_RECEIVES;) {
-            held[count] = eki_fabric_poll(fabric);
+            held[count] = fabric->ops->poll(fabric);
             if (!held[count])
                 continue;
             check_numbered(fabric, held[count], next);
             count++;
         }
         for (int i = 0; i < 100; i++)
-            CHECK(eki_fabric_poll(fabric) == NULL);
+            CHECK(fabric->ops->poll(fabric) == NULL);
         for (int i = 0; i < EKI_MPI_RECEIVES; i++)
-            eki_fabric_release(fabric,
-                               held[(i * 5 + round) % EKI_MPI_RECEIVES]);
+            fabric->ops->release(fabric,
+                                 held[(i * 5 + round) % EKI_MPI_RECEIVES]);
         while (next[source] < sent) {
-            struct eki_message *message = eki_fabric_poll(fabric);
+            struct eki_message *message = fabric->ops->poll(fabric);
             if (message) {
                 check_numbered(fabric, message, next);
-                eki_fabric_release(fabric, message);
+                fabric->ops->release(fabric, message);
             }
         }
-        while (!eki_fabric_drain(fabric))
+        while (!fabric->ops->drain(fabric))
             continue;
     }
     free(next);
@@ -326,7 +326,7 @@ static void undelivered_messages_die_with_their_fabric(void)
     for (int round = 0; round < 20; round++) {
         struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, 66000);
         for (int i = 0; i < 100; i++)
-            CHECK(eki_fabric_poll(fabric) == NULL);
+            CHECK(fabric->ops->poll(fabric) == NULL);
         CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
         for (int i = 0; i < 60; i++)
             send_numbered(fabric, (rank + i) % size, i / size,
@@ -347,7 +347,7 @@ static void unreleased_messages_do_not_hold_up_destroy(void)
     while (sent < MESSAGES || held < EKI_MPI_RECEIVES) {
         if (sent < MESSAGES)
             sent += send_numbered(fabric, (rank + 1) % size, sent, BYTES);
-        held += eki_fabric_poll(fabric) != NULL;
+        held += fabric->ops->poll(fabric) != NULL;
         need(CHECK_EQ_TEXT(fabric->failure, ""));
     }
     uint64_t start = eki_clock_system_ns();
@@ -370,13 +370,13 @@ static void expect(const void *data, int bytes, bool is_dropped,
     }
     if (rank == 0) {
         while (fabric->troubles == 0)
-            CHECK(eki_fabric_poll(fabric) == NULL);
+            CHECK(fabric->ops->poll(fabric) == NULL);
         CHECK_EQ_INT(fabric->troubles, 1);
         CHECK_EQ_INT(fabric->failed, is_dropped ? EK_OK : EK_ERR_MPI);
         CHECK_HAS_TEXT(fabric->failure, reason);
-        CHECK(eki_fabric_poll(fabric) == NULL);
-        CHECK_EQ_INT(eki_fabric_reserve(fabric) != NULL, is_dropped);
-        CHECK(eki_fabric_drain(fabric));
+        CHECK(fabric->ops->poll(fabric) == NULL);
+        CHECK_EQ_INT(fabric->ops->reserve(fabric) != NULL, is_dropped);
+        CHECK(fabric->ops->drain(fabric));
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     eki_fabric_mpi_destroy(&fabric);
@@ -416,14 +416,14 @@ static void bad_messages_name_source_and_reason(void)
 static void failing_sends_are_reported(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, 1024);
-    struct eki_message *message = eki_fabric_reserve(fabric);
-    struct eki_message *other = eki_fabric_reserve(fabric);
-    eki_fabric_post(fabric, message, size);
+    struct eki_message *message = fabric->ops->reserve(fabric);
+    struct eki_message *other = fabric->ops->reserve(fabric);
+    fabric->ops->post(fabric, message, size);
     CHECK_EQ_INT(fabric->failed, EK_ERR_MPI);
     CHECK_HAS_TEXT(fabric->failure, "MPI_Isend");
     CHECK_HAS_TEXT(fabric->failure, mpi_words(MPI_ERR_RANK));
-    eki_fabric_post(fabric, other, 0); /* dropped */
-    CHECK(eki_fabric_drain(fabric));
+    fabric->ops->post(fabric, other, 0); /* dropped */
+    CHECK(fabric->ops->drain(fabric));
     eki_fabric_mpi_destroy(&fabric);
 }
 

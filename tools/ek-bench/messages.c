@@ -47,7 +47,7 @@ static struct eki_message *reserve(const struct link *link)
 {
     struct eki_message *message;
     int looks = 0;
-    while (!(message = eki_fabric_reserve(link->fabric))) {
+    while (!(message = link->fabric->ops->reserve(link->fabric))) {
         if (link->fabric->failed != EK_OK)
             bench_check(link->fabric->failed);
         bench_wait(&looks);
@@ -61,16 +61,16 @@ static void send(const struct link *link, int kind, int64_t bytes)
     message->head.kind = (uint16_t)kind;
     message->head.phase = ENGINE_PHASE;
     message->head.bytes = bytes;
-    eki_fabric_post(link->fabric, message, 1 - link->fabric->rank);
+    link->fabric->ops->post(link->fabric, message, 1 - link->fabric->rank);
 }
 
 /* False: there is none yet. */
 static bool take(const struct link *link)
 {
-    struct eki_message *message = eki_fabric_poll(link->fabric);
+    struct eki_message *message = link->fabric->ops->poll(link->fabric);
     if (!message)
         return false;
-    eki_fabric_release(link->fabric, message);
+    link->fabric->ops->release(link->fabric, message);
     return true;
 }
 
@@ -91,7 +91,7 @@ static void receive(const struct link *link, int count)
 static void settle(const struct link *link)
 {
     int looks = 0;
-    while (!eki_fabric_drain(link->fabric))
+    while (!link->fabric->ops->drain(link->fabric))
         bench_wait(&looks);
 }
 
