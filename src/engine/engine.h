@@ -200,9 +200,8 @@ struct eki_phase {
     bool is_retained;                /* tasks lie where they ran last */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
     int chunk; /* numbers that one draw of the counter takes; 0: 1 */
-    const struct eki_victim_policy *victims; /* instead of the scheme's, or
-                                                NULL */
-    const struct eki_balance_wish *balance;  /* of a restore, or NULL */
+    eki_victims_fn *victims;                /* NULL: the scheme's */
+    const struct eki_balance_wish *balance; /* of a restore, or NULL */
     ek_on_failure on_failure;
 };
 

@@ -329,7 +329,7 @@ static bool seek(struct ek_worker *worker, uint64_t now)
     if (search->victims) {
         if (eki_is_stopped(engine))
             return false;
-        victim = search->victims->choose(&search->thief);
+        victim = search->victims(&search->thief);
     }
     if (elsewhere && (victim.node >= 0 || !search->victims)) {
         enum eki_sought sought =

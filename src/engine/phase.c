@@ -107,7 +107,7 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
 {
     const struct eki_scheme *scheme =
         phase->kind == EKI_PHASE_PROCESS ? phase->scheme : NULL;
-    const struct eki_victim_policy *victims = scheme ? scheme->victims : NULL;
+    eki_victims_fn *victims = scheme ? scheme->victims : NULL;
     if (victims && phase->victims)
         victims = phase->victims;
     EKI_ASSERT(!scheme || scheme->detectors & 1 << EKI_DETECTOR_COUNTING);

@@ -99,7 +99,7 @@ enum eki_detector {
  * (protocol/schemes.c). */
 struct eki_scheme {
     ek_steal_policy policy;
-    const struct eki_victim_policy *victims;  /* NULL: nobody is stolen from */
+    eki_victims_fn *victims;                  /* NULL: nobody is stolen from */
     const struct eki_protocol_ops *elsewhere; /* brings work from other ranks;
                                                  NULL: none does */
     uint32_t detectors; /* 1 << EKI_DETECTOR_...: that see its end */

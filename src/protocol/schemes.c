@@ -17,9 +17,9 @@ static const char *counter_unsuitable(const struct eki_engine *engine)
 /* One row per policy. */
 static const struct eki_scheme schemes[] = {
     {EK_STEAL_NONE, NULL, NULL, COUNTING, NULL},
-    {EK_STEAL_RANDOM, &eki_victims_random, &eki_requests_ops, COUNTING, NULL},
-    {EK_STEAL_NEAR, &eki_victims_near, &eki_requests_ops, COUNTING, NULL},
-    {EK_STEAL_NODE, &eki_victims_node, NULL, COUNTING, NULL},
+    {EK_STEAL_RANDOM, eki_victims_random, &eki_requests_ops, COUNTING, NULL},
+    {EK_STEAL_NEAR, eki_victims_near, &eki_requests_ops, COUNTING, NULL},
+    {EK_STEAL_NODE, eki_victims_node, NULL, COUNTING, NULL},
     {EK_STEAL_COUNTER, NULL, &eki_counter_ops, COUNTING, counter_unsuitable}};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)

@@ -63,8 +63,8 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .is_retained = is_retained(sim, rank),
         .scheme = scheme,
         .chunk = eki_chunk_of((int)iteration->steal),
-        .victims = sim->setup.is_sampled && scheme->elsewhere ? &eki_sim_victims
-                                                              : NULL,
+        .victims =
+            sim->setup.is_sampled && scheme->elsewhere ? eki_sim_victims : NULL,
         .on_failure = iteration->on_failure};
     if (kind == EKI_PHASE_RESTORE && iteration->is_balanced &&
         !rank->is_following)

@@ -142,7 +142,7 @@ bool eki_sim_sample_open(struct eki_sim *sim);
 void eki_sim_sample_close(struct eki_sim *sim);
 /* Thieves that get their victims from the simulator, instead of the policy of
  * the phase. */
-extern const struct eki_victim_policy eki_sim_victims;
+struct eki_victim eki_sim_victims(struct eki_thief *thief);
 /* WORKER waits, and could ask another node: returns when it should look again
  * for that. */
 uint64_t eki_sim_sample_wait(struct eki_sim *sim,

@@ -281,7 +281,7 @@ static int draw_first(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 /* Name the node that the simulator has drawn, or a worker of the own node if
  * somebody there has tasks. */
-static struct eki_victim choose(struct eki_thief *thief)
+struct eki_victim eki_sim_victims(struct eki_thief *thief)
 {
     struct eki_sim_worker *worker = thief->context;
     struct eki_sim_rank *rank = worker->rank;
@@ -301,5 +301,3 @@ static struct eki_victim choose(struct eki_thief *thief)
     }
     return victim;
 }
-
-const struct eki_victim_policy eki_sim_victims = {"sampled", choose};

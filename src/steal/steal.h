@@ -58,14 +58,12 @@ struct eki_victim {
     int node;  /* -1: none */
 };
 
-struct eki_victim_policy {
-    const char *name;
-    struct eki_victim (*choose)(struct eki_thief *thief);
-};
+/* A victim policy. */
+typedef struct eki_victim eki_victims_fn(struct eki_thief *thief);
 
-extern const struct eki_victim_policy eki_victims_random;
-extern const struct eki_victim_policy eki_victims_near;
-extern const struct eki_victim_policy eki_victims_node;
+struct eki_victim eki_victims_random(struct eki_thief *thief);
+struct eki_victim eki_victims_near(struct eki_thief *thief);
+struct eki_victim eki_victims_node(struct eki_thief *thief);
 
 /* A random worker of the own node other than the thief; none: -1. */
 int eki_victim_in_node(struct eki_thief *thief);

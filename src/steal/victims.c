@@ -33,7 +33,7 @@ int eki_victim_node(struct eki_thief *thief)
 }
 
 /* Uniform over all other workers. */
-static struct eki_victim choose_random(struct eki_thief *thief)
+struct eki_victim eki_victims_random(struct eki_thief *thief)
 {
     const struct eki_topology *topology = thief->topology;
     struct eki_victim victim = {-1, -1};
@@ -50,7 +50,7 @@ static struct eki_victim choose_random(struct eki_thief *thief)
 
 /* Random workers of the own node; another node only after as many failures as
  * the node has workers. */
-static struct eki_victim choose_near(struct eki_thief *thief)
+struct eki_victim eki_victims_near(struct eki_thief *thief)
 {
     uint32_t round = (uint32_t)thief->topology->node_workers;
     struct eki_victim victim = {-1, -1};
@@ -64,11 +64,7 @@ static struct eki_victim choose_near(struct eki_thief *thief)
 }
 
 /* Random workers of the own node, and nobody else. */
-static struct eki_victim choose_node(struct eki_thief *thief)
+struct eki_victim eki_victims_node(struct eki_thief *thief)
 {
     return (struct eki_victim){eki_victim_in_node(thief), -1};
 }
-
-const struct eki_victim_policy eki_victims_random = {"random", choose_random};
-const struct eki_victim_policy eki_victims_near = {"near", choose_near};
-const struct eki_victim_policy eki_victims_node = {"node", choose_node};

@@ -31,9 +31,8 @@ static struct eki_victim nobody(struct eki_thief *thief)
 
 static void prepare(void)
 {
-    static const struct eki_victim_policy victims = {"nobody", nobody};
     static const struct eki_scheme scheme = {
-        .victims = &victims, .detectors = 1 << EKI_DETECTOR_COUNTING};
+        .victims = nobody, .detectors = 1 << EKI_DETECTOR_COUNTING};
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS};
 #if defined(AWAITED) || defined(GIVEN_UP)
     phase.has_threads = true;

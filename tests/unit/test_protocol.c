@@ -382,9 +382,6 @@ static struct eki_victim choose_node_1(struct eki_thief *thief)
     return (struct eki_victim){-1, 1};
 }
 
-static const struct eki_victim_policy nobody = {"nobody", choose_nobody};
-static const struct eki_victim_policy node_1 = {"node 1", choose_node_1};
-
 /* The worker of rank 0 looks for work a few times, and finds the end. */
 static void search_in_vain(struct lone *lone, const struct eki_phase *phase)
 {
@@ -405,7 +402,7 @@ static void phase_may_name_its_victims(void)
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                               .signature = 1,
                               .scheme = eki_scheme_of(EK_STEAL_RANDOM),
-                              .victims = &nobody};
+                              .victims = choose_nobody};
     lone_open(&lone, 0);
     lone_make(&lone);
     search_in_vain(&lone, &phase);
@@ -427,7 +424,7 @@ static void victims_need_a_scheme_that_steals(void)
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                               .signature = 1,
                               .scheme = eki_scheme_of(EK_STEAL_NONE),
-                              .victims = &nobody};
+                              .victims = choose_nobody};
     lone_open(&lone, 0);
     lone_make(&lone);
     search_in_vain(&lone, &phase);
@@ -437,7 +434,7 @@ static void victims_need_a_scheme_that_steals(void)
 }
 
 /* A scheme of the test's own, whose protocol elsewhere is ELSEWHERE. */
-static struct eki_scheme scheme_with(const struct eki_victim_policy *victims,
+static struct eki_scheme scheme_with(eki_victims_fn *victims,
                                      const struct eki_protocol_ops *elsewhere)
 {
     return (struct eki_scheme){.victims = victims,
@@ -460,7 +457,7 @@ static void scheme_may_name_any_victims(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_scheme scheme = scheme_with(&nobody, &all);
+    struct eki_scheme scheme = scheme_with(choose_nobody, &all);
     struct eki_phase phase = {
         .kind = EKI_PHASE_PROCESS, .signature = 1, .scheme = &scheme};
     lone_open(&lone, 0);
@@ -477,7 +474,7 @@ static void scheme_asks_the_node_that_is_named(void)
 {
     struct lone lone;
     struct counting counting;
-    struct eki_scheme scheme = scheme_with(&node_1, &all);
+    struct eki_scheme scheme = scheme_with(choose_node_1, &all);
     begin_scheme(&lone, &counting, &scheme);
     counting.finds = EKI_SOUGHT_ASKED;
     CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
@@ -564,7 +561,6 @@ static void every_steal_policy_has_a_scheme(void)
         CHECK(!scheme->elsewhere ||
               eki_engine_protocol(lone.engine, scheme->elsewhere));
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
-        CHECK(!scheme->victims || scheme->victims->choose);
     }
     CHECK(policies > EK_STEAL_NODE);
     lone_close(&lone);

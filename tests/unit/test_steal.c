@@ -149,12 +149,12 @@ struct chosen {
     int none, local[WORKERS], node[NODES];
 };
 
-static void choose(const struct eki_victim_policy *policy,
-                   struct eki_thief *thief, int draws, struct chosen *chosen)
+static void choose(eki_victims_fn *policy, struct eki_thief *thief, int draws,
+                   struct chosen *chosen)
 {
     *chosen = (struct chosen){0};
     for (int i = 0; i < draws; i++) {
-        struct eki_victim victim = policy->choose(thief);
+        struct eki_victim victim = policy(thief);
         CHECK(victim.local < 0 || victim.node < 0);
         CHECK(victim.local < thief->topology->node_workers);
         CHECK(victim.node < thief->topology->nodes);
@@ -176,8 +176,7 @@ static struct eki_thief thief_of(const struct eki_topology *topology, int here)
 }
 
 /* Every other worker of the node and every other node; never itself. */
-static void check_reach(const struct eki_victim_policy *policy, int rank,
-                        int here)
+static void check_reach(eki_victims_fn *policy, int rank, int here)
 {
     struct eki_topology *topology = make(rank);
     struct eki_thief thief = thief_of(topology, here);
@@ -195,8 +194,8 @@ static void victims_are_all_others_and_never_oneself(void)
 {
     for (int rank = 0; rank < SIZE; rank++) {
         for (int here = 0; here < workers[rank]; here++) {
-            check_reach(&eki_victims_random, rank, here);
-            check_reach(&eki_victims_near, rank, here);
+            check_reach(eki_victims_random, rank, here);
+            check_reach(eki_victims_near, rank, here);
         }
     }
 }
@@ -210,7 +209,7 @@ static void random_is_uniform_over_workers(void)
     struct eki_topology *topology = make(4);
     struct eki_thief thief = thief_of(topology, 2);
     struct chosen chosen;
-    choose(&eki_victims_random, &thief, DRAWS, &chosen);
+    choose(eki_victims_random, &thief, DRAWS, &chosen);
     for (int i = 0; i < topology->node_workers; i++) {
         if (i != thief.local)
             CHECK_NEAR(chosen.local[i], DRAWS / 11.0, 600);
@@ -226,7 +225,7 @@ static void near_leaves_the_node_once_per_round(void)
     struct eki_topology *topology = make(1);
     struct eki_thief thief = thief_of(topology, 0);
     for (int i = 0; i < 700; i++) {
-        struct eki_victim victim = eki_victims_near.choose(&thief);
+        struct eki_victim victim = eki_victims_near(&thief);
         CHECK((victim.node >= 0) == (i % 7 == 6));
         thief.failures++;
     }
@@ -238,7 +237,7 @@ static void near_of_a_lone_worker_asks_nodes(void)
     struct eki_topology *topology = make(3);
     struct eki_thief thief = thief_of(topology, 0);
     struct chosen chosen;
-    choose(&eki_victims_near, &thief, 1000, &chosen);
+    choose(eki_victims_near, &thief, 1000, &chosen);
     CHECK_EQ_INT(chosen.node[0] + chosen.node[1], 1000);
     CHECK_EQ_INT(eki_victim_in_node(&thief), -1);
     eki_topology_destroy(topology);
@@ -252,7 +251,7 @@ static void node_never_leaves_the_node(void)
         struct eki_thief thief = thief_of(topology, 0);
         struct chosen chosen;
         thief.failures = 1000;
-        choose(&eki_victims_node, &thief, 1000, &chosen);
+        choose(eki_victims_node, &thief, 1000, &chosen);
         CHECK_EQ_INT(chosen.none, topology->node_workers == 1 ? 1000 : 0);
         for (int i = 0; i < topology->node_workers; i++)
             CHECK((chosen.local[i] > 0) == (i != thief.local));
@@ -265,8 +264,7 @@ static void node_never_leaves_the_node(void)
 static void one_node_is_never_left(void)
 {
     static const int two[2] = {1, 2}, node[2] = {0, 0};
-    const struct eki_victim_policy *policies[] = {&eki_victims_random,
-                                                  &eki_victims_near};
+    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near};
     struct eki_topology *topology = NULL;
     eki_topology_create(1, 2, two, node, &topology);
     for (int p = 0; p < 2; p++) {
@@ -283,8 +281,7 @@ static void one_node_is_never_left(void)
 static void a_single_worker_has_no_victim(void)
 {
     static const int one[1] = {1}, node[1] = {0};
-    const struct eki_victim_policy *policies[] = {&eki_victims_random,
-                                                  &eki_victims_near};
+    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near};
     struct eki_topology *topology = NULL;
     eki_topology_create(0, 1, one, node, &topology);
     for (int p = 0; p < 2; p++) {
@@ -301,8 +298,8 @@ static void the_same_seed_chooses_the_same(void)
     struct eki_topology *topology = make(2);
     struct eki_thief one = thief_of(topology, 0), two = thief_of(topology, 0);
     for (int i = 0; i < 200; i++) {
-        struct eki_victim a = eki_victims_random.choose(&one);
-        struct eki_victim b = eki_victims_random.choose(&two);
+        struct eki_victim a = eki_victims_random(&one);
+        struct eki_victim b = eki_victims_random(&two);
         CHECK(a.local == b.local && a.node == b.node);
     }
     eki_topology_destroy(topology);
