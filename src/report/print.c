@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports in print, from rank 0: lines, and blocks of all figures. */
+/*
+ * Reports in print, from rank 0: lines, blocks of all figures, and files of
+ * tab-separated values, of the job, of its ranks, of its functions.
+ *
+ * An old file is renamed when one is opened, and what is open already appended
+ * to, so that collections that are there at the same time may share one.
+ */
 #include "report/print.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define LINE_BYTES 900
-
 enum {
-    COLUMNS = 3, /* of level 2, each a title and a value */
+    LINE_BYTES = 900,
+    ROW_BYTES = 1500, /* of a file */
+    COLUMNS = 3,      /* of level 2, each a title and a value */
     TITLE_WIDTH = 11,
     VALUE_WIDTH = 10 /* %.4g never needs more */
 };
@@ -63,6 +70,19 @@ static void print_line(const struct eki_report *report)
     eki_log(EK_LEVEL_INFO, report->rank, report->size, "report", "%s", text);
 }
 
+/* Append the value; reals with that many significant DIGITS. */
+static void append_value(const struct eki_field *field, const void *figures,
+                         int digits, char *text, size_t bytes)
+{
+    if (field->type == EKI_FIELD_CHOICE) {
+        const char *name = eki_option_choice_name(
+            field->name, *(const int *)eki_field_at(field, figures));
+        eki_append(text, bytes, "%s", name ? name : "none");
+    } else {
+        eki_field_append(field, figures, digits, text, bytes);
+    }
+}
+
 /* Append the name and the value of a field, over SPAN columns. */
 static void append_cell(const struct eki_field *field,
                         const ek_process_report *figures, int span, char *text,
@@ -72,7 +92,7 @@ static void append_cell(const struct eki_field *field,
     int width = VALUE_WIDTH + (span - 1) * (TITLE_WIDTH + VALUE_WIDTH + 3);
     eki_append(title, sizeof title, "%s%s", field->title,
                strcmp(field->unit, "s") == 0 ? "/s" : "");
-    eki_report_append_value(field, figures, 4, value, sizeof value);
+    append_value(field, figures, 4, value, sizeof value);
     eki_append(text, bytes, "  %-*s %*s", TITLE_WIDTH, title, width, value);
 }
 
@@ -99,6 +119,122 @@ static void print_block(const struct eki_report *report)
     eki_report_say(report, text);
 }
 
+static void close_file(struct eki_report_file *file)
+{
+    if (file->stream)
+        fclose(file->stream);
+    eki_free(file->name);
+    *file = (struct eki_report_file){0};
+}
+
+static void write_header(FILE *stream, enum eki_rows rows)
+{
+    const struct eki_report_table *table = eki_report_table_of(rows);
+    fprintf(stream, "collection[1]");
+    for (int i = 0; i < table->count; i++)
+        fprintf(stream, "\t%s[%s]", table->fields[i].name,
+                table->fields[i].unit);
+    fprintf(stream, "\n");
+}
+
+/* Nine digits are more than any measurement has. */
+static void write_row(const struct eki_report *report, enum eki_rows rows,
+                      const void *figures)
+{
+    const struct eki_report_table *table = eki_report_table_of(rows);
+    char text[ROW_BYTES] = "";
+    eki_append(text, sizeof text, "%s", report->collection);
+    for (int i = 0; i < table->count; i++) {
+        eki_append(text, sizeof text, "\t");
+        append_value(&table->fields[i], figures, 9, text, sizeof text);
+    }
+    fprintf(report->files[rows].stream, "%s\n", text);
+}
+
+static void write_rows(const struct eki_report *report, enum eki_rows rows)
+{
+    const struct {
+        const void *first;
+        int count;
+        size_t bytes;
+    } all[EKI_ROWS_KINDS] = {
+        [EKI_ROWS_JOB] = {&report->figures, 1, 0},
+        [EKI_ROWS_RANKS] = {report->ranks, report->ranks ? report->size : 0,
+                            sizeof *report->ranks},
+        [EKI_ROWS_FUNCTIONS] = {report->functions, report->function_count,
+                                sizeof *report->functions}};
+    const char *at = all[rows].first;
+    for (int i = 0; i < all[rows].count; i++, at += all[rows].bytes)
+        write_row(report, rows, at);
+}
+
+/* A file that cannot be written is closed, so that the warning comes once. */
+static void write_files(struct eki_report *report)
+{
+    for (int rows = 0; rows < EKI_ROWS_KINDS; rows++) {
+        struct eki_report_file *file = &report->files[rows];
+        if (!file->stream)
+            continue;
+        write_rows(report, (enum eki_rows)rows);
+        if (eki_file_flush(file->stream))
+            continue;
+        eki_log(EK_LEVEL_WARN, report->rank, report->size, "report",
+                "cannot write '%s': %s; no more reports go there", file->name,
+                strerror(errno));
+        close_file(file);
+    }
+}
+
+static ek_status open_file(const char *name, size_t bytes, enum eki_rows rows,
+                           struct eki_report_file *file)
+{
+    file->name = eki_alloc(bytes + 1, 1);
+    if (!file->name)
+        return eki_error(EK_ERR_NOMEM, "no memory for the report");
+    memcpy(file->name, name, bytes);
+    bool is_new;
+    ek_status status = eki_file_share(file->name, &file->stream, &is_new);
+    if (status == EK_OK && is_new)
+        write_header(file->stream, rows);
+    if (status == EK_OK && !eki_file_flush(file->stream))
+        status = eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", file->name,
+                           strerror(errno));
+    if (status != EK_OK)
+        close_file(file);
+    return status;
+}
+
+static bool is_open(const struct eki_report_file *file, const char *name,
+                    size_t bytes)
+{
+    return file->stream && strlen(file->name) == bytes &&
+           memcmp(file->name, name, bytes) == 0;
+}
+
+/* Opens new files before it closes old ones, which stay if that fails. */
+static ek_status open_files(struct eki_report *report,
+                            const struct eki_destination *destination)
+{
+    struct eki_report_file files[EKI_ROWS_KINDS] = {{0}};
+    ek_status status = EK_OK;
+    for (int rows = 0; status == EK_OK && rows < EKI_ROWS_KINDS; rows++) {
+        const char *name = destination->name[rows];
+        size_t bytes = destination->bytes[rows];
+        if (name && !is_open(&report->files[rows], name, bytes))
+            status = open_file(name, bytes, (enum eki_rows)rows, &files[rows]);
+    }
+    for (int rows = 0; rows < EKI_ROWS_KINDS; rows++) {
+        struct eki_report_file *old = &report->files[rows];
+        if (status != EK_OK) {
+            close_file(&files[rows]);
+        } else if (!destination->name[rows] || files[rows].stream) {
+            close_file(old);
+            *old = files[rows];
+        }
+    }
+    return status;
+}
+
 ek_status eki_report_open(struct eki_report *report, const char *list)
 {
     struct eki_destination destination;
@@ -107,7 +243,7 @@ ek_status eki_report_open(struct eki_report *report, const char *list)
     report->wants_ranks = destination.name[EKI_ROWS_RANKS] != NULL;
     if (report->rank != 0)
         return EK_OK;
-    EKI_TRY(eki_report_open_files(report, &destination));
+    EKI_TRY(open_files(report, &destination));
     report->level = destination.level;
     return EK_OK;
 }
@@ -120,5 +256,12 @@ void eki_report_print(struct eki_report *report)
         print_line(report);
     else if (report->level == 2)
         print_block(report);
-    eki_report_write(report);
+    write_files(report);
+}
+
+void eki_report_close(struct eki_report *report)
+{
+    for (int rows = 0; rows < EKI_ROWS_KINDS; rows++)
+        close_file(&report->files[rows]);
+    report->level = 0;
 }

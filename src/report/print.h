@@ -11,16 +11,6 @@ void eki_report_say(const struct eki_report *report, const char *text);
 void eki_report_append_name(const struct eki_report *report, char *text,
                             size_t bytes);
 
-/* Append the value; reals with that many significant DIGITS. */
-void eki_report_append_value(const struct eki_field *field, const void *figures,
-                             int digits, char *text, size_t bytes);
-
-/* Open the files, close others; rank 0. */
-ek_status eki_report_open_files(struct eki_report *report,
-                                const struct eki_destination *destination);
-/* Write the last report to all that are open. */
-void eki_report_write(struct eki_report *report);
-
 static inline double eki_report_ratio(double part, double whole,
                                       double otherwise)
 {

@@ -126,15 +126,3 @@ const struct eki_report_table *eki_report_table_of(enum eki_rows rows)
         [EKI_ROWS_FUNCTIONS] = {function_table, COUNT_OF(function_table)}};
     return &tables[rows];
 }
-
-void eki_report_append_value(const struct eki_field *field, const void *figures,
-                             int digits, char *text, size_t bytes)
-{
-    if (field->type == EKI_FIELD_CHOICE) {
-        const char *name = eki_option_choice_name(
-            field->name, *(const int *)eki_field_at(field, figures));
-        eki_append(text, bytes, "%s", name ? name : "none");
-    } else {
-        eki_field_append(field, figures, digits, text, bytes);
-    }
-}
