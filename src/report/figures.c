@@ -12,17 +12,29 @@
 
 #define NS 1e-9
 
+/* Figures of the job that are sums over workers or ranks: a COUNT, or a TIME,
+ * of which nanoseconds are summed. */
+/* clang-format off */
+#define SUMMED(COUNT, TIME)                                                \
+    COUNT(tasks) COUNT(null_tasks) COUNT(spawned) COUNT(cancelled)         \
+    COUNT(failed) COUNT(stolen) COUNT(failed_across) COUNT(messages)       \
+    COUNT(tile_gets) COUNT(tile_hits) COUNT(tile_bytes) TIME(tile_wait)    \
+    COUNT(travelled) COUNT(data_in_bytes) COUNT(data_out_bytes)            \
+    TIME(data_wait) TIME(data_callback) TIME(work) TIME(overhead)          \
+    TIME(search) TIME(steal) TIME(termination) TIME(start) TIME(cpu)       \
+    TIME(starved) TIME(starved_tasks) TIME(starved_idle)
+/* clang-format on */
+
+#define COUNT_MEMBER(name) int64_t name;
+#define TIME_MEMBER(name) int64_t name##_ns;
+#define FILL_COUNT(name) figures->name = sums->name;
+#define FILL_TIME(name) figures->name##_s = (double)sums->name##_ns * NS;
+
 /* Many members: one reduction sums all of this over ranks, as an array of
  * int64_t. */
 struct eki_report_sums {
-    int64_t tasks, nulls, spawned, cancelled, failed, stolen;
-    int64_t attempted, successful, failed_across, messages;
-    int64_t tile_gets, tile_hits, tile_bytes, tile_wait_ns;
-    int64_t travelled, data_in_bytes, data_out_bytes;
-    int64_t data_wait_ns, data_callback_ns;
-    int64_t work_ns, overhead_ns, search_ns, steal_ns, termination_ns, start_ns;
-    int64_t cpu_ns;
-    int64_t starved_ns, starved_tasks_ns, starved_idle_ns;
+    SUMMED(COUNT_MEMBER, TIME_MEMBER)
+    int64_t attempted, successful;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
     int64_t service[EKI_HISTOGRAM_BINS];
@@ -149,7 +161,7 @@ static void add_counts(const struct eki_counts *counts,
     double attempted = (double)counts->attempted;
     double successful = (double)counts->successful;
     sums->tasks += counts->tasks;
-    sums->nulls += counts->nulls;
+    sums->null_tasks += counts->nulls;
     sums->spawned += counts->spawned;
     sums->cancelled += counts->cancelled;
     sums->failed += counts->failed;
@@ -298,25 +310,11 @@ static void spread(int64_t sum, double squares, double n, double *mean,
     *deviation = variance > 0 ? sqrt(variance) : 0;
 }
 
-static void fill_counts(const struct eki_report_sums *sums,
-                        const struct squares *squares,
-                        ek_process_report *figures)
+static void fill_sums(const struct eki_report_sums *sums,
+                      const struct squares *squares, ek_process_report *figures)
 {
     double workers = (double)figures->workers;
-    figures->tasks = sums->tasks;
-    figures->null_tasks = sums->nulls;
-    figures->spawned = sums->spawned;
-    figures->cancelled = sums->cancelled;
-    figures->failed = sums->failed;
-    figures->stolen = sums->stolen;
-    figures->failed_across = sums->failed_across;
-    figures->messages = sums->messages;
-    figures->tile_gets = sums->tile_gets;
-    figures->tile_hits = sums->tile_hits;
-    figures->tile_bytes = sums->tile_bytes;
-    figures->travelled = sums->travelled;
-    figures->data_in_bytes = sums->data_in_bytes;
-    figures->data_out_bytes = sums->data_out_bytes;
+    SUMMED(FILL_COUNT, FILL_TIME)
     spread(sums->attempted, squares->attempted, workers,
            &figures->attempted_mean, &figures->attempted_deviation);
     spread(sums->successful, squares->successful, workers,
@@ -332,23 +330,10 @@ static void fill_times(const struct eki_report_sums *sums,
     struct eki_histogram service;
     memcpy(service.bins, sums->service, sizeof service.bins);
     figures->wall_s = largest->wall_s;
-    figures->work_s = (double)sums->work_ns * NS;
-    figures->overhead_s = (double)sums->overhead_ns * NS;
-    figures->search_s = (double)sums->search_ns * NS;
-    figures->steal_s = (double)sums->steal_ns * NS;
-    figures->termination_s = (double)sums->termination_ns * NS;
-    figures->start_s = (double)sums->start_ns * NS;
     figures->late_s =
         (double)(figures->workers * (int64_t)llround(largest->wall_s / NS) -
                  sums->stay_ns) *
         NS;
-    figures->cpu_s = (double)sums->cpu_ns * NS;
-    figures->starved_s = (double)sums->starved_ns * NS;
-    figures->starved_tasks_s = (double)sums->starved_tasks_ns * NS;
-    figures->starved_idle_s = (double)sums->starved_idle_ns * NS;
-    figures->tile_wait_s = (double)sums->tile_wait_ns * NS;
-    figures->data_callback_s = (double)sums->data_callback_ns * NS;
-    figures->data_wait_s = (double)sums->data_wait_ns * NS;
     figures->data_held_bytes = (int64_t)largest->data_held_bytes;
     figures->deepest = (int64_t)largest->deepest;
     figures->restore_s = largest->restore_s;
@@ -373,7 +358,7 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
         .attempted = sums->attempted,
         .successful = sums->successful,
         .load_s = here->largest.load_ns * NS};
-    fill_counts(sums, &here->squares, &mine.figures);
+    fill_sums(sums, &here->squares, &mine.figures);
     fill_times(sums, &here->largest, &mine.figures);
     return mine;
 }
@@ -435,7 +420,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.cores = input->cores;
     figures.restore = input->chosen;
     figures.steal = input->steal;
-    fill_counts(sums, &all.squares, &figures);
+    fill_sums(sums, &all.squares, &figures);
     fill_times(sums, &all.largest, &figures);
     fill_balance(sums, &all, &figures);
     fill_functions(engine, input->iteration, report);
