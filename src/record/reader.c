@@ -385,14 +385,11 @@ static ek_status open_file(struct walk *walk)
 ek_status eki_record_open(const char *path, struct eki_record **made)
 {
     struct walk walk = {.size = -1, .last_iteration = -1};
-    struct eki_record *record = eki_alloc(1, sizeof *record);
+    struct eki_record *record = eki_alloc(1, sizeof *record + strlen(path) + 1);
     *made = NULL;
-    if (record)
-        record->path = eki_copy_string(path);
-    if (!record || !record->path) {
-        eki_free(record);
+    if (!record)
         return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
-    }
+    strcpy(record->path, path);
     walk.record = record;
     ek_status status = open_file(&walk);
     if (status == EK_OK)
@@ -414,7 +411,6 @@ void eki_record_close(struct eki_record **made)
         return;
     if (record->file)
         fclose(record->file);
-    eki_free(record->path);
     eki_free(record->rank_workers);
     eki_free(record->functions);
     eki_free(record->data_bytes_max);

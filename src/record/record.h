@@ -107,11 +107,11 @@ struct eki_record {
     char warning[256];
 
     /* Only the reader uses these. */
-    char *path;
     FILE *file;
     int *rank_workers;
     struct eki_record_block *blocks; /* [iteration_count] */
     int64_t block_room, function_room;
+    char path[];
 };
 
 /* One iteration, in memory. */

@@ -10,12 +10,12 @@
 
 struct eki_record_writer {
     FILE *file;
-    char *path;
     int functions;      /* blocks so far */
     int64_t iterations; /* blocks so far, too */
     uint32_t crc;       /* of the open block's body so far */
     int64_t left;       /* bytes that the open block's body still wants */
     int reason;         /* errno of the first write that failed; 0: none */
+    char path[];
 };
 
 static void note(struct eki_record_writer *writer, bool is_written)
@@ -102,15 +102,13 @@ ek_status eki_record_create(const char *path,
                             const struct eki_record_shape *shape,
                             struct eki_record_writer **made)
 {
-    ek_status status = EK_ERR_NOMEM;
-    struct eki_record_writer *writer = eki_alloc(1, sizeof *writer);
+    struct eki_record_writer *writer =
+        eki_alloc(1, sizeof *writer + strlen(path) + 1);
     *made = NULL;
-    if (writer)
-        writer->path = eki_copy_string(path);
-    if (!writer || !writer->path)
-        eki_error(status, "no memory for the record");
-    else
-        status = eki_file_create(path, &writer->file);
+    if (!writer)
+        return eki_error(EK_ERR_NOMEM, "no memory for the record");
+    strcpy(writer->path, path);
+    ek_status status = eki_file_create(path, &writer->file);
     if (status == EK_OK)
         status = write_header(writer, shape);
     if (status == EK_OK)
@@ -177,7 +175,6 @@ void eki_record_abandon(struct eki_record_writer **made)
         return;
     if (writer->file)
         eki_file_close(writer->file);
-    eki_free(writer->path);
     eki_free(writer);
 }
 
