@@ -62,11 +62,8 @@ static ek_status split_and_number(const struct eki_mpi_set *set,
 
 void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running)
 {
-    if (!nodes)
-        return;
-    if (is_running && nodes->node != MPI_COMM_NULL)
+    if (nodes && is_running && nodes->node != MPI_COMM_NULL)
         MPI_Comm_free(&nodes->node);
-    eki_free(nodes->of_rank);
     eki_free(nodes);
 }
 
@@ -74,18 +71,18 @@ ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **made)
 {
     int size = set->bare->base.size;
-    struct eki_mpi_nodes *nodes = eki_alloc(1, sizeof *nodes);
+    struct eki_mpi_nodes *nodes =
+        eki_alloc(1, sizeof *nodes + (size_t)size * sizeof *nodes->of_rank);
     ek_status status = EK_OK;
-    if (nodes) {
-        nodes->ranks_per_node = ranks_per_node;
+    if (nodes)
         nodes->node = MPI_COMM_NULL;
-        nodes->of_rank = eki_alloc((size_t)size, sizeof *nodes->of_rank);
-    }
-    if (!nodes || !nodes->of_rank)
+    else
         status = eki_error(EK_ERR_NOMEM, "no memory for %d ranks", size);
     status = eki_mpi_agree(set->comm, status);
-    if (status == EK_OK)
+    if (status == EK_OK) {
+        nodes->ranks_per_node = ranks_per_node;
         status = eki_mpi_agree(set->comm, split_and_number(set, nodes));
+    }
     if (status != EK_OK) {
         eki_mpi_free_nodes(nodes, true);
         return status;

@@ -259,16 +259,13 @@ static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
                          message_bytes, sizeof(struct eki_head), INT_MAX);
     mpi->stride = (message_bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
     mpi->send_room = send_room_of(message_bytes);
-    mpi->receive_buffers = eki_alloc_untouched(EKI_MPI_RECEIVES * mpi->stride);
-    mpi->send_buffers =
-        eki_alloc_untouched((size_t)mpi->send_room * mpi->stride);
-    if (mpi->receive_buffers && mpi->send_buffers)
-        return EK_OK;
-    eki_free(mpi->receive_buffers);
-    eki_free(mpi->send_buffers);
-    mpi->receive_buffers = mpi->send_buffers = NULL;
-    return eki_error(EK_ERR_NOMEM, "no memory for %d messages of %zu bytes",
-                     EKI_MPI_RECEIVES + mpi->send_room, message_bytes);
+    int room = EKI_MPI_RECEIVES + mpi->send_room;
+    mpi->receive_buffers = eki_alloc_untouched((size_t)room * mpi->stride);
+    if (!mpi->receive_buffers)
+        return eki_error(EK_ERR_NOMEM, "no memory for %d messages of %zu bytes",
+                         room, message_bytes);
+    mpi->send_buffers = mpi->receive_buffers + EKI_MPI_RECEIVES * mpi->stride;
+    return EK_OK;
 }
 
 ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)

@@ -80,8 +80,8 @@ struct eki_mpi_window {
     unsigned char *memory;
     uint64_t ranks; /* of the node */
     size_t page_bytes, count;
-    size_t touched; /* pages that have been in use */
-    struct eki_mpi_page *pages;
+    size_t touched;              /* pages that have been in use */
+    struct eki_mpi_page pages[]; /* [count] */
 };
 
 /* How ranks are split into nodes, and the memory of the own one. */
@@ -90,9 +90,9 @@ struct eki_mpi_nodes {
     int64_t ranks_per_node;
     MPI_Comm node; /* ranks of the own (pretended) node, in order of rank */
     int node_rank, node_size;
-    int *of_rank; /* [size] node of each rank */
     struct eki_mpi_window *windows;
     struct eki_shelf shelf;
+    int of_rank[]; /* [size] node of each rank */
 };
 
 struct eki_mpi;
@@ -120,8 +120,8 @@ struct eki_mpi {
 
     /* Messages; buffers are NULL before eki_mpi_open(). */
     size_t stride;                  /* from buffer to buffer */
-    unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride] */
-    unsigned char *send_buffers;    /* [send_room][stride] */
+    unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride], then ... */
+    unsigned char *send_buffers;    /* ... [send_room][stride] */
     bool is_open;
     bool has_settled, is_settled; /* ... and nothing is on its way */
     /* Receives are persistent; those in POSTED are active, in this order, and
@@ -136,8 +136,8 @@ struct eki_mpi {
                                            first */
     int send_room, free_count;
     /* Messages are counted so that destroy knows when the last has arrived. */
-    int64_t *sent; /* [size], to each rank */
     int64_t received;
+    int64_t sent[]; /* [size], to each rank */
 };
 
 static inline struct eki_mpi *eki_mpi_of(struct eki_fabric *fabric)

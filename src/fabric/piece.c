@@ -177,7 +177,6 @@ static void free_window(struct eki_mpi_window *window, bool is_running)
         MPI_Win_unlock_all(window->window);
         MPI_Win_free(&window->window);
     }
-    eki_free(window->pages);
     eki_free(window);
 }
 
@@ -252,18 +251,18 @@ static ek_status open_window(const struct eki_mpi_nodes *nodes,
 {
     uint64_t chosen = bytes;
     EKI_TRY(EKI_MPI(MPI_Bcast, &chosen, 1, MPI_UINT64_T, 0, nodes->node));
-    struct eki_mpi_window *window = eki_alloc(1, sizeof *window);
-    if (window) {
-        window->window = MPI_WIN_NULL;
-        window->ranks = (uint64_t)nodes->node_size;
-        window->page_bytes = page_bytes_of(piece);
-        window->count = (size_t)chosen / window->page_bytes;
-        window->pages = eki_alloc(window->count, sizeof *window->pages);
-    }
+    size_t page_bytes = page_bytes_of(piece),
+           count = (size_t)chosen / page_bytes;
+    struct eki_mpi_window *window =
+        eki_alloc(1, sizeof *window + count * sizeof *window->pages);
     *made = window;
-    return window && window->pages
-               ? EK_OK
-               : eki_error(EK_ERR_NOMEM, "no memory for a window");
+    if (!window)
+        return eki_error(EK_ERR_NOMEM, "no memory for a window");
+    window->window = MPI_WIN_NULL;
+    window->ranks = (uint64_t)nodes->node_size;
+    window->page_bytes = page_bytes;
+    window->count = count;
+    return EK_OK;
 }
 
 /* Make the window; all of it belongs to the lowest rank: one piece without

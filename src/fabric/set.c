@@ -42,23 +42,23 @@ static ek_status make_key(void)
 /* A fabric of SET without nodes and messages; NULL: no memory. */
 static struct eki_mpi *make_fabric(struct eki_mpi_set *set)
 {
-    struct eki_mpi *mpi = eki_alloc(1, sizeof *mpi);
+    int rank, size;
+    eki_mpi_ranks(set->comm, &rank, &size);
+    struct eki_mpi *mpi =
+        eki_alloc(1, sizeof *mpi + (size_t)size * sizeof *mpi->sent);
     if (!mpi)
         return NULL;
     mpi->base.ops = &eki_mpi_ops;
     mpi->set = set;
     mpi->comm = set->comm;
-    eki_mpi_ranks(mpi->comm, &mpi->base.rank, &mpi->base.size);
+    mpi->base.rank = rank;
+    mpi->base.size = size;
     mpi->tag = EKI_TAG_MESSAGE + set->fabrics - 1;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         mpi->receives[slot] = MPI_REQUEST_NULL;
     for (int slot = 0; slot < EKI_MPI_SENDS_MOST; slot++)
         mpi->sends[slot] = MPI_REQUEST_NULL;
-    mpi->sent = eki_alloc((size_t)mpi->base.size, sizeof *mpi->sent);
-    if (mpi->sent)
-        return mpi;
-    eki_free(mpi);
-    return NULL;
+    return mpi;
 }
 
 /* Put FABRIC into its set. */
@@ -70,11 +70,8 @@ static void add_fabric(struct eki_mpi *mpi)
 
 static void free_fabric(struct eki_mpi *mpi, bool has_buffers)
 {
-    if (has_buffers) {
+    if (has_buffers)
         eki_free(mpi->receive_buffers);
-        eki_free(mpi->send_buffers);
-    }
-    eki_free(mpi->sent);
     eki_free(mpi);
 }
 

@@ -395,13 +395,13 @@ static void failing_allocations_fail_on_all_ranks(void)
     int n = 1;
     while (!make_with_failure(n, 1))
         n++;
-    /* Set, two fabrics with counts, two of nodes, two pools, memory, none. */
-    CHECK_EQ_INT(n, 11);
+    /* Set, two fabrics, nodes, buffers, memory, none. */
+    CHECK_EQ_INT(n, 7);
     if (size < 2)
         return;
     for (n = 1; !make_with_failure(n, 2);)
         n++;
-    CHECK(n == 11 || n == 12); /* a window and its pages, or memory */
+    CHECK_EQ_INT(n, 7); /* a window, or memory */
 }
 
 /* Clients that say the same share all, whichever goes first; those that fail
