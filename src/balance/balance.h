@@ -239,30 +239,4 @@ bool eki_groups_share(struct eki_group *groups, int32_t count,
                       const struct eki_item *items, int64_t item_count,
                       int32_t *given);
 
-/* Tasks of all workers: those of worker w are [first[w], first[w + 1]), longest
- * first. */
-struct eki_balance_input {
-    int32_t workers;
-    const int64_t *first;
-    const eki_ns *ns;
-    const size_t *bytes; /* that move with each task, or NULL */
-    double eps;
-    int32_t group;        /* workers of a group; 0: centralized */
-    const int32_t *nodes; /* [workers], or NULL */
-    int32_t node_count;
-};
-
-struct eki_decision {
-    eki_ns bound, target;
-    double before, after;  /* largest load / mean load - 1 */
-    int64_t moved, fewest; /* tasks */
-    int64_t descriptors;   /* that arrive at the busiest place */
-    uint64_t hash;         /* of all destinations */
-    uint64_t critical_ns;  /* compute time that nothing else overlaps */
-};
-
-/* TO [first[workers]]: the worker of each task.  False: no memory. */
-bool eki_balance_decide(const struct eki_balance_input *input, int32_t *to,
-                        struct eki_decision *decision);
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * printed: Algorithms 1 and 2 of HPDC'12 as printed, to compare with: in place
- * of what src/rebalance does between the target and the result, and over
- * arrays.
+ * of what src/rebalance does between the target and the result.
  *
  * Workers shed their shortest tasks above C x mean load.  Centralized: the
  * longest task goes to the least loaded worker.  Hierarchical: the same in a
@@ -28,15 +27,11 @@ struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
                                             int workers,
                                             const ek_options *options);
 
-/* How many of the shortest a worker sheds, to come to the target. */
+/* As eki_balance_shed(), but the shortest. */
 int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
-                                  eki_ns target);
+                                  eki_ns target, int32_t *shed);
 /* Algorithm 1: place all items, each on the least loaded worker.  False: no
  * memory. */
 bool eki_pool_greedy(struct eki_pool *pool);
-/* Either over arrays.  False: no memory. */
-bool eki_balance_hpdc12(const struct eki_balance_input *input,
-                        const struct eki_hpdc12 *constants, int32_t *to,
-                        struct eki_decision *decision);
 
 #endif

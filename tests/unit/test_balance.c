@@ -4,9 +4,8 @@
 #include "check.h"
 #include "draw.h"
 
-#include "balance/balance.h"
 #include "balance/holes.h"
-#include "printed/printed.h"
+#include "decide/decide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@ enum {
 };
 
 struct problem {
-    struct eki_balance_input input;
+    struct decide_input input;
     int64_t first[WORKERS_MOST + 1];
     eki_ns ns[TASKS_MOST];
     int32_t to[TASKS_MOST];
@@ -54,7 +53,7 @@ static void draw_problem(struct problem *problem)
               sizeof *problem->ns, descending);
     }
     problem->first[workers] = at;
-    problem->input = (struct eki_balance_input){
+    problem->input = (struct decide_input){
         .workers = workers,
         .first = problem->first,
         .ns = problem->ns,
@@ -76,7 +75,7 @@ static eki_ns largest_load(const struct problem *problem, bool before)
 
 /* Every task is with a worker, the worst is no worse, figures are true. */
 static void check_decision(const struct problem *problem,
-                           const struct eki_decision *decision)
+                           const struct decision *decision)
 {
     int64_t moved = 0, count = problem->first[problem->input.workers];
     for (int32_t w = 0; w < problem->input.workers; w++) {
@@ -96,11 +95,11 @@ static void decisions_keep_and_help(void)
     int64_t within = 0, all = 0;
     eki_random_seed(&random_state, 11, 0);
     for (int run = 0; run < 400 && check_failed() == 0; run++) {
-        struct eki_decision decision, again;
+        struct decision decision, again;
         draw_problem(problem);
-        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
-        CHECK(eki_balance_decide(&problem->input, problem->to, &again));
+        CHECK(decide_arrays(&problem->input, problem->to, &again));
         CHECK_EQ_INT((int64_t)again.hash, (int64_t)decision.hash);
         if (problem->input.group == 0 && problem->input.eps >= 0.03) {
             within += largest_load(problem, false) <= decision.target;
@@ -132,8 +131,9 @@ static void check_shed(const struct problem *problem, int32_t worker,
 {
     int64_t first = problem->first[worker];
     int64_t count = problem->first[worker + 1] - first;
-    int64_t shed = eki_balance_shed_shortest(problem->ns + first, count,
-                                             load_of(problem, worker), target);
+    int32_t chosen[TASKS_MOST];
+    int64_t shed = eki_balance_shed_shortest(
+        problem->ns + first, count, load_of(problem, worker), target, chosen);
     for (int64_t i = 0; i < count; i++) {
         int32_t to = problem->to[first + i];
         eki_ns ns = problem->ns[first + i];
@@ -163,7 +163,7 @@ static void check_greedy(const struct problem *problem,
 
 static void check_printed(const struct problem *problem,
                           const struct eki_hpdc12 *constants,
-                          const struct eki_decision *decision)
+                          const struct decision *decision)
 {
     struct share shares[WORKERS_MOST];
     eki_ns total = 0;
@@ -192,12 +192,12 @@ static void printed_algorithms_keep(void)
     int uneven = 0, better = 0;
     eki_random_seed(&random_state, 12, 0);
     for (int run = 0; run < 200 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         struct eki_hpdc12 constants = {1.003, 1.003, 2 + (int32_t)below(4),
                                        below(2) == 1};
         draw_problem(problem);
-        CHECK(eki_balance_hpdc12(&problem->input, &constants, problem->to,
-                                 &decision));
+        problem->input.printed = &constants;
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         check_printed(problem, &constants, &decision);
         uneven += decision.before > 0.5;
         better += decision.before > 0.5 && decision.after < decision.before;
@@ -236,13 +236,13 @@ static void hard_loads_reach_the_bound(void)
                   (size_t)(at - problem->first[w]), sizeof *ns, descending);
         }
         problem->first[MANY] = at;
-        problem->input = (struct eki_balance_input){.workers = MANY,
-                                                    .first = problem->first,
-                                                    .ns = problem->ns,
-                                                    .eps = 0.003,
-                                                    .group = run / 6 ? 0 : 64};
-        struct eki_decision decision;
-        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        problem->input = (struct decide_input){.workers = MANY,
+                                               .first = problem->first,
+                                               .ns = problem->ns,
+                                               .eps = 0.003,
+                                               .group = run / 6 ? 0 : 64};
+        struct decision decision;
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
         CHECK(largest_load(problem, false) <=
               decision.target + decision.target / 500);
@@ -303,7 +303,7 @@ static void draw_blocks(struct problem *problem)
               sizeof *problem->ns, descending);
     }
     problem->first[workers] = at;
-    problem->input = (struct eki_balance_input){
+    problem->input = (struct decide_input){
         .workers = workers, .first = problem->first, .ns = problem->ns};
     struct eki_totals totals = {.workers = workers, .tasks = at};
     problem->input.eps = eki_balance_tolerance(&totals, 0);
@@ -317,10 +317,10 @@ static void decisions_are_as_good_as_longest_first(void)
     int reached = 0;
     eki_random_seed(&random_state, 15, 0);
     for (int run = 0; run < 150 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         int64_t moved;
         draw_blocks(problem);
-        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
         eki_ns mine = largest_load(problem, false), sticky;
         CHECK(mine <= decision.target ||
@@ -356,7 +356,7 @@ static void draw_misfits(struct problem *problem)
               sizeof *problem->ns, descending);
     }
     problem->first[workers] = at;
-    problem->input = (struct eki_balance_input){
+    problem->input = (struct decide_input){
         .workers = workers, .first = problem->first, .ns = problem->ns};
     struct eki_totals totals = {.workers = workers, .tasks = at};
     problem->input.eps = eki_balance_tolerance(&totals, 0);
@@ -371,10 +371,10 @@ static void decisions_out_of_reach_are_as_good(void)
     int missed = 0;
     eki_random_seed(&random_state, 19, 0);
     for (int run = 0; run < 300 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         int64_t moved;
         draw_misfits(problem);
-        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         check_decision(problem, &decision);
         eki_ns mine = largest_load(problem, false), target = decision.target;
         if (mine <= target)
@@ -418,7 +418,7 @@ static void tasks_stay_on_their_node(void)
     for (int32_t w = 0; w < WORKERS_MOST; w++)
         nodes[w] = w / NODE;
     for (int run = 0; run < 40 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         int64_t at = 0;
         int32_t workers = NODE * (2 + (int32_t)below(10));
         for (int32_t w = 0; w < workers; w++) {
@@ -430,16 +430,16 @@ static void tasks_stay_on_their_node(void)
                   descending);
         }
         problem->first[workers] = at;
-        problem->input = (struct eki_balance_input){
-            .workers = workers,
-            .first = problem->first,
-            .ns = problem->ns,
-            .eps = 0.01,
-            .group = run % 2 ? 2 * NODE : 0,
-            .node_count = (workers + NODE - 1) / NODE};
+        problem->input =
+            (struct decide_input){.workers = workers,
+                                  .first = problem->first,
+                                  .ns = problem->ns,
+                                  .eps = 0.01,
+                                  .group = run % 2 ? 2 * NODE : 0,
+                                  .node_count = (workers + NODE - 1) / NODE};
         for (int has_nodes = 0; has_nodes < 2; has_nodes++) {
             problem->input.nodes = has_nodes ? nodes : NULL;
-            CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+            CHECK(decide_arrays(&problem->input, problem->to, &decision));
             check_decision(problem, &decision);
             CHECK(largest_load(problem, false) <= decision.target);
             across[has_nodes] += moved_across(problem, NODE);
@@ -530,12 +530,12 @@ static void balanced_loads_stay(void)
             problem->ns[4 * w + i] = 1000 + w % 2;
     }
     problem->first[8] = 32;
-    problem->input = (struct eki_balance_input){
+    problem->input = (struct decide_input){
         .workers = 8, .first = problem->first, .ns = problem->ns, .eps = 0.01};
     for (int32_t group = 0; group < 5; group += 4) {
-        struct eki_decision decision;
+        struct decision decision;
         problem->input.group = group;
-        CHECK(eki_balance_decide(&problem->input, problem->to, &decision));
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
         CHECK_EQ_INT(decision.moved, 0);
         CHECK_EQ_INT(decision.fewest, 0);
     }
@@ -646,7 +646,7 @@ static void broken_pools_are_found(void)
 static void decisions_without_memory_say_so(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
-    struct eki_decision decision;
+    struct decision decision;
     eki_random_seed(&random_state, 14, 0);
     for (int32_t group = 0; group < 20; group += 10) {
         do
@@ -656,8 +656,7 @@ static void decisions_without_memory_say_so(void)
         int n = 1;
         for (; n < 2000; n++) {
             eki_memory_fail(n);
-            bool done =
-                eki_balance_decide(&problem->input, problem->to, &decision);
+            bool done = decide_arrays(&problem->input, problem->to, &decision);
             eki_memory_fail(0);
             if (done)
                 break;

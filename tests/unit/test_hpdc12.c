@@ -7,6 +7,7 @@
 #include "post.h"
 #include "tell.h"
 
+#include "decide/decide.h"
 #include "printed/tree.h"
 #include "printed/vertices.h"
 
@@ -37,16 +38,16 @@ static int draw(int below)
     return (int)eki_random_below(&random_state, (uint64_t)below);
 }
 
-static bool decide(struct problem *problem, struct eki_decision *decision)
+static bool decide(struct problem *problem, struct decision *decision)
 {
-    const struct eki_balance_input input = {.workers = problem->workers,
-                                            .first = problem->first,
-                                            .ns = problem->ns,
-                                            .eps = problem->eps,
-                                            .group = problem->group};
-    return problem->is_ours ? eki_balance_decide(&input, problem->to, decision)
-                            : eki_balance_hpdc12(&input, &problem->constants,
-                                                 problem->to, decision);
+    const struct decide_input input = {
+        .workers = problem->workers,
+        .first = problem->first,
+        .ns = problem->ns,
+        .eps = problem->eps,
+        .group = problem->group,
+        .printed = problem->is_ours ? NULL : &problem->constants};
+    return decide_arrays(&input, problem->to, decision);
 }
 
 /*
@@ -71,7 +72,7 @@ static void check_six(double shed, double fill, int32_t branching,
                       const char *to)
 {
     struct problem *problem = calloc(1, sizeof *problem);
-    struct eki_decision decision;
+    struct decision decision;
     char is[11] = "";
     open_six(problem, shed, fill, branching);
     CHECK(decide(problem, &decision));
@@ -309,7 +310,7 @@ static void arrays_decide_as_the_model(void)
     int64_t moved = 0;
     eki_random_seed(&random_state, 21, 0);
     for (int run = 0; run < 300 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         draw_problem(problem);
         run_model(problem, to);
         CHECK(decide(problem, &decision));
@@ -370,7 +371,7 @@ static void run_post(struct post *post, const struct problem *problem)
 /* What all ranks report of what the arrays have decided. */
 static void check_reports(const struct post *post,
                           const struct problem *problem,
-                          const struct eki_decision *decision)
+                          const struct decision *decision)
 {
     uint64_t hash = 0;
     bool is_undone = decision->after > decision->before;
@@ -394,10 +395,10 @@ static void check_reports(const struct post *post,
 }
 
 /* By messages on RANKS ranks as over arrays; what moves. */
-static struct eki_decision decide_twice(struct problem *problem, int ranks)
+static struct decision decide_twice(struct problem *problem, int ranks)
 {
     struct post *post = calloc(1, sizeof *post);
-    struct eki_decision decision;
+    struct decision decision;
     CHECK(decide(problem, &decision));
     open_post(post, problem, ranks);
     run_post(post, problem);
@@ -437,9 +438,9 @@ static void ours_decide_as_arrays(void)
             problem->ns[0] = (eki_ns)eki_bin_ns(problem->bins[0] += 2500);
         problem->eps = draw(10) / 100.0;
         problem->group = 0;
-        struct eki_decision all = decide_twice(problem, 1);
+        struct decision all = decide_twice(problem, 1);
         problem->group = 1 + draw(problem->workers);
-        struct eki_decision groups = decide_twice(problem, 1);
+        struct decision groups = decide_twice(problem, 1);
         moved += all.moved;
         moved_in_groups += groups.moved;
         differ += all.hash != groups.hash;

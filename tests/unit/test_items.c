@@ -5,6 +5,8 @@
  */
 #include "post.h"
 
+#include "decide/decide.h"
+
 enum {
     EACH_MOST = 80 /* items of a rank */
 };
@@ -117,10 +119,10 @@ static void check_places(const struct problem *problem,
     }
 }
 
-static void decide(struct problem *problem, struct eki_decision *decision)
+static void decide(struct problem *problem, struct decision *decision)
 {
     static const int32_t nodes[POST_RANKS] = {0, 1, 1, 2};
-    const struct eki_balance_input input = {
+    const struct decide_input input = {
         .workers = problem->ranks,
         .first = problem->first,
         .ns = problem->ns,
@@ -129,7 +131,7 @@ static void decide(struct problem *problem, struct eki_decision *decision)
         .group = problem->wish.group,
         .nodes = nodes,
         .node_count = 3};
-    CHECK(eki_balance_decide(&input, problem->to, decision));
+    CHECK(decide_arrays(&input, problem->to, decision));
 }
 
 /* Nothing else moves: engines have no tasks. */
@@ -141,7 +143,7 @@ static void items_are_decided_as_arrays_are(void)
     int64_t moved[2] = {0, 0};
     eki_random_seed(&problem->random, 31, 0);
     for (int run = 0; run < 300 && check_failed() == 0; run++) {
-        struct eki_decision decision;
+        struct decision decision;
         draw_problem(problem);
         decide(problem, &decision);
         enter(problem, post, given);
@@ -167,7 +169,7 @@ static void items_without_memory_end_the_phase(void)
     struct problem *problem = calloc(1, sizeof *problem);
     struct post *post = calloc(1, sizeof *post);
     struct given *given = calloc(POST_RANKS, sizeof *given);
-    struct eki_decision decision;
+    struct decision decision;
     int failures = 0;
     eki_random_seed(&problem->random, 32, 0);
     do

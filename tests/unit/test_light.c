@@ -4,7 +4,7 @@
 #include "check.h"
 #include "draw.h"
 
-#include "balance/balance.h"
+#include "decide/decide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,13 +184,13 @@ static void decisions_move_fewer_bytes(void)
     for (int w = 0; w <= WORKERS; w++)
         first[w] = w * EACH;
     /* Sorted over all workers, the first ones have the longest tasks. */
-    struct eki_balance_input input = {
+    struct decide_input input = {
         .workers = WORKERS, .first = first, .ns = tasks->ns, .eps = 0.003};
     size_t moved[2] = {0, 0};
     for (int with = 0; with < 2; with++) {
-        struct eki_decision decision;
+        struct decision decision;
         input.bytes = with ? tasks->bytes : NULL;
-        CHECK(eki_balance_decide(&input, to, &decision));
+        CHECK(decide_arrays(&input, to, &decision));
         CHECK(decision.after <= 0.0031);
         for (int64_t i = 0; i < MANY; i++)
             moved[with] += to[i] == i / EACH ? 0 : tasks->bytes[i];

@@ -6,7 +6,7 @@
 #include "instances.h"
 
 #include "cli/message.h"
-#include "printed/printed.h"
+#include "decide/decide.h"
 #include "record/record.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void print_result(const struct bench *bench,
                          const struct algorithm *algorithm,
                          const struct eki_totals *totals,
                          const struct judgement *judgement,
-                         const struct eki_decision *decision, double cpu_ms)
+                         const struct decision *decision, double cpu_ms)
 {
     double ratio = judgement->fewest > 0
                        ? (double)judgement->moved / (double)judgement->fewest
@@ -89,22 +89,21 @@ static void print_result(const struct bench *bench,
     fflush(stdout);
 }
 
-static bool decide(const struct instance *instance,
+static void decide(const struct instance *instance,
                    const struct algorithm *algorithm, double eps,
-                   const int32_t *nodes, int32_t *to,
-                   struct eki_decision *decision)
+                   const int32_t *nodes, int32_t *to, struct decision *decision)
 {
-    struct eki_balance_input input = {.workers = instance->workers,
-                                      .first = instance->first,
-                                      .ns = instance->ns,
-                                      .eps = eps,
-                                      .group = algorithm->group,
-                                      .nodes = nodes,
-                                      .node_count =
-                                          (instance->workers - 1) / NODE + 1};
-    return algorithm->printed
-               ? eki_balance_hpdc12(&input, algorithm->printed, to, decision)
-               : eki_balance_decide(&input, to, decision);
+    struct decide_input input = {.workers = instance->workers,
+                                 .first = instance->first,
+                                 .ns = instance->ns,
+                                 .eps = eps,
+                                 .group = algorithm->group,
+                                 .printed = algorithm->printed,
+                                 .nodes = nodes,
+                                 .node_count =
+                                     (instance->workers - 1) / NODE + 1};
+    if (!decide_arrays(&input, to, decision))
+        bench_check(EK_ERR_NOMEM);
 }
 
 static void run_algorithm(const struct bench *bench,
@@ -116,12 +115,12 @@ static void run_algorithm(const struct bench *bench,
     double eps =
         algorithm->eps > 0 ? algorithm->eps : eki_balance_tolerance(totals, 0);
     eki_ns target = eki_balance_target(totals, eps);
-    struct eki_decision decision = {.descriptors = instance->tasks};
+    struct decision decision = {.descriptors = instance->tasks};
     uint64_t start = bench_ticks();
     if (algorithm->is_longest_first)
         bench_longest_first(instance, target, to);
-    else if (!decide(instance, algorithm, eps, nodes, to, &decision))
-        bench_check(EK_ERR_NOMEM);
+    else
+        decide(instance, algorithm, eps, nodes, to, &decision);
     double cpu_ms = bench_ns(bench_ticks() - start) * 1e-6;
     struct judgement judgement = bench_judge(instance, to, target);
     print_result(bench, instance, algorithm, totals, &judgement, &decision,

@@ -6,6 +6,7 @@
 #include "instances.h"
 
 #include "cli/message.h"
+#include "decide/decide.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,16 +147,16 @@ static int64_t rebalance(struct series *series, double eps, int32_t *to)
 {
     struct eki_totals totals = {.workers = SERIES_WORKERS,
                                 .tasks = series->count};
-    struct eki_decision decision;
+    struct decision decision;
     arrange(series);
     if (eps == 0)
         eps = eki_balance_tolerance(&totals, noise_of(series));
-    struct eki_balance_input input = {.workers = SERIES_WORKERS,
-                                      .first = series->instance.first,
-                                      .ns = series->instance.ns,
-                                      .eps = eps,
-                                      .group = series->group};
-    if (!eki_balance_decide(&input, to, &decision))
+    struct decide_input input = {.workers = SERIES_WORKERS,
+                                 .first = series->instance.first,
+                                 .ns = series->instance.ns,
+                                 .eps = eps,
+                                 .group = series->group};
+    if (!decide_arrays(&input, to, &decision))
         bench_check(EK_ERR_NOMEM);
     for (int64_t k = 0; k < series->count; k++)
         series->place[series->task[k]] = to[k];

@@ -6,6 +6,7 @@
  */
 #include "machine.h"
 
+#include "decide/decide.h"
 #include "instances.h"
 #include "team/team.h"
 
@@ -35,12 +36,12 @@ static double run_balance(const struct bench *bench)
     int32_t *to = allocate(BALANCE_TASKS, sizeof *to);
     bench_deal(&instance, s);
     for (int i = 0; i < count; i++) {
-        struct eki_balance_input input = {.workers = BALANCE_WORKERS,
-                                          .first = instance.first,
-                                          .ns = instance.ns,
-                                          .eps = 0.003};
-        struct eki_decision decision;
-        if (!eki_balance_decide(&input, to, &decision))
+        struct decide_input input = {.workers = BALANCE_WORKERS,
+                                     .first = instance.first,
+                                     .ns = instance.ns,
+                                     .eps = 0.003};
+        struct decision decision;
+        if (!decide_arrays(&input, to, &decision))
             bench_check(EK_ERR_NOMEM);
         ns[i] = (double)decision.critical_ns / (double)decision.descriptors;
     }

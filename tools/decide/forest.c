@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The printed algorithms over arrays, for ek-bench. */
-#include "balance/plan.h"
-#include "printed/printed.h"
+/* The printed algorithms: all items in one pool, from which the least loaded
+ * worker takes each, or all vertices of a tree, level by level. */
+#include "decide/plan.h"
+
 #include "printed/tree.h"
 
 #include <math.h>
 #include <string.h>
-
-int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,
-                                  eki_ns target)
-{
-    int64_t kept = count;
-    while (kept > 0 && load > target)
-        load -= ns[--kept];
-    return count - kept;
-}
-
-static void shed_shortest(struct eki_plan *plan, const struct eki_hpdc12 *c)
-{
-    const struct eki_balance_input *input = plan->input;
-    double mean = (double)plan->totals.total / (double)input->workers;
-    for (int32_t w = 0; w < input->workers; w++) {
-        int64_t count = eki_tasks_of(input, w);
-        int64_t n =
-            eki_balance_shed_shortest(input->ns + input->first[w], count,
-                                      plan->loads[w], (eki_ns)(c->shed * mean));
-        for (int64_t i = 1; i <= n; i++)
-            eki_plan_shed(plan, w, count - i);
-    }
-}
-
-bool eki_pool_greedy(struct eki_pool *pool)
-{
-    const struct eki_children workers = {pool->workers, pool->loads, NULL};
-    if (eki_children_fill(&workers, pool->items, pool->count, INFINITY,
-                          pool->places) < 0)
-        return false;
-    EKI_ASSERT_SLOW(eki_pool_check(pool));
-    return true;
-}
 
 enum {
     NONE = -1
@@ -55,7 +23,7 @@ struct forest {
     struct eki_tree tree;
     struct eki_pool *pool;
     double fill; /* D x mean load */
-    struct eki_decision *decision;
+    struct plan *plan;
     eki_ns *loads;             /* of all workers below each vertex */
     int32_t *leaves;           /* how many these are */
     struct list *risen, *came; /* that came up to a vertex, or down */
@@ -156,14 +124,13 @@ static bool visit_level(struct forest *forest, int level, bool goes_up)
             forest, v, goes_up ? &forest->risen[v] : &forest->came[v], most);
         if (count < 0)
             return false;
-        if (goes_up)
+        if (goes_up) {
             sum_children(forest, v);
-        if (goes_up && count > forest->decision->descriptors)
-            forest->decision->descriptors = count;
-        uint64_t took = eki_clock_cpu_ns() - start;
-        slowest = took > slowest ? took : slowest;
+            plan_arrive(forest->plan, count);
+        }
+        plan_time(&slowest, start);
     }
-    forest->decision->critical_ns += slowest;
+    forest->plan->decision->critical_ns += slowest;
     return true;
 }
 
@@ -192,53 +159,34 @@ static bool climb(struct forest *forest)
     return true;
 }
 
-/* Algorithm 2, MEAN: load of a worker.  Descriptors that arrive at the busiest
- * vertex and the critical path go to DECISION. */
-static bool place_by_tree(struct eki_pool *pool, double mean,
-                          const struct eki_hpdc12 *constants,
-                          struct eki_decision *decision)
+/* Algorithm 2. */
+static bool place_by_tree(struct plan *plan, struct eki_pool *pool)
 {
+    const struct eki_hpdc12 *constants = plan->input->printed;
+    double mean = (double)plan->totals.total / (double)pool->workers;
     struct forest forest = {
-        .pool = pool, .fill = constants->fill * mean, .decision = decision};
+        .pool = pool, .fill = constants->fill * mean, .plan = plan};
     eki_tree_open(&forest.tree, pool->workers, constants->branching);
     bool done = open_forest(&forest) && climb(&forest);
     close_forest(&forest);
     return done;
 }
 
-static bool decide(struct eki_plan *plan, const struct eki_hpdc12 *constants,
-                   struct eki_decision *decision)
+bool plan_printed(struct plan *plan)
 {
     uint64_t start = eki_clock_cpu_ns();
-    double mean = (double)plan->totals.total / (double)plan->input->workers;
     struct eki_pool pool = {.workers = plan->input->workers,
                             .loads = plan->loads};
     bool done = eki_pool_fill(&pool, plan->items, plan->count);
-    if (done && constants->is_hierarchical) {
-        done = place_by_tree(&pool, mean, constants, decision);
+    if (done && plan->input->printed->is_hierarchical) {
+        done = place_by_tree(plan, &pool);
     } else if (done) {
         done = eki_pool_greedy(&pool);
-        decision->descriptors = plan->count;
-        decision->critical_ns += eki_clock_cpu_ns() - start;
+        plan_arrive(plan, plan->count);
+        plan->decision->critical_ns += eki_clock_cpu_ns() - start;
     }
-    for (int64_t i = 0; done && i < pool.count; i++)
-        eki_plan_send(plan, &pool.items[i], pool.places[i]);
-    eki_pool_free(&pool);
-    return done;
-}
-
-bool eki_balance_hpdc12(const struct eki_balance_input *input,
-                        const struct eki_hpdc12 *constants, int32_t *to,
-                        struct eki_decision *decision)
-{
-    struct eki_plan plan;
-    *decision = (struct eki_decision){0};
-    if (!eki_plan_open(&plan, input, to))
-        return false;
-    shed_shortest(&plan, constants);
-    bool done = decide(&plan, constants, decision);
     if (done)
-        eki_plan_describe(&plan, decision);
-    eki_plan_close(&plan);
+        plan_send(plan, &pool);
+    eki_pool_free(&pool);
     return done;
 }
