@@ -37,7 +37,7 @@ static bool has_more_spare(const void *context, int32_t a, int32_t b)
 }
 
 /* The group takes an item into its largest hole, which may become negative. */
-static void take(struct eki_group *group, eki_ns ns)
+static void take_item(struct eki_group *group, eki_ns ns)
 {
     group->spare -= ns;
     eki_ns hole = group->holes[0] - ns;
@@ -73,7 +73,7 @@ bool eki_groups_share(struct eki_group *groups, int32_t count,
     for (int64_t i = 0; i < item_count; i++) {
         int32_t at = choose_at(&heap, groups, items[i].ns);
         given[i] = heap.items[at];
-        take(&groups[given[i]], items[i].ns);
+        take_item(&groups[given[i]], items[i].ns);
         eki_index_heap_sink(&heap, at, has_more_spare, groups);
     }
     eki_index_heap_free(&heap);

@@ -13,12 +13,10 @@ bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool)
     holes->pool = pool;
     memset(holes->bits, 0, sizeof holes->bits);
     memset(holes->top, 0, sizeof holes->top);
-    holes->next = eki_alloc((size_t)pool->workers, sizeof *holes->next);
-    holes->previous = eki_alloc((size_t)pool->workers, sizeof *holes->previous);
-    if (!holes->next || !holes->previous) {
-        eki_holes_free(holes);
+    holes->next = eki_alloc(2 * (size_t)pool->workers, sizeof *holes->next);
+    holes->previous = holes->next + pool->workers;
+    if (!holes->next)
         return false;
-    }
     /* Backwards, because each add puts its worker first in the list: of equal
      * holes the lowest worker is found first. */
     for (int32_t w = pool->workers; w-- > 0;)
@@ -29,8 +27,7 @@ bool eki_holes_init(struct eki_holes *holes, const struct eki_pool *pool)
 void eki_holes_free(struct eki_holes *holes)
 {
     eki_free(holes->next);
-    eki_free(holes->previous);
-    holes->next = holes->previous = NULL;
+    holes->next = NULL;
 }
 
 void eki_holes_add(struct eki_holes *holes, int32_t worker)
@@ -69,51 +66,42 @@ void eki_holes_remove(struct eki_holes *holes, int32_t worker)
         holes->top[bin / 4096] &= ~(UINT64_C(1) << bin / 64 % 64);
 }
 
-/* The lowest bit of WORD from FROM on, or the highest up to it; -1: none. */
-static int bit_above(uint64_t word, int from)
+/* The first bit of WORDS at FROM or above it, below END; -1: none. */
+static int bit_above(const uint64_t *words, int from, int end)
 {
-    uint64_t rest = from < 64 ? word >> from << from : 0;
-    return rest ? __builtin_ctzll(rest) : -1;
+    for (; from < end; from = (from / 64 + 1) * 64) {
+        uint64_t rest = words[from / 64] >> from % 64;
+        if (rest)
+            return from + __builtin_ctzll(rest);
+    }
+    return -1;
 }
 
-static int bit_below(uint64_t word, int from)
+/* The last one at FROM or below it, from LEAST on. */
+static int bit_below(const uint64_t *words, int from, int least)
 {
-    uint64_t rest = from >= 0 ? word << (63 - from) >> (63 - from) : 0;
-    return rest ? 63 - __builtin_clzll(rest) : -1;
+    for (; from >= least; from = from / 64 * 64 - 1) {
+        uint64_t rest = words[from / 64] << (63 - from % 64);
+        if (rest)
+            return from - __builtin_clzll(rest);
+    }
+    return -1;
 }
 
 int eki_holes_above(const struct eki_holes *holes, int bin)
 {
-    if (bin >= EKI_BIN_COUNT)
-        return -1;
-    int word = bin / 64, bit = bit_above(holes->bits[word], bin % 64);
-    if (bit >= 0)
-        return word * 64 + bit;
-    int from = word % 64 + 1;
-    for (int top = word / 64; top < EKI_HOLE_TOPS; top++, from = 0) {
-        bit = bit_above(holes->top[top], from);
-        if (bit < 0)
-            continue;
-        word = top * 64 + bit;
-        return word * 64 + bit_above(holes->bits[word], 0);
-    }
-    return -1;
+    int word = bin / 64, above = bit_above(holes->bits, bin, word * 64 + 64);
+    if (above >= 0)
+        return above;
+    word = bit_above(holes->top, word + 1, EKI_HOLE_WORDS);
+    return word < 0 ? -1 : bit_above(holes->bits, word * 64, word * 64 + 64);
 }
 
 int eki_holes_below(const struct eki_holes *holes, int bin)
 {
-    if (bin < 0)
-        return -1;
-    int word = bin / 64, bit = bit_below(holes->bits[word], bin % 64);
-    if (bit >= 0)
-        return word * 64 + bit;
-    int from = word % 64 - 1;
-    for (int top = word / 64; top >= 0; top--, from = 63) {
-        bit = bit_below(holes->top[top], from);
-        if (bit < 0)
-            continue;
-        word = top * 64 + bit;
-        return word * 64 + bit_below(holes->bits[word], 63);
-    }
-    return -1;
+    int word = bin / 64, below = bit_below(holes->bits, bin, word * 64);
+    if (below >= 0)
+        return below;
+    word = bit_below(holes->top, word - 1, 0);
+    return word < 0 ? -1 : bit_below(holes->bits, word * 64 + 63, word * 64);
 }

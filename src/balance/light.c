@@ -34,7 +34,7 @@ static eki_ns worth(eki_ns ns, size_t bytes)
 }
 
 /* False: no memory. */
-static bool order(struct light *light, int64_t count)
+static bool order_tasks(struct light *light, int64_t count)
 {
     light->order = eki_alloc((size_t)count, sizeof *light->order);
     if (!light->order)
@@ -46,7 +46,7 @@ static bool order(struct light *light, int64_t count)
 }
 
 /* No choice has fewer bytes: the last task may be shed in part. */
-static size_t bound(const struct light *light)
+static size_t least_bytes(const struct light *light)
 {
     eki_ns rest = light->excess;
     double bytes = 0;
@@ -62,7 +62,7 @@ static size_t bound(const struct light *light)
 
 /* Mark in CHOSEN tasks that cover the excess: of those of the order that do not
  * cover the rest the first so many, and one that does. */
-static void choose(const struct light *light, bool *chosen)
+static void choose_light(const struct light *light, bool *chosen)
 {
     eki_ns rest = light->excess, over = 0;
     size_t bytes = 0, fewest = SIZE_MAX;
@@ -80,44 +80,32 @@ static void choose(const struct light *light, bool *chosen)
         } else if (all < fewest) {
             rest -= ns;
             bytes = all;
-            chosen[i] = true;
+            chosen[task] = true;
         } else {
             break;
         }
     }
     if (last < 0)
         return;
-    memset(chosen + last, 0, (size_t)(light->count - last) * sizeof *chosen);
-    chosen[last] = true;
+    for (int64_t i = last; i < light->count; i++)
+        chosen[light->order[i].index] = i == last;
 }
 
 /* What is not needed any more stays, the least worth first. */
 static void keep_spare(const struct light *light, bool *chosen)
 {
     eki_ns spare = -light->excess;
-    for (int64_t i = 0; i < light->count; i++)
-        spare += chosen[i] ? light->ns[light->order[i].index] : 0;
+    for (int64_t i = 0; i < light->count; i++) {
+        int32_t task = light->order[i].index;
+        spare += chosen[task] ? light->ns[task] : 0;
+    }
     for (int64_t i = light->count; i-- > 0 && spare > 0;) {
-        eki_ns ns = light->ns[light->order[i].index];
-        if (chosen[i] && ns <= spare) {
-            chosen[i] = false;
-            spare -= ns;
+        int32_t task = light->order[i].index;
+        if (chosen[task] && light->ns[task] <= spare) {
+            chosen[task] = false;
+            spare -= light->ns[task];
         }
     }
-}
-
-/* Write what was CHOSEN by its index, ascending; returns how many. */
-static int64_t list(const struct light *light, const bool *chosen,
-                    int64_t count, bool *is_shed, int32_t *shed)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < light->count; i++)
-        is_shed[light->order[i].index] = chosen[i];
-    for (int64_t i = 0; i < count; i++) {
-        if (is_shed[i])
-            shed[n++] = (int32_t)i;
-    }
-    return n;
 }
 
 bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
@@ -126,22 +114,22 @@ bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
     struct light light = {.ns = donation->ns,
                           .bytes = donation->bytes,
                           .excess = donation->load - donation->target};
-    size_t n = (size_t)donation->count;
     *count = 0;
     *fewest = 0;
     if (light.excess <= 0)
         return true;
-    bool *chosen = eki_alloc(n, sizeof *chosen);
-    bool *is_shed = eki_alloc(n, sizeof *is_shed);
-    bool done = chosen && is_shed && order(&light, donation->count);
+    bool *chosen = eki_alloc((size_t)donation->count, sizeof *chosen);
+    bool done = chosen && order_tasks(&light, donation->count);
     if (done) {
-        *fewest = bound(&light);
-        choose(&light, chosen);
+        *fewest = least_bytes(&light);
+        choose_light(&light, chosen);
         keep_spare(&light, chosen);
-        *count = list(&light, chosen, donation->count, is_shed, shed);
+        for (int64_t i = 0; i < donation->count; i++) {
+            if (chosen[i])
+                shed[(*count)++] = (int32_t)i;
+        }
     }
     eki_free(light.order);
     eki_free(chosen);
-    eki_free(is_shed);
     return done;
 }

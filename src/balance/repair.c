@@ -7,8 +7,6 @@
 #include "balance/holes.h"
 #include "balance/index_heap.h"
 
-#include <string.h>
-
 enum {
     NONE = -1
 };
@@ -39,8 +37,8 @@ enum {
 struct repair {
     struct eki_pool *pool;
     struct eki_holes holes;
-    int64_t *heads;             /* [workers] */
-    int64_t *next;              /* [count] */
+    int64_t *heads;             /* [workers] ... */
+    int64_t *next;              /* [count], of the same memory */
     eki_ns grain;               /* 1 / GRAIN of the mean hole */
     struct eki_index_heap over; /* workers above the target */
 };
@@ -58,7 +56,7 @@ static eki_ns item_ns(const struct repair *repair, int64_t item)
     return item == NONE ? 0 : repair->pool->items[item].ns;
 }
 
-static void insert(struct repair *repair, int32_t worker, int64_t item)
+static void insert_item(struct repair *repair, int32_t worker, int64_t item)
 {
     int64_t *at = &repair->heads[worker];
     while (*at != NONE && *at < item)
@@ -68,7 +66,7 @@ static void insert(struct repair *repair, int32_t worker, int64_t item)
     repair->pool->places[item] = worker;
 }
 
-static void take_out(struct repair *repair, int32_t worker, int64_t item)
+static void remove_item(struct repair *repair, int32_t worker, int64_t item)
 {
     int64_t *at = &repair->heads[worker];
     while (*at != item)
@@ -113,12 +111,12 @@ static void do_swap(struct repair *repair, int32_t p, const struct swap *swap)
     int32_t q = swap->partner;
     eki_holes_remove(&repair->holes, p);
     eki_holes_remove(&repair->holes, q);
-    take_out(repair, p, swap->gives);
+    remove_item(repair, p, swap->gives);
     if (swap->takes != NONE) {
-        take_out(repair, q, swap->takes);
-        insert(repair, p, swap->takes);
+        remove_item(repair, q, swap->takes);
+        insert_item(repair, p, swap->takes);
     }
-    insert(repair, q, swap->gives);
+    insert_item(repair, q, swap->gives);
     pool->loads[p] -= swap->change;
     pool->loads[q] += swap->change;
     eki_holes_add(&repair->holes, p);
@@ -168,7 +166,7 @@ static bool is_worth(const struct repair *repair, int32_t p,
 
 /* Help the worst worker, which leaves the heap when it is below the target, or
  * when no swap is worth it. */
-static void help(struct repair *repair)
+static void help_worst(struct repair *repair)
 {
     struct eki_pool *pool = repair->pool;
     struct eki_index_heap *over = &repair->over;
@@ -189,25 +187,23 @@ static void help(struct repair *repair)
 
 static bool open_repair(struct repair *repair, struct eki_pool *pool)
 {
-    memset(repair, 0, sizeof *repair);
     repair->pool = pool;
-    repair->heads = eki_alloc((size_t)pool->workers, sizeof *repair->heads);
-    repair->next = eki_alloc((size_t)pool->count, sizeof *repair->next);
-    return repair->heads && repair->next &&
-           eki_index_heap_init(&repair->over, pool->workers) &&
+    repair->heads =
+        eki_alloc((size_t)(pool->workers + pool->count), sizeof *repair->heads);
+    repair->next = repair->heads + pool->workers;
+    return repair->heads && eki_index_heap_init(&repair->over, pool->workers) &&
            eki_holes_init(&repair->holes, pool);
 }
 
 static void close_repair(struct repair *repair)
 {
     eki_free(repair->heads);
-    eki_free(repair->next);
     eki_index_heap_free(&repair->over);
     eki_holes_free(&repair->holes);
     eki_free(repair);
 }
 
-static void fill(struct repair *repair)
+static void list_all(struct repair *repair)
 {
     const struct eki_pool *pool = repair->pool;
     for (int32_t w = 0; w < pool->workers; w++) {
@@ -237,10 +233,10 @@ bool eki_pool_repair(struct eki_pool *pool)
         return false;
     bool is_open = open_repair(repair, pool);
     if (is_open) {
-        fill(repair);
+        list_all(repair);
         int64_t left = STEPS * (pool->count + pool->workers);
         while (repair->over.count > 0 && left-- > 0)
-            help(repair);
+            help_worst(repair);
     }
     close_repair(repair);
     EKI_ASSERT_SLOW(eki_pool_check(pool));

@@ -12,16 +12,13 @@ _Static_assert(EKI_SIZES == EKI_BIN_COUNT / EKI_SIZE_BINS + 1,
 
 void eki_sizes_add(struct eki_sizes *sizes, eki_ns ns)
 {
-    int size = eki_bin_of((uint64_t)ns) / EKI_SIZE_BINS;
-    if (sizes->counts[size]++ == 0 || ns < sizes->shortest[size])
-        sizes->shortest[size] = ns;
+    eki_sizes_merge(sizes, eki_bin_of((uint64_t)ns) / EKI_SIZE_BINS, 1, ns);
 }
 
 void eki_sizes_merge(struct eki_sizes *sizes, int size, int64_t count,
                      eki_ns shortest)
 {
-    if (count > 0 &&
-        (sizes->counts[size] == 0 || shortest < sizes->shortest[size]))
+    if (sizes->counts[size] == 0 || shortest < sizes->shortest[size])
         sizes->shortest[size] = shortest;
     sizes->counts[size] += count;
 }
