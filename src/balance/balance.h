@@ -129,19 +129,27 @@ bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
 /* Longest first; ties keep their order.  False: no memory. */
 bool eki_items_sort(struct eki_item *items, int64_t count);
 
-/* Add COUNT items, longest first, to the pool, each with this place; of equal
- * ones those of the pool are first.  False: no memory, nothing has changed. */
-bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
-                  const int32_t *places, int64_t count);
-/* Add items that have no place yet; sorts ITEMS. */
-bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items,
-                   int64_t count);
-/* COUNT items, CHOSEN by their index, ascending, leave the pool for OUT: they
- * have no place yet. */
-void eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
-                       int64_t count, struct eki_item *out);
-/* Items without a place leave the pool for LEFT; returns how many. */
-int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left);
+/* Sort COUNT items, and add them to the pool: they have no place yet, or that
+ * of their worker; of equal ones those of the pool are first.  False: no
+ * memory, nothing has changed. */
+bool eki_pool_add(struct eki_pool *pool, struct eki_item *items, int64_t count,
+                  bool are_home);
+/* An item goes to a worker, or -1. */
+static inline void eki_pool_put(struct eki_pool *pool, int64_t item,
+                                int32_t place)
+{
+    eki_ns ns = pool->items[item].ns;
+    if (pool->places[item] >= 0)
+        pool->loads[pool->places[item]] -= ns;
+    if (place >= 0)
+        pool->loads[place] += ns;
+    pool->places[item] = place;
+}
+/* Items leave the pool for OUT; returns how many: COUNT that are CHOSEN by
+ * their index, ascending, which have no place yet, or with NULL all that have
+ * none. */
+int64_t eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
+                          int64_t count, struct eki_item *out);
 void eki_pool_free(struct eki_pool *pool);
 /* Broken invariant as text, or NULL; O(count + workers). */
 const char *eki_pool_check(const struct eki_pool *pool);

@@ -8,29 +8,13 @@
  */
 #include "balance/least.h"
 
-static void put(struct eki_pool *pool, int64_t item, int32_t worker)
-{
-    pool->places[item] = worker;
-    pool->loads[worker] += pool->items[item].ns;
-}
-
-/* No item has a place. */
-static void take_all(struct eki_pool *pool)
-{
-    for (int64_t i = 0; i < pool->count; i++) {
-        if (pool->places[i] >= 0)
-            pool->loads[pool->places[i]] -= pool->items[i].ns;
-        pool->places[i] = -1;
-    }
-}
-
 /* An item stays if its worker then has at most MOST. */
-static void stay(struct eki_pool *pool, int64_t item, eki_ns most)
+static void try_home(struct eki_pool *pool, int64_t item, eki_ns most)
 {
     int32_t home = pool->items[item].from - pool->first;
     if (home >= 0 && home < pool->workers &&
         pool->loads[home] + pool->items[item].ns <= most)
-        put(pool, item, home);
+        eki_pool_put(pool, item, home);
 }
 
 /* The end of the items that are as long as the one at FROM. */
@@ -46,17 +30,17 @@ bool eki_pool_longest_first(struct eki_pool *pool, eki_ns most)
 {
     struct eki_least least = {0};
     bool is_open = eki_least_init(&least, pool->workers);
-    if (is_open) {
-        take_all(pool);
+    for (int64_t i = 0; is_open && i < pool->count; i++)
+        eki_pool_put(pool, i, -1);
+    if (is_open)
         eki_least_fill(&least, pool->loads, pool->workers);
-    }
     for (int64_t i = 0, end; is_open && i < pool->count; i = end) {
         end = end_of_equal(pool, i);
         for (int64_t k = i; k < end; k++)
-            stay(pool, k, most);
+            try_home(pool, k, most);
         for (int64_t k = i; k < end; k++) {
             if (pool->places[k] < 0)
-                put(pool, k, eki_least_of(&least));
+                eki_pool_put(pool, k, eki_least_of(&least));
         }
     }
     eki_least_free(&least);

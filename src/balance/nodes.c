@@ -17,7 +17,7 @@ bool eki_nodes_init(struct eki_nodes *nodes, const struct eki_holes *holes)
         return true;
     nodes->room = eki_alloc((size_t)pool->node_count, sizeof *nodes->room);
     nodes->begin =
-        eki_alloc((size_t)pool->node_count + 1, sizeof *nodes->begin);
+        eki_alloc((size_t)pool->node_count + 2, sizeof *nodes->begin);
     nodes->workers = eki_alloc((size_t)pool->workers, sizeof *nodes->workers);
     if (!nodes->room || !nodes->begin || !nodes->workers) {
         eki_nodes_free(nodes);
@@ -25,16 +25,13 @@ bool eki_nodes_init(struct eki_nodes *nodes, const struct eki_holes *holes)
     }
     for (int32_t w = 0; w < pool->workers; w++) {
         nodes->room[pool->nodes[w]] += eki_hole_of(holes, w);
-        nodes->begin[pool->nodes[w] + 1]++;
+        nodes->begin[pool->nodes[w] + 2]++;
     }
     for (int32_t n = 0; n < pool->node_count; n++)
-        nodes->begin[n + 1] += nodes->begin[n];
-    /* Each begin moves on to that of the next node, and back. */
+        nodes->begin[n + 2] += nodes->begin[n + 1];
+    /* What comes next of a node moves on to where the next node begins. */
     for (int32_t w = 0; w < pool->workers; w++)
-        nodes->workers[nodes->begin[pool->nodes[w]]++] = w;
-    for (int32_t n = pool->node_count; n > 0; n--)
-        nodes->begin[n] = nodes->begin[n - 1];
-    nodes->begin[0] = 0;
+        nodes->workers[nodes->begin[pool->nodes[w] + 1]++] = w;
     for (int64_t i = 0; i < pool->count; i++) {
         int32_t node = eki_nodes_of(nodes, &pool->items[i]);
         if (node >= 0 && pool->places[i] < 0)
@@ -52,39 +49,22 @@ void eki_nodes_free(struct eki_nodes *nodes)
     nodes->workers = NULL;
 }
 
-/* Whether NODE is to keep an item of its own. */
-static bool keeps(const struct eki_nodes *nodes, int32_t node, eki_ns ns)
-{
-    return node >= 0 && nodes->room[node] + ns > 0;
-}
-
 int32_t eki_nodes_hole(const struct eki_nodes *nodes,
-                       const struct eki_item *item)
+                       const struct eki_item *item, const eki_ns *above)
 {
     int32_t node = eki_nodes_of(nodes, item), best = -1;
-    if (!keeps(nodes, node, item->ns))
-        return -1;
-    for (int64_t i = nodes->begin[node]; i < nodes->begin[node + 1]; i++) {
-        eki_ns hole = eki_hole_of(nodes->holes, nodes->workers[i]);
-        if (hole >= item->ns &&
-            (best < 0 || hole < eki_hole_of(nodes->holes, best)))
-            best = nodes->workers[i];
-    }
-    return best;
-}
-
-int32_t eki_nodes_displaced(const struct eki_nodes *nodes,
-                            const struct eki_item *item, const eki_ns *above)
-{
-    int32_t node = eki_nodes_of(nodes, item), best = -1;
-    if (!keeps(nodes, node, item->ns))
+    eki_ns target = nodes->holes->pool->target, best_hole = 0;
+    if (node < 0 || nodes->room[node] + item->ns <= 0)
         return -1;
     for (int64_t i = nodes->begin[node]; i < nodes->begin[node + 1]; i++) {
         int32_t worker = nodes->workers[i];
-        if (above[worker] + item->ns <= nodes->holes->pool->target &&
-            (best < 0 || eki_hole_of(nodes->holes, worker) >
-                             eki_hole_of(nodes->holes, best)))
+        eki_ns hole = eki_hole_of(nodes->holes, worker);
+        if (above ? above[worker] + item->ns > target : hole < item->ns)
+            continue;
+        if (best < 0 || (above ? hole > best_hole : hole < best_hole)) {
             best = worker;
+            best_hole = hole;
+        }
     }
     return best;
 }

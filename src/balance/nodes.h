@@ -10,7 +10,7 @@
 struct eki_nodes {
     const struct eki_holes *holes;
     eki_ns *room;     /* [nodes] of the target, beside its own items; or NULL */
-    int64_t *begin;   /* [nodes + 1] of the workers of each ... */
+    int64_t *begin;   /* [nodes + 2] of the workers of each ... */
     int32_t *workers; /* [workers] */
 };
 
@@ -28,13 +28,10 @@ static inline int32_t eki_nodes_of(const struct eki_nodes *nodes,
 bool eki_nodes_init(struct eki_nodes *nodes, const struct eki_holes *holes);
 void eki_nodes_free(struct eki_nodes *nodes);
 /* The smallest hole on its own node that takes an item, where it is to stay
- * there; or -1. */
+ * there, or the largest of those that have room for it beside what is ABOVE,
+ * unless that is NULL; or -1. */
 int32_t eki_nodes_hole(const struct eki_nodes *nodes,
-                       const struct eki_item *item);
-/* Likewise the largest hole of those that have room for it beside what is
- * ABOVE. */
-int32_t eki_nodes_displaced(const struct eki_nodes *nodes,
-                            const struct eki_item *item, const eki_ns *above);
+                       const struct eki_item *item, const eki_ns *above);
 /* One of the smallest holes that take NS, on a node with room if there is one
  * among the first; or -1. */
 int32_t eki_nodes_elsewhere(const struct eki_nodes *nodes, eki_ns ns);

@@ -20,11 +20,11 @@ static int32_t least_loaded(const struct eki_pool *pool)
 }
 
 /* Where an item goes; -1: nowhere. */
-static int32_t choose(const struct eki_nodes *nodes,
-                      const struct eki_item *item, enum eki_misfit misfit)
+static int32_t choose_place(const struct eki_nodes *nodes,
+                            const struct eki_item *item, enum eki_misfit misfit)
 {
     const struct eki_holes *holes = nodes->holes;
-    int32_t worker = eki_nodes_hole(nodes, item);
+    int32_t worker = eki_nodes_hole(nodes, item, NULL);
     if (worker < 0 && holes->pool->slack)
         worker = largest_hole(holes);
     /* The bins know a hole to 1/256 only: where the largest does not take the
@@ -48,12 +48,11 @@ bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit)
     for (int64_t i = 0; is_open && i < pool->count; i++) {
         int32_t worker;
         if (pool->places[i] >= 0 ||
-            (worker = choose(&nodes, &pool->items[i], misfit)) < 0)
+            (worker = choose_place(&nodes, &pool->items[i], misfit)) < 0)
             continue;
         eki_nodes_note(&nodes, &pool->items[i], worker);
         eki_holes_remove(holes, worker);
-        pool->loads[worker] += pool->items[i].ns;
-        pool->places[i] = worker;
+        eki_pool_put(pool, i, worker);
         eki_holes_add(holes, worker);
     }
     eki_nodes_free(&nodes);

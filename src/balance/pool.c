@@ -4,35 +4,42 @@
 
 #include <string.h>
 
-bool eki_pool_add(struct eki_pool *pool, const struct eki_item *items,
-                  const int32_t *places, int64_t count)
+/* Item FROM of one pool becomes item TO of another, or of the same. */
+static void copy_item(struct eki_pool *pool, int64_t to,
+                      const struct eki_pool *other, int64_t from)
 {
+    pool->items[to] = other->items[from];
+    pool->places[to] = other->places[from];
+    pool->starts[to] = other->starts[from];
+}
+
+bool eki_pool_add(struct eki_pool *pool, struct eki_item *items, int64_t count,
+                  bool are_home)
+{
+    struct eki_pool all = *pool;
     size_t room = (size_t)(pool->count + count);
-    struct eki_item *merged = eki_alloc(room, sizeof *merged);
-    int32_t *merged_places = eki_alloc(room, sizeof *merged_places);
-    int32_t *starts = eki_alloc(room, sizeof *starts);
-    if (!merged || !merged_places || !starts) {
-        eki_free(merged);
-        eki_free(merged_places);
-        eki_free(starts);
+    int64_t mine = 0, theirs = 0;
+    all.items = eki_alloc(room, sizeof *all.items);
+    all.places = eki_alloc(room, sizeof *all.places);
+    all.starts = eki_alloc(room, sizeof *all.starts);
+    if (!all.items || !all.places || !all.starts ||
+        !eki_items_sort(items, count)) {
+        eki_pool_free(&all);
         return false;
     }
-    int64_t mine = 0, theirs = 0;
-    for (int64_t to = 0; to < (int64_t)room; to++) {
-        bool takes_mine =
-            theirs == count ||
-            (mine < pool->count && pool->items[mine].ns >= items[theirs].ns);
-        merged[to] = takes_mine ? pool->items[mine] : items[theirs];
-        merged_places[to] = takes_mine ? pool->places[mine] : places[theirs];
-        starts[to] = takes_mine ? pool->starts[mine] : places[theirs];
-        mine += takes_mine;
-        theirs += !takes_mine;
+    for (all.count = 0; all.count < (int64_t)room; all.count++) {
+        if (theirs == count ||
+            (mine < pool->count && pool->items[mine].ns >= items[theirs].ns)) {
+            copy_item(&all, all.count, pool, mine++);
+            continue;
+        }
+        all.items[all.count] = items[theirs];
+        all.places[all.count] = all.starts[all.count] =
+            are_home ? items[theirs].from - pool->first : -1;
+        theirs++;
     }
     eki_pool_free(pool);
-    pool->items = merged;
-    pool->places = merged_places;
-    pool->starts = starts;
-    pool->count = (int64_t)room;
+    *pool = all;
     EKI_ASSERT_SLOW(eki_pool_check(pool));
     return true;
 }
@@ -47,50 +54,18 @@ void eki_pool_free(struct eki_pool *pool)
     pool->count = 0;
 }
 
-bool eki_pool_fill(struct eki_pool *pool, struct eki_item *items, int64_t count)
-{
-    int32_t *places = eki_alloc((size_t)count, sizeof *places);
-    if (!places)
-        return false;
-    memset(places, -1, (size_t)count * sizeof *places);
-    bool done = eki_items_sort(items, count) &&
-                eki_pool_add(pool, items, places, count);
-    eki_free(places);
-    return done;
-}
-
-/* Item FROM of the pool becomes item TO. */
-static void move_item(struct eki_pool *pool, int64_t to, int64_t from)
-{
-    pool->items[to] = pool->items[from];
-    pool->starts[to] = pool->starts[from];
-    pool->places[to] = pool->places[from];
-}
-
-void eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
-                       int64_t count, struct eki_item *out)
+int64_t eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
+                          int64_t count, struct eki_item *out)
 {
     int64_t kept = 0, taken = 0;
     for (int64_t i = 0; i < pool->count; i++) {
-        if (taken < count && chosen[taken] == i)
+        if (chosen ? taken < count && chosen[taken] == i : pool->places[i] < 0)
             out[taken++] = pool->items[i];
         else
-            move_item(pool, kept++, i);
+            copy_item(pool, kept++, pool, i);
     }
     pool->count = kept;
-}
-
-int64_t eki_pool_give_up(struct eki_pool *pool, struct eki_item *left)
-{
-    int64_t kept = 0, given = 0;
-    for (int64_t i = 0; i < pool->count; i++) {
-        if (pool->places[i] < 0)
-            left[given++] = pool->items[i];
-        else
-            move_item(pool, kept++, i);
-    }
-    pool->count = kept;
-    return given;
+    return taken;
 }
 
 int64_t eki_pool_first_left(const struct eki_pool *pool)
@@ -103,13 +78,8 @@ int64_t eki_pool_first_left(const struct eki_pool *pool)
 
 void eki_pool_reset(struct eki_pool *pool, int64_t from)
 {
-    for (int64_t i = from; i < pool->count; i++) {
-        if (pool->places[i] >= 0)
-            pool->loads[pool->places[i]] -= pool->items[i].ns;
-        pool->places[i] = pool->starts[i];
-        if (pool->places[i] >= 0)
-            pool->loads[pool->places[i]] += pool->items[i].ns;
-    }
+    for (int64_t i = from; i < pool->count; i++)
+        eki_pool_put(pool, i, pool->starts[i]);
 }
 
 eki_ns eki_pool_largest_load(const struct eki_pool *pool)

@@ -45,25 +45,21 @@ void eki_settle_free(struct eki_settle *settle)
 static bool choose_opened(struct eki_settle *settle, int32_t count)
 {
     const struct eki_pool *pool = &settle->pool;
-    size_t workers = (size_t)pool->workers;
-    struct eki_item *holes = eki_alloc(workers, sizeof *holes);
-    bool *is_opened = eki_alloc(workers, sizeof *is_opened);
+    struct eki_item *holes = eki_alloc((size_t)pool->workers, sizeof *holes);
     settle->opened = eki_alloc((size_t)count, sizeof *settle->opened);
-    bool done = holes && is_opened && settle->opened;
+    settle->opened_count = count;
+    bool done = holes && settle->opened;
     for (int32_t w = 0; done && w < pool->workers; w++) {
         eki_ns hole = pool->target - pool->loads[w];
         holes[w] = (struct eki_item){hole > 0 ? hole : 0, w, 0};
     }
     done = done && eki_items_sort(holes, pool->workers);
     for (int32_t i = 0; done && i < count; i++)
-        is_opened[holes[i].from] = true;
-    settle->opened_count = 0;
-    for (int32_t w = 0; done && w < pool->workers; w++) {
-        if (is_opened[w])
-            settle->opened[settle->opened_count++] = pool->first + w;
-    }
+        holes[i].ns = pool->workers - holes[i].from;
+    done = done && eki_items_sort(holes, count);
+    for (int32_t i = 0; done && i < count; i++)
+        settle->opened[i] = pool->first + holes[i].from;
     eki_free(holes);
-    eki_free(is_opened);
     return done;
 }
 
@@ -126,24 +122,8 @@ bool eki_settle_share(struct eki_settle *settle, struct eki_item *left,
     if (!give_excess(pool, left, count) ||
         !eki_pool_place(pool, EKI_MISFIT_STAYS))
         return false;
-    *count += eki_pool_give_up(pool, left + *count);
+    *count += eki_pool_take_out(pool, NULL, 0, left + *count);
     return true;
-}
-
-/* Tasks that workers have kept join the pool, each at home. */
-static bool add_opened(struct eki_pool *pool, struct eki_item *items,
-                       int64_t count)
-{
-    int32_t *places = eki_alloc((size_t)count, sizeof *places);
-    if (!places || !eki_items_sort(items, count)) {
-        eki_free(places);
-        return false;
-    }
-    for (int64_t i = 0; i < count; i++)
-        places[i] = items[i].from - pool->first;
-    bool done = eki_pool_add(pool, items, places, count);
-    eki_free(places);
-    return done;
 }
 
 /* Where the items of a pool lie, its largest load, if that is above the target,
@@ -170,11 +150,8 @@ static void note_outcome(const struct eki_pool *pool, struct outcome *outcome)
 
 static void put_back(struct eki_pool *pool, const struct outcome *outcome)
 {
-    for (int64_t i = 0; i < pool->count; i++) {
-        pool->loads[pool->places[i]] -= pool->items[i].ns;
-        pool->loads[outcome->places[i]] += pool->items[i].ns;
-        pool->places[i] = outcome->places[i];
-    }
+    for (int64_t i = 0; i < pool->count; i++)
+        eki_pool_put(pool, i, outcome->places[i]);
 }
 
 /* What the pool has is noted if it is better than BEST, else undone. */
@@ -233,7 +210,7 @@ enum eki_settle_next eki_settle_opened(struct eki_settle *settle,
     struct eki_pool *pool = &settle->pool;
     eki_free(settle->opened);
     settle->opened = NULL;
-    if (!add_opened(pool, items, count))
+    if (!eki_pool_add(pool, items, count, true))
         return EKI_SETTLE_NO_MEMORY;
     if (settle->stage == EKI_SETTLE_ALL)
         return try_others(pool) ? EKI_SETTLE_DONE : EKI_SETTLE_NO_MEMORY;

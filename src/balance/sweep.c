@@ -28,7 +28,7 @@ struct sweep {
     struct eki_pool *pool;
     struct eki_holes holes;
     struct eki_nodes nodes;
-    eki_ns *above; /* [workers] */
+    eki_ns *above; /* [workers]; with it the memory of the lists */
     /* Items that a worker was added with and that the sweep has not met, as
      * lists, longest first. */
     int64_t *heads;         /* [workers] */
@@ -40,11 +40,11 @@ static bool open_sweep(struct sweep *sweep, struct eki_pool *pool)
 {
     size_t workers = (size_t)pool->workers;
     sweep->pool = pool;
-    sweep->above = eki_alloc(workers, sizeof *sweep->above);
-    sweep->heads = eki_alloc(workers, sizeof *sweep->heads);
-    sweep->next = eki_alloc((size_t)pool->count, sizeof *sweep->next);
-    return sweep->above && sweep->heads && sweep->next &&
-           eki_least_init(&sweep->least, pool->workers) &&
+    sweep->above =
+        eki_alloc(2 * workers + (size_t)pool->count, sizeof *sweep->above);
+    sweep->heads = sweep->above + workers;
+    sweep->next = sweep->heads + workers;
+    return sweep->above && eki_least_init(&sweep->least, pool->workers) &&
            eki_holes_init(&sweep->holes, pool) &&
            eki_nodes_init(&sweep->nodes, &sweep->holes);
 }
@@ -52,8 +52,6 @@ static bool open_sweep(struct sweep *sweep, struct eki_pool *pool)
 static void close_sweep(struct sweep *sweep)
 {
     eki_free(sweep->above);
-    eki_free(sweep->heads);
-    eki_free(sweep->next);
     eki_least_free(&sweep->least);
     eki_holes_free(&sweep->holes);
     eki_nodes_free(&sweep->nodes);
@@ -61,7 +59,7 @@ static void close_sweep(struct sweep *sweep)
 }
 
 /* List what lies where it was added, from FROM on; above is the rest. */
-static void fill(struct sweep *sweep, int64_t from)
+static void list_below(struct sweep *sweep, int64_t from)
 {
     const struct eki_pool *pool = sweep->pool;
     for (int32_t w = 0; w < pool->workers; w++) {
@@ -107,13 +105,13 @@ static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
     return eki_least_of(&sweep->least);
 }
 
-static int32_t choose(struct sweep *sweep, const struct eki_item *item)
+static int32_t choose_worker(struct sweep *sweep, const struct eki_item *item)
 {
     int32_t home = item->from - sweep->pool->first;
     bool has_home = home >= 0 && home < sweep->pool->workers;
     if (has_home && eki_hole_of(&sweep->holes, home) >= item->ns)
         return home;
-    int32_t worker = eki_nodes_hole(&sweep->nodes, item);
+    int32_t worker = eki_nodes_hole(&sweep->nodes, item, NULL);
     if (worker < 0)
         worker = eki_nodes_elsewhere(&sweep->nodes, item->ns);
     if (worker >= 0)
@@ -121,17 +119,16 @@ static int32_t choose(struct sweep *sweep, const struct eki_item *item)
     /* At home it displaces others, but stays itself. */
     if (has_home && may_displace(sweep, home, item->ns))
         return home;
-    worker = eki_nodes_displaced(&sweep->nodes, item, sweep->above);
+    worker = eki_nodes_hole(&sweep->nodes, item, sweep->above);
     return worker >= 0 ? worker : choose_displaced(sweep, item->ns);
 }
 
-static void take_out(struct sweep *sweep, int32_t worker, int64_t *at)
+/* The item at AT leaves its worker. */
+static void shed_item(struct sweep *sweep, int64_t *at)
 {
-    struct eki_pool *pool = sweep->pool;
     int64_t item = *at;
     *at = sweep->next[item];
-    pool->places[item] = -1;
-    pool->loads[worker] -= pool->items[item].ns;
+    eki_pool_put(sweep->pool, item, -1);
 }
 
 /* A worker sheds what it has too much, as eki_balance_shed() does. */
@@ -143,35 +140,33 @@ static void displace(struct sweep *sweep, int32_t worker)
     eki_ns excess;
     while ((excess = pool->loads[worker] - pool->target) > 0 && *at != NONE &&
            items[*at].ns < excess)
-        take_out(sweep, worker, at);
+        shed_item(sweep, at);
     if (excess <= 0)
         return;
     for (; *at != NONE && items[*at].ns >= excess; at = &sweep->next[*at])
         cover = at;
     if (cover)
-        take_out(sweep, worker, cover);
+        shed_item(sweep, cover);
 }
 
-static void put(struct sweep *sweep, int64_t item, int32_t worker)
+static void put_item(struct sweep *sweep, int64_t item, int32_t worker)
 {
     struct eki_pool *pool = sweep->pool;
-    eki_ns ns = pool->items[item].ns;
     eki_holes_remove(&sweep->holes, worker);
     eki_nodes_note(&sweep->nodes, &pool->items[item], worker);
-    pool->places[item] = worker;
-    pool->loads[worker] += ns;
-    sweep->above[worker] += ns;
+    eki_pool_put(pool, item, worker);
+    sweep->above[worker] += pool->items[item].ns;
     if (pool->loads[worker] > pool->target)
         displace(sweep, worker);
     eki_holes_add(&sweep->holes, worker);
 }
 
-static void pass(struct sweep *sweep, int64_t item)
+static void pass_item(struct sweep *sweep, int64_t item)
 {
     const struct eki_pool *pool = sweep->pool;
     int32_t worker = pool->places[item];
     if (worker < 0) {
-        put(sweep, item, choose(sweep, &pool->items[item]));
+        put_item(sweep, item, choose_worker(sweep, &pool->items[item]));
         return;
     }
     sweep->above[worker] += pool->items[item].ns;
@@ -184,9 +179,9 @@ bool eki_pool_sweep(struct eki_pool *pool, int64_t from)
     eki_pool_reset(pool, from);
     bool is_open = sweep && open_sweep(sweep, pool);
     if (is_open) {
-        fill(sweep, from);
+        list_below(sweep, from);
         for (int64_t i = from; i < pool->count; i++)
-            pass(sweep, i);
+            pass_item(sweep, i);
     }
     if (sweep)
         close_sweep(sweep);

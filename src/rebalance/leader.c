@@ -270,7 +270,7 @@ static bool open_pool(const struct eki_balancer *balancer,
                                      .nodes = leader->nodes,
                                      .node_count = leader->node_count,
                                      .loads = leader->loads}};
-    bool done = eki_pool_fill(&leader->settle.pool, items, count);
+    bool done = eki_pool_add(&leader->settle.pool, items, count, false);
     eki_free(items);
     return done;
 }
@@ -383,8 +383,8 @@ static bool take_section(struct eki_balancer *balancer,
         !eki_fits_items(&parcel->decode, items, section->bytes,
                         eki_all_workers(balancer), &leader->sum))
         return true;
-    return eki_pool_fill(&leader->settle.pool, items,
-                         section->bytes / (int64_t)sizeof *items) &&
+    return eki_pool_add(&leader->settle.pool, items,
+                        section->bytes / (int64_t)sizeof *items, false) &&
            balancer->algorithm->settle(balancer, leader);
 }
 

@@ -468,7 +468,7 @@ static void few_workers_open_for_few_misfits(void)
     int64_t count = 0;
     for (int32_t w = 0; w < MANY; w++)
         loads[w] = 980 - w % 90 * 2;
-    CHECK(eki_pool_fill(&settle.pool, &misfit, 1));
+    CHECK(eki_pool_add(&settle.pool, &misfit, 1, false));
     CHECK_EQ_INT(eki_settle_begin(&settle), EKI_SETTLE_OPEN);
     CHECK_EQ_INT(settle.most, 500);
     CHECK(settle.opened_count > 10 && settle.opened_count < 100);

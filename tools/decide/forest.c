@@ -177,7 +177,7 @@ bool plan_printed(struct plan *plan)
     uint64_t start = eki_clock_cpu_ns();
     struct eki_pool pool = {.workers = plan->input->workers,
                             .loads = plan->loads};
-    bool done = eki_pool_fill(&pool, plan->items, plan->count);
+    bool done = eki_pool_add(&pool, plan->items, plan->count, false);
     if (done && plan->input->printed->is_hierarchical) {
         done = place_by_tree(plan, &pool);
     } else if (done) {

@@ -119,7 +119,7 @@ static bool begin_group(struct groups *groups, int32_t group, int64_t from,
                           .node_count = input->node_count,
                           .loads = plan->loads + first};
     plan_arrive(groups->plan, to - from);
-    bool done = eki_pool_fill(pool, plan->items + from, to - from) &&
+    bool done = eki_pool_add(pool, plan->items + from, to - from, false) &&
                 (groups->is_central || give_left(groups, group));
     plan_time(&groups->slowest_ns, start);
     return done;
@@ -169,8 +169,8 @@ static bool finish_group(struct groups *groups, int32_t group)
     struct eki_settle *settle = &groups->settles[group];
     int64_t begin = group > 0 ? groups->ends[group - 1] : 0;
     uint64_t start = eki_clock_cpu_ns();
-    if (!eki_pool_fill(&settle->pool, groups->sorted + begin,
-                       groups->ends[group] - begin))
+    if (!eki_pool_add(&settle->pool, groups->sorted + begin,
+                      groups->ends[group] - begin, false))
         return false;
     enum eki_settle_next next = eki_settle_begin(settle);
     while (next == EKI_SETTLE_OPEN)
