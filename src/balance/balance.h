@@ -166,8 +166,6 @@ enum eki_misfit {
  */
 bool eki_pool_place(struct eki_pool *pool, enum eki_misfit misfit);
 
-/* The first item that has no place, or COUNT. */
-int64_t eki_pool_first_left(const struct eki_pool *pool);
 /* Items from FROM on have the places again with which they were added. */
 void eki_pool_reset(struct eki_pool *pool, int64_t from);
 /* Place the items from FROM on anew: each stays where it was added, goes into a

@@ -68,14 +68,6 @@ int64_t eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
     return taken;
 }
 
-int64_t eki_pool_first_left(const struct eki_pool *pool)
-{
-    int64_t at = 0;
-    while (at < pool->count && pool->places[at] >= 0)
-        at++;
-    return at;
-}
-
 void eki_pool_reset(struct eki_pool *pool, int64_t from)
 {
     for (int64_t i = from; i < pool->count; i++)

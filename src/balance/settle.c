@@ -79,11 +79,14 @@ enum eki_settle_next eki_settle_begin(struct eki_settle *settle)
     int64_t misfits = 0;
     if (!eki_pool_place(pool, EKI_MISFIT_STAYS))
         return EKI_SETTLE_NO_MEMORY;
-    settle->from = eki_pool_first_left(pool);
-    if (settle->from == pool->count)
+    for (int64_t i = pool->count; i-- > 0;) {
+        if (pool->places[i] < 0) {
+            settle->from = i;
+            misfits++;
+        }
+    }
+    if (misfits == 0)
         return EKI_SETTLE_DONE;
-    for (int64_t i = settle->from; i < pool->count; i++)
-        misfits += pool->places[i] < 0;
     int64_t count = OPENED_LEAST + OPENED_EACH * misfits;
     if (count >= pool->workers / 2)
         settle->stage = EKI_SETTLE_FEW;

@@ -26,7 +26,7 @@ struct eki_donor {
     struct eki_item *items; /* their index counts within the worker */
     eki_ns *ns;             /* their durations */
     size_t *bytes;          /* that move with each, or NULL */
-    int32_t *slots;         /* which seed of its worker each task is */
+    int32_t *slots;         /* which seed of its worker each task is; also: */
     int32_t *to;            /* the worker where it goes; -1: not decided */
     int32_t *chosen;        /* scratch: what a worker sheds */
     bool *gives;            /* [workers_here], tasks to others */

@@ -32,13 +32,12 @@ static bool open_items(struct eki_balancer *balancer)
     donor->items = eki_alloc(n, sizeof *donor->items);
     donor->ns = eki_alloc(n, sizeof *donor->ns);
     donor->bytes = has_bytes ? eki_alloc(n, sizeof *donor->bytes) : NULL;
-    donor->slots = eki_alloc(n, sizeof *donor->slots);
-    donor->to = eki_alloc(n, sizeof *donor->to);
-    donor->chosen = eki_alloc(n, sizeof *donor->chosen);
+    donor->slots = eki_alloc(3 * n, sizeof *donor->slots);
+    donor->to = donor->slots + n;
+    donor->chosen = donor->to + n;
     donor->gives = eki_alloc(workers, sizeof *donor->gives);
     return donor->first && donor->items && donor->ns &&
-           (donor->bytes || !has_bytes) && donor->slots && donor->to &&
-           donor->chosen && donor->gives;
+           (donor->bytes || !has_bytes) && donor->slots && donor->gives;
 }
 
 void eki_donor_free(struct eki_donor *donor)
@@ -48,8 +47,6 @@ void eki_donor_free(struct eki_donor *donor)
     eki_free(donor->ns);
     eki_free(donor->bytes);
     eki_free(donor->slots);
-    eki_free(donor->to);
-    eki_free(donor->chosen);
     eki_free(donor->gives);
     memset(donor, 0, sizeof *donor);
 }

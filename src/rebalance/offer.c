@@ -109,25 +109,8 @@ static const int32_t *listed_in(const struct eki_parcel *open, int64_t *count)
     return (const int32_t *)(open->data + head);
 }
 
-/* Whether it wants tasks of WORKER. */
-static bool is_listed(const struct eki_parcel *open, int32_t worker)
-{
-    int64_t count, low = 0;
-    const int32_t *listed = listed_in(open, &count);
-    if (count == 0)
-        return true;
-    for (int64_t high = count; low < high;) {
-        int64_t middle = low + (high - low) / 2;
-        if (listed[middle] < worker)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && listed[low] == worker;
-}
-
-/* What OPEN wants that the workers of its group on this rank still have: to
- * ITEMS, and open from now on, or with NULL only counted. */
+/* What OPEN wants that the workers of its group on this rank still have goes to
+ * ITEMS, and is open from now on; returns how many. */
 static int64_t open_wanted(struct eki_balancer *balancer,
                            const struct eki_parcel *open,
                            struct eki_item *items)
@@ -136,22 +119,23 @@ static int64_t open_wanted(struct eki_balancer *balancer,
     const struct eki_open_told *told = eki_body_of(open);
     struct eki_run run =
         eki_group_on_rank(balancer, open->group, balancer->topology->rank);
-    int64_t n = 0;
+    int64_t count, at = 0, n = 0;
+    const int32_t *listed = listed_in(open, &count);
     for (int worker = run.first; worker <= run.last; worker++) {
         const int64_t *first = &donor->first[eki_here(balancer, worker)];
-        if (!is_listed(open, worker))
+        while (at < count && listed[at] < worker)
+            at++;
+        if (count > 0 && (at == count || listed[at] > worker))
             continue;
         for (int64_t i = first[0]; i < first[1]; i++) {
             if (donor->to[i] != worker || donor->ns[i] <= told->least ||
                 donor->ns[i] > told->most)
                 continue;
-            if (items) {
-                donor->to[i] = -1;
-                items[n] = donor->items[i];
-            }
-            n++;
+            donor->to[i] = -1;
+            items[n++] = donor->items[i];
         }
     }
+    donor->open += n;
     return n;
 }
 
@@ -184,16 +168,18 @@ bool eki_offer_take_open(struct eki_balancer *balancer,
     int rank = balancer->topology->rank;
     if (!open_fits(balancer, parcel))
         return true;
-    int64_t bytes =
-        open_wanted(balancer, parcel, NULL) * (int64_t)sizeof(struct eki_item);
-    struct eki_parcel *answer =
-        eki_mail_put(&balancer->mail, rank, EKI_PARCEL_OPENED, parcel->group,
-                     (int64_t)sizeof(struct eki_section) + bytes);
+    struct eki_parcel *answer = eki_mail_put(
+        &balancer->mail, rank, EKI_PARCEL_OPENED, parcel->group,
+        (int64_t)sizeof(struct eki_section) +
+            eki_offer_bytes(balancer,
+                            eki_group_on_rank(balancer, parcel->group, rank)));
     if (!answer)
         return false;
     struct eki_section *section = eki_body_of(answer);
-    *section = (struct eki_section){rank, bytes};
-    balancer->donor.open += open_wanted(balancer, parcel, EKI_BEHIND(section));
+    *section = (struct eki_section){
+        rank, open_wanted(balancer, parcel, EKI_BEHIND(section)) *
+                  (int64_t)sizeof(struct eki_item)};
+    answer->bytes = (int64_t)sizeof *section + section->bytes;
     EKI_ASSERT_SLOW(eki_donor_check(balancer));
     return true;
 }

@@ -192,18 +192,17 @@ static bool make_room(struct eki_parcel **at, const struct eki_head *head)
 {
     int64_t done = *at ? (*at)->done : 0, needed = done + head->bytes;
     int64_t room = 2 * needed < head->count ? 2 * needed : head->count;
-    if (!*at) {
-        *at = eki_mail_make(head->source, head->detail, head->worker, room);
-        if (*at)
-            (*at)->bytes = head->count;
-        return *at != NULL;
-    }
-    if (needed <= (*at)->room)
+    if (*at && needed <= (*at)->room)
         return true;
     struct eki_parcel *grown =
         eki_realloc(*at, 1, sizeof *grown + (size_t)room);
     if (!grown)
         return false;
+    if (!*at)
+        *grown = (struct eki_parcel){.rank = head->source,
+                                     .what = head->detail,
+                                     .group = head->worker,
+                                     .bytes = head->count};
     grown->room = room;
     *at = grown;
     return true;

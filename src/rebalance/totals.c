@@ -185,12 +185,10 @@ static void write_totals(struct eki_balancer *balancer,
 
 bool eki_donor_begin(struct eki_balancer *balancer)
 {
-    struct eki_sizes *sizes = eki_alloc(1, sizeof *sizes);
+    struct eki_sizes sizes = {0};
     struct eki_parcel *parcel =
         eki_totals_put(balancer, balancer->topology->rank);
-    bool done = sizes && parcel;
-    if (done)
-        write_totals(balancer, parcel, sizes);
-    eki_free(sizes);
-    return done;
+    if (parcel)
+        write_totals(balancer, parcel, &sizes);
+    return parcel != NULL;
 }
