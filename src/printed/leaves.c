@@ -4,7 +4,6 @@
 #include "printed/vertices.h"
 
 #include "rebalance/relay.h"
-#include "rebalance/root.h"
 
 #include <stdlib.h>
 

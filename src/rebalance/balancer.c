@@ -2,9 +2,7 @@
 /* A rebalance from beginning to end, as far as it is the same for all ranks. */
 #include "rebalance/balancer.h"
 
-#include "rebalance/leader.h"
 #include "rebalance/relay.h"
-#include "rebalance/root.h"
 
 /* Beyond this imbalance more than before something has changed. */
 #define UNREST 0.1
@@ -24,11 +22,8 @@ static bool shed_few(struct eki_balancer *balancer,
 
 bool eki_leaders_begin(struct eki_balancer *balancer)
 {
-    if (!eki_leader_open(balancer) || !eki_relay_open_groups(balancer))
-        return false;
-    eki_relay_expect(&balancer->root.results_relay, EKI_PARCEL_RESULT,
-                     balancer->leader_count + balancer->relays.leading);
-    return eki_offers_send(balancer);
+    return eki_relay_open_groups(balancer) && eki_leaders_open(balancer) &&
+           eki_offers_send(balancer);
 }
 
 const struct eki_way eki_leaders_ways[EKI_PARCEL_OVER + 1] = {
@@ -68,9 +63,9 @@ static void free_parts(struct eki_balancer *balancer)
     eki_mail_close(&balancer->mail);
     eki_parcels_free(&balancer->arrived);
     eki_parcels_free(&balancer->early);
+    eki_leaders_close(balancer);
     eki_relay_close(&balancer->relays);
     eki_donor_free(&balancer->donor);
-    eki_leader_close(balancer);
     if (balancer->algorithm && balancer->algorithm->close)
         balancer->algorithm->close(balancer);
     eki_root_free(balancer);

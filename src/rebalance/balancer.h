@@ -33,7 +33,6 @@
 
 #include "rebalance/donor.h"
 #include "rebalance/messages.h"
-#include "rebalance/sections.h"
 
 /* A rank in a tree of ranks FIRST ... LAST, on the first of which all others
  * hang. */
@@ -43,7 +42,9 @@ struct eki_relay {
     int awaited;              /* parts of it that are to come */
     unsigned heard;           /* a bit for each child that was heard */
     struct eki_parcels parts; /* that have come */
-    bool has_plan;            /* the plan of the group has passed */
+    /* Of a group: */
+    bool has_plan;             /* it has passed */
+    struct eki_leader *leader; /* NULL: of another rank */
 };
 
 /* The trees of this rank and of its groups, of which those are known later. */
@@ -51,28 +52,22 @@ struct eki_relays {
     struct eki_relay all;
     struct eki_relay *of_groups; /* [count], from group FIRST on */
     int first, count;
-    int leading; /* children in the tree of all under which a group is led */
 };
 
-/* What a leader waits for. */
-enum eki_leader_stage {
-    EKI_STAGE_OFFERS,
-    EKI_STAGE_GIVEN,
-    EKI_STAGE_OPENED,
-    EKI_STAGE_OVER
-};
-
-/* A group that this rank leads. */
+/* The rank of a group's first worker places what the group has shed. */
 struct eki_leader {
-    int group, first, workers; /* workers [first, first + workers) */
-    struct eki_heard heard;    /* of its ranks */
-    enum eki_leader_stage stage;
-    eki_ns sum;     /* of the loads and tasks that it was told ... */
-    eki_ns opened;  /* ... and of those tasks that were in the loads */
-    eki_ns *loads;  /* [workers], lent to the pool */
-    int32_t *nodes; /* [workers], likewise */
-    int32_t node_count;
-    struct eki_settle settle;
+    int group;
+    struct eki_heard heard; /* of its ranks */
+    /* What it waits for, and what it does then. */
+    enum eki_leader_stage {
+        EKI_STAGE_OFFERS, /* places all, or of several groups tells LEFT */
+        EKI_STAGE_GIVEN,  /* places that, too */
+        EKI_STAGE_OPENED, /* goes on: an OPEN, or the PLAN and a RESULT */
+        EKI_STAGE_OVER    /* knows nothing more to do */
+    } stage;
+    eki_ns sum;    /* of the loads and tasks that it was told ... */
+    eki_ns opened; /* ... and of those tasks that were in the loads */
+    struct eki_settle settle; /* the loads and nodes of its pool are owned */
     struct eki_offer_told offers; /* all of them; workers: not counted */
 };
 
@@ -86,7 +81,6 @@ struct eki_root {
     /* Of rank 0. */
     struct eki_outlook outlook;
     bool has_unmeasured; /* tasks */
-    eki_ns left;         /* sum of the tasks that were */
 };
 
 enum {
@@ -158,8 +152,6 @@ struct eki_balancer {
     bool slack;
     struct eki_totals totals;
     struct eki_donor donor;
-    struct eki_leader *leaders; /* [leader_count] */
-    int leader_count;
     struct eki_vertices *vertices; /* of src/printed, or NULL */
     struct eki_relays relays;
     struct eki_root root;
@@ -242,5 +234,25 @@ static inline void eki_result_add(const struct eki_balancer *balancer,
 /* Of the algorithm that is drawn above. */
 extern const struct eki_way eki_leaders_ways[EKI_PARCEL_OVER + 1];
 bool eki_leaders_begin(struct eki_balancer *balancer);
+
+bool eki_leaders_open(struct eki_balancer *balancer);
+void eki_leaders_close(struct eki_balancer *balancer);
+eki_parcel_fn eki_leader_take_offers, eki_leader_take_opened,
+    eki_leader_take_given;
+/* Place all items of the pool, or ask for more. */
+bool eki_leader_settle(struct eki_balancer *balancer,
+                       struct eki_leader *leader);
+/* All items of the pool have places: tell where, and what came of it. */
+bool eki_leader_finish(struct eki_balancer *balancer,
+                       struct eki_leader *leader);
+
+bool eki_root_open(struct eki_balancer *balancer);
+void eki_root_free(struct eki_balancer *balancer);
+eki_parcel_fn eki_root_take_totals, eki_root_take_result;
+/* Aim as src/balance does. */
+void eki_root_aim(const struct eki_balancer *balancer,
+                  struct eki_target_told *told);
+/* What all groups have left is given to those with room. */
+eki_parcel_fn eki_share_take;
 
 #endif

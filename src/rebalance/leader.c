@@ -1,80 +1,80 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaders of groups place what the workers of their group have shed. */
-#include "rebalance/leader.h"
+#include "rebalance/balancer.h"
 
 static int rank_of(const struct eki_balancer *balancer, int worker)
 {
     return eki_topology_rank(balancer->topology, worker);
 }
 
-/* The nodes of the group's workers, from 0 on. */
-static void number_nodes(const struct eki_balancer *balancer,
-                         struct eki_leader *leader)
+/* The nodes of the group's workers, from 0 on; false: no memory. */
+static bool number_nodes(const struct eki_balancer *balancer,
+                         struct eki_pool *pool)
 {
-    const int *nodes = balancer->topology->node_of_rank;
-    const struct eki_heard *ranks = &leader->heard;
-    int least = nodes[ranks->first], most = least;
-    for (int r = ranks->first; r < ranks->first + ranks->count; r++) {
-        least = nodes[r] < least ? nodes[r] : least;
-        most = nodes[r] > most ? nodes[r] : most;
-    }
-    for (int w = 0; w < leader->workers; w++)
-        leader->nodes[w] = nodes[rank_of(balancer, leader->first + w)] - least;
-    leader->node_count = most - least + 1;
-}
-
-static bool open_leader(struct eki_balancer *balancer, int group)
-{
-    struct eki_leader *leader = &balancer->leaders[balancer->leader_count++];
-    struct eki_run run = eki_group_run(balancer, group);
-    int first = rank_of(balancer, run.first);
-    *leader = (struct eki_leader){
-        .group = group,
-        .first = run.first,
-        .workers = run.last - run.first + 1,
-        .heard = {"rank", "ranks", first,
-                  rank_of(balancer, run.last) - first + 1, NULL}};
-    leader->heard.sections =
-        eki_alloc((size_t)leader->heard.count, sizeof(struct eki_section *));
-    leader->loads = eki_alloc((size_t)leader->workers, sizeof *leader->loads);
-    leader->nodes = eki_alloc((size_t)leader->workers, sizeof *leader->nodes);
-    if (!leader->heard.sections || !leader->loads || !leader->nodes)
+    int32_t *nodes = eki_alloc((size_t)pool->workers, sizeof *nodes);
+    int32_t least = INT32_MAX, most = 0;
+    if (!nodes)
         return false;
-    number_nodes(balancer, leader);
+    pool->nodes = nodes;
+    for (int w = 0; w < pool->workers; w++) {
+        nodes[w] = balancer->topology
+                       ->node_of_rank[rank_of(balancer, pool->first + w)];
+        least = nodes[w] < least ? nodes[w] : least;
+        most = nodes[w] > most ? nodes[w] : most;
+    }
+    for (int w = 0; w < pool->workers; w++)
+        nodes[w] -= least;
+    pool->node_count = most - least + 1;
     return true;
 }
 
-bool eki_leader_open(struct eki_balancer *balancer)
+static bool open_leader(const struct eki_balancer *balancer, int group,
+                        struct eki_relay *relay)
 {
-    const struct eki_topology *topology = balancer->topology;
-    const int *workers = &topology->first_worker[topology->rank];
-    int size = balancer->group_size;
-    /* Those whose first worker is of this rank. */
-    int first = (workers[0] + size - 1) / size;
-    int end = (workers[1] + size - 1) / size;
-    balancer->leaders =
-        eki_alloc((size_t)(end - first), sizeof *balancer->leaders);
-    if (!balancer->leaders)
+    struct eki_run run = eki_group_run(balancer, group);
+    struct eki_leader *leader = eki_alloc(1, sizeof *leader);
+    int ranks = relay->last - relay->first + 1;
+    relay->leader = leader;
+    if (!leader)
         return false;
-    for (int g = first; g < end; g++) {
-        if (!open_leader(balancer, g))
+    struct eki_pool *pool = &leader->settle.pool;
+    leader->group = group;
+    leader->heard = (struct eki_heard){
+        "rank", "ranks", relay->first, ranks,
+        eki_alloc((size_t)ranks, sizeof *leader->heard.sections)};
+    *pool = (struct eki_pool){.first = run.first,
+                              .workers = run.last - run.first + 1,
+                              .target = balancer->target,
+                              .slack = balancer->slack};
+    pool->loads = eki_alloc((size_t)pool->workers, sizeof *pool->loads);
+    return leader->heard.sections && pool->loads &&
+           number_nodes(balancer, pool);
+}
+
+bool eki_leaders_open(struct eki_balancer *balancer)
+{
+    struct eki_relays *relays = &balancer->relays;
+    for (int i = 0; i < relays->count; i++) {
+        struct eki_relay *relay = &relays->of_groups[i];
+        if (relay->first == relay->rank &&
+            !open_leader(balancer, relays->first + i, relay))
             return false;
     }
     return true;
 }
 
-void eki_leader_close(struct eki_balancer *balancer)
+void eki_leaders_close(struct eki_balancer *balancer)
 {
-    for (int i = 0; i < balancer->leader_count; i++) {
-        struct eki_leader *leader = &balancer->leaders[i];
+    for (int i = 0; i < balancer->relays.count; i++) {
+        struct eki_leader *leader = balancer->relays.of_groups[i].leader;
+        if (!leader)
+            continue;
         eki_free(leader->heard.sections);
-        eki_free(leader->loads);
-        eki_free(leader->nodes);
+        eki_free(leader->settle.pool.loads);
+        eki_free((void *)leader->settle.pool.nodes);
         eki_settle_free(&leader->settle);
+        eki_free(leader);
     }
-    eki_free(balancer->leaders);
-    balancer->leaders = NULL;
-    balancer->leader_count = 0;
 }
 
 /* A parcel for the group, to this rank, where the tree of the group begins, and
@@ -126,7 +126,7 @@ static bool send_plans(struct eki_balancer *balancer,
         struct eki_plan_told *plan =
             eki_deal_put(&deal, rank_of(balancer, item->from), bytes);
         *plan = (struct eki_plan_told){item->from, item->index,
-                                       leader->first + pool->places[i], 0};
+                                       pool->first + pool->places[i], 0};
     }
     eki_deal_close(&deal);
     return done;
@@ -141,15 +141,16 @@ bool eki_leader_finish(struct eki_balancer *balancer, struct eki_leader *leader)
                                      .fewest_across =
                                          leader->offers.fewest_across};
     for (int64_t i = 0; i < pool->count; i++)
-        eki_result_add(balancer, &pool->items[i],
-                       leader->first + pool->places[i], &result);
+        eki_result_add(balancer, &pool->items[i], pool->first + pool->places[i],
+                       &result);
     leader->stage = EKI_STAGE_OVER;
     return send_plans(balancer, leader) &&
            eki_result_send(balancer, leader->group, &result);
 }
 
 /* Ask the ranks of the group for tasks that their workers have kept. */
-static bool ask(struct eki_balancer *balancer, struct eki_leader *leader)
+static bool ask_for_more(struct eki_balancer *balancer,
+                         struct eki_leader *leader)
 {
     const struct eki_settle *settle = &leader->settle;
     size_t listed =
@@ -173,7 +174,7 @@ static bool go_on(struct eki_balancer *balancer, struct eki_leader *leader,
 {
     return next == EKI_SETTLE_DONE
                ? eki_leader_finish(balancer, leader)
-               : next == EKI_SETTLE_OPEN && ask(balancer, leader);
+               : next == EKI_SETTLE_OPEN && ask_for_more(balancer, leader);
 }
 
 bool eki_leader_settle(struct eki_balancer *balancer, struct eki_leader *leader)
@@ -236,7 +237,7 @@ static bool tell_left(struct eki_balancer *balancer, struct eki_leader *leader)
 static void copy_offered(struct eki_leader *leader, struct eki_item *items)
 {
     struct eki_offer_told *all = &leader->offers;
-    eki_ns *load = leader->loads;
+    eki_ns *load = leader->settle.pool.loads;
     for (int r = 0; r < leader->heard.count; r++) {
         const struct eki_offer_told *told =
             EKI_BEHIND(leader->heard.sections[r]);
@@ -253,23 +254,13 @@ static void copy_offered(struct eki_leader *leader, struct eki_item *items)
     }
 }
 
-/* Open the pool with all offers. */
-static bool open_pool(const struct eki_balancer *balancer,
-                      struct eki_leader *leader)
+static bool add_offered(struct eki_leader *leader)
 {
     int64_t count = leader->offers.items;
     struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
     if (!items)
         return false;
     copy_offered(leader, items);
-    leader->settle =
-        (struct eki_settle){.pool = {.first = leader->first,
-                                     .workers = leader->workers,
-                                     .target = balancer->target,
-                                     .slack = balancer->slack,
-                                     .nodes = leader->nodes,
-                                     .node_count = leader->node_count,
-                                     .loads = leader->loads}};
     bool done = eki_pool_add(&leader->settle.pool, items, count, false);
     eki_free(items);
     return done;
@@ -318,11 +309,12 @@ static bool opened_fits(const struct eki_decode *decode,
 static struct eki_leader *leader_of(const struct eki_balancer *balancer,
                                     int64_t group)
 {
-    if (balancer->leader_count == 0)
+    const struct eki_relays *relays = &balancer->relays;
+    int64_t i = group - relays->first;
+    if (relays->count == 0)
         return NULL;
-    int64_t i = group - balancer->leaders->group;
-    EKI_ASSERT(i >= 0 && i < balancer->leader_count);
-    return &balancer->leaders[i];
+    EKI_ASSERT(i >= 0 && i < relays->count);
+    return relays->of_groups[i].leader;
 }
 
 typedef bool fits_fn(const struct eki_decode *decode, struct eki_leader *leader,
@@ -355,7 +347,7 @@ bool eki_leader_take_offers(struct eki_balancer *balancer,
     struct eki_leader *leader = leader_of(balancer, parcel->group);
     if (!heard_fits(balancer, leader, parcel, EKI_STAGE_OFFERS, offer_fits))
         return true;
-    if (!open_pool(balancer, leader))
+    if (!add_offered(leader))
         return false;
     return balancer->groups == 1 ? balancer->algorithm->settle(balancer, leader)
                                  : tell_left(balancer, leader);
@@ -371,9 +363,9 @@ bool eki_leader_take_opened(struct eki_balancer *balancer,
 }
 
 /* The root gives tasks of other groups, longest first. */
-static bool take_section(struct eki_balancer *balancer,
-                         const struct eki_parcel *parcel,
-                         const struct eki_section *section)
+static bool take_given(struct eki_balancer *balancer,
+                       const struct eki_parcel *parcel,
+                       const struct eki_section *section)
 {
     struct eki_leader *leader = leader_of(balancer, section->of);
     struct eki_item *items = EKI_BEHIND(section);
@@ -393,7 +385,7 @@ bool eki_leader_take_given(struct eki_balancer *balancer,
 {
     const struct eki_section *at = NULL;
     while ((at = eki_section_next(parcel, at)) != NULL) {
-        if (!take_section(balancer, parcel, at))
+        if (!take_given(balancer, parcel, at))
             return false;
     }
     return true;

@@ -2,70 +2,61 @@
 /* The tables of what is in parcels. */
 #include "rebalance/messages.h"
 
-#define KNOWN(member, name, most, fold) \
-    EKI_ROW(struct eki_known, member, name, 0, most, EKI_FOLD_##fold)
-#define TOTALS(member, name, fold)                                \
-    EKI_ROW(struct eki_totals_told, member, name, 0, EKI_NS_MOST, \
-            EKI_FOLD_##fold)
-#define TARGET(member, name, most) \
-    EKI_ROW(struct eki_target_told, member, name, 0, most, EKI_FOLD_NONE)
-#define RESULT(member, name, fold)                                \
-    EKI_ROW(struct eki_result_told, member, name, 0, EKI_NS_MOST, \
-            EKI_FOLD_##fold)
-#define OVER(member, name, most) \
-    EKI_ROW(struct eki_result_told, member, name, 0, most, EKI_FOLD_NONE)
+#define ROW(structure, member, name, most, fold) \
+    EKI_ROW(struct eki_##structure, member, name, 0, most, EKI_FOLD_##fold)
 
 static const struct eki_row known[] = {
-    KNOWN(measured, "measured tasks", EKI_NS_MOST, SUM),
-    KNOWN(measured_ns, "measured time", EKI_NS_MOST, SUM),
-    KNOWN(unmeasured, "tasks never measured", EKI_NS_MOST, SUM),
-    KNOWN(hints, "hints", INT64_MAX, SUM),
-    KNOWN(largest_hint, "largest hint", EKI_NS_MOST, LARGEST)};
+    ROW(known, measured, "measured tasks", EKI_NS_MOST, SUM),
+    ROW(known, measured_ns, "measured time", EKI_NS_MOST, SUM),
+    ROW(known, unmeasured, "tasks never measured", EKI_NS_MOST, SUM),
+    ROW(known, hints, "hints", INT64_MAX, SUM),
+    ROW(known, largest_hint, "largest hint", EKI_NS_MOST, LARGEST)};
 
 static const struct eki_row totals[] = {
-    TOTALS(totals.total, "total", SUM),
-    TOTALS(totals.tasks, "tasks", SUM),
-    TOTALS(totals.largest_load, "largest load", LARGEST),
-    TOTALS(totals.largest_task, "largest task", LARGEST),
-    TOTALS(noise.largest, "noise", LARGEST),
-    TOTALS(noise.sum, "sum of noise", SUM),
-    TOTALS(lap.wall, "wall time", LARGEST),
-    TOTALS(lap.work, "work", SUM),
-    TOTALS(lap.spawned, "spawned tasks", SUM),
-    TOTALS(lap.cancelled, "cancelled tasks", SUM),
+    ROW(totals_told, totals.total, "total", EKI_NS_MOST, SUM),
+    ROW(totals_told, totals.tasks, "tasks", EKI_NS_MOST, SUM),
+    ROW(totals_told, totals.largest_load, "largest load", EKI_NS_MOST, LARGEST),
+    ROW(totals_told, totals.largest_task, "largest task", EKI_NS_MOST, LARGEST),
+    ROW(totals_told, noise.largest, "noise", EKI_NS_MOST, LARGEST),
+    ROW(totals_told, noise.sum, "sum of noise", EKI_NS_MOST, SUM),
+    ROW(totals_told, lap.wall, "wall time", EKI_NS_MOST, LARGEST),
+    ROW(totals_told, lap.work, "work", EKI_NS_MOST, SUM),
+    ROW(totals_told, lap.spawned, "spawned tasks", EKI_NS_MOST, SUM),
+    ROW(totals_told, lap.cancelled, "cancelled tasks", EKI_NS_MOST, SUM),
     EKI_ROW(struct eki_totals_told, totals.workers, "workers", INT64_MIN,
             INT64_MAX, EKI_FOLD_WRAP)};
 
 static const struct eki_row target[] = {
-    TARGET(slack, "slack", 1),
-    TARGET(is_balanced, "is balanced", 1),
-    TARGET(is_whole, "is whole", 1),
-    TARGET(totals.total, "total", EKI_NS_MOST),
-    TARGET(totals.largest_load, "largest load", EKI_NS_MOST),
-    TARGET(totals.largest_task, "largest task", EKI_NS_MOST),
-    TARGET(totals.crowd, "crowd", EKI_NS_MOST),
-    TARGET(totals.tasks, "tasks", INT64_MAX)};
+    ROW(target_told, slack, "slack", 1, NONE),
+    ROW(target_told, is_balanced, "is balanced", 1, NONE),
+    ROW(target_told, is_whole, "is whole", 1, NONE),
+    ROW(target_told, totals.total, "total", EKI_NS_MOST, NONE),
+    ROW(target_told, totals.largest_load, "largest load", EKI_NS_MOST, NONE),
+    ROW(target_told, totals.largest_task, "largest task", EKI_NS_MOST, NONE),
+    ROW(target_told, totals.crowd, "crowd", EKI_NS_MOST, NONE),
+    ROW(target_told, totals.tasks, "tasks", INT64_MAX, NONE)};
 
 static const struct eki_row result[] = {
-    RESULT(before, "load before", LARGEST),
-    RESULT(after, "load after", LARGEST),
-    RESULT(moved, "tasks that move", SUM),
-    RESULT(fewest, "fewest", SUM),
-    RESULT(across, "tasks across nodes", SUM),
-    RESULT(fewest_across, "fewest across nodes", SUM),
+    ROW(result_told, before, "load before", EKI_NS_MOST, LARGEST),
+    ROW(result_told, after, "load after", EKI_NS_MOST, LARGEST),
+    ROW(result_told, moved, "tasks that move", EKI_NS_MOST, SUM),
+    ROW(result_told, fewest, "fewest", EKI_NS_MOST, SUM),
+    ROW(result_told, across, "tasks across nodes", EKI_NS_MOST, SUM),
+    ROW(result_told, fewest_across, "fewest across nodes", EKI_NS_MOST, SUM),
     EKI_ROW(struct eki_result_told, hash, "hash", INT64_MIN, INT64_MAX,
             EKI_FOLD_WRAP)};
 
 static const struct eki_row over[] = {
-    OVER(before, "load before", EKI_NS_MOST),
-    OVER(after, "load after", EKI_NS_MOST),
-    OVER(moved, "tasks that move", INT64_MAX),
-    OVER(fewest, "fewest", INT64_MAX),
-    OVER(fewest_across, "fewest across nodes", INT64_MAX),
-    OVER(is_quiet, "quiet", 1),
-    OVER(pause, "pause", INT32_MAX),
-    OVER(why_restore, "reason to restore", EKI_RESTORE_FAILED),
-    OVER(why_steal, "reason to steal", EKI_STEAL_COSTS)};
+    ROW(result_told, before, "load before", EKI_NS_MOST, NONE),
+    ROW(result_told, after, "load after", EKI_NS_MOST, NONE),
+    ROW(result_told, moved, "tasks that move", INT64_MAX, NONE),
+    ROW(result_told, fewest, "fewest", INT64_MAX, NONE),
+    ROW(result_told, fewest_across, "fewest across nodes", INT64_MAX, NONE),
+    ROW(result_told, is_quiet, "quiet", 1, NONE),
+    ROW(result_told, pause, "pause", INT32_MAX, NONE),
+    ROW(result_told, why_restore, "reason to restore", EKI_RESTORE_FAILED,
+        NONE),
+    ROW(result_told, why_steal, "reason to steal", EKI_STEAL_COSTS, NONE)};
 
 const struct eki_shape eki_known_shape = EKI_SHAPE(known),
                        eki_totals_shape = EKI_SHAPE(totals),
@@ -112,4 +103,70 @@ bool eki_fits_parcel(const struct eki_decode *decode,
                     INT64_MAX) &&
            eki_fits_one(decode, "bytes too many", rest % (int64_t)item_bytes,
                         0);
+}
+
+bool eki_sections_fit(const struct eki_decode *decode,
+                      const struct eki_parcel *parcel)
+{
+    int64_t at = 0;
+    while (at < parcel->bytes) {
+        int64_t rest = parcel->bytes - at - (int64_t)sizeof(struct eki_section);
+        const struct eki_section *section =
+            (const struct eki_section *)(parcel->data + at);
+        if (!eki_fits(decode, "bytes of a head", rest, 0, INT64_MAX) ||
+            !eki_fits(decode, "bytes of a section", section->bytes, 0, rest) ||
+            !eki_fits_one(decode, "part of a word", section->bytes % 8, 0))
+            return false;
+        at += (int64_t)sizeof *section + section->bytes;
+    }
+    return true;
+}
+
+const struct eki_section *eki_section_next(const struct eki_parcel *parcel,
+                                           const struct eki_section *section)
+{
+    const unsigned char *at = parcel->data;
+    if (section)
+        at = (const unsigned char *)(section + 1) + section->bytes;
+    return at < parcel->data + parcel->bytes ? (const struct eki_section *)at
+                                             : NULL;
+}
+
+bool eki_sections_hear(const struct eki_decode *decode,
+                       const struct eki_parcel *parcel, struct eki_heard *heard)
+{
+    const struct eki_section *at = NULL;
+    int count = 0;
+    memset(heard->sections, 0, (size_t)heard->count * sizeof *heard->sections);
+    while ((at = eki_section_next(parcel, at)) != NULL) {
+        int64_t i = at->of - heard->first;
+        if (!eki_fits(decode, heard->one, i, 0, heard->count - 1) ||
+            !eki_fits_one(decode, "parts before it", heard->sections[i] != NULL,
+                          false))
+            return false;
+        heard->sections[i] = at;
+        count++;
+    }
+    return eki_fits_one(decode, heard->all, count, heard->count);
+}
+
+bool eki_deal_open(struct eki_deal *deal, int64_t count)
+{
+    deal->bytes = eki_alloc((size_t)count, sizeof *deal->bytes);
+    deal->ends = eki_alloc((size_t)count, sizeof *deal->ends);
+    return deal->bytes && deal->ends;
+}
+
+void eki_deal_close(struct eki_deal *deal)
+{
+    eki_free(deal->bytes);
+    eki_free(deal->ends);
+}
+
+unsigned char *eki_deal_begin(struct eki_deal *deal, int of, unsigned char *at)
+{
+    struct eki_section *section = (struct eki_section *)at;
+    *section = (struct eki_section){of, deal->bytes[of]};
+    deal->ends[of] = (unsigned char *)(section + 1);
+    return deal->ends[of] + section->bytes;
 }

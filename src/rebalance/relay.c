@@ -6,6 +6,7 @@ static int child_of(const struct eki_relay *relay, int i)
     return relay->first + (relay->rank - relay->first) * EKI_BRANCHES + 1 + i;
 }
 
+/* The parent of a rank; of the first one itself. */
 static int parent_of(const struct eki_relay *relay, int rank)
 {
     return relay->first + (rank - relay->first - 1) / EKI_BRANCHES;
@@ -20,8 +21,7 @@ int eki_relay_children(const struct eki_relay *relay)
 
 int eki_relay_above(const struct eki_relay *relay)
 {
-    return relay->rank == relay->first ? relay->first
-                                       : parent_of(relay, relay->rank);
+    return parent_of(relay, relay->rank);
 }
 
 int eki_relay_branch(const struct eki_relay *relay, int rank)
@@ -86,6 +86,7 @@ bool eki_relay_open_groups(struct eki_balancer *balancer)
     if (!relays->of_groups)
         return false;
     relays->count = count;
+    int parts = __builtin_popcount(leading_children(balancer));
     for (int i = 0; i < count; i++) {
         struct eki_run group = eki_group_run(balancer, relays->first + i);
         struct eki_relay *relay = &relays->of_groups[i];
@@ -94,10 +95,10 @@ bool eki_relay_open_groups(struct eki_balancer *balancer)
         relay->last = eki_topology_rank(topology, group.last);
         eki_relay_expect(relay, EKI_PARCEL_OFFER,
                          1 + eki_relay_children(relay));
+        parts += relay->first == relay->rank;
     }
-    relays->leading = __builtin_popcount(leading_children(balancer));
-    eki_relay_expect(&relays->all, EKI_PARCEL_LEFT,
-                     balancer->leader_count + relays->leading);
+    eki_relay_expect(&relays->all, EKI_PARCEL_LEFT, parts);
+    eki_relay_expect(&balancer->root.results_relay, EKI_PARCEL_RESULT, parts);
     return true;
 }
 

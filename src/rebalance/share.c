@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 gives to groups the tasks that other groups left. */
-#include "rebalance/root.h"
+#include "rebalance/balancer.h"
 
 /* What all groups left: the groups as they are told, and their items. */
 struct left {
@@ -9,6 +9,7 @@ struct left {
     struct eki_item *items; /* [count] */
     int32_t *given;         /* [count] */
     int64_t count;
+    eki_ns sum; /* of the items */
 };
 
 static int64_t items_in(const struct eki_section *section)
@@ -18,9 +19,9 @@ static int64_t items_in(const struct eki_section *section)
 }
 
 /* What a group is like, and tasks of its workers. */
-static bool group_fits(struct eki_balancer *balancer,
+static bool group_fits(const struct eki_balancer *balancer,
                        const struct eki_decode *decode,
-                       const struct eki_section *section)
+                       const struct eki_section *section, struct left *left)
 {
     const struct eki_group *group = EKI_BEHIND(section);
     struct eki_run run = eki_group_run(balancer, (int)section->of);
@@ -35,8 +36,7 @@ static bool group_fits(struct eki_balancer *balancer,
                       EKI_NS_MOST))
             return false;
     }
-    return eki_fits_items(decode, EKI_BEHIND(group), bytes, run,
-                          &balancer->root.left);
+    return eki_fits_items(decode, EKI_BEHIND(group), bytes, run, &left->sum);
 }
 
 /* Every group once; counts the items. */
@@ -46,7 +46,8 @@ static bool left_fits(struct eki_balancer *balancer,
     if (!eki_sections_hear(&parcel->decode, parcel, &left->heard))
         return false;
     for (int g = 0; g < balancer->groups; g++) {
-        if (!group_fits(balancer, &parcel->decode, left->heard.sections[g]))
+        if (!group_fits(balancer, &parcel->decode, left->heard.sections[g],
+                        left))
             return false;
         left->count += items_in(left->heard.sections[g]);
     }
