@@ -103,8 +103,9 @@ static bool count_calls(const struct eki_protocol *protocol,
 static const struct eki_protocol_ops nothing = {.name = "nothing",
                                                 .channel = EKI_CHANNEL_DATA};
 
-static const struct eki_verb verbs[] = {{.name = "first"},
-                                        {.name = "second", .must_fit = true}};
+static const struct eki_verb verbs[] = {
+    {.name = "first"},
+    {.name = "second", .body = EKI_BODY_NONE, .must_fit = true}};
 
 enum {
     FIRST = EKI_KIND(EKI_CHANNEL_TILES),
@@ -315,15 +316,19 @@ static void message_that_nobody_takes_is_an_error(void)
     }
 }
 
+/* The protocol does not get what does not fit the row of its verb. */
 static void refused_message_is_an_error(void)
 {
-    struct lone lone;
-    struct counting counting;
-    begin_taking(&lone, &counting, &all);
-    counting.answer = EKI_REFUSED;
-    lone_message(&lone, SECOND);
-    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
-    lone_close(&lone);
+    for (int fits = 0; fits < 2; fits++) {
+        struct lone lone;
+        struct counting counting;
+        begin_taking(&lone, &counting, &all);
+        counting.answer = EKI_REFUSED;
+        lone_message(&lone, SECOND)->head.bytes = !fits;
+        CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
+        CHECK_EQ_INT(counting.taken, fits);
+        lone_close(&lone);
+    }
 }
 
 /* One that must fit makes the phase an error, another does not. */
