@@ -42,6 +42,15 @@
     check_near((value), (expected), (tolerance), #value, __FILE__, __LINE__)
 
 #define RUN(test) check_run((test), #test)
+/* Run a test with an object of this type, which the test opens. */
+#define RUN_WITH(type, close, test)        \
+    do {                                   \
+        static type object;                \
+        int check_before = check_failed(); \
+        test(&object);                     \
+        close(&object);                    \
+        check_say(check_before, #test);    \
+    } while (0)
 
 static _Atomic int check_failures;
 
@@ -107,12 +116,18 @@ static inline int check_failed(void)
     return atomic_load_explicit(&check_failures, memory_order_relaxed);
 }
 
+/* Whether a test passed, BEFORE which so many checks had failed. */
+static inline void check_say(int before, const char *name)
+{
+    printf("%s %s\n", check_failed() == before ? "ok  " : "FAIL", name);
+    fflush(stdout);
+}
+
 static inline void check_run(void (*test)(void), const char *name)
 {
     int before = check_failed();
     test();
-    printf("%s %s\n", check_failed() == before ? "ok  " : "FAIL", name);
-    fflush(stdout);
+    check_say(before, name);
 }
 
 /* For main() to return: 0 if every check passed. */

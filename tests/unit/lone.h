@@ -4,13 +4,16 @@
  * otherwise, over a fabric that leads nowhere: what it sends is kept for the
  * test to look at, what it gets is one message at a time, made by the test.
  *
- *     struct lone lone;
- *     lone_open(&lone, 0);
- *     lone_make(&lone);
- *     lone_seed(&lone, 1);
- *     lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
- *     ... lone_step(), lone_serve(), lone_message(), lone_sent() ...
- *     lone_close(&lone);
+ *     static void one_task_runs(struct lone *lone)
+ *     {
+ *         lone_open(lone, 0);
+ *         lone_make(lone);
+ *         lone_seed(lone, 1, 10);
+ *         lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+ *         ... lone_step(), lone_serve(), lone_message(), lone_sent() ...
+ *     }
+ *
+ *     RUN_LONE(one_task_runs);
  */
 #ifndef LONE_H
 #define LONE_H
@@ -25,6 +28,9 @@
 #include "rebalance/parcel.h"
 #include "rebalance/rebalance.h"
 #include "tiles/tiles.h"
+
+/* Run a test that opens an engine, which is closed behind it. */
+#define RUN_LONE(test) RUN_WITH(struct lone, lone_close, test)
 
 enum {
     LONE_BYTES = 1024,

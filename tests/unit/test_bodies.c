@@ -273,15 +273,13 @@ static void what_is_not_for_this_rank_is_refused(void)
 }
 
 /* Nobody leads a group before the target is known. */
-static void nothing_is_given_before_the_target(void)
+static void nothing_is_given_before_the_target(struct lone *lone)
 {
     const struct eki_section section = {1, 0};
-    struct lone lone;
-    begin_as(&lone, 1, 3, EK_RESTORE_HIERARCHICAL);
-    lone_serve(&lone);
-    tell(&lone, EKI_PARCEL_GIVEN, &section, sizeof section);
-    CHECK_HAS_TEXT(lone.engine->node->refusal.text, "leader is 0");
-    lone_close(&lone);
+    begin_as(lone, 1, 3, EK_RESTORE_HIERARCHICAL);
+    lone_serve(lone);
+    tell(lone, EKI_PARCEL_GIVEN, &section, sizeof section);
+    CHECK_HAS_TEXT(lone->engine->node->refusal.text, "leader is 0");
 }
 
 static void sums_keep_the_bounds(void)
@@ -312,7 +310,7 @@ int main(void)
 {
     RUN(no_field_goes_unchecked);
     RUN(what_is_not_for_this_rank_is_refused);
-    RUN(nothing_is_given_before_the_target);
+    RUN_LONE(nothing_is_given_before_the_target);
     RUN(sums_keep_the_bounds);
     return check_result();
 }

@@ -278,38 +278,34 @@ static void long_data_travels(void)
     data_travels_there_and_back(BYTES_MOST);
 }
 
-static void task_at_home_calls_nothing(void)
+static void task_at_home_calls_nothing(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 8, 0);
-    lone_seed(&pair.lones[0], 4, 0);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    pair_open(pair, 8, 0);
+    lone_seed(&pair->lones[0], 4, 0);
+    pair_enter(pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
     for (int i = 0; i < 4; i++) {
-        CHECK_EQ_INT(pair.value[i], 1);
-        CHECK_EQ_INT(pair.packed[i] + pair.unpacked[i], 0);
+        CHECK_EQ_INT(pair->value[i], 1);
+        CHECK_EQ_INT(pair->packed[i] + pair->unpacked[i], 0);
     }
-    pair_close(&pair);
 }
 
 /* Messages to the home stay away: no word that a result is unpacked comes. */
-static void process_waits_for_results(void)
+static void process_waits_for_results(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 8, 0);
-    seed_away(&pair, 1);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
-    struct lone *away = &pair.lones[1];
+    pair_open(pair, 8, 0);
+    seed_away(pair, 1);
+    pair_enter(pair, EKI_PHASE_PROCESS);
+    struct lone *away = &pair->lones[1];
     CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
-    run(&pair, away, eki_worker_take(lone_worker(away)));
-    pair.is_stuck[0] = true;
-    CHECK(!try_end(&pair, 50));
-    CHECK_EQ_INT(pair.unpacked[0], 0);
+    run(pair, away, eki_worker_take(lone_worker(away)));
+    pair->is_stuck[0] = true;
+    CHECK(!try_end(pair, 50));
+    CHECK_EQ_INT(pair->unpacked[0], 0);
     CHECK(!eki_is_idle(lone_worker(away)->words, away->engine->phase));
-    pair.is_stuck[0] = false;
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    check_all(&pair, 1, 1);
-    pair_close(&pair);
+    pair->is_stuck[0] = false;
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    check_all(pair, 1, 1);
 }
 
 static void nothing_returns(uint32_t marks, int dropped)
@@ -367,38 +363,35 @@ static void callbacks_that_fail_make_tasks_fail(void)
 }
 
 /* Two of three tasks are staged while the first runs, and cancelled. */
-static void stop_cancels_what_is_staged(void)
+static void stop_cancels_what_is_staged(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 2000, 0);
-    pair.marks = EKI_MARK_STOP;
-    seed_away(&pair, 3);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
-    struct lone *away = &pair.lones[1];
+    pair_open(pair, 2000, 0);
+    pair->marks = EKI_MARK_STOP;
+    seed_away(pair, 3);
+    pair_enter(pair, EKI_PHASE_PROCESS);
+    struct lone *away = &pair->lones[1];
     CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
-    run(&pair, away, eki_worker_take(lone_worker(away)));
+    run(pair, away, eki_worker_take(lone_worker(away)));
     eki_engine_stop(away->engine);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    CHECK_EQ_INT(pair.unpacked[2], 1);
-    CHECK_EQ_INT(pair.ran[0] + pair.ran[1], 0);
-    CHECK_EQ_INT(pair.unpacked[0] + pair.unpacked[1], 0);
-    CHECK_EQ_INT(pair.packed[1], 1);
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_EQ_INT(pair->unpacked[2], 1);
+    CHECK_EQ_INT(pair->ran[0] + pair->ran[1], 0);
+    CHECK_EQ_INT(pair->unpacked[0] + pair->unpacked[1], 0);
+    CHECK_EQ_INT(pair->packed[1], 1);
     CHECK(eki_data_check(away->engine) == NULL);
-    pair_close(&pair);
 }
 
 /* Tasks that the worker has asked for are not published; others are. */
-static void staged_task_is_not_published(void)
+static void staged_task_is_not_published(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 8, 0);
-    struct lone *away = &pair.lones[1];
+    pair_open(pair, 8, 0);
+    struct lone *away = &pair->lones[1];
     struct ek_worker *worker = lone_worker(away);
-    seed_away(&pair, 3);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
+    seed_away(pair, 3);
+    pair_enter(pair, EKI_PHASE_PROCESS);
     CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
     away->engine->has_thieves = true;
-    run(&pair, away, eki_worker_take(worker));
+    run(pair, away, eki_worker_take(worker));
     CHECK_EQ_INT(eki_local_count(&worker->local), 2);
     CHECK_EQ_INT(eki_local_count_free(&worker->local), 1);
     eki_worker_publish_now(worker);
@@ -406,9 +399,8 @@ static void staged_task_is_not_published(void)
     CHECK_EQ_INT(eki_local_count(&worker->local), 1);
     CHECK_EQ_INT(lone_number((struct eki_slot *)worker->share.slots), 0);
     away->engine->has_thieves = false;
-    pair_end(&pair);
-    check_all(&pair, 3, 1);
-    pair_close(&pair);
+    pair_end(pair);
+    check_all(pair, 3, 1);
 }
 
 /* Of tasks spawned on top of one that is staged all may be published. */
@@ -478,12 +470,11 @@ static void ask(struct lone *home, uint64_t number, int fetch_ns)
 }
 
 /* Who asks a home that has no memory for the input is told. */
-static void home_without_memory_says_so(void)
+static void home_without_memory_says_so(struct pair *pair)
 {
-    static struct pair pair;
     int64_t total = 0;
-    pair_open(&pair, 4000, 0);
-    struct lone *home = &pair.lones[0];
+    pair_open(pair, 4000, 0);
+    struct lone *home = &pair->lones[0];
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     /* The first is for what is asked. */
     eki_memory_fail(2);
@@ -493,7 +484,6 @@ static void home_without_memory_says_so(void)
            sizeof total);
     CHECK_EQ_INT(total, -3);
     lone_end_root(home, 0, 0);
-    pair_close(&pair);
 }
 
 /* A home without memory for a long result says so, and keeps what it has. */
@@ -542,11 +532,10 @@ static void result_without_memory_is_told(void)
 }
 
 /* Where memory has run out a free buffer of another size makes room. */
-static void free_buffers_go_back_where_memory_is_out(void)
+static void free_buffers_go_back_where_memory_is_out(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, BYTES_MOST, 0);
-    struct eki_data *data = eki_data_of(pair.lones[0].engine);
+    pair_open(pair, BYTES_MOST, 0);
+    struct eki_data *data = eki_data_of(pair->lones[0].engine);
     eki_buffer_give(data, eki_buffer_take(data, 100));
     eki_memory_fail(1);
     unsigned char *buffer = eki_buffer_take(data, BYTES_MOST);
@@ -555,7 +544,6 @@ static void free_buffers_go_back_where_memory_is_out(void)
     CHECK(eki_buffer_take(data, 100) == NULL);
     eki_memory_fail(0);
     eki_buffer_give(data, buffer);
-    pair_close(&pair);
 }
 
 static bool has_no_spare(struct eki_fabric *fabric)
@@ -565,11 +553,10 @@ static bool has_no_spare(struct eki_fabric *fabric)
 }
 
 /* While nothing long can be sent, no more is packed than there is room for. */
-static void home_packs_what_it_has_room_for(void)
+static void home_packs_what_it_has_room_for(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, BYTES_MOST, 4 * BYTES_MOST);
-    struct lone *home = &pair.lones[0];
+    pair_open(pair, BYTES_MOST, 4 * BYTES_MOST);
+    struct lone *home = &pair->lones[0];
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     struct eki_fabric_ops few = *home->fabric.ops;
     few.has_spare = has_no_spare;
@@ -577,11 +564,10 @@ static void home_packs_what_it_has_room_for(void)
     for (uint64_t number = 0; number < 3; number++)
         ask(home, number, 0);
     lone_serve(home);
-    CHECK_EQ_INT(pair.packed[0] + pair.packed[1] + pair.packed[2], 1);
+    CHECK_EQ_INT(pair->packed[0] + pair->packed[1] + pair->packed[2], 1);
     home->fabric.ops = &lone_ops;
     lone_serve(home);
-    CHECK_EQ_INT(pair.packed[0] + pair.packed[1] + pair.packed[2], 3);
-    pair_close(&pair);
+    CHECK_EQ_INT(pair->packed[0] + pair->packed[1] + pair->packed[2], 3);
 }
 
 static void larger_budget_is_used(void)
@@ -592,101 +578,91 @@ static void larger_budget_is_used(void)
     CHECK(most[1] >= 8 * BYTES_MOST);
 }
 
-static void budget_that_is_too_small_is_refused(void)
+static void budget_that_is_too_small_is_refused(struct lone *lone)
 {
-    struct lone lone;
     struct eki_data_setup setup = {.budget_bytes = 4 * BYTES_MOST - 1};
     ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES_MOST};
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    CHECK_EQ_INT(eki_data_join(lone.engine, &setup), EK_OK);
-    CHECK_EQ_INT(eki_data_set(lone.engine, 0, &ops), EK_ERR_ARG);
+    lone_open(lone, 0);
+    lone_make(lone);
+    CHECK_EQ_INT(eki_data_join(lone->engine, &setup), EK_OK);
+    CHECK_EQ_INT(eki_data_set(lone->engine, 0, &ops), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "option data_bytes allows 23999");
-    CHECK(eki_data_ops_of(lone.engine, 0) == NULL);
-    lone_close(&lone);
+    CHECK(eki_data_ops_of(lone->engine, 0) == NULL);
 }
 
 /* Rank 1 becomes the home of what lies there, and gives it back. */
-static void data_follows_and_returns(void)
+static void data_follows_and_returns(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 3000, 0);
-    seed_away(&pair, 5);
-    lone_seed(&pair.lones[0], 1, 5);
+    pair_open(pair, 3000, 0);
+    seed_away(pair, 5);
+    lone_seed(&pair->lones[0], 1, 5);
     for (int rank = 0; rank < 2; rank++)
-        eki_data_follow(pair.lones[rank].engine);
-    pair_enter(&pair, EKI_PHASE_RESTORE);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    CHECK_EQ_INT(pair.released, 5);
-    const struct eki_engine *engine = pair.lones[1].engine;
-    struct eki_local *local = &lone_worker(&pair.lones[1])->local;
+        eki_data_follow(pair->lones[rank].engine);
+    pair_enter(pair, EKI_PHASE_RESTORE);
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_EQ_INT(pair->released, 5);
+    const struct eki_engine *engine = pair->lones[1].engine;
+    struct eki_local *local = &lone_worker(&pair->lones[1])->local;
     for (int i = 0; i < 5; i++) {
         struct eki_slot *slot = eki_slot_at(local->seeds, i, LONE_SLOT);
-        CHECK_EQ_INT(pair.moved_in[i], 1);
+        CHECK_EQ_INT(pair->moved_in[i], 1);
         CHECK_EQ_INT(eki_data_home(engine, slot), 1);
     }
-    CHECK_EQ_INT(pair.moved_in[5], 0);
-    pair_enter(&pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    CHECK_EQ_INT(pair.packed[0], 1);
-    pair_close(&pair);
+    CHECK_EQ_INT(pair->moved_in[5], 0);
+    pair_enter(pair, EKI_PHASE_PROCESS);
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_EQ_INT(pair->packed[0], 1);
 }
 
-static void follower_without_memory_ends(void)
+static void follower_without_memory_ends(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 3000, 0);
-    seed_away(&pair, 3);
+    pair_open(pair, 3000, 0);
+    seed_away(pair, 3);
     for (int rank = 0; rank < 2; rank++)
-        eki_data_follow(pair.lones[rank].engine);
-    pair_enter(&pair, EKI_PHASE_RESTORE);
+        eki_data_follow(pair->lones[rank].engine);
+    pair_enter(pair, EKI_PHASE_RESTORE);
     eki_memory_fail(1);
-    struct eki_error error = pair_end(&pair);
+    struct eki_error error = pair_end(pair);
     eki_memory_fail(0);
     CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
-    CHECK_EQ_INT(pair.moved_in[0], 0);
-    pair_close(&pair);
+    CHECK_EQ_INT(pair->moved_in[0], 0);
 }
 
 /* What fails keeps its home, and moves in the next restore. */
-static void follower_that_is_not_packed_stays(void)
+static void follower_that_is_not_packed_stays(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 3000, 0);
-    seed_away(&pair, 2);
-    const struct eki_engine *engine = pair.lones[1].engine;
+    pair_open(pair, 3000, 0);
+    seed_away(pair, 2);
+    const struct eki_engine *engine = pair->lones[1].engine;
     const struct eki_slot *slot =
         (struct eki_slot *)engine->workers[0]->local.seeds;
     for (int fails = 1; fails >= 0; fails--) {
-        pair.pack_fails = fails;
+        pair->pack_fails = fails;
         for (int rank = 0; rank < 2; rank++)
-            eki_data_follow(pair.lones[rank].engine);
-        pair_enter(&pair, EKI_PHASE_RESTORE);
-        struct eki_error error = pair_end(&pair);
+            eki_data_follow(pair->lones[rank].engine);
+        pair_enter(pair, EKI_PHASE_RESTORE);
+        struct eki_error error = pair_end(pair);
         CHECK_EQ_INT(error.status, fails ? EK_ERR_TASK : EK_OK);
         CHECK(!eki_error_is_abandoned(&error));
         CHECK_EQ_INT(eki_data_home(engine, slot), !fails);
         if (fails)
             CHECK_EQ_TEXT(error.text, "pack_input has failed on rank 0");
     }
-    pair_close(&pair);
 }
 
-static void follower_goes_back_to_the_id(void)
+static void follower_goes_back_to_the_id(struct pair *pair)
 {
-    static struct pair pair;
-    pair_open(&pair, 3000, 0);
-    struct eki_slot *slot = lone_seed_at(&pair.lones[0], 0, 7);
+    pair_open(pair, 3000, 0);
+    struct eki_slot *slot = lone_seed_at(&pair->lones[0], 0, 7);
     eki_slot_adopt(slot, LONE_SLOT, 1);
-    CHECK_EQ_INT(eki_data_home(pair.lones[0].engine, slot), 1);
+    CHECK_EQ_INT(eki_data_home(pair->lones[0].engine, slot), 1);
     for (int rank = 0; rank < 2; rank++)
-        eki_data_follow(pair.lones[rank].engine);
-    pair_enter(&pair, EKI_PHASE_RESTORE);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
-    CHECK_EQ_INT(pair.moved_in[7], 1);
+        eki_data_follow(pair->lones[rank].engine);
+    pair_enter(pair, EKI_PHASE_RESTORE);
+    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_EQ_INT(pair->moved_in[7], 1);
     CHECK_EQ_INT(slot->flags & EKI_SLOT_ADOPTED, 0);
-    CHECK_EQ_INT(eki_data_home(pair.lones[0].engine, slot), 0);
-    pair_close(&pair);
+    CHECK_EQ_INT(eki_data_home(pair->lones[0].engine, slot), 0);
 }
 
 /* A message that does not fit: its kind, its head, what its body says. */
@@ -807,25 +783,25 @@ int main(void)
     RUN(bytes_of_one_message_travel);
     RUN(one_byte_more_needs_several_messages);
     RUN(long_data_travels);
-    RUN(task_at_home_calls_nothing);
-    RUN(process_waits_for_results);
+    RUN_WITH(struct pair, pair_close, task_at_home_calls_nothing);
+    RUN_WITH(struct pair, pair_close, process_waits_for_results);
     RUN(task_that_skips_returns_nothing);
     RUN(task_that_discards_returns_nothing);
     RUN(callbacks_that_fail_make_tasks_fail);
-    RUN(stop_cancels_what_is_staged);
-    RUN(staged_task_is_not_published);
+    RUN_WITH(struct pair, pair_close, stop_cancels_what_is_staged);
+    RUN_WITH(struct pair, pair_close, staged_task_is_not_published);
     RUN(staged_task_makes_way_for_spawned_ones);
     RUN(smallest_budget_is_enough);
-    RUN(home_packs_what_it_has_room_for);
+    RUN_WITH(struct pair, pair_close, home_packs_what_it_has_room_for);
     RUN(larger_budget_is_used);
-    RUN(budget_that_is_too_small_is_refused);
-    RUN(data_follows_and_returns);
-    RUN(home_without_memory_says_so);
+    RUN_LONE(budget_that_is_too_small_is_refused);
+    RUN_WITH(struct pair, pair_close, data_follows_and_returns);
+    RUN_WITH(struct pair, pair_close, home_without_memory_says_so);
     RUN(result_without_memory_is_told);
-    RUN(free_buffers_go_back_where_memory_is_out);
-    RUN(follower_without_memory_ends);
-    RUN(follower_that_is_not_packed_stays);
-    RUN(follower_goes_back_to_the_id);
+    RUN_WITH(struct pair, pair_close, free_buffers_go_back_where_memory_is_out);
+    RUN_WITH(struct pair, pair_close, follower_without_memory_ends);
+    RUN_WITH(struct pair, pair_close, follower_that_is_not_packed_stays);
+    RUN_WITH(struct pair, pair_close, follower_goes_back_to_the_id);
     RUN(messages_that_do_not_fit_are_refused);
     RUN(task_is_stolen_where_it_is_worth_its_bytes);
     return check_result();

@@ -169,19 +169,17 @@ static void every_field_with_a_row_is_checked(void)
 }
 
 /* All others are left to their protocol. */
-static void every_verb_with_a_row_has_a_claim(void)
+static void every_verb_with_a_row_has_a_claim(struct lone *lone)
 {
-    struct lone lone;
-    begin(&lone, EK_STEAL_RANDOM);
+    begin(lone, EK_STEAL_RANDOM);
     for (int kind = 0; kind < EKI_KINDS; kind++) {
-        const struct eki_verb *verb = lone.engine->verbs[kind];
+        const struct eki_verb *verb = lone->engine->verbs[kind];
         const char *left =
             verb && (verb->party || verb->body) ? verb->name : "";
         for (int i = 0; i < CLAIMS; i++)
             left = claims[i].kind == kind ? "" : left;
         CHECK_EQ_TEXT(left, "");
     }
-    lone_close(&lone);
 }
 
 static struct eki_slot *one_task(struct lone *lone, struct eki_message **tasks)
@@ -217,19 +215,17 @@ static void one_range(struct lone *lone, struct eki_range range)
     memcpy(slot->payload, &range, sizeof range);
 }
 
-static void bounds_of_a_range_are_checked(void)
+static void bounds_of_a_range_are_checked(struct lone *lone)
 {
     static const struct eki_range ranges[] = {{-1, 5}, {5, 5}, {0, INT64_MAX}};
     static const struct eki_range last = {INT64_MAX - 2, INT64_MAX};
-    struct lone lone;
     for (int i = 0; i < 3; i++) {
-        one_range(&lone, ranges[i]);
-        refuse(&lone, i == 0 ? "first index is -1" : "last index is");
+        one_range(lone, ranges[i]);
+        refuse(lone, i == 0 ? "first index is -1" : "last index is");
     }
-    one_range(&lone, last);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_BREAK), 0);
-    lone_close(&lone);
+    one_range(lone, last);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_BREAK), 0);
 }
 
 static void phases_far_ahead_are_refused(void)
@@ -293,19 +289,17 @@ static void a_rank_tells_its_seeds_once(void)
 }
 
 /* A lie that comes when the phase is over ends the next one. */
-static void the_next_phase_hears_of_a_late_lie(void)
+static void the_next_phase_hears_of_a_late_lie(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_begin(&lone, EK_STEAL_RANDOM);
-    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
-    lone_message(&lone, EKI_KIND_REQUEST)->head.worker = 0;
-    lone_serve(&lone);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    struct eki_error error = lone_end(&lone);
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    lone_message(lone, EKI_KIND_REQUEST)->head.worker = 0;
+    lone_serve(lone);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    struct eki_error error = lone_end(lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_HAS_TEXT(error.text, "request: worker is 0; allowed: 1 ... 1");
-    lone_close(&lone);
 }
 
 /* In a phase that a lie has broken, without a buffer to say so. */
@@ -319,62 +313,56 @@ static void begin_untold(struct lone *lone)
 }
 
 /* Others may wait for their buffers, too. */
-static void what_arrives_after_a_lie_is_dropped(void)
+static void what_arrives_after_a_lie_is_dropped(struct lone *lone)
 {
-    struct lone lone;
-    begin_untold(&lone);
-    lone_message(&lone, EKI_KIND_REQUEST);
-    CHECK(!lone_serve(&lone));
-    CHECK(!lone.has_got);
-    lone.buffers = 2;
-    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_BREAK), 2);
-    lone_close(&lone);
+    begin_untold(lone);
+    lone_message(lone, EKI_KIND_REQUEST);
+    CHECK(!lone_serve(lone));
+    CHECK(!lone->has_got);
+    lone->buffers = 2;
+    CHECK_EQ_INT(lone_end(lone).status, EK_ERR_MPI);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_BREAK), 2);
 }
 
-static void a_lie_is_not_told_where_no_message_moves(void)
+static void a_lie_is_not_told_where_no_message_moves(struct lone *lone)
 {
-    struct lone lone;
-    begin_untold(&lone);
-    eki_fabric_note(&lone.fabric, EK_ERR_MPI, "no network");
-    struct eki_error error = lone_end(&lone);
+    begin_untold(lone);
+    eki_fabric_note(&lone->fabric, EK_ERR_MPI, "no network");
+    struct eki_error error = lone_end(lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_EQ_TEXT(error.text, "no network");
-    lone_close(&lone);
 }
 
 /* On one node, too, where no messages move while tasks run: servers are stepped
  * to say so, and nothing runs. */
-static void a_lone_node_hears_of_a_late_lie(void)
+static void a_lone_node_hears_of_a_late_lie(struct lone *lone)
 {
     static const int workers[2] = {1, 0}, nodes[2] = {0, 0};
-    struct lone lone;
-    lone_open_job(&lone, 0, 2, workers, nodes);
-    lone_begin(&lone, EK_STEAL_RANDOM);
-    CHECK(!atomic_load_explicit(&lone.engine->messages, memory_order_relaxed));
-    CHECK_EQ_INT(lone_end(&lone).status, EK_OK);
-    eki_engine_refuse(lone.engine, "late");
-    lone_seed(&lone, 1, 10);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    CHECK(atomic_load_explicit(&lone.engine->messages, memory_order_relaxed));
-    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
-    lone_close(&lone);
+    lone_open_job(lone, 0, 2, workers, nodes);
+    lone_begin(lone, EK_STEAL_RANDOM);
+    CHECK(!atomic_load_explicit(&lone->engine->messages, memory_order_relaxed));
+    CHECK_EQ_INT(lone_end(lone).status, EK_OK);
+    eki_engine_refuse(lone->engine, "late");
+    lone_seed(lone, 1, 10);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    CHECK(atomic_load_explicit(&lone->engine->messages, memory_order_relaxed));
+    CHECK_EQ_INT(lone_end(lone).status, EK_ERR_MPI);
 }
 
 int main(void)
 {
     RUN(every_field_with_a_row_is_checked);
-    RUN(every_verb_with_a_row_has_a_claim);
+    RUN_LONE(every_verb_with_a_row_has_a_claim);
     RUN(fields_of_a_task_are_checked);
-    RUN(bounds_of_a_range_are_checked);
+    RUN_LONE(bounds_of_a_range_are_checked);
     RUN(phases_far_ahead_are_refused);
     RUN(votes_come_from_whom_they_name);
     RUN(the_root_gets_no_verdict);
     RUN(parcels_belong_to_restores);
     RUN(a_rank_tells_its_seeds_once);
-    RUN(the_next_phase_hears_of_a_late_lie);
-    RUN(what_arrives_after_a_lie_is_dropped);
-    RUN(a_lie_is_not_told_where_no_message_moves);
-    RUN(a_lone_node_hears_of_a_late_lie);
+    RUN_LONE(the_next_phase_hears_of_a_late_lie);
+    RUN_LONE(what_arrives_after_a_lie_is_dropped);
+    RUN_LONE(a_lie_is_not_told_where_no_message_moves);
+    RUN_LONE(a_lone_node_hears_of_a_late_lie);
     return check_result();
 }

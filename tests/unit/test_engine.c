@@ -6,59 +6,54 @@
 #include "lone.h"
 #include "team/poll.h"
 
-static void creation_without_memory_leaves_nothing(void)
+static void creation_without_memory_leaves_nothing(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
+    lone_open(lone, 0);
     int n = 1;
     for (; n < 50; n++) {
         eki_memory_fail(n);
-        ek_status status = lone_create(&lone);
+        ek_status status = lone_create(lone);
         eki_memory_fail(0);
         if (status == EK_OK)
             break;
         CHECK_EQ_INT(status, EK_ERR_NOMEM);
-        eki_engine_destroy(&lone.engine);
+        eki_engine_destroy(&lone->engine);
     }
     /* The engine, its worker in three pieces, the counter in four, requests in
      * three, the rebalancer. */
     CHECK(n > 10 && n < 50);
-    lone_close(&lone);
 }
 
-static void registration_without_memory_can_be_repeated(void)
+static void registration_without_memory_can_be_repeated(struct lone *lone)
 {
-    struct lone lone;
     int function = -1;
-    lone_open(&lone, 0);
-    CHECK_EQ_INT(eki_engine_create(&lone.setup, &lone.engine), EK_OK);
+    lone_open(lone, 0);
+    CHECK_EQ_INT(eki_engine_create(&lone->setup, &lone->engine), EK_OK);
     for (int i = 0; i < 40; i++) {
         int n = 1;
         for (; n < 10; n++) {
             eki_memory_fail(n);
-            ek_status status = eki_engine_register(lone.engine, "f", lone_task,
+            ek_status status = eki_engine_register(lone->engine, "f", lone_task,
                                                    NULL, &function);
             eki_memory_fail(0);
-            CHECK(lone.engine->workers[0]->functions == lone.engine->functions);
+            CHECK(lone->engine->workers[0]->functions ==
+                  lone->engine->functions);
             if (status == EK_OK)
                 break;
             CHECK_EQ_INT(status, EK_ERR_NOMEM);
         }
         CHECK_EQ_INT(function, i);
     }
-    lone_close(&lone);
 }
 
-static void failed_fabric_ends_the_phase(void)
+static void failed_fabric_ends_the_phase(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_begin(&lone, EK_STEAL_RANDOM);
-    eki_fabric_note(lone.setup.fabric, EK_ERR_MPI, "the cable was cut");
-    struct eki_error error = lone_end(&lone);
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_RANDOM);
+    eki_fabric_note(lone->setup.fabric, EK_ERR_MPI, "the cable was cut");
+    struct eki_error error = lone_end(lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_EQ_TEXT(error.text, "the cable was cut");
-    lone_close(&lone);
 }
 
 static void add_pinned(struct lone *lone, uint64_t number)
@@ -69,89 +64,82 @@ static void add_pinned(struct lone *lone, uint64_t number)
 }
 
 /* Before all else, each as a batch of its own, where it lies. */
-static void pinned_tasks_run_first(void)
+static void pinned_tasks_run_first(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    lone_seed(&lone, 1, 10);
-    add_pinned(&lone, 20);
-    add_pinned(&lone, 21);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    lone_open(lone, 0);
+    lone_make(lone);
+    lone_seed(lone, 1, 10);
+    add_pinned(lone, 20);
+    add_pinned(lone, 21);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     for (uint64_t number = 21; number >= 20; number--) {
-        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_PINNED);
-        const struct eki_slot *slot = eki_worker_current(lone_worker(&lone));
+        CHECK_EQ_INT(lone_step(lone), EKI_STEP_PINNED);
+        const struct eki_slot *slot = eki_worker_current(lone_worker(lone));
         CHECK_EQ_INT(lone_number(slot), number);
         /* What others look at, who cannot know where it lies. */
-        CHECK_EQ_INT(lone_worker(&lone)->batch.scratch->id, slot->id);
-        CHECK(eki_worker_take(lone_worker(&lone)) == NULL);
-        lone.now += 5000;
+        CHECK_EQ_INT(lone_worker(lone)->batch.scratch->id, slot->id);
+        CHECK(eki_worker_take(lone_worker(lone)) == NULL);
+        lone->now += 5000;
     }
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
-    CHECK_EQ_INT(lone_number(eki_worker_take(lone_worker(&lone))), 10);
-    lone_step(&lone);
-    CHECK_EQ_INT(lone_worker(&lone)->executed, 3);
-    const struct eki_local *local = &lone.engine->pinned.local;
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
+    CHECK_EQ_INT(lone_number(eki_worker_take(lone_worker(lone))), 10);
+    lone_step(lone);
+    CHECK_EQ_INT(lone_worker(lone)->executed, 3);
+    const struct eki_local *local = &lone->engine->pinned.local;
     for (int i = 0; i < 2; i++) {
         const struct eki_slot *slot =
             eki_slot_at(local->seeds, i, local->slot_bytes);
         CHECK(slot->bin >= eki_bin_of(5000) && slot->bin < EKI_BIN_COUNT);
-        CHECK_EQ_INT(eki_pinned_ran_on(&lone.engine->pinned, slot), 0);
+        CHECK_EQ_INT(eki_pinned_ran_on(&lone->engine->pinned, slot), 0);
     }
-    lone_close(&lone);
 }
 
 /* Those that nobody has taken are cancelled, once. */
-static void pinned_tasks_are_cancelled(void)
+static void pinned_tasks_are_cancelled(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_open(lone, 0);
+    lone_make(lone);
     for (uint64_t number = 0; number < 3; number++)
-        add_pinned(&lone, number);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_PINNED);
-    eki_engine_stop(lone.engine);
-    lone_step(&lone);
-    lone_step(&lone);
-    CHECK_EQ_INT(lone_worker(&lone)->executed, 3);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.cancelled, 2);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.tasks, 1);
-    lone_close(&lone);
+        add_pinned(lone, number);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_PINNED);
+    eki_engine_stop(lone->engine);
+    lone_step(lone);
+    lone_step(lone);
+    CHECK_EQ_INT(lone_worker(lone)->executed, 3);
+    CHECK_EQ_INT(lone_worker(lone)->counts.cancelled, 2);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tasks, 1);
 }
 
 /* Another thread's, that reads a little less. */
-static void an_older_clock_makes_no_long_task(void)
+static void an_older_clock_makes_no_long_task(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    lone_seed(&lone, 1, 10);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
-    CHECK(eki_worker_take(lone_worker(&lone)) != NULL);
-    lone.now -= 500;
-    lone_step(&lone);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.tasks, 1);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.work_ns, 0);
-    lone_close(&lone);
+    lone_open(lone, 0);
+    lone_make(lone);
+    lone_seed(lone, 1, 10);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
+    CHECK(eki_worker_take(lone_worker(lone)) != NULL);
+    lone->now -= 500;
+    lone_step(lone);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tasks, 1);
+    CHECK_EQ_INT(lone_worker(lone)->counts.work_ns, 0);
 }
 
 /* A millisecond in all, of which it had a core for 4 us. */
-static void held_up_tasks_are_no_longer_than_others(void)
+static void held_up_tasks_are_no_longer_than_others(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    lone_seed(&lone, 1, 10);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
-    struct ek_worker *worker = lone_worker(&lone);
-    eki_engine_trace(lone.engine, true);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RUN);
+    lone_open(lone, 0);
+    lone_make(lone);
+    lone_seed(lone, 1, 10);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    struct ek_worker *worker = lone_worker(lone);
+    eki_engine_trace(lone->engine, true);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
     const struct eki_slot *slot = eki_worker_take(worker);
-    lone.now = worker->batch.stamp + 1000000 - 100;
+    lone->now = worker->batch.stamp + 1000000 - 100;
     worker->batch.held_ns = 996000;
-    lone_step(&lone);
+    lone_step(lone);
     CHECK_EQ_INT(slot->bin, eki_bin_of(4000));
     CHECK_EQ_INT(worker->counts.largest_ns, 4000);
     CHECK_EQ_INT(worker->counts.work_ns, 1000000);
@@ -159,23 +147,20 @@ static void held_up_tasks_are_no_longer_than_others(void)
     CHECK_EQ_INT(worker->batch.held_ns, 0);
     CHECK_EQ_INT(worker->held.count, 1);
     CHECK_EQ_INT(worker->held.ids[0], slot->id);
-    lone_close(&lone);
 }
 
-static void tasks_of_an_old_phase_are_an_error(void)
+static void tasks_of_an_old_phase_are_an_error(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_begin(&lone, EK_STEAL_RANDOM);
-    struct eki_message *message = lone_message(&lone, EKI_KIND_TASKS);
-    lone_fill(&lone, message, 1, 0);
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_RANDOM);
+    struct eki_message *message = lone_message(lone, EKI_KIND_TASKS);
+    lone_fill(lone, message, 1, 0);
     message->head.phase = 0;
     message->head.worker = 0;
-    struct eki_error error = lone_end(&lone);
+    struct eki_error error = lone_end(lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_HAS_TEXT(error.text,
                    "tasks of phase 0 arrived from rank 1 in phase 1");
-    lone_close(&lone);
 }
 
 static int polls, slow_polls;
@@ -211,14 +196,14 @@ static void a_poll_that_was_held_up_sets_no_period(void)
 
 int main(void)
 {
-    RUN(creation_without_memory_leaves_nothing);
-    RUN(registration_without_memory_can_be_repeated);
-    RUN(failed_fabric_ends_the_phase);
-    RUN(pinned_tasks_run_first);
-    RUN(pinned_tasks_are_cancelled);
-    RUN(an_older_clock_makes_no_long_task);
-    RUN(held_up_tasks_are_no_longer_than_others);
+    RUN_LONE(creation_without_memory_leaves_nothing);
+    RUN_LONE(registration_without_memory_can_be_repeated);
+    RUN_LONE(failed_fabric_ends_the_phase);
+    RUN_LONE(pinned_tasks_run_first);
+    RUN_LONE(pinned_tasks_are_cancelled);
+    RUN_LONE(an_older_clock_makes_no_long_task);
+    RUN_LONE(held_up_tasks_are_no_longer_than_others);
     RUN(a_poll_that_was_held_up_sets_no_period);
-    RUN(tasks_of_an_old_phase_are_an_error);
+    RUN_LONE(tasks_of_an_old_phase_are_an_error);
     return check_result();
 }

@@ -154,89 +154,81 @@ static void check_held(struct lone *lone, bool is_held)
                      is_held);
 }
 
-static void what_does_not_fit_is_offered_and_handed_over(void)
+static void what_does_not_fit_is_offered_and_handed_over(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 1, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    check_offer(&lone, 0, 50, 0, 0);
-    CHECK_SEEDS(&lone, 0, 1, 40, 50, 60);
-    lone_forget(&lone);
-    take(&lone, 50);
-    const struct eki_message *hand = lone_sent_to(&lone, 0, EKI_KIND_HAND, 1);
-    CHECK_EQ_INT(lone.sent_count, 1);
+    make(lone);
+    SEED(lone, 0, 1, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 1);
+    check_offer(lone, 0, 50, 0, 0);
+    CHECK_SEEDS(lone, 0, 1, 40, 50, 60);
+    lone_forget(lone);
+    take(lone, 50);
+    const struct eki_message *hand = lone_sent_to(lone, 0, EKI_KIND_HAND, 1);
+    CHECK_EQ_INT(lone->sent_count, 1);
     CHECK_EQ_INT(hand->head.count, 1);
     CHECK_EQ_INT(hand->head.bytes, LONE_SLOT);
     CHECK_EQ_INT(lone_number_in(hand, 0), 50);
-    CHECK_SEEDS(&lone, 0, 1, 40, 60);
-    CHECK_SEEDS(&lone, 1, 80);
+    CHECK_SEEDS(lone, 0, 1, 40, 60);
+    CHECK_SEEDS(lone, 1, 80);
     /* It is gone. */
-    take(&lone, 50);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    lone_close(&lone);
+    take(lone, 50);
+    CHECK_EQ_INT(lone->sent_count, 1);
 }
 
-static void ranks_of_one_node_hand_over_likewise(void)
+static void ranks_of_one_node_hand_over_likewise(struct lone *lone)
 {
-    struct lone lone;
-    make_node(&lone, 3);
-    SEED(&lone, 0, 1, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    check_held(&lone, true);
-    CHECK_EQ_INT(lone.engine->held_until, lone.engine->entered_ns + HOLD_NS);
-    check_offer(&lone, 0, 50, 0, 0);
-    take(&lone, 50);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 1);
-    CHECK_SEEDS(&lone, 0, 1, 40, 60);
+    make_node(lone, 3);
+    SEED(lone, 0, 1, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    check_held(lone, true);
+    CHECK_EQ_INT(lone->engine->held_until, lone->engine->entered_ns + HOLD_NS);
+    check_offer(lone, 0, 50, 0, 0);
+    take(lone, 50);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_HAND), 1);
+    CHECK_SEEDS(lone, 0, 1, 40, 60);
     /* What comes too late is for any worker of the node. */
-    offer(&lone, 15, 0);
-    lone.now += HOLD_NS;
-    lone_serve(&lone);
-    make_hand(&lone, 15);
-    lone_serve(&lone);
-    CHECK_EQ_INT(visible(&lone, eki_server_deque(lone.engine)), 1);
-    lone_close(&lone);
+    offer(lone, 15, 0);
+    lone->now += HOLD_NS;
+    lone_serve(lone);
+    make_hand(lone, 15);
+    lone_serve(lone);
+    CHECK_EQ_INT(visible(lone, eki_server_deque(lone->engine)), 1);
 }
 
-static void workers_of_one_rank_wait_for_nobody(void)
+static void workers_of_one_rank_wait_for_nobody(struct lone *lone)
 {
-    struct lone lone;
-    make_node(&lone, 1);
-    SEED(&lone, 0, 1, 40, 50, 60);
-    SEED(&lone, 1, 2, 30);
-    enter(&lone);
-    check_held(&lone, false);
-    struct eki_local *local = &lone.engine->workers[1]->local;
+    make_node(lone, 1);
+    SEED(lone, 0, 1, 40, 50, 60);
+    SEED(lone, 1, 2, 30);
+    enter(lone);
+    check_held(lone, false);
+    struct eki_local *local = &lone->engine->workers[1]->local;
     CHECK_EQ_INT(eki_local_slots(local, local->seeds, local->seed_end), 3);
-    lone_close(&lone);
 }
 
 /* Twice the same load: the second time what fits is half way to the largest. */
-static void what_does_not_help_is_tried_with_more_room(void)
+static void what_does_not_help_is_tried_with_more_room(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    enter(&lone);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    lone_skip(&lone);
-    SEED(&lone, 0, 1, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    CHECK_SEEDS(&lone, 0, 1, 50, 60);
-    CHECK_SEEDS(&lone, 1, 40, 80);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    lone_skip(&lone);
+    make(lone);
+    enter(lone);
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    lone_skip(lone);
+    SEED(lone, 0, 1, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    CHECK_SEEDS(lone, 0, 1, 50, 60);
+    CHECK_SEEDS(lone, 1, 40, 80);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    lone_skip(lone);
     /* Far from what fitted then, when nobody had tried. */
-    enter_with(&lone, EK_STEAL_NONE, true, true);
-    lone_skip(&lone);
-    lone.engine->node->load.most_ns = UINT64_C(190) * MS;
-    enter(&lone);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_OFFER), 1);
-    lone_close(&lone);
+    enter_with(lone, EK_STEAL_NONE, true, true);
+    lone_skip(lone);
+    lone->engine->node->load.most_ns = UINT64_C(190) * MS;
+    enter(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_OFFER), 1);
 }
 
 /* What is pinned to the rank leaves its workers room for less. */
@@ -263,86 +255,76 @@ static void pinned_tasks_take_room(void)
     }
 }
 
-static void workers_begin_when_that_is_over(void)
+static void workers_begin_when_that_is_over(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    uint64_t until = lone.engine->held_until;
-    CHECK_EQ_INT(until, lone.engine->entered_ns + HOLD_NS);
-    check_held(&lone, true);
-    CHECK_EQ_INT(eki_worker_due(lone_worker(&lone)), until);
-    CHECK(eki_worker_awaits(lone_worker(&lone)));
-    CHECK_EQ_INT(visible(&lone, 0), 0);
-    lone.now = until - 100;
-    lone_serve(&lone);
-    CHECK_EQ_INT(visible(&lone, 0), 2);
-    check_held(&lone, false);
+    make(lone);
+    SEED(lone, 0, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    uint64_t until = lone->engine->held_until;
+    CHECK_EQ_INT(until, lone->engine->entered_ns + HOLD_NS);
+    check_held(lone, true);
+    CHECK_EQ_INT(eki_worker_due(lone_worker(lone)), until);
+    CHECK(eki_worker_awaits(lone_worker(lone)));
+    CHECK_EQ_INT(visible(lone, 0), 0);
+    lone->now = until - 100;
+    lone_serve(lone);
+    CHECK_EQ_INT(visible(lone, 0), 2);
+    check_held(lone, false);
     /* The wait is none of the task. */
-    lone.now += 1000;
-    CHECK(eki_worker_take(lone_worker(&lone)) != NULL);
-    eki_worker_step(lone_worker(&lone), lone.now);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.work_ns, 1000);
-    lone_forget(&lone);
-    take(&lone, 50);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    lone_close(&lone);
+    lone->now += 1000;
+    CHECK(eki_worker_take(lone_worker(lone)) != NULL);
+    eki_worker_step(lone_worker(lone), lone->now);
+    CHECK_EQ_INT(lone_worker(lone)->counts.work_ns, 1000);
+    lone_forget(lone);
+    take(lone, 50);
+    CHECK_EQ_INT(lone->sent_count, 0);
 }
 
-static void what_fits_a_worker_of_the_rank_goes_there(void)
+static void what_fits_a_worker_of_the_rank_goes_there(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 1, 40, 50, 60);
-    SEED(&lone, 1, 2, 30);
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    CHECK_SEEDS(&lone, 0, 1, 40, 60);
-    CHECK_SEEDS(&lone, 1, 2, 30, 50);
-    lone_close(&lone);
+    make(lone);
+    SEED(lone, 0, 1, 40, 50, 60);
+    SEED(lone, 1, 2, 30);
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_SEEDS(lone, 0, 1, 40, 60);
+    CHECK_SEEDS(lone, 1, 2, 30, 50);
 }
 
-static void a_longer_task_displaces_shorter_ones(void)
+static void a_longer_task_displaces_shorter_ones(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 1, 60, 70);
-    SEED(&lone, 1, 32, 30, 35);
-    enter(&lone);
+    make(lone);
+    SEED(lone, 0, 1, 60, 70);
+    SEED(lone, 1, 32, 30, 35);
+    enter(lone);
     /* 60 goes to worker 1, which keeps 35; 32 goes to worker 0 instead. */
-    CHECK_SEEDS(&lone, 0, 1, 30, 70);
-    CHECK_SEEDS(&lone, 1, 32, 35, 60);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    lone_close(&lone);
+    CHECK_SEEDS(lone, 0, 1, 30, 70);
+    CHECK_SEEDS(lone, 1, 32, 35, 60);
+    CHECK_EQ_INT(lone->sent_count, 1);
 }
 
-static void short_tasks_and_the_first_long_one_stay(void)
+static void short_tasks_and_the_first_long_one_stay(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 1, 1, 1, 1, 300);
-    SEED(&lone, 1, 1, 1, 99);
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    CHECK_SEEDS(&lone, 0, 1, 1, 1, 1, 300);
-    CHECK_SEEDS(&lone, 1, 1, 1, 99);
-    lone_close(&lone);
+    make(lone);
+    SEED(lone, 0, 1, 1, 1, 1, 300);
+    SEED(lone, 1, 1, 1, 99);
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_SEEDS(lone, 0, 1, 1, 1, 1, 300);
+    CHECK_SEEDS(lone, 1, 1, 1, 99);
 }
 
-static void what_a_task_has_set_is_no_time(void)
+static void what_a_task_has_set_is_no_time(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 90, 95, 99);
+    make(lone);
+    SEED(lone, 0, 90, 95, 99);
     for (int i = 0; i < 3; i++)
-        eki_slot_at(lone_worker(&lone)->local.seeds, i, LONE_SLOT)->flags |=
+        eki_slot_at(lone_worker(lone)->local.seeds, i, LONE_SLOT)->flags |=
             EKI_SLOT_SET;
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    CHECK_SEEDS(&lone, 0, 90, 95, 99);
-    lone_close(&lone);
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_SEEDS(lone, 0, 90, 95, 99);
 }
 
 /* Nothing is offered, and the workers begin at once. */
@@ -417,118 +399,109 @@ static void nobody_is_held_where_nothing_is_to_be_gained(void)
     }
 }
 
-static void who_has_room_takes_and_others_pass_on(void)
+static void who_has_room_takes_and_others_pass_on(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 60);
-    SEED(&lone, 1, 30);
-    enter(&lone);
-    offer(&lone, 70, 3);
-    const struct eki_message *taken = lone_sent_to(&lone, 0, EKI_KIND_TAKE, 1);
-    CHECK_EQ_INT(lone.sent_count, 1);
+    make(lone);
+    SEED(lone, 0, 60);
+    SEED(lone, 1, 30);
+    enter(lone);
+    offer(lone, 70, 3);
+    const struct eki_message *taken = lone_sent_to(lone, 0, EKI_KIND_TAKE, 1);
+    CHECK_EQ_INT(lone->sent_count, 1);
     CHECK_EQ_INT(taken->head.first, 70);
     CHECK_EQ_INT(taken->head.count, 0);
-    lone_forget(&lone);
+    lone_forget(lone);
     /* What is awaited counts, and is not displaced. */
-    offer(&lone, 50, 3);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    check_offer(&lone, 0, 50, 1, 4);
-    CHECK_EQ_INT(lone.to[0], 2);
-    lone_forget(&lone);
-    offer(&lone, 50, EKI_HANDS_MOST - 1);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    make_hand(&lone, 70);
-    lone_serve(&lone);
-    CHECK_SEEDS(&lone, 0, 60);
-    CHECK_SEEDS(&lone, 1, 30, 70);
-    lone_close(&lone);
+    offer(lone, 50, 3);
+    CHECK_EQ_INT(lone->sent_count, 1);
+    check_offer(lone, 0, 50, 1, 4);
+    CHECK_EQ_INT(lone->to[0], 2);
+    lone_forget(lone);
+    offer(lone, 50, EKI_HANDS_MOST - 1);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    make_hand(lone, 70);
+    lone_serve(lone);
+    CHECK_SEEDS(lone, 0, 60);
+    CHECK_SEEDS(lone, 1, 30, 70);
 }
 
-static void an_offer_displaces_and_what_is_displaced_is_offered(void)
+static void
+an_offer_displaces_and_what_is_displaced_is_offered(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 35, 60);
-    SEED(&lone, 1, 90);
-    enter(&lone);
-    offer(&lone, 40, 0);
-    CHECK_EQ_INT(lone.sent_count, 2);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 1);
-    check_offer(&lone, 1, 35, 0, 0);
-    lone_close(&lone);
+    make(lone);
+    SEED(lone, 0, 35, 60);
+    SEED(lone, 1, 90);
+    enter(lone);
+    offer(lone, 40, 0);
+    CHECK_EQ_INT(lone->sent_count, 2);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 1);
+    check_offer(lone, 1, 35, 0, 0);
 }
 
-static void who_is_late_neither_gives_nor_takes(void)
+static void who_is_late_neither_gives_nor_takes(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    lone_forget(&lone);
-    offer(&lone, 20, 0);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 1);
-    lone_forget(&lone);
+    make(lone);
+    SEED(lone, 0, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    lone_forget(lone);
+    offer(lone, 20, 0);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 1);
+    lone_forget(lone);
     /* Too late for a task to come, but not for one that is on its way. */
-    lone.now = lone.engine->held_until - HOLD_NS / 4;
-    offer(&lone, 21, 0);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 0);
-    lone.now += HOLD_NS;
-    lone_serve(&lone);
-    lone_forget(&lone);
-    offer(&lone, 22, 0);
-    take(&lone, 50);
-    CHECK_EQ_INT(lone.sent_count, 0);
+    lone->now = lone->engine->held_until - HOLD_NS / 4;
+    offer(lone, 21, 0);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 0);
+    lone->now += HOLD_NS;
+    lone_serve(lone);
+    lone_forget(lone);
+    offer(lone, 22, 0);
+    take(lone, 50);
+    CHECK_EQ_INT(lone->sent_count, 0);
     /* Anybody can claim what comes now. */
-    make_hand(&lone, 20);
-    lone_serve(&lone);
-    CHECK_EQ_INT(visible(&lone, eki_server_deque(lone.engine)), 1);
-    CHECK_SEEDS(&lone, 0, 40, 50, 60);
-    lone_close(&lone);
+    make_hand(lone, 20);
+    lone_serve(lone);
+    CHECK_EQ_INT(visible(lone, eki_server_deque(lone->engine)), 1);
+    CHECK_SEEDS(lone, 0, 40, 50, 60);
 }
 
-static void nobody_is_held_in_a_phase_that_is_stopped(void)
+static void nobody_is_held_in_a_phase_that_is_stopped(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    enter(&lone);
-    lone_forget(&lone);
-    eki_engine_stop(lone.engine);
-    offer(&lone, 20, 0);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_TAKE), 0);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    take(&lone, 50);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 0);
+    make(lone);
+    SEED(lone, 0, 40, 50, 60);
+    SEED(lone, 1, 80);
+    enter(lone);
+    lone_forget(lone);
+    eki_engine_stop(lone->engine);
+    offer(lone, 20, 0);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 0);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    take(lone, 50);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_HAND), 0);
     for (int here = 0; here < 2; here++) {
-        struct ek_worker *worker = lone.engine->workers[here];
-        eki_worker_step(worker, lone.now);
+        struct ek_worker *worker = lone->engine->workers[here];
+        eki_worker_step(worker, lone->now);
         CHECK_EQ_INT(worker->counts.cancelled, here == 0 ? 3 : 1);
     }
-    lone_close(&lone);
 }
 
-static void what_finds_no_buffer_stays(void)
+static void what_finds_no_buffer_stays(struct lone *lone)
 {
-    struct lone lone;
-    make(&lone);
-    SEED(&lone, 0, 40, 50, 60);
-    SEED(&lone, 1, 80);
-    lone.buffers = 1;
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    take(&lone, 50);
-    CHECK_EQ_INT(lone.sent_count, 1);
-    CHECK_SEEDS(&lone, 0, 40, 50, 60);
-    lone.now += HOLD_NS;
-    lone_serve(&lone);
-    lone.buffers = 4;
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_HAND), 0);
-    CHECK_SEEDS(&lone, 0, 40, 50, 60);
-    lone_close(&lone);
+    make(lone);
+    SEED(lone, 0, 40, 50, 60);
+    SEED(lone, 1, 80);
+    lone->buffers = 1;
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 1);
+    take(lone, 50);
+    CHECK_EQ_INT(lone->sent_count, 1);
+    CHECK_SEEDS(lone, 0, 40, 50, 60);
+    lone->now += HOLD_NS;
+    lone_serve(lone);
+    lone->buffers = 4;
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_HAND), 0);
+    CHECK_SEEDS(lone, 0, 40, 50, 60);
 }
 
 /* Each allocation fails in turn; the tasks are there, and seen. */
@@ -601,31 +574,29 @@ static void answers_in_a_restore_are_refused(void)
 }
 
 /* Of processes, not of restores. */
-static void votes_tell_the_load(void)
+static void votes_tell_the_load(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_open(lone, 0);
+    lone_make(lone);
     for (int restore = 0; restore < 2; restore++) {
-        lone_enter(&lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
+        lone_enter(lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
                    EK_STEAL_RANDOM);
-        CHECK_EQ_INT(eki_worker_step(lone_worker(&lone), lone.now),
+        CHECK_EQ_INT(eki_worker_step(lone_worker(lone), lone->now),
                      EKI_STEP_WAIT);
-        lone_vote(&lone, 1, 0, 0)->load = restore
-                                              ? (struct eki_load){9, 9, 9}
-                                              : (struct eki_load){500, 300, 70};
+        lone_vote(lone, 1, 0, 0)->load = restore
+                                             ? (struct eki_load){9, 9, 9}
+                                             : (struct eki_load){500, 300, 70};
         for (int i = 0; i < 3; i++)
-            lone_serve(&lone);
-        CHECK(lone.engine->waves.forwarded);
-        CHECK_EQ_INT(lone.engine->node->load.work_ns, 500);
-        CHECK_EQ_INT(lone.engine->node->load.most_ns, 300);
-        CHECK_EQ_INT(lone.engine->node->load.task_ns, 70);
+            lone_serve(lone);
+        CHECK(lone->engine->waves.forwarded);
+        CHECK_EQ_INT(lone->engine->node->load.work_ns, 500);
+        CHECK_EQ_INT(lone->engine->node->load.most_ns, 300);
+        CHECK_EQ_INT(lone->engine->node->load.task_ns, 70);
         struct eki_error error;
-        eki_worker_step(lone_worker(&lone), lone.now);
-        eki_engine_leave(lone.engine, &error);
-        lone_forget(&lone);
+        eki_worker_step(lone_worker(lone), lone->now);
+        eki_engine_leave(lone->engine, &error);
+        lone_forget(lone);
     }
-    lone_close(&lone);
 }
 
 static bool refuses_load(struct eki_load load)
@@ -651,27 +622,27 @@ static void loads_that_make_no_sense_are_refused(void)
 
 int main(void)
 {
-    RUN(what_does_not_fit_is_offered_and_handed_over);
-    RUN(ranks_of_one_node_hand_over_likewise);
-    RUN(workers_of_one_rank_wait_for_nobody);
-    RUN(what_does_not_help_is_tried_with_more_room);
+    RUN_LONE(what_does_not_fit_is_offered_and_handed_over);
+    RUN_LONE(ranks_of_one_node_hand_over_likewise);
+    RUN_LONE(workers_of_one_rank_wait_for_nobody);
+    RUN_LONE(what_does_not_help_is_tried_with_more_room);
     RUN(pinned_tasks_take_room);
-    RUN(workers_begin_when_that_is_over);
-    RUN(what_fits_a_worker_of_the_rank_goes_there);
-    RUN(a_longer_task_displaces_shorter_ones);
-    RUN(short_tasks_and_the_first_long_one_stay);
-    RUN(what_a_task_has_set_is_no_time);
+    RUN_LONE(workers_begin_when_that_is_over);
+    RUN_LONE(what_fits_a_worker_of_the_rank_goes_there);
+    RUN_LONE(a_longer_task_displaces_shorter_ones);
+    RUN_LONE(short_tasks_and_the_first_long_one_stay);
+    RUN_LONE(what_a_task_has_set_is_no_time);
     RUN(tasks_stay_on_the_node);
     RUN(nobody_is_held_where_nothing_is_to_be_gained);
-    RUN(who_has_room_takes_and_others_pass_on);
-    RUN(an_offer_displaces_and_what_is_displaced_is_offered);
-    RUN(who_is_late_neither_gives_nor_takes);
-    RUN(nobody_is_held_in_a_phase_that_is_stopped);
-    RUN(what_finds_no_buffer_stays);
+    RUN_LONE(who_has_room_takes_and_others_pass_on);
+    RUN_LONE(an_offer_displaces_and_what_is_displaced_is_offered);
+    RUN_LONE(who_is_late_neither_gives_nor_takes);
+    RUN_LONE(nobody_is_held_in_a_phase_that_is_stopped);
+    RUN_LONE(what_finds_no_buffer_stays);
     RUN(without_memory_tasks_stay);
     RUN(offers_that_make_no_sense_are_refused);
     RUN(answers_in_a_restore_are_refused);
-    RUN(votes_tell_the_load);
+    RUN_LONE(votes_tell_the_load);
     RUN(loads_that_make_no_sense_are_refused);
     return check_result();
 }

@@ -469,23 +469,22 @@ struct up {
     struct eki_item item;
 };
 
-static void vertex_gives_what_comes_up(void)
+static void vertex_gives_what_comes_up(struct lone *lone)
 {
-    struct lone lone;
     struct up up = {{2 * task_ns()}, {task_ns(), 0, 2}};
-    begin_tree(&lone, 1);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    tell_of(&lone, EKI_PARCEL_UP, 0, &up, sizeof up);
+    begin_tree(lone, 1);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    tell_of(lone, EKI_PARCEL_UP, 0, &up, sizeof up);
     /* Worker 0 gets nothing, worker 1 fetches its task, rank 0 hears of it. */
-    CHECK_EQ_INT(lone.sent_count, 3);
-    const struct eki_head *down = lone_sent_head(&lone, 0);
+    CHECK_EQ_INT(lone->sent_count, 3);
+    const struct eki_head *down = lone_sent_head(lone, 0);
     CHECK_EQ_INT(down->detail, EKI_PARCEL_DOWN);
     CHECK_EQ_INT(down->worker, 0);
     CHECK_EQ_INT(down->bytes, 0);
     bool has_fetched = false, has_told = false;
     for (int i = 1; i < 3; i++) {
         const struct eki_message *sent =
-            (const struct eki_message *)lone.sent[i].bytes;
+            (const struct eki_message *)lone->sent[i].bytes;
         struct eki_fetch_told fetch;
         struct eki_result_told result;
         if (sent->head.detail == EKI_PARCEL_FETCH) {
@@ -499,28 +498,25 @@ static void vertex_gives_what_comes_up(void)
         }
     }
     CHECK(has_fetched && has_told);
-    lone_close(&lone);
 }
 
 /* Rank 0 sheds a task, and hears that worker 1 fetches it. */
-static void worker_gives_what_is_fetched(void)
+static void worker_gives_what_is_fetched(struct lone *lone)
 {
-    struct lone lone;
     struct eki_fetch_told fetch = {0, 2};
-    begin_tree(&lone, 0);
-    const struct eki_head *sent = lone_sent_head(&lone, lone.sent_count - 1);
+    begin_tree(lone, 0);
+    const struct eki_head *sent = lone_sent_head(lone, lone->sent_count - 1);
     CHECK_EQ_INT(sent->detail, EKI_PARCEL_UP);
     CHECK_EQ_INT(sent->worker, 0);
     CHECK_EQ_INT(sent->bytes, sizeof(struct up));
-    tell_of(&lone, EKI_PARCEL_FETCH, 1, &fetch, sizeof fetch);
-    tell_of(&lone, EKI_PARCEL_DOWN, 0, NULL, 0);
-    CHECK_EQ_INT(lone.engine->holds, 1);
+    tell_of(lone, EKI_PARCEL_FETCH, 1, &fetch, sizeof fetch);
+    tell_of(lone, EKI_PARCEL_DOWN, 0, NULL, 0);
+    CHECK_EQ_INT(lone->engine->holds, 1);
     struct eki_result_told result = {
         .after = 2 * task_ns(), .moved = 1, .fewest = 0};
-    tell(&lone, EKI_PARCEL_RESULT, &result, sizeof result);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(eki_local_seed_tasks(&lone_worker(&lone)->local), 2);
-    lone_close(&lone);
+    tell(lone, EKI_PARCEL_RESULT, &result, sizeof result);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(eki_local_seed_tasks(&lone_worker(lone)->local), 2);
 }
 
 int main(void)
@@ -530,7 +526,7 @@ int main(void)
     RUN(arrays_decide_as_the_model);
     RUN(messages_decide_as_arrays);
     RUN(ours_decide_as_arrays);
-    RUN(vertex_gives_what_comes_up);
-    RUN(worker_gives_what_is_fetched);
+    RUN_LONE(vertex_gives_what_comes_up);
+    RUN_LONE(worker_gives_what_is_fetched);
     return check_result();
 }

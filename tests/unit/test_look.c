@@ -114,69 +114,61 @@ static void call(struct lone *lone, int i, enum eki_called called,
         eki_look_leave(&other, ms * MS);
 }
 
-static void absent_rank_is_named_at_intervals(void)
+static void absent_rank_is_named_at_intervals(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 2);
-    begin(&lone, EK_STEAL_RANDOM);
-    call(&lone, 1, EKI_CALLED_RESTORE, false, 995);
-    lone_step(&lone);
-    look_for(&lone, 1, 1000);
-    look_for(&lone, 1, STALL_NS - 1);
+    open_node(lone, 0, 2);
+    begin(lone, EK_STEAL_RANDOM);
+    call(lone, 1, EKI_CALLED_RESTORE, false, 995);
+    lone_step(lone);
+    look_for(lone, 1, 1000);
+    look_for(lone, 1, STALL_NS - 1);
     CHECK_EQ_INT(lines, 0);
-    look_for(&lone, 1, 1);
+    look_for(lone, 1, 1);
     CHECK_EQ_TEXT(told, "evenkeel 0/2 engine: waiting 10 ms for rank 1 in "
                         "ek_process of 'fock' (iteration 3); its last call "
                         "here was ek_restore, 15 ms ago\n");
     /* Again after 10, 20 and 40 ms. */
-    look_for(&lone, 60, STALL_NS / 10);
+    look_for(lone, 60, STALL_NS / 10);
     CHECK_EQ_INT(lines, 3);
-    end(&lone);
 }
 
-static void rank_in_another_call_is_told_so(void)
+static void rank_in_another_call_is_told_so(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 2);
-    begin(&lone, EK_STEAL_RANDOM);
-    call(&lone, 1, EKI_CALLED_DESTROY, true, 1000);
-    lone_step(&lone);
-    look_for(&lone, 3, STALL_NS / 2);
+    open_node(lone, 0, 2);
+    begin(lone, EK_STEAL_RANDOM);
+    call(lone, 1, EKI_CALLED_DESTROY, true, 1000);
+    lone_step(lone);
+    look_for(lone, 3, STALL_NS / 2);
     CHECK_EQ_INT(lines, 1);
     CHECK_HAS_TEXT(told, "it has been in ek_destroy of 'fock' for 15 ms");
-    end(&lone);
 }
 
 /* Of those who wait the lowest speaks; where it is dead, the next. */
-static void lowest_live_rank_speaks(void)
+static void lowest_live_rank_speaks(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 1, 3);
-    begin(&lone, EK_STEAL_RANDOM);
-    lone_step(&lone);
-    set(&eki_words_of(lone.engine, 0)->phase, 1);
-    look_for(&lone, 9, STALL_NS / 2);
+    open_node(lone, 1, 3);
+    begin(lone, EK_STEAL_RANDOM);
+    lone_step(lone);
+    set(&eki_words_of(lone->engine, 0)->phase, 1);
+    look_for(lone, 9, STALL_NS / 2);
     CHECK_EQ_INT(lines, 0);
-    set(&lone.engine->rank_words[0].alive_ms, 500);
-    lone.now += UINT64_C(600000000);
-    look_for(&lone, 1, 1);
+    set(&lone->engine->rank_words[0].alive_ms, 500);
+    lone->now += UINT64_C(600000000);
+    look_for(lone, 1, 1);
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "for rank 0 in ek_process");
     CHECK_HAS_TEXT(told, "its process has shown no life for 1.1 s");
     CHECK_HAS_TEXT(told, "for rank 2 in ek_process");
-    end(&lone);
 }
 
-static void many_ranks_are_counted(void)
+static void many_ranks_are_counted(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 8);
-    begin(&lone, EK_STEAL_RANDOM);
-    lone_step(&lone);
-    look_for(&lone, 3, STALL_NS / 2);
+    open_node(lone, 0, 8);
+    begin(lone, EK_STEAL_RANDOM);
+    lone_step(lone);
+    look_for(lone, 3, STALL_NS / 2);
     CHECK_EQ_INT(lines, 5);
     CHECK_HAS_TEXT(told, "... and for 3 more ranks of this node, up to rank 7");
-    end(&lone);
 }
 
 /* Begin the next task; its id is NUMBER. */
@@ -189,24 +181,22 @@ static void take(struct lone *lone, uint64_t number)
         CHECK_EQ_INT(slot->id, number);
 }
 
-static void long_task_is_named(void)
+static void long_task_is_named(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 1);
-    lone_seed(&lone, 2, 10);
-    begin(&lone, EK_STEAL_RANDOM);
-    take(&lone, 11);
-    look_for(&lone, 2, STALL_NS * 3 / 4);
+    open_node(lone, 0, 1);
+    lone_seed(lone, 2, 10);
+    begin(lone, EK_STEAL_RANDOM);
+    take(lone, 11);
+    look_for(lone, 2, STALL_NS * 3 / 4);
     CHECK_EQ_INT(lines, 0);
     /* The next one has a time of its own. */
-    take(&lone, 10);
-    look_for(&lone, 2, STALL_NS * 3 / 4);
+    take(lone, 10);
+    look_for(lone, 2, STALL_NS * 3 / 4);
     CHECK_EQ_INT(lines, 0);
-    look_for(&lone, 1, STALL_NS * 3 / 4);
+    look_for(lone, 1, STALL_NS * 3 / 4);
     CHECK_EQ_TEXT(told, "evenkeel 0/1 engine: worker 0 has been in one task "
                         "for 15 ms in ek_process of 'fock' (iteration 3): task "
                         "10 (home worker 0) of function 'f'\n");
-    end(&lone);
 }
 
 /* What came from elsewhere runs in the log, what was spawned in a copy. */
@@ -229,39 +219,35 @@ static void stack_tasks_are_named(void)
     }
 }
 
-static void long_index_is_named(void)
+static void long_index_is_named(struct lone *lone)
 {
-    struct lone lone;
     struct eki_range range = {5, 8};
     int64_t index;
-    open_node(&lone, 0, 1);
-    struct eki_slot *slot = lone_seed_at(&lone, 0, 105);
+    open_node(lone, 0, 1);
+    struct eki_slot *slot = lone_seed_at(lone, 0, 105);
     slot->flags |= EKI_SLOT_RANGE | EKI_SLOT_CANCELLED;
     slot->bin = EKI_BIN_RANGE;
     memcpy(slot->payload, &range, sizeof range);
-    lone_worker(&lone)->local.has_ranges = true;
-    begin(&lone, EK_STEAL_RANDOM);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_RANGE);
-    CHECK(eki_worker_take_index(lone_worker(&lone), &index));
-    look_for(&lone, 3, STALL_NS * 3 / 4);
+    lone_worker(lone)->local.has_ranges = true;
+    begin(lone, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RANGE);
+    CHECK(eki_worker_take_index(lone_worker(lone), &index));
+    look_for(lone, 3, STALL_NS * 3 / 4);
     CHECK_EQ_INT(lines, 1);
     CHECK_HAS_TEXT(told, "task 105 (home worker 0) of function 'f'");
-    end(&lone);
 }
 
 /* As long as one worker gets on, the others wait for it. */
-static void progress_is_silent(void)
+static void progress_is_silent(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 1);
-    lone_seed(&lone, 40, 0);
-    begin(&lone, EK_STEAL_RANDOM);
+    open_node(lone, 0, 1);
+    lone_seed(lone, 40, 0);
+    begin(lone, EK_STEAL_RANDOM);
     for (uint64_t number = 40; number-- > 20;) {
-        take(&lone, number);
-        look_for(&lone, 3, STALL_NS / 4);
+        take(lone, number);
+        look_for(lone, 3, STALL_NS / 4);
     }
     CHECK_EQ_INT(lines, 0);
-    end(&lone);
 }
 
 /* The worker waits, and answers the roll, between two looks. */
@@ -274,54 +260,48 @@ static void wait_for(struct lone *lone, int times)
 }
 
 /* A task that was created and is nowhere. */
-static void lost_task_stands_still(void)
+static void lost_task_stands_still(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 1);
-    lone_seed(&lone, 1, 10);
-    begin(&lone, EK_STEAL_RANDOM);
+    open_node(lone, 0, 1);
+    lone_seed(lone, 1, 10);
+    begin(lone, EK_STEAL_RANDOM);
     uint64_t ran[1];
-    lone_worker(&lone)->created++;
-    CHECK_EQ_INT(lone_run(&lone, ran, 1), 1);
-    wait_for(&lone, 4);
+    lone_worker(lone)->created++;
+    CHECK_EQ_INT(lone_run(lone, ran, 1), 1);
+    wait_for(lone, 4);
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "phase 1 stands still in ek_process of 'fock' "
                          "(iteration 3): all workers are idle, but");
     CHECK_HAS_TEXT(told, "created 2, executed 1");
-    end(&lone);
 }
 
 /* A worker that has not come by since the last look may hold a claimed task. */
-static void worker_that_does_not_answer_is_no_stall(void)
+static void worker_that_does_not_answer_is_no_stall(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 1);
-    begin(&lone, EK_STEAL_RANDOM);
-    lone_worker(&lone)->created++;
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    look_for(&lone, 9, STALL_NS / 2);
+    open_node(lone, 0, 1);
+    begin(lone, EK_STEAL_RANDOM);
+    lone_worker(lone)->created++;
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    look_for(lone, 9, STALL_NS / 2);
     CHECK_EQ_INT(lines, 0);
-    end(&lone);
 }
 
-static void stall_of_several_nodes_is_told_by_all(void)
+static void stall_of_several_nodes_is_told_by_all(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 1);
-    begin(&lone, EK_STEAL_NONE);
-    lone_step(&lone);
-    lone_serve(&lone);
-    lone_verdict(&lone, EKI_WAVE_STALLED);
-    lone_serve(&lone);
+    open_apart(lone, 1);
+    begin(lone, EK_STEAL_NONE);
+    lone_step(lone);
+    lone_serve(lone);
+    lone_verdict(lone, EKI_WAVE_STALLED);
+    lone_serve(lone);
     for (int i = 0; i < 3; i++) {
-        lone_message(&lone, EKI_KIND_HERE);
-        lone_serve(&lone);
-        look_for(&lone, 1, STALL_NS / 2);
+        lone_message(lone, EKI_KIND_HERE);
+        lone_serve(lone);
+        look_for(lone, 1, STALL_NS / 2);
     }
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "phase 1 stands still in ek_process of 'fock'");
     CHECK_HAS_TEXT(told, "worker 1: phase 1, created 0, executed 0");
-    end(&lone);
 }
 
 /* Serve and look; an answer of the other node, in WAVE, comes with each look
@@ -370,155 +350,139 @@ static void node_that_answers_is_not_named(void)
     }
 }
 
-static void lost_vote_is_told(void)
+static void lost_vote_is_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 0);
-    begin(&lone, EK_STEAL_NONE);
-    wait_apart(&lone, 6, true, 0, true);
+    open_apart(lone, 0);
+    begin(lone, EK_STEAL_NONE);
+    wait_apart(lone, 6, true, 0, true);
     CHECK_EQ_INT(lines, 1);
     CHECK_HAS_TEXT(told, "for rank 1 on another node in ek_process of 'fock' "
                          "(iteration 3): it says that it has sent its word of "
                          "wave 0, which has not come");
-    end(&lone);
 }
 
-static void lost_verdict_is_told(void)
+static void lost_verdict_is_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 1);
-    begin(&lone, EK_STEAL_NONE);
-    wait_apart(&lone, 6, true, 1, false);
+    open_apart(lone, 1);
+    begin(lone, EK_STEAL_NONE);
+    wait_apart(lone, 6, true, 1, false);
     CHECK_EQ_INT(lines, 1);
     CHECK_HAS_TEXT(told, "for rank 0 on another node in ek_process of 'fock' "
                          "(iteration 3): it says that it has sent its word of "
                          "wave 0, which has not come");
-    end(&lone);
 }
 
-static void server_that_nobody_steps_is_told(void)
+static void server_that_nobody_steps_is_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 0);
-    lone_seed(&lone, 2, 10);
-    begin(&lone, EK_STEAL_RANDOM);
-    take(&lone, 11);
+    open_apart(lone, 0);
+    lone_seed(lone, 2, 10);
+    begin(lone, EK_STEAL_RANDOM);
+    take(lone, 11);
     for (int i = 0; i < 3; i++) {
         served += STALL_NS * 3 / 4;
-        look_for(&lone, 1, STALL_NS * 3 / 4);
+        look_for(lone, 1, STALL_NS * 3 / 4);
     }
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "nobody has stepped the server of this rank for 23 ms "
                          "in ek_process of 'fock' (iteration 3), so its "
                          "messages wait: all its workers are inside tasks; ");
-    end(&lone);
 }
 
 /* Who restores is no worker that does not come: it works between two steps. */
-static void long_work_in_a_restore_is_not_told(void)
+static void long_work_in_a_restore_is_not_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 0);
-    begin_phase(&lone, EKI_PHASE_RESTORE, EK_STEAL_RANDOM);
-    CHECK_EQ_INT(lone.engine->kind, EKI_PHASE_RESTORE);
+    open_apart(lone, 0);
+    begin_phase(lone, EKI_PHASE_RESTORE, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(lone->engine->kind, EKI_PHASE_RESTORE);
     for (int i = 0; i < 3; i++) {
         served += STALL_NS * 3 / 4;
-        look_for(&lone, 1, STALL_NS * 3 / 4);
+        look_for(lone, 1, STALL_NS * 3 / 4);
     }
     CHECK(strstr(told, "nobody has stepped") == NULL);
-    end(&lone);
 }
 
 /* Of a worker that asked the other node. */
-static void request_without_answer_is_told(void)
+static void request_without_answer_is_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 0);
-    begin(&lone, EK_STEAL_RANDOM);
+    open_apart(lone, 0);
+    begin(lone, EK_STEAL_RANDOM);
     for (int i = 0; i < 9; i++)
-        wait_apart(&lone, 1, true, 0, false);
+        wait_apart(lone, 1, true, 0, false);
     CHECK_HAS_TEXT(told, "waiting ");
     CHECK_HAS_TEXT(told, " with ");
     CHECK_HAS_TEXT(told, " requests without answer\n");
-    end(&lone);
 }
 
 /* The verdict is here, but not applied yet, when its sender says that it has
  * sent it. */
-static void verdict_before_an_answer_is_not_lost(void)
+static void verdict_before_an_answer_is_not_lost(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 1);
-    begin(&lone, EK_STEAL_NONE);
-    lone_step(&lone);
-    lone_serve(&lone);
-    lone.engine->waves.verdict_next = 0;
-    struct eki_message *here = lone_message(&lone, EKI_KIND_HERE);
+    open_apart(lone, 1);
+    begin(lone, EK_STEAL_NONE);
+    lone_step(lone);
+    lone_serve(lone);
+    lone->engine->waves.verdict_next = 0;
+    struct eki_message *here = lone_message(lone, EKI_KIND_HERE);
     here->head.first = 1;
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.engine->waves.neighbours[0].lost, 0);
-    end(&lone);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->engine->waves.neighbours[0].lost, 0);
 }
 
 /* Without memory for what a message brings. */
-static void held_message_is_told(void)
+static void held_message_is_told(struct lone *lone)
 {
-    struct lone lone;
-    open_apart(&lone, 0);
-    begin(&lone, EK_STEAL_RANDOM);
-    lone_fill(&lone, lone_message(&lone, EKI_KIND_MOVE), 1, 5);
+    open_apart(lone, 0);
+    begin(lone, EK_STEAL_RANDOM);
+    lone_fill(lone, lone_message(lone, EKI_KIND_MOVE), 1, 5);
     eki_memory_fail(1);
-    lone_serve(&lone);
+    lone_serve(lone);
     eki_memory_fail(0);
-    lone.engine->waves.neighbours[0].probed = 0;
-    look_for(&lone, 3, STALL_NS * 3 / 4);
+    lone->engine->waves.neighbours[0].probed = 0;
+    look_for(lone, 3, STALL_NS * 3 / 4);
     CHECK_HAS_TEXT(told, "with a message from rank 1 (move) for which there "
                          "is no memory");
-    end(&lone);
 }
 
 /* The report of an iteration waits for ranks that are still in it. */
-static void call_names_who_is_missing(void)
+static void call_names_who_is_missing(struct lone *lone)
 {
-    struct lone lone;
-    open_node(&lone, 0, 3);
-    begin(&lone, EK_STEAL_RANDOM);
-    call(&lone, 1, EKI_CALLED_PROCESS, true, 1000);
-    call(&lone, 2, EKI_CALLED_PROCESS, false, 1000);
+    open_node(lone, 0, 3);
+    begin(lone, EK_STEAL_RANDOM);
+    call(lone, 1, EKI_CALLED_PROCESS, true, 1000);
+    call(lone, 2, EKI_CALLED_PROCESS, false, 1000);
     eki_look_enter(&looks, EKI_CALLED_CLOSE, 3, 1000 * MS);
     for (int i = 0; i < 3; i++) {
-        struct eki_moment at = {.now = lone.now, .ms = 1010};
+        struct eki_moment at = {.now = lone->now, .ms = 1010};
         eki_look_at_call(&looks, &at);
-        lone.now += STALL_NS / 2;
+        lone->now += STALL_NS / 2;
     }
     CHECK_EQ_INT(lines, 1);
     CHECK_HAS_TEXT(told, "for rank 1 in the report or record of ek_process of "
                          "'fock' (iteration 3); it has been in ek_process");
-    end(&lone);
 }
 
 int main(void)
 {
-    RUN(absent_rank_is_named_at_intervals);
-    RUN(rank_in_another_call_is_told_so);
-    RUN(lowest_live_rank_speaks);
-    RUN(many_ranks_are_counted);
-    RUN(long_task_is_named);
+    RUN_WITH(struct lone, end, absent_rank_is_named_at_intervals);
+    RUN_WITH(struct lone, end, rank_in_another_call_is_told_so);
+    RUN_WITH(struct lone, end, lowest_live_rank_speaks);
+    RUN_WITH(struct lone, end, many_ranks_are_counted);
+    RUN_WITH(struct lone, end, long_task_is_named);
     RUN(stack_tasks_are_named);
-    RUN(long_index_is_named);
-    RUN(progress_is_silent);
-    RUN(lost_task_stands_still);
-    RUN(worker_that_does_not_answer_is_no_stall);
-    RUN(stall_of_several_nodes_is_told_by_all);
+    RUN_WITH(struct lone, end, long_index_is_named);
+    RUN_WITH(struct lone, end, progress_is_silent);
+    RUN_WITH(struct lone, end, lost_task_stands_still);
+    RUN_WITH(struct lone, end, worker_that_does_not_answer_is_no_stall);
+    RUN_WITH(struct lone, end, stall_of_several_nodes_is_told_by_all);
     RUN(silent_node_is_named);
     RUN(node_that_answers_is_not_named);
-    RUN(lost_vote_is_told);
-    RUN(lost_verdict_is_told);
-    RUN(request_without_answer_is_told);
-    RUN(verdict_before_an_answer_is_not_lost);
-    RUN(server_that_nobody_steps_is_told);
-    RUN(long_work_in_a_restore_is_not_told);
-    RUN(held_message_is_told);
-    RUN(call_names_who_is_missing);
+    RUN_WITH(struct lone, end, lost_vote_is_told);
+    RUN_WITH(struct lone, end, lost_verdict_is_told);
+    RUN_WITH(struct lone, end, request_without_answer_is_told);
+    RUN_WITH(struct lone, end, verdict_before_an_answer_is_not_lost);
+    RUN_WITH(struct lone, end, server_that_nobody_steps_is_told);
+    RUN_WITH(struct lone, end, long_work_in_a_restore_is_not_told);
+    RUN_WITH(struct lone, end, held_message_is_told);
+    RUN_WITH(struct lone, end, call_names_who_is_missing);
     return check_result();
 }

@@ -46,80 +46,72 @@ static void check_sent(const struct lone *lone, int i, int rank, int worker,
         CHECK_EQ_INT(lone_number_in(move, k), first + (uint64_t)k);
 }
 
-static void tasks_for_the_same_worker_travel_together(void)
+static void tasks_for_the_same_worker_travel_together(struct lone *lone)
 {
-    struct lone lone;
-    make_three(&lone);
-    depart(&lone, 3, 10, 1, 2);
-    depart(&lone, 2, 13, 2, 3);
-    depart(&lone, 1, 15, 1, 2);
-    depart(&lone, 2, 16, 1, -1);
-    depart(&lone, 1, 18, 2, -1);
-    enter(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 5);
-    check_sent(&lone, 0, 1, 2, 3, 10);
-    check_sent(&lone, 1, 2, 3, 2, 13);
-    check_sent(&lone, 2, 1, 2, 1, 15);
-    check_sent(&lone, 3, 1, -1, 2, 16);
-    check_sent(&lone, 4, 2, -1, 1, 18);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 5);
-    lone_close(&lone);
+    make_three(lone);
+    depart(lone, 3, 10, 1, 2);
+    depart(lone, 2, 13, 2, 3);
+    depart(lone, 1, 15, 1, 2);
+    depart(lone, 2, 16, 1, -1);
+    depart(lone, 1, 18, 2, -1);
+    enter(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 5);
+    check_sent(lone, 0, 1, 2, 3, 10);
+    check_sent(lone, 1, 2, 3, 2, 13);
+    check_sent(lone, 2, 1, 2, 1, 15);
+    check_sent(lone, 3, 1, -1, 2, 16);
+    check_sent(lone, 4, 2, -1, 1, 18);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 5);
 }
 
-static void many_tasks_take_several_messages(void)
+static void many_tasks_take_several_messages(struct lone *lone)
 {
-    struct lone lone;
-    make_three(&lone);
-    lone_set_slots(&lone, 2);
-    depart(&lone, 5, 10, 1, 2);
-    depart(&lone, 1, 15, 2, 3);
-    enter(&lone);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 4);
-    check_sent(&lone, 0, 1, 2, 2, 10);
-    check_sent(&lone, 1, 1, 2, 2, 12);
-    check_sent(&lone, 2, 1, 2, 1, 14);
-    check_sent(&lone, 3, 2, 3, 1, 15);
-    lone_close(&lone);
+    make_three(lone);
+    lone_set_slots(lone, 2);
+    depart(lone, 5, 10, 1, 2);
+    depart(lone, 1, 15, 2, 3);
+    enter(lone);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 4);
+    check_sent(lone, 0, 1, 2, 2, 10);
+    check_sent(lone, 1, 1, 2, 2, 12);
+    check_sent(lone, 2, 1, 2, 1, 14);
+    check_sent(lone, 3, 2, 3, 1, 15);
 }
 
 /* More than what there is room for at first. */
-static void any_number_of_tasks_departs(void)
+static void any_number_of_tasks_departs(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    depart(&lone, 200, 0, 1, 2);
-    enter(&lone);
-    CHECK_EQ_INT(lone_worker(&lone)->created, 200);
-    lone_serve(&lone);
+    make_two(lone);
+    depart(lone, 200, 0, 1, 2);
+    enter(lone);
+    CHECK_EQ_INT(lone_worker(lone)->created, 200);
+    lone_serve(lone);
     for (int i = 0; i < 13; i++)
-        check_sent(&lone, i, 1, 2, 15, 15 * (uint64_t)i);
-    check_sent(&lone, 13, 1, 2, 5, 195);
-    lone_close(&lone);
+        check_sent(lone, i, 1, 2, 15, 15 * (uint64_t)i);
+    check_sent(lone, 13, 1, 2, 5, 195);
 }
 
-static void depart_without_memory_can_be_repeated(void)
+static void depart_without_memory_can_be_repeated(struct lone *lone)
 {
     _Alignas(16) unsigned char bytes[LONE_SLOT] = {0};
     struct eki_slot *slot = (struct eki_slot *)bytes;
-    struct lone lone;
     int n = 1;
-    make_two(&lone);
+    make_two(lone);
     for (; n < 10; n++) {
         eki_memory_fail(n);
-        ek_status status = eki_engine_depart(lone.engine, slot, 1);
+        ek_status status = eki_engine_depart(lone->engine, slot, 1);
         eki_memory_fail(0);
         if (status == EK_OK)
             break;
         CHECK_EQ_INT(status, EK_ERR_NOMEM);
-        CHECK_EQ_INT(lone.engine->moves.count, 0);
+        CHECK_EQ_INT(lone->engine->moves.count, 0);
     }
     CHECK_EQ_INT(n, 4);
-    CHECK_EQ_INT(lone.engine->moves.count, 1);
-    lone_close(&lone);
+    CHECK_EQ_INT(lone->engine->moves.count, 1);
 }
 
 static int64_t shown;
@@ -145,53 +137,49 @@ static void check_shown(const struct lone *lone, int64_t count, uint64_t first)
         CHECK_EQ_INT(shown_first, first);
 }
 
-static void visit_shows_what_is_not_sent(void)
+static void visit_shows_what_is_not_sent(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    lone_set_slots(&lone, 2);
-    lone.buffers = 0;
-    check_shown(&lone, 0, 0);
-    depart(&lone, 5, 10, 1, 2);
-    check_shown(&lone, 5, 10);
-    enter(&lone);
-    check_shown(&lone, 5, 10);
+    make_two(lone);
+    lone_set_slots(lone, 2);
+    lone->buffers = 0;
+    check_shown(lone, 0, 0);
+    depart(lone, 5, 10, 1, 2);
+    check_shown(lone, 5, 10);
+    enter(lone);
+    check_shown(lone, 5, 10);
     for (int sent = 0; sent < 6; sent += 2) {
-        check_shown(&lone, 5 - sent, 10 + (uint64_t)sent);
-        lone_serve(&lone);
-        check_shown(&lone, 5 - sent, 10 + (uint64_t)sent);
-        lone.buffers = 1;
-        lone_serve(&lone);
+        check_shown(lone, 5 - sent, 10 + (uint64_t)sent);
+        lone_serve(lone);
+        check_shown(lone, 5 - sent, 10 + (uint64_t)sent);
+        lone->buffers = 1;
+        lone_serve(lone);
     }
-    check_shown(&lone, 0, 0);
-    CHECK_EQ_INT(lone.sent_count, 3);
-    lone.buffers = LONE_SENT - 3;
-    lone_step(&lone);
-    CHECK_EQ_INT(lone_end_root(&lone, 0, 5).status, EK_OK);
-    check_shown(&lone, 0, 0);
-    depart(&lone, 2, 20, 1, 2);
-    check_shown(&lone, 2, 20);
-    lone_close(&lone);
+    check_shown(lone, 0, 0);
+    CHECK_EQ_INT(lone->sent_count, 3);
+    lone->buffers = LONE_SENT - 3;
+    lone_step(lone);
+    CHECK_EQ_INT(lone_end_root(lone, 0, 5).status, EK_OK);
+    check_shown(lone, 0, 0);
+    depart(lone, 2, 20, 1, 2);
+    check_shown(lone, 2, 20);
 }
 
-static void nobody_votes_before_they_are_sent(void)
+static void nobody_votes_before_they_are_sent(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    lone.buffers = 0;
-    depart(&lone, 1, 10, 1, 2);
-    enter(&lone);
+    make_two(lone);
+    lone->buffers = 0;
+    depart(lone, 1, 10, 1, 2);
+    enter(lone);
     for (int here = 0; here < 2; here++)
-        CHECK_EQ_INT(eki_worker_step(lone.engine->workers[here], lone.now),
+        CHECK_EQ_INT(eki_worker_step(lone->engine->workers[here], lone->now),
                      EKI_STEP_WAIT);
-    lone_vote(&lone, 1, 0, 0);
-    lone_serve(&lone);
-    CHECK(!lone.engine->waves.voted);
-    lone.buffers = 1;
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_MOVE), 1);
-    CHECK(lone.engine->waves.voted);
-    lone_close(&lone);
+    lone_vote(lone, 1, 0, 0);
+    lone_serve(lone);
+    CHECK(!lone->engine->waves.voted);
+    lone->buffers = 1;
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_MOVE), 1);
+    CHECK(lone->engine->waves.voted);
 }
 
 static struct eki_message *arrive(struct lone *lone, int count, uint64_t first,
@@ -211,48 +199,42 @@ static uint64_t in_inbox(const struct lone *lone, int here)
     return chunk ? lone_number((const struct eki_slot *)chunk->slots) : 0;
 }
 
-static void arriving_tasks_come_to_the_named_worker(void)
+static void arriving_tasks_come_to_the_named_worker(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    enter(&lone);
-    arrive(&lone, 2, 10, 1);
-    lone_serve(&lone);
-    CHECK_EQ_INT(in_inbox(&lone, 0), 0);
-    CHECK_EQ_INT(in_inbox(&lone, 1), 10);
-    lone_close(&lone);
+    make_two(lone);
+    enter(lone);
+    arrive(lone, 2, 10, 1);
+    lone_serve(lone);
+    CHECK_EQ_INT(in_inbox(lone, 0), 0);
+    CHECK_EQ_INT(in_inbox(lone, 1), 10);
 }
 
-static void arriving_tasks_of_nobody_come_in_turn(void)
+static void arriving_tasks_of_nobody_come_in_turn(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    enter(&lone);
+    make_two(lone);
+    enter(lone);
     for (int i = 0; i < 3; i++) {
-        arrive(&lone, 2, 10 * (uint64_t)(i + 1), -1);
-        lone_serve(&lone);
-        CHECK_EQ_INT(in_inbox(&lone, i % 2), 10 * (i + 1));
+        arrive(lone, 2, 10 * (uint64_t)(i + 1), -1);
+        lone_serve(lone);
+        CHECK_EQ_INT(in_inbox(lone, i % 2), 10 * (i + 1));
     }
-    CHECK_EQ_INT(in_inbox(&lone, 1), 20);
-    lone_close(&lone);
+    CHECK_EQ_INT(in_inbox(lone, 1), 20);
 }
 
 /* They are no steal, and bring an idle worker back to work. */
-static void arriving_tasks_run(void)
+static void arriving_tasks_run(struct lone *lone)
 {
-    struct lone lone;
     uint64_t ran[4];
-    make_two(&lone);
-    enter(&lone);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    arrive(&lone, 2, 10, 0);
-    lone_serve(&lone);
-    CHECK(!eki_is_idle(lone_worker(&lone)->words, lone.engine->phase));
-    CHECK_EQ_INT(lone_run(&lone, ran, 4), 2);
+    make_two(lone);
+    enter(lone);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    arrive(lone, 2, 10, 0);
+    lone_serve(lone);
+    CHECK(!eki_is_idle(lone_worker(lone)->words, lone->engine->phase));
+    CHECK_EQ_INT(lone_run(lone, ran, 4), 2);
     CHECK_EQ_INT(ran[0] + ran[1], 21);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.successful, 0);
-    CHECK_EQ_INT(lone_worker(&lone)->counts.stolen, 0);
-    lone_close(&lone);
+    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.stolen, 0);
 }
 
 /* The log of a worker is COUNT tasks, the first of which is FIRST; as many
@@ -271,46 +253,40 @@ static void check_log(const struct lone *lone, int here, int64_t count,
         CHECK_EQ_INT(lone_number((const struct eki_slot *)local->log), first);
 }
 
-static void restored_tasks_lie_with_the_named_worker(void)
+static void restored_tasks_lie_with_the_named_worker(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
-    arrive(&lone, 2, 10, 1);
-    lone_serve(&lone);
-    check_log(&lone, 0, 0, 0);
-    check_log(&lone, 1, 2, 10);
-    lone_close(&lone);
+    make_two(lone);
+    lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
+    arrive(lone, 2, 10, 1);
+    lone_serve(lone);
+    check_log(lone, 0, 0, 0);
+    check_log(lone, 1, 2, 10);
 }
 
-static void restored_tasks_lie_at_their_home(void)
+static void restored_tasks_lie_at_their_home(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
-    struct eki_message *move = arrive(&lone, 3, 10, -1);
+    make_two(lone);
+    lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
+    struct eki_message *move = arrive(lone, 3, 10, -1);
     eki_slot_at(move->body, 0, LONE_SLOT)->id = eki_id(1, 5);
     eki_slot_at(move->body, 1, LONE_SLOT)->id = eki_id(0, 6);
     eki_slot_at(move->body, 2, LONE_SLOT)->id = eki_id(1, 7);
-    lone_serve(&lone);
-    check_log(&lone, 0, 1, 11);
-    check_log(&lone, 1, 2, 10);
-    lone_close(&lone);
+    lone_serve(lone);
+    check_log(lone, 0, 1, 11);
+    check_log(lone, 1, 2, 10);
 }
 
-static void restored_tasks_are_seeds_in_the_end(void)
+static void restored_tasks_are_seeds_in_the_end(struct lone *lone)
 {
-    struct lone lone;
-    make_two(&lone);
-    lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
-    arrive(&lone, 3, 10, 1);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone_end_root(&lone, 3, 0).status, EK_OK);
-    CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
+    make_two(lone);
+    lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
+    arrive(lone, 3, 10, 1);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_end_root(lone, 3, 0).status, EK_OK);
+    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
                  EK_OK);
-    CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[0]->local), 0);
-    CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[1]->local), 3);
-    lone_close(&lone);
+    CHECK_EQ_INT(eki_local_seed_tasks(&lone->engine->workers[0]->local), 0);
+    CHECK_EQ_INT(eki_local_seed_tasks(&lone->engine->workers[1]->local), 3);
 }
 
 /* A worker for which nothing has arrived needs no memory for its order: it is
@@ -392,18 +368,18 @@ static void process_without_memory_takes_tasks_later(void)
 
 int main(void)
 {
-    RUN(tasks_for_the_same_worker_travel_together);
-    RUN(many_tasks_take_several_messages);
-    RUN(any_number_of_tasks_departs);
-    RUN(depart_without_memory_can_be_repeated);
-    RUN(visit_shows_what_is_not_sent);
-    RUN(nobody_votes_before_they_are_sent);
-    RUN(arriving_tasks_come_to_the_named_worker);
-    RUN(arriving_tasks_of_nobody_come_in_turn);
-    RUN(arriving_tasks_run);
-    RUN(restored_tasks_lie_with_the_named_worker);
-    RUN(restored_tasks_lie_at_their_home);
-    RUN(restored_tasks_are_seeds_in_the_end);
+    RUN_LONE(tasks_for_the_same_worker_travel_together);
+    RUN_LONE(many_tasks_take_several_messages);
+    RUN_LONE(any_number_of_tasks_departs);
+    RUN_LONE(depart_without_memory_can_be_repeated);
+    RUN_LONE(visit_shows_what_is_not_sent);
+    RUN_LONE(nobody_votes_before_they_are_sent);
+    RUN_LONE(arriving_tasks_come_to_the_named_worker);
+    RUN_LONE(arriving_tasks_of_nobody_come_in_turn);
+    RUN_LONE(arriving_tasks_run);
+    RUN_LONE(restored_tasks_lie_with_the_named_worker);
+    RUN_LONE(restored_tasks_lie_at_their_home);
+    RUN_LONE(restored_tasks_are_seeds_in_the_end);
     RUN(only_who_got_tasks_is_ordered_again);
     RUN(restore_without_memory_takes_tasks_later);
     RUN(process_without_memory_takes_tasks_later);

@@ -540,35 +540,31 @@ static void worker_waits_as_its_protocol_says(void)
     lone_close(&lone);
 }
 
-static void worker_without_such_a_protocol_waits_for_nothing(void)
+static void worker_without_such_a_protocol_waits_for_nothing(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 0);
-    lone_begin(&lone, EK_STEAL_NONE);
-    CHECK(!eki_worker_calls(lone_worker(&lone)));
-    CHECK(!eki_worker_awaits(lone_worker(&lone)));
-    CHECK(eki_worker_due(lone_worker(&lone)) == UINT64_MAX);
-    lone_close(&lone);
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_NONE);
+    CHECK(!eki_worker_calls(lone_worker(lone)));
+    CHECK(!eki_worker_awaits(lone_worker(lone)));
+    CHECK(eki_worker_due(lone_worker(lone)) == UINT64_MAX);
 }
 
-static void every_steal_policy_has_a_scheme(void)
+static void every_steal_policy_has_a_scheme(struct lone *lone)
 {
-    struct lone lone;
     int policies = 0;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_open(lone, 0);
+    lone_make(lone);
     for (; eki_option_choice_name("steal", policies); policies++) {
         const struct eki_scheme *scheme =
             eki_scheme_of((ek_steal_policy)policies);
         CHECK_EQ_INT(scheme->policy, policies);
         CHECK(scheme->detectors & 1u << EKI_DETECTOR_COUNTING);
-        CHECK(!scheme->unsuitable || !scheme->unsuitable(lone.engine));
+        CHECK(!scheme->unsuitable || !scheme->unsuitable(lone->engine));
         CHECK(!scheme->elsewhere ||
-              eki_engine_protocol(lone.engine, scheme->elsewhere));
+              eki_engine_protocol(lone->engine, scheme->elsewhere));
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
     }
     CHECK(policies > EK_STEAL_NODE);
-    lone_close(&lone);
 }
 
 static void unknown_policy_steals_from_nobody(void)
@@ -627,8 +623,8 @@ int main(void)
     RUN(scheme_without_victims_asks_whenever_a_worker_is_idle);
     RUN(what_a_protocol_finds_is_run);
     RUN(worker_waits_as_its_protocol_says);
-    RUN(worker_without_such_a_protocol_waits_for_nothing);
-    RUN(every_steal_policy_has_a_scheme);
+    RUN_LONE(worker_without_such_a_protocol_waits_for_nothing);
+    RUN_LONE(every_steal_policy_has_a_scheme);
     RUN(unknown_policy_steals_from_nobody);
     RUN(every_verb_has_a_name_of_its_own);
     return check_result();

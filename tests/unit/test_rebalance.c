@@ -68,51 +68,44 @@ static void check_all_are_here(const struct lone *lone)
     CHECK_EQ_INT(seen, 15 << 10);
 }
 
-static void workers_are_evened_out(void)
+static void workers_are_evened_out(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make_uneven(&lone);
-    enter(&lone, &wish);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    check_report(&lone, 1, 0, 2);
-    check_all_are_here(&lone);
+    make_uneven(lone);
+    enter(lone, &wish);
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    check_report(lone, 1, 0, 2);
+    check_all_are_here(lone);
     /* Nothing has left the rank. */
-    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
-    lone_close(&lone);
+    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
 }
 
 /* Durations whose sum no rank would accept, such as costs that are no seconds.
  */
-static void long_durations_are_cut(void)
+static void long_durations_are_cut(struct lone *lone)
 {
     enum {
         TASKS = 300000
     };
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make(&lone, 0, 0);
+    make(lone, 0, 0);
     for (int i = 0; i < TASKS; i++)
-        lone_seed_at(&lone, 0, (uint64_t)i)->bin =
-            eki_bin_of(UINT64_C(1) << 50);
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, TASKS / 2, TASKS / 2).status, EK_OK);
-    lone_close(&lone);
+        lone_seed_at(lone, 0, (uint64_t)i)->bin = eki_bin_of(UINT64_C(1) << 50);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, TASKS / 2, TASKS / 2).status, EK_OK);
 }
 
-static void any_worker_may_shed(void)
+static void any_worker_may_shed(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make(&lone, 1, 3);
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
-    check_report(&lone, 0.5, 0, 1);
-    check_all_are_here(&lone);
-    lone_close(&lone);
+    make(lone, 1, 3);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    check_report(lone, 0.5, 0, 1);
+    check_all_are_here(lone);
 }
 
 static void every_algorithm_evens_workers_out(void)
@@ -134,76 +127,68 @@ static void every_algorithm_evens_workers_out(void)
 }
 
 /* Not what lies where it would lie if tasks were sorted. */
-static void just_what_is_shed_moves(void)
+static void just_what_is_shed_moves(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make_uneven(&lone);
-    const struct eki_local *locals[2] = {&lone.engine->workers[0]->local,
-                                         &lone.engine->workers[1]->local};
+    make_uneven(lone);
+    const struct eki_local *locals[2] = {&lone->engine->workers[0]->local,
+                                         &lone->engine->workers[1]->local};
     eki_slot_at(locals[0]->seed_base, 3, LONE_SLOT)->bin =
         eki_bin_of(4 * TASK_NS);
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, 3, 1).status, EK_OK);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, 3, 1).status, EK_OK);
     CHECK_EQ_INT(lone_number((const struct eki_slot *)locals[1]->seed_base),
                  13);
-    check_all_are_here(&lone);
-    lone_close(&lone);
+    check_all_are_here(lone);
 }
 
-static void tasks_never_measured_count_by_their_hints(void)
+static void tasks_never_measured_count_by_their_hints(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make_uneven(&lone);
+    make_uneven(lone);
     for (int i = 0; i < 4; i++) {
         struct eki_slot *slot =
-            eki_slot_at(lone_worker(&lone)->local.seed_base, i, LONE_SLOT);
+            eki_slot_at(lone_worker(lone)->local.seed_base, i, LONE_SLOT);
         slot->bin = EKI_BIN_NEVER;
         slot->deviation = eki_hint_byte(i == 0 ? 3 : 1);
     }
-    enter(&lone, &wish);
+    enter(lone, &wish);
     /* One of 3 against three of 1. */
-    lone_end(&lone);
-    CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
+    lone_end(lone);
+    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
                  EK_OK);
-    CHECK_EQ_INT(tasks_of(&lone, 0) * tasks_of(&lone, 1), 3);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 1, 0.01);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 0, 0.05);
-    check_all_are_here(&lone);
-    lone_close(&lone);
+    CHECK_EQ_INT(tasks_of(lone, 0) * tasks_of(lone, 1), 3);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 1, 0.01);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 0, 0.05);
+    check_all_are_here(lone);
 }
 
-static void where_nothing_is_to_gain_nothing_moves(void)
+static void where_nothing_is_to_gain_nothing_moves(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = centralized();
-    make(&lone, 2, 2);
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
-    check_report(&lone, 0, 0, 0);
-    lone_close(&lone);
+    make(lone, 2, 2);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    check_report(lone, 0, 0, 0);
 }
 
-static void gain_below_its_cost_moves_nothing(void)
+static void gain_below_its_cost_moves_nothing(struct lone *lone)
 {
-    struct lone lone;
     struct eki_balance_wish wish = wish_of(EK_RESTORE_AUTO, 0);
-    make_uneven(&lone);
+    make_uneven(lone);
     /* About two tasks could be gained in each iteration. */
     wish.outlook.iterations = 10;
     wish.outlook.cost_ns = 21.0 * TASK_NS;
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, 4, 0).status, EK_OK);
-    CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 1, 1e-9);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1, 1e-9);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, 4, 0).status, EK_OK);
+    CHECK_EQ_INT(eki_rebalance_report(lone->engine)->moved, 0);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 1, 1e-9);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 1, 1e-9);
 
     wish.outlook.cost_ns = 15.0 * TASK_NS;
-    enter(&lone, &wish);
-    CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
-    check_report(&lone, 1, 0, 2);
-    lone_close(&lone);
+    enter(lone, &wish);
+    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    check_report(lone, 1, 0, 2);
 }
 
 static void no_memory_on_entering_is_an_error(void)
@@ -281,18 +266,17 @@ static void check_parcel(const struct eki_message *message,
     CHECK_EQ_INT(message->head.bytes, bytes);
 }
 
-static void rank_tells_what_it_has(void)
+static void rank_tells_what_it_has(struct lone *lone)
 {
     struct {
         struct eki_totals_told told;
         struct eki_known known[1];
         struct eki_size_told sizes[1];
     } totals;
-    struct lone lone;
-    begin(&lone, 1);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    lone_serve(&lone);
-    const struct eki_message *message = lone_sent_only(&lone, EKI_KIND_PARCEL);
+    begin(lone, 1);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    lone_serve(lone);
+    const struct eki_message *message = lone_sent_only(lone, EKI_KIND_PARCEL);
     check_parcel(message, EKI_PARCEL_TOTALS, sizeof totals);
     memcpy(&totals, message->body, sizeof totals);
     CHECK_EQ_INT(totals.told.totals.tasks, 3);
@@ -304,32 +288,29 @@ static void rank_tells_what_it_has(void)
     CHECK_EQ_INT(totals.known[0].unmeasured, 0);
     CHECK_EQ_INT(totals.sizes[0].count, 3);
     CHECK_EQ_INT(totals.sizes[0].shortest, task_ns());
-    lone_close(&lone);
 }
 
-static void workers_wait_until_the_root_says_that_it_is_over(void)
+static void workers_wait_until_the_root_says_that_it_is_over(struct lone *lone)
 {
-    struct lone lone;
-    begin(&lone, 1);
-    lone_serve(&lone);
-    lone_forget(&lone);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    tell_target(&lone, 2, true);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    CHECK(!eki_is_idle(lone_worker(&lone)->words, 1));
-    CHECK_EQ_INT(lone.sent_count, 0);
+    begin(lone, 1);
+    lone_serve(lone);
+    lone_forget(lone);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    tell_target(lone, 2, true);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    CHECK(!eki_is_idle(lone_worker(lone)->words, 1));
+    CHECK_EQ_INT(lone->sent_count, 0);
 
-    tell_over(&lone, 3, 3, 0);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
-    lone_serve(&lone);
-    lone_sent_only(&lone, EKI_KIND_VOTE);
-    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
-    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->before, 0.5, 1e-9);
-    lone_close(&lone);
+    tell_over(lone, 3, 3, 0);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    lone_serve(lone);
+    lone_sent_only(lone, EKI_KIND_VOTE);
+    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    CHECK_EQ_INT(tasks_of(lone, 0), 3);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 0.5, 1e-9);
 }
 
 /* Rank 1 sheds a task, of this index ... */
@@ -376,40 +357,36 @@ static void begin_move(struct lone *lone)
     CHECK_EQ_INT(lone->sent_count, 0);
 }
 
-static void tasks_move_where_the_plan_says(void)
+static void tasks_move_where_the_plan_says(struct lone *lone)
 {
-    struct lone lone;
-    begin_move(&lone);
-    tell_over(&lone, 3, 2, 1);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    const struct eki_message *move = lone_sent_only(&lone, EKI_KIND_MOVE);
+    begin_move(lone);
+    tell_over(lone, 3, 2, 1);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    const struct eki_message *move = lone_sent_only(lone, EKI_KIND_MOVE);
     CHECK_EQ_INT(move->head.worker, 0);
     CHECK_EQ_INT(move->head.count, 1);
-    CHECK_EQ_INT(tasks_of(&lone, 0), 2);
-    CHECK_EQ_INT(lone_worker(&lone)->created, 1);
-    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 1);
-    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
-    check_report(&lone, 0.5, 0, 1);
+    CHECK_EQ_INT(tasks_of(lone, 0), 2);
+    CHECK_EQ_INT(lone_worker(lone)->created, 1);
+    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 1);
+    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    check_report(lone, 0.5, 0, 1);
     /* The next rebalance has moved nothing yet. */
     struct eki_balance_wish wish = centralized();
-    enter(&lone, &wish);
-    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
-    check_report(&lone, 0, 0, 0);
-    lone_close(&lone);
+    enter(lone, &wish);
+    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
+    check_report(lone, 0, 0, 0);
 }
 
 /* The root and a leader may be two ranks: the last word may come first. */
-static void tasks_move_when_their_plan_has_come(void)
+static void tasks_move_when_their_plan_has_come(struct lone *lone)
 {
-    struct lone lone;
-    int32_t index = shed(&lone);
-    tell_over(&lone, 3, 2, 1);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    tell_plan(&lone, index);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(lone_sent_only(&lone, EKI_KIND_MOVE)->head.count, 1);
-    lone_close(&lone);
+    int32_t index = shed(lone);
+    tell_over(lone, 3, 2, 1);
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    tell_plan(lone, index);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_MOVE)->head.count, 1);
 }
 
 /* Rank 1 still has two tasks when it is asked for those of worker LISTED. */
@@ -438,31 +415,27 @@ static void listed_workers_open(void)
 }
 
 /* The decision would make it worse. */
-static void tasks_stay_where_it_would_be_worse(void)
+static void tasks_stay_where_it_would_be_worse(struct lone *lone)
 {
-    struct lone lone;
-    begin_move(&lone);
-    tell_over(&lone, 3, 4, 1);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
-    CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
-    CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 0.5, 1e-9);
-    lone_close(&lone);
+    begin_move(lone);
+    tell_over(lone, 3, 4, 1);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_EQ_INT(tasks_of(lone, 0), 3);
+    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
+    CHECK_EQ_INT(eki_rebalance_report(lone->engine)->moved, 0);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 0.5, 1e-9);
 }
 
-static void tasks_stay_after_a_stop(void)
+static void tasks_stay_after_a_stop(struct lone *lone)
 {
-    struct lone lone;
-    begin_move(&lone);
-    lone_message(&lone, EKI_KIND_STOP);
-    lone_serve(&lone); /* the rebalancer comes before messages are sent */
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(tasks_of(&lone, 0), 3);
-    CHECK_EQ_INT(lone_count(&lone, EKI_KIND_MOVE), 0);
-    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
-    lone_close(&lone);
+    begin_move(lone);
+    lone_message(lone, EKI_KIND_STOP);
+    lone_serve(lone); /* the rebalancer comes before messages are sent */
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(tasks_of(lone, 0), 3);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_MOVE), 0);
+    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
 }
 
 /* As many tasks as rank 0 has. */
@@ -471,44 +444,40 @@ static void tell_lap(struct lone *lone, const struct eki_lap_told *lap)
     tell_all(lone, 3, task_ns(), lap);
 }
 
-static void root_tells_that_all_is_balanced(void)
+static void root_tells_that_all_is_balanced(struct lone *lone)
 {
     struct eki_target_told target;
-    struct lone lone;
-    begin(&lone, 0);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    tell_totals(&lone, 3);
-    CHECK_EQ_INT(lone.sent_count, 2);
-    const struct eki_message *message = lone_sent(&lone, 0, EKI_KIND_PARCEL);
+    begin(lone, 0);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_EQ_INT(lone->engine->holds, 1);
+    tell_totals(lone, 3);
+    CHECK_EQ_INT(lone->sent_count, 2);
+    const struct eki_message *message = lone_sent(lone, 0, EKI_KIND_PARCEL);
     check_parcel(message, EKI_PARCEL_TARGET, sizeof target + sizeof(double));
     memcpy(&target, message->body, sizeof target);
     CHECK(target.is_balanced);
     CHECK_EQ_INT(target.totals.total, 6 * task_ns());
     CHECK_EQ_INT(target.totals.tasks, 6);
-    check_parcel(lone_sent(&lone, 1, EKI_KIND_PARCEL), EKI_PARCEL_OVER,
+    check_parcel(lone_sent(lone, 1, EKI_KIND_PARCEL), EKI_PARCEL_OVER,
                  sizeof(struct eki_result_told));
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
-    check_report(&lone, 0, 0, 0);
-    lone_close(&lone);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    check_report(lone, 0, 0, 0);
 }
 
-static void root_tells_a_target_where_loads_differ(void)
+static void root_tells_a_target_where_loads_differ(struct lone *lone)
 {
     struct eki_target_told target;
-    struct lone lone;
-    begin(&lone, 0);
-    lone_serve(&lone);
-    tell_totals(&lone, 1);
-    const struct eki_message *message = lone_sent_only(&lone, EKI_KIND_PARCEL);
+    begin(lone, 0);
+    lone_serve(lone);
+    tell_totals(lone, 1);
+    const struct eki_message *message = lone_sent_only(lone, EKI_KIND_PARCEL);
     memcpy(&target, message->body, sizeof target);
     CHECK(!target.is_balanced);
     CHECK(target.target >= 2 * task_ns() && target.target < 3 * task_ns());
     CHECK_EQ_INT(target.totals.largest_load, 3 * task_ns());
-    CHECK_EQ_INT(lone.engine->holds, 1);
-    lone_close(&lone);
+    CHECK_EQ_INT(lone->engine->holds, 1);
 }
 
 /* Rank 0 has tasks of 7, 5, 5 and 5, which no two workers can share but as 12
@@ -602,7 +571,7 @@ static void nobody_steals_where_it_costs(void)
 
 /* Rank 1 has three tasks, with which loads are as long as they may be in all:
  * it keeps one, which the leader wants when two fit nowhere. */
-static void opened_tasks_count_once(void)
+static void opened_tasks_count_once(struct lone *lone)
 {
     const eki_ns ns = EKI_NS_MOST / 10 * 3;
     struct {
@@ -619,15 +588,13 @@ static void opened_tasks_count_once(void)
         struct eki_item item;
     } opened = {{1, sizeof opened.item}, {ns, 1, 2}};
     struct eki_section nothing = {1, 0};
-    struct lone lone;
-    begin(&lone, 0);
-    lone_serve(&lone);
-    tell_totals_of(&lone, 3, ns);
-    tell(&lone, EKI_PARCEL_OFFER, &offer, sizeof offer);
-    tell(&lone, EKI_PARCEL_OPENED, &opened, sizeof opened);
-    tell(&lone, EKI_PARCEL_OPENED, &nothing, sizeof nothing);
-    CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1. / 3, 1e-3);
-    lone_close(&lone);
+    begin(lone, 0);
+    lone_serve(lone);
+    tell_totals_of(lone, 3, ns);
+    tell(lone, EKI_PARCEL_OFFER, &offer, sizeof offer);
+    tell(lone, EKI_PARCEL_OPENED, &opened, sizeof opened);
+    tell(lone, EKI_PARCEL_OPENED, &nothing, sizeof nothing);
+    CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 1. / 3, 1e-3);
 }
 
 static void what_was_reached_is_remembered(void)
@@ -647,50 +614,44 @@ static void what_was_reached_is_remembered(void)
     }
 }
 
-static void parcel_waits_for_a_buffer(void)
+static void parcel_waits_for_a_buffer(struct lone *lone)
 {
-    struct lone lone;
-    begin(&lone, 1);
-    lone.buffers = 0;
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
-    lone.buffers = 1;
-    lone_serve(&lone);
-    lone_sent_only(&lone, EKI_KIND_PARCEL);
-    lone_close(&lone);
+    begin(lone, 1);
+    lone->buffers = 0;
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    lone->buffers = 1;
+    lone_serve(lone);
+    lone_sent_only(lone, EKI_KIND_PARCEL);
 }
 
-static void parcel_that_lies_is_an_error(void)
+static void parcel_that_lies_is_an_error(struct lone *lone)
 {
-    struct lone lone;
-    begin(&lone, 1);
-    struct eki_message *message = lone_message(&lone, EKI_KIND_PARCEL);
+    begin(lone, 1);
+    struct eki_message *message = lone_message(lone, EKI_KIND_PARCEL);
     message->head.detail = EKI_PARCEL_TARGET;
     message->head.count = 8;
     message->head.bytes = 16;
-    CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
-    lone_close(&lone);
+    CHECK_EQ_INT(lone_end(lone).status, EK_ERR_MPI);
 }
 
-static void parcel_without_memory_is_taken_later(void)
+static void parcel_without_memory_is_taken_later(struct lone *lone)
 {
-    struct lone lone;
-    begin(&lone, 1);
-    lone_serve(&lone);
+    begin(lone, 1);
+    lone_serve(lone);
     eki_memory_fail(1);
-    tell_target(&lone, 2, true);
+    tell_target(lone, 2, true);
     eki_memory_fail(0);
-    CHECK(lone.has_got);
-    CHECK_EQ_INT(lone.engine->holds, 0);
-    lone_serve(&lone);
-    CHECK(!lone.has_got);
-    lone_forget(&lone);
-    lone_step(&lone);
-    lone_serve(&lone);
+    CHECK(lone->has_got);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    lone_serve(lone);
+    CHECK(!lone->has_got);
+    lone_forget(lone);
+    lone_step(lone);
+    lone_serve(lone);
     struct eki_vote vote;
-    memcpy(&vote, lone_sent_only(&lone, EKI_KIND_VOTE)->body, sizeof vote);
+    memcpy(&vote, lone_sent_only(lone, EKI_KIND_VOTE)->body, sizeof vote);
     CHECK_EQ_INT(vote.error.status, EK_ERR_NOMEM);
-    lone_close(&lone);
 }
 
 /* With and without a wish: where this is asked for, all have failed. */
@@ -718,50 +679,48 @@ static void parcels_are_dropped_where_nobody_has_prepared(void)
 }
 
 /* Prepared, but in a phase that does not rebalance. */
-static void parcels_are_dropped_where_nobody_wishes(void)
+static void parcels_are_dropped_where_nobody_wishes(struct lone *lone)
 {
-    struct lone lone;
-    lone_open(&lone, 1);
-    lone_make(&lone);
-    eki_rebalance_prepare(lone.engine);
-    enter(&lone, NULL);
+    lone_open(lone, 1);
+    lone_make(lone);
+    eki_rebalance_prepare(lone->engine);
+    enter(lone, NULL);
     /* Dropped: no memory is needed for it. */
     eki_memory_fail(1);
-    tell_target(&lone, 2, false);
+    tell_target(lone, 2, false);
     eki_memory_fail(0);
-    CHECK(!lone.has_got);
-    CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
-    lone_close(&lone);
+    CHECK(!lone->has_got);
+    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
 }
 
 int main(void)
 {
-    RUN(workers_are_evened_out);
-    RUN(long_durations_are_cut);
-    RUN(any_worker_may_shed);
+    RUN_LONE(workers_are_evened_out);
+    RUN_LONE(long_durations_are_cut);
+    RUN_LONE(any_worker_may_shed);
     RUN(every_algorithm_evens_workers_out);
-    RUN(just_what_is_shed_moves);
-    RUN(tasks_never_measured_count_by_their_hints);
-    RUN(where_nothing_is_to_gain_nothing_moves);
-    RUN(gain_below_its_cost_moves_nothing);
+    RUN_LONE(just_what_is_shed_moves);
+    RUN_LONE(tasks_never_measured_count_by_their_hints);
+    RUN_LONE(where_nothing_is_to_gain_nothing_moves);
+    RUN_LONE(gain_below_its_cost_moves_nothing);
     RUN(no_memory_on_entering_is_an_error);
     RUN(no_memory_later_is_an_error);
-    RUN(rank_tells_what_it_has);
-    RUN(workers_wait_until_the_root_says_that_it_is_over);
-    RUN(tasks_move_where_the_plan_says);
-    RUN(tasks_move_when_their_plan_has_come);
+    RUN_LONE(rank_tells_what_it_has);
+    RUN_LONE(workers_wait_until_the_root_says_that_it_is_over);
+    RUN_LONE(tasks_move_where_the_plan_says);
+    RUN_LONE(tasks_move_when_their_plan_has_come);
     RUN(listed_workers_open);
-    RUN(tasks_stay_where_it_would_be_worse);
-    RUN(tasks_stay_after_a_stop);
-    RUN(root_tells_that_all_is_balanced);
-    RUN(root_tells_a_target_where_loads_differ);
-    RUN(opened_tasks_count_once);
+    RUN_LONE(tasks_stay_where_it_would_be_worse);
+    RUN_LONE(tasks_stay_after_a_stop);
+    RUN_LONE(root_tells_that_all_is_balanced);
+    RUN_LONE(root_tells_a_target_where_loads_differ);
+    RUN_LONE(opened_tasks_count_once);
     RUN(nobody_steals_where_it_costs);
     RUN(what_was_reached_is_remembered);
-    RUN(parcel_waits_for_a_buffer);
-    RUN(parcel_that_lies_is_an_error);
-    RUN(parcel_without_memory_is_taken_later);
+    RUN_LONE(parcel_waits_for_a_buffer);
+    RUN_LONE(parcel_that_lies_is_an_error);
+    RUN_LONE(parcel_without_memory_is_taken_later);
     RUN(parcels_are_dropped_where_nobody_has_prepared);
-    RUN(parcels_are_dropped_where_nobody_wishes);
+    RUN_LONE(parcels_are_dropped_where_nobody_wishes);
     return check_result();
 }

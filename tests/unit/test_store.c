@@ -133,71 +133,66 @@ static bool is_broken_so(struct stage *stage, const char *words)
     return CHECK_HAS_TEXT(error.text, words);
 }
 
-static void own_tiles_are_reached_at_once(void)
+static void own_tiles_are_reached_at_once(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer transfer = {9};
-    begin(&stage, 0, 0);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_PUT, 2, &transfer), EKI_STARTED_OVER);
+    begin(stage, 0, 0);
+    CHECK_EQ_INT(start(stage, EKI_TILE_PUT, 2, &transfer), EKI_STARTED_OVER);
     CHECK_EQ_INT((int)transfer.number, 0);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_ADD, 2, &transfer), EKI_STARTED_OVER);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 2, &transfer), EKI_STARTED_OVER);
+    CHECK_EQ_INT(start(stage, EKI_TILE_ADD, 2, &transfer), EKI_STARTED_OVER);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 2, &transfer), EKI_STARTED_OVER);
     for (int i = 0; i < SHORT; i++)
-        CHECK(stage.other[i] == 3.0 * (i + 1));
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_GET), 0);
-    CHECK_EQ_INT(lone_worker(&stage.lone)->counts.tile_gets, 0);
-    end(&stage);
+        CHECK(stage->other[i] == 3.0 * (i + 1));
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_GET), 0);
+    CHECK_EQ_INT(lone_worker(&stage->lone)->counts.tile_gets, 0);
 }
 
-static void tile_comes_in_pieces(void)
+static void tile_comes_in_pieces(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer transfer;
-    begin(&stage, 0, 0);
-    struct ek_worker *worker = lone_worker(&stage.lone);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 1, &transfer), EKI_STARTED);
+    begin(stage, 0, 0);
+    struct ek_worker *worker = lone_worker(&stage->lone);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 1, &transfer), EKI_STARTED);
     CHECK(worker->batch.marks & EKI_MARK_TRANSFER);
-    lone_serve(&stage.lone);
-    const struct eki_message *sent = lone_sent_of(&stage.lone, EKI_KIND_GET);
+    lone_serve(&stage->lone);
+    const struct eki_message *sent = lone_sent_of(&stage->lone, EKI_KIND_GET);
     struct eki_tile_words words = words_in(sent);
     CHECK_EQ_INT(words.tile, 1);
     CHECK_EQ_INT(sent->head.worker, 0);
     for (int offset = 0; offset < LONG; offset += FIRST) {
         int count = LONG - offset < FIRST ? LONG - offset : FIRST;
         CHECK(!eki_tiles_is_over(worker, transfer));
-        message_of(&stage, EKI_KIND_PIECE, 1, offset, count, words.op);
-        lone_serve(&stage.lone);
+        message_of(stage, EKI_KIND_PIECE, 1, offset, count, words.op);
+        lone_serve(&stage->lone);
     }
     CHECK(eki_tiles_is_over(worker, transfer));
     CHECK(worker->batch.marks & EKI_MARK_TRANSFER);
     eki_tiles_finish(worker, transfer);
     CHECK_EQ_INT((int)worker->batch.marks, 0);
     for (int i = 0; i < LONG; i++)
-        CHECK(stage.other[i] == 1000.0 + i);
+        CHECK(stage->other[i] == 1000.0 + i);
     CHECK_EQ_INT(worker->counts.tile_gets, 1);
     CHECK_EQ_INT(worker->counts.tile_bytes, 8 * LONG);
-    end(&stage);
 }
 
-static void others_are_answered_in_pieces(void)
+static void others_are_answered_in_pieces(struct stage *stage)
 {
-    struct stage stage;
-    begin(&stage, 1, 0);
-    double *own = eki_tile_find(eki_tile_part(stage.store, 1), 1);
-    memcpy(own, stage.values, sizeof stage.values);
+    begin(stage, 1, 0);
+    double *own = eki_tile_find(eki_tile_part(stage->store, 1), 1);
+    memcpy(own, stage->values, sizeof stage->values);
     /* With buffers for two messages the third goes later. */
-    stage.lone.buffers = 2;
-    message_of(&stage, EKI_KIND_GET, 1, 0, 0, 77);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 2);
-    stage.lone.buffers = LONE_SENT;
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 3);
+    stage->lone.buffers = 2;
+    message_of(stage, EKI_KIND_GET, 1, 0, 0, 77);
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), 2);
+    stage->lone.buffers = LONE_SENT;
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), 3);
     int seen = 0;
-    for (int i = 0; i < stage.lone.sent_count; i++) {
+    for (int i = 0; i < stage->lone.sent_count; i++) {
         const struct eki_message *sent =
-            (const struct eki_message *)stage.lone.sent[i].bytes;
+            (const struct eki_message *)stage->lone.sent[i].bytes;
         if (sent->head.kind != EKI_KIND_PIECE)
             continue;
         struct eki_tile_words words = words_in(sent);
@@ -207,7 +202,6 @@ static void others_are_answered_in_pieces(void)
         seen += (int)sent->head.count;
     }
     CHECK_EQ_INT(seen, LONG);
-    end(&stage);
 }
 
 static bool spares_none(struct eki_fabric *fabric)
@@ -217,254 +211,235 @@ static bool spares_none(struct eki_fabric *fabric)
 }
 
 /* Long tiles wait while few buffers are left; what is short goes past them. */
-static void long_tiles_leave_buffers_to_others(void)
+static void long_tiles_leave_buffers_to_others(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer get, put;
-    begin(&stage, 1, 0);
+    begin(stage, 1, 0);
     struct eki_fabric_ops few = lone_ops;
     few.has_spare = spares_none;
-    stage.lone.fabric.ops = &few;
-    start(&stage, EKI_TILE_PUT, 2, &put);
-    start(&stage, EKI_TILE_GET, 2, &get);
-    message_of(&stage, EKI_KIND_GET, 1, 0, 0, 77);
-    lone_serve(&stage.lone);
-    message_of(&stage, EKI_KIND_GET, 5, 0, 0, 78);
-    lone_serve(&stage.lone);
-    message_of(&stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PUT), 1);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_GET), 1);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 1);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_DONE), 1);
-    stage.lone.fabric.ops = &lone_ops;
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), 4);
-    end(&stage);
+    stage->lone.fabric.ops = &few;
+    start(stage, EKI_TILE_PUT, 2, &put);
+    start(stage, EKI_TILE_GET, 2, &get);
+    message_of(stage, EKI_KIND_GET, 1, 0, 0, 77);
+    lone_serve(&stage->lone);
+    message_of(stage, EKI_KIND_GET, 5, 0, 0, 78);
+    lone_serve(&stage->lone);
+    message_of(stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PUT), 1);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_GET), 1);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), 1);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_DONE), 1);
+    stage->lone.fabric.ops = &lone_ops;
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), 4);
 }
 
-static void puts_and_adds_are_answered_when_asked(void)
+static void puts_and_adds_are_answered_when_asked(struct stage *stage)
 {
-    struct stage stage;
-    begin(&stage, 1, 0);
-    const double *own = eki_tile_find(eki_tile_part(stage.store, 1), 3);
-    message_of(&stage, EKI_KIND_PUT, 3, 0, 4, 5)->head.first = 0;
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_DONE), 0);
-    message_of(&stage, EKI_KIND_PUT, 3, 4, 3, 5)->head.first = 2;
-    lone_serve(&stage.lone);
-    const struct eki_message *sent = lone_sent_of(&stage.lone, EKI_KIND_DONE);
+    begin(stage, 1, 0);
+    const double *own = eki_tile_find(eki_tile_part(stage->store, 1), 3);
+    message_of(stage, EKI_KIND_PUT, 3, 0, 4, 5)->head.first = 0;
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_DONE), 0);
+    message_of(stage, EKI_KIND_PUT, 3, 4, 3, 5)->head.first = 2;
+    lone_serve(&stage->lone);
+    const struct eki_message *sent = lone_sent_of(&stage->lone, EKI_KIND_DONE);
     CHECK_EQ_INT(sent->head.count, 2);
     for (int i = 0; i < SHORT; i++)
         CHECK(own[i] == 1000.0 + i);
-    message_of(&stage, EKI_KIND_ADD, 3, 2, 1, 6)->head.first = 1;
-    lone_serve(&stage.lone);
+    message_of(stage, EKI_KIND_ADD, 3, 2, 1, 6)->head.first = 1;
+    lone_serve(&stage->lone);
     CHECK(own[2] == 2 * 1002.0 && own[1] == 1001.0 && own[3] == 1003.0);
-    end(&stage);
 }
 
 /* Without memory for the answer nothing is added, so that the message may come
  * again. */
-static void add_without_memory_is_added_once(void)
+static void add_without_memory_is_added_once(struct stage *stage)
 {
-    struct stage stage;
-    begin(&stage, 1, 0);
-    const double *own = eki_tile_find(eki_tile_part(stage.store, 1), 3);
-    message_of(&stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
+    begin(stage, 1, 0);
+    const double *own = eki_tile_find(eki_tile_part(stage->store, 1), 3);
+    message_of(stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
     eki_memory_fail(1);
-    lone_serve(&stage.lone);
+    lone_serve(&stage->lone);
     eki_memory_fail(0);
     CHECK(own[0] == 0.0);
-    lone_serve(&stage.lone);
+    lone_serve(&stage->lone);
     CHECK(own[0] == 1000.0);
-    lone_sent_of(&stage.lone, EKI_KIND_DONE);
-    end(&stage);
+    lone_sent_of(&stage->lone, EKI_KIND_DONE);
 }
 
 /* A transfer has a window of pieces; with the answers it goes on. */
-static void pieces_under_way_are_bounded(void)
+static void pieces_under_way_are_bounded(struct stage *stage)
 {
     enum {
         PIECES = 20,
         WINDOW = 16
     };
-    struct stage stage;
     ek_transfer transfer;
     static double values[PIECES * FIRST];
-    begin(&stage, 0, 0);
-    stage.store->shape.length_of = NULL;
-    stage.store->shape.length = PIECES * FIRST;
-    int *window = &eki_tiles_of(stage.lone.engine)->window;
+    begin(stage, 0, 0);
+    stage->store->shape.length_of = NULL;
+    stage->store->shape.length = PIECES * FIRST;
+    int *window = &eki_tiles_of(stage->lone.engine)->window;
     CHECK_EQ_INT(*window, EKI_TILE_WINDOW_BYTES / LONE_BYTES);
     *window = WINDOW;
     struct eki_tile_call call = {.verb = EKI_TILE_ADD,
-                                 .store = stage.store,
+                                 .store = stage->store,
                                  .tile = 1,
                                  .owner = 1,
                                  .from = values,
                                  .length = PIECES * FIRST,
                                  .alpha = 1};
-    struct ek_worker *worker = lone_worker(&stage.lone);
+    struct ek_worker *worker = lone_worker(&stage->lone);
     CHECK_EQ_INT(eki_tiles_start(worker, &call, &transfer), EKI_STARTED);
-    lone_serve(&stage.lone);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD), WINDOW);
+    lone_serve(&stage->lone);
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ADD), WINDOW);
     int asked = 0;
-    for (int i = 0; i < stage.lone.sent_count; i++)
-        asked += (int)lone_sent_head(&stage.lone, i)->first;
+    for (int i = 0; i < stage->lone.sent_count; i++)
+        asked += (int)lone_sent_head(&stage->lone, i)->first;
     CHECK_EQ_INT(asked, WINDOW);
     uint32_t op = (uint32_t)transfer.number;
-    lone_forget(&stage.lone);
-    message_of(&stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_ADD), PIECES - WINDOW);
-    message_of(&stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
-    lone_serve(&stage.lone);
+    lone_forget(&stage->lone);
+    message_of(stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ADD), PIECES - WINDOW);
+    message_of(stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
+    lone_serve(&stage->lone);
     CHECK(!eki_tiles_is_over(worker, transfer));
-    message_of(&stage, EKI_KIND_DONE, 1, 0, PIECES - WINDOW, op);
-    lone_serve(&stage.lone);
+    message_of(stage, EKI_KIND_DONE, 1, 0, PIECES - WINDOW, op);
+    lone_serve(&stage->lone);
     CHECK(eki_tiles_is_over(worker, transfer));
-    end(&stage);
 }
 
 /* A task that calls ek_poll() lets all of a long tile through, in more steps
  * than one; what there are no buffers for waits for the next call. */
-static void long_tiles_leave_in_one_poll(void)
+static void long_tiles_leave_in_one_poll(struct stage *stage)
 {
     enum {
         PIECES = 50
     };
-    struct stage stage;
     struct eki_team *team;
     static const struct eki_affinity affinity = {.cpus = 2, .workers = 1};
-    begin(&stage, 1, 0);
-    stage.store->has_values = false;
-    stage.store->shape.length_of = NULL;
-    stage.store->shape.length = PIECES * FIRST;
-    struct eki_team_setup setup = {.engine = stage.lone.engine,
+    begin(stage, 1, 0);
+    stage->store->has_values = false;
+    stage->store->shape.length_of = NULL;
+    stage->store->shape.length = PIECES * FIRST;
+    struct eki_team_setup setup = {.engine = stage->lone.engine,
                                    .affinity = &affinity,
                                    .progress = EK_PROGRESS_POLLING,
                                    .thread_level = 2};
     CHECK_EQ_INT(eki_team_create(&setup, &team), EK_OK);
-    message_of(&stage, EKI_KIND_GET, 1, 0, 0, 77)->head.bytes =
+    message_of(stage, EKI_KIND_GET, 1, 0, 0, 77)->head.bytes =
         sizeof(struct eki_tile_words);
-    stage.lone.buffers = PIECES - 3;
-    eki_team_poll(team, lone_worker(&stage.lone));
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), PIECES - 3);
-    stage.lone.buffers = LONE_SENT - PIECES;
-    lone_worker(&stage.lone)->batch.wants_server = true;
-    eki_team_poll(team, lone_worker(&stage.lone));
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PIECE), PIECES);
+    stage->lone.buffers = PIECES - 3;
+    eki_team_poll(team, lone_worker(&stage->lone));
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), PIECES - 3);
+    stage->lone.buffers = LONE_SENT - PIECES;
+    lone_worker(&stage->lone)->batch.wants_server = true;
+    eki_team_poll(team, lone_worker(&stage->lone));
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PIECE), PIECES);
     eki_team_destroy(&team);
-    end(&stage);
 }
 
 /* What is over makes room, waited for or not. */
-static void transfers_of_a_worker_are_bounded(void)
+static void transfers_of_a_worker_are_bounded(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer transfers[EKI_TRANSFERS_MOST + 1];
-    begin(&stage, 0, 0);
-    struct ek_worker *worker = lone_worker(&stage.lone);
+    begin(stage, 0, 0);
+    struct ek_worker *worker = lone_worker(&stage->lone);
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++)
-        CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfers[i]),
-                     EKI_STARTED);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfers[16]),
+        CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfers[i]), EKI_STARTED);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfers[16]),
                  EKI_STARTED_LATER);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_GET), EKI_TRANSFERS_MOST);
-    message_of(&stage, EKI_KIND_PIECE, 3, 0, SHORT,
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_GET), EKI_TRANSFERS_MOST);
+    message_of(stage, EKI_KIND_PIECE, 3, 0, SHORT,
                (uint32_t)transfers[4].number);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfers[16]), EKI_STARTED);
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfers[16]), EKI_STARTED);
     CHECK(eki_tiles_is_over(worker, transfers[4]));
     CHECK(!eki_tiles_is_over(worker, transfers[16]));
     CHECK(!eki_tiles_is_over(worker, transfers[5]));
-    end(&stage);
 }
 
 /* What comes for a task that has ended is dropped, and its place is used again.
  */
-static void abandoned_transfers_are_dropped(void)
+static void abandoned_transfers_are_dropped(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer get, put;
-    begin(&stage, 0, 0);
-    struct ek_worker *worker = lone_worker(&stage.lone);
+    begin(stage, 0, 0);
+    struct ek_worker *worker = lone_worker(&stage->lone);
     struct eki_protocol *protocol =
-        stage.lone.engine->channels[EKI_CHANNEL_TILES];
+        stage->lone.engine->channels[EKI_CHANNEL_TILES];
     const struct eki_tiler *tiler =
         ((const struct eki_tiles *)protocol)->tilers;
     CHECK(eki_tiles_abandon(protocol, worker));
-    start(&stage, EKI_TILE_GET, 3, &get);
-    lone_serve(&stage.lone);
-    start(&stage, EKI_TILE_PUT, 5, &put);
+    start(stage, EKI_TILE_GET, 3, &get);
+    lone_serve(&stage->lone);
+    start(stage, EKI_TILE_PUT, 5, &put);
     CHECK(!eki_tiles_abandon(protocol, worker));
     CHECK_EQ_INT(tiler->open, 0);
-    lone_serve(&stage.lone);
-    CHECK_EQ_INT(lone_count(&stage.lone, EKI_KIND_PUT), 0);
-    message_of(&stage, EKI_KIND_PIECE, 3, 0, SHORT, (uint32_t)get.number);
-    lone_serve(&stage.lone);
-    CHECK(stage.other[0] == 0.0);
-    CHECK(!eki_engine_is_stopped(stage.lone.engine));
+    lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PUT), 0);
+    message_of(stage, EKI_KIND_PIECE, 3, 0, SHORT, (uint32_t)get.number);
+    lone_serve(&stage->lone);
+    CHECK(stage->other[0] == 0.0);
+    CHECK(!eki_engine_is_stopped(stage->lone.engine));
     CHECK(eki_tiles_abandon(protocol, worker));
-    end(&stage);
 }
 
-static void long_waits_are_told(void)
+static void long_waits_are_told(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer transfer;
     char text[200] = "";
-    begin(&stage, 0, 0);
+    begin(stage, 0, 0);
     struct eki_protocol *protocol =
-        stage.lone.engine->channels[EKI_CHANNEL_TILES];
-    start(&stage, EKI_TILE_GET, 3, &transfer);
-    protocol->ops->tell(protocol, stage.lone.now + 5000, 1000, text,
+        stage->lone.engine->channels[EKI_CHANNEL_TILES];
+    start(stage, EKI_TILE_GET, 3, &transfer);
+    protocol->ops->tell(protocol, stage->lone.now + 5000, 1000, text,
                         sizeof text);
     CHECK_EQ_TEXT(text, "");
-    lone_serve(&stage.lone);
-    protocol->ops->tell(protocol, stage.lone.now + 999, 1000, text,
+    lone_serve(&stage->lone);
+    protocol->ops->tell(protocol, stage->lone.now + 999, 1000, text,
                         sizeof text);
     CHECK_EQ_TEXT(text, "");
-    protocol->ops->tell(protocol, stage.lone.now + 1000, 1000, text,
+    protocol->ops->tell(protocol, stage->lone.now + 1000, 1000, text,
                         sizeof text);
     CHECK_HAS_TEXT(text, ", 1 transfers of tiles that are not answered, the "
                          "first by rank 1");
-    end(&stage);
 }
 
-static void cached_tiles_are_got_once(void)
+static void cached_tiles_are_got_once(struct stage *stage)
 {
-    struct stage stage;
     ek_transfer transfer;
-    begin(&stage, 0, CACHE_BYTES);
-    struct ek_worker *worker = lone_worker(&stage.lone);
+    begin(stage, 0, CACHE_BYTES);
+    struct ek_worker *worker = lone_worker(&stage->lone);
     for (int round = 0; round < 2; round++) {
-        CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
-        lone_serve(&stage.lone);
-        message_of(&stage, EKI_KIND_PIECE, 3, 0, SHORT,
+        CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
+        lone_serve(&stage->lone);
+        message_of(stage, EKI_KIND_PIECE, 3, 0, SHORT,
                    (uint32_t)transfer.number);
-        lone_serve(&stage.lone);
+        lone_serve(&stage->lone);
         eki_tiles_finish(worker, transfer);
-        memset(stage.other, 0, sizeof stage.other);
-        CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfer),
+        memset(stage->other, 0, sizeof stage->other);
+        CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfer),
                      EKI_STARTED_OVER);
-        CHECK(stage.other[6] == 1006.0);
-        eki_store_forget(stage.store);
+        CHECK(stage->other[6] == 1006.0);
+        eki_store_forget(stage->store);
     }
     CHECK_EQ_INT(worker->counts.tile_gets, 4);
     CHECK_EQ_INT(worker->counts.tile_hits, 2);
     /* What was got beside an own put is not kept. */
     ek_transfer put;
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_PUT, 3, &put), EKI_STARTED);
-    lone_serve(&stage.lone);
-    message_of(&stage, EKI_KIND_PIECE, 3, 0, SHORT, (uint32_t)transfer.number);
-    lone_serve(&stage.lone);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
+    CHECK_EQ_INT(start(stage, EKI_TILE_PUT, 3, &put), EKI_STARTED);
+    lone_serve(&stage->lone);
+    message_of(stage, EKI_KIND_PIECE, 3, 0, SHORT, (uint32_t)transfer.number);
+    lone_serve(&stage->lone);
     eki_tiles_finish(worker, transfer);
-    CHECK_EQ_INT(start(&stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
-    end(&stage);
+    CHECK_EQ_INT(start(stage, EKI_TILE_GET, 3, &transfer), EKI_STARTED);
 }
 
 static void oldest_tiles_leave_the_cache(void)
@@ -613,19 +588,19 @@ static void stores_without_memory_are_refused(void)
 
 int main(void)
 {
-    RUN(own_tiles_are_reached_at_once);
+    RUN_WITH(struct stage, end, own_tiles_are_reached_at_once);
     RUN(stores_without_memory_are_refused);
-    RUN(tile_comes_in_pieces);
-    RUN(others_are_answered_in_pieces);
-    RUN(long_tiles_leave_buffers_to_others);
-    RUN(puts_and_adds_are_answered_when_asked);
-    RUN(add_without_memory_is_added_once);
-    RUN(pieces_under_way_are_bounded);
-    RUN(long_tiles_leave_in_one_poll);
-    RUN(transfers_of_a_worker_are_bounded);
-    RUN(abandoned_transfers_are_dropped);
-    RUN(long_waits_are_told);
-    RUN(cached_tiles_are_got_once);
+    RUN_WITH(struct stage, end, tile_comes_in_pieces);
+    RUN_WITH(struct stage, end, others_are_answered_in_pieces);
+    RUN_WITH(struct stage, end, long_tiles_leave_buffers_to_others);
+    RUN_WITH(struct stage, end, puts_and_adds_are_answered_when_asked);
+    RUN_WITH(struct stage, end, add_without_memory_is_added_once);
+    RUN_WITH(struct stage, end, pieces_under_way_are_bounded);
+    RUN_WITH(struct stage, end, long_tiles_leave_in_one_poll);
+    RUN_WITH(struct stage, end, transfers_of_a_worker_are_bounded);
+    RUN_WITH(struct stage, end, abandoned_transfers_are_dropped);
+    RUN_WITH(struct stage, end, long_waits_are_told);
+    RUN_WITH(struct stage, end, cached_tiles_are_got_once);
     RUN(oldest_tiles_leave_the_cache);
     RUN(messages_that_do_not_fit_are_refused);
     RUN(ranks_of_a_node_share_its_tiles);
