@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank in a rebalance, and what the other one tells it. */
+/* A rank in a rebalance, what the other one tells it, and what comes of it. */
 #ifndef TELL_H
 #define TELL_H
 
@@ -112,6 +112,29 @@ static inline void tell_totals_of(struct lone *lone, int count, eki_ns ns)
 static inline void tell_totals(struct lone *lone, int count)
 {
     tell_totals_of(lone, count, task_ns());
+}
+
+static inline struct eki_balance_wish centralized(void)
+{
+    return wish_of(EK_RESTORE_CENTRALIZED, 0);
+}
+
+static inline int64_t tasks_of(const struct lone *lone, int here)
+{
+    return eki_local_seed_tasks(&lone->engine->workers[here]->local);
+}
+
+static inline void check_report(const struct lone *lone, double before,
+                                double after, int64_t moved)
+{
+    const struct eki_balance_report *report =
+        eki_rebalance_report(lone->engine);
+    CHECK_NEAR(report->before, before, 1e-9);
+    CHECK_NEAR(report->after, after, 1e-9);
+    CHECK_NEAR(report->bound, 0, 1e-9);
+    CHECK_EQ_INT(report->moved, moved);
+    CHECK_EQ_INT(report->fewest, moved);
+    CHECK((report->hash != 0) == (moved != 0));
 }
 
 #endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A protocol that counts what the engine asks, and does as it is told. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include "lone.h"
+
+struct counting {
+    struct eki_protocol protocol;
+    int entered, taken, stepped, cancelled, destroyed;
+    int sought, node; /* of the last time */
+    enum eki_taken answer;
+    enum eki_sought finds;
+    bool wants_servers, is_busy, calls, awaits;
+    uint64_t due;
+};
+
+static inline struct counting *of(struct eki_protocol *protocol)
+{
+    return (struct counting *)protocol;
+}
+
+static inline const struct counting *
+of_const(const struct eki_protocol *protocol)
+{
+    return (const struct counting *)protocol;
+}
+
+static inline void count_destroy(struct eki_protocol *protocol)
+{
+    of(protocol)->destroyed++;
+}
+
+static inline bool count_enter(struct eki_protocol *protocol,
+                               const struct eki_phase *phase, uint64_t now)
+{
+    (void)phase, (void)now;
+    of(protocol)->entered++;
+    return of(protocol)->wants_servers;
+}
+
+static inline enum eki_taken count_take(struct eki_protocol *protocol,
+                                        const struct eki_message *message,
+                                        uint64_t now)
+{
+    (void)message, (void)now;
+    of(protocol)->taken++;
+    return of(protocol)->answer;
+}
+
+static inline void count_step(struct eki_protocol *protocol, uint64_t now)
+{
+    (void)now;
+    of(protocol)->stepped++;
+}
+
+static inline bool count_may_vote(const struct eki_protocol *protocol)
+{
+    return !of_const(protocol)->is_busy;
+}
+
+/* Where it finds something, that is a task numbered 60. */
+static inline enum eki_sought count_seek(struct eki_protocol *protocol,
+                                         struct ek_worker *worker, int node,
+                                         uint64_t now)
+{
+    struct counting *counting = of(protocol);
+    enum eki_sought finds = counting->finds;
+    (void)now;
+    counting->sought++;
+    counting->node = node;
+    counting->finds = EKI_SOUGHT_NOTHING;
+    if (finds == EKI_SOUGHT_FOUND) {
+        lone_fill_slot(eki_local_push(&worker->local), 60);
+        worker->created++;
+        eki_worker_store(worker);
+    }
+    return finds;
+}
+
+static inline void count_cancel(struct eki_protocol *protocol,
+                                struct ek_worker *worker)
+{
+    (void)worker;
+    of(protocol)->cancelled++;
+}
+
+static inline bool count_calls(const struct eki_protocol *protocol,
+                               const struct ek_worker *worker, bool *awaits,
+                               uint64_t *due)
+{
+    (void)worker;
+    if (awaits)
+        *awaits = of_const(protocol)->awaits;
+    if (due)
+        *due = of_const(protocol)->due;
+    return of_const(protocol)->calls;
+}
+
+static const struct eki_verb verbs[] = {
+    {.name = "first"},
+    {.name = "second", .body = EKI_BODY_NONE, .must_fit = true}};
+
+static const struct eki_protocol_ops all = {.name = "counting",
+                                            .channel = EKI_CHANNEL_TILES,
+                                            .verbs = verbs,
+                                            .verb_count = 2,
+                                            .destroy = count_destroy,
+                                            .enter = count_enter,
+                                            .take = count_take,
+                                            .step = count_step,
+                                            .may_vote = count_may_vote,
+                                            .seek = count_seek,
+                                            .cancel = count_cancel,
+                                            .calls = count_calls};
+
+static inline void add(struct lone *lone, struct counting *counting,
+                       const struct eki_protocol_ops *ops)
+{
+    *counting = (struct counting){.protocol.ops = ops, .node = -9};
+    eki_engine_add(lone->engine, &counting->protocol);
+}
+
+#endif

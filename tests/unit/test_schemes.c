@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a new scheme or victim policy costs: one table each. */
+#include "base/options.h"
+#include "tally.h"
+
+static int chosen; /* how often a policy was asked */
+
+static struct eki_victim choose_nobody(struct eki_thief *thief)
+{
+    (void)thief;
+    chosen++;
+    return (struct eki_victim){-1, -1};
+}
+
+static struct eki_victim choose_node_1(struct eki_thief *thief)
+{
+    (void)thief;
+    return (struct eki_victim){-1, 1};
+}
+
+/* The worker of rank 0 looks for work a few times, and finds the end. */
+static void search_in_vain(struct lone *lone, const struct eki_phase *phase)
+{
+    chosen = 0;
+    lone_enter_phase(lone, phase);
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+        lone_serve(lone);
+    }
+    CHECK_EQ_INT(lone->sent_count, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
+    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+}
+
+static void phase_may_name_its_victims(void)
+{
+    struct lone lone;
+    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                              .signature = 1,
+                              .scheme = eki_scheme_of(EK_STEAL_RANDOM),
+                              .victims = choose_nobody};
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    search_in_vain(&lone, &phase);
+    CHECK(chosen >= 5);
+    CHECK(lone.engine->has_thieves);
+    /* Not for good. */
+    lone_forget(&lone);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    lone_step(&lone);
+    lone_serve(&lone);
+    lone_sent_only(&lone, EKI_KIND_REQUEST);
+    lone_close(&lone);
+}
+
+/* Where the scheme steals from nobody, there is nothing to name. */
+static void victims_need_a_scheme_that_steals(void)
+{
+    struct lone lone;
+    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                              .signature = 1,
+                              .scheme = eki_scheme_of(EK_STEAL_NONE),
+                              .victims = choose_nobody};
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    search_in_vain(&lone, &phase);
+    CHECK_EQ_INT(chosen, 0);
+    CHECK(!lone.engine->has_thieves);
+    lone_close(&lone);
+}
+
+/* A scheme of the test's own, whose protocol elsewhere is ELSEWHERE. */
+static struct eki_scheme scheme_with(eki_victims_fn *victims,
+                                     const struct eki_protocol_ops *elsewhere)
+{
+    return (struct eki_scheme){.victims = victims,
+                               .elsewhere = elsewhere,
+                               .detectors = 1u << EKI_DETECTOR_COUNTING};
+}
+
+static void begin_scheme(struct lone *lone, struct counting *counting,
+                         const struct eki_scheme *scheme)
+{
+    const struct eki_phase phase = {
+        .kind = EKI_PHASE_PROCESS, .signature = 1, .scheme = scheme};
+    lone_open(lone, 0);
+    lone_make(lone);
+    add(lone, counting, &all);
+    lone_enter_phase(lone, &phase);
+}
+
+static void scheme_may_name_any_victims(void)
+{
+    struct lone lone;
+    struct counting counting;
+    struct eki_scheme scheme = scheme_with(choose_nobody, &all);
+    struct eki_phase phase = {
+        .kind = EKI_PHASE_PROCESS, .signature = 1, .scheme = &scheme};
+    lone_open(&lone, 0);
+    lone_make(&lone);
+    add(&lone, &counting, &all);
+    search_in_vain(&lone, &phase);
+    CHECK(chosen >= 5);
+    /* Nobody was named to ask. */
+    CHECK_EQ_INT(counting.sought, 0);
+    lone_close(&lone);
+}
+
+static void scheme_asks_the_node_that_is_named(void)
+{
+    struct lone lone;
+    struct counting counting;
+    struct eki_scheme scheme = scheme_with(choose_node_1, &all);
+    begin_scheme(&lone, &counting, &scheme);
+    counting.finds = EKI_SOUGHT_ASKED;
+    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(counting.sought, 1);
+    CHECK_EQ_INT(counting.node, 1);
+    lone_close(&lone);
+}
+
+static void scheme_without_victims_asks_whenever_a_worker_is_idle(void)
+{
+    struct lone lone;
+    struct counting counting;
+    struct eki_scheme scheme = scheme_with(NULL, &all);
+    begin_scheme(&lone, &counting, &scheme);
+    CHECK(!lone.engine->has_thieves);
+    for (int i = 1; i <= 3; i++) {
+        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+        CHECK_EQ_INT(counting.sought, i);
+    }
+    CHECK_EQ_INT(counting.node, -1);
+    lone_close(&lone);
+}
+
+static void what_a_protocol_finds_is_run(void)
+{
+    struct lone lone;
+    struct counting counting;
+    struct eki_scheme scheme = scheme_with(NULL, &all);
+    uint64_t ran[2];
+    begin_scheme(&lone, &counting, &scheme);
+    counting.finds = EKI_SOUGHT_FOUND;
+    CHECK_EQ_INT(lone_run(&lone, ran, 2), 1);
+    CHECK_EQ_INT(ran[0], 60);
+    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    lone_close(&lone);
+}
+
+static void worker_waits_as_its_protocol_says(void)
+{
+    struct lone lone;
+    struct counting counting;
+    struct eki_scheme scheme = scheme_with(NULL, &all);
+    begin_scheme(&lone, &counting, &scheme);
+    const struct ek_worker *worker = lone_worker(&lone);
+    for (int i = 0; i < 4; i++) {
+        counting.calls = i & 1;
+        counting.awaits = i & 2;
+        counting.due = 1000 + (uint64_t)i;
+        CHECK(eki_worker_calls(worker) == counting.calls);
+        CHECK(eki_worker_awaits(worker) == counting.awaits);
+        CHECK_EQ_INT(eki_worker_due(worker), counting.due);
+    }
+    eki_engine_stop(lone.engine);
+    CHECK(eki_worker_due(worker) == UINT64_MAX);
+    CHECK_EQ_INT(counting.cancelled, 0);
+    lone_step(&lone);
+    CHECK_EQ_INT(counting.cancelled, 1);
+    lone_close(&lone);
+}
+
+static void worker_without_such_a_protocol_waits_for_nothing(struct lone *lone)
+{
+    lone_open(lone, 0);
+    lone_begin(lone, EK_STEAL_NONE);
+    CHECK(!eki_worker_calls(lone_worker(lone)));
+    CHECK(!eki_worker_awaits(lone_worker(lone)));
+    CHECK(eki_worker_due(lone_worker(lone)) == UINT64_MAX);
+}
+
+static void every_steal_policy_has_a_scheme(struct lone *lone)
+{
+    int policies = 0;
+    lone_open(lone, 0);
+    lone_make(lone);
+    for (; eki_option_choice_name("steal", policies); policies++) {
+        const struct eki_scheme *scheme =
+            eki_scheme_of((ek_steal_policy)policies);
+        CHECK_EQ_INT(scheme->policy, policies);
+        CHECK(scheme->detectors & 1u << EKI_DETECTOR_COUNTING);
+        CHECK(!scheme->unsuitable || !scheme->unsuitable(lone->engine));
+        CHECK(!scheme->elsewhere ||
+              eki_engine_protocol(lone->engine, scheme->elsewhere));
+        CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
+    }
+    CHECK(policies > EK_STEAL_NODE);
+}
+
+static void unknown_policy_steals_from_nobody(void)
+{
+    const struct eki_scheme *scheme = eki_scheme_of((ek_steal_policy)99);
+    CHECK(scheme == eki_scheme_of(EK_STEAL_NONE));
+    CHECK(!scheme->victims && !scheme->elsewhere);
+}
+
+int main(void)
+{
+    RUN(phase_may_name_its_victims);
+    RUN(victims_need_a_scheme_that_steals);
+    RUN(scheme_may_name_any_victims);
+    RUN(scheme_asks_the_node_that_is_named);
+    RUN(scheme_without_victims_asks_whenever_a_worker_is_idle);
+    RUN(what_a_protocol_finds_is_run);
+    RUN(worker_waits_as_its_protocol_says);
+    RUN_LONE(worker_without_such_a_protocol_waits_for_nothing);
+    RUN_LONE(every_steal_policy_has_a_scheme);
+    RUN(unknown_policy_steals_from_nobody);
+    return check_result();
+}
