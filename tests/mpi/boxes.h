@@ -348,8 +348,7 @@ static inline void boxes_add(ek_collection *tasks, ek_function function,
         int64_t number = job_rank * BOXES + i;
         ek_hint hint = EK_HINT_INIT;
         hint.rank = (job_rank + shift) % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     }
 }
 
@@ -360,7 +359,7 @@ static inline ek_collection *boxes_collection(const ek_options *options,
     ek_data_ops ops = box_ops();
     ek_collection *tasks = job_create(options);
     *function = job_register(tasks, "box", box_task, NULL);
-    CHECK_EQ_INT(ek_set_data(tasks, *function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, *function, &ops));
     boxes_begin();
     boxes_add(tasks, *function, shift);
     return tasks;

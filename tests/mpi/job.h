@@ -27,6 +27,7 @@ static int job_rank, job_size, job_workers;
 /* A collective call must return EXPECTED on every rank. */
 #define JOB_STATUS(call, expected) \
     job_status((call), (expected), #call, __FILE__, __LINE__)
+#define JOB_OK(call) job_status((call), EK_OK, #call, __FILE__, __LINE__)
 
 static inline int64_t job_sum(int64_t value)
 {
@@ -109,7 +110,7 @@ static inline ek_options job_options(void)
 static inline ek_collection *job_create(const ek_options *options)
 {
     ek_collection *tasks = NULL;
-    if (!JOB_STATUS(ek_create(MPI_COMM_WORLD, options, &tasks), EK_OK))
+    if (!JOB_OK(ek_create(MPI_COMM_WORLD, options, &tasks)))
         MPI_Abort(MPI_COMM_WORLD, 3);
     return tasks;
 }
@@ -118,7 +119,7 @@ static inline ek_function job_register(ek_collection *tasks, const char *name,
                                        ek_task_fn *fn, void *context)
 {
     ek_function function = -1;
-    CHECK_EQ_INT(ek_register(tasks, name, fn, context, &function), EK_OK);
+    CHECK_OK(ek_register(tasks, name, fn, context, &function));
     return function;
 }
 

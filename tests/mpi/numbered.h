@@ -53,8 +53,7 @@ static inline void add_numbers(ek_collection *tasks, ek_function function,
 {
     for (int i = 0; i < n; i++) {
         int number = job_rank * n + i;
-        CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, NULL));
     }
 }
 
@@ -69,7 +68,7 @@ static inline ek_collection *make(ek_task_fn *fn, ek_function *function)
 
 static inline void restore(ek_collection *tasks, ek_restore_policy policy)
 {
-    JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, policy, NULL));
 }
 
 #endif

@@ -97,20 +97,17 @@ static void start(ek_worker *worker, struct flight *flight, int64_t number)
     flight->length = length_of(step.tile, NULL);
     flight->read = (int64_t)(step.chance >> 16 & 255) % TILES;
     fill_values(flight->out, step.chance, flight->length);
-    CHECK_EQ_INT(ek_tiles_accumulate_start(worker, sums, step.tile, step.alpha,
-                                           flight->out, flight->length,
-                                           &flight->added),
-                 EK_OK);
-    CHECK_EQ_INT(ek_tiles_get_start(worker, fixed, flight->read, flight->in,
-                                    length_of(flight->read, NULL),
-                                    &flight->got),
-                 EK_OK);
+    CHECK_OK(ek_tiles_accumulate_start(worker, sums, step.tile, step.alpha,
+                                       flight->out, flight->length,
+                                       &flight->added));
+    CHECK_OK(ek_tiles_get_start(worker, fixed, flight->read, flight->in,
+                                length_of(flight->read, NULL), &flight->got));
 }
 
 static void finish(ek_worker *worker, struct flight *flight)
 {
-    CHECK_EQ_INT(ek_tiles_wait(worker, &flight->got), EK_OK);
-    CHECK_EQ_INT(ek_tiles_wait(worker, &flight->added), EK_OK);
+    CHECK_OK(ek_tiles_wait(worker, &flight->got));
+    CHECK_OK(ek_tiles_wait(worker, &flight->added));
     check_values(flight->in, (uint64_t)flight->read,
                  length_of(flight->read, NULL), "read", flight->read);
 }
@@ -122,11 +119,9 @@ static void run_blocking(ek_worker *worker, struct flight *flight,
     struct step step = step_of(number);
     int64_t length = length_of(step.tile, NULL);
     fill_values(flight->out, step.chance, length);
-    CHECK_EQ_INT(ek_tiles_accumulate(worker, sums, step.tile, step.alpha,
-                                     flight->out, length),
-                 EK_OK);
-    CHECK_EQ_INT(ek_tiles_get(worker, fixed, step.tile, flight->in, length),
-                 EK_OK);
+    CHECK_OK(ek_tiles_accumulate(worker, sums, step.tile, step.alpha,
+                                 flight->out, length));
+    CHECK_OK(ek_tiles_get(worker, fixed, step.tile, flight->in, length));
     check_values(flight->in, (uint64_t)step.tile, length, "got", step.tile);
 }
 
@@ -135,7 +130,7 @@ static void put_own(ek_worker *worker, int64_t task)
     double values[40];
     int64_t length = ek_tiles_length(own, task);
     fill_values(values, mix((uint64_t)task), length);
-    CHECK_EQ_INT(ek_tiles_put(worker, own, task, values, length), EK_OK);
+    CHECK_OK(ek_tiles_put(worker, own, task, values, length));
 }
 
 static int add_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -190,7 +185,7 @@ static ek_tiles *make_tiles(ek_collection *tasks, const char *name,
     shape.length_of = length;
     shape.owner_of = owner_of;
     shape.cache_bytes = CACHE_TILES * 2000 * (int64_t)sizeof(double);
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
     return tiles;
 }
 
@@ -202,11 +197,11 @@ static void fill_fixed(void)
         int64_t length;
         if (ek_tiles_owner(fixed, tile) != job_rank)
             continue;
-        CHECK_EQ_INT(ek_tiles_local(fixed, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(fixed, tile, &values, &length));
         CHECK_EQ_INT(length, length_of(tile, NULL));
         fill_values(values, (uint64_t)tile, length);
     }
-    JOB_STATUS(ek_tiles_sync(fixed), EK_OK);
+    JOB_OK(ek_tiles_sync(fixed));
 }
 
 /* What TIMES runs of all tasks have added to each tile: serially. */
@@ -251,7 +246,7 @@ static void check_own(void)
         int64_t length;
         if (ek_tiles_owner(own, tile) != job_rank)
             continue;
-        CHECK_EQ_INT(ek_tiles_local(own, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(own, tile, &values, &length));
         check_values(values, mix((uint64_t)tile), length, "put", tile);
     }
 }
@@ -265,16 +260,16 @@ static void check_sums(int times)
         all += length_of(tile, NULL);
     for (int64_t i = 0; i < all; i++)
         squares += serial[i] * serial[i];
-    JOB_STATUS(ek_tiles_norm(sums, &norm), EK_OK);
+    JOB_OK(ek_tiles_norm(sums, &norm));
     CHECK_NEAR(norm, sqrt(squares), 1e-12 * sqrt(squares));
-    JOB_STATUS(ek_tiles_gather(sums, see_tile, &expected), EK_OK);
+    JOB_OK(ek_tiles_gather(sums, see_tile, &expected));
     CHECK_EQ_INT(expected.seen, job_rank == 0 ? TILES : 0);
     for (int64_t tile = 0; tile < TILES; tile++) {
         double *values;
         int64_t length;
         if (ek_tiles_owner(sums, tile) != job_rank)
             continue;
-        CHECK_EQ_INT(ek_tiles_local(sums, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(sums, tile, &values, &length));
         see_tile(tile, values, length, &expected);
     }
     free(serial);
@@ -286,8 +281,7 @@ static void add_tasks(ek_collection *tasks, ek_function function)
     for (int64_t task = 0; task < tasks_in_job; task++) {
         int rank = task % 4 == 0 ? (int)(task / 4 % job_size) : 0;
         if (rank == job_rank)
-            CHECK_EQ_INT(ek_add_task(tasks, function, &task, sizeof task, NULL),
-                         EK_OK);
+            CHECK_OK(ek_add_task(tasks, function, &task, sizeof task, NULL));
     }
 }
 
@@ -306,13 +300,13 @@ static void run(const ek_options *given)
     add_tasks(tasks, function);
     for (int i = 1; i <= ITERATIONS; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks, tasks_in_job);
-        JOB_STATUS(ek_tiles_sync(sums), EK_OK);
+        JOB_OK(ek_tiles_sync(sums));
         check_own();
-        JOB_STATUS(ek_tiles_fill(own, 0), EK_OK);
+        JOB_OK(ek_tiles_fill(own, 0));
         if (i % 2 == 0)
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     }
     check_sums(ITERATIONS);
     ek_tiles_destroy(&sums);

@@ -31,9 +31,8 @@ static void add_some(ek_collection *tasks, ek_function function, int first,
         numbers[STRIDE * (i - first)] = job_rank * TASKS + i;
         numbers[STRIDE * (i - first) + 1] = -1;
     }
-    CHECK_EQ_INT(ek_add_tasks(tasks, function, last - first, numbers,
-                              sizeof *numbers, STRIDE * sizeof *numbers),
-                 EK_OK);
+    CHECK_OK(ek_add_tasks(tasks, function, last - first, numbers,
+                          sizeof *numbers, STRIDE * sizeof *numbers));
 }
 
 struct listed {
@@ -58,8 +57,8 @@ static bool list(const ek_task_info *task, void *context)
 static void check_same(ek_collection *one, ek_collection *other)
 {
     struct listed first = {.count = 0}, second = {.count = 0};
-    CHECK_EQ_INT(ek_visit_tasks(one, list, &first), EK_OK);
-    CHECK_EQ_INT(ek_visit_tasks(other, list, &second), EK_OK);
+    CHECK_OK(ek_visit_tasks(one, list, &first));
+    CHECK_OK(ek_visit_tasks(other, list, &second));
     CHECK_EQ_INT(first.count, TASKS);
     CHECK_EQ_INT(second.count, TASKS);
     CHECK(memcmp(first.ids, second.ids, sizeof first.ids) == 0);
@@ -78,7 +77,7 @@ static void many_are_as_single_ones(void)
     add_some(many, function, 1, 18);
     add_some(many, function, 18, TASKS);
     check_same(single, many);
-    JOB_STATUS(ek_process(many, NULL), EK_OK);
+    JOB_OK(ek_process(many, NULL));
     for (int i = 0; i < TASKS * job_size; i++)
         CHECK_EQ_INT(ran_in_job(i), 1);
     CHECK_EQ_INT(total_in_job(), TASKS * job_size);
@@ -98,7 +97,7 @@ static void any_thread_adds(void)
                  TASKS * (at + 1) / threads);
     }
     for (int iteration = 0; iteration < 2; iteration++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         for (int i = 0; i < TASKS * job_size; i++)
             CHECK_EQ_INT(ran_in_job(i), 1);
         CHECK_EQ_INT(total_in_job(), TASKS * job_size);
@@ -135,14 +134,14 @@ static void what_is_refused_adds_nothing(void)
                  EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 2, payloads, 49, 64),
                  EK_ERR_ARG);
-    CHECK_EQ_INT(ek_add_tasks(tasks, function, 0, NULL, 4, 4), EK_OK);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, count, &held), EK_OK);
+    CHECK_OK(ek_add_tasks(tasks, function, 0, NULL, 4, 4));
+    CHECK_OK(ek_visit_tasks(tasks, count, &held));
     CHECK_EQ_INT(held, 0);
-    CHECK_EQ_INT(ek_add_tasks(tasks, function, 3, NULL, 0, 0), EK_OK);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, count, &held), EK_OK);
+    CHECK_OK(ek_add_tasks(tasks, function, 3, NULL, 0, 0));
+    CHECK_OK(ek_visit_tasks(tasks, count, &held));
     CHECK_EQ_INT(held, 3);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
+    JOB_OK(ek_begin(tasks));
     CHECK_EQ_INT(ek_add_tasks(tasks, function, 1, payloads, 4, 4),
                  EK_ERR_STATE);
     (void)ek_end(tasks, NULL);

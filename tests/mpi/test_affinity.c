@@ -47,10 +47,10 @@ static int workers_of(MPI_Comm comm, int workers)
     options.ignore_environment = true;
     options.workers = workers;
     ek_collection *tasks = NULL;
-    CHECK_EQ_INT(ek_create(comm, &options, &tasks), EK_OK);
+    CHECK_OK(ek_create(comm, &options, &tasks));
     ek_function function = job_register(tasks, "nothing", do_nothing, NULL);
-    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    CHECK_OK(ek_process(tasks, NULL));
     int made = ek_workers_here(tasks);
     ek_destroy(&tasks);
     return made;

@@ -64,7 +64,7 @@ static ek_collection *make(ek_function *function)
 static void add_tasks(ek_collection *tasks, ek_function function, int n)
 {
     for (int i = 0; i < n; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
 }
 
 static _Atomic int unknown_lines;
@@ -267,7 +267,7 @@ static void options_may_differ(void)
     CHECK_EQ_INT(ek_worker_count(tasks), job_size * (job_size + 1) / 2);
     atomic_store(&ran, 0);
     add_tasks(tasks, function, 100);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 100 * job_size);
     ek_destroy(&tasks);
     if (kept[0])
@@ -320,7 +320,7 @@ static void functions_differ(void)
             check_message(told[i]);
             check_message("allowed: the same functions");
         }
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
         ek_destroy(&tasks);
     }
@@ -334,7 +334,7 @@ static void restores_differ(void)
         ek_function function;
         ek_collection *tasks = make(&function);
         add_tasks(tasks, function, job_rank == 0 ? 50 : 1);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         ek_status status = ek_restore(
             tasks,
             (i == 0) == is_other() ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
@@ -355,7 +355,7 @@ static void settings_differ(void)
     ek_function function;
     ek_collection *tasks = make(&function);
     add_tasks(tasks, function, 20);
-    CHECK_EQ_INT(ek_set(tasks, "steal", is_other() ? "near" : "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", is_other() ? "near" : "none"));
     JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
     if (job_size > 1)
         check_message("option steal must be the same on all ranks: rank 0 has "
@@ -408,24 +408,24 @@ static void differences_are_mended(void)
     add_tasks(tasks, function, 20);
     if (is_other())
         second = job_register(tasks, "second", count_task, NULL);
-    CHECK_EQ_INT(ek_set(tasks, "steal", is_other() ? "near" : "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", is_other() ? "near" : "none"));
     JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
     if (!is_other())
         second = job_register(tasks, "second", count_task, NULL);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "random"), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    CHECK_OK(ek_set(tasks, "steal", "random"));
     atomic_store(&ran, 0);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 20 * job_size);
     /* Another call on one rank. */
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     JOB_STATUS(ek_process(tasks, is_other() ? &report : NULL),
                if_others(EK_ERR_ARG));
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     add_tasks(tasks, second, 3);
     atomic_store(&ran, 0);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 23 * job_size);
     ek_destroy(&tasks);
 }
@@ -443,7 +443,7 @@ static void departing_seeds_meet_differences(void)
         hint.rank = 0;
         if (is_other()) {
             second = job_register(tasks, "second", count_task, NULL);
-            CHECK_EQ_INT(ek_add_task(tasks, second, NULL, 0, &hint), EK_OK);
+            CHECK_OK(ek_add_task(tasks, second, NULL, 0, &hint));
         }
         JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
         ek_status status = ek_restore(tasks, policies[i], NULL);
@@ -451,10 +451,10 @@ static void departing_seeds_meet_differences(void)
         JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
         if (!is_other())
             second = job_register(tasks, "second", count_task, NULL);
-        JOB_STATUS(ek_restore(tasks, policies[i], NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[i], NULL));
         /* A rank that has the function may have run it in vain. */
         atomic_store(&ran, 0);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), job_size > 1);
         ek_destroy(&tasks);
     }
@@ -470,15 +470,15 @@ static void policy_is_bad_on_one_rank(void)
         ek_function function;
         ek_collection *tasks = make(&function);
         add_tasks(tasks, function, 20);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         ek_status status =
             ek_restore(tasks, is_other() ? (ek_restore_policy)9 : policy, NULL);
         if (status == EK_OK)
             status = ek_process(tasks, NULL);
         JOB_STATUS(status, if_others(EK_ERR_ARG));
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         atomic_store(&ran, 0);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), 20 * job_size);
         ek_destroy(&tasks);
     }
@@ -491,10 +491,10 @@ static void mistakes_meet(void)
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         ek_function function;
         ek_collection *tasks = make(&function);
-        CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", "none"));
         if (is_other())
             add_tasks(tasks, function, 3);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         JOB_STATUS(ek_process(tasks, is_other() ? &report : NULL),
                    if_others(EK_ERR_ARG));
         ek_destroy(&tasks);
@@ -511,7 +511,7 @@ static void policies_are_checked(void)
     check_message("hierarchical-hpdc12, auto");
     JOB_STATUS(ek_restore(NULL, EK_RESTORE_RETAIN, NULL), EK_ERR_ARG);
     JOB_STATUS(ek_process(NULL, NULL), EK_ERR_ARG);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 
@@ -538,13 +538,13 @@ static void calls_from_parallel_regions(void)
 #pragma omp parallel num_threads(2)
     if (omp_get_thread_num() == 0)
         check_inside(tasks);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_begin(tasks));
 #pragma omp parallel num_threads(2)
     CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
     JOB_STATUS(ek_end(tasks, NULL), EK_ERR_TASK);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 30 * job_size);
     ek_destroy(&tasks);
 }
@@ -574,8 +574,8 @@ static void one_rank_calls_from_a_parallel_region(void)
         check_message("inside a parallel region");
     ek_destroy(&made);
     atomic_store(&ran, 0);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 30 * job_size);
     ek_destroy(&tasks);
 }
@@ -619,9 +619,9 @@ static void calls_from_tasks(void)
     atomic_store(&ran, 0);
     add_tasks(tasks, function, 20);
     for (int i = 1; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), i * 20 * job_size);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -649,9 +649,9 @@ static void small_shared_memory(void)
     }
     /* And what fits works. */
     options.buffer_slots = 4;
-    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
+    JOB_OK(ek_create(MPI_COMM_WORLD, &options, &tasks));
     if (tasks)
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 

@@ -58,7 +58,7 @@ static void add(ek_collection *tasks, ek_function function, int64_t number,
                 const ek_hint *hint)
 {
     struct payload task = {number, ~number};
-    CHECK_EQ_INT(ek_add_task(tasks, function, &task, sizeof task, hint), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &task, sizeof task, hint));
 }
 
 static ek_collection *make(ek_options *options, ek_function *function)
@@ -74,7 +74,7 @@ static void run(ek_collection *tasks, int64_t n)
     int64_t sum = 0;
     atomic_store(&ran, 0);
     atomic_store(&ran_sum, 0);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     for (int64_t i = 0; i < n; i++)
         sum += (int64_t)(mix((uint64_t)i) >> 20);
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), n);
@@ -96,7 +96,7 @@ static double imbalance(ek_collection *tasks)
     int workers = ek_worker_count(tasks);
     double largest = 0, sum = 0;
     memset(loads, 0, sizeof loads);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, add_load, NULL), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, add_load, NULL));
     MPI_Allreduce(MPI_IN_PLACE, loads, workers, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
     for (int w = 0; w < workers; w++) {
@@ -148,7 +148,7 @@ static void one_rank_gives_to_all(void)
             add(tasks, function, i, NULL);
         for (int iteration = 0; iteration < 3; iteration++) {
             run(tasks, n);
-            JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+            JOB_OK(ek_restore(tasks, policies[p], &report));
             CHECK_EQ_INT(report.policy, policies[p]);
             check_report(tasks, &report, n);
             CHECK(p >= 2 ||
@@ -181,11 +181,10 @@ static void policies_change(void)
                 add(tasks, function, i, NULL);
         }
         n += more * job_size;
-        CHECK_EQ_INT(
-            ek_set(tasks, "steal", iteration % 3 == 0 ? "none" : "random"),
-            EK_OK);
+        CHECK_OK(
+            ek_set(tasks, "steal", iteration % 3 == 0 ? "none" : "random"));
         run(tasks, n);
-        JOB_STATUS(ek_restore(tasks, all[iteration % 5], &report), EK_OK);
+        JOB_OK(ek_restore(tasks, all[iteration % 5], &report));
         CHECK_EQ_INT(job_sum(report.tasks), n);
     }
     ek_destroy(&tasks);
@@ -204,7 +203,7 @@ static int one_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void add_cost(ek_collection *tasks, ek_function function, double cost)
 {
-    CHECK_EQ_INT(ek_add_task(tasks, function, &cost, sizeof cost, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &cost, sizeof cost, NULL));
 }
 
 /* One task that is longer than what others have in all: its worker has nothing
@@ -222,8 +221,8 @@ static void giant_stays(ek_restore_policy policy)
         for (int64_t i = 0; i < dwarfs; i++)
             add_cost(tasks, function, 1);
     }
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    JOB_STATUS(ek_restore(tasks, policy, &report), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_restore(tasks, policy, &report));
     check_report(tasks, &report, dwarfs + 1);
     CHECK(report.imbalance_after <= 1.01 * (1 + report.imbalance_bound) - 1);
     CHECK_EQ_INT(report.migrations > 0, job_size * job_workers > 1);
@@ -240,12 +239,12 @@ static void odd_loads_stay_whole(void)
         options.steal = EK_STEAL_NONE;
         ek_collection *tasks = make(&options, &function);
         run(tasks, 0);
-        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[p], &report));
         check_report(tasks, &report, 0);
         if (job_rank == job_size - 1)
             add(tasks, function, 0, NULL);
         run(tasks, 1);
-        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[p], &report));
         check_report(tasks, &report, 1);
         CHECK_EQ_INT(report.migrations, 0);
         run(tasks, 1);
@@ -268,12 +267,12 @@ static void hints_are_balanced(void)
         hint.cost = cost_of(i) * 1e6;
         add(tasks, function, i, &hint);
     }
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     CHECK_EQ_INT(job_sum(report.tasks), n);
     if (job_size > 1)
         CHECK(report.migrations > 0);
     run(tasks, n);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     /* Hints are coarse: steps of a twelfth. */
     CHECK(job_workers > 1 || imbalance(tasks) < 0.25);
     ek_destroy(&tasks);
@@ -293,7 +292,7 @@ static int costed_index(ek_worker *worker, const void *payload, size_t bytes,
 static void run_indices(ek_collection *tasks, int64_t n)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tasks, n);
 }
 
@@ -306,13 +305,13 @@ static void ranges_take_part(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "index", costed_index, NULL);
     int64_t n = (int64_t)EACH * ek_worker_count(tasks);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_range(tasks, function, 0, n), EK_OK);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+        CHECK_OK(ek_add_range(tasks, function, 0, n));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     CHECK_EQ_INT(report.migrations, 0);
     run_indices(tasks, n);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     check_report(tasks, &report, n);
     CHECK(job_size == 1 || report.migrations >= n / 20);
     CHECK(job_workers > 1 ||
@@ -336,11 +335,11 @@ static void worse_is_undone(void)
     ek_function function = job_register(tasks, "one", one_task, NULL);
     for (int i = 0; i < 4 && costs[job_rank][i] > 0; i++)
         add_cost(tasks, function, costs[job_rank][i]);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_HIERARCHICAL, &report), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_HIERARCHICAL, &report));
     CHECK(report.imbalance_after <= report.imbalance_before);
     CHECK_EQ_INT(job_sum(report.tasks), 7);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 
@@ -357,10 +356,10 @@ static void new_functions_are_like_others(void)
     ek_function young = job_register(tasks, "young", one_task, NULL);
     for (int i = 0; job_rank == 0 && i < 20; i++)
         add_cost(tasks, old, 1);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     for (int i = 0; job_rank == 1 && i < 20; i++)
         add_cost(tasks, young, 1);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     CHECK_EQ_INT(report.migrations, 0);
     ek_destroy(&tasks);
 }
@@ -394,7 +393,7 @@ static void automatic_choice_moves_once(void)
     for (int iteration = 0; iteration < 8; iteration++) {
         noise = iteration + 1;
         run(tasks, n);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, &report));
         moved[iteration] = report.migrations;
         CHECK_EQ_INT(job_sum(report.tasks), n);
     }
@@ -429,8 +428,8 @@ static void run_to_quiet(ek_collection *tasks)
 {
     ek_restore_report report = EK_RESTORE_REPORT_INIT;
     for (int i = 0; i < 20 && report.steal != EK_STEAL_NONE; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, &report), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, &report));
     }
     CHECK_EQ_INT(report.steal, EK_STEAL_NONE);
 }
@@ -445,8 +444,8 @@ static void automatic_choice_stops_stealing(void)
         ek_process_report process = EK_PROCESS_REPORT_INIT;
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         if (iteration > 0)
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, &report), EK_OK);
-        JOB_STATUS(ek_process(tasks, &process), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, &report));
+        JOB_OK(ek_process(tasks, &process));
         CHECK_EQ_INT(process.steal, report.steal);
         CHECK_EQ_INT(process.restore, report.chosen);
         CHECK_EQ_INT(report.policy, iteration > 0 ? EK_RESTORE_AUTO : 0);
@@ -472,9 +471,9 @@ static void ranks_must_agree_on_stealing(void)
     ek_collection *tasks = make_even(&function);
     run_to_quiet(tasks);
     if (job_rank == 1)
-        CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        CHECK_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 
@@ -487,11 +486,11 @@ static void new_tasks_are_stolen(void)
         return;
     ek_collection *tasks = make_even(&function);
     run_to_quiet(tasks);
-    JOB_STATUS(ek_process(tasks, &process), EK_OK);
+    JOB_OK(ek_process(tasks, &process));
     CHECK_EQ_INT(process.steal, EK_STEAL_NONE);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     add_even(tasks, function);
-    JOB_STATUS(ek_process(tasks, &process), EK_OK);
+    JOB_OK(ek_process(tasks, &process));
     CHECK_EQ_INT(process.steal, EK_STEAL_RANDOM);
     ek_destroy(&tasks);
 }
@@ -514,7 +513,7 @@ static void ranks_may_be_unequal(void)
             add(tasks, function, i, NULL);
         for (int iteration = 0; iteration < 2; iteration++) {
             run(tasks, n);
-            JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+            JOB_OK(ek_restore(tasks, policies[p], &report));
             check_report(tasks, &report, n);
         }
         run(tasks, n);
@@ -540,10 +539,10 @@ static void schedules_choose(void)
     for (int iteration = 0; iteration < 4; iteration++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         ek_process_report process = EK_PROCESS_REPORT_INIT;
-        JOB_STATUS(ek_process(tasks, &process), EK_OK);
+        JOB_OK(ek_process(tasks, &process));
         CHECK_EQ_INT(process.tasks, n);
         CHECK(iteration < 2 || process.attempted_mean == 0);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, &report));
         CHECK_EQ_INT(report.policy, expected[iteration]);
     }
     ek_destroy(&tasks);
@@ -582,7 +581,7 @@ static void decision_is_the_same(void)
                 add(tasks, function, k, &hint);
             }
         }
-        JOB_STATUS(ek_restore(tasks, policies[p < 4 ? p : 2], &report), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[p < 4 ? p : 2], &report));
         CHECK(report.migrations > 50);
         CHECK_EQ_INT(report.decision, expected[is_apart][p < 4 ? p : 2]);
         ek_destroy(&tasks);

@@ -58,21 +58,20 @@ static void add(struct one *one, int rank)
 {
     atomic_store_explicit(&one->ran, 0, memory_order_relaxed);
     for (int64_t i = 0; i < TASKS && rank == job_rank; i++)
-        CHECK_EQ_INT(ek_add_task(one->tasks, one->function, &i, sizeof i, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(one->tasks, one->function, &i, sizeof i, NULL));
 }
 
 static void check_ran(struct one *one)
 {
     int64_t ran = atomic_load_explicit(&one->ran, memory_order_relaxed);
     CHECK_EQ_INT(job_sum(ran), TASKS);
-    CHECK_EQ_INT(ek_clear(one->tasks), EK_OK);
+    CHECK_OK(ek_clear(one->tasks));
 }
 
 static void use(struct one *one, int rank)
 {
     add(one, rank);
-    JOB_STATUS(ek_process(one->tasks, NULL), EK_OK);
+    JOB_OK(ek_process(one->tasks, NULL));
     check_ran(one);
 }
 
@@ -167,7 +166,7 @@ static void others_come_and_go_in_an_open_iteration(void)
     open_one(&all[0], &options);
     open_one(&all[1], &options);
     add(&all[0], 0);
-    JOB_STATUS(ek_begin(all[0].tasks), EK_OK);
+    JOB_OK(ek_begin(all[0].tasks));
     for (int i = 0; i < 20; i++) {
         open_one(&all[2], &options);
         if (i % 2 == 0) {
@@ -180,7 +179,7 @@ static void others_come_and_go_in_an_open_iteration(void)
     ek_task task;
     while (ek_next(all[0].tasks, 0, &task) == EK_OK && task.worker)
         atomic_fetch_add_explicit(&all[0].ran, 1, memory_order_relaxed);
-    JOB_STATUS(ek_end(all[0].tasks, NULL), EK_OK);
+    JOB_OK(ek_end(all[0].tasks, NULL));
     check_ran(&all[0]);
     ek_destroy(&all[0].tasks);
     ek_destroy(&all[1].tasks);

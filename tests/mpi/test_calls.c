@@ -44,7 +44,7 @@ static bool visit(const ek_task_info *task, void *context)
 static int64_t visit_all(struct visited *visited)
 {
     visited->count = visited->ids = 0;
-    CHECK_EQ_INT(ek_visit_tasks(visited->tasks, visit, visited), EK_OK);
+    CHECK_OK(ek_visit_tasks(visited->tasks, visit, visited));
     return job_sum(visited->count);
 }
 
@@ -58,7 +58,7 @@ static void visiting_shows_every_task(void)
     CHECK_EQ_INT(visited.count, TASKS);
     int64_t ids = job_sum(visited.ids);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+        JOB_OK(ek_process(visited.tasks, NULL));
         visited.is_measured = true;
         CHECK_EQ_INT(visit_all(&visited), TASKS * job_size);
         CHECK_EQ_INT(job_sum(visited.ids), ids);
@@ -69,7 +69,7 @@ static void visiting_shows_every_task(void)
     }
     CHECK_EQ_INT(ek_visit_tasks(NULL, visit, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(ek_visit_tasks(visited.tasks, NULL, NULL), EK_ERR_ARG);
-    JOB_STATUS(ek_begin(visited.tasks), EK_OK);
+    JOB_OK(ek_begin(visited.tasks));
     CHECK_EQ_INT(ek_visit_tasks(visited.tasks, visit, &visited), EK_ERR_STATE);
     JOB_STATUS(ek_end(visited.tasks, NULL), EK_ERR_TASK);
     ek_destroy(&visited.tasks);
@@ -89,7 +89,7 @@ static void visiting_removes_tasks(void)
     add_numbers(visited.tasks, function, TASKS);
     CHECK_EQ_INT(visit_all(&visited), n);
     CHECK_EQ_INT(visit_all(&visited), multiples(n, 2));
-    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    JOB_OK(ek_process(visited.tasks, NULL));
     CHECK_EQ_INT(ran_in_job(1), 0);
     CHECK_EQ_INT(ran_in_job(2), 1);
     CHECK_EQ_INT(total_in_job(), multiples(n, 2));
@@ -100,13 +100,13 @@ static void visiting_removes_tasks(void)
     CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
     restore(visited.tasks, EK_RESTORE_RETAIN);
     CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
-    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    JOB_OK(ek_process(visited.tasks, NULL));
     CHECK_EQ_INT(total_in_job(), multiples(n, 4));
     /* ... and after it. */
     restore(visited.tasks, EK_RESTORE_ORIGINAL);
     visited.keep_multiples = 12;
     CHECK_EQ_INT(visit_all(&visited), multiples(n, 4));
-    JOB_STATUS(ek_process(visited.tasks, NULL), EK_OK);
+    JOB_OK(ek_process(visited.tasks, NULL));
     CHECK_EQ_INT(ran_in_job(4), 0);
     CHECK_EQ_INT(total_in_job(), multiples(n, 12));
     ek_destroy(&visited.tasks);
@@ -146,21 +146,21 @@ static void visits_tell_what_ran_here(void)
     add_numbers(tasks, function, TASKS);
     for (int64_t i = 0; i < n; i += 2)
         sum += i;
-    CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, count_ran, &here));
     CHECK_EQ_INT(here.ran, 0);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         here = (struct ran_here){0};
         /* Added since: it has not run. */
         if (i == 1)
             add_numbers(tasks, function, 1);
-        CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+        CHECK_OK(ek_visit_tasks(tasks, count_ran, &here));
         CHECK_EQ_INT(here.others, i);
         CHECK_EQ_INT(job_sum(here.ran), multiples(n, 2));
         CHECK_EQ_INT(job_sum(here.sum), sum);
         restore(tasks, EK_RESTORE_RETAIN);
         here = (struct ran_here){0};
-        CHECK_EQ_INT(ek_visit_tasks(tasks, count_ran, &here), EK_OK);
+        CHECK_OK(ek_visit_tasks(tasks, count_ran, &here));
         CHECK_EQ_INT(here.ran, 0);
     }
     ek_destroy(&tasks);
@@ -200,15 +200,15 @@ static void visitors_rewrite_payloads(void)
     ek_collection *tasks = make(costs_its_number, &function);
     add_numbers(tasks, function, TASKS);
     for (int i = 0; i < 4; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(1), 1);
         CHECK_EQ_INT(total_in_job(), n);
         if (i % 2)
             restore(tasks, EK_RESTORE_RETAIN);
-        CHECK_EQ_INT(ek_visit_tasks(tasks, turn_number, &last), EK_OK);
+        CHECK_OK(ek_visit_tasks(tasks, turn_number, &last));
         if (i % 2 == 0)
             restore(tasks, EK_RESTORE_RETAIN);
-        CHECK_EQ_INT(ek_visit_tasks(tasks, check_kept, &last), EK_OK);
+        CHECK_OK(ek_visit_tasks(tasks, check_kept, &last));
     }
     ek_destroy(&tasks);
 }
@@ -235,15 +235,15 @@ static void setting_options(void)
         {"poll_period_us", "100"}, {"stall_ms", "20000"},
         {"report", "0"},           {"steal", "none"}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        CHECK_EQ_INT(ek_set(tasks, good[i][0], good[i][1]), EK_OK);
+        CHECK_OK(ek_set(tasks, good[i][0], good[i][1]));
     /* Nobody steals now. */
     add_numbers(tasks, function, TASKS);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(atomic_load(&seen.total), TASKS);
-    JOB_STATUS(ek_clear(tasks), EK_OK);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_clear(tasks));
+    JOB_OK(ek_begin(tasks));
     CHECK_EQ_INT(ek_set(tasks, "steal", "near"), EK_ERR_STATE);
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     ek_destroy(&tasks);
 }
 
@@ -260,8 +260,8 @@ static void poll_periods_may_be_automatic(void)
     static const char *const periods[] = {NULL, "0", "1000000000", "0"};
     for (int i = 0; i < 4; i++) {
         if (periods[i])
-            CHECK_EQ_INT(ek_set(tasks, "poll_period_us", periods[i]), EK_OK);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+            CHECK_OK(ek_set(tasks, "poll_period_us", periods[i]));
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), TASKS * job_size);
         restore(tasks, EK_RESTORE_ORIGINAL);
     }
@@ -285,12 +285,10 @@ static void environment_replaces_policies(void)
     add_numbers(tasks, function, TASKS);
     for (int i = 0; i < 5; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), TASKS * job_size);
-        JOB_STATUS(ek_restore(tasks,
-                              i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              &report),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, &report));
         /* The restore after iteration i is that of i + 1. */
         CHECK_EQ_INT(report.policy, i == 1 || i == 2 ? EK_RESTORE_ORIGINAL
                                                      : EK_RESTORE_RETAIN);
@@ -322,7 +320,7 @@ static void hinted_costs_order_tasks(void)
 {
     ek_function function;
     ek_collection *tasks = make(hint_task, &function);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     last_cost = calloc((size_t)job_workers, sizeof *last_cost);
     for (int here = 0; here < job_workers; here++)
         last_cost[here] = 1e9;
@@ -330,11 +328,10 @@ static void hinted_costs_order_tasks(void)
         ek_hint hint = EK_HINT_INIT;
         /* As far apart as hints are told apart. */
         hint.cost = exp2((i * 7 % TASKS - TASKS / 2) / 8.0);
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &hint.cost, sizeof hint.cost, &hint),
-            EK_OK);
+        CHECK_OK(
+            ek_add_task(tasks, function, &hint.cost, sizeof hint.cost, &hint));
     }
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), TASKS * job_size);
     free(last_cost);
     ek_destroy(&tasks);
@@ -355,28 +352,27 @@ static void hinted_ranks_start_tasks(void)
     ek_restore_report restored = EK_RESTORE_REPORT_INIT;
     ek_function function;
     ek_collection *tasks = make(where_task, &function);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     for (int i = 0; i < 20 * job_size; i++) {
         ek_hint hint = EK_HINT_INIT;
         hint.rank = i % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &hint.rank, sizeof hint.rank, &hint),
-            EK_OK);
+        CHECK_OK(
+            ek_add_task(tasks, function, &hint.rank, sizeof hint.rank, &hint));
     }
     for (int i = 0; i < 3; i++) {
         atomic_store(&is_elsewhere, 0);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(atomic_load(&is_elsewhere), 0);
         CHECK_EQ_INT(atomic_load(&seen.total), 20 * job_size);
         forget();
         if (i < 2)
             restore(tasks, EK_RESTORE_RETAIN);
     }
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, &restored), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, &restored));
     CHECK_EQ_INT(restored.moved, 20 * (job_size - 1));
     CHECK_EQ_INT(restored.tasks, 20 * job_size);
     atomic_store(&is_elsewhere, 0);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(atomic_load(&is_elsewhere), 20 * (job_size - 1));
     ek_destroy(&tasks);
 }
@@ -402,7 +398,7 @@ static void bad_hints_are_refused(void)
     CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &empty),
                  EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "EK_HINT_INIT");
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), 0);
     ek_destroy(&tasks);
 }
@@ -416,12 +412,11 @@ static void hints_of_older_programs_are_understood(void)
     hint.struct_bytes = offsetof(ek_hint, rank);
     hint.rank = 77;
     int number = 0;
-    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
-                 EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     hint.struct_bytes--;
     CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
                  EK_ERR_ARG);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), job_size);
     ek_destroy(&tasks);
 }
@@ -466,11 +461,10 @@ static int64_t add_from_threads(ek_collection *tasks, ek_function function,
         ek_hint hint = EK_HINT_INIT;
         hint.rank = i % job_size;
         hint.cost = 1 + i;
-        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i,
-                                 i % 5 == 0 ? &hint : NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i,
+                             i % 5 == 0 ? &hint : NULL));
         if (i % 100 == 0)
-            CHECK_EQ_INT(ek_add_range(tasks, indices, i, i + 10), EK_OK);
+            CHECK_OK(ek_add_range(tasks, indices, i, i + 10));
         atomic_fetch_add(&added, i % 100 == 0 ? 11 : 1);
     }
     return added;
@@ -485,7 +479,7 @@ static void several_threads_add(void)
     forget();
     int64_t added = add_from_threads(tasks, function, indices);
     struct ids ids = {calloc((size_t)added, sizeof *ids.all), 0};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_id, &ids), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, visit_id, &ids));
     if (CHECK_EQ_INT(ids.count, added))
         qsort(ids.all, (size_t)added, sizeof *ids.all, compare_ids);
     int64_t twice = 0;
@@ -494,7 +488,7 @@ static void several_threads_add(void)
     CHECK_EQ_INT(twice, 0);
     free(ids.all);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), job_sum(added));
         restore(tasks, EK_RESTORE_ORIGINAL);
     }
@@ -528,8 +522,7 @@ static void run_payloads(size_t most)
     for (size_t n = 0; n <= most && job_rank == 0; n += 1 + most / 50) {
         for (size_t i = 0; i < n; i++)
             bytes[i] = (unsigned char)(n + 31 * i);
-        CHECK_EQ_INT(ek_add_task(tasks, function, n ? bytes : NULL, n, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, n ? bytes : NULL, n, NULL));
         added++;
     }
     CHECK_EQ_INT(ek_add_task(tasks, function, bytes, most + 1, NULL),
@@ -542,7 +535,7 @@ static void run_payloads(size_t most)
                  most < 16 ? EK_ERR_ARG : EK_OK);
     forget();
     for (int i = 0; i < 4; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), job_sum(added));
         restore(tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL);
     }
@@ -580,11 +573,10 @@ static void workers_are_numbered(void)
     CHECK(ek_worker_data_at(tasks, 0) == NULL);
     CHECK(ek_worker_data_at(tasks, -1) == NULL);
     CHECK(ek_worker_data_at(tasks, job_workers) == NULL);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     for (int i = 0; i < TASKS; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &first, sizeof first, NULL),
-                     EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &first, sizeof first, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     ek_destroy(&tasks);
     ek_destroy(NULL);
@@ -605,7 +597,7 @@ static int64_t ids_held(ek_collection *tasks)
 {
     struct ids ids = {calloc((size_t)TASKS * 3, sizeof *ids.all), 0};
     int64_t sum = 0;
-    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_id, &ids), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, visit_id, &ids));
     for (int64_t i = 0; i < ids.count; i++)
         sum += (int64_t)ids.all[i];
     free(ids.all);
@@ -618,24 +610,23 @@ static void tasks_know_their_ids(void)
     ek_function function;
     ek_collection *tasks = make(told_task, &function);
     int64_t none = 0;
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     for (int i = 0; i < TASKS; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &none, sizeof none, NULL),
-                     EK_OK);
-    CHECK_EQ_INT(ek_add_range(tasks, function, 100, 100 + TASKS), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &none, sizeof none, NULL));
+    CHECK_OK(ek_add_range(tasks, function, 100, 100 + TASKS));
     int64_t held = ids_held(tasks);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_exchange(&ids_run, 0)), held);
     restore(tasks, EK_RESTORE_RETAIN);
-    CHECK_EQ_INT(ek_add_range(tasks, function, 0, TASKS), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, 0, TASKS));
     held = ids_held(tasks);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     ek_task task = {0};
     while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
         CHECK_EQ_INT(task.id, ek_task_id(task.worker));
         atomic_fetch_add(&ids_run, (int64_t)task.id);
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_exchange(&ids_run, 0)), held);
     ek_destroy(&tasks);
 }
@@ -647,13 +638,12 @@ static void bindings_create_collections(void)
     ek_options *options = (ek_options *)room;
     char workers[16];
     snprintf(workers, sizeof workers, "%d", job_workers);
-    CHECK_EQ_INT(ek_options_init(options, sizeof room), EK_OK);
-    CHECK_EQ_INT(ek_options_set(options, "name", "bound"), EK_OK);
-    CHECK_EQ_INT(ek_options_set(options, "payload_bytes", "8"), EK_OK);
-    CHECK_EQ_INT(ek_options_set(options, "workers", workers), EK_OK);
+    CHECK_OK(ek_options_init(options, sizeof room));
+    CHECK_OK(ek_options_set(options, "name", "bound"));
+    CHECK_OK(ek_options_set(options, "payload_bytes", "8"));
+    CHECK_OK(ek_options_set(options, "workers", workers));
     ek_collection *tasks = NULL;
-    JOB_STATUS(ek_create_f(MPI_Comm_c2f(MPI_COMM_WORLD), options, &tasks),
-               EK_OK);
+    JOB_OK(ek_create_f(MPI_Comm_c2f(MPI_COMM_WORLD), options, &tasks));
     CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
     ek_function function = job_register(tasks, "one", note_task, NULL);
     double two[2] = {0};
@@ -686,7 +676,7 @@ static void functions_are_named(void)
     CHECK_HAS_TEXT(ek_error_message(), "byte 1 of the name is 0x09");
     CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(function, 77);
-    CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, &function), EK_OK);
+    CHECK_OK(ek_register(tasks, "a", note_task, NULL, &function));
     CHECK_EQ_INT(ek_register(tasks, "a", note_task, NULL, &function),
                  EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "'a' is registered already");
@@ -694,13 +684,13 @@ static void functions_are_named(void)
     CHECK_HAS_TEXT(ek_error_message(), "not registered");
     CHECK_EQ_INT(ek_add_task(tasks, -1, NULL, 0, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_range(tasks, 9, 0, 1), EK_ERR_ARG);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     CHECK_EQ_INT(ek_register(tasks, "b", note_task, NULL, &function),
                  EK_ERR_STATE);
     CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_STATE);
     CHECK_EQ_INT(ek_add_range(tasks, 0, 0, 1), EK_ERR_STATE);
     CHECK_EQ_INT(ek_clear(tasks), EK_ERR_STATE);
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     ek_destroy(&tasks);
     CHECK_EQ_TEXT(ek_status_string(EK_ERR_ARG), "EK_ERR_ARG");
     snprintf(name, sizeof name, "%d.%d.%d", EK_VERSION_MAJOR, EK_VERSION_MINOR,
@@ -726,8 +716,8 @@ static void tasks_do_not_destroy_what_runs_them(void)
     ek_collection *tasks = job_create(&options);
     ek_function function =
         job_register(tasks, "destroy", destroy_running, &tasks);
-    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     CHECK(tasks == NULL);
 }

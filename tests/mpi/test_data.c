@@ -14,8 +14,8 @@
 static ek_options options_of(const char *steal, const char *data)
 {
     ek_options options = job_options();
-    CHECK_EQ_INT(ek_options_set(&options, "steal", steal), EK_OK);
-    CHECK_EQ_INT(ek_options_set(&options, "data", data), EK_OK);
+    CHECK_OK(ek_options_set(&options, "steal", steal));
+    CHECK_OK(ek_options_set(&options, "data", data));
     return options;
 }
 
@@ -27,7 +27,7 @@ static void every_size_travels_and_returns(void)
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 2; i++) {
         boxes_forget();
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         int64_t away = job_size > 1 ? BOXES * job_size : 0;
         CHECK_EQ_INT(report.travelled, away);
         CHECK_EQ_INT(job_sum(field.away), away);
@@ -53,11 +53,11 @@ static void results_are_the_same_by_every_policy(void)
     for (int i = 0; i < 7; i++) {
         ek_options options = options_of(steals[i % 5], "return");
         ek_function function;
-        CHECK_EQ_INT(ek_options_set(&options, "restore", restores[i]), EK_OK);
+        CHECK_OK(ek_options_set(&options, "restore", restores[i]));
         ek_collection *tasks = boxes_collection(&options, i % 2, &function);
         field.nap_us = job_rank == 0 ? 100 : 0;
         for (int k = 0; k < 2; k++)
-            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+            JOB_OK(ek_process(tasks, NULL));
         boxes_check();
         ek_destroy(&tasks);
     }
@@ -71,7 +71,7 @@ static void run_mode(enum box_mode mode, const char *on_failure,
     ek_options options = options_of("random", "return");
     ek_function function;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    CHECK_EQ_INT(ek_options_set(&options, "on_failure", on_failure), EK_OK);
+    CHECK_OK(ek_options_set(&options, "on_failure", on_failure));
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     field.mode = mode;
     JOB_STATUS(ek_process(tasks, &report), expected);
@@ -83,7 +83,7 @@ static void run_mode(enum box_mode mode, const char *on_failure,
         CHECK(job_sum(field.dropped) > 0);
     /* All boxes are as they were, or one further: the next one is as ever. */
     field.mode = BOX_ADVANCE;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -116,9 +116,8 @@ static int spawn_task(ek_worker *worker, const void *payload, size_t bytes,
     if (!may_spawn)
         return 0;
     int64_t number = job_rank * BOXES + atomic_fetch_add(&next_box, 1);
-    CHECK_EQ_INT(ek_spawn(worker, *(ek_function *)context, &number,
-                          sizeof number, EK_SPAWN_KEEP),
-                 EK_OK);
+    CHECK_OK(ek_spawn(worker, *(ek_function *)context, &number, sizeof number,
+                      EK_SPAWN_KEEP));
     return 0;
 }
 
@@ -127,18 +126,18 @@ static void spawned_tasks_are_at_home_where_they_were_spawned(void)
     ek_options options = options_of("random", "return");
     ek_function function, spawn;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     spawn = job_register(tasks, "spawn", spawn_task, &function);
     next_box = 0;
     may_spawn = true;
     for (int i = 0; i < BOXES / BOX_RANKS; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, spawn, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, spawn, NULL, 0, NULL));
     field.nap_us = job_rank == 0 ? 200 : 0;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     /* Kept ones, with their homes. */
     may_spawn = false;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -148,12 +147,12 @@ static void indices_of_ranges_have_data(void)
     ek_options options = options_of("random", "return");
     ek_function function;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     int64_t first = job_rank * BOXES;
-    CHECK_EQ_INT(ek_add_range(tasks, function, first, first + BOXES), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, first, first + BOXES));
     field.nap_us = job_rank == 0 ? 200 : 0;
     for (int i = 0; i < 3; i++)
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(field.at_home + field.away), 3 * BOXES * job_size);
     boxes_check();
     ek_destroy(&tasks);
@@ -176,9 +175,9 @@ static void tasks_without_data_run_beside(void)
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     ek_function plain = job_register(tasks, "plain", plain_task, NULL);
     for (int i = 0; i < BOXES; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, plain, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, plain, NULL, 0, NULL));
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks, 2 * BOXES * job_size);
         boxes_check();
     }
@@ -193,7 +192,7 @@ static void late_ranks_give_and_take(void)
     for (int late = 0; late < job_size; late++) {
         if (job_rank == late)
             job_nap(20000);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     }
     boxes_check();
     ek_destroy(&tasks);
@@ -205,7 +204,7 @@ static void fetched_tasks_have_their_data(void)
     ek_function function;
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
 #pragma omp parallel num_threads(job_workers) default(none) \
     shared(tasks, job_workers)
         {
@@ -214,7 +213,7 @@ static void fetched_tasks_have_their_data(void)
             while (ek_next(tasks, here, &task) == EK_OK && task.worker)
                 box_run(task.worker, box_number(task.payload));
         }
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         boxes_check();
     }
     ek_destroy(&tasks);
@@ -227,13 +226,13 @@ static void what_is_fetched_last_ends_with_the_iteration(void)
     ek_function function;
     ek_task task = {0};
     ek_collection *tasks = boxes_collection(&options, 1, &function);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
-    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    JOB_OK(ek_begin(tasks));
+    CHECK_OK(ek_next(tasks, 0, &task));
     if (task.worker) {
         box_run(task.worker, box_number(task.payload));
         ek_stop(task.worker);
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -247,7 +246,7 @@ static void little_memory_is_enough(void)
     options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK(report.data_held_bytes <= options.data_bytes);
         boxes_check();
     }
@@ -285,12 +284,12 @@ static void a_task_may_work_in_the_buffer(void)
     ops.unpack_result = in_place_unpack;
     ops.release = NULL;
     ek_collection *tasks = boxes_collection(&options, 1, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "in_place", in_place_task, NULL);
-    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, &ops));
     boxes_add(tasks, function, 1);
     for (int i = 0; i < 2; i++)
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -316,11 +315,11 @@ static void data_follows_its_tasks(void)
     for (int i = 0; i < 6; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         int64_t held = 0;
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         boxes_check();
         boxes_forget();
-        JOB_STATUS(ek_restore(tasks, policies[i], &report), EK_OK);
-        CHECK_EQ_INT(ek_visit_tasks(tasks, is_held_here, &held), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[i], &report));
+        CHECK_OK(ek_visit_tasks(tasks, is_held_here, &held));
         CHECK_EQ_INT(job_sum(held), BOXES * job_size);
         CHECK_EQ_INT(job_sum(report.data_tasks), job_sum(field.released));
         CHECK_EQ_INT(job_sum(report.data_bytes), job_sum(field.in_bytes));
@@ -330,8 +329,8 @@ static void data_follows_its_tasks(void)
     }
     /* Nobody steals: nothing travels any more. */
     boxes_forget();
-    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(field.away, 0);
     boxes_check();
     ek_destroy(&tasks);
@@ -344,7 +343,7 @@ static void data_follows_through_little_memory(void)
     options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 3; i++)
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -355,15 +354,14 @@ static void pinned_tasks_stay_with_their_data(void)
     ek_function function;
     ek_hint hint = EK_HINT_INIT;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     hint.pinned = true;
     for (int64_t i = 0; i < BOXES; i++) {
         int64_t number = job_rank * BOXES + i;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     }
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(field.away, 0);
         boxes_check();
     }
@@ -380,12 +378,12 @@ static void hints_hold_where_data_follows(void)
     hint.rank = (job_rank + 1) % job_size;
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     ek_function plain = job_register(tasks, "plain", plain_task, NULL);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     for (int i = 0; i < 10; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, plain, NULL, 0, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, plain, NULL, 0, &hint));
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks, (BOXES + 10) * job_size);
         boxes_check();
     }
@@ -414,7 +412,7 @@ static ek_collection *make_beside(ek_options *options, ek_function *await)
     ek_collection *tasks = boxes_collection(options, 1, &function);
     *await = job_register(tasks, "await", await_task, NULL);
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_task(tasks, *await, NULL, 0, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, *await, NULL, 0, &hint));
     return tasks;
 }
 
@@ -422,9 +420,9 @@ static void answer_beside(const char *option, const char *value)
 {
     ek_options options = options_of("none", "return");
     ek_function await;
-    CHECK_EQ_INT(ek_options_set(&options, option, value), EK_OK);
+    CHECK_OK(ek_options_set(&options, option, value));
     ek_collection *tasks = make_beside(&options, &await);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
@@ -438,14 +436,14 @@ static void answer_beside_fetched(void)
     options.progress = EK_PROGRESS_SERVER;
     options.watchdog_us = 500;
     ek_collection *tasks = make_beside(&options, &await);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
         if (task.function == await)
             await_task(task.worker, NULL, 0, NULL);
         else
             box_run(task.worker, box_number(task.payload));
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }

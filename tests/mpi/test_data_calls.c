@@ -40,7 +40,7 @@ static void bad_arguments_are_refused(void)
                   "'box' has no pack_input");
     ops = box_ops();
     ops.bytes_max = 1000;
-    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, &ops));
     check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
                   "'box' has data already");
     ek_destroy(&tasks);
@@ -80,9 +80,9 @@ static void data_is_set_between_iterations(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "inside", set_inside, tasks);
     status_inside = EK_OK;
-    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(status_inside, EK_ERR_STATE);
     ek_destroy(&tasks);
 }
@@ -94,7 +94,7 @@ static void ranks_that_differ_are_told(void)
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.bytes_max = 1000 + (size_t)(job_rank == job_size - 1);
-    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, &ops));
     JOB_STATUS(ek_process(tasks, NULL), job_size > 1 ? EK_ERR_ARG : EK_OK);
     if (job_size > 1) {
         CHECK_HAS_TEXT(ek_error_message(),
@@ -144,22 +144,21 @@ static void fail_with(const ek_data_ops *ops, const char *words)
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "failing", box_task, NULL);
-    CHECK_EQ_INT(ek_set_data(tasks, function, ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, ops));
     for (int64_t i = 0; i < 10; i++) {
         int64_t number = job_rank * BOXES + i;
         ek_hint hint = EK_HINT_INIT;
         hint.rank = (job_rank + 1) % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     }
     bool fails = job_size > 1;
     JOB_STATUS(ek_process(tasks, NULL), fails ? EK_ERR_TASK : EK_OK);
     if (fails)
         CHECK_HAS_TEXT(ek_error_message(), words);
-    JOB_STATUS(ek_set(tasks, "on_failure", "continue"), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_set(tasks, "on_failure", "continue"));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.failed, fails ? job_size : 0);
     CHECK_EQ_INT(report.tasks, 10 * job_size);
     for (int64_t i = 0; i < 10; i++)
@@ -208,12 +207,12 @@ static void follow_fails(bool is_implicit)
     options.steal = EK_STEAL_NONE;
     options.data = EK_DATA_FOLLOW;
     ek_collection *tasks = boxes_collection(&options, 0, &function);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "failing", box_task, NULL);
-    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, &ops));
     boxes_add(tasks, function, 1);
     fails_now = false;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     fails_now = true;
     bool fails = job_size > 1;
     JOB_STATUS(is_implicit ? ek_process(tasks, NULL)
@@ -226,11 +225,11 @@ static void follow_fails(bool is_implicit)
     }
     fails_now = false;
     if (fails || !is_implicit)
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
     boxes_check();
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     boxes_forget();
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(field.away, 0);
     boxes_check();
     ek_destroy(&tasks);

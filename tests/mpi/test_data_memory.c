@@ -98,8 +98,7 @@ static void add_tasks(ek_collection *tasks, ek_function function, int64_t each)
         int64_t number = job_rank * each + i;
         ek_hint hint = EK_HINT_INIT;
         hint.rank = (job_rank + (int)(i % 2)) % job_size;
-        CHECK_EQ_INT(
-            ek_add_task(tasks, function, &number, sizeof number, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     }
 }
 
@@ -114,18 +113,18 @@ static void held_bytes_stay_below_their_bound(void)
     ops.bytes_max = BYTES;
     ops.pack_input = pack;
     ops.unpack_result = unpack;
-    CHECK_EQ_INT(ek_set_data(tasks, function, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, function, &ops));
     /* Messages and threads have their memory. */
     add_tasks(tasks, function, 2);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_OK(ek_clear(tasks));
     int64_t before = status_bytes("RssAnon"), expected = tasks_in_job / 2;
     most = 0;
     add_tasks(tasks, function, tasks_in_job / job_size);
     for (int i = 0; i < 2; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         away = returned = 0;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(job_sum(away), expected);
         CHECK_EQ_INT(job_sum(returned), expected);
         CHECK_EQ_INT(report.data_in_bytes, expected * BYTES);

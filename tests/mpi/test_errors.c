@@ -50,7 +50,7 @@ static ek_collection *make(ek_task_fn *fn, ek_function *function)
 static void add_tasks(ek_collection *tasks, ek_function function, int n)
 {
     for (int i = 0; i < n; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
 }
 
 /* Each on every rank, and no other rank knows of it. */
@@ -124,9 +124,8 @@ static void shared_failures_are_said_once(void)
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     CHECK_EQ_INT(heard_in_job(), 1);
     CHECK_HAS_TEXT(ek_error_message(), "with code 5");
-    CHECK_EQ_INT(ek_register(tasks, "more", job_rank == 0 ? NULL : nothing,
-                             NULL, &function),
-                 EK_OK);
+    CHECK_OK(ek_register(tasks, "more", job_rank == 0 ? NULL : nothing, NULL,
+                         &function));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(heard_in_job(), 1);
     ek_process_report bad = {.struct_bytes = 1};
@@ -160,7 +159,7 @@ static void differing_restores_leave_ranks_in_step(bool is_pulled)
         ek_status status;
         if (is_pulled) {
             ek_task task = {0};
-            CHECK_EQ_INT(ek_begin(tasks), EK_OK);
+            CHECK_OK(ek_begin(tasks));
             while (ek_next(tasks, 0, &task) == EK_OK && task.worker)
                 continue;
             status = ek_end(tasks, NULL);
@@ -177,8 +176,8 @@ static void differing_restores_leave_ranks_in_step(bool is_pulled)
             CHECK_HAS_TEXT(ek_error_message(),
                            "ek_restore with policy original");
     }
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 
@@ -223,7 +222,7 @@ static void kept_workers_are_refused(void)
     int payload = 0;
     ek_collection *tasks = make(keep_worker, &function);
     add_tasks(tasks, function, 20);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     if (kept)
         CHECK_EQ_INT(ek_spawn(kept, function, &payload, sizeof payload, 0),
                      EK_ERR_STATE);
@@ -254,7 +253,7 @@ static void threads_that_share_a_worker_are_found(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "task", NULL, NULL);
     add_tasks(tasks, function, 20);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     struct stranger stranger = {.tasks = tasks};
     int64_t fetched = 0;
     while (ek_next(tasks, 0, &stranger.task) == EK_OK && stranger.task.worker) {
@@ -266,7 +265,7 @@ static void threads_that_share_a_worker_are_found(void)
         CHECK_EQ_INT(stranger.next, EK_ERR_THREAD);
         CHECK_EQ_INT(stranger.spawn, EK_ERR_THREAD);
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     CHECK_EQ_INT(job_sum(fetched), 20 * job_size);
     ek_destroy(&tasks);
 }
@@ -287,18 +286,15 @@ static void pointers_in_payloads_are_found(void)
         int64_t numbers[] = {0, -1, 70000, INT64_C(1) << 50, INT64_MAX};
         atomic_store(&warnings, 0);
         for (int i = 0; i < 3; i++)
-            CHECK_EQ_INT(
-                ek_add_task(tasks, function, &payload, sizeof payload, NULL),
-                EK_OK);
+            CHECK_OK(
+                ek_add_task(tasks, function, &payload, sizeof payload, NULL));
         CHECK_EQ_INT(atomic_load(&warnings), is_checked);
         payload.pointer = tasks;
-        CHECK_EQ_INT(ek_add_task(tasks, second, &numbers, sizeof numbers, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, second, &numbers, sizeof numbers, NULL));
         CHECK_EQ_INT(atomic_load(&warnings), is_checked);
-        CHECK_EQ_INT(ek_add_task(tasks, second, &payload, sizeof payload, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, second, &payload, sizeof payload, NULL));
         CHECK_EQ_INT(atomic_load(&warnings), 2 * is_checked);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         ek_destroy(&tasks);
     }
 }

@@ -59,7 +59,7 @@ static void spawn(ek_worker *worker, const struct piece *parent,
         ek_status status =
             ek_spawn(worker, piece_function, &child, sizeof child,
                      child.is_kept ? EK_SPAWN_KEEP : 0);
-        CHECK_EQ_INT(status, EK_OK);
+        CHECK_OK(status);
         add(&tally->spawned, child.key);
         if (child.is_kept)
             add(&tally->kept, child.key);
@@ -159,7 +159,7 @@ static void check_sums(struct sums value, struct sums expected,
 static void check_held(ek_collection *tasks, const char *when, int iteration)
 {
     struct sums seen = {0};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, see, &seen), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, see, &seen));
     check_sums(whole(seen), whole(held), when, iteration);
 }
 
@@ -173,15 +173,13 @@ static void add_seeds(ek_collection *tasks, int64_t n, int round)
             4, 1};
         ek_hint hint = EK_HINT_INIT;
         hint.rank = (int)(i % job_size);
-        CHECK_EQ_INT(ek_add_task(tasks, piece_function, &piece, sizeof piece,
-                                 i % 16 == 0 ? &hint : NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, piece_function, &piece, sizeof piece,
+                             i % 16 == 0 ? &hint : NULL));
         add(&held, piece.key);
     }
     if (job_rank == job_size - 1) {
         int64_t first = round * 1000000;
-        CHECK_EQ_INT(ek_add_range(tasks, index_function, first, first + n),
-                     EK_OK);
+        CHECK_OK(ek_add_range(tasks, index_function, first, first + n));
         for (int64_t i = first; i < first + n; i++)
             add(&held, (uint64_t)i);
     }
@@ -252,13 +250,11 @@ static void iterate(ek_collection *tasks, int iteration,
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     memset(tallies, 0, (size_t)job_workers * sizeof *tallies);
     atomic_store(&may_stop, plan->stops);
-    CHECK_EQ_INT(ek_set(tasks, "steal", plan->steal), EK_OK);
-    CHECK_EQ_INT(ek_set(tasks, "order", plan->order), EK_OK);
-    JOB_STATUS(plan->is_pulled ? pull(tasks, &report)
-                               : ek_process(tasks, &report),
-               EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", plan->steal));
+    CHECK_OK(ek_set(tasks, "order", plan->order));
+    JOB_OK(plan->is_pulled ? pull(tasks, &report) : ek_process(tasks, &report));
     check_iteration(tasks, iteration, &report);
-    JOB_STATUS(ek_restore(tasks, plan->restore, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, plan->restore, NULL));
     check_held(tasks, "held after the restore", iteration);
 }
 
@@ -288,7 +284,7 @@ static void run_collection(const ek_options *options)
             add_seeds(tasks, n, i);
         iterate(tasks, i, &plans[i]);
     }
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
     held = (struct sums){0};
     check_held(tasks, "held after clearing", PLANS);
     ek_destroy(&tasks);
@@ -352,7 +348,7 @@ static int spawn_many_task(ek_worker *worker, const void *payload, size_t bytes,
         unsigned char *child = room + MANY_BYTES - n;
         for (size_t j = 0; j < n; j++)
             child[j] = (unsigned char)(mix(i) >> j % 8 * 8);
-        CHECK_EQ_INT(ek_spawn(worker, one_of_many, child, n, 0), EK_OK);
+        CHECK_OK(ek_spawn(worker, one_of_many, child, n, 0));
         add(&tally->spawned, key_of(child, n));
     }
     return 0;
@@ -374,16 +370,16 @@ static void one_task_spawns_very_many(void)
     ek_function many = job_register(tasks, "many", spawn_many_task, NULL);
     one_of_many = job_register(tasks, "one", one_of_many_task, NULL);
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_task(tasks, many, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, many, NULL, 0, NULL));
     for (int i = 0; i < 2; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         memset(tallies, 0, (size_t)job_workers * sizeof *tallies);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.spawned, MANY);
         CHECK_EQ_INT(report.tasks, MANY + 1);
         struct tally all = tally_here();
         check_sums(whole(all.ran), whole(all.spawned), "of many", i);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }

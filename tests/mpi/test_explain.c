@@ -80,7 +80,7 @@ static int failing_task(ek_worker *worker, const void *payload, size_t bytes,
 static void add_tasks(ek_collection *tasks, ek_function function)
 {
     for (int i = 0; i < TASKS && job_rank == 0; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
 }
 
 /* Before each iteration the last rank does something of its own. */
@@ -92,8 +92,8 @@ static void run(const ek_options *options, int64_t nap_us, int64_t late_us)
         MPI_Barrier(MPI_COMM_WORLD);
         if (job_rank == job_size - 1)
             job_nap(late_us);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }

@@ -109,7 +109,7 @@ static int run(ek_worker *worker, const void *payload, size_t bytes,
 
 static void add(int64_t us)
 {
-    CHECK_EQ_INT(ek_add_task(fock, quartet, &us, sizeof us, NULL), EK_OK);
+    CHECK_OK(ek_add_task(fock, quartet, &us, sizeof us, NULL));
 }
 
 static ek_collection *make_over(MPI_Comm comm, const char *name)
@@ -118,8 +118,8 @@ static ek_collection *make_over(MPI_Comm comm, const char *name)
     ek_collection *made = NULL;
     options.name = name;
     options.payload_bytes = TASK_BYTES;
-    CHECK_EQ_INT(ek_create(comm, &options, &made), EK_OK);
-    CHECK_EQ_INT(ek_register(made, "quartet", run, NULL, &quartet), EK_OK);
+    CHECK_OK(ek_create(comm, &options, &made));
+    CHECK_OK(ek_register(made, "quartet", run, NULL, &quartet));
     return made;
 }
 
@@ -130,8 +130,8 @@ static ek_collection *make(const char *name)
 
 static void process(ek_collection *tasks)
 {
-    CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_process(tasks, NULL));
+    CHECK_OK(ek_clear(tasks));
 }
 
 static bool is_last(void)
@@ -164,11 +164,11 @@ static void absent_first(void)
 static void absent_in_restore(void)
 {
     add(0);
-    CHECK_EQ_INT(ek_process(fock, NULL), EK_OK);
+    CHECK_OK(ek_process(fock, NULL));
     if (is_last())
         be_late();
-    CHECK_EQ_INT(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL), EK_OK);
-    CHECK_EQ_INT(ek_clear(fock), EK_OK);
+    CHECK_OK(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL));
+    CHECK_OK(ek_clear(fock));
 }
 
 static void long_task(void)
@@ -181,13 +181,13 @@ static void long_task(void)
 static void long_pull(void)
 {
     ek_task task;
-    CHECK_EQ_INT(ek_begin(fock), EK_OK);
-    CHECK_EQ_INT(ek_next(fock, 0, &task), EK_OK);
+    CHECK_OK(ek_begin(fock));
+    CHECK_OK(ek_next(fock, 0, &task));
     if (is_last())
         be_late();
     CHECK(task.worker == NULL);
-    CHECK_EQ_INT(ek_end(fock, NULL), EK_OK);
-    CHECK_EQ_INT(ek_clear(fock), EK_OK);
+    CHECK_OK(ek_end(fock, NULL));
+    CHECK_OK(ek_clear(fock));
 }
 
 static void absent_in_create(void)
@@ -204,9 +204,8 @@ static void absent_in_plan(void)
     int to;
     if (is_last())
         be_late();
-    CHECK_EQ_INT(ek_plan(MPI_COMM_WORLD, 1, &cost, NULL, EK_RESTORE_AUTO, NULL,
-                         &to, NULL),
-                 EK_OK);
+    CHECK_OK(ek_plan(MPI_COMM_WORLD, 1, &cost, NULL, EK_RESTORE_AUTO, NULL, &to,
+                     NULL));
 }
 
 static ek_tiles *store;
@@ -223,7 +222,7 @@ static void make_store(void)
     shape.name = "orbitals";
     shape.count = size;
     shape.length = 3;
-    CHECK_EQ_INT(ek_tiles_create(fock, &shape, &store), EK_OK);
+    CHECK_OK(ek_tiles_create(fock, &shape, &store));
 }
 
 static void absent_in_tiles_create(void)
@@ -242,13 +241,13 @@ static void absent_in_tiles(char call)
     if (is_last())
         be_late();
     if (call == 'f')
-        CHECK_EQ_INT(ek_tiles_fill(store, 1), EK_OK);
+        CHECK_OK(ek_tiles_fill(store, 1));
     else if (call == 's')
-        CHECK_EQ_INT(ek_tiles_sync(store), EK_OK);
+        CHECK_OK(ek_tiles_sync(store));
     else if (call == 'n')
-        CHECK_EQ_INT(ek_tiles_norm(store, &norm), EK_OK);
+        CHECK_OK(ek_tiles_norm(store, &norm));
     else
-        CHECK_EQ_INT(ek_tiles_gather(store, visit, NULL), EK_OK);
+        CHECK_OK(ek_tiles_gather(store, visit, NULL));
     ek_tiles_destroy(&store);
 }
 
@@ -449,10 +448,10 @@ static void run_healthy(int iterations)
             add(longest);
         if (random % 97 == (uint64_t)rank)
             pause_ms(3);
-        CHECK_EQ_INT(ek_process(fock, NULL), EK_OK);
+        CHECK_OK(ek_process(fock, NULL));
         if (random % 13 == 0)
-            CHECK_EQ_INT(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL), EK_OK);
-        CHECK_EQ_INT(ek_clear(fock), EK_OK);
+            CHECK_OK(ek_restore(fock, EK_RESTORE_CENTRALIZED, NULL));
+        CHECK_OK(ek_clear(fock));
     }
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     int said[2] = {atomic_load(&lines), atomic_load(&false_lines)};

@@ -107,12 +107,12 @@ static void a_task_that_waited_for_data_is_held_up(void)
     struct durations all = {0, 0};
     tells = true;
     options.steal = EK_STEAL_NONE;
-    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_OK);
+    JOB_OK(ek_create(MPI_COMM_WORLD, &options, &tasks));
     ek_register(tasks, "home", nap, &long_us, &home);
     ek_register(tasks, "away", wait_for_core, NULL, &away);
     ops.bytes_max = 1;
     ops.pack_input = pack_input;
-    CHECK_EQ_INT(ek_set_data(tasks, away, &ops), EK_OK);
+    CHECK_OK(ek_set_data(tasks, away, &ops));
     hint.rank = 1;
     if (job_rank == 0) {
         ek_add_task(tasks, home, NULL, 0, NULL);
@@ -120,8 +120,8 @@ static void a_task_that_waited_for_data_is_held_up(void)
     }
     /* The first iteration brings the task away from its home. */
     for (int iteration = 0; iteration < 2; iteration++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     if (job_rank == 1) {
         ek_visit_tasks(tasks, add_duration, &all);
@@ -142,11 +142,11 @@ static void sleep_is_no_waiting_where_nobody_tells(void)
     ek_function function;
     struct durations all = {0, 0};
     tells = false;
-    JOB_STATUS(ek_create(MPI_COMM_WORLD, NULL, &tasks), EK_OK);
+    JOB_OK(ek_create(MPI_COMM_WORLD, NULL, &tasks));
     ek_register(tasks, "nap", nap, &task_us, &function);
     for (int i = 0; i < TASKS; i++)
         ek_add_task(tasks, function, NULL, 0, NULL);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_visit_tasks(tasks, add_duration, &all);
     MPI_Allreduce(MPI_IN_PLACE, &all.sum_s, 1, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);

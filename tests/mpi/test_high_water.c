@@ -101,7 +101,7 @@ static int use_task(ek_worker *worker, const void *payload, size_t bytes,
             i % 2 == 0
                 ? ek_tiles_get(worker, tiles, tile, values, LENGTH)
                 : ek_tiles_accumulate(worker, tiles, tile, 1.0, values, LENGTH);
-        CHECK_EQ_INT(status, EK_OK);
+        CHECK_OK(status);
     }
     return 0;
 }
@@ -121,17 +121,17 @@ static void use_store(ek_collection *tasks)
     shape.count = tiles_in_job;
     shape.length = LENGTH;
     shape.cache_bytes = CACHE_BYTES;
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
     look();
-    JOB_STATUS(ek_tiles_fill(tiles, 1.0), EK_OK);
+    JOB_OK(ek_tiles_fill(tiles, 1.0));
     look();
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         look();
-        JOB_STATUS(ek_tiles_sync(tiles), EK_OK);
+        JOB_OK(ek_tiles_sync(tiles));
     }
-    JOB_STATUS(ek_tiles_norm(tiles, &norm), EK_OK);
-    JOB_STATUS(ek_tiles_gather(tiles, see, &seen), EK_OK);
+    JOB_OK(ek_tiles_norm(tiles, &norm));
+    JOB_OK(ek_tiles_gather(tiles, see, &seen));
     CHECK_EQ_INT(seen, job_rank == 0 ? tiles_in_job * LENGTH : 0);
     look();
     ek_tiles_destroy(&tiles);
@@ -174,7 +174,7 @@ static void a_store_takes_little_more_than_its_tiles(void)
     /* Once to warm up. */
     tiles_in_job = job_size;
     for (int64_t i = 0; i < 40; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, use, &i, sizeof i, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, use, &i, sizeof i, NULL));
     use_store(tasks);
     tiles_in_job = mib * job_size * 16;
     double before = all_now();

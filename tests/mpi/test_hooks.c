@@ -99,7 +99,7 @@ static void add_tasks(ek_collection *tasks, ek_function function)
 {
     int mine = job_rank == 0 ? TASKS : 0;
     for (int i = 0; i < mine; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
 }
 
 /* Hooks of ITERATIONS iterations so far. */
@@ -124,10 +124,10 @@ static void hooks_come_in_pairs(void)
     CHECK_EQ_INT(life.created, job_workers);
     add_tasks(tasks, function);
     for (int i = 0; i < 8; i++) {
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i % 4]), EK_OK);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
+        JOB_OK(ek_process(tasks, NULL));
         check_pairs(tasks, i + 1);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     CHECK_EQ_INT(life.destroyed, 0);
     ek_destroy(&tasks);
@@ -142,13 +142,13 @@ static void hooks_of_a_pull_loop(void)
     ek_function function = job_register(tasks, "task", NULL, tasks);
     add_tasks(tasks, function);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         ek_task fetched = {0};
         while (ek_next(tasks, 0, &fetched) == EK_OK && fetched.worker)
             task(fetched.worker, fetched.payload, fetched.bytes, tasks);
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         check_pairs(tasks, i + 1);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     CHECK_EQ_INT(life.destroyed, job_workers);
@@ -161,7 +161,7 @@ static void hooks_of_failed_iterations(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "task", task, tasks);
     add_tasks(tasks, function);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     check_pairs(tasks, 1);
     ek_process_report bad = {.struct_bytes = 1};
     JOB_STATUS(ek_process(tasks, &bad), EK_ERR_ARG);
@@ -192,7 +192,7 @@ static void single_hooks(void)
     ek_options options = with_hooks();
     options.worker_begin = options.worker_end = NULL;
     ek_collection *tasks = job_create(&options);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     CHECK_EQ_INT(life.destroyed, job_workers);
     options = with_hooks();

@@ -49,7 +49,7 @@ static void spawn(ek_worker *worker, uint64_t kind, uint64_t key, uint64_t left)
 {
     uint64_t words[PAYLOAD_WORDS];
     fill(words, kind, key, left);
-    CHECK_EQ_INT(ek_spawn(worker, function, words, sizeof words, 0), EK_OK);
+    CHECK_OK(ek_spawn(worker, function, words, sizeof words, 0));
     add(&spawned[ek_worker_here(worker)], key);
 }
 
@@ -92,11 +92,10 @@ static void what_runs_in_place_stays_as_it_is(void)
     for (int i = 0; i < ROOTS; i++) {
         uint64_t words[PAYLOAD_WORDS];
         fill(words, WIDE, mix((uint64_t)(1000 * job_rank + i)), 0);
-        CHECK_EQ_INT(ek_add_task(tasks, function, words, sizeof words, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, words, sizeof words, NULL));
         add(&spawned[0], words[1]);
     }
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     int64_t n = 0;
     for (int i = 0; i < job_workers; i++) {
         n += ran[i].n;

@@ -48,7 +48,7 @@ static void tasks_call_mpi(void)
     forget();
     add_numbers(tasks, function, TASKS);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), TASKS * job_size);
         restore(tasks, EK_RESTORE_RETAIN);
     }
@@ -106,7 +106,7 @@ static void tasks_use_openmp(void)
         ek_function function;
         ek_collection *tasks = make(bodies[i], &function);
         add_numbers(tasks, function, 20);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), 20 * job_size);
         ek_destroy(&tasks);
     }
@@ -132,9 +132,9 @@ static void no_iteration_inside_of_another(void)
     ek_options options = job_options();
     inner = job_create(&options);
     add_numbers(tasks, function, 2);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), 2 * job_size);
-    JOB_STATUS(ek_process(inner, NULL), EK_OK);
+    JOB_OK(ek_process(inner, NULL));
     ek_destroy(&inner);
     ek_destroy(&tasks);
 }
@@ -195,9 +195,9 @@ static void tasks_wait_for_a_device(void)
         job_register(tasks, "kernel", waits_for_device, &device);
     forget();
     add_numbers(tasks, function, 8);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), 8 * job_size);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, check_cost, NULL), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, check_cost, NULL));
     ek_destroy(&tasks);
     atomic_store(&device.is_over, true);
     pthread_join(device.thread, NULL);
@@ -237,11 +237,10 @@ static void pinned_tasks_may_have_pointers(void)
     warnings = 0;
     for (int i = 0; i < TASKS; i++) {
         int *at = &counts[i];
-        CHECK_EQ_INT(ek_add_task(tasks, function, &at, sizeof at, &hint),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &at, sizeof at, &hint));
     }
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         restore(tasks, EK_RESTORE_CENTRALIZED);
     }
     for (int i = 0; i < TASKS; i++)
@@ -278,7 +277,7 @@ static void step_with_halo(ek_collection *tasks, MPI_Comm comm)
     MPI_Irecv(&halo, 1, MPI_INT, left, 0, comm, &requests[0]);
     MPI_Isend(&job_rank, 1, MPI_INT, (job_rank + 1) % job_size, 0, comm,
               &requests[1]);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     ek_task task;
     while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
         compute(&task);
@@ -288,10 +287,9 @@ static void step_with_halo(ek_collection *tasks, MPI_Comm comm)
             continue;
         struct cell cell = {-1, halo};
         if (flag)
-            CHECK_EQ_INT(ek_spawn(task.worker, edge, &cell, sizeof cell, 0),
-                         EK_OK);
+            CHECK_OK(ek_spawn(task.worker, edge, &cell, sizeof cell, 0));
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     if (!flag) {
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         atomic_fetch_add(&edges, halo);
@@ -312,8 +310,7 @@ static void halos_arrive_between_tasks(void)
     edge = job_register(tasks, "edge", NULL, NULL);
     for (int i = 0; i < TASKS; i++) {
         struct cell cell = {i, -1};
-        CHECK_EQ_INT(ek_add_task(tasks, inside, &cell, sizeof cell, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, inside, &cell, sizeof cell, NULL));
     }
     for (int i = 0; i < 4; i++) {
         step_with_halo(tasks, comm);

@@ -35,12 +35,12 @@ static int64_t ran_in_job(void)
 static void add_tasks(ek_collection *tasks, ek_function function, int n)
 {
     for (int i = 0; i < n; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
 }
 
 static ek_status restore_and_process(ek_collection *tasks)
 {
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     return ek_process(tasks, NULL);
 }
 
@@ -107,7 +107,7 @@ static void long_task_with_others_around_it(void)
         add_tasks(tasks, brief, SHORT);
         add_tasks(tasks, lengthy, 1);
     }
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     int64_t all = 0, busy = job_most(atomic_load(&long_worker));
     MPI_Allreduce(MPI_IN_PLACE, ran_by, 64, MPI_INT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -128,7 +128,7 @@ static int parent_task(ek_worker *worker, const void *payload, size_t bytes,
     memcpy(&child, payload, sizeof child);
     job_nap(10000);
     for (int i = 0; i < 4; i++)
-        CHECK_EQ_INT(ek_spawn(worker, child, NULL, 0, 0), EK_OK);
+        CHECK_OK(ek_spawn(worker, child, NULL, 0, 0));
     job_nap(10000);
     atomic_fetch_add(&ran, 1);
     return 0;
@@ -152,9 +152,8 @@ static void long_task_that_spawns(void)
     ek_function parent = job_register(tasks, "parent", parent_task, NULL);
     ek_function child = job_register(tasks, "child", child_task, NULL);
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_task(tasks, parent, &child, sizeof child, NULL),
-                     EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_OK(ek_add_task(tasks, parent, &child, sizeof child, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(ran_in_job(), 5);
     CHECK_EQ_INT(report.spawned, 4);
     if (job_rank == 0)
@@ -172,10 +171,10 @@ static int storm_task(ek_worker *worker, const void *payload, size_t bytes,
     memcpy(wish, payload, sizeof wish);
     atomic_fetch_add(&ran, 1);
     for (int i = 0; i < wish[0]; i++)
-        CHECK_EQ_INT(ek_spawn(worker, 0, child, sizeof child, 0), EK_OK);
+        CHECK_OK(ek_spawn(worker, 0, child, sizeof child, 0));
     child[1] = wish[1] - 1;
     if (child[1] > 0)
-        CHECK_EQ_INT(ek_spawn(worker, 0, child, sizeof child, 0), EK_OK);
+        CHECK_OK(ek_spawn(worker, 0, child, sizeof child, 0));
     return 0;
 }
 
@@ -190,14 +189,12 @@ static void storms_and_chains_of_spawned_tasks(void)
     const int wishes[][2] = {{MANY, 0}, {0, MANY}, {10, 10}};
     int mine = job_rank == job_size - 1 ? 3 : 0;
     for (int i = 0; i < mine; i++)
-        CHECK_EQ_INT(
-            ek_add_task(tasks, storm, wishes[i], sizeof wishes[i], NULL),
-            EK_OK);
+        CHECK_OK(ek_add_task(tasks, storm, wishes[i], sizeof wishes[i], NULL));
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         /* 1 and its children; the chain; 1, ten, and nine after it. */
         CHECK_EQ_INT(ran_in_job(), 1 + MANY + MANY + 1 + 10 + 9);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -212,18 +209,18 @@ static void ranks_enter_late(void)
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         if (job_rank == late)
             job_nap(1000 * long_ms);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(ran_in_job(), 1000 * job_size);
         CHECK_EQ_INT(report.tasks, 1000 * job_size);
         CHECK(report.late_s >= 0);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
     }
     /* Late out of one, early into the next: others are a phase behind. */
     for (int i = 0; i < 20; i++) {
-        CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_process(tasks, NULL));
         if (job_rank == i % job_size)
             job_nap(2000);
-        CHECK_EQ_INT(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        CHECK_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     CHECK_EQ_INT(ran_in_job(), 20 * 1000 * job_size);
     ek_destroy(&tasks);
@@ -242,24 +239,24 @@ static void second_collection_holds_tasks(void)
     ek_function in_second = job_register(second, "count", count_task, NULL);
     add_tasks(first, in_first, 100);
     add_tasks(second, in_second, job_rank == 0 ? 30 : 0);
-    JOB_STATUS(ek_process(first, NULL), EK_OK);
+    JOB_OK(ek_process(first, NULL));
     CHECK_EQ_INT(ran_in_job(), 100 * job_size);
-    JOB_STATUS(ek_process(second, NULL), EK_OK);
+    JOB_OK(ek_process(second, NULL));
     CHECK_EQ_INT(ran_in_job(), 30);
-    JOB_STATUS(restore_and_process(first), EK_OK);
+    JOB_OK(restore_and_process(first));
     CHECK_EQ_INT(ran_in_job(), 100 * job_size);
-    JOB_STATUS(restore_and_process(second), EK_OK);
+    JOB_OK(restore_and_process(second));
     CHECK_EQ_INT(ran_in_job(), 30);
     /* One iteration at a time. */
-    JOB_STATUS(ek_restore(first, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_begin(first), EK_OK);
+    JOB_OK(ek_restore(first, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_begin(first));
     JOB_STATUS(ek_process(second, NULL), EK_ERR_STATE);
     CHECK_HAS_TEXT(ek_error_message(), "one at a time");
     JOB_STATUS(ek_restore(second, EK_RESTORE_RETAIN, NULL), EK_ERR_STATE);
     JOB_STATUS(ek_end(first, NULL), EK_ERR_TASK);
     CHECK_EQ_INT(ran_in_job(), 0);
     ek_destroy(&first);
-    JOB_STATUS(restore_and_process(second), EK_OK);
+    JOB_OK(restore_and_process(second));
     CHECK_EQ_INT(ran_in_job(), 30);
     ek_destroy(&second);
 }
@@ -273,10 +270,10 @@ static void collections_come_and_go(void)
         ek_function count = job_register(tasks, "count", count_task, NULL);
         add_tasks(tasks, count, job_rank == i % job_size ? 20 : 0);
         if (i % 4 != 3)
-            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+            JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), i % 4 != 3 ? 20 : 0);
         if (i % 4 == 2)
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
         /* Tasks that are not processed or restored go with it. */
         ek_destroy(&tasks);
     }
@@ -294,18 +291,16 @@ static void collections_over_parts_of_the_job(void)
     MPI_Comm_rank(part, &rank);
     options.name = half ? "odd" : "even";
     options.payload_bytes = half ? 16 : 100;
-    CHECK_EQ_INT(ek_create(part, &options, &tasks), EK_OK);
+    CHECK_OK(ek_create(part, &options, &tasks));
     MPI_Comm_free(&part);
     CHECK_EQ_INT(ek_worker_count(tasks), size * job_workers);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     add_tasks(tasks, count, rank == 0 ? 50 + half : 0);
     /* Not in step with the other half. */
     for (int i = 0; i < 10 + 5 * half; i++) {
-        CHECK_EQ_INT(ek_process(tasks, NULL), EK_OK);
-        CHECK_EQ_INT(ek_restore(tasks,
-                                i % 2 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN,
-                                NULL),
-                     EK_OK);
+        CHECK_OK(ek_process(tasks, NULL));
+        CHECK_OK(ek_restore(
+            tasks, i % 2 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     CHECK_EQ_INT(ran_in_job(), 10 * 50 + (job_size > 1 ? 15 * 51 : 0));
@@ -320,7 +315,7 @@ static bool visit_count(const ek_task_info *task, void *context)
 static int64_t held_in_job(ek_collection *tasks)
 {
     int64_t held = 0;
-    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_count, &held), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, visit_count, &held));
     return job_sum(held);
 }
 
@@ -329,31 +324,31 @@ static void process_twice(const char *steal, const char *restore)
     ek_options options = job_options();
     ek_collection *tasks = job_create(&options);
     ek_function count = job_register(tasks, "count", count_task, NULL);
-    CHECK_EQ_INT(ek_set(tasks, "steal", steal), EK_OK);
-    CHECK_EQ_INT(ek_set(tasks, "restore", restore), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", steal));
+    CHECK_OK(ek_set(tasks, "restore", restore));
     if (job_rank == 0)
         add_tasks(tasks, count, 50);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ran_in_job(), 50);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), 50);
         CHECK_EQ_INT(held_in_job(tasks), 50);
     }
     /* A rank that restores where others forget it does what they do. */
     ek_restore_policy same = EK_RESTORE_DEFAULT;
     if (job_rank == job_size - 1)
-        CHECK_EQ_INT(ek_restore(tasks, same, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_restore(tasks, same, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ran_in_job(), 50);
-    JOB_STATUS(restore_and_process(tasks), EK_OK);
+    JOB_OK(restore_and_process(tasks));
     CHECK_EQ_INT(ran_in_job(), 50);
     /* Added since: they are restored, too. */
     add_tasks(tasks, count, 2);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ran_in_job(), 50 + 2 * job_size);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_clear(tasks));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ran_in_job(), 0);
     ek_destroy(&tasks);
 }
@@ -377,12 +372,12 @@ static void seeds_added_around_the_restore(void)
         ek_restore_policy policy =
             i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL;
         add_tasks(tasks, count, 10);
-        JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, policy, NULL));
         add_tasks(tasks, count, job_rank == 0 ? 10 : 0);
-        JOB_STATUS(ek_restore(tasks, policy, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, policy, NULL));
         expected += 10 * job_size + 10;
         CHECK_EQ_INT(held_in_job(tasks), expected);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), expected);
     }
     ek_destroy(&tasks);
@@ -419,10 +414,8 @@ static void iteration_after_a_failure(void)
             CHECK_EQ_INT(done, 40 * job_size);
         else
             CHECK(report.failed >= 1);
-        JOB_STATUS(ek_restore(tasks,
-                              i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
         CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
     }
     ek_destroy(&tasks);

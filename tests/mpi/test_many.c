@@ -87,7 +87,7 @@ static int link_task(ek_worker *worker, const void *payload, size_t bytes,
                                      sizeof child, NULL)
                        : ek_spawn_into(worker, next->tasks, next->function,
                                        &child, sizeof child);
-        CHECK_EQ_INT(status, EK_OK);
+        CHECK_OK(status);
         add(&tally->spawned, child.key);
     }
     if (mix(link->key) % 16 != 0) {
@@ -122,7 +122,7 @@ static void check_held(int at, const char *when)
 {
     static struct held held;
     held.sums = (struct sums){0};
-    CHECK_EQ_INT(ek_visit_tasks(ring[at].tasks, see, &held), EK_OK);
+    CHECK_OK(ek_visit_tasks(ring[at].tasks, see, &held));
     check_sums(held.sums, ring[at].held, when, at);
     qsort(held.ids, (size_t)held.sums.n, sizeof *held.ids, compare_ids);
     for (int64_t i = 1; i < held.sums.n; i++)
@@ -154,9 +154,8 @@ static void seed_chains(int n)
         struct link link = {mix((uint64_t)round_now << 40 |
                                 (uint64_t)job_rank << 32 | (uint64_t)i),
                             DEPTH, round_now};
-        CHECK_EQ_INT(ek_add_task(ring[0].tasks, ring[0].function, &link,
-                                 sizeof link, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(ring[0].tasks, ring[0].function, &link,
+                             sizeof link, NULL));
         add(&ring[0].held, link.key);
     }
 }
@@ -168,7 +167,7 @@ static int64_t run_one(int at)
     struct tally all = {0};
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     memset(one->tallies, 0, (size_t)one->workers * sizeof *one->tallies);
-    JOB_STATUS(ek_process(one->tasks, &report), EK_OK);
+    JOB_OK(ek_process(one->tasks, &report));
     for (int here = 0; here < one->workers; here++) {
         join(&all.ran, &one->tallies[here].ran, 1);
         join(&all.discarded, &one->tallies[here].discarded, 1);
@@ -191,12 +190,11 @@ static void call_between(int at, uint64_t chance)
     if (chance % 3 == 0)
         check_held(at, "held before");
     if (chance % 4 == 1)
-        JOB_STATUS(ek_restore(ring[at].tasks, policies[chance >> 8 & 3], NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(ring[at].tasks, policies[chance >> 8 & 3], NULL));
     if (chance % 5 == 2)
         check_held(at, "held after");
     if (chance % 16 == 7 || whole(ring[at].held).n > 4000) {
-        CHECK_EQ_INT(ek_clear(ring[at].tasks), EK_OK);
+        CHECK_OK(ek_clear(ring[at].tasks));
         ring[at].held = (struct sums){0};
     }
 }
@@ -268,7 +266,7 @@ static int wrong_task(ek_worker *worker, const void *payload, size_t bytes,
     expect_refused(worker, wrong.other, -1, 8, EK_ERR_ARG, "allowed: 0 ... 0");
     expect_refused(worker, wrong.other, f, 25, EK_ERR_ARG, "0 ... 24");
     CHECK_EQ_INT(ek_spawn_into(worker, wrong.other, f, NULL, 1), EK_ERR_ARG);
-    CHECK_EQ_INT(ek_spawn_into(worker, wrong.other, f, NULL, 0), EK_OK);
+    CHECK_OK(ek_spawn_into(worker, wrong.other, f, NULL, 0));
     wrong.kept = worker;
     return 0;
 }
@@ -296,10 +294,10 @@ static void mistakes_are_refused(void)
     wrong.function = job_register(wrong.own, "wrong", wrong_task, NULL);
     wrong.in_other = job_register(wrong.other, "kept", kept_task, NULL);
     ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
-    CHECK_EQ_INT(ek_add_task(wrong.own, wrong.function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(wrong.own, &report), EK_OK);
+    CHECK_OK(ek_add_task(wrong.own, wrong.function, NULL, 0, NULL));
+    JOB_OK(ek_process(wrong.own, &report));
     CHECK_EQ_INT(report.tasks, job_size);
-    JOB_STATUS(ek_process(wrong.other, &report), EK_OK);
+    JOB_OK(ek_process(wrong.other, &report));
     CHECK_EQ_INT(report.tasks, job_size);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     ek_destroy(&wrong.own);
@@ -318,9 +316,8 @@ static int into_alone_task(ek_worker *worker, const void *payload, size_t bytes,
 {
     struct alone *alone = context;
     atomic_fetch_add(&alone->into, 1);
-    CHECK_EQ_INT(
-        ek_spawn_into(worker, alone->tasks, alone->function, payload, bytes),
-        EK_OK);
+    CHECK_OK(
+        ek_spawn_into(worker, alone->tasks, alone->function, payload, bytes));
     return 0;
 }
 
@@ -342,14 +339,14 @@ static void seeds_of_another_communicator_stay_here(void)
     ek_options options = job_options();
     ek_collection *all = job_create(&options);
     ek_function into = job_register(all, "into", into_alone_task, &alone);
-    JOB_STATUS(ek_create(MPI_COMM_SELF, &options, &alone.tasks), EK_OK);
+    JOB_OK(ek_create(MPI_COMM_SELF, &options, &alone.tasks));
     alone.function = job_register(alone.tasks, "alone", alone_task, &alone);
     alone.into = alone.ran = 0;
     for (int64_t i = 0; i < SEEDS && job_rank == 0; i++)
-        CHECK_EQ_INT(ek_add_task(all, into, &i, sizeof i, NULL), EK_OK);
-    JOB_STATUS(ek_process(all, NULL), EK_OK);
+        CHECK_OK(ek_add_task(all, into, &i, sizeof i, NULL));
+    JOB_OK(ek_process(all, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&alone.into)), SEEDS);
-    JOB_STATUS(ek_process(alone.tasks, &report), EK_OK);
+    JOB_OK(ek_process(alone.tasks, &report));
     CHECK_EQ_INT(report.tasks, atomic_load(&alone.into));
     CHECK_EQ_INT(atomic_load(&alone.ran), atomic_load(&alone.into));
     ek_destroy(&alone.tasks);
@@ -387,18 +384,17 @@ static void use_one(struct one_of_many *one, uint64_t chance)
     int more = (int)(chance >> 8 & 7),
         from = (int)((chance >> 16 & 255) % (unsigned)job_size);
     for (int i = 0; i < more && from == job_rank; i++)
-        CHECK_EQ_INT(ek_add_task(one->tasks, one->function, &i, sizeof i, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(one->tasks, one->function, &i, sizeof i, NULL));
     one->expected += more;
     if (chance % 4 == 0)
-        JOB_STATUS(ek_restore(one->tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+        JOB_OK(ek_restore(one->tasks, EK_RESTORE_ORIGINAL, NULL));
     /* Who is late is sent messages of a collection that it is not in. */
     if (mix(chance + (uint64_t)job_rank) % 16 == 0)
         job_nap(300);
-    CHECK_EQ_INT(ek_process(one->tasks, NULL), EK_OK);
+    CHECK_OK(ek_process(one->tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_exchange(&one->ran, 0)), one->expected);
     if (one->expected > 20) {
-        CHECK_EQ_INT(ek_clear(one->tasks), EK_OK);
+        CHECK_OK(ek_clear(one->tasks));
         one->expected = 0;
     }
 }
@@ -470,11 +466,10 @@ static void run_on_all(ek_collection *tasks, ek_function function, int size)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     int64_t payload = 0;
-    CHECK_EQ_INT(ek_add_task(tasks, function, &payload, sizeof payload, NULL),
-                 EK_OK);
-    CHECK_EQ_INT(ek_process(tasks, &report), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &payload, sizeof payload, NULL));
+    CHECK_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tasks, size);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_clear(tasks));
 }
 
 static void parents_may_be_freed_first(void)
@@ -493,7 +488,7 @@ static void parents_may_be_freed_first(void)
         options.ranks_per_node = (int64_t)(chance >> 16) % 3;
         if (chance % 4 == 1)
             fail_to_open(comm, chance >> 32);
-        JOB_STATUS(ek_create(comm, &options, &one->tasks), EK_OK);
+        JOB_OK(ek_create(comm, &options, &one->tasks));
         one->function = job_register(one->tasks, "count", count_task, one);
         MPI_Comm_size(comm, &sizes[i % AT_ONCE]);
         if (chance % 5 != 0)

@@ -33,9 +33,8 @@ static void add_one(ek_collection *tasks, ek_function function, int number,
 {
     ek_hint hint = EK_HINT_INIT;
     hint.pinned = is_pinned;
-    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number,
-                             is_pinned ? &hint : NULL),
-                 EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &number, sizeof number,
+                         is_pinned ? &hint : NULL));
 }
 
 /* PINNED of each rank, and OTHERS for each, all of these on rank 0. */
@@ -77,7 +76,7 @@ static bool look(const ek_task_info *task, void *context)
 static void check_held(ek_collection *tasks)
 {
     struct held held = {0};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, look, &held), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, look, &held));
     CHECK_EQ_INT(held.pinned, PINNED);
     CHECK_EQ_INT(job_sum(held.others), OTHERS * job_size);
     CHECK_EQ_INT(held.wrong, 0);
@@ -100,11 +99,11 @@ static void pinned_tasks_stay(void)
     for (int s = 0; s < 5; s++) {
         ek_function function;
         ek_collection *tasks = make(at_home, &function);
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[s]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[s]));
         add_all(tasks, function);
         check_held(tasks);
         for (int p = 0; p < 7; p++) {
-            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+            JOB_OK(ek_process(tasks, NULL));
             check_held(tasks);
             check_ran(n);
             restore(tasks, policies[p]);
@@ -140,18 +139,18 @@ static void rebalances_count_them(void)
         double seconds = 0;
         ek_function function;
         ek_collection *tasks = make(costs, &function);
-        CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", "none"));
         for (int i = 0; job_rank == 0 && i < PINNED; i++)
             add_one(tasks, function, i, true);
         for (int i = job_rank; i < others; i += job_size)
             add_one(tasks, function, PINNED * job_size + i, false);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, policies[p], &report), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, policies[p], &report));
         CHECK(report.imbalance_after <= report.imbalance_bound + 0.05);
-        CHECK_EQ_INT(ek_visit_tasks(tasks, add_seconds, &seconds), EK_OK);
+        CHECK_OK(ek_visit_tasks(tasks, add_seconds, &seconds));
         CHECK_NEAR(seconds / mean, 1, 0.05);
         CHECK(job_size == 1 || report.migrations > 0);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         forget();
         ek_destroy(&tasks);
     }
@@ -166,9 +165,9 @@ static void too_much_is_pinned(void)
     ek_collection *tasks = make(costs, &function);
     if (job_rank == 0)
         add_all(tasks, function);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report), EK_OK);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, look, &held), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
+    CHECK_OK(ek_visit_tasks(tasks, look, &held));
     CHECK_EQ_INT(held.pinned, job_rank == 0 ? PINNED : 0);
     CHECK_NEAR(report.imbalance_after, report.imbalance_bound, 0.05);
     forget();
@@ -195,8 +194,7 @@ static int marks(ek_worker *worker, const void *payload, size_t bytes,
     case 4:
         for (int i = 0; i < 5; i++) {
             int child = 1000;
-            CHECK_EQ_INT(ek_spawn(worker, children, &child, sizeof child, 0),
-                         EK_OK);
+            CHECK_OK(ek_spawn(worker, children, &child, sizeof child, 0));
         }
         break;
     case 5:
@@ -224,17 +222,17 @@ static void pinned_tasks_say_what_others_do(void)
     ek_function function;
     ek_collection *tasks = make(marks, &function);
     children = job_register(tasks, "child", child, NULL);
-    CHECK_EQ_INT(ek_set(tasks, "on_failure", "continue"), EK_OK);
+    CHECK_OK(ek_set(tasks, "on_failure", "continue"));
     for (int i = 0; i < PINNED; i++)
         add_one(tasks, function, job_rank * PINNED + i, true);
     for (int i = 0; i < 3; i++) {
         int here = i == 0 ? 6 : 5;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks, (here + 5) * sixth);
         CHECK_EQ_INT(report.failed, sixth);
         CHECK_EQ_INT(report.spawned, 5 * sixth);
         CHECK_EQ_INT(report.null_tasks, i == 0 ? 2 * sixth : sixth);
-        JOB_STATUS(ek_restore(tasks, policies[i], &restored), EK_OK);
+        JOB_OK(ek_restore(tasks, policies[i], &restored));
         CHECK_EQ_INT(job_sum(restored.tasks), 5 * sixth);
         CHECK_EQ_INT(job_sum(restored.discarded), i == 0 ? sixth : 0);
     }
@@ -261,14 +259,14 @@ static void stopped_tasks_stay(void)
     ek_function function = job_register(tasks, "stops", stops, &does_stop);
     forget();
     add_all(tasks, function);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK(report.cancelled > 0);
     CHECK_EQ_INT(report.cancelled + report.tasks, (PINNED + OTHERS) * job_size);
     restore(tasks, EK_RESTORE_RETAIN);
     check_held(tasks);
     does_stop = false;
     forget();
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     check_ran((PINNED + OTHERS) * job_size);
     ek_destroy(&tasks);
 }
@@ -281,22 +279,22 @@ static void fetched_tasks_are_pinned_too(void)
     add_all(tasks, function);
     for (int i = 0; i < 3; i++) {
         int threads = i == 1 ? 1 : job_workers;
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int here = 0; here < threads; here++) {
             ek_task task;
             while (ek_next(tasks, here, &task) == EK_OK && task.worker)
                 at_home(task.worker, task.payload, task.bytes, NULL);
         }
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         check_ran((PINNED + OTHERS) * job_size);
         restore(tasks, policies[i]);
     }
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     JOB_STATUS(ek_end(tasks, NULL), EK_ERR_TASK);
     restore(tasks, EK_RESTORE_RETAIN);
     check_held(tasks);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     check_ran((PINNED + OTHERS) * job_size);
     ek_destroy(&tasks);
 }
@@ -327,11 +325,11 @@ static void longest_start_first(void)
         hint.pinned = true;
         hint.rank = job_rank;
         hint.cost = 1 << i % 4;
-        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, &hint), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, &hint));
     }
     for (int iteration = 0; iteration < 3; iteration++) {
         order_count = 0;
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(order_count, PINNED);
         for (int i = 1; iteration > 0 && i < PINNED; i++)
             CHECK_EQ_INT(order[i], order[i - 1] - 1);
@@ -351,13 +349,13 @@ static void visits_and_clears_reach_them(void)
     ek_function function;
     ek_collection *tasks = make(at_home, &function);
     add_all(tasks, function);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, keep_even, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, keep_even, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ran_in_job(1), 0);
     CHECK_EQ_INT(ran_in_job(2), 1);
     CHECK_EQ_INT(total_in_job(), (PINNED + OTHERS) / 2 * job_size);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_clear(tasks));
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), 0);
     ek_destroy(&tasks);
 }
@@ -370,8 +368,7 @@ static void other_ranks_are_refused(void)
     ek_collection *tasks = make(at_home, &function);
     hint.pinned = true;
     hint.rank = job_rank;
-    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, &hint),
-                 EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, &hint));
     hint.rank = (job_rank + 1) % job_size;
     if (job_size > 1) {
         CHECK_EQ_INT(

@@ -33,15 +33,13 @@ static void one_worker_per_rank(void)
     CHECK_EQ_INT(ek_worker_count(tasks), job_size);
     int mine = job_rank == 0 ? TASKS : 0;
     for (int i = 0; i < mine; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     for (int i = 0; i < 8; i++) {
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i % 4]), EK_OK);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_exchange(&ran, 0)), TASKS);
-        JOB_STATUS(ek_restore(tasks,
-                              i < 4 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i < 4 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -104,8 +102,8 @@ int main(int argc, char **argv)
     JOB_RUN(more_needs_a_thread_level);
     left_over = job_create(NULL);
     ek_function function = job_register(left_over, "count", count_task, NULL);
-    CHECK_EQ_INT(ek_add_task(left_over, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(left_over, NULL), EK_OK);
+    CHECK_OK(ek_add_task(left_over, function, NULL, 0, NULL));
+    JOB_OK(ek_process(left_over, NULL));
     int failed = job_result();
     nothing_after_finalize();
     return failed || check_failed() != 0;

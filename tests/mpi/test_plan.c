@@ -186,10 +186,9 @@ static void plans_are_near_the_bounds(ek_restore_policy policy, bool has_bytes)
     struct items items;
     ek_plan_report report = EK_PLAN_REPORT_INIT;
     make(&items, EACH);
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, items.n, items.seconds,
-                       has_bytes ? items.bytes : NULL, policy, NULL, items.to,
-                       &report),
-               EK_OK);
+    JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds,
+                   has_bytes ? items.bytes : NULL, policy, NULL, items.to,
+                   &report));
     CHECK_EQ_INT(report.policy, policy == EK_RESTORE_DEFAULT
                                     ? EK_RESTORE_CENTRALIZED
                                     : policy);
@@ -240,14 +239,12 @@ static void bytes_are_asked_for(void)
     options.balance_ppm = 250000; /* of 5 */
     if (job_size != 2)
         return;
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, n, seconds, NULL, EK_RESTORE_CENTRALIZED,
-                       &options, to, &report),
-               EK_OK);
+    JOB_OK(ek_plan(MPI_COMM_WORLD, n, seconds, NULL, EK_RESTORE_CENTRALIZED,
+                   &options, to, &report));
     CHECK_EQ_INT(report.moves, 1);
     CHECK_NEAR(report.imbalance_after, 0.2, 1e-9);
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, n, seconds, bytes,
-                       EK_RESTORE_CENTRALIZED, &options, to, &report),
-               EK_OK);
+    JOB_OK(ek_plan(MPI_COMM_WORLD, n, seconds, bytes, EK_RESTORE_CENTRALIZED,
+                   &options, to, &report));
     CHECK_EQ_INT(report.moves, 2);
     CHECK_EQ_INT(report.bytes_moved, 2);
     CHECK_EQ_INT(report.fewest_bytes, 1);
@@ -263,9 +260,8 @@ static void printed_plans_are_told(void)
         ek_plan_report report = EK_PLAN_REPORT_INIT;
         ek_restore_policy policy =
             i ? EK_RESTORE_HIERARCHICAL_HPDC12 : EK_RESTORE_CENTRALIZED_HPDC12;
-        JOB_STATUS(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, items.bytes,
-                           policy, NULL, items.to, &report),
-                   EK_OK);
+        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, items.bytes,
+                       policy, NULL, items.to, &report));
         check_report(&items, true, &report);
         CHECK_EQ_INT(report.policy, policy);
         CHECK_EQ_INT(report.fewest_bytes, 0);
@@ -284,9 +280,8 @@ static void options_name_the_policy(void)
     options.restore = EK_RESTORE_HIERARCHICAL;
     for (int i = 0; i < 2; i++) {
         ek_plan_report report = EK_PLAN_REPORT_INIT;
-        JOB_STATUS(ek_plan(MPI_COMM_WORLD, 1, &one, NULL, EK_RESTORE_DEFAULT,
-                           &options, &to, &report),
-                   EK_OK);
+        JOB_OK(ek_plan(MPI_COMM_WORLD, 1, &one, NULL, EK_RESTORE_DEFAULT,
+                       &options, &to, &report));
         CHECK_EQ_INT(report.policy, i ? EK_RESTORE_CENTRALIZED_HPDC12
                                       : EK_RESTORE_HIERARCHICAL);
         setenv("EVENKEEL_RESTORE", "centralized-hpdc12@1,retain@2-", 1);
@@ -306,9 +301,8 @@ static void units_do_not_matter(void)
         ek_plan_report report = EK_PLAN_REPORT_INIT;
         for (int64_t i = 0; i < items.n; i++)
             seconds[i] = items.seconds[i] * units[u];
-        JOB_STATUS(ek_plan(MPI_COMM_WORLD, items.n, seconds, NULL,
-                           EK_RESTORE_CENTRALIZED, NULL, items.to, &report),
-                   EK_OK);
+        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, seconds, NULL,
+                       EK_RESTORE_CENTRALIZED, NULL, items.to, &report));
         check_report(&items, false, &report);
         moves = u == 0 ? report.moves : moves;
         CHECK_EQ_INT(report.moves, moves);
@@ -345,14 +339,13 @@ static void rebalance(const ek_options *options, ek_restore_policy policy,
     ek_collection *tasks = job_create(options);
     ek_function function = job_register(tasks, "costed", costed_task, NULL);
     for (int64_t i = 0; i < given->n; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &given->seconds[i],
-                                 sizeof *given->seconds, NULL),
-                     EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &given->seconds[i],
+                             sizeof *given->seconds, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     items->n = 0;
-    JOB_STATUS(ek_visit_tasks(tasks, note_duration, items), EK_OK);
+    JOB_OK(ek_visit_tasks(tasks, note_duration, items));
     CHECK_EQ_INT(items->n, given->n);
-    JOB_STATUS(ek_restore(tasks, policy, report), EK_OK);
+    JOB_OK(ek_restore(tasks, policy, report));
     ek_destroy(&tasks);
 }
 
@@ -375,9 +368,8 @@ static void decisions_are_those_of_collections(void)
         make(&given, 100);
         make(&items, 100);
         rebalance(&options, policies[p], &given, &items, &report);
-        JOB_STATUS(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, NULL,
-                           policies[p], &options, items.to, &plan),
-                   EK_OK);
+        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, NULL,
+                       policies[p], &options, items.to, &plan));
         CHECK(job_size == 1 || plan.moves > 0);
         CHECK_EQ_INT(plan.moves, report.migrations);
         CHECK_EQ_INT(plan.fewest, report.fewest);
@@ -400,12 +392,10 @@ static void edges_are_planned(void)
     ek_plan_report report = EK_PLAN_REPORT_INIT;
     double nothing[3] = {0, 0, 0}, ones[64];
     int to[64];
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, 0, NULL, NULL, EK_RESTORE_DEFAULT, NULL,
-                       NULL, NULL),
-               EK_OK);
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, 3, nothing, NULL, EK_RESTORE_AUTO, NULL,
-                       to, &report),
-               EK_OK);
+    JOB_OK(ek_plan(MPI_COMM_WORLD, 0, NULL, NULL, EK_RESTORE_DEFAULT, NULL,
+                   NULL, NULL));
+    JOB_OK(ek_plan(MPI_COMM_WORLD, 3, nothing, NULL, EK_RESTORE_AUTO, NULL, to,
+                   &report));
     CHECK_EQ_INT(report.moves, 0);
     for (int i = 0; i < 3; i++)
         CHECK_EQ_INT(to[i], job_rank);
@@ -418,9 +408,8 @@ static void edges_are_planned(void)
         MPI_Comm comm = i % 2 ? half : MPI_COMM_WORLD;
         MPI_Comm_size(comm, &size);
         MPI_Comm_rank(comm, &rank);
-        JOB_STATUS(ek_plan(comm, rank == size - 1 ? 64 : 0, ones, NULL,
-                           EK_RESTORE_CENTRALIZED, NULL, to, &report),
-                   EK_OK);
+        JOB_OK(ek_plan(comm, rank == size - 1 ? 64 : 0, ones, NULL,
+                       EK_RESTORE_CENTRALIZED, NULL, to, &report));
         CHECK_EQ_INT(report.items, 64);
         CHECK_EQ_INT(report.moves, 64 - (64 + size - 1) / size);
     }
@@ -511,8 +500,8 @@ static void tasks_may_not_plan(void)
     ek_options options = job_options();
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "open", open_task, NULL);
-    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
 }
 

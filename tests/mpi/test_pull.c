@@ -28,8 +28,7 @@ static void do_task(const ek_task *task)
     atomic_fetch_add(&sum, number);
     if (task->function == numbers && number % 4 == 0) {
         int child = -number;
-        CHECK_EQ_INT(ek_spawn(task->worker, children, &child, sizeof child, 0),
-                     EK_OK);
+        CHECK_OK(ek_spawn(task->worker, children, &child, sizeof child, 0));
         ek_poll(task->worker);
         /* Still what it was. */
         memcpy(&child, task->payload, sizeof child);
@@ -59,7 +58,7 @@ static ek_collection *make(const char *name)
 static void add_numbers(ek_collection *tasks, int n)
 {
     for (int i = 0; i < n; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, numbers, &i, sizeof i, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, numbers, &i, sizeof i, NULL));
 }
 
 /* What N tasks of each rank and their children come to, since the last call. */
@@ -77,7 +76,7 @@ static void fetch(ek_collection *tasks, int here, int most)
 {
     ek_task task = {0};
     for (int i = 0; i < most; i++) {
-        if (!CHECK_EQ_INT(ek_next(tasks, here, &task), EK_OK) || !task.worker)
+        if (!CHECK_OK(ek_next(tasks, here, &task)) || !task.worker)
             return;
         CHECK_EQ_INT(ek_worker_here(task.worker), here);
         do_task(&task);
@@ -97,16 +96,14 @@ static void openmp_threads_fetch(void)
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 6; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         fetch_with_openmp(tasks, job_workers);
-        JOB_STATUS(ek_end(tasks, i % 2 ? &report : NULL), EK_OK);
+        JOB_OK(ek_end(tasks, i % 2 ? &report : NULL));
         if (i % 2)
             CHECK_EQ_INT(report.tasks, job_size * TASKS / 4 * 5);
         check_numbers(TASKS);
-        JOB_STATUS(ek_restore(tasks,
-                              i % 3 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i % 3 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -126,7 +123,7 @@ static void posix_threads_fetch(void)
     int numbers_here[16];
     of_threads = make("posix");
     add_numbers(of_threads, TASKS);
-    JOB_STATUS(ek_begin(of_threads), EK_OK);
+    JOB_OK(ek_begin(of_threads));
     for (int here = 1; here < job_workers; here++) {
         numbers_here[here] = here;
         CHECK_EQ_INT(pthread_create(&threads[here], NULL, fetch_in_thread,
@@ -136,7 +133,7 @@ static void posix_threads_fetch(void)
     fetch(of_threads, 0, INT32_MAX);
     for (int here = 1; here < job_workers; here++)
         pthread_join(threads[here], NULL);
-    JOB_STATUS(ek_end(of_threads, NULL), EK_OK);
+    JOB_OK(ek_end(of_threads, NULL));
     check_numbers(TASKS);
     ek_destroy(&of_threads);
 }
@@ -148,21 +145,20 @@ static void fewer_threads_than_workers(void)
     ek_collection *tasks = make("fewer");
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 4; i++) {
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i]));
         ek_hint hint = EK_HINT_INIT;
         int number = 1;
         hint.rank = (job_rank + 1) % job_size;
         for (int j = 0; j < 8; j++)
-            CHECK_EQ_INT(
-                ek_add_task(tasks, children, &number, sizeof number, &hint),
-                EK_OK);
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+            CHECK_OK(
+                ek_add_task(tasks, children, &number, sizeof number, &hint));
+        JOB_OK(ek_begin(tasks));
         fetch_with_openmp(tasks, 1);
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_load(&ran)),
                      job_size * (TASKS / 4 * 5 + 8 * (i + 1)));
         atomic_store(&ran, 0);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -176,7 +172,7 @@ static bool visit_count(const ek_task_info *task, void *context)
 static int64_t held_in_job(ek_collection *tasks)
 {
     int64_t held = 0;
-    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_count, &held), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, visit_count, &held));
     return job_sum(held);
 }
 
@@ -200,7 +196,7 @@ static void end_incomplete(ek_collection *tasks, ek_process_report *report)
 static void end_after(ek_collection *tasks, int most)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     fetch(tasks, 0, most);
     end_incomplete(tasks, &report);
     CHECK_HAS_TEXT(ek_error_message(), most == 0
@@ -211,7 +207,7 @@ static void end_after(ek_collection *tasks, int most)
                  job_size * TASKS + report.spawned);
     CHECK(report.cancelled > 0);
     CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
     atomic_store(&sum, 0);
 }
@@ -222,13 +218,13 @@ static void loops_end_early(void)
     for (int i = 0; i < 3; i++) {
         ek_collection *tasks = make("early");
         add_numbers(tasks, TASKS);
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i]));
         end_after(tasks, 0);
         end_after(tasks, 1);
         end_after(tasks, 2);
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         fetch_with_openmp(tasks, job_workers);
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         check_numbers(TASKS);
         ek_destroy(&tasks);
     }
@@ -241,7 +237,7 @@ static void one_rank_ends_early(void)
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 4; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         if (job_rank == i % job_size)
             fetch(tasks, 0, i / 2);
         else
@@ -249,7 +245,7 @@ static void one_rank_ends_early(void)
         end_incomplete(tasks, &report);
         CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
         CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -260,15 +256,15 @@ static ek_status end_beside(ek_collection *tasks, void (*last)(ek_worker *))
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_task task = {0};
-    JOB_STATUS(ek_begin(tasks), EK_OK);
-    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    JOB_OK(ek_begin(tasks));
+    CHECK_OK(ek_next(tasks, 0, &task));
     MPI_Barrier(MPI_COMM_WORLD);
     if (CHECK(task.worker != NULL) && job_rank == job_size - 1) {
         job_nap(50000);
         last(task.worker);
     }
     if (job_rank > 0)
-        CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+        CHECK_OK(ek_next(tasks, 0, &task));
     return ek_end(tasks, &report);
 }
 
@@ -289,13 +285,12 @@ static void stops_and_failures_count_beside_early_ends(void)
     ek_hint hint = EK_HINT_INIT;
     hint.pinned = true;
     ek_collection *tasks = make("beside");
-    CHECK_EQ_INT(ek_add_task(tasks, numbers, &number, sizeof number, &hint),
-                 EK_OK);
+    CHECK_OK(ek_add_task(tasks, numbers, &number, sizeof number, &hint));
     JOB_STATUS(end_beside(tasks, fail_it), EK_ERR_TASK);
     CHECK_HAS_TEXT(ek_error_message(), "code 9: last of all");
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     add_numbers(tasks, TASKS);
-    JOB_STATUS(end_beside(tasks, stop_it), EK_OK);
+    JOB_OK(end_beside(tasks, stop_it));
     CHECK_EQ_INT(held_in_job(tasks), job_size * (TASKS + 1));
     ek_destroy(&tasks);
 }
@@ -306,7 +301,7 @@ static void fetched_tasks_are_marked(void)
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_collection *tasks = make("marks");
     add_numbers(tasks, TASKS);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(job_workers)
     for (int here = 0; here < job_workers; here++) {
         ek_task task = {0};
@@ -318,12 +313,11 @@ static void fetched_tasks_are_marked(void)
             if (number % 4 == 2)
                 ek_skip(task.worker);
             if (number % 4 == 3 && task.function == numbers)
-                CHECK_EQ_INT(ek_spawn(task.worker, children, &number,
-                                      sizeof number, EK_SPAWN_KEEP),
-                             EK_OK);
+                CHECK_OK(ek_spawn(task.worker, children, &number, sizeof number,
+                                  EK_SPAWN_KEEP));
         }
     }
-    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    JOB_OK(ek_end(tasks, &report));
     CHECK_EQ_INT(report.tasks, job_size * TASKS / 4 * 5);
     CHECK_EQ_INT(report.null_tasks, job_size * TASKS / 2);
     CHECK_EQ_INT(report.spawned, job_size * TASKS / 4);
@@ -336,7 +330,7 @@ static void fetched_tasks_fail(void)
     ek_collection *tasks = make("fail");
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(job_workers)
         for (int here = 0; here < job_workers; here++) {
             ek_task task = {0};
@@ -352,7 +346,7 @@ static void fetched_tasks_fail(void)
             CHECK_HAS_TEXT(ek_error_message(), "function 'number'");
             CHECK_HAS_TEXT(ek_error_message(), "code 9: no such number");
         }
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
         CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
     }
     ek_destroy(&tasks);
@@ -363,10 +357,10 @@ static void fetched_tasks_fail(void)
 static void fetched_tasks_know_their_durations(void)
 {
     ek_collection *tasks = make("durations");
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(job_workers)
         for (int here = 0; here < job_workers; here++) {
             ek_task task;
@@ -380,8 +374,8 @@ static void fetched_tasks_know_their_durations(void)
                 ek_set_cost(task.worker, number + 1);
             }
         }
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -392,10 +386,10 @@ static void ranges_are_fetched(void)
         INDICES = 20000
     };
     ek_collection *tasks = make("range");
-    CHECK_EQ_INT(ek_add_range(tasks, numbers, 0, INDICES), EK_OK);
+    CHECK_OK(ek_add_range(tasks, numbers, 0, INDICES));
     for (int i = 0; i < 2; i++) {
         _Atomic int64_t indices = 0, total = 0;
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(job_workers)
         for (int here = 0; here < job_workers; here++) {
             ek_task task = {0};
@@ -409,12 +403,12 @@ static void ranges_are_fetched(void)
                     ek_discard(task.worker);
             }
         }
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         int64_t step = i == 0 ? 1 : 50, n = INDICES / step;
         CHECK_EQ_INT(job_sum(total), job_size * n);
         CHECK_EQ_INT(job_sum(indices), job_size * step * (n * (n - 1) / 2));
         CHECK_EQ_INT(held_in_job(tasks), job_size * INDICES / 50);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -436,7 +430,7 @@ static int64_t next_pair(ek_collection *tasks)
 {
     int64_t pair = -1;
     ek_task task = {0};
-    CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+    CHECK_OK(ek_next(tasks, 0, &task));
     if (task.worker)
         memcpy(&pair, task.payload, sizeof pair);
     /* Their order by duration, longest first, is not that of the numbers. */
@@ -481,13 +475,13 @@ static void loops_that_skip_are_told(void)
     ek_collection *tasks = job_create(&options);
     ek_function pair = job_register(tasks, "pair", NULL, NULL);
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_range(tasks, pair, 0, PAIRS), EK_OK);
+        CHECK_OK(ek_add_range(tasks, pair, 0, PAIRS));
     ek_set_sink(count_descents, &told, EK_LEVEL_WARN);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         int64_t done =
             i < 2 ? loop_that_skips(tasks) : loop_that_takes_the_number(tasks);
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         done = job_sum(done);
         if (i == 1)
             CHECK(done < PAIRS);
@@ -509,7 +503,7 @@ static void wrong_calls_are_refused(void)
     CHECK_HAS_TEXT(ek_error_message(), "call ek_begin first");
     CHECK_EQ_INT(ek_end(tasks, NULL), EK_ERR_STATE);
     CHECK_EQ_INT(ek_begin(NULL), EK_ERR_ARG);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     JOB_STATUS(ek_begin(tasks), EK_ERR_STATE);
     CHECK_HAS_TEXT(ek_error_message(), "call ek_end first");
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_STATE);
@@ -522,10 +516,10 @@ static void wrong_calls_are_refused(void)
     /* After the end there is no task, as often as one asks. */
     for (int i = 0; i < 3; i++) {
         task.worker = (ek_worker *)&task;
-        CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_OK);
+        CHECK_OK(ek_next(tasks, 0, &task));
         CHECK(task.worker == NULL);
     }
-    JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+    JOB_OK(ek_end(tasks, NULL));
     CHECK_EQ_INT(ek_next(tasks, 0, &task), EK_ERR_STATE);
     ek_destroy(&tasks);
 }
@@ -550,11 +544,11 @@ static void tasks_without_body_are_fetched(void)
             JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
             CHECK_HAS_TEXT(ek_error_message(), "function 'number'");
             CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         }
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         fetch_with_openmp(tasks, job_workers);
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         check_numbers(TASKS);
         ek_destroy(&tasks);
     }
@@ -573,7 +567,7 @@ static void destroy_open(int most)
     _Atomic int warnings = 0;
     ek_collection *tasks = make("open");
     add_numbers(tasks, TASKS);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     fetch(tasks, 0, most);
     ek_set_sink(count_warnings, &warnings, EK_LEVEL_WARN);
     ek_destroy(&tasks);
@@ -593,9 +587,9 @@ static void open_iterations_are_destroyed(void)
             atomic_store(&ran, 0);
             atomic_store(&sum, 0);
             add_numbers(tasks, TASKS);
-            JOB_STATUS(ek_begin(tasks), EK_OK);
+            JOB_OK(ek_begin(tasks));
             fetch_with_openmp(tasks, job_workers);
-            JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+            JOB_OK(ek_end(tasks, NULL));
             check_numbers(TASKS);
             ek_destroy(&tasks);
         }
@@ -608,14 +602,14 @@ static void reports_are_for_all_or_none(void)
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_collection *tasks = make("reports");
     add_numbers(tasks, TASKS);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_begin(tasks));
     fetch_with_openmp(tasks, job_workers);
     JOB_STATUS(ek_end(tasks, job_rank == 0 ? &report : NULL),
                job_size == 1 ? EK_OK : EK_ERR_ARG);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_begin(tasks), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_begin(tasks));
     fetch_with_openmp(tasks, job_workers);
-    JOB_STATUS(ek_end(tasks, &report), EK_OK);
+    JOB_OK(ek_end(tasks, &report));
     ek_destroy(&tasks);
 }
 

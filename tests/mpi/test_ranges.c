@@ -110,7 +110,7 @@ static bool see(const ek_task_info *task, void *context)
 static struct sums held_in_job(ek_collection *tasks)
 {
     struct sums held = {0};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, see, &held), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, see, &held));
     MPI_Allreduce(MPI_IN_PLACE, &held, 3, MPI_UINT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
     return held;
@@ -135,10 +135,9 @@ static void large_range_in_constant_memory(void)
     ek_collection *tasks = make(&function);
     says.keep_every = n / 100;
     int64_t before = peak_kib(), share = n / job_size;
-    CHECK_EQ_INT(
-        ek_add_range(tasks, function, share * job_rank, share * (job_rank + 1)),
-        EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, share * job_rank,
+                          share * (job_rank + 1)));
+    JOB_OK(ek_process(tasks, &report));
     int64_t growth = job_most(peak_kib() - before);
     CHECK(growth < GROWTH_MOST_KIB);
     CHECK_EQ_INT(report.tasks, n);
@@ -150,10 +149,10 @@ static void large_range_in_constant_memory(void)
     if (job_rank == 0)
         printf("     %lld indices in %.2f s, memory grew by %lld KiB\n",
                (long long)n, report.wall_s, (long long)growth);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     struct sums kept = sums_of(0, n, n / 100);
     check_sums(held_in_job(tasks), kept);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     check_sums(ran_in_job(), kept);
     ek_destroy(&tasks);
 }
@@ -178,12 +177,12 @@ static void remaining_indices_take_a_slot(void)
     ek_function function = job_register(tasks, "index", index_task, NULL);
     int64_t first = (int64_t)INDICES * job_rank, before = peak_kib();
     says.keep_every = 1;
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
-    CHECK_EQ_INT(ek_add_range(tasks, function, first, first + INDICES), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_add_range(tasks, function, first, first + INDICES));
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         check_sums(ran_in_job(), sums_of(0, n, 1));
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     int64_t growth = job_most(peak_kib() - before);
     if (job_rank == 0)
@@ -203,23 +202,20 @@ static void remaining_indices_are_tasks(void)
     for (int i = 0; i < 8; i++) {
         ek_function function;
         ek_collection *tasks = make(&function);
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i % 4]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
         int64_t first = job_rank == job_size - 1 ? 0 : INDICES;
-        CHECK_EQ_INT(ek_add_range(tasks, function, first, INDICES), EK_OK);
+        CHECK_OK(ek_add_range(tasks, function, first, INDICES));
         for (int64_t every = 1; every <= 625; every *= 5) {
             struct sums before =
                 sums_of(0, INDICES, every == 1 ? 1 : every / 5);
             struct sums after = sums_of(0, INDICES, every);
             says.keep_every = every;
             check_sums(held_in_job(tasks), before);
-            JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+            JOB_OK(ek_process(tasks, NULL));
             check_sums(ran_in_job(), before);
             check_sums(held_in_job(tasks), after);
-            JOB_STATUS(
-                ek_restore(tasks,
-                           i < 4 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                           NULL),
-                EK_OK);
+            JOB_OK(ek_restore(
+                tasks, i < 4 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
             check_sums(held_in_job(tasks), after);
         }
         ek_destroy(&tasks);
@@ -238,9 +234,8 @@ static void many_ranges(void)
     struct sums mine = {0}, all;
     for (int i = 0; i < RANGES; i++) {
         int64_t first = i * 37, last = first + (i % 7 == 0 ? 0 : INDICES);
-        CHECK_EQ_INT(ek_add_range(tasks, function, first, last), EK_OK);
-        CHECK_EQ_INT(ek_add_task(tasks, function, &first, sizeof first, NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_range(tasks, function, first, last));
+        CHECK_OK(ek_add_task(tasks, function, &first, sizeof first, NULL));
         for (int64_t j = first; j < last; j++)
             add_index(&mine, j);
         add_index(&mine, first);
@@ -249,12 +244,10 @@ static void many_ranges(void)
     MPI_Allreduce(MPI_IN_PLACE, &all, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     says.keep_every = 1;
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         check_sums(ran_in_job(), all);
-        JOB_STATUS(ek_restore(tasks,
-                              i == 1 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i == 1 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -267,7 +260,7 @@ static void stopping_in_a_range(void)
     };
     ek_function function;
     ek_collection *tasks = make(&function);
-    CHECK_EQ_INT(ek_add_range(tasks, function, 0, INDICES), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, 0, INDICES));
     struct sums all = sums_of(0, INDICES, 1);
     all.n *= job_size;
     all.first *= (uint64_t)job_size;
@@ -276,14 +269,12 @@ static void stopping_in_a_range(void)
     for (int i = 0; i < 4; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         says.stop_at = i == 3 ? -1 : 11000 * i;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks + report.cancelled, all.n);
         CHECK_EQ_INT(report.tasks, ran_in_job().n);
         check_sums(held_in_job(tasks), all);
-        JOB_STATUS(ek_restore(tasks,
-                              i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
         check_sums(held_in_job(tasks), all);
     }
     ek_destroy(&tasks);
@@ -299,9 +290,9 @@ static void bounds_are_checked(void)
     CHECK_EQ_INT(ek_add_range(tasks, function, 6, 5), EK_ERR_ARG);
     CHECK_EQ_INT(ek_add_range(tasks, function, 0, most), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "allowed in one call");
-    CHECK_EQ_INT(ek_add_range(tasks, function, 5, 5), EK_OK);
-    CHECK_EQ_INT(ek_add_range(tasks, function, most - 1000, most), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, 5, 5));
+    CHECK_OK(ek_add_range(tasks, function, most - 1000, most));
+    JOB_OK(ek_process(tasks, NULL));
     struct sums all = {0};
     for (int64_t i = most - 1000; i < most; i++)
         add_index(&all, i);
@@ -324,14 +315,13 @@ static void ranges_are_removed(void)
     ek_function function;
     ek_collection *tasks = make(&function);
     says.keep_every = 1;
-    CHECK_EQ_INT(ek_add_range(tasks, function, 0, 100), EK_OK);
-    CHECK_EQ_INT(ek_add_task(tasks, function, &number, sizeof number, NULL),
-                 EK_OK);
-    CHECK_EQ_INT(ek_visit_tasks(tasks, remove_ranges, NULL), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, 0, 100));
+    CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, NULL));
+    CHECK_OK(ek_visit_tasks(tasks, remove_ranges, NULL));
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job().n, job_size);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }

@@ -41,17 +41,17 @@ static void a_restore_that_failed_alone_is_repeated_by_all(void)
     ek_function function = job_register(tasks, "nothing", nothing, NULL);
     int64_t failed = 0, alone = 0;
     for (int i = 0; i < EACH * job_workers; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     for (int i = 0; i < ITERATIONS_MOST && alone < WANTED; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
         failed = job_sum(
             restore_here(tasks, i % FAILS_EVERY == FAILS_EVERY - 1) != EK_OK);
         alone += failed > 0 && failed < job_size;
         if (failed > 0)
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, NULL), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, NULL));
         /* Once more is the same. */
         if (failed > 0 && i % 2 == 0)
-            JOB_STATUS(ek_restore(tasks, EK_RESTORE_AUTO, NULL), EK_OK);
+            JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, NULL));
     }
     CHECK_EQ_INT(alone, WANTED);
     ek_destroy(&tasks);

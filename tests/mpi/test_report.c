@@ -49,9 +49,8 @@ static ek_collection *make(const char *report)
     ek_function null = job_register(tasks, "null", null_task, NULL);
     for (int i = 0; i < TASKS; i++) {
         int number = i + job_rank;
-        CHECK_EQ_INT(ek_add_task(tasks, nap, &number, sizeof number, NULL),
-                     EK_OK);
-        CHECK_EQ_INT(ek_add_task(tasks, null, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, nap, &number, sizeof number, NULL));
+        CHECK_OK(ek_add_task(tasks, null, NULL, 0, NULL));
     }
     return tasks;
 }
@@ -105,7 +104,7 @@ static void times_add_up(void)
         MPI_Barrier(MPI_COMM_WORLD);
         if (i == 2 && job_rank == late)
             job_nap(60000);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         if (i == 2)
             CHECK_EQ_INT(report.latest_rank, late);
         CHECK_EQ_INT(report.iteration, i);
@@ -114,7 +113,7 @@ static void times_add_up(void)
         CHECK_EQ_INT(report.null_tasks, TASKS * job_size);
         CHECK_EQ_INT(report.spawned + report.cancelled + report.failed, 0);
         check_times(&report);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -125,7 +124,7 @@ static void times_add_up(void)
 static double figure(const ek_collection *tasks, const char *name)
 {
     double value = (double)NAN;
-    CHECK_EQ_INT(ek_report_get(tasks, name, &value), EK_OK);
+    CHECK_OK(ek_report_get(tasks, name, &value));
     return value;
 }
 
@@ -144,14 +143,14 @@ static void handing_out_is_overhead(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "empty", empty_task, NULL);
     for (int i = 0; i < EMPTY; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     for (int i = 0; i < 2; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK(report.overhead_s >= 0.5e-9 * EMPTY * job_size);
         CHECK(report.work_s >= 0);
         CHECK_NEAR(figure(tasks, "function.empty.work_s"), report.work_s, 1e-6);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
 }
@@ -162,10 +161,10 @@ static void figures_have_names(void)
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_collection *tasks = make("0");
     CHECK_EQ_INT(ek_report_get(tasks, "efficiency", &value), EK_ERR_STATE);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(ek_report_get(tasks, "efficiency", &value), EK_ERR_STATE);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, &report));
     FIELD(iteration), FIELD(workers), FIELD(tasks), FIELD(null_tasks);
     FIELD(spawned), FIELD(cancelled), FIELD(failed), FIELD(stolen);
     FIELD(attempted_mean), FIELD(attempted_deviation);
@@ -215,9 +214,8 @@ static int move_tiles(ek_worker *worker, const void *payload, size_t bytes,
     int next = (job_rank + 1) % job_size;
     (void)payload, (void)bytes;
     for (int i = 0; i < 2; i++)
-        CHECK_EQ_INT(ek_tiles_get(worker, tiles, next, values, TILE), EK_OK);
-    CHECK_EQ_INT(ek_tiles_accumulate(worker, tiles, next, 1, values, TILE),
-                 EK_OK);
+        CHECK_OK(ek_tiles_get(worker, tiles, next, values, TILE));
+    CHECK_OK(ek_tiles_accumulate(worker, tiles, next, 1, values, TILE));
     return 0;
 }
 
@@ -238,9 +236,9 @@ static void tiles_of_other_nodes_are_counted(void)
     shape.count = job_size;
     shape.length = TILE;
     shape.cache_bytes = 2 * TILE * sizeof(double);
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
-    CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tile_gets, 2 * ranks);
     CHECK_EQ_INT(report.tile_hits, ranks);
     CHECK_EQ_INT(report.tile_bytes, 2 * ranks * TILE * (int)sizeof(double));
@@ -255,7 +253,7 @@ static void figures_are_the_same_everywhere(void)
 {
     ek_process_report first, report = EK_PROCESS_REPORT_INIT;
     ek_collection *tasks = make("0");
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     memcpy(&first, &report, sizeof first);
     MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
     CHECK_EQ_INT(memcmp(&first, &report, sizeof first), 0);
@@ -269,18 +267,18 @@ static void shorter_structs_are_kept(void)
     ek_collection *tasks = make("0");
     report.struct_bytes = offsetof(ek_process_report, wall_s);
     report.wall_s = -5;
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.struct_bytes, offsetof(ek_process_report, wall_s));
     CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
     CHECK_NEAR(report.wall_s, -5, 0);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     /* Wrong on one rank is wrong for all. */
     report.struct_bytes = job_rank == job_size - 1 ? 0 : sizeof report;
     JOB_STATUS(ek_process(tasks, &report), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "EK_PROCESS_REPORT_INIT");
     report.struct_bytes = sizeof report;
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tasks, 2 * TASKS * job_size);
     ek_destroy(&tasks);
 }
@@ -299,7 +297,7 @@ static int stolen_task(ek_worker *worker, const void *payload, size_t bytes,
 static void add_on_rank_0(ek_collection *tasks, ek_function function, int n)
 {
     for (int i = 0; i < n && job_rank == 0; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
 }
 
 /* Each rank is a node: what ran on others than rank 0 came in messages. */
@@ -315,7 +313,7 @@ static void steals_between_nodes_are_counted(void)
     ek_function function = job_register(tasks, "stolen", stolen_task, NULL);
     add_on_rank_0(tasks, function, n);
     atomic_store(&ran_here, 0);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     int64_t ran = atomic_load(&ran_here);
     int64_t elsewhere = job_sum(job_rank == 0 ? 0 : ran);
     double steals = report.successful_mean * (double)report.workers;
@@ -345,8 +343,7 @@ static int grow(ek_worker *worker, const void *payload, size_t bytes,
     memcpy(&depth, payload, sizeof depth);
     for (int i = 0; depth == 0 && i < CHILDREN; i++) {
         int below = 1;
-        CHECK_EQ_INT(ek_spawn(worker, *function, &below, sizeof below, 0),
-                     EK_OK);
+        CHECK_OK(ek_spawn(worker, *function, &below, sizeof below, 0));
     }
     return 0;
 }
@@ -361,9 +358,8 @@ static void the_deepest_stack_is_seen(void)
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = job_create(&options);
     function = job_register(tasks, "grow", grow, &function);
-    CHECK_EQ_INT(ek_add_task(tasks, function, &depth, sizeof depth, NULL),
-                 EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_OK(ek_add_task(tasks, function, &depth, sizeof depth, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tasks, job_size * (1 + CHILDREN));
     CHECK_EQ_INT(report.deepest, CHILDREN);
     CHECK_NEAR(report.steal_s, 0, 0);
@@ -393,13 +389,13 @@ static double inflation_of(double nap, double said)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "inflated", inflated_task, NULL);
     for (int i = 0; i < 5; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_NEAR(report.inflation, 1, 0);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     said_cost_s *= said;
     nap_us = (int64_t)((double)nap_us * nap);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     ek_destroy(&tasks);
     return report.inflation;
 }
@@ -452,13 +448,13 @@ static void files_get_a_line_each(void)
     name_file(name, sizeof name);
     ek_collection *tasks = make(name);
     for (int i = 0; i < 3; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     /* A report is made for the file, so its figures are there. */
     CHECK(figure(tasks, "work_s") > 0);
-    CHECK_EQ_INT(ek_set(tasks, "report", "0"), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_set(tasks, "report", "0"));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     if (job_rank == 0) {
         int lines = lines_of(name, 20);
@@ -479,8 +475,8 @@ static void files_may_have_ranks_and_functions(void)
     snprintf(list, sizeof list, "ranks:%s,functions:%s", name, functions);
     ek_collection *tasks = make(list);
     for (int i = 0; i < ITERATIONS; i++) {
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     if (job_rank == 0) {
@@ -504,7 +500,7 @@ static void files_may_begin_with_a_digit(void)
     setenv("EVENKEEL_REPORT", name, 1);
     ek_collection *tasks = make("0");
     unsetenv("EVENKEEL_REPORT");
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     if (job_rank == 0) {
         CHECK_EQ_INT(lines_of(name, 20), 2); /* a heading, too */
@@ -526,11 +522,11 @@ static void files_stay_where_others_fail(void)
         CHECK_EQ_INT(ek_set(tasks, "report", nowhere), expected);
         if (job_rank == 0)
             CHECK_HAS_TEXT(ek_error_message(), nowhere);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
-    CHECK_EQ_INT(ek_set(tasks, "report", name), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    CHECK_OK(ek_set(tasks, "report", name));
+    JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     if (job_rank == 0) {
         CHECK_EQ_INT(lines_of(name, 20), 1 + 4);
@@ -583,13 +579,13 @@ static void waiting_for_a_core_is_no_work(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "burning", burning_task, NULL);
     for (int i = 0; i < job_workers; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, &report));
     double burnt_s = 1e-6 * BURN_US * (double)report.workers;
     CHECK(report.cpu_s >= 0.99 * burnt_s);
     CHECK(report.work_s - report.starved_tasks_s >= 0.9 * burnt_s);
     double durations_s = 0;
-    CHECK_EQ_INT(ek_visit_tasks(tasks, add_duration, &durations_s), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, add_duration, &durations_s));
     MPI_Allreduce(MPI_IN_PLACE, &durations_s, 1, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
     CHECK_NEAR(durations_s, report.work_s - report.starved_tasks_s,

@@ -60,8 +60,7 @@ static ek_collection *make(void)
     for (int i = 0; i < TASKS; i++) {
         int rank = i % 3 == 2 ? i / 3 % job_size : 0;
         if (rank == job_rank)
-            CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, NULL),
-                         EK_OK);
+            CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
     }
     return tasks;
 }
@@ -71,7 +70,7 @@ static void process(ek_collection *tasks)
     for (int i = 0; i < TASKS; i++)
         ran_on[i] = ran_as[i] = -1;
     memset(ran_of, 0, sizeof ran_of);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     MPI_Allreduce(MPI_IN_PLACE, ran_on, TASKS, MPI_INT, MPI_MAX,
                   MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, ran_as, TASKS, MPI_INT, MPI_MAX,
@@ -131,7 +130,7 @@ static bool see(const ek_task_info *info, void *context)
 static void check_held(ek_collection *tasks, int order)
 {
     struct seen seen = {.order = order, .worker = -1};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, see, &seen), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, see, &seen));
     CHECK_EQ_INT(job_sum(seen.count), TASKS);
 }
 
@@ -150,9 +149,9 @@ static void retained_longest_first(void)
     ek_collection *tasks = make();
     for (int i = 0; i < 4; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i]));
         process(tasks);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &report));
         CHECK_EQ_INT(report.policy, EK_RESTORE_RETAIN);
         CHECK_EQ_INT(report.moved, 0);
         CHECK_EQ_INT(job_sum(report.tasks), TASKS);
@@ -168,9 +167,9 @@ static void retained_tasks_run_where_they_are(void)
     ek_collection *tasks = make();
     process(tasks);
     memcpy(before, ran_on, sizeof before);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
         check_held(tasks, LONGEST);
         process(tasks);
         CHECK_EQ_INT(moved_since(before), 0);
@@ -185,14 +184,14 @@ static void long_tasks_run_once(void)
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "long", long_task, NULL);
     for (int i = 0; i < LONG && job_rank == 0; i++)
-        CHECK_EQ_INT(ek_add_task(tasks, function, &i, sizeof i, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
     for (int i = 0; i < 3; i++) {
-        CHECK_EQ_INT(ek_set(tasks, "steal", i == 0 ? "none" : "random"), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", i == 0 ? "none" : "random"));
         process(tasks);
         for (int t = 0; t < LONG; t++)
             CHECK(ran_on[t] >= 0);
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &report));
         CHECK_EQ_INT(job_sum(report.tasks), LONG);
     }
     ek_destroy(&tasks);
@@ -201,18 +200,18 @@ static void long_tasks_run_once(void)
 static void retained_as_executed(void)
 {
     ek_collection *tasks = make();
-    CHECK_EQ_INT(ek_set(tasks, "order", "executed"), EK_OK);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "order", "executed"));
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     for (int i = 0; i < 3; i++) {
         process(tasks);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         /* Tasks taken from a late worker come after its own. */
         if (job_workers == 1)
             check_held(tasks, EXECUTED);
     }
-    CHECK_EQ_INT(ek_set(tasks, "steal", "random"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "random"));
     process(tasks);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     ek_destroy(&tasks);
 }
 
@@ -222,9 +221,9 @@ static void original_is_home(void)
     ek_collection *tasks = make();
     for (int i = 0; i < 4; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        CHECK_EQ_INT(ek_set(tasks, "steal", steals[i]), EK_OK);
+        CHECK_OK(ek_set(tasks, "steal", steals[i]));
         process(tasks);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, &report), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, &report));
         CHECK_EQ_INT(report.policy, EK_RESTORE_ORIGINAL);
         CHECK_EQ_INT(job_sum(report.tasks), TASKS);
         if (i == 3)
@@ -240,14 +239,14 @@ static void original_after_retained(void)
     ek_collection *tasks = make();
     for (int i = 0; i < 3; i++) {
         process(tasks);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         check_held(tasks, LONGEST);
     }
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     check_held(tasks, HOME);
     process(tasks);
-    CHECK_EQ_INT(ek_set(tasks, "restore", "original"), EK_OK);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL), EK_OK);
+    CHECK_OK(ek_set(tasks, "restore", "original"));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
     check_held(tasks, HOME);
     ek_destroy(&tasks);
 }

@@ -63,7 +63,7 @@ static bool visit_cost(const ek_task_info *task, void *context)
 static void check_costs(ek_collection *tasks, double even, double odd)
 {
     struct costs costs = {even, odd, 0, -1};
-    CHECK_EQ_INT(ek_visit_tasks(tasks, visit_cost, &costs), EK_OK);
+    CHECK_OK(ek_visit_tasks(tasks, visit_cost, &costs));
 }
 
 static void tasks_set_their_cost(void)
@@ -75,25 +75,25 @@ static void tasks_set_their_cost(void)
     ek_collection *tasks = make(cost_task, &function);
     add_numbers(tasks, function, TASKS);
     says = SAY_COST;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     restore(tasks, EK_RESTORE_RETAIN);
     check_costs(tasks, 1, 1);
     /* A skipped task keeps what it had. */
     says = SKIP_ODD;
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.null_tasks, n / 2);
     restore(tasks, EK_RESTORE_RETAIN);
     check_costs(tasks, 10, 1);
     CHECK_EQ_INT(total_in_job(), 2 * n);
     says = DISCARD_ODD;
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.null_tasks, n / 2);
     CHECK_EQ_INT(total_in_job(), n);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &restored), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &restored));
     CHECK_EQ_INT(restored.policy, EK_RESTORE_RETAIN);
     CHECK_EQ_INT(job_sum(restored.tasks), n / 2);
     CHECK(job_sum(restored.discarded) <= n / 2);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.null_tasks, 0);
     CHECK_EQ_INT(ran_in_job(1), 0);
     CHECK_EQ_INT(total_in_job(), n / 2);
@@ -121,13 +121,13 @@ static void stopping_keeps_the_rest(void)
     ek_collection *tasks = make(stop_task, &function);
     add_numbers(tasks, function, TASKS);
     stops = false;
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     for (int i = 0; i < 4; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         restore(tasks, i % 2 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN);
         forget();
         stops = i < 3;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks + report.cancelled, n);
         CHECK_EQ_INT(report.tasks, total_in_job());
         if (!stops)
@@ -168,13 +168,13 @@ static void failing_tasks_stop_or_go_on(void)
     CHECK_EQ_INT(report.tasks + report.cancelled, n);
     CHECK_EQ_INT(report.tasks, total_in_job());
     restore(tasks, EK_RESTORE_DEFAULT);
-    CHECK_EQ_INT(ek_set(tasks, "on_failure", "continue"), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    CHECK_OK(ek_set(tasks, "on_failure", "continue"));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.failed, n / 10);
     CHECK_EQ_INT(report.cancelled, 0);
     CHECK_EQ_INT(total_in_job(), n);
     restore(tasks, EK_RESTORE_DEFAULT);
-    CHECK_EQ_INT(ek_set(tasks, "on_failure", "stop"), EK_OK);
+    CHECK_OK(ek_set(tasks, "on_failure", "stop"));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     ek_destroy(&tasks);
 }
@@ -206,8 +206,8 @@ static int spawn_task(ek_worker *worker, const void *payload, size_t bytes,
     if (number >= 500)
         return 0;
     int kept = 500 + number, once = 750 + number;
-    CHECK_EQ_INT(ek_spawn(worker, 0, &kept, sizeof kept, EK_SPAWN_KEEP), EK_OK);
-    CHECK_EQ_INT(ek_spawn(worker, 0, &once, sizeof once, 0), EK_OK);
+    CHECK_OK(ek_spawn(worker, 0, &kept, sizeof kept, EK_SPAWN_KEEP));
+    CHECK_OK(ek_spawn(worker, 0, &once, sizeof once, 0));
     CHECK_EQ_INT(ek_spawn(worker, 5, &once, sizeof once, 0), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "function 5");
     CHECK_EQ_INT(ek_spawn(worker, -1, &once, sizeof once, 0), EK_ERR_ARG);
@@ -227,14 +227,14 @@ static void kept_tasks_are_seeds(void)
     ek_function function;
     ek_collection *tasks = make(spawn_task, &function);
     add_numbers(tasks, function, TASKS);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.spawned, 2 * n);
     CHECK_EQ_INT(ran_in_job(500), 1);
     CHECK_EQ_INT(ran_in_job(750), 1);
     CHECK_EQ_INT(total_in_job(), 3 * n);
     for (int i = 0; i < 3; i++) {
         restore(tasks, i == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.spawned, 0);
         CHECK_EQ_INT(ran_in_job(0), 0);
         CHECK_EQ_INT(ran_in_job(500), 1);
@@ -254,7 +254,7 @@ static int spawn_empty_task(ek_worker *worker, const void *payload,
         return 0;
     CHECK_EQ_INT(ek_spawn(worker, 0, NULL, 8, 0), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "payload is NULL");
-    CHECK_EQ_INT(ek_spawn(worker, 0, NULL, 0, 0), EK_OK);
+    CHECK_OK(ek_spawn(worker, 0, NULL, 0, 0));
     return 0;
 }
 
@@ -266,7 +266,7 @@ static void spawned_tasks_need_no_payload(void)
     ek_collection *tasks = make(spawn_empty_task, &function);
     add_numbers(tasks, function, TASKS);
     for (int i = 0; i < 2; i++) {
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.spawned, n);
         CHECK_EQ_INT(report.tasks, 2 * n);
         CHECK_EQ_INT(total_in_job(), 2 * n);

@@ -149,8 +149,7 @@ static uint64_t add_seeds(ek_collection *tasks)
     for (int i = 0; i < SEEDS; i++) {
         struct node node = {.key = (uint64_t)(job_rank * SEEDS + i + 1),
                             .bytes = sizeof node};
-        CHECK_EQ_INT(
-            ek_add_task(tasks, says.function, &node, sizeof node, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, says.function, &node, sizeof node, NULL));
         sum += node.key;
     }
     return sum;
@@ -168,7 +167,7 @@ static void run_trees(int depth, bool is_late, const ek_options *options)
     says.depth = depth;
     says.is_late = is_late;
     uint64_t seeds = (uint64_t)job_sum((int64_t)add_seeds(tasks));
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     struct tally all = all_tallies();
     CHECK_EQ_INT(all.ran, nodes);
     CHECK_EQ_INT(all.ran_sum, all.spawned_sum + seeds);
@@ -176,8 +175,8 @@ static void run_trees(int depth, bool is_late, const ek_options *options)
     CHECK_EQ_INT(report.spawned, all.spawned);
     int64_t kept = all.kept + SEEDS * job_size;
     says.depth = 0; /* they spawn no more */
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, &report));
     all = all_tallies();
     CHECK_EQ_INT(all.ran, kept);
     ek_destroy(&tasks);
@@ -244,14 +243,14 @@ static void wrong_arguments_give_no_slot(void)
         ek_collection *tasks = job_create(&options);
         ek_function ask = job_register(tasks, "ask", ask_for_no_slot, NULL);
         ek_function keep = job_register(tasks, "keep", keep_worker, NULL);
-        CHECK_EQ_INT(ek_add_task(tasks, ask, NULL, 0, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, ask, NULL, 0, NULL));
         kept_worker = NULL;
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.spawned, 0);
         CHECK_EQ_INT(all_tallies().ran, job_size);
-        JOB_STATUS(ek_clear(tasks), EK_OK);
-        CHECK_EQ_INT(ek_add_task(tasks, keep, NULL, 0, NULL), EK_OK);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        JOB_OK(ek_clear(tasks));
+        CHECK_OK(ek_add_task(tasks, keep, NULL, 0, NULL));
+        JOB_OK(ek_process(tasks, NULL));
         if (kept_worker)
             expect_no_slot(kept_worker, 0, 8, 0, "no iteration is open");
         ek_destroy(&tasks);
@@ -296,8 +295,8 @@ static void pointers_in_slots_are_told_of(void)
         ek_set_sink(hear, NULL, EK_LEVEL_WARN);
         ek_function function =
             job_register(tasks, "points", spawn_pointer, &number);
-        CHECK_EQ_INT(ek_add_task(tasks, function, NULL, 0, NULL), EK_OK);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+        JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(atomic_load(&pointers_told), check);
         ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
         ek_destroy(&tasks);
@@ -318,9 +317,8 @@ static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
     ek_function leaf = *(const ek_function *)context;
     (void)payload, (void)bytes;
     for (int i = 0; i < 2 * CHILDREN; i++)
-        CHECK_EQ_INT(
-            ek_spawn(worker, leaf, NULL, 0, i % 2 == 0 ? EK_SPAWN_KEEP : 0),
-            EK_OK);
+        CHECK_OK(
+            ek_spawn(worker, leaf, NULL, 0, i % 2 == 0 ? EK_SPAWN_KEEP : 0));
     ek_stop(worker);
     return 0;
 }
@@ -336,11 +334,11 @@ static void a_stop_keeps_what_is_kept(void)
     ek_function leaf = job_register(tasks, "leaf", leaf_task, NULL);
     ek_function stop = job_register(tasks, "stop", stop_task, &leaf);
     if (job_rank == 0)
-        CHECK_EQ_INT(ek_add_task(tasks, stop, NULL, 0, NULL), EK_OK);
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        CHECK_OK(ek_add_task(tasks, stop, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.tasks + report.cancelled, 1 + 2 * CHILDREN);
     CHECK(report.cancelled > 0);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, &held), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &held));
     CHECK_EQ_INT(job_sum(held.tasks), 1 + CHILDREN);
     ek_destroy(&tasks);
 }

@@ -51,16 +51,16 @@ static ek_tiles *make(ek_collection *tasks, int64_t cache_bytes)
     shape.length_of = length_of;
     shape.owner_of = owner_of;
     shape.cache_bytes = cache_bytes;
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
     return tiles;
 }
 
 /* So many indices on this rank; all ranks process. */
 static void run(ek_collection *tasks, ek_function function, int64_t count)
 {
-    CHECK_EQ_INT(ek_add_range(tasks, function, 0, count), EK_OK);
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-    CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+    CHECK_OK(ek_add_range(tasks, function, 0, count));
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_OK(ek_clear(tasks));
 }
 
 static void note(struct job_tiles *job, int64_t wrong)
@@ -167,8 +167,7 @@ static void check_local(ek_tiles *tiles, double scale)
         CHECK_EQ_INT(ek_tiles_length(tiles, tile), length_of(tile, NULL));
         if (owner_of(tile, NULL) != job_rank)
             continue;
-        if (CHECK_EQ_INT(ek_tiles_local(tiles, tile, &values, &length),
-                         EK_OK) &&
+        if (CHECK_OK(ek_tiles_local(tiles, tile, &values, &length)) &&
             CHECK_EQ_INT(length, length_of(tile, NULL)))
             CHECK_EQ_INT(count_wrong(tile, values, scale), 0);
     }
@@ -196,7 +195,7 @@ static void tiles_are_put_got_and_added(void)
     check_local(job.tiles, 1.0);
     run(tasks, get, 2 * TILES);
     expect(&job, (int64_t)2 * TILES * job_size);
-    JOB_STATUS(ek_tiles_fill(job.tiles, 0.0), EK_OK);
+    JOB_OK(ek_tiles_fill(job.tiles, 0.0));
     run(tasks, add, (int64_t)SHARES * TILES);
     expect(&job, (int64_t)SHARES * TILES * job_size);
     check_local(job.tiles, 0.5 * SHARES * job_size);
@@ -290,8 +289,8 @@ static void long_tiles_go_both_ways(void)
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     shape.count = LONG_TILES;
     shape.length = LONG;
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.other), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
+    JOB_OK(ek_tiles_create(tasks, &shape, &job.other));
     run(tasks, put, job_rank == 0 ? LONG_TILES : 0);
     expect(&job, LONG_TILES);
     run(tasks, move, 2);
@@ -299,7 +298,7 @@ static void long_tiles_go_both_ways(void)
     for (int64_t tile = job_rank; tile < LONG_TILES; tile += job_size) {
         double *values = NULL;
         int64_t length = 0, wrong = 0;
-        CHECK_EQ_INT(ek_tiles_local(job.other, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(job.other, tile, &values, &length));
         for (int64_t i = 0; i < length; i++)
             wrong += values[i] != 2.0 * (double)(i * job_size);
         CHECK_EQ_INT(wrong, 0);
@@ -340,15 +339,15 @@ static void all_values_are_normed_and_gathered(void)
         for (int64_t i = 0; i < length_of(tile, NULL); i++)
             sum += value_at(tile, i) * value_at(tile, i);
     }
-    JOB_STATUS(ek_tiles_norm(job.tiles, &norm), EK_OK);
+    JOB_OK(ek_tiles_norm(job.tiles, &norm));
     CHECK(norm == 0);
-    JOB_STATUS(ek_tiles_fill(job.tiles, 3.0), EK_OK);
-    JOB_STATUS(ek_tiles_norm(job.tiles, &norm), EK_OK);
+    JOB_OK(ek_tiles_fill(job.tiles, 3.0));
+    JOB_OK(ek_tiles_norm(job.tiles, &norm));
     CHECK(fabs(norm - 3.0 * sqrt((double)doubles)) < 1e-9 * norm);
     run(tasks, put, job_rank == 0 ? TILES : 0);
-    JOB_STATUS(ek_tiles_norm(job.tiles, &norm), EK_OK);
+    JOB_OK(ek_tiles_norm(job.tiles, &norm));
     CHECK(fabs(norm - sqrt(sum)) < 1e-9 * norm);
-    JOB_STATUS(ek_tiles_gather(job.tiles, visit, &gathered), EK_OK);
+    JOB_OK(ek_tiles_gather(job.tiles, visit, &gathered));
     CHECK_EQ_INT(gathered.tiles, job_rank == 0 ? TILES : 0);
     CHECK_EQ_INT(gathered.wrong, 0);
     ek_tiles_destroy(&job.tiles);
@@ -404,15 +403,15 @@ static void caches_hold_until_a_sync(void)
     shape.count = job_size;
     shape.length = LONGEST;
     shape.cache_bytes = 20000;
-    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
     for (int round = 0; round < 3; round++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         job.expected = round;
-        JOB_STATUS(ek_tiles_fill(job.tiles, round), EK_OK);
-        CHECK_EQ_INT(ek_add_range(tasks, use, 0, 1), EK_OK);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
-        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        JOB_OK(ek_tiles_fill(job.tiles, round));
+        CHECK_OK(ek_add_range(tasks, use, 0, 1));
+        JOB_OK(ek_process(tasks, &report));
+        CHECK_OK(ek_clear(tasks));
         expect(&job, job_size);
         CHECK_EQ_INT(report.tile_gets, gets);
         CHECK_EQ_INT(report.tile_hits, gets / 2);
@@ -622,8 +621,8 @@ static void failed_stores_leave_the_others_alone(void)
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     job.tiles = make(tasks, 0);
     job.other = make(tasks, 0);
-    JOB_STATUS(ek_tiles_fill(job.tiles, 1), EK_OK);
-    JOB_STATUS(ek_tiles_fill(job.other, 2), EK_OK);
+    JOB_OK(ek_tiles_fill(job.tiles, 1));
+    JOB_OK(ek_tiles_fill(job.other, 2));
     run(tasks, look, TILES);
     expect(&job, (int64_t)TILES * job_size);
     ek_tiles_destroy(&job.tiles);
@@ -709,8 +708,8 @@ static void bad_shapes_are_refused(void)
     CHECK_HAS_TEXT(ek_error_message(), "cache_bytes of 'tiles' is -1");
     JOB_STATUS(ek_tiles_create(tasks, NULL, &tiles), EK_ERR_ARG);
     shape.cache_bytes = 0;
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_OK);
-    JOB_STATUS(ek_tiles_fill(tiles, 1.0), EK_OK);
+    JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
+    JOB_OK(ek_tiles_fill(tiles, 1.0));
     ek_tiles_destroy(&tiles);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     ek_destroy(&tasks);
@@ -753,20 +752,20 @@ static void open_transfers_fail_their_task(void)
     bool fails = is_apart() && job_size > 1;
     shape.count = job_size;
     shape.length = LONGEST;
-    JOB_STATUS(ek_set(tasks, "steal", "none"), EK_OK);
-    JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
     for (int round = 0; round < 3; round++) {
-        CHECK_EQ_INT(ek_add_range(tasks, early, 0, 20), EK_OK);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
-        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        CHECK_OK(ek_add_range(tasks, early, 0, 20));
+        JOB_OK(ek_process(tasks, &report));
+        CHECK_OK(ek_clear(tasks));
         expect(&job, (int64_t)20 * job_size);
         CHECK_EQ_INT(report.failed, fails ? 20 * job_size : 0);
         /* What comes for them in the next iteration does not count. */
-        JOB_STATUS(ek_tiles_fill(job.tiles, 5), EK_OK);
+        JOB_OK(ek_tiles_fill(job.tiles, 5));
         job.expected = 5;
-        CHECK_EQ_INT(ek_add_range(tasks, get, 0, 1), EK_OK);
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
-        CHECK_EQ_INT(ek_clear(tasks), EK_OK);
+        CHECK_OK(ek_add_range(tasks, get, 0, 1));
+        JOB_OK(ek_process(tasks, &report));
+        CHECK_OK(ek_clear(tasks));
         expect(&job, job_size);
     }
     ek_tiles_destroy(&job.tiles);
@@ -811,10 +810,10 @@ static void waits_end_where_communication_fails(void)
         shape.length = 2;
         shape.owner_of = owner_that_moves;
         shape.context = &shift;
-        JOB_STATUS(ek_tiles_create(tasks, &shape, &job.tiles), EK_OK);
+        JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
         ek_set_sink(hush, NULL, EK_LEVEL_NONE);
         shift = job_rank == 0;
-        CHECK_EQ_INT(ek_add_range(tasks, wait, 0, job_rank == 0), EK_OK);
+        CHECK_OK(ek_add_range(tasks, wait, 0, job_rank == 0));
         JOB_STATUS(ek_process(tasks, NULL), EK_ERR_MPI);
         expect(&job, 1);
         ek_tiles_destroy(&job.tiles);

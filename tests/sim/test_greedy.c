@@ -156,7 +156,7 @@ static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
     struct job *job = context;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     job->left[rank->iteration] = job->sim->now;
 }
 
@@ -183,7 +183,7 @@ static void run(struct job *job)
     setup.nodes = job->rank_nodes;
     setup.is_together = true;
     setup.engine.seed = job->seed;
-    CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &job->sim));
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);
     eki_sim_destroy(&job->sim);
 }

@@ -91,7 +91,7 @@ static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
     struct run *run = context;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     run->left[rank->iteration] = run->sim->now;
 }
 
@@ -142,7 +142,7 @@ static void open_run(struct run *run, const struct job *job)
     memset(run, 0, sizeof *run);
     run->job = job;
     run->plan = (struct eki_sim_iteration){.steal = job->steal};
-    CHECK_EQ_INT(eki_sim_create(&setup, &run->sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &run->sim));
     CHECK_EQ_INT(eki_sim_run(run->sim, 20000000), EKI_SIM_END_OVER);
     eki_sim_destroy(&run->sim);
 }

@@ -214,7 +214,7 @@ static void left(void *context, struct eki_sim_rank *rank,
 {
     struct job *job = context;
     (void)rank;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     job->took_ns = job->sim->now - job->entered;
 }
 
@@ -252,7 +252,7 @@ static double run(struct job *job, int workers)
     setup.is_together = true;
     setup.engine.seed = job->seed;
     job->cores = CORES;
-    CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &job->sim));
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);
     CHECK_EQ_INT(job->tasks, job->spawned + 1);
     eki_sim_destroy(&job->sim);

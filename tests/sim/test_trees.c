@@ -251,7 +251,7 @@ static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
     struct job *job = context;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     job->left = job->sim->now;
     for (int w = 0; w < rank->topology.workers_here; w++)
         job->steals += rank->workers[w].worker->counts.successful;
@@ -296,7 +296,7 @@ static void run(struct job *job)
     setup.engine.has_pause = true;
     setup.engine.pause_ns = job->pause_ns;
     setup.engine.seed = job->seed;
-    CHECK_EQ_INT(eki_sim_create(&setup, &job->sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &job->sim));
     CHECK_EQ_INT(eki_sim_run(job->sim, 20000000), EKI_SIM_END_OVER);
     CHECK_EQ_INT(job->tasks, job->spawned + 1);
     eki_sim_destroy(&job->sim);

@@ -52,7 +52,7 @@ static void left(void *context, struct eki_sim_rank *rank,
 {
     struct waiting *waiting = context;
     (void)rank;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     waiting->left_ns = waiting->sim->now;
 }
 
@@ -81,7 +81,7 @@ static void long_queues_are_few_events(void)
     setup.ranks = RANKS;
     setup.workers = workers;
     setup.nodes = nodes;
-    CHECK_EQ_INT(eki_sim_create(&setup, &waiting.sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &waiting.sim));
     CHECK_EQ_INT(eki_sim_run(waiting.sim, 20000000), EKI_SIM_END_OVER);
     printf("     %d tasks in %.3f s, %d events\n", (int)waiting.tasks,
            (double)waiting.left_ns * 1e-9, (int)waiting.sim->events);
@@ -136,7 +136,7 @@ static void left_halting(void *context, struct eki_sim_rank *rank,
                          const struct eki_error *error)
 {
     struct halting *halting = context;
-    CHECK_EQ_INT(error->status, EK_OK);
+    CHECK_OK(error->status);
     for (int w = 0; w < rank->topology.workers_here; w++)
         halting->halted_ns += rank->workers[w].halted_ns;
 }
@@ -160,7 +160,7 @@ static void a_message_lets_a_task_go_on(bool has_server)
     setup.ranks = 2;
     setup.workers = (const int[]){2, 1};
     setup.nodes = (const int[]){0, 1};
-    CHECK_EQ_INT(eki_sim_create(&setup, &halting.sim), EK_OK);
+    CHECK_OK(eki_sim_create(&setup, &halting.sim));
     CHECK_EQ_INT(eki_sim_run(halting.sim, 100000), EKI_SIM_END_OVER);
     CHECK(halting.begun[0] && halting.begun[1]);
     CHECK_EQ_INT(halting.others, TASKS - 1);

@@ -14,9 +14,6 @@
 
 #include <evenkeel_tiles.h>
 
-#define CHECK_OK(call) CHECK_EQ_INT((call), EK_OK)
-#define JOB_OK(call) JOB_STATUS((call), EK_OK)
-
 enum {
     SUM_TILES = 14,
     STATE_TILES = 16,

@@ -25,8 +25,8 @@ static void make(enum symmetry symmetry)
     CHECK(irrep_list_add(&irreps, "i=5,4,1,3", &message));
     CHECK(irrep_list_add(&irreps, "a=2,3,4,2", &message));
     CHECK(contraction_make(&options, &contraction, &message));
-    CHECK_EQ_INT(operands_open(&operands), EK_OK);
-    CHECK_EQ_INT(operands_make(&contraction, 0, &operands), EK_OK);
+    CHECK_OK(operands_open(&operands));
+    CHECK_OK(operands_make(&contraction, 0, &operands));
 }
 
 static void unmake(void)
@@ -42,19 +42,16 @@ static void run(int iterations)
     const struct task_options options = {.prefetch = 1};
     struct tensor_job job;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    CHECK_EQ_INT(
-        tensor_job_open(&setup, &contraction, &operands, &options, &job),
-        EK_OK);
+    CHECK_OK(tensor_job_open(&setup, &contraction, &operands, &options, &job));
     for (int i = 0; i < iterations; i++)
-        CHECK_EQ_INT(job_run(&job.job, &report), EK_OK);
+        CHECK_OK(job_run(&job.job, &report));
     tensor_job_close(&job);
 }
 
 static double error_of(enum verify how, double factor)
 {
     double error = -1;
-    CHECK_EQ_INT(verify_run(&contraction, &operands, how, factor, &error),
-                 EK_OK);
+    CHECK_OK(verify_run(&contraction, &operands, how, factor, &error));
     return error;
 }
 
@@ -74,7 +71,7 @@ static void what_tasks_compute_passes(void)
         make(s);
         run(1);
         plain_loop(&contraction, 2, &seconds, &norm);
-        CHECK_EQ_INT(ek_tiles_norm(operands.c, &stored), EK_OK);
+        CHECK_OK(ek_tiles_norm(operands.c, &stored));
         CHECK_NEAR(norm / stored, 1, 1e-14);
         run(2);
         for (int i = 0; i < 2; i++) {
@@ -102,7 +99,7 @@ static void one_bad_entry_is_found(void)
     for (int64_t tile = 0; tile < contraction.c.tiles; tile += 7) {
         double *values;
         int64_t length;
-        CHECK_EQ_INT(ek_tiles_local(operands.c, tile, &values, &length), EK_OK);
+        CHECK_OK(ek_tiles_local(operands.c, tile, &values, &length));
         double kept = values[length / 2];
         values[length / 2] += 1e-6;
         are_found("a millionth");
@@ -120,7 +117,7 @@ static void entries_in_each_others_places_are_found(void)
     run(1);
     double *values;
     int64_t length;
-    CHECK_EQ_INT(ek_tiles_local(operands.c, 0, &values, &length), EK_OK);
+    CHECK_OK(ek_tiles_local(operands.c, 0, &values, &length));
     double kept = values[0];
     values[0] = values[1];
     values[1] = kept;
@@ -132,7 +129,7 @@ static void entries_in_each_others_places_are_found(void)
 static void bad_factors_are_found(void)
 {
     make(SYMMETRY_SPATIAL);
-    CHECK_EQ_INT(ek_tiles_fill(operands.b, 0), EK_OK);
+    CHECK_OK(ek_tiles_fill(operands.b, 0));
     run(1);
     are_found("B of zeros");
     unmake();

@@ -32,6 +32,9 @@
 #define CHECK_EQ_INT(value, expected)                                     \
     check_eq_int((int64_t)(value), (int64_t)(expected), #value, __FILE__, \
                  __LINE__)
+/* Whether a status is EK_OK. */
+#define CHECK_OK(status) \
+    check_eq_int((int64_t)(status), 0, #status, __FILE__, __LINE__)
 #define CHECK_EQ_TEXT(value, expected) \
     check_eq_text((value), (expected), #value, __FILE__, __LINE__)
 /* Whether TEXT contains PART. */

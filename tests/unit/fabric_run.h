@@ -202,10 +202,10 @@ static inline void storm(struct eki_fabric *fabric, uint64_t seed)
         CHECK_EQ_INT(next[r], STORM_MESSAGES);
     free(sent);
     free(next);
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(fabric));
     CHECK(fabric->ops->poll(fabric) == NULL);
     /* Nobody starts the next storm while another still looks. */
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(fabric));
 }
 
 /* Run TESTS between MPI_Init and MPI_Finalize, with what is legal before and
@@ -228,7 +228,7 @@ static inline int fabric_run(int argc, char **argv, void (*tests)(void))
     /* Destroyed too late: only memory is freed. */
     fabric = fabric_make(MPI_COMM_WORLD, 1, 1024);
     struct eki_node_memory piece;
-    CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, 1000, &piece), EK_OK);
+    CHECK_OK(eki_fabric_mpi_share(fabric, EK_OK, 1000, &piece));
     MPI_Finalize();
     CHECK_EQ_INT(eki_mpi_thread_level(), -2);
     CHECK(!eki_mpi_is_main_thread());

@@ -162,10 +162,9 @@ static inline int lone_task(ek_worker *worker, const void *payload,
 static inline void lone_make(struct lone *lone)
 {
     int function = -1;
-    CHECK_EQ_INT(lone_create(lone), EK_OK);
-    CHECK_EQ_INT(
-        eki_engine_register(lone->engine, "f", lone_task, NULL, &function),
-        EK_OK);
+    CHECK_OK(lone_create(lone));
+    CHECK_OK(
+        eki_engine_register(lone->engine, "f", lone_task, NULL, &function));
     CHECK_EQ_INT(function, 0);
 }
 

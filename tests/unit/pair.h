@@ -110,8 +110,8 @@ static inline void pair_open(struct pair *pair, size_t bytes, int64_t budget)
         lone->setup.has_homes = true;
         lone->setup.payload_bytes = LONE_SLOT - 16 - EKI_SLOT_HOME_BYTES;
         lone_make(lone);
-        CHECK_EQ_INT(eki_data_join(lone->engine, &setup), EK_OK);
-        CHECK_EQ_INT(eki_data_set(lone->engine, 0, &pair->ops), EK_OK);
+        CHECK_OK(eki_data_join(lone->engine, &setup));
+        CHECK_OK(eki_data_set(lone->engine, 0, &pair->ops));
     }
 }
 

@@ -27,7 +27,7 @@ static inline void resolve_with(const char *variable, const char *value,
     ek_options options = EK_OPTIONS_INIT;
     options.name = name;
     setenv(variable, value, 1);
-    if (!CHECK_EQ_INT(eki_settings_resolve(&options, settings), EK_OK))
+    if (!CHECK_OK(eki_settings_resolve(&options, settings)))
         fprintf(stderr, "%s\n", ek_error_message());
     unsetenv(variable);
 }

@@ -45,7 +45,7 @@ static inline void place(struct stage *stage, bool is_shared)
     stage->memory = eki_alloc_lines(eki_store_bytes(stage->store, is_shared));
     eki_store_place(stage->store, stage->memory, is_shared);
     eki_store_number(stage->store);
-    CHECK_EQ_INT(eki_store_add(stage->store), EK_OK);
+    CHECK_OK(eki_store_add(stage->store));
 }
 
 /* RANK of two nodes, in an iteration; rank 1 has the odd tiles. */
@@ -55,11 +55,10 @@ static inline void begin(struct stage *stage, int rank, int64_t cache_bytes)
     memset(stage, 0, sizeof *stage);
     lone_open(&stage->lone, rank);
     lone_make(&stage->lone);
-    CHECK_EQ_INT(eki_stores_create(&stage->stores), EK_OK);
-    CHECK_EQ_INT(eki_stores_join(stage->stores, stage->lone.engine), EK_OK);
-    CHECK_EQ_INT(eki_store_create(stage->stores, stage->lone.topology, &shape,
-                                  true, &stage->store),
-                 EK_OK);
+    CHECK_OK(eki_stores_create(&stage->stores));
+    CHECK_OK(eki_stores_join(stage->stores, stage->lone.engine));
+    CHECK_OK(eki_store_create(stage->stores, stage->lone.topology, &shape, true,
+                              &stage->store));
     place(stage, true);
     lone_enter(&stage->lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     for (int i = 0; i < LONG; i++)

@@ -282,7 +282,7 @@ static void tasks_for_who_is_at_work_are_cancelled(struct lone *lone)
         eki_worker_step(other, lone->now += 100);
     CHECK_EQ_INT(other->counts.cancelled, 2);
     struct eki_error error = lone_end_root(lone, 3, 0);
-    CHECK_EQ_INT(error.status, EK_OK);
+    CHECK_OK(error.status);
     CHECK(eki_local_is_empty(&lone->engine->post.brought.local));
 }
 

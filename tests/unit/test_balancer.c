@@ -74,7 +74,7 @@ static void workers_wait_until_the_root_says_that_it_is_over(struct lone *lone)
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
     lone_serve(lone);
     lone_sent_only(lone, EKI_KIND_VOTE);
-    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    CHECK_OK(lone_end_leaf(lone).status);
     CHECK_EQ_INT(tasks_of(lone, 0), 3);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 0.5, 1e-9);
 }
@@ -134,7 +134,7 @@ static void tasks_move_where_the_plan_says(struct lone *lone)
     CHECK_EQ_INT(tasks_of(lone, 0), 2);
     CHECK_EQ_INT(lone_worker(lone)->created, 1);
     CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 1);
-    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    CHECK_OK(lone_end_leaf(lone).status);
     check_report(lone, 0.5, 0, 1);
     /* The next rebalance has moved nothing yet. */
     struct eki_balance_wish wish = centralized();
@@ -201,7 +201,7 @@ static void tasks_stay_after_a_stop(struct lone *lone)
     CHECK_EQ_INT(lone->engine->holds, 0);
     CHECK_EQ_INT(tasks_of(lone, 0), 3);
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_MOVE), 0);
-    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    CHECK_OK(lone_end_leaf(lone).status);
 }
 
 /* As many tasks as rank 0 has. */
@@ -228,7 +228,7 @@ static void root_tells_that_all_is_balanced(struct lone *lone)
     check_parcel(lone_sent(lone, 1, EKI_KIND_PARCEL), EKI_PARCEL_OVER,
                  sizeof(struct eki_result_told));
     CHECK_EQ_INT(lone->engine->holds, 0);
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
     check_report(lone, 0, 0, 0);
 }
 
@@ -369,9 +369,8 @@ static void what_was_reached_is_remembered(void)
         struct lone lone;
         begin_uneven(&lone);
         play_rank_1(&lone);
-        CHECK_EQ_INT(lone_end_root(&lone, 0, 2).status, EK_OK);
-        CHECK_EQ_INT(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED),
-                     EK_OK);
+        CHECK_OK(lone_end_root(&lone, 0, 2).status);
+        CHECK_OK(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED));
         CHECK_NEAR(eki_rebalance_report(lone.engine)->after, 1. / 11, 1e-3);
         CHECK_EQ_INT(eki_rebalance_report(lone.engine)->across, 2);
         CHECK_EQ_INT(eki_rebalance_report(lone.engine)->fewest_across, 2);
@@ -436,7 +435,7 @@ static void parcels_are_dropped_where_nobody_has_prepared(void)
         tell_over(&lone, 3, 3, 0);
         CHECK(!lone.has_got);
         CHECK_EQ_INT(lone_count(&lone, EKI_KIND_PARCEL), 0);
-        CHECK_EQ_INT(lone_end_leaf(&lone).status, EK_OK);
+        CHECK_OK(lone_end_leaf(&lone).status);
         CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
         CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
         CHECK_EQ_INT(tasks_of(&lone, 0), 3);
@@ -456,7 +455,7 @@ static void parcels_are_dropped_where_nobody_wishes(struct lone *lone)
     tell_target(lone, 2, false);
     eki_memory_fail(0);
     CHECK(!lone->has_got);
-    CHECK_EQ_INT(lone_end_leaf(lone).status, EK_OK);
+    CHECK_OK(lone_end_leaf(lone).status);
 }
 
 int main(void)

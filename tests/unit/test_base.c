@@ -32,7 +32,7 @@ static void version_is_that_of_the_header(void)
 static void error_formats_its_message(void)
 {
     CHECK_EQ_TEXT(ek_error_message(), "");
-    CHECK_EQ_INT(ek_error_status(), EK_OK);
+    CHECK_OK(ek_error_status());
     CHECK_EQ_INT(eki_error(EK_ERR_TASK, "task %d: %s", 7, "broke"),
                  EK_ERR_TASK);
     CHECK_EQ_TEXT(ek_error_message(), "task 7: broke");
@@ -74,7 +74,7 @@ static void try_returns_the_first_failure(void)
     int calls = 0;
     CHECK_EQ_INT(try_twice(&calls, EK_ERR_MPI), EK_ERR_MPI);
     CHECK_EQ_INT(calls, 1);
-    CHECK_EQ_INT(try_twice(&calls, EK_OK), EK_OK);
+    CHECK_OK(try_twice(&calls, EK_OK));
     CHECK_EQ_INT(calls, 3);
 }
 

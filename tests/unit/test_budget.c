@@ -11,7 +11,7 @@ static void run_within(int64_t budget, int64_t most[2])
     pair_enter(&pair, EKI_PHASE_PROCESS);
     atomic_store(&eki_data_of(pair.lones[1].engine)->carriers[0].fetch_ns,
                  UINT64_C(1) << 40);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_OK(pair_end(&pair).status);
     check_all(&pair, 8, 1);
     for (int rank = 0; rank < 2; rank++) {
         const struct eki_engine *engine = pair.lones[rank].engine;
@@ -74,7 +74,7 @@ static void lose_result(ek_on_failure on_failure)
     struct eki_error error = pair_end(&pair);
     CHECK_EQ_INT(eki_data_counts_of(away->engine).lost, 1);
     if (on_failure == EK_ON_FAILURE_CONTINUE) {
-        CHECK_EQ_INT(error.status, EK_OK);
+        CHECK_OK(error.status);
         CHECK(!eki_is_stopped(away->engine));
     } else {
         CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
@@ -147,7 +147,7 @@ static void budget_that_is_too_small_is_refused(struct lone *lone)
     ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES_MOST};
     lone_open(lone, 0);
     lone_make(lone);
-    CHECK_EQ_INT(eki_data_join(lone->engine, &setup), EK_OK);
+    CHECK_OK(eki_data_join(lone->engine, &setup));
     CHECK_EQ_INT(eki_data_set(lone->engine, 0, &ops), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "option data_bytes allows 23999");
     CHECK(eki_data_ops_of(lone->engine, 0) == NULL);

@@ -90,14 +90,13 @@ static bool is_node_leader(const struct eki_fabric *fabric)
 static void check_piece(struct eki_fabric *fabric, size_t bytes,
                         struct eki_node_memory *piece)
 {
-    need(
-        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, bytes, piece), EK_OK));
+    need(CHECK_OK(eki_fabric_mpi_share(fabric, EK_OK, bytes, piece)));
     CHECK_EQ_INT((uintptr_t)piece->memory % EKI_LINE, 0);
     unsigned char *raw = piece->memory;
     for (size_t i = 0; i < bytes; i++)
         if (raw[i] != 0)
             need(CHECK_EQ_INT(raw[i], 0));
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(fabric));
 
     int node = eki_fabric_mpi_nodes(fabric)[rank];
     if (is_node_leader(fabric))
@@ -125,12 +124,11 @@ static void check_counter(struct eki_fabric *fabric)
         COUNTS = 20000
     };
     struct eki_node_memory piece;
-    need(
-        CHECK_EQ_INT(eki_fabric_mpi_share(fabric, EK_OK, 1024, &piece), EK_OK));
+    need(CHECK_OK(eki_fabric_mpi_share(fabric, EK_OK, 1024, &piece)));
     _Atomic uint64_t *counter = (void *)((unsigned char *)piece.memory + 512);
     for (int i = 0; i < COUNTS; i++)
         atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(fabric));
     const int *nodes = eki_fabric_mpi_nodes(fabric);
     int ranks = 0;
     for (int r = 0; r < size; r++)
@@ -200,7 +198,7 @@ static void pieces_come_and_go_in_any_order(void)
                 if (gone >> at & 1)
                     eki_fabric_mpi_unshare(&pieces[at]);
             }
-            CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+            CHECK_OK(eki_fabric_mpi_barrier(fabric));
             int at = (int)eki_random_below(&random, PIECES);
             int is_large = eki_random_below(&random, 20) == 0;
             size_t bytes =
@@ -214,7 +212,7 @@ static void pieces_come_and_go_in_any_order(void)
                     need(CHECK_EQ_INT(
                         raw[i], (unsigned char)(i + i / 256 + (size_t)node)));
             }
-            CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+            CHECK_OK(eki_fabric_mpi_barrier(fabric));
         }
         for (int i = 0; i < PIECES; i++)
             eki_fabric_mpi_unshare(&pieces[i]);
@@ -225,7 +223,7 @@ static void pieces_come_and_go_in_any_order(void)
 static void agreement_spreads_the_worst_message(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 0);
-    CHECK_EQ_INT(eki_fabric_mpi_agree(fabric, EK_OK), EK_OK);
+    CHECK_OK(eki_fabric_mpi_agree(fabric, EK_OK));
     ek_status mine = EK_OK;
     if (rank == 0)
         mine = eki_error(EK_ERR_ARG, "less bad");
@@ -250,19 +248,19 @@ static void reductions_are_right(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 0);
     int64_t counts[2] = {rank + 1, (int64_t)1 << 40};
-    CHECK_EQ_INT(eki_fabric_mpi_sum(fabric, counts, 2), EK_OK);
+    CHECK_OK(eki_fabric_mpi_sum(fabric, counts, 2));
     CHECK_EQ_INT(counts[0], size * (size + 1) / 2);
     CHECK_EQ_INT(counts[1], size * ((int64_t)1 << 40));
     double values[2] = {0.5, rank};
-    CHECK_EQ_INT(eki_fabric_mpi_sum_double(fabric, values, 2), EK_OK);
+    CHECK_OK(eki_fabric_mpi_sum_double(fabric, values, 2));
     CHECK(values[0] == 0.5 * size && values[1] == size * (size - 1) / 2);
     double most[2] = {-1.0 - rank, rank * 2.0};
-    CHECK_EQ_INT(eki_fabric_mpi_max(fabric, most, 2), EK_OK);
+    CHECK_OK(eki_fabric_mpi_max(fabric, most, 2));
     CHECK(most[0] == -1.0 && most[1] == 2.0 * (size - 1));
     /* The first is equal on all but one. */
     double each[2] = {rank == 0 ? -5.0 : 3.0, rank * 0.5};
     int who[2] = {-1, -1};
-    CHECK_EQ_INT(eki_fabric_mpi_max_rank(fabric, each, who, 2), EK_OK);
+    CHECK_OK(eki_fabric_mpi_max_rank(fabric, each, who, 2));
     CHECK(each[0] == (size == 1 ? -5.0 : 3.0) && each[1] == 0.5 * (size - 1));
     CHECK_EQ_INT(who[0], size == 1 ? 0 : 1);
     CHECK_EQ_INT(who[1], size - 1);
@@ -314,9 +312,8 @@ static void rank_0_gathers_what_all_have(void)
         for (int r = 0; r < size; r++)
             bytes[r] = sizes[(r + shift) % SIZES];
         struct gathered gathered = {bytes, 0, 0};
-        CHECK_EQ_INT(eki_fabric_mpi_gather(fabric, mine, (size_t)bytes[rank],
-                                           take_piece, &gathered),
-                     EK_OK);
+        CHECK_OK(eki_fabric_mpi_gather(fabric, mine, (size_t)bytes[rank],
+                                       take_piece, &gathered));
         while (rank == 0 && gathered.rank < size &&
                gathered.at == bytes[gathered.rank])
             gathered.rank++, gathered.at = 0;
@@ -337,17 +334,15 @@ static void data_reaches_all_ranks(void)
     need(CHECK(data != NULL));
     for (int root = 0; root < size; root++) {
         memset(data, rank, BYTES);
-        CHECK_EQ_INT(eki_fabric_mpi_broadcast(fabric, data, BYTES, root),
-                     EK_OK);
+        CHECK_OK(eki_fabric_mpi_broadcast(fabric, data, BYTES, root));
         for (int i = 0; i < BYTES; i += 999)
             CHECK_EQ_INT(data[i], root);
-        CHECK_EQ_INT(eki_fabric_mpi_broadcast(fabric, NULL, 0, root), EK_OK);
+        CHECK_OK(eki_fabric_mpi_broadcast(fabric, NULL, 0, root));
     }
     int mine[3] = {rank, rank * rank, 7};
     int *all = malloc((size_t)size * sizeof mine);
     need(CHECK(all != NULL));
-    CHECK_EQ_INT(eki_fabric_mpi_gather_all(fabric, mine, all, sizeof mine),
-                 EK_OK);
+    CHECK_OK(eki_fabric_mpi_gather_all(fabric, mine, all, sizeof mine));
     for (int r = 0; r < size; r++)
         CHECK(all[3 * r] == r && all[3 * r + 1] == r * r &&
               all[3 * r + 2] == 7);
@@ -419,7 +414,7 @@ static void clients_share_what_is_alike(void)
     struct eki_fabric *failed = NULL;
     if (rank == size - 1)
         eki_memory_fail(1);
-    CHECK_EQ_INT(eki_fabric_mpi_create(comm, &failed), EK_OK);
+    CHECK_OK(eki_fabric_mpi_create(comm, &failed));
     CHECK_EQ_INT(eki_fabric_mpi_open(&failed, 1, 4096), EK_ERR_NOMEM);
     eki_memory_fail(0);
     eki_fabric_mpi_destroy(&failed);
@@ -509,7 +504,7 @@ static void large_pieces_give_the_mount_back(void)
                              fabric, EK_OK, LARGE_MOUNT_BYTES * 6 / 10, &more),
                          EK_ERR_NOMEM);
         eki_fabric_mpi_unshare(&piece);
-        CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+        CHECK_OK(eki_fabric_mpi_barrier(fabric));
     }
     eki_fabric_mpi_destroy(&fabric);
 }

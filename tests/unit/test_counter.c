@@ -71,7 +71,7 @@ static void own_seeds_are_drawn_in_their_order(struct lone *lone)
     CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 4);
     CHECK(!eki_worker_calls(lone_worker(lone)));
     struct eki_error error = lone_end_root(lone, 0, 0);
-    CHECK_EQ_INT(error.status, EK_OK);
+    CHECK_OK(error.status);
 }
 
 static void draw_is_answered_with_the_next_number(struct lone *lone)
@@ -269,12 +269,11 @@ static void stop_before_the_counter_opens_makes_it_void(struct lone *lone)
     CHECK_EQ_INT(table->head.bytes, 0);
     check_cancelled(lone, 3);
     struct eki_error error = lone_end_root(lone, 2, 2);
-    CHECK_EQ_INT(error.status, EK_OK);
+    CHECK_OK(error.status);
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_TABLE), 0);
     int64_t discarded = 0;
-    CHECK_EQ_INT(eki_engine_restore_worker(lone->engine, 0, EKI_ORDER_EXECUTED,
-                                           &discarded),
-                 EK_OK);
+    CHECK_OK(eki_engine_restore_worker(lone->engine, 0, EKI_ORDER_EXECUTED,
+                                       &discarded));
     CHECK_EQ_INT(eki_local_seed_tasks(&lone_worker(lone)->local), 3);
 }
 

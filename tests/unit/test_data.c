@@ -8,7 +8,7 @@ static void data_travels_there_and_back(size_t bytes)
     pair_open(&pair, bytes, 0);
     seed_away(&pair, 5);
     pair_enter(&pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(&pair).status, EK_OK);
+    CHECK_OK(pair_end(&pair).status);
     check_all(&pair, 5, 1);
     struct eki_data_counts away = eki_data_counts_of(pair.lones[1].engine);
     struct eki_data_counts home = eki_data_counts_of(pair.lones[0].engine);
@@ -46,7 +46,7 @@ static void task_at_home_calls_nothing(struct pair *pair)
     pair_open(pair, 8, 0);
     lone_seed(&pair->lones[0], 4, 0);
     pair_enter(pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     for (int i = 0; i < 4; i++) {
         CHECK_EQ_INT(pair->value[i], 1);
         CHECK_EQ_INT(pair->packed[i] + pair->unpacked[i], 0);
@@ -67,7 +67,7 @@ static void process_waits_for_results(struct pair *pair)
     CHECK_EQ_INT(pair->unpacked[0], 0);
     CHECK(!eki_is_idle(lone_worker(away)->words, away->engine->phase));
     pair->is_stuck[0] = false;
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     check_all(pair, 1, 1);
 }
 
@@ -136,7 +136,7 @@ static void stop_cancels_what_is_staged(struct pair *pair)
     CHECK_EQ_INT(lone_step(away), EKI_STEP_RUN);
     run(pair, away, eki_worker_take(lone_worker(away)));
     eki_engine_stop(away->engine);
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     CHECK_EQ_INT(pair->unpacked[2], 1);
     CHECK_EQ_INT(pair->ran[0] + pair->ran[1], 0);
     CHECK_EQ_INT(pair->unpacked[0] + pair->unpacked[1], 0);
@@ -198,7 +198,7 @@ static void data_follows_and_returns(struct pair *pair)
     for (int rank = 0; rank < 2; rank++)
         eki_data_follow(pair->lones[rank].engine);
     pair_enter(pair, EKI_PHASE_RESTORE);
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     CHECK_EQ_INT(pair->released, 5);
     const struct eki_engine *engine = pair->lones[1].engine;
     struct eki_local *local = &lone_worker(&pair->lones[1])->local;
@@ -209,7 +209,7 @@ static void data_follows_and_returns(struct pair *pair)
     }
     CHECK_EQ_INT(pair->moved_in[5], 0);
     pair_enter(pair, EKI_PHASE_PROCESS);
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     CHECK_EQ_INT(pair->packed[0], 1);
 }
 
@@ -244,7 +244,7 @@ static void follower_goes_back_to_the_id(struct pair *pair)
     for (int rank = 0; rank < 2; rank++)
         eki_data_follow(pair->lones[rank].engine);
     pair_enter(pair, EKI_PHASE_RESTORE);
-    CHECK_EQ_INT(pair_end(pair).status, EK_OK);
+    CHECK_OK(pair_end(pair).status);
     CHECK_EQ_INT(pair->moved_in[7], 1);
     CHECK_EQ_INT(slot->flags & EKI_SLOT_ADOPTED, 0);
     CHECK_EQ_INT(eki_data_home(pair->lones[0].engine, slot), 0);

@@ -293,7 +293,7 @@ static void the_next_phase_hears_of_a_late_lie(struct lone *lone)
 {
     lone_open(lone, 0);
     lone_begin(lone, EK_STEAL_RANDOM);
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
     lone_message(lone, EKI_KIND_REQUEST)->head.worker = 0;
     lone_serve(lone);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
@@ -341,7 +341,7 @@ static void a_lone_node_hears_of_a_late_lie(struct lone *lone)
     lone_open_job(lone, 0, 2, workers, nodes);
     lone_begin(lone, EK_STEAL_RANDOM);
     CHECK(!atomic_load_explicit(&lone->engine->messages, memory_order_relaxed));
-    CHECK_EQ_INT(lone_end(lone).status, EK_OK);
+    CHECK_OK(lone_end(lone).status);
     eki_engine_refuse(lone->engine, "late");
     lone_seed(lone, 1, 10);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);

@@ -28,7 +28,7 @@ static void registration_without_memory_can_be_repeated(struct lone *lone)
 {
     int function = -1;
     lone_open(lone, 0);
-    CHECK_EQ_INT(eki_engine_create(&lone->setup, &lone->engine), EK_OK);
+    CHECK_OK(eki_engine_create(&lone->setup, &lone->engine));
     for (int i = 0; i < 40; i++) {
         int n = 1;
         for (; n < 10; n++) {

@@ -33,11 +33,11 @@ static void unknown_variables_warn_once_with_the_nearest_name(void)
     ek_set_sink(listen, &heard, EK_LEVEL_WARN);
     ek_options options = EK_OPTIONS_INIT;
     options.ignore_environment = true;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_INT(heard.lines, 0);
     CHECK_EQ_INT(settings.options.seed, 1);
 
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     CHECK_EQ_INT(heard.lines, 0);
     eki_settings_warn();
     CHECK_EQ_INT(heard.lines, 4);
@@ -81,14 +81,14 @@ static void environment_wins_over_the_program(void)
     setenv("EVENKEEL_REPORT", "a/b.tsv", 1);
     setenv("EVENKEEL_DEQUE", "locked", 1);
     setenv("EVENKEEL_SEED", "-9223372036854775808", 1);
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_INT(settings.options.workers, 7);
     CHECK_EQ_TEXT(settings.options.report, "a/b.tsv");
     CHECK_EQ_INT(settings.options.deque, EK_DEQUE_LOCKED);
     CHECK_EQ_INT(settings.options.seed, INT64_MIN);
 
     options.ignore_environment = true;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_INT(settings.options.workers, 3);
     CHECK_EQ_TEXT(settings.options.report, "1");
     unsetenv("EVENKEEL_WORKERS");
@@ -133,7 +133,7 @@ static void some_fields_are_not_in_the_environment(void)
     setenv("EVENKEEL_NAME", "other", 1);
     setenv("EVENKEEL_PAYLOAD_BYTES", "8", 1);
     setenv("EVENKEEL_IGNORE_ENVIRONMENT", "true", 1);
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     CHECK_EQ_TEXT(settings.options.name, "tasks");
     CHECK_EQ_INT(settings.options.payload_bytes, defaults.payload_bytes);
     CHECK(!settings.options.ignore_environment);
@@ -184,7 +184,7 @@ static void schedule_of_an_argument_names_no_collection(void)
                                          .list = "near@1,counter:2@2-",
                                          .choices =
                                              eki_option_choices("steal")};
-    CHECK_EQ_INT(eki_schedule_parse(&source, &schedule), EK_OK);
+    CHECK_OK(eki_schedule_parse(&source, &schedule));
     CHECK_EQ_INT(schedule.count, 2);
     CHECK_EQ_INT(eki_schedule_at(&schedule, 9, EK_STEAL_RANDOM),
                  eki_chunked(EK_STEAL_COUNTER, 2));
@@ -208,14 +208,14 @@ static void counter_comes_with_a_chunk(void)
                                       "none:2"};
     ek_options options = EK_OPTIONS_INIT;
     struct eki_settings settings;
-    CHECK_EQ_INT(ek_options_set(&options, "steal", "counter:16"), EK_OK);
+    CHECK_OK(ek_options_set(&options, "steal", "counter:16"));
     CHECK_EQ_INT(options.steal, eki_chunked(EK_STEAL_COUNTER, 16));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_EQ_INT(ek_options_set(&options, "steal", bad[i]), EK_ERR_ARG);
         CHECK_HAS_TEXT(ek_error_message(), "counter, counter:1...1048576");
         CHECK_EQ_INT(options.steal, eki_chunked(EK_STEAL_COUNTER, 16));
     }
-    CHECK_EQ_INT(ek_options_set(&options, "steal", "counter:1"), EK_OK);
+    CHECK_OK(ek_options_set(&options, "steal", "counter:1"));
     CHECK_EQ_INT(options.steal, EK_STEAL_COUNTER);
 
     resolve_with("EVENKEEL_STEAL",

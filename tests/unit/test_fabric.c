@@ -23,10 +23,10 @@ static void null_and_bad_communicators_are_refused(void)
     struct eki_fabric *fabric = (struct eki_fabric *)&size;
     CHECK_EQ_INT(eki_fabric_mpi_create(MPI_COMM_NULL, &fabric), EK_ERR_ARG);
     CHECK(fabric == NULL);
-    CHECK_EQ_INT(eki_fabric_mpi_create(MPI_COMM_WORLD, &fabric), EK_OK);
+    CHECK_OK(eki_fabric_mpi_create(MPI_COMM_WORLD, &fabric));
     CHECK_EQ_INT(eki_fabric_mpi_open(&fabric, -1, 100), EK_ERR_ARG);
     CHECK_EQ_INT(eki_fabric_mpi_open(&fabric, 0, 10), EK_ERR_ARG);
-    CHECK_EQ_INT(eki_fabric_mpi_open(&fabric, 0, 100), EK_OK);
+    CHECK_OK(eki_fabric_mpi_open(&fabric, 0, 100));
     eki_fabric_mpi_destroy(&fabric);
     eki_fabric_mpi_destroy(NULL);
 }
@@ -49,10 +49,10 @@ static void fabrics_do_not_meet(void)
     struct eki_fabric *two = fabric_make(MPI_COMM_WORLD, 1, 4160);
     int next_rank = (rank + 1) % size;
     CHECK(send_numbered(one, next_rank, 0, 100));
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(two), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(two));
     for (int i = 0; i < 100; i++)
         CHECK(two->ops->poll(two) == NULL);
-    CHECK_EQ_INT(eki_fabric_mpi_barrier(two), EK_OK);
+    CHECK_OK(eki_fabric_mpi_barrier(two));
     storm(two, 5);
     eki_fabric_mpi_destroy(&two);
     struct eki_message *message = NULL;
@@ -327,7 +327,7 @@ static void undelivered_messages_die_with_their_fabric(void)
         struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, 66000);
         for (int i = 0; i < 100; i++)
             CHECK(fabric->ops->poll(fabric) == NULL);
-        CHECK_EQ_INT(eki_fabric_mpi_barrier(fabric), EK_OK);
+        CHECK_OK(eki_fabric_mpi_barrier(fabric));
         for (int i = 0; i < 60; i++)
             send_numbered(fabric, (rank + i) % size, i / size,
                           round % 3 == 0 ? 0 : i * 1000);

@@ -156,9 +156,7 @@ static void plain_spawns_fill_the_slot(void)
     /* ... those that it does not. */
     for (volatile size_t bytes = 0; bytes <= PAYLOAD; bytes++) {
         struct ek_worker_head head = good_head();
-        CHECK_EQ_INT(
-            ek_spawn(worker_of(&head), 2, payload, bytes, EK_SPAWN_KEEP),
-            EK_OK);
+        CHECK_OK(ek_spawn(worker_of(&head), 2, payload, bytes, EK_SPAWN_KEEP));
         check_slot(&head, payload, bytes, EK_SPAWN_KEEP);
     }
 }
@@ -247,9 +245,8 @@ static void arguments_may_have_commas(void)
         int64_t a, b;
     } pair = {3, 4};
     struct ek_worker_head head = good_head();
-    CHECK_EQ_INT(ek_spawn(worker_of(&head), 2, &(struct pair){3, 4},
-                          sizeof(struct pair), 0),
-                 EK_OK);
+    CHECK_OK(ek_spawn(worker_of(&head), 2, &(struct pair){3, 4},
+                      sizeof(struct pair), 0));
     check_slot(&head, &pair, sizeof pair, 0);
 }
 

@@ -59,7 +59,7 @@ static void begin_phase(struct lone *lone, enum eki_phase_kind kind,
                               .rank = lone->fabric.rank,
                               .size = lone->fabric.size,
                               .stall_ns = STALL_NS};
-    CHECK_EQ_INT(eki_look_open(&looks, lone->engine), EK_OK);
+    CHECK_OK(eki_look_open(&looks, lone->engine));
     eki_look_enter(&looks, EKI_CALLED_PROCESS, 3, 1000 * MS);
     lone_enter(lone, kind, policy);
     look_at(lone, true);

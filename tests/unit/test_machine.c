@@ -61,7 +61,7 @@ static void round_trip(const char *name)
         return;
     eki_machine_write(&machine, file);
     fclose(file);
-    if (!CHECK_EQ_INT(eki_machine_read(path, &read), EK_OK))
+    if (!CHECK_OK(eki_machine_read(path, &read)))
         fprintf(stderr, "    %s\n", ek_error_message());
     CHECK_EQ_TEXT(read.name, name);
     CHECK_EQ_INT(read.node_cores, machine.node_cores);
@@ -125,21 +125,20 @@ static void presets_have_the_workers_of_the_paper(void)
 static void keys_are_read_with_units(void)
 {
     struct eki_machine machine = preset("hopper");
-    CHECK_EQ_INT(read_text("# a comment\n"
-                           "\n"
-                           "name my.cluster-1\n"
-                           "latency 1.5 us # and another\n"
-                           "  send\t300   ns\n"
-                           "poll 0.5e-6 s#close\n"
-                           "gap 0.001 ms\n"
-                           "bandwidth 5 GB/s\n"
-                           "copy_bandwidth 500 MB/s\n"
-                           "node_cores 48\n"
-                           "node_ranks 2\n"
-                           "progress polling\n"
-                           "crowded yes\n",
-                           &machine),
-                 EK_OK);
+    CHECK_OK(read_text("# a comment\n"
+                       "\n"
+                       "name my.cluster-1\n"
+                       "latency 1.5 us # and another\n"
+                       "  send\t300   ns\n"
+                       "poll 0.5e-6 s#close\n"
+                       "gap 0.001 ms\n"
+                       "bandwidth 5 GB/s\n"
+                       "copy_bandwidth 500 MB/s\n"
+                       "node_cores 48\n"
+                       "node_ranks 2\n"
+                       "progress polling\n"
+                       "crowded yes\n",
+                       &machine));
     CHECK_EQ_TEXT(machine.name, "my.cluster-1");
     CHECK_NEAR(machine.latency, 1500, 1e-9);
     CHECK_NEAR(machine.send, 300, 1e-9);
@@ -156,7 +155,7 @@ static void keys_are_read_with_units(void)
 static void like_starts_from_a_preset(void)
 {
     struct eki_machine machine = preset("tcp"), titan = preset("titan");
-    CHECK_EQ_INT(read_text("# mine\nlike titan\ntask 1 us\n", &machine), EK_OK);
+    CHECK_OK(read_text("# mine\nlike titan\ntask 1 us\n", &machine));
     CHECK_EQ_TEXT(machine.name, "titan");
     CHECK_NEAR(machine.task, 1000, 0);
     CHECK_NEAR(machine.latency, titan.latency, 0);
@@ -166,15 +165,14 @@ static void like_starts_from_a_preset(void)
 static void line_ends_do_not_matter(void)
 {
     struct eki_machine machine = preset("hopper");
-    CHECK_EQ_INT(read_text("send 1 us\r\n\r\npoll 2 us\r\ngap 3 us", &machine),
-                 EK_OK);
+    CHECK_OK(read_text("send 1 us\r\n\r\npoll 2 us\r\ngap 3 us", &machine));
     CHECK_NEAR(machine.send, 1000, 0);
     CHECK_NEAR(machine.poll, 2000, 0);
     CHECK_NEAR(machine.gap, 3000, 0);
-    CHECK_EQ_INT(read_text("", &machine), EK_OK);
-    CHECK_EQ_INT(read_text("\n", &machine), EK_OK);
-    CHECK_EQ_INT(read_text("# only a comment", &machine), EK_OK);
-    CHECK_EQ_INT(read_text("progress server", &machine), EK_OK);
+    CHECK_OK(read_text("", &machine));
+    CHECK_OK(read_text("\n", &machine));
+    CHECK_OK(read_text("# only a comment", &machine));
+    CHECK_OK(read_text("progress server", &machine));
     CHECK_EQ_INT(machine.has_server, 1);
 }
 
@@ -257,7 +255,7 @@ static void cores_and_ranks_must_agree(void)
     check_refused("node_cores 1\n", 1, "no worker is left");
     check_refused("node_ranks 24\nprogress server\n", 2, "no worker is left");
     struct eki_machine machine = preset("hopper");
-    CHECK_EQ_INT(read_text("node_ranks 24\nprogress polling", &machine), EK_OK);
+    CHECK_OK(read_text("node_ranks 24\nprogress polling", &machine));
     CHECK_EQ_INT(eki_machine_workers(&machine), 1);
 }
 
@@ -270,7 +268,7 @@ static void junk_is_refused(void)
     memset(text, '\n', 1000);
     check_refused(text, 1001, "the line is too long");
     memset(text, '#', sizeof text - 1);
-    CHECK_EQ_INT(read_text(text, &machine), EK_OK);
+    CHECK_OK(read_text(text, &machine));
     write_bytes("send 1 us\n\0\0", 12);
     CHECK_EQ_INT(eki_machine_read(path, &machine), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "line 2: a NUL byte");

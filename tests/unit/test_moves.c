@@ -158,7 +158,7 @@ static void visit_shows_what_is_not_sent(struct lone *lone)
     CHECK_EQ_INT(lone->sent_count, 3);
     lone->buffers = LONE_SENT - 3;
     lone_step(lone);
-    CHECK_EQ_INT(lone_end_root(lone, 0, 5).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 5).status);
     check_shown(lone, 0, 0);
     depart(lone, 2, 20, 1, 2);
     check_shown(lone, 2, 20);
@@ -282,9 +282,8 @@ static void restored_tasks_are_seeds_in_the_end(struct lone *lone)
     lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
     arrive(lone, 3, 10, 1);
     lone_serve(lone);
-    CHECK_EQ_INT(lone_end_root(lone, 3, 0).status, EK_OK);
-    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
-                 EK_OK);
+    CHECK_OK(lone_end_root(lone, 3, 0).status);
+    CHECK_OK(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED));
     CHECK_EQ_INT(eki_local_seed_tasks(&lone->engine->workers[0]->local), 0);
     CHECK_EQ_INT(eki_local_seed_tasks(&lone->engine->workers[1]->local), 3);
 }
@@ -302,7 +301,7 @@ static void only_who_got_tasks_is_ordered_again(void)
         lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
         arrive(&lone, 3, 10, 1);
         lone_serve(&lone);
-        CHECK_EQ_INT(lone_end_root(&lone, 3, 0).status, EK_OK);
+        CHECK_OK(lone_end_root(&lone, 3, 0).status);
         for (int here = 0; here < 2; here++) {
             eki_memory_fail(1);
             CHECK_EQ_INT(
@@ -310,7 +309,7 @@ static void only_who_got_tasks_is_ordered_again(void)
                 here == 0 ? EK_OK : EK_ERR_NOMEM);
             eki_memory_fail(0);
         }
-        CHECK_EQ_INT(eki_engine_restore_end(lone.engine, orders[i]), EK_OK);
+        CHECK_OK(eki_engine_restore_end(lone.engine, orders[i]));
         CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[0]->local), 1);
         CHECK_EQ_INT(eki_local_seed_tasks(&lone.engine->workers[1]->local), 3);
         lone_close(&lone);

@@ -47,7 +47,7 @@ static void program_overrides_defaults(void)
     options.steal = EK_STEAL_COUNTER;
     options.seed = INT64_MIN;
     options.worker_context = name;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     name[0] = report[0] = 'x'; /* the settings own copies */
     CHECK_EQ_TEXT(settings.options.name, "fock");
     CHECK_EQ_TEXT(settings.options.report, "run.tsv");
@@ -128,7 +128,7 @@ static void program_texts_are_checked(void)
     struct eki_settings settings;
     ek_options options = EK_OPTIONS_INIT;
     options.name = longest;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_TEXT(settings.options.name, longest);
 
     options.name = "fock:1";
@@ -155,7 +155,7 @@ static void program_texts_are_checked(void)
     options.report = endless;
     CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
     options.report = endless + sizeof endless - 1024;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     options.report = ".tsv";
     CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_ERR_ARG);
     options.report = "3";
@@ -168,7 +168,7 @@ static void program_reals_are_checked(void)
     ek_options options = EK_OPTIONS_INIT;
     options.balance_c = 0.1;
     options.balance_d = 10;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK(settings.options.balance_c == 0.1 &&
           settings.options.balance_d == 10);
     options.balance_d = 10.5;
@@ -193,12 +193,11 @@ static void reals_are_read_to_the_digit(void)
     } good[] = {{"1.003", 1.003}, {"1.0003", 1.0003},
                 {"2", 2},         {".5", 0.5},
                 {"0.1", 0.1},     {"1.0030000000000000", 1.003}};
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     CHECK(settings.options.balance_c == 1.003);
     CHECK(settings.options.balance_d == 1.003);
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        CHECK_EQ_INT(eki_settings_set(&settings, "balance_c", good[i].text),
-                     EK_OK);
+        CHECK_OK(eki_settings_set(&settings, "balance_c", good[i].text));
         CHECK(settings.options.balance_c == good[i].value);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -220,7 +219,7 @@ static void struct_of_an_older_program_is_understood(void)
     options.struct_bytes = offsetof(ek_options, buffer_slots);
     options.workers = 5;
     options.buffer_slots = -77; /* beyond what the older program knows */
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_INT(settings.options.workers, 5);
     CHECK_EQ_INT(settings.options.buffer_slots, defaults.buffer_slots);
     CHECK_EQ_INT(settings.options.struct_bytes, sizeof options);
@@ -228,7 +227,7 @@ static void struct_of_an_older_program_is_understood(void)
     options = defaults;
     options.struct_bytes = offsetof(ek_options, record);
     options.record = NULL;
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_TEXT(settings.options.record, "0");
 }
 
@@ -241,7 +240,7 @@ static void struct_of_a_newer_program_is_cut(void)
     struct eki_settings settings;
     newer.options.struct_bytes = sizeof newer;
     newer.options.workers = 5;
-    CHECK_EQ_INT(eki_settings_resolve(&newer.options, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&newer.options, &settings));
     CHECK_EQ_INT(settings.options.workers, 5);
     CHECK_EQ_INT(settings.options.struct_bytes, sizeof settings.options);
 }
@@ -267,7 +266,7 @@ static void struct_without_its_size_is_refused(void)
 static void set_changes_what_may_change(void)
 {
     struct eki_settings settings;
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     static const char *const sets[][2] = {
         {"steal", "counter"},     {"restore", "original"},
         {"order", "executed"},    {"on_failure", "continue"},
@@ -275,8 +274,7 @@ static void set_changes_what_may_change(void)
         {"report", "x.tsv"},
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        CHECK_EQ_INT(eki_settings_set(&settings, sets[i][0], sets[i][1]),
-                     EK_OK);
+        CHECK_OK(eki_settings_set(&settings, sets[i][0], sets[i][1]));
     CHECK_EQ_INT(settings.options.steal, EK_STEAL_COUNTER);
     CHECK_EQ_INT(settings.options.restore, EK_RESTORE_ORIGINAL);
     CHECK_EQ_INT(settings.options.order, EK_ORDER_EXECUTED);
@@ -290,7 +288,7 @@ static void set_changes_what_may_change(void)
 static void set_refuses_the_rest(void)
 {
     struct eki_settings settings;
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, order, on_failure, poll_period_us, stall_ms, "
                           "balance_group, balance_ppm, balance_c, balance_d, "
@@ -325,7 +323,7 @@ static void options_are_made_in_any_room(void)
     } room;
     const char *more = room.more;
     memset(&room, 0x55, sizeof room);
-    CHECK_EQ_INT(ek_options_init(&room.options, sizeof room), EK_OK);
+    CHECK_OK(ek_options_init(&room.options, sizeof room));
     CHECK_EQ_INT(room.options.struct_bytes, sizeof room.options);
     CHECK_EQ_INT(room.options.payload_bytes, defaults.payload_bytes);
     CHECK_EQ_TEXT(room.options.record, "0");
@@ -333,12 +331,12 @@ static void options_are_made_in_any_room(void)
 
     size_t older = offsetof(ek_options, seed);
     memset(&room, 0x55, sizeof room);
-    CHECK_EQ_INT(ek_options_init(&room.options, older), EK_OK);
+    CHECK_OK(ek_options_init(&room.options, older));
     CHECK_EQ_INT(room.options.struct_bytes, older);
     CHECK_EQ_INT(((char *)&room)[older], 0x55);
     CHECK_EQ_INT(ek_options_set(&room.options, "seed", "7"), EK_ERR_ARG);
     CHECK_EQ_INT(((char *)&room)[older], 0x55);
-    CHECK_EQ_INT(ek_options_set(&room.options, "stall_ms", "7"), EK_OK);
+    CHECK_OK(ek_options_set(&room.options, "stall_ms", "7"));
     CHECK_EQ_INT(room.options.stall_ms, 7);
 
     CHECK_EQ_INT(ek_options_init(&room.options, 8), EK_ERR_ARG);
@@ -349,14 +347,12 @@ static void every_option_can_be_said_as_text(void)
 {
     struct eki_settings settings;
     ek_options options = EK_OPTIONS_INIT;
-    CHECK_EQ_INT(eki_settings_resolve(NULL, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
     for (int i = 0; i < eki_option_count(); i++) {
         static char texts[64][64]; /* borrowed */
         char *text = texts[i];
         eki_option_part(i, &settings, 0, text, sizeof texts[i]);
-        CHECK_EQ_INT(
-            ek_options_set(&options, eki_option_at(i)->field.name, text),
-            EK_OK);
+        CHECK_OK(ek_options_set(&options, eki_option_at(i)->field.name, text));
         CHECK_EQ_INT(
             ek_options_set(&options, eki_option_at(i)->field.name, "?"),
             EK_ERR_ARG);
@@ -368,8 +364,8 @@ static void every_option_can_be_said_as_text(void)
         {"deque", "locked"}, {"ignore_environment", "true"},
         {"record", "%.ekr"}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
-        CHECK_EQ_INT(ek_options_set(&options, said[i][0], said[i][1]), EK_OK);
-    CHECK_EQ_INT(eki_settings_resolve(&options, &settings), EK_OK);
+        CHECK_OK(ek_options_set(&options, said[i][0], said[i][1]));
+    CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_TEXT(settings.name, "fock");
     CHECK_EQ_INT(settings.options.payload_bytes, 4000);
     CHECK_EQ_INT(settings.options.workers, 3);
@@ -388,7 +384,7 @@ static void set_leaves_the_environment_in_force(void)
 {
     struct eki_settings settings;
     resolve_with("EVENKEEL_STEAL", "none@2", "tasks", &settings);
-    CHECK_EQ_INT(eki_settings_set(&settings, "steal", "near"), EK_OK);
+    CHECK_OK(eki_settings_set(&settings, "steal", "near"));
     CHECK_EQ_INT(settings.options.steal, EK_STEAL_NEAR);
     CHECK_EQ_INT(
         eki_schedule_at(&settings.steal, 2, (int)settings.options.steal),
@@ -403,7 +399,7 @@ static void set_leaves_the_environment_in_force(void)
 static void every_default_survives_the_environment(void)
 {
     struct eki_settings settings, again;
-    CHECK_EQ_INT(eki_settings_resolve(&defaults, &settings), EK_OK);
+    CHECK_OK(eki_settings_resolve(&defaults, &settings));
     for (int i = 0; i < eki_option_count(); i++) {
         char variable[64], text[64], text_again[64];
         if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
@@ -412,9 +408,8 @@ static void every_default_survives_the_environment(void)
         eki_option_part(i, &settings, 0, text, sizeof text);
         resolve_with(variable, text, "tasks", &again);
         eki_settings_free(&again);
-        CHECK_EQ_INT(
-            ek_options_set(&again.options, eki_option_at(i)->field.name, text),
-            EK_OK);
+        CHECK_OK(
+            ek_options_set(&again.options, eki_option_at(i)->field.name, text));
         eki_option_part(i, &again, 0, text_again, sizeof text_again);
         CHECK_EQ_TEXT(text_again, text);
     }

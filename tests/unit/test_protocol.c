@@ -22,7 +22,7 @@ static void run(struct lone *lone)
     lone_seed(lone, 3, 10);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     CHECK_EQ_INT(lone_run(lone, ran, 4), 3);
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
 }
 
 static void compare_sent(const struct lone *lone, const struct lone *other)
@@ -143,7 +143,7 @@ static void protocols_are_served_in_order_of_their_channels(void)
         struct lone lone;
         struct eki_protocol protocols[SERVED];
         lone_open_job(&lone, 0, 1, workers, nodes);
-        CHECK_EQ_INT(eki_engine_create(&lone.setup, &lone.engine), EK_OK);
+        CHECK_OK(eki_engine_create(&lone.setup, &lone.engine));
         for (int k = 0; k < SERVED; k++) {
             protocols[k].ops = &served_ops[orders[i][k]];
             eki_engine_add(lone.engine, &protocols[k]);
@@ -160,7 +160,7 @@ static void begin_taking(struct lone *lone, struct counting *counting,
                          const struct eki_protocol_ops *ops)
 {
     lone_open(lone, 0);
-    CHECK_EQ_INT(eki_engine_create(&lone->setup, &lone->engine), EK_OK);
+    CHECK_OK(eki_engine_create(&lone->setup, &lone->engine));
     add(lone, counting, ops);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
 }
@@ -248,7 +248,7 @@ static void messages_are_taken_in_their_phase(void)
     lone_serve(&lone);
     CHECK(!lone.has_got);
     CHECK_EQ_INT(counting.taken, 0);
-    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(&lone, 0, 0).status);
     lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     lone_serve(&lone);
     CHECK_EQ_INT(counting.taken, 1);
@@ -264,10 +264,10 @@ static void every_verb_has_a_name_of_its_own(void)
     lone_open(&lone, 0);
     lone_make(&lone);
     struct eki_stores *stores = NULL;
-    CHECK_EQ_INT(eki_stores_create(&stores), EK_OK);
-    CHECK_EQ_INT(eki_stores_join(stores, lone.engine), EK_OK);
+    CHECK_OK(eki_stores_create(&stores));
+    CHECK_OK(eki_stores_join(stores, lone.engine));
     struct eki_data_setup data = {.has_bytes = true};
-    CHECK_EQ_INT(eki_data_join(lone.engine, &data), EK_OK);
+    CHECK_OK(eki_data_join(lone.engine, &data));
     for (int channel = 1; channel < EKI_CHANNELS; channel++) {
         const struct eki_protocol *taker = lone.engine->channels[channel];
         if (!CHECK(taker && taker->ops->take && taker->ops->verb_count > 0))

@@ -24,8 +24,7 @@ static void make_uneven(struct lone *lone)
 static struct eki_error end(struct lone *lone, int64_t first, int64_t second)
 {
     struct eki_error error = lone_end(lone);
-    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
-                 EK_OK);
+    CHECK_OK(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED));
     CHECK_EQ_INT(tasks_of(lone, 0), first);
     CHECK_EQ_INT(tasks_of(lone, 1), second);
     return error;
@@ -51,7 +50,7 @@ static void workers_are_evened_out(struct lone *lone)
     enter(lone, &wish);
     CHECK_EQ_INT(lone->engine->holds, 1);
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
-    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    CHECK_OK(end(lone, 2, 2).status);
     CHECK_EQ_INT(lone->engine->holds, 0);
     check_report(lone, 1, 0, 2);
     check_all_are_here(lone);
@@ -71,7 +70,7 @@ static void long_durations_are_cut(struct lone *lone)
     for (int i = 0; i < TASKS; i++)
         lone_seed_at(lone, 0, (uint64_t)i)->bin = eki_bin_of(UINT64_C(1) << 50);
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, TASKS / 2, TASKS / 2).status, EK_OK);
+    CHECK_OK(end(lone, TASKS / 2, TASKS / 2).status);
 }
 
 static void any_worker_may_shed(struct lone *lone)
@@ -79,7 +78,7 @@ static void any_worker_may_shed(struct lone *lone)
     struct eki_balance_wish wish = centralized();
     make(lone, 1, 3);
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    CHECK_OK(end(lone, 2, 2).status);
     check_report(lone, 0.5, 0, 1);
     check_all_are_here(lone);
 }
@@ -95,7 +94,7 @@ static void every_algorithm_evens_workers_out(void)
         struct eki_balance_wish wish = wish_of(policies[i], 1);
         make_uneven(&lone);
         enter(&lone, &wish);
-        CHECK_EQ_INT(end(&lone, 2, 2).status, EK_OK);
+        CHECK_OK(end(&lone, 2, 2).status);
         check_report(&lone, 1, 0, 2);
         check_all_are_here(&lone);
         lone_close(&lone);
@@ -112,7 +111,7 @@ static void just_what_is_shed_moves(struct lone *lone)
     eki_slot_at(locals[0]->seed_base, 3, LONE_SLOT)->bin =
         eki_bin_of(4 * TASK_NS);
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, 3, 1).status, EK_OK);
+    CHECK_OK(end(lone, 3, 1).status);
     CHECK_EQ_INT(lone_number((const struct eki_slot *)locals[1]->seed_base),
                  13);
     check_all_are_here(lone);
@@ -131,8 +130,7 @@ static void tasks_never_measured_count_by_their_hints(struct lone *lone)
     enter(lone, &wish);
     /* One of 3 against three of 1. */
     lone_end(lone);
-    CHECK_EQ_INT(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED),
-                 EK_OK);
+    CHECK_OK(eki_engine_restore_end(lone->engine, EKI_ORDER_EXECUTED));
     CHECK_EQ_INT(tasks_of(lone, 0) * tasks_of(lone, 1), 3);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 1, 0.01);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 0, 0.05);
@@ -144,7 +142,7 @@ static void where_nothing_is_to_gain_nothing_moves(struct lone *lone)
     struct eki_balance_wish wish = centralized();
     make(lone, 2, 2);
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    CHECK_OK(end(lone, 2, 2).status);
     check_report(lone, 0, 0, 0);
 }
 
@@ -156,14 +154,14 @@ static void gain_below_its_cost_moves_nothing(struct lone *lone)
     wish.outlook.iterations = 10;
     wish.outlook.cost_ns = 21.0 * TASK_NS;
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, 4, 0).status, EK_OK);
+    CHECK_OK(end(lone, 4, 0).status);
     CHECK_EQ_INT(eki_rebalance_report(lone->engine)->moved, 0);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->before, 1, 1e-9);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 1, 1e-9);
 
     wish.outlook.cost_ns = 15.0 * TASK_NS;
     enter(lone, &wish);
-    CHECK_EQ_INT(end(lone, 2, 2).status, EK_OK);
+    CHECK_OK(end(lone, 2, 2).status);
     check_report(lone, 1, 0, 2);
 }
 
@@ -206,8 +204,7 @@ static void no_memory_later_is_an_error(void)
             failed = eki_is_stopped(lone.engine);
             CHECK_EQ_INT(lone.engine->holds, 0);
             CHECK_EQ_INT(lone_end(&lone).status, failed ? EK_ERR_NOMEM : EK_OK);
-            CHECK_EQ_INT(
-                eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED), EK_OK);
+            CHECK_OK(eki_engine_restore_end(lone.engine, EKI_ORDER_EXECUTED));
             check_all_are_here(&lone);
             lone_close(&lone);
         }

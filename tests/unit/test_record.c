@@ -121,7 +121,7 @@ static void write_iteration(struct eki_record_writer *writer, int k)
     eki_record_begin(writer, &head, (int64_t)pack.bytes);
     eki_record_put(writer, pack.data, 10);
     eki_record_put(writer, pack.data + 10, pack.bytes - 10);
-    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
+    CHECK_OK(eki_record_end(writer));
     eki_record_pack_free(&pack);
 }
 
@@ -129,17 +129,17 @@ static void write_iteration(struct eki_record_writer *writer, int k)
 static void write_record(bool is_complete)
 {
     struct eki_record_writer *writer;
-    if (!CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK))
+    if (!CHECK_OK(eki_record_create(path, &shape, &writer)))
         exit(1);
     for (int k = 0; k < ITERATIONS; k++) {
         CHECK_EQ_INT(eki_record_functions_written(writer), k);
-        CHECK_EQ_INT(eki_record_write_function(writer, names[k]), EK_OK);
+        CHECK_OK(eki_record_write_function(writer, names[k]));
         if (k == 0)
-            CHECK_EQ_INT(eki_record_write_data(writer, 0, BYTES_MAX), EK_OK);
+            CHECK_OK(eki_record_write_data(writer, 0, BYTES_MAX));
         write_iteration(writer, k);
     }
     if (is_complete)
-        CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+        CHECK_OK(eki_record_finish(&writer));
     else
         eki_record_abandon(&writer);
     CHECK(writer == NULL);
@@ -185,7 +185,7 @@ static void check_iteration(struct eki_record *record, int k)
 {
     struct eki_record_iteration iteration;
     struct eki_record_head expected = head_of(k);
-    if (!CHECK_EQ_INT(eki_record_load(record, k, &iteration), EK_OK))
+    if (!CHECK_OK(eki_record_load(record, k, &iteration)))
         return;
     int64_t tasks = 0;
     for (int w = 0; w < WORKERS; w++) {
@@ -208,7 +208,7 @@ static void check_iteration(struct eki_record *record, int k)
 static void check_record(bool is_complete)
 {
     struct eki_record *record;
-    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK))
+    if (!CHECK_OK(eki_record_open(path, &record)))
         return;
     CHECK_EQ_TEXT(record->shape.name, "fock");
     CHECK_EQ_INT(record->shape.ranks, RANKS);
@@ -240,7 +240,7 @@ static void a_record_that_was_not_closed_is_read(void)
     struct eki_record *record;
     write_record(false);
     check_record(false);
-    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_OK(eki_record_open(path, &record));
     CHECK_HAS_TEXT(record->warning, "not complete");
     eki_record_close(&record);
 }
@@ -249,9 +249,9 @@ static void a_record_may_have_no_iteration(void)
 {
     struct eki_record *record;
     struct eki_record_writer *writer;
-    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
-    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
-    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_OK(eki_record_create(path, &shape, &writer));
+    CHECK_OK(eki_record_finish(&writer));
+    CHECK_OK(eki_record_open(path, &record));
     CHECK_EQ_INT(record->iteration_count + record->function_count, 0);
     CHECK(record->is_complete);
     eki_record_close(&record);
@@ -265,13 +265,13 @@ static void an_old_record_is_renamed(void)
     char old[sizeof path + 2];
     snprintf(old, sizeof old, "%s.1", path);
     write_record(true);
-    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
-    if (CHECK_EQ_INT(eki_record_open(old, &record), EK_OK)) {
+    CHECK_OK(eki_record_create(path, &shape, &writer));
+    if (CHECK_OK(eki_record_open(old, &record))) {
         CHECK_EQ_INT(record->iteration_count, 2);
         eki_record_close(&record);
     }
-    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
-    CHECK_EQ_INT(eki_record_open(path, &record), EK_OK);
+    CHECK_OK(eki_record_finish(&writer));
+    CHECK_OK(eki_record_open(path, &record));
     CHECK_EQ_INT(record->iteration_count, 0);
     eki_record_close(&record);
     unlink(old);
@@ -510,8 +510,8 @@ static void write_version(int version, uint8_t flags)
                                    busy = {.executed = 1};
     const struct eki_record_task task = {.flags = flags};
     first.version = version;
-    CHECK_EQ_INT(eki_record_create(path, &first, &writer), EK_OK);
-    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    CHECK_OK(eki_record_create(path, &first, &writer));
+    CHECK_OK(eki_record_write_function(writer, names[0]));
     for (int w = 0; w < WORKERS; w++) {
         CHECK(eki_record_pack_begin(&pack));
         if (w == 0)
@@ -520,8 +520,8 @@ static void write_version(int version, uint8_t flags)
     }
     eki_record_begin(writer, &head, (int64_t)pack.bytes);
     eki_record_put(writer, pack.data, pack.bytes);
-    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
-    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    CHECK_OK(eki_record_end(writer));
+    CHECK_OK(eki_record_finish(&writer));
     eki_record_pack_free(&pack);
 }
 
@@ -531,9 +531,9 @@ static void files_of_older_versions_are_read(void)
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x20");
     write_version(EKI_RECORD_VERSION_DATA, EKI_RECORD_PINNED);
-    CHECK_EQ_INT(read_all(), EK_OK);
+    CHECK_OK(read_all());
     write_version(EKI_RECORD_VERSION_FIRST, EKI_RECORD_COSTED);
-    CHECK_EQ_INT(read_all(), EK_OK);
+    CHECK_OK(read_all());
     write_version(EKI_RECORD_VERSION_FIRST, EKI_RECORD_SIZED);
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x08");
@@ -564,8 +564,8 @@ static void heads_of_later_workers_are_no_tasks(void)
     const struct eki_record_worker idle = {.executed = 0};
     struct eki_record_head head = head_of(0);
     int64_t few = EKI_WORKER_HEAD / EKI_TASK_BYTES;
-    CHECK_EQ_INT(eki_record_create(path, &pair, &writer), EK_OK);
-    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    CHECK_OK(eki_record_create(path, &pair, &writer));
+    CHECK_OK(eki_record_write_function(writer, names[0]));
     for (int w = 0; w < 2; w++) {
         CHECK(eki_record_pack_begin(&pack));
         eki_record_pack_end(&pack, &idle);
@@ -574,8 +574,8 @@ static void heads_of_later_workers_are_no_tasks(void)
     eki_put(pack.data + EKI_WORKER_EXECUTED, (uint64_t)few, 8);
     eki_record_begin(writer, &head, (int64_t)pack.bytes);
     eki_record_put(writer, pack.data, pack.bytes);
-    CHECK_EQ_INT(eki_record_end(writer), EK_OK);
-    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
+    CHECK_OK(eki_record_end(writer));
+    CHECK_OK(eki_record_finish(&writer));
     eki_record_pack_free(&pack);
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "4 tasks; there are bytes for 0");
@@ -634,7 +634,7 @@ static void check_truncated(size_t bytes)
         check_message(bytes, "ends within its header");
         return;
     }
-    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK))
+    if (!CHECK_OK(eki_record_open(path, &record)))
         return;
     CHECK(!record->is_complete);
     CHECK_HAS_TEXT(record->warning, warned);
@@ -718,7 +718,7 @@ static void files_that_may_not_grow_are_errors(void)
     struct eki_record_writer *writer;
     struct rlimit before, small;
     CHECK_EQ_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
-    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
+    CHECK_OK(eki_record_create(path, &shape, &writer));
     small = before;
     small.rlim_cur = 128;
     CHECK_EQ_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -732,14 +732,14 @@ static void files_that_may_not_grow_are_errors(void)
 static void one_writes_a_file_at_a_time(void)
 {
     struct eki_record_writer *writer, *other;
-    CHECK_EQ_INT(eki_record_create(path, &shape, &writer), EK_OK);
-    CHECK_EQ_INT(eki_record_write_function(writer, names[0]), EK_OK);
+    CHECK_OK(eki_record_create(path, &shape, &writer));
+    CHECK_OK(eki_record_write_function(writer, names[0]));
     CHECK_EQ_INT(eki_record_create(path, &shape, &other), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "somebody else is writing it");
-    CHECK_EQ_INT(eki_record_finish(&writer), EK_OK);
-    CHECK_EQ_INT(read_all(), EK_OK);
-    CHECK_EQ_INT(eki_record_create(path, &shape, &other), EK_OK);
-    CHECK_EQ_INT(eki_record_finish(&other), EK_OK);
+    CHECK_OK(eki_record_finish(&writer));
+    CHECK_OK(read_all());
+    CHECK_OK(eki_record_create(path, &shape, &other));
+    CHECK_OK(eki_record_finish(&other));
 }
 
 static void memory_may_run_out(void)
@@ -752,7 +752,7 @@ static void memory_may_run_out(void)
         eki_memory_fail(0);
         CHECK(n < 100);
     }
-    CHECK_EQ_INT(status, EK_OK);
+    CHECK_OK(status);
     struct eki_record_writer *writer = NULL;
     for (int64_t n = 1; !writer && n < 100; n++) {
         eki_memory_fail(n);
@@ -770,12 +770,12 @@ static void shipped_record_is_read(const char *folder, const char *name,
     struct eki_record *record;
     struct eki_record_iteration iteration;
     snprintf(file, sizeof file, "%s/%s", folder, name);
-    if (!CHECK_EQ_INT(eki_record_open(file, &record), EK_OK))
+    if (!CHECK_OK(eki_record_open(file, &record)))
         return;
     CHECK(record->is_complete);
     CHECK_EQ_INT(record->iteration_count, 1);
     CHECK_EQ_TEXT(record->functions[0], "fock");
-    if (CHECK_EQ_INT(eki_record_load(record, 0, &iteration), EK_OK)) {
+    if (CHECK_OK(eki_record_load(record, 0, &iteration))) {
         CHECK_EQ_INT(iteration.task_count, tasks);
         CHECK_EQ_INT(iteration.workers[0].nulls, nulls);
         CHECK_EQ_INT(iteration.workers[0].executed, tasks + nulls);

@@ -152,9 +152,8 @@ static void add_tasks(ek_collection *tasks, enum what mostly)
                                   i % 5 == 0 ? (int64_t)mostly : PLAIN};
         ek_hint hint = EK_HINT_INIT;
         hint.pinned = is_pinned(payload.number);
-        CHECK_EQ_INT(ek_add_task(tasks, work, &payload, sizeof payload,
-                                 hint.pinned ? &hint : NULL),
-                     EK_OK);
+        CHECK_OK(ek_add_task(tasks, work, &payload, sizeof payload,
+                             hint.pinned ? &hint : NULL));
     }
 }
 
@@ -323,7 +322,7 @@ static void check_iteration(struct eki_record *record, int64_t k,
                             struct tally *all)
 {
     struct eki_record_iteration iteration;
-    if (!CHECK_EQ_INT(eki_record_load(record, k, &iteration), EK_OK)) {
+    if (!CHECK_OK(eki_record_load(record, k, &iteration))) {
         fprintf(stderr, "%s\n", ek_error_message());
         return;
     }
@@ -345,7 +344,7 @@ static void check_iteration(struct eki_record *record, int64_t k,
 static struct eki_record *open_record(int64_t iterations)
 {
     struct eki_record *record = NULL;
-    if (!CHECK_EQ_INT(eki_record_open(path, &record), EK_OK)) {
+    if (!CHECK_OK(eki_record_open(path, &record))) {
         fprintf(stderr, "%s\n", ek_error_message());
         return NULL;
     }
@@ -365,7 +364,7 @@ enum {
 static void process(ek_collection *tasks, int k, struct tally **all)
 {
     clear_tallies();
-    JOB_STATUS(ek_process(tasks, NULL), EK_OK);
+    JOB_OK(ek_process(tasks, NULL));
     all[k] = gather_tallies();
 }
 
@@ -393,10 +392,8 @@ static void tasks_are_recorded(enum what what)
     add_tasks(tasks, what);
     for (int k = 0; k < ITERATIONS; k++) {
         process(tasks, k, all);
-        JOB_STATUS(ek_restore(tasks,
-                              k == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN,
-                              NULL),
-                   EK_OK);
+        JOB_OK(ek_restore(
+            tasks, k == 1 ? EK_RESTORE_ORIGINAL : EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     compare(ITERATIONS, all);
@@ -449,11 +446,11 @@ static void trees(void)
     child = job_register(tasks, "unfold", unfold_task, NULL);
     for (int i = GENERATIONS; i > 0; i--)
         nodes += row *= i;
-    CHECK_EQ_INT(ek_add_task(tasks, child, &below, sizeof below, NULL), EK_OK);
+    CHECK_OK(ek_add_task(tasks, child, &below, sizeof below, NULL));
     for (int k = 0; k < 2; k++) {
-        JOB_STATUS(ek_process(tasks, &report), EK_OK);
+        JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(report.tasks, nodes * job_size);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
     struct eki_record *record = job_rank == 0 ? open_record(2) : NULL;
@@ -497,12 +494,11 @@ static void ranges(void)
     struct tally *all[3];
     ek_collection *tasks = make(path);
     register_rest(tasks);
-    CHECK_EQ_INT(ek_add_range(tasks, index_function, 0,
-                              job_rank == 0 ? 10 * RANGE : RANGE),
-                 EK_OK);
+    CHECK_OK(ek_add_range(tasks, index_function, 0,
+                          job_rank == 0 ? 10 * RANGE : RANGE));
     for (int k = 0; k < 3; k++) {
         process(tasks, k, all);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     compare(3, all);
@@ -515,11 +511,11 @@ static void other_policies(void)
     ek_collection *tasks = make(path);
     add_tasks(tasks, PLAIN);
     child = index_function = 99;
-    CHECK_EQ_INT(ek_set(tasks, "steal", "counter"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "counter"));
     process(tasks, 0, all);
-    JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     register_rest(tasks);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_OK);
+    CHECK_OK(ek_set(tasks, "steal", "none"));
     process(tasks, 1, all);
     ek_destroy(&tasks);
     if (job_rank == 0) {
@@ -546,15 +542,15 @@ static void pull_loops(void)
     for (int k = 0; k < 2; k++) {
         ek_task task;
         clear_tallies();
-        JOB_STATUS(ek_begin(tasks), EK_OK);
+        JOB_OK(ek_begin(tasks));
         while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
             struct payload payload;
             memcpy(&payload, task.payload, task.bytes);
             tally(task.worker, payload.number);
         }
-        JOB_STATUS(ek_end(tasks, NULL), EK_OK);
+        JOB_OK(ek_end(tasks, NULL));
         all[k] = gather_tallies();
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
     compare(2, all);
@@ -567,7 +563,7 @@ static void stopped_iterations(void)
     ek_collection *tasks = make(path);
     register_rest(tasks);
     add_tasks(tasks, FAIL);
-    CHECK_EQ_INT(ek_set(tasks, "on_failure", "stop"), EK_OK);
+    CHECK_OK(ek_set(tasks, "on_failure", "stop"));
     clear_tallies();
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     all[0] = gather_tallies();
@@ -732,10 +728,10 @@ static void data_that_travels(void)
     ops.pack_input = pack_input;
     ops.pack_result = pack_result;
     ops.unpack_result = unpack_result;
-    JOB_STATUS(ek_set_data(tasks, work, &ops), EK_OK);
+    JOB_OK(ek_set_data(tasks, work, &ops));
     add_tasks(tasks, PLAIN);
     clear_tallies();
-    JOB_STATUS(ek_process(tasks, &report), EK_OK);
+    JOB_OK(ek_process(tasks, &report));
     ek_destroy(&tasks);
     if (job_rank == 0)
         check_sizes(report.travelled);
@@ -752,8 +748,8 @@ static void full_disks_stop_the_recording(void)
     for (int k = 0; k < 4; k++) {
         if (k == 1)
             limit_files(30000);
-        JOB_STATUS(ek_process(tasks, NULL), EK_OK);
-        JOB_STATUS(ek_restore(tasks, EK_RESTORE_RETAIN, NULL), EK_OK);
+        JOB_OK(ek_process(tasks, NULL));
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     limit_files(RLIM_INFINITY);
     ek_destroy(&tasks);

@@ -11,7 +11,7 @@ static struct eki_report *report_of(int rank, const char *collection)
 {
     const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     struct eki_report *report = NULL;
-    CHECK_EQ_INT(eki_report_create(rank, 4, collection, &report), EK_OK);
+    CHECK_OK(eki_report_create(rank, 4, collection, &report));
     for (int i = 0; i < table->count; i++) {
         const struct eki_field *field = &table->fields[i];
         void *at = (unsigned char *)&report->figures + field->offset;
@@ -102,7 +102,7 @@ static void every_field_is_found_by_name(void)
     for (int i = 0; i < table->count; i++) {
         const struct eki_field *field = &table->fields[i];
         double value = -1;
-        CHECK_EQ_INT(eki_report_get(report, field->name, &value), EK_OK);
+        CHECK_OK(eki_report_get(report, field->name, &value));
         CHECK_NEAR(value,
                    field->type == EKI_FIELD_REAL     ? i + 0.5
                    : field->type == EKI_FIELD_CHOICE ? EK_STEAL_NONE
@@ -118,10 +118,9 @@ static void functions_are_found_by_name(void)
     struct eki_report *report = report_of(0, "tasks");
     double value = -1;
     add_functions(report);
-    CHECK_EQ_INT(eki_report_get(report, "function.fock.tasks", &value), EK_OK);
+    CHECK_OK(eki_report_get(report, "function.fock.tasks", &value));
     CHECK_NEAR(value, 7, 0);
-    CHECK_EQ_INT(eki_report_get(report, "function.fock.k.work_s", &value),
-                 EK_OK);
+    CHECK_OK(eki_report_get(report, "function.fock.k.work_s", &value));
     CHECK_NEAR(value, 2.5, 0);
     eki_report_destroy(&report);
 }
@@ -151,12 +150,12 @@ static void a_report_that_was_not_made_has_no_figures(void)
     struct eki_report *report = NULL;
     double value = 3;
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
-    CHECK_EQ_INT(eki_report_create(0, 1, "tasks", &report), EK_OK);
+    CHECK_OK(eki_report_create(0, 1, "tasks", &report));
     CHECK_EQ_INT(eki_report_get(report, "efficiency", &value), EK_ERR_STATE);
     CHECK_HAS_TEXT(ek_error_message(), "EVENKEEL_REPORT");
     CHECK_EQ_INT(eki_report_get(NULL, "efficiency", &value), EK_ERR_STATE);
     CHECK_EQ_INT(eki_report_copy(report, &figures), EK_ERR_STATE);
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_OK);
+    CHECK_OK(eki_report_open(report, "1"));
     eki_report_print(report);
     eki_report_last(report, 0, 0);
     eki_report_destroy(&report);
@@ -167,13 +166,13 @@ static void copies_honour_the_size_of_the_programs_struct(void)
 {
     struct eki_report *report = report_of(0, "tasks");
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
-    CHECK_EQ_INT(eki_report_copy(report, &figures), EK_OK);
+    CHECK_OK(eki_report_copy(report, &figures));
     CHECK_EQ_INT(figures.struct_bytes, sizeof figures);
     CHECK_NEAR(figures.bound, report->figures.bound, 0);
 
     figures = (ek_process_report)EK_PROCESS_REPORT_INIT;
     figures.struct_bytes = offsetof(ek_process_report, bound);
-    CHECK_EQ_INT(eki_report_copy(report, &figures), EK_OK);
+    CHECK_OK(eki_report_copy(report, &figures));
     CHECK_EQ_INT(figures.struct_bytes, offsetof(ek_process_report, bound));
     CHECK_NEAR(figures.efficiency, report->figures.efficiency, 0);
     CHECK_NEAR(figures.bound, 0, 0);
@@ -200,7 +199,7 @@ static void level_one_is_a_line_per_iteration(void)
     report->figures.attempted_mean = 340;
     report->figures.imbalance = 0.03;
     report->figures.failed = report->figures.cancelled = 0;
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_OK);
+    CHECK_OK(eki_report_open(report, "1"));
     eki_report_print(report);
     CHECK_EQ_TEXT(heard.text,
                   "evenkeel 0/4 report: iteration 3: 17554 tasks in 1.234 s, "
@@ -224,7 +223,7 @@ static void a_named_collection_is_named(void)
     struct heard heard = {0};
     struct eki_report *report = report_of(0, "fock");
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_OK);
+    CHECK_OK(eki_report_open(report, "1"));
     eki_report_print(report);
     CHECK_HAS_TEXT(heard.text, "report: fock, iteration 0: ");
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
@@ -252,7 +251,7 @@ static void level_two_has_all_figures_in_columns(void)
     report->size = 163840;
     report->figures.largest_task_id = UINT64_MAX;
     report->figures.wall_s = 1.2345678e-05;
-    CHECK_EQ_INT(eki_report_open(report, "2"), EK_OK);
+    CHECK_OK(eki_report_open(report, "2"));
     eki_report_print(report);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     CHECK(widest_of(heard.text) <= 100);
@@ -284,10 +283,10 @@ static void level_zero_and_other_ranks_are_silent(void)
     struct eki_report *quiet = report_of(0, "tasks");
     struct eki_report *other = report_of(1, "tasks");
     ek_set_sink(listen, &heard, EK_LEVEL_TRACE);
-    CHECK_EQ_INT(eki_report_open(quiet, NULL), EK_OK);
-    CHECK_EQ_INT(eki_report_open(quiet, "0"), EK_OK);
-    CHECK_EQ_INT(eki_report_open(other, "2"), EK_OK);
-    CHECK_EQ_INT(eki_report_open(other, "/nowhere/at/all.tsv"), EK_OK);
+    CHECK_OK(eki_report_open(quiet, NULL));
+    CHECK_OK(eki_report_open(quiet, "0"));
+    CHECK_OK(eki_report_open(other, "2"));
+    CHECK_OK(eki_report_open(other, "/nowhere/at/all.tsv"));
     eki_report_print(quiet);
     eki_report_print(other);
     eki_report_last(quiet, 0, 0);
@@ -305,7 +304,7 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
 {
     struct eki_report *report = report_of(0, "tasks");
     char text[8192];
-    CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
+    CHECK_OK(eki_report_open(report, file_name));
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 1);
     CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\tworkers[1]\t");
@@ -319,7 +318,7 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
         text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\t38\t39\t40\t41.5"
               "\t42\t43\t44\t45\t46.5\t47.5\t48\t49\t50.5\t51\t52.5\t53.5\n");
     /* Opened again: goes on. */
-    CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
+    CHECK_OK(eki_report_open(report, file_name));
     report->figures.wall_s = 0.123456789;
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
@@ -345,13 +344,13 @@ static void ranks_and_functions_have_files_of_their_own(void)
     report->ranks[2].figures.work_s = 0.25;
     snprintf(list, sizeof list, "ranks:%s,1,functions:%s", ranks_name,
              functions_name);
-    CHECK_EQ_INT(eki_report_open(report, list), EK_OK);
+    CHECK_OK(eki_report_open(report, list));
     CHECK(report->wants_ranks);
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
     eki_report_print(report);
     /* What goes on is not emptied. */
     snprintf(list, sizeof list, "functions:%s", functions_name);
-    CHECK_EQ_INT(eki_report_open(report, list), EK_OK);
+    CHECK_OK(eki_report_open(report, list));
     CHECK(!report->wants_ranks);
     eki_report_print(report);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
@@ -416,7 +415,7 @@ static void an_old_file_is_renamed(void)
     struct eki_report *report = report_of(0, "tasks");
     char text[8192];
     for (int run = 0; run < 3; run++) {
-        CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
+        CHECK_OK(eki_report_open(report, file_name));
         for (int i = 0; i < run; i++)
             eki_report_print(report);
         eki_report_close(report);
@@ -434,9 +433,9 @@ static void collections_share_a_file(void)
 {
     struct eki_report *fock = report_of(0, "fock"), *mp2 = report_of(0, "mp2");
     char text[8192];
-    CHECK_EQ_INT(eki_report_open(fock, file_name), EK_OK);
+    CHECK_OK(eki_report_open(fock, file_name));
     eki_report_print(fock);
-    CHECK_EQ_INT(eki_report_open(mp2, file_name), EK_OK);
+    CHECK_OK(eki_report_open(mp2, file_name));
     eki_report_print(mp2);
     eki_report_print(fock);
     eki_report_destroy(&fock);
@@ -454,7 +453,7 @@ static void a_file_that_cannot_be_opened_is_named(void)
 {
     struct heard heard = {0};
     struct eki_report *report = report_of(0, "tasks");
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_OK);
+    CHECK_OK(eki_report_open(report, "1"));
     CHECK_EQ_INT(eki_report_open(report, "/nowhere/at/all.tsv"), EK_ERR_FILE);
     CHECK_EQ_TEXT(ek_error_message(),
                   "cannot write '/nowhere/at/all.tsv': No such file or "
@@ -477,7 +476,7 @@ static void a_full_disk_is_said_once(void)
         return;
     }
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
-    CHECK_EQ_INT(eki_report_open(report, file_name), EK_OK);
+    CHECK_OK(eki_report_open(report, file_name));
     fclose(report->files[EKI_ROWS_JOB].stream);
     report->files[EKI_ROWS_JOB].stream = full;
     eki_report_print(report);
@@ -496,7 +495,7 @@ static void memory_that_runs_out_is_an_error(void)
     eki_memory_fail(1);
     CHECK_EQ_INT(eki_report_create(0, 1, "tasks", &report), EK_ERR_NOMEM);
     CHECK(report == NULL);
-    CHECK_EQ_INT(eki_report_create(0, 1, "tasks", &report), EK_OK);
+    CHECK_OK(eki_report_create(0, 1, "tasks", &report));
     eki_memory_fail(1);
     CHECK_EQ_INT(eki_report_open(report, file_name), EK_ERR_NOMEM);
     eki_memory_fail(0);
@@ -626,7 +625,7 @@ static void the_end_says_what_the_iterations_were(void)
     struct heard heard = {0};
     struct eki_report *report = course_of(3);
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
-    CHECK_EQ_INT(eki_report_open(report, "1"), EK_OK);
+    CHECK_OK(eki_report_open(report, "1"));
     eki_report_trouble(report);
     eki_report_last(report, 1, 0.25);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
@@ -653,9 +652,9 @@ static void the_end_comes_without_iterations_too(void)
 {
     struct heard heard = {0};
     struct eki_report *report = NULL;
-    CHECK_EQ_INT(eki_report_create(0, 1, "tasks", &report), EK_OK);
+    CHECK_OK(eki_report_create(0, 1, "tasks", &report));
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
-    CHECK_EQ_INT(eki_report_open(report, "2"), EK_OK);
+    CHECK_OK(eki_report_open(report, "2"));
     eki_report_trouble(report);
     eki_report_last(report, 0, 0);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);

@@ -132,13 +132,13 @@ static void processes_are_timed_and_restores_are_not(struct lone *lone)
 {
     begin(lone);
     lone->now += 20000 * US;
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
     uint64_t ns = lone->engine->process_ns;
     CHECK_EQ_INT(ns / US, 20000);
     lone_forget(lone);
     lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_RANDOM);
     lone->now += 40000 * US;
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
     CHECK_EQ_INT(lone->engine->process_ns, ns);
 }
 

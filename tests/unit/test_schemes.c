@@ -29,7 +29,7 @@ static void search_in_vain(struct lone *lone, const struct eki_phase *phase)
     }
     CHECK_EQ_INT(lone->sent_count, 0);
     CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
-    CHECK_EQ_INT(lone_end_root(lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
 }
 
 static void phase_may_name_its_victims(void)
@@ -144,7 +144,7 @@ static void what_a_protocol_finds_is_run(void)
     counting.finds = EKI_SOUGHT_FOUND;
     CHECK_EQ_INT(lone_run(&lone, ran, 2), 1);
     CHECK_EQ_INT(ran[0], 60);
-    CHECK_EQ_INT(lone_end_root(&lone, 0, 0).status, EK_OK);
+    CHECK_OK(lone_end_root(&lone, 0, 0).status);
     lone_close(&lone);
 }
 

@@ -19,8 +19,7 @@ static const int nodes[SIZE] = {0, 1, 0, 2, 1, 0};
 static struct eki_topology *make(int rank)
 {
     struct eki_topology *topology = NULL;
-    CHECK_EQ_INT(eki_topology_create(rank, SIZE, workers, nodes, &topology),
-                 EK_OK);
+    CHECK_OK(eki_topology_create(rank, SIZE, workers, nodes, &topology));
     return topology;
 }
 

@@ -185,10 +185,9 @@ static void ranks_of_a_node_share_its_tiles(void)
         struct stage *stage = &stages[i];
         memset(stage, 0, sizeof *stage);
         lone_open_job(&stage->lone, 2 * i, 4, workers, nodes);
-        CHECK_EQ_INT(eki_stores_create(&stage->stores), EK_OK);
-        CHECK_EQ_INT(eki_store_create(stage->stores, stage->lone.topology,
-                                      &shape, true, &stage->store),
-                     EK_OK);
+        CHECK_OK(eki_stores_create(&stage->stores));
+        CHECK_OK(eki_store_create(stage->stores, stage->lone.topology, &shape,
+                                  true, &stage->store));
         if (i == 0)
             memory = eki_alloc_lines(eki_store_bytes(stage->store, true));
         eki_store_place(stage->store, memory, true);

@@ -92,7 +92,7 @@ static void long_tiles_leave_in_one_poll(struct stage *stage)
                                    .affinity = &affinity,
                                    .progress = EK_PROGRESS_POLLING,
                                    .thread_level = 2};
-    CHECK_EQ_INT(eki_team_create(&setup, &team), EK_OK);
+    CHECK_OK(eki_team_create(&setup, &team));
     message_of(stage, EKI_KIND_GET, 1, 0, 0, 77)->head.bytes =
         sizeof(struct eki_tile_words);
     stage->lone.buffers = PIECES - 3;

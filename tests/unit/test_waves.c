@@ -43,7 +43,7 @@ static void check_vote(struct lone *lone, int wave, uint64_t created,
     CHECK_EQ_INT(vote.executed, executed);
     CHECK_EQ_INT(vote.signature_low, 1);
     CHECK_EQ_INT(vote.signature_high, 1);
-    CHECK_EQ_INT(vote.error.status, EK_OK);
+    CHECK_OK(vote.error.status);
 }
 
 static void leaf_votes_when_its_worker_is_idle(struct lone *lone)
@@ -161,7 +161,7 @@ static void root_ends_the_phase_after_two_equal_waves(struct lone *lone)
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
     CHECK_EQ_INT(decide(lone, 2, 2), EKI_WAVE_DONE);
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_DONE);
-    CHECK_EQ_INT(lone_end(lone).status, EK_OK);
+    CHECK_OK(lone_end(lone).status);
 }
 
 static void unequal_sums_go_on(struct lone *lone)
@@ -215,7 +215,7 @@ static void root_waits_for_all_children(struct lone *lone)
     CHECK_EQ_INT(lone->sent_count, 2);
     lone_sent_to(lone, 0, EKI_KIND_WAVE, 1);
     lone_sent_to(lone, 1, EKI_KIND_WAVE, 2);
-    CHECK_EQ_INT(lone_end(lone).status, EK_OK);
+    CHECK_OK(lone_end(lone).status);
 }
 
 /* A vote of the wave before is none of the next. */

@@ -55,9 +55,8 @@ static struct taker takers[LINES];
 static void open_line(int i)
 {
     takers[i] = (struct taker){.limit = INT64_MAX};
-    CHECK_EQ_INT(eki_line_open(&takers[i].line, &queue.fabric,
-                               eki_wire_next_number(&queue.fabric)),
-                 EK_OK);
+    CHECK_OK(eki_line_open(&takers[i].line, &queue.fabric,
+                           eki_wire_next_number(&queue.fabric)));
 }
 
 static void open_lines(void)
