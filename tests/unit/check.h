@@ -44,6 +44,14 @@
 #define CHECK_NEAR(value, expected, tolerance) \
     check_near((value), (expected), (tolerance), #value, __FILE__, __LINE__)
 
+/* Do CALL, of whose allocations the N-th fails (base/base.h). */
+#define WITHOUT_MEMORY(n, call) \
+    do {                        \
+        eki_memory_fail(n);     \
+        call;                   \
+        eki_memory_fail(0);     \
+    } while (0)
+
 #define RUN(test) check_run((test), #test)
 /* Run a test with an object of this type, which the test opens. */
 #define RUN_WITH(type, close, test)        \

@@ -6,8 +6,7 @@
  *
  *     static void one_task_runs(struct lone *lone)
  *     {
- *         lone_open(lone, 0);
- *         lone_make(lone);
+ *         lone_start(lone, 0);
  *         lone_seed(lone, 1, 10);
  *         lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
  *         ... lone_step(), lone_serve(), lone_message(), lone_sent() ...
@@ -166,6 +165,13 @@ static inline void lone_make(struct lone *lone)
     CHECK_OK(
         eki_engine_register(lone->engine, "f", lone_task, NULL, &function));
     CHECK_EQ_INT(function, 0);
+}
+
+/* RANK of two, whose engine is made. */
+static inline void lone_start(struct lone *lone, int rank)
+{
+    lone_open(lone, rank);
+    lone_make(lone);
 }
 
 static inline struct ek_worker *lone_worker(const struct lone *lone)

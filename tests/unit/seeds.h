@@ -8,8 +8,7 @@
 /* Make RANK with COUNT seeds, numbered from FIRST. */
 static inline void make(struct lone *lone, int rank, int count, uint64_t first)
 {
-    lone_open(lone, rank);
-    lone_make(lone);
+    lone_start(lone, rank);
     lone_seed(lone, count, first);
 }
 

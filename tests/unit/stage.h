@@ -53,8 +53,7 @@ static inline void begin(struct stage *stage, int rank, int64_t cache_bytes)
 {
     ek_tiles_shape shape = shape_of(cache_bytes);
     memset(stage, 0, sizeof *stage);
-    lone_open(&stage->lone, rank);
-    lone_make(&stage->lone);
+    lone_start(&stage->lone, rank);
     CHECK_OK(eki_stores_create(&stage->stores));
     CHECK_OK(eki_stores_join(stage->stores, stage->lone.engine));
     CHECK_OK(eki_store_create(stage->stores, stage->lone.topology, &shape, true,

@@ -45,8 +45,7 @@ static inline void begin_as(struct lone *lone, int rank, int tasks,
                             ek_restore_policy policy)
 {
     struct eki_balance_wish wish = wish_of(policy, 1);
-    lone_open(lone, rank);
-    lone_make(lone);
+    lone_start(lone, rank);
     eki_rebalance_prepare(lone->engine);
     seed(lone, 0, tasks, 10);
     enter(lone, &wish);

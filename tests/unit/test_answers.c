@@ -142,9 +142,7 @@ static void request_after_a_stop_is_denied(struct lone *lone)
 static void request_without_memory_is_taken_later(struct lone *lone)
 {
     begin_with_seeds(lone, 20);
-    eki_memory_fail(1);
-    receive_request(lone);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, receive_request(lone));
     CHECK_EQ_INT(lone->sent_count, 0);
     CHECK(lone->has_got);
     CHECK(!eki_is_stopped(lone->engine));
@@ -159,9 +157,7 @@ static void tasks_without_memory_make_the_phase_an_error(struct lone *lone)
     begin(lone);
     CHECK(asks_at(lone, lone->now));
     send_request(lone);
-    eki_memory_fail(1);
-    grant(lone, 2, 10, 0);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, grant(lone, 2, 10, 0));
     CHECK(eki_worker_awaits(lone_worker(lone)));
     CHECK(eki_is_stopped(lone->engine));
     lone_serve(lone);
@@ -318,9 +314,7 @@ static void block_that_is_not_claimed_needs_no_memory(struct lone *lone)
     for (uint64_t number = 0; number < 8; number++)
         lone_seed_at(lone, 1, number);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    eki_memory_fail(1);
-    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT));
     CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 1);
     CHECK(!eki_is_stopped(lone->engine));
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_AGAIN);

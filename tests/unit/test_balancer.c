@@ -252,8 +252,7 @@ static void begin_uneven(struct lone *lone)
 {
     static const int lengths[] = {7, 5, 5, 5};
     struct eki_balance_wish wish = centralized();
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     eki_rebalance_prepare(lone->engine);
     for (int i = 0; i < 4; i++)
         lone_seed_at(lone, 0, 10 + (uint64_t)i)->bin =
@@ -302,8 +301,7 @@ static bool is_quiet_after(int64_t spawned, eki_ns work,
     struct eki_balance_wish wish = wish_of(EK_RESTORE_AUTO, 0);
     struct eki_result_told over;
     struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_start(&lone, 0);
     seed(&lone, 0, 3, 10);
     wish.outlook.may_steal = true;
     for (wish.outlook.done = 1; wish.outlook.done <= 3; wish.outlook.done++) {
@@ -404,9 +402,7 @@ static void parcel_without_memory_is_taken_later(struct lone *lone)
 {
     begin(lone, 1);
     lone_serve(lone);
-    eki_memory_fail(1);
-    tell_target(lone, 2, true);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, tell_target(lone, 2, true));
     CHECK(lone->has_got);
     CHECK_EQ_INT(lone->engine->holds, 0);
     lone_serve(lone);
@@ -425,8 +421,7 @@ static void parcels_are_dropped_where_nobody_has_prepared(void)
     struct eki_balance_wish wish = centralized();
     for (int has_wish = 0; has_wish < 2; has_wish++) {
         struct lone lone;
-        lone_open(&lone, 1);
-        lone_make(&lone);
+        lone_start(&lone, 1);
         seed(&lone, 0, 3, 10);
         enter(&lone, has_wish ? &wish : NULL);
         CHECK_EQ_INT(lone.engine->holds, 0);
@@ -446,14 +441,11 @@ static void parcels_are_dropped_where_nobody_has_prepared(void)
 /* Prepared, but in a phase that does not rebalance. */
 static void parcels_are_dropped_where_nobody_wishes(struct lone *lone)
 {
-    lone_open(lone, 1);
-    lone_make(lone);
+    lone_start(lone, 1);
     eki_rebalance_prepare(lone->engine);
     enter(lone, NULL);
     /* Dropped: no memory is needed for it. */
-    eki_memory_fail(1);
-    tell_target(lone, 2, false);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, tell_target(lone, 2, false));
     CHECK(!lone->has_got);
     CHECK_OK(lone_end_leaf(lone).status);
 }

@@ -40,9 +40,7 @@ static void home_without_memory_says_so(struct pair *pair)
     struct lone *home = &pair->lones[0];
     lone_enter(home, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     /* The first is for what is asked. */
-    eki_memory_fail(2);
-    ask(home, 7, 0);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(2, ask(home, 7, 0));
     memcpy(&total, lone_sent_of(home, EKI_KIND_INPUT)->body + sizeof(uint64_t),
            sizeof total);
     CHECK_EQ_INT(total, -3);
@@ -67,9 +65,7 @@ static void lose_result(ek_on_failure on_failure)
         eki_buffer_take(eki_data_of(home->engine), BYTES_MOST);
     pair.is_stuck[0] = false;
     /* Two are for what it is told, and for its answer. */
-    eki_memory_fail(3);
-    serve(&pair, 0);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(3, serve(&pair, 0));
     eki_buffer_give(eki_data_of(home->engine), taken);
     struct eki_error error = pair_end(&pair);
     CHECK_EQ_INT(eki_data_counts_of(away->engine).lost, 1);
@@ -103,9 +99,7 @@ static void free_buffers_go_back_where_memory_is_out(struct pair *pair)
     eki_memory_fail(1);
     unsigned char *buffer = eki_buffer_take(data, BYTES_MOST);
     CHECK(buffer != NULL);
-    eki_memory_fail(1);
-    CHECK(eki_buffer_take(data, 100) == NULL);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, CHECK(eki_buffer_take(data, 100) == NULL));
     eki_buffer_give(data, buffer);
 }
 
@@ -145,8 +139,7 @@ static void budget_that_is_too_small_is_refused(struct lone *lone)
 {
     struct eki_data_setup setup = {.budget_bytes = 4 * BYTES_MOST - 1};
     ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES_MOST};
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     CHECK_OK(eki_data_join(lone->engine, &setup));
     CHECK_EQ_INT(eki_data_set(lone->engine, 0, &ops), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "option data_bytes allows 23999");

@@ -237,9 +237,7 @@ static void fetched_without_memory_is_taken_later(struct lone *lone)
     uint64_t ran[1];
     begin_fetch(lone);
     fetched(lone, 1, 70);
-    eki_memory_fail(1);
-    lone_serve(lone);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, lone_serve(lone));
     CHECK(lone->has_got);
     CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
     lone_serve(lone);

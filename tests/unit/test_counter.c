@@ -96,9 +96,7 @@ static void wish_without_memory_is_taken_later(struct lone *lone)
     begin(lone, 0, 3, 10);
     tell_seeds(lone, (struct eki_seeds){.first = 2, .function = -1});
     lone_forget(lone);
-    eki_memory_fail(1);
-    tell_number(lone, EKI_KIND_DRAW, 1, 0);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, tell_number(lone, EKI_KIND_DRAW, 1, 0));
     CHECK_EQ_INT(lone->sent_count, 0);
     CHECK(!eki_is_stopped(lone->engine));
     lone_serve(lone);

@@ -66,8 +66,7 @@ static void add_pinned(struct lone *lone, uint64_t number)
 /* Before all else, each as a batch of its own, where it lies. */
 static void pinned_tasks_run_first(struct lone *lone)
 {
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     lone_seed(lone, 1, 10);
     add_pinned(lone, 20);
     add_pinned(lone, 21);
@@ -97,8 +96,7 @@ static void pinned_tasks_run_first(struct lone *lone)
 /* Those that nobody has taken are cancelled, once. */
 static void pinned_tasks_are_cancelled(struct lone *lone)
 {
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     for (uint64_t number = 0; number < 3; number++)
         add_pinned(lone, number);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
@@ -114,8 +112,7 @@ static void pinned_tasks_are_cancelled(struct lone *lone)
 /* Another thread's, that reads a little less. */
 static void an_older_clock_makes_no_long_task(struct lone *lone)
 {
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     lone_seed(lone, 1, 10);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
@@ -129,8 +126,7 @@ static void an_older_clock_makes_no_long_task(struct lone *lone)
 /* A millisecond in all, of which it had a core for 4 us. */
 static void held_up_tasks_are_no_longer_than_others(struct lone *lone)
 {
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     lone_seed(lone, 1, 10);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
     struct ek_worker *worker = lone_worker(lone);

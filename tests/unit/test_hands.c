@@ -576,8 +576,7 @@ static void answers_in_a_restore_are_refused(void)
 /* Of processes, not of restores. */
 static void votes_tell_the_load(struct lone *lone)
 {
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     for (int restore = 0; restore < 2; restore++) {
         lone_enter(lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
                    EK_STEAL_RANDOM);
@@ -602,8 +601,7 @@ static void votes_tell_the_load(struct lone *lone)
 static bool refuses_load(struct eki_load load)
 {
     struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_start(&lone, 0);
     lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     lone_vote(&lone, 1, 0, 0)->load = load;
     bool is = is_refused(&lone);

@@ -110,9 +110,7 @@ static void no_memory_is_said(void)
 {
     for (int n = 1; n <= 2; n++) {
         struct eki_heap heap;
-        eki_memory_fail(n);
-        CHECK(!eki_heap_init(&heap, ACTORS));
-        eki_memory_fail(0);
+        WITHOUT_MEMORY(n, CHECK(!eki_heap_init(&heap, ACTORS)));
         eki_heap_free(&heap);
     }
 }

@@ -434,9 +434,7 @@ static void held_message_is_told(struct lone *lone)
     open_apart(lone, 0);
     begin(lone, EK_STEAL_RANDOM);
     lone_fill(lone, lone_message(lone, EKI_KIND_MOVE), 1, 5);
-    eki_memory_fail(1);
-    lone_serve(lone);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, lone_serve(lone));
     lone->engine->waves.neighbours[0].probed = 0;
     look_for(lone, 3, STALL_NS * 3 / 4);
     CHECK_HAS_TEXT(told, "with a message from rank 1 (move) for which there "

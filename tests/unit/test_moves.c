@@ -332,9 +332,7 @@ static void restore_without_memory_takes_tasks_later(void)
         make_two(&lone);
         lone_enter(&lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
         arrive(&lone, 3, 10, 1);
-        eki_memory_fail(n);
-        lone_serve(&lone);
-        eki_memory_fail(0);
+        WITHOUT_MEMORY(n, lone_serve(&lone));
         CHECK(lone.has_got);
         check_log(&lone, 0, 0, 0);
         check_log(&lone, 1, 0, 0);
@@ -352,9 +350,7 @@ static void process_without_memory_takes_tasks_later(void)
     make_two(&lone);
     enter(&lone);
     arrive(&lone, 3, 10, 0);
-    eki_memory_fail(1);
-    lone_serve(&lone);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, lone_serve(&lone));
     CHECK(lone.has_got);
     CHECK_EQ_INT(in_inbox(&lone, 0), 0);
     lone_serve(&lone);

@@ -188,8 +188,7 @@ static void the_check_finds_two_of_a_kind(void)
 
 int main(void)
 {
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_start(&lone, 0);
     RUN(pieces_become_whole);
     RUN(promise_of_much_takes_little);
     RUN(lies_are_refused);

@@ -172,9 +172,7 @@ static void no_memory_on_entering_is_an_error(void)
         struct lone lone;
         struct eki_balance_wish wish = centralized();
         make_uneven(&lone);
-        eki_memory_fail(n);
-        enter(&lone, &wish);
-        eki_memory_fail(0);
+        WITHOUT_MEMORY(n, enter(&lone, &wish));
         failed = eki_is_stopped(lone.engine);
         struct eki_error error = end(&lone, failed ? 4 : 2, failed ? 0 : 2);
         CHECK_EQ_INT(error.status, failed ? EK_ERR_NOMEM : EK_OK);
@@ -198,9 +196,7 @@ static void no_memory_later_is_an_error(void)
             struct eki_balance_wish wish = wish_of(policies[p], 0);
             make_uneven(&lone);
             enter(&lone, &wish);
-            eki_memory_fail(n);
-            lone_serve(&lone);
-            eki_memory_fail(0);
+            WITHOUT_MEMORY(n, lone_serve(&lone));
             failed = eki_is_stopped(lone.engine);
             CHECK_EQ_INT(lone.engine->holds, 0);
             CHECK_EQ_INT(lone_end(&lone).status, failed ? EK_ERR_NOMEM : EK_OK);

@@ -747,17 +747,13 @@ static void memory_may_run_out(void)
     ek_status status = EK_ERR_NOMEM;
     store(&whole);
     for (int64_t n = 1; status == EK_ERR_NOMEM; n++) {
-        eki_memory_fail(n);
-        status = read_all();
-        eki_memory_fail(0);
+        WITHOUT_MEMORY(n, status = read_all());
         CHECK(n < 100);
     }
     CHECK_OK(status);
     struct eki_record_writer *writer = NULL;
     for (int64_t n = 1; !writer && n < 100; n++) {
-        eki_memory_fail(n);
-        status = eki_record_create(path, &shape, &writer);
-        eki_memory_fail(0);
+        WITHOUT_MEMORY(n, status = eki_record_create(path, &shape, &writer));
         CHECK_EQ_INT(status, writer ? EK_OK : EK_ERR_NOMEM);
     }
     eki_record_abandon(&writer);

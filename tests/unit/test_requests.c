@@ -95,8 +95,7 @@ static uint64_t longest_back_off(uint64_t process_ns, uint64_t trip)
 {
     uint64_t ns = 0;
     struct lone lone;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_start(&lone, 0);
     lone.engine->process_ns = process_ns;
     lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     for (int i = 0; i < 8; i++)

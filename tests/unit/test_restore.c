@@ -43,9 +43,7 @@ static void reserved_seeds_stay_where_they_are(struct eki_local *local)
 {
     eki_local_init(local, 64);
     add_seeds(local, 3);
-    eki_memory_fail(1);
-    CHECK(!eki_local_seeds_reserve(local, 1000));
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, CHECK(!eki_local_seeds_reserve(local, 1000)));
     CHECK(eki_local_seeds_reserve(local, 1000));
     const unsigned char *seeds = local->seeds;
     for (int i = 3; i < 1003; i++)
@@ -70,9 +68,7 @@ static void joined_seeds_lie_on_top(void)
             fill(eki_local_add_seed(&from), (uint64_t)(10 * i + k),
                  EKI_SLOT_SEED, 64);
         if (i == 1) {
-            eki_memory_fail(1);
-            CHECK(!eki_local_join_seeds(&local, &from));
-            eki_memory_fail(0);
+            WITHOUT_MEMORY(1, CHECK(!eki_local_join_seeds(&local, &from)));
             CHECK_EQ_INT(seed_count(&local), 10);
             CHECK_EQ_INT(seed_count(&from), 10);
         }
@@ -333,9 +329,7 @@ static void growth_that_fails_loses_nothing(struct eki_local *local)
     CHECK(!eki_local_reserve(local, 100));
     eki_memory_fail(1);
     CHECK(eki_local_log(local, seed_at(local, 0)) == NULL);
-    eki_memory_fail(1);
-    CHECK(!eki_local_log_reserve(local, 1000));
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, CHECK(!eki_local_log_reserve(local, 1000)));
     CHECK(eki_local_check(local) == NULL);
     CHECK_EQ_INT(eki_local_count(local), 128);
     for (int i = 0; i < 64; i++) {

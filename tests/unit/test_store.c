@@ -120,9 +120,7 @@ static void add_without_memory_is_added_once(struct stage *stage)
     begin(stage, 1, 0);
     const double *own = eki_tile_find(eki_tile_part(stage->store, 1), 3);
     message_of(stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
-    eki_memory_fail(1);
-    lone_serve(&stage->lone);
-    eki_memory_fail(0);
+    WITHOUT_MEMORY(1, lone_serve(&stage->lone));
     CHECK(own[0] == 0.0);
     lone_serve(&stage->lone);
     CHECK(own[0] == 1000.0);
@@ -223,8 +221,7 @@ static void stores_without_memory_are_refused(void)
         struct eki_stores *stores = NULL;
         ek_tiles_shape shape = shape_of(0);
         ek_tiles *store = NULL;
-        lone_open(&lone, 0);
-        lone_make(&lone);
+        lone_start(&lone, 0);
         eki_memory_fail(++n);
         failed = eki_stores_create(&stores) != EK_OK ||
                  eki_stores_join(stores, lone.engine) != EK_OK ||

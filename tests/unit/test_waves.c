@@ -49,8 +49,7 @@ static void check_vote(struct lone *lone, int wave, uint64_t created,
 static void leaf_votes_when_its_worker_is_idle(struct lone *lone)
 {
     uint64_t ran[2];
-    lone_open(lone, 1);
-    lone_make(lone);
+    lone_start(lone, 1);
     lone_seed(lone, 2, 10);
     enter(lone);
     lone_serve(lone);
@@ -177,8 +176,7 @@ static void unequal_sums_go_on(struct lone *lone)
 static void sums_are_of_all_nodes(struct lone *lone)
 {
     uint64_t ran[3];
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     lone_seed(lone, 3, 10);
     enter(lone);
     CHECK_EQ_INT(lone_run(lone, ran, 3), 3);
@@ -361,8 +359,7 @@ static void stop_of_one_rank_reaches_the_other(void)
 static void stop_cancels_tasks(struct lone *lone)
 {
     uint64_t ran[1];
-    lone_open(lone, 1);
-    lone_make(lone);
+    lone_start(lone, 1);
     lone_seed(lone, 3, 10);
     enter(lone);
     lone_message(lone, EKI_KIND_STOP);
