@@ -5,7 +5,7 @@
 
 #include "lone.h"
 
-struct counting {
+static struct counting {
     struct eki_protocol protocol;
     int entered, taken, stepped, cancelled, destroyed;
     int sought, node; /* of the last time */
@@ -13,50 +13,41 @@ struct counting {
     enum eki_sought finds;
     bool wants_servers, is_busy, calls, awaits;
     uint64_t due;
-};
-
-static inline struct counting *of(struct eki_protocol *protocol)
-{
-    return (struct counting *)protocol;
-}
-
-static inline const struct counting *
-of_const(const struct eki_protocol *protocol)
-{
-    return (const struct counting *)protocol;
-}
+} counting; /* of the engine that is made last */
 
 static inline void count_destroy(struct eki_protocol *protocol)
 {
-    of(protocol)->destroyed++;
+    (void)protocol;
+    counting.destroyed++;
 }
 
 static inline bool count_enter(struct eki_protocol *protocol,
                                const struct eki_phase *phase, uint64_t now)
 {
-    (void)phase, (void)now;
-    of(protocol)->entered++;
-    return of(protocol)->wants_servers;
+    (void)protocol, (void)phase, (void)now;
+    counting.entered++;
+    return counting.wants_servers;
 }
 
 static inline enum eki_taken count_take(struct eki_protocol *protocol,
                                         const struct eki_message *message,
                                         uint64_t now)
 {
-    (void)message, (void)now;
-    of(protocol)->taken++;
-    return of(protocol)->answer;
+    (void)protocol, (void)message, (void)now;
+    counting.taken++;
+    return counting.answer;
 }
 
 static inline void count_step(struct eki_protocol *protocol, uint64_t now)
 {
-    (void)now;
-    of(protocol)->stepped++;
+    (void)protocol, (void)now;
+    counting.stepped++;
 }
 
 static inline bool count_may_vote(const struct eki_protocol *protocol)
 {
-    return !of_const(protocol)->is_busy;
+    (void)protocol;
+    return !counting.is_busy;
 }
 
 /* Where it finds something, that is a task numbered 60. */
@@ -64,12 +55,11 @@ static inline enum eki_sought count_seek(struct eki_protocol *protocol,
                                          struct ek_worker *worker, int node,
                                          uint64_t now)
 {
-    struct counting *counting = of(protocol);
-    enum eki_sought finds = counting->finds;
-    (void)now;
-    counting->sought++;
-    counting->node = node;
-    counting->finds = EKI_SOUGHT_NOTHING;
+    enum eki_sought finds = counting.finds;
+    (void)protocol, (void)now;
+    counting.sought++;
+    counting.node = node;
+    counting.finds = EKI_SOUGHT_NOTHING;
     if (finds == EKI_SOUGHT_FOUND) {
         lone_fill_slot(eki_local_push(&worker->local), 60);
         worker->created++;
@@ -81,20 +71,20 @@ static inline enum eki_sought count_seek(struct eki_protocol *protocol,
 static inline void count_cancel(struct eki_protocol *protocol,
                                 struct ek_worker *worker)
 {
-    (void)worker;
-    of(protocol)->cancelled++;
+    (void)protocol, (void)worker;
+    counting.cancelled++;
 }
 
 static inline bool count_calls(const struct eki_protocol *protocol,
                                const struct ek_worker *worker, bool *awaits,
                                uint64_t *due)
 {
-    (void)worker;
+    (void)protocol, (void)worker;
     if (awaits)
-        *awaits = of_const(protocol)->awaits;
+        *awaits = counting.awaits;
     if (due)
-        *due = of_const(protocol)->due;
-    return of_const(protocol)->calls;
+        *due = counting.due;
+    return counting.calls;
 }
 
 static const struct eki_verb verbs[] = {
@@ -114,11 +104,10 @@ static const struct eki_protocol_ops all = {.name = "counting",
                                             .cancel = count_cancel,
                                             .calls = count_calls};
 
-static inline void add(struct lone *lone, struct counting *counting,
-                       const struct eki_protocol_ops *ops)
+static inline void add(struct lone *lone, const struct eki_protocol_ops *ops)
 {
-    *counting = (struct counting){.protocol.ops = ops, .node = -9};
-    eki_engine_add(lone->engine, &counting->protocol);
+    counting = (struct counting){.protocol.ops = ops, .node = -9};
+    eki_engine_add(lone->engine, &counting.protocol);
 }
 
 #endif

@@ -37,16 +37,13 @@ static void compare_sent(const struct lone *lone, const struct lone *other)
 static void protocol_that_does_nothing_changes_nothing(void)
 {
     static struct lone without, with;
-    struct counting empty;
-    lone_open(&without, 0);
-    lone_make(&without);
+    lone_start(&without, 0);
     run(&without);
-    lone_open(&with, 0);
-    lone_make(&with);
-    add(&with, &empty, &nothing);
-    CHECK(eki_engine_protocol(with.engine, &nothing) == &empty.protocol);
+    lone_start(&with, 0);
+    add(&with, &nothing);
+    CHECK(eki_engine_protocol(with.engine, &nothing) == &counting.protocol);
     CHECK(eki_engine_protocol(with.engine, &all) == NULL);
-    CHECK(empty.protocol.engine == with.engine);
+    CHECK(counting.protocol.engine == with.engine);
     run(&with);
     compare_sent(&with, &without);
     lone_close(&with);
@@ -56,13 +53,10 @@ static void protocol_that_does_nothing_changes_nothing(void)
 static void protocol_that_counts_changes_nothing(void)
 {
     static struct lone without, with;
-    struct counting counting;
-    lone_open(&without, 0);
-    lone_make(&without);
+    lone_start(&without, 0);
     run(&without);
-    lone_open(&with, 0);
-    lone_make(&with);
-    add(&with, &counting, &all);
+    lone_start(&with, 0);
+    add(&with, &all);
     run(&with);
     compare_sent(&with, &without);
     CHECK_EQ_INT(counting.entered, 1);
@@ -77,22 +71,18 @@ static void protocol_that_counts_changes_nothing(void)
     lone_close(&without);
 }
 
-static void nobody_votes_while_a_protocol_is_busy(void)
+static void nobody_votes_while_a_protocol_is_busy(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    lone_open(&lone, 1);
-    lone_make(&lone);
-    add(&lone, &counting, &all);
+    lone_start(lone, 1);
+    add(lone, &all);
     counting.is_busy = true;
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
-    lone_step(&lone);
-    lone_serve(&lone);
-    CHECK_EQ_INT(lone.sent_count, 0);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    lone_step(lone);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone->sent_count, 0);
     counting.is_busy = false;
-    lone_serve(&lone);
-    lone_sent_only(&lone, EKI_KIND_VOTE);
-    lone_close(&lone);
+    lone_serve(lone);
+    lone_sent_only(lone, EKI_KIND_VOTE);
 }
 
 /* Both ranks on a node: there servers need not be stepped. */
@@ -101,10 +91,9 @@ static void protocol_says_whether_servers_are_stepped(void)
     static const int workers[2] = {1, 1}, nodes[2] = {0, 0};
     for (int wants = 0; wants < 2; wants++) {
         struct lone lone;
-        struct counting counting;
         lone_open_job(&lone, 0, 2, workers, nodes);
         lone_make(&lone);
-        add(&lone, &counting, &all);
+        add(&lone, &all);
         counting.wants_servers = wants;
         lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
         CHECK(atomic_load_explicit(&lone.engine->messages,
@@ -156,41 +145,36 @@ static void protocols_are_served_in_order_of_their_channels(void)
 }
 
 /* An engine without any protocol but its own two, and one that takes. */
-static void begin_taking(struct lone *lone, struct counting *counting,
-                         const struct eki_protocol_ops *ops)
+static void begin_taking(struct lone *lone)
 {
     lone_open(lone, 0);
     CHECK_OK(eki_engine_create(&lone->setup, &lone->engine));
-    add(lone, counting, ops);
+    add(lone, &all);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
 }
 
-static void protocol_takes_its_verbs(void)
+static void protocol_takes_its_verbs(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    begin_taking(&lone, &counting, &all);
-    CHECK(lone.engine->channels[EKI_CHANNEL_TILES] == &counting.protocol);
-    lone_message(&lone, FIRST);
-    lone_serve(&lone);
+    begin_taking(lone);
+    CHECK(lone->engine->channels[EKI_CHANNEL_TILES] == &counting.protocol);
+    lone_message(lone, FIRST);
+    lone_serve(lone);
     CHECK_EQ_INT(counting.taken, 1);
-    lone_message(&lone, SECOND);
-    lone_serve(&lone);
+    lone_message(lone, SECOND);
+    lone_serve(lone);
     CHECK_EQ_INT(counting.taken, 2);
-    CHECK(!lone.has_got);
-    lone_vote(&lone, 1, 0, 0);
-    lone_serve(&lone);
+    CHECK(!lone->has_got);
+    lone_vote(lone, 1, 0, 0);
+    lone_serve(lone);
     CHECK_EQ_INT(counting.taken, 2);
-    lone_close(&lone);
 }
 
 static void message_that_nobody_takes_is_an_error(void)
 {
     struct lone lone;
-    struct counting counting;
     static const int kinds[] = {EKI_KIND_SEEDS, SECOND + 1, 65535};
     for (int i = 0; i < 3; i++) {
-        begin_taking(&lone, &counting, &all);
+        begin_taking(&lone);
         lone_message(&lone, kinds[i]);
         struct eki_error error = lone_end(&lone);
         CHECK_EQ_INT(error.status, EK_ERR_MPI);
@@ -204,8 +188,7 @@ static void refused_message_is_an_error(void)
 {
     for (int fits = 0; fits < 2; fits++) {
         struct lone lone;
-        struct counting counting;
-        begin_taking(&lone, &counting, &all);
+        begin_taking(&lone);
         counting.answer = EKI_REFUSED;
         lone_message(&lone, SECOND)->head.bytes = !fits;
         CHECK_EQ_INT(lone_end(&lone).status, EK_ERR_MPI);
@@ -220,8 +203,7 @@ static void message_without_memory_comes_again(void)
     static const int kinds[] = {FIRST, SECOND};
     for (int i = 0; i < 2; i++) {
         struct lone lone;
-        struct counting counting;
-        begin_taking(&lone, &counting, &all);
+        begin_taking(&lone);
         counting.answer = EKI_NO_MEMORY;
         lone_message(&lone, kinds[i]);
         lone_serve(&lone);
@@ -237,22 +219,19 @@ static void message_without_memory_comes_again(void)
     }
 }
 
-static void messages_are_taken_in_their_phase(void)
+static void messages_are_taken_in_their_phase(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    begin_taking(&lone, &counting, &all);
-    lone_message(&lone, FIRST)->head.phase = 0;
-    lone_serve(&lone);
-    lone_message(&lone, FIRST)->head.phase = 2;
-    lone_serve(&lone);
-    CHECK(!lone.has_got);
+    begin_taking(lone);
+    lone_message(lone, FIRST)->head.phase = 0;
+    lone_serve(lone);
+    lone_message(lone, FIRST)->head.phase = 2;
+    lone_serve(lone);
+    CHECK(!lone->has_got);
     CHECK_EQ_INT(counting.taken, 0);
-    CHECK_OK(lone_end_root(&lone, 0, 0).status);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
-    lone_serve(&lone);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
+    lone_serve(lone);
     CHECK_EQ_INT(counting.taken, 1);
-    lone_close(&lone);
 }
 
 /* Every channel has a protocol, and all verbs have names of their own. */
@@ -261,8 +240,7 @@ static void every_verb_has_a_name_of_its_own(void)
     struct lone lone;
     const char *names[EKI_CHANNELS * 8];
     int count = 0;
-    lone_open(&lone, 0);
-    lone_make(&lone);
+    lone_start(&lone, 0);
     struct eki_stores *stores = NULL;
     CHECK_OK(eki_stores_create(&stores));
     CHECK_OK(eki_stores_join(stores, lone.engine));
@@ -289,14 +267,14 @@ int main(void)
 {
     RUN(protocol_that_does_nothing_changes_nothing);
     RUN(protocol_that_counts_changes_nothing);
-    RUN(nobody_votes_while_a_protocol_is_busy);
+    RUN_LONE(nobody_votes_while_a_protocol_is_busy);
     RUN(protocol_says_whether_servers_are_stepped);
     RUN(protocols_are_served_in_order_of_their_channels);
-    RUN(protocol_takes_its_verbs);
+    RUN_LONE(protocol_takes_its_verbs);
     RUN(message_that_nobody_takes_is_an_error);
     RUN(refused_message_is_an_error);
     RUN(message_without_memory_comes_again);
-    RUN(messages_are_taken_in_their_phase);
+    RUN_LONE(messages_are_taken_in_their_phase);
     RUN(every_verb_has_a_name_of_its_own);
     return check_result();
 }

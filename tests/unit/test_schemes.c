@@ -18,11 +18,21 @@ static struct eki_victim choose_node_1(struct eki_thief *thief)
     return (struct eki_victim){-1, 1};
 }
 
-/* The worker of rank 0 looks for work a few times, and finds the end. */
-static void search_in_vain(struct lone *lone, const struct eki_phase *phase)
+/* A process of rank 0. */
+static void enter(struct lone *lone, const struct eki_scheme *scheme,
+                  eki_victims_fn *victims)
 {
+    const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                                    .signature = 1,
+                                    .scheme = scheme,
+                                    .victims = victims};
     chosen = 0;
-    lone_enter_phase(lone, phase);
+    lone_enter_phase(lone, &phase);
+}
+
+/* The worker looks for work a few times, and finds the end. */
+static void search_in_vain(struct lone *lone)
+{
     for (int i = 0; i < 5; i++) {
         CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
         lone_serve(lone);
@@ -32,129 +42,86 @@ static void search_in_vain(struct lone *lone, const struct eki_phase *phase)
     CHECK_OK(lone_end_root(lone, 0, 0).status);
 }
 
-static void phase_may_name_its_victims(void)
+static void phase_may_name_its_victims(struct lone *lone)
 {
-    struct lone lone;
-    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
-                              .signature = 1,
-                              .scheme = eki_scheme_of(EK_STEAL_RANDOM),
-                              .victims = choose_nobody};
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    search_in_vain(&lone, &phase);
+    lone_start(lone, 0);
+    enter(lone, eki_scheme_of(EK_STEAL_RANDOM), choose_nobody);
+    search_in_vain(lone);
     CHECK(chosen >= 5);
-    CHECK(lone.engine->has_thieves);
+    CHECK(lone->engine->has_thieves);
     /* Not for good. */
-    lone_forget(&lone);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    lone_step(&lone);
-    lone_serve(&lone);
-    lone_sent_only(&lone, EKI_KIND_REQUEST);
-    lone_close(&lone);
+    lone_forget(lone);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    lone_step(lone);
+    lone_serve(lone);
+    lone_sent_only(lone, EKI_KIND_REQUEST);
 }
 
 /* Where the scheme steals from nobody, there is nothing to name. */
-static void victims_need_a_scheme_that_steals(void)
+static void victims_need_a_scheme_that_steals(struct lone *lone)
 {
-    struct lone lone;
-    struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
-                              .signature = 1,
-                              .scheme = eki_scheme_of(EK_STEAL_NONE),
-                              .victims = choose_nobody};
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    search_in_vain(&lone, &phase);
+    lone_start(lone, 0);
+    enter(lone, eki_scheme_of(EK_STEAL_NONE), choose_nobody);
+    search_in_vain(lone);
     CHECK_EQ_INT(chosen, 0);
-    CHECK(!lone.engine->has_thieves);
-    lone_close(&lone);
+    CHECK(!lone->engine->has_thieves);
 }
 
-/* A scheme of the test's own, whose protocol elsewhere is ELSEWHERE. */
-static struct eki_scheme scheme_with(eki_victims_fn *victims,
-                                     const struct eki_protocol_ops *elsewhere)
+/* Begin with a scheme of the test's own. */
+static void begin_scheme(struct lone *lone, eki_victims_fn *victims)
 {
-    return (struct eki_scheme){.victims = victims,
-                               .elsewhere = elsewhere,
-                               .detectors = 1u << EKI_DETECTOR_COUNTING};
+    static struct eki_scheme own = {.elsewhere = &all,
+                                    .detectors = 1u << EKI_DETECTOR_COUNTING};
+    own.victims = victims;
+    lone_start(lone, 0);
+    add(lone, &all);
+    enter(lone, &own, NULL);
 }
 
-static void begin_scheme(struct lone *lone, struct counting *counting,
-                         const struct eki_scheme *scheme)
+static void scheme_may_name_any_victims(struct lone *lone)
 {
-    const struct eki_phase phase = {
-        .kind = EKI_PHASE_PROCESS, .signature = 1, .scheme = scheme};
-    lone_open(lone, 0);
-    lone_make(lone);
-    add(lone, counting, &all);
-    lone_enter_phase(lone, &phase);
-}
-
-static void scheme_may_name_any_victims(void)
-{
-    struct lone lone;
-    struct counting counting;
-    struct eki_scheme scheme = scheme_with(choose_nobody, &all);
-    struct eki_phase phase = {
-        .kind = EKI_PHASE_PROCESS, .signature = 1, .scheme = &scheme};
-    lone_open(&lone, 0);
-    lone_make(&lone);
-    add(&lone, &counting, &all);
-    search_in_vain(&lone, &phase);
+    begin_scheme(lone, choose_nobody);
+    search_in_vain(lone);
     CHECK(chosen >= 5);
     /* Nobody was named to ask. */
     CHECK_EQ_INT(counting.sought, 0);
-    lone_close(&lone);
 }
 
-static void scheme_asks_the_node_that_is_named(void)
+static void scheme_asks_the_node_that_is_named(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    struct eki_scheme scheme = scheme_with(choose_node_1, &all);
-    begin_scheme(&lone, &counting, &scheme);
+    begin_scheme(lone, choose_node_1);
     counting.finds = EKI_SOUGHT_ASKED;
-    CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
     CHECK_EQ_INT(counting.sought, 1);
     CHECK_EQ_INT(counting.node, 1);
-    lone_close(&lone);
 }
 
-static void scheme_without_victims_asks_whenever_a_worker_is_idle(void)
+static void
+scheme_without_victims_asks_whenever_a_worker_is_idle(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    struct eki_scheme scheme = scheme_with(NULL, &all);
-    begin_scheme(&lone, &counting, &scheme);
-    CHECK(!lone.engine->has_thieves);
+    begin_scheme(lone, NULL);
+    CHECK(!lone->engine->has_thieves);
     for (int i = 1; i <= 3; i++) {
-        CHECK_EQ_INT(lone_step(&lone), EKI_STEP_WAIT);
+        CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
         CHECK_EQ_INT(counting.sought, i);
     }
     CHECK_EQ_INT(counting.node, -1);
-    lone_close(&lone);
 }
 
-static void what_a_protocol_finds_is_run(void)
+static void what_a_protocol_finds_is_run(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    struct eki_scheme scheme = scheme_with(NULL, &all);
     uint64_t ran[2];
-    begin_scheme(&lone, &counting, &scheme);
+    begin_scheme(lone, NULL);
     counting.finds = EKI_SOUGHT_FOUND;
-    CHECK_EQ_INT(lone_run(&lone, ran, 2), 1);
+    CHECK_EQ_INT(lone_run(lone, ran, 2), 1);
     CHECK_EQ_INT(ran[0], 60);
-    CHECK_OK(lone_end_root(&lone, 0, 0).status);
-    lone_close(&lone);
+    CHECK_OK(lone_end_root(lone, 0, 0).status);
 }
 
-static void worker_waits_as_its_protocol_says(void)
+static void worker_waits_as_its_protocol_says(struct lone *lone)
 {
-    struct lone lone;
-    struct counting counting;
-    struct eki_scheme scheme = scheme_with(NULL, &all);
-    begin_scheme(&lone, &counting, &scheme);
-    const struct ek_worker *worker = lone_worker(&lone);
+    begin_scheme(lone, NULL);
+    const struct ek_worker *worker = lone_worker(lone);
     for (int i = 0; i < 4; i++) {
         counting.calls = i & 1;
         counting.awaits = i & 2;
@@ -163,12 +130,11 @@ static void worker_waits_as_its_protocol_says(void)
         CHECK(eki_worker_awaits(worker) == counting.awaits);
         CHECK_EQ_INT(eki_worker_due(worker), counting.due);
     }
-    eki_engine_stop(lone.engine);
+    eki_engine_stop(lone->engine);
     CHECK(eki_worker_due(worker) == UINT64_MAX);
     CHECK_EQ_INT(counting.cancelled, 0);
-    lone_step(&lone);
+    lone_step(lone);
     CHECK_EQ_INT(counting.cancelled, 1);
-    lone_close(&lone);
 }
 
 static void worker_without_such_a_protocol_waits_for_nothing(struct lone *lone)
@@ -183,8 +149,7 @@ static void worker_without_such_a_protocol_waits_for_nothing(struct lone *lone)
 static void every_steal_policy_has_a_scheme(struct lone *lone)
 {
     int policies = 0;
-    lone_open(lone, 0);
-    lone_make(lone);
+    lone_start(lone, 0);
     for (; eki_option_choice_name("steal", policies); policies++) {
         const struct eki_scheme *scheme =
             eki_scheme_of((ek_steal_policy)policies);
@@ -207,13 +172,13 @@ static void unknown_policy_steals_from_nobody(void)
 
 int main(void)
 {
-    RUN(phase_may_name_its_victims);
-    RUN(victims_need_a_scheme_that_steals);
-    RUN(scheme_may_name_any_victims);
-    RUN(scheme_asks_the_node_that_is_named);
-    RUN(scheme_without_victims_asks_whenever_a_worker_is_idle);
-    RUN(what_a_protocol_finds_is_run);
-    RUN(worker_waits_as_its_protocol_says);
+    RUN_LONE(phase_may_name_its_victims);
+    RUN_LONE(victims_need_a_scheme_that_steals);
+    RUN_LONE(scheme_may_name_any_victims);
+    RUN_LONE(scheme_asks_the_node_that_is_named);
+    RUN_LONE(scheme_without_victims_asks_whenever_a_worker_is_idle);
+    RUN_LONE(what_a_protocol_finds_is_run);
+    RUN_LONE(worker_waits_as_its_protocol_says);
     RUN_LONE(worker_without_such_a_protocol_waits_for_nothing);
     RUN_LONE(every_steal_policy_has_a_scheme);
     RUN(unknown_policy_steals_from_nobody);
