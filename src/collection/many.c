@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ek_add_tasks(): many seeds, for which all is looked at once: the arguments,
- * room in every worker, numbers.  Then nothing can fail, and each worker's
- * seeds are written in one go.
+ * ek_add_tasks() and ek_add_range(): many tasks, whose numbers are taken at
+ * once.
+ *
+ * Of ek_add_tasks() all is looked at once: the arguments, room in every worker,
+ * numbers.  Then nothing can fail, and each worker's seeds are written in one
+ * go.
  */
-#include "collection/collection.h"
-
 #include "collection/seeds.h"
 
 /* What all have in common; payload I begins at PAYLOADS + I x STRIDE. */
@@ -15,6 +16,52 @@ struct many {
     const unsigned char *payloads;
     size_t bytes, stride;
 };
+
+static struct eki_dealer *dealer_of_thread(ek_collection *tasks)
+{
+    return tasks->seeds.home_thread == eki_thread_identity()
+               ? &tasks->seeds.home
+               : &tasks->seeds.foreign.dealer;
+}
+
+/* All threads but the home thread share a dealer. */
+static void lock_dealer(ek_collection *tasks, const struct eki_dealer *dealer)
+{
+    if (dealer != &tasks->seeds.home)
+        pthread_mutex_lock(&tasks->seeds.foreign.mutex);
+}
+
+static void unlock_dealer(ek_collection *tasks, const struct eki_dealer *dealer)
+{
+    if (dealer != &tasks->seeds.home)
+        pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
+}
+
+/* Where seeds for WORKER go: other threads than the home thread add to a list
+ * that is dealt out later, by the home worker in each id. */
+static struct eki_local *seeds_for(ek_collection *tasks,
+                                   const struct eki_dealer *dealer,
+                                   struct ek_worker *worker)
+{
+    return dealer == &tasks->seeds.home ? &worker->local
+                                        : &tasks->seeds.foreign.seeds;
+}
+
+/* Whether there are as many numbers as N tasks, or other THINGS, take. */
+static ek_status check_numbers(const struct eki_dealer *dealer,
+                               const char *call, int64_t n, const char *things)
+{
+    uint64_t most = dealer->last_id - dealer->first_id;
+    return (uint64_t)n <= most
+               ? EK_OK
+               : eki_error(EK_ERR_ARG, "%s: %lld %s; allowed in one call: %lld",
+                           call, (long long)n, things, (long long)most);
+}
+
+static const void *payload_of(const struct many *many, int64_t i)
+{
+    return many->payloads ? many->payloads + (size_t)i * many->stride : NULL;
+}
 
 static ek_status check_many(const ek_collection *tasks, const struct many *many)
 {
@@ -39,124 +86,62 @@ static ek_status check_many(const ek_collection *tasks, const struct many *many)
     return EK_OK;
 }
 
-/* Every COUNT-th payload from FIRST on, to seeds from SLOT on; numbers likewise
- * from ID on.  Where it is inline, BYTES is a constant. */
-static inline void fill_with(unsigned char *slot, uint32_t slot_bytes,
-                             const struct many *many, int64_t first, int count,
-                             uint64_t id, size_t bytes)
-{
-    const unsigned char *payload =
-        many->payloads ? many->payloads + (size_t)first * many->stride : NULL;
-    size_t step = (size_t)count * many->stride;
-    for (int64_t i = first; i < many->n; i += count) {
-        eki_slot_head((struct eki_slot *)slot, many->function, bytes,
-                      EKI_NO_HINT, EKI_SLOT_SEED, id);
-        eki_copy_payload((struct eki_slot *)slot, payload, bytes);
-        slot += slot_bytes;
-        id += (uint64_t)count;
-        if (payload)
-            payload += step;
-    }
-}
-
-static void fill_seeds(unsigned char *slot, uint32_t slot_bytes,
-                       const struct many *many, int64_t first, int count,
-                       uint64_t id)
-{
-    /* The default. */
-    if (EKI_LIKELY(many->bytes == 48))
-        fill_with(slot, slot_bytes, many, first, count, id, 48);
-    else
-        fill_with(slot, slot_bytes, many, first, count, id, many->bytes);
-}
-
-/* So many of the tasks FIRST, FIRST + COUNT, ... there are. */
-static int64_t count_of(const struct many *many, int64_t first, int count)
-{
-    return first < many->n ? (many->n - 1 - first) / count + 1 : 0;
-}
-
-/* Room for a part of the tasks in each worker's seeds. */
-static bool reserve_seeds(ek_collection *tasks, const struct many *many)
+/* Who gets task I, and every COUNT-th after it, of COUNT workers. */
+static struct ek_worker *worker_of(const ek_collection *tasks,
+                                   const struct eki_dealer *dealer, int i)
 {
     int count = tasks->topology->workers_here;
+    return tasks->engine->workers[(dealer->next_worker + i) % count];
+}
+
+/* Room for each worker's part, or for all in the list of other threads. */
+static bool reserve_seeds(ek_collection *tasks, const struct many *many,
+                          const struct eki_dealer *dealer)
+{
+    int count = tasks->topology->workers_here;
+    if (dealer != &tasks->seeds.home)
+        return eki_local_seeds_room(&tasks->seeds.foreign.seeds, many->n);
     for (int i = 0; i < count; i++) {
-        int here = (tasks->seeds.home.next_worker + i) % count;
-        if (!eki_local_seeds_room(&tasks->engine->workers[here]->local,
-                                  count_of(many, i, count)))
+        if (!eki_local_seeds_room(&worker_of(tasks, dealer, i)->local,
+                                  (many->n + count - 1 - i) / count))
             return false;
     }
     return true;
 }
 
-static bool add_at_home(ek_collection *tasks, const struct many *many)
+static ek_status deal_many(ek_collection *tasks, const struct many *many,
+                           struct eki_dealer *dealer)
 {
     int count = tasks->topology->workers_here;
-    if (!reserve_seeds(tasks, many))
-        return false;
-    uint64_t number = eki_dealer_take(&tasks->seeds.home, (uint64_t)many->n);
+    if (!reserve_seeds(tasks, many, dealer))
+        return eki_error(EK_ERR_NOMEM, "no memory for %lld tasks",
+                         (long long)many->n);
+    uint64_t number = eki_dealer_take(dealer, (uint64_t)many->n);
     for (int i = 0; i < count; i++) {
-        int here = (tasks->seeds.home.next_worker + i) % count;
-        struct ek_worker *worker = tasks->engine->workers[here];
-        struct eki_local *local = &worker->local;
-        int64_t n = count_of(many, i, count);
-        fill_seeds(local->seed_end, local->slot_bytes, many, i, count,
-                   eki_id(worker->id, number + (uint64_t)i));
-        local->seed_end += n * (int64_t)local->slot_bytes;
-        local->seed_top = local->seed_end;
+        struct ek_worker *worker = worker_of(tasks, dealer, i);
+        struct eki_local *seeds = seeds_for(tasks, dealer, worker);
+        for (int64_t k = i; k < many->n; k += count)
+            eki_seed_fill(eki_local_add_seed(seeds), many->function,
+                          payload_of(many, k), many->bytes,
+                          eki_id(worker->id, number + (uint64_t)k));
     }
-    tasks->seeds.home.next_worker =
-        (int)((tasks->seeds.home.next_worker + many->n) % count);
-    return true;
-}
-
-/* By another thread than the home thread, to the list that is dealt out later:
- * by the home worker in each id. */
-static bool add_from_elsewhere(ek_collection *tasks, const struct many *many)
-{
-    struct eki_local *foreign = &tasks->seeds.foreign.seeds;
-    struct eki_dealer *dealer = &tasks->seeds.foreign.dealer;
-    int count = tasks->topology->workers_here;
-    pthread_mutex_lock(&tasks->seeds.foreign.mutex);
-    bool has_room = eki_local_seeds_room(foreign, many->n);
-    uint64_t number = eki_dealer_take(dealer, has_room ? (uint64_t)many->n : 0);
-    for (int64_t i = 0; has_room && i < many->n; i++) {
-        const struct ek_worker *worker =
-            tasks->engine->workers[dealer->next_worker];
-        const struct many one = {
-            many->function, 1,
-            many->payloads ? many->payloads + (size_t)i * many->stride : NULL,
-            many->bytes, many->stride};
-        fill_seeds(foreign->seed_end, foreign->slot_bytes, &one, 0, 1,
-                   eki_id(worker->id, number + (uint64_t)i));
-        foreign->seed_end += foreign->slot_bytes;
-        dealer->next_worker = (dealer->next_worker + 1) % count;
-    }
-    foreign->seed_top = foreign->seed_end;
-    pthread_mutex_unlock(&tasks->seeds.foreign.mutex);
-    return has_room;
+    dealer->next_worker = (int)((dealer->next_worker + many->n) % count);
+    return EK_OK;
 }
 
 static ek_status add_many(ek_collection *tasks, const struct many *many)
 {
     EKI_TRY(check_many(tasks, many));
-    bool is_home = tasks->seeds.home_thread == eki_thread_identity();
-    const struct eki_dealer *dealer =
-        is_home ? &tasks->seeds.home : &tasks->seeds.foreign.dealer;
-    if ((uint64_t)many->n > dealer->last_id - dealer->first_id)
-        return eki_error(EK_ERR_ARG,
-                         "ek_add_tasks: %lld tasks; allowed in one call: %lld",
-                         (long long)many->n,
-                         (long long)(dealer->last_id - dealer->first_id));
+    struct eki_dealer *dealer = dealer_of_thread(tasks);
+    EKI_TRY(check_numbers(dealer, "ek_add_tasks", many->n, "tasks"));
     if (tasks->is_checked && many->payloads)
         for (int64_t i = 0; i < many->n; i++)
-            eki_collection_check_payload(
-                tasks, "ek_add_tasks", many->function,
-                many->payloads + (size_t)i * many->stride, many->bytes);
-    if (!(is_home ? add_at_home(tasks, many) : add_from_elsewhere(tasks, many)))
-        return eki_error(EK_ERR_NOMEM, "no memory for %lld tasks",
-                         (long long)many->n);
-    return EK_OK;
+            eki_collection_check_payload(tasks, "ek_add_tasks", many->function,
+                                         payload_of(many, i), many->bytes);
+    lock_dealer(tasks, dealer);
+    ek_status status = deal_many(tasks, many, dealer);
+    unlock_dealer(tasks, dealer);
+    return status;
 }
 
 ek_status ek_add_tasks(ek_collection *tasks, ek_function function, int64_t n,
@@ -164,4 +149,51 @@ ek_status ek_add_tasks(ek_collection *tasks, ek_function function, int64_t n,
 {
     const struct many many = {function, n, payloads, bytes, stride};
     return eki_collection_outcome_often(tasks, add_many(tasks, &many));
+}
+
+/* Deal equal parts of a range to the workers. */
+static ek_status deal_range(ek_collection *tasks, ek_function function,
+                            struct eki_range range, struct eki_dealer *dealer)
+{
+    int workers = tasks->topology->workers_here;
+    int64_t n = range.last - range.first;
+    int64_t share = n / workers, rest = n % workers;
+    uint64_t number = eki_dealer_take(dealer, (uint64_t)n);
+    for (int here = 0; here < workers; here++) {
+        struct ek_worker *worker = tasks->engine->workers[here];
+        int64_t from = here * share + (here < rest ? here : rest);
+        int64_t to = from + share + (here < rest);
+        struct eki_range part = {range.first + from, range.first + to};
+        if (to > from && !eki_local_add_range(
+                             seeds_for(tasks, dealer, worker), function, part,
+                             eki_id(worker->id, number + (uint64_t)from)))
+            return eki_error(EK_ERR_NOMEM, "no memory for a range");
+    }
+    return EK_OK;
+}
+
+static ek_status add_range(ek_collection *tasks, ek_function function,
+                           int64_t first, int64_t last)
+{
+    EKI_TRY(eki_collection_check_add(tasks, "ek_add_range", function,
+                                     sizeof(struct eki_range)));
+    if (first < 0 || last < first)
+        return eki_error(EK_ERR_ARG,
+                         "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
+                         "last",
+                         (long long)first, (long long)last);
+    struct eki_range range = {first, last};
+    struct eki_dealer *dealer = dealer_of_thread(tasks);
+    EKI_TRY(check_numbers(dealer, "ek_add_range", last - first, "indices"));
+    lock_dealer(tasks, dealer);
+    ek_status status = deal_range(tasks, function, range, dealer);
+    unlock_dealer(tasks, dealer);
+    return status;
+}
+
+ek_status ek_add_range(ek_collection *tasks, ek_function function,
+                       int64_t first, int64_t last)
+{
+    return eki_collection_outcome_often(
+        tasks, add_range(tasks, function, first, last));
 }

@@ -119,6 +119,20 @@ struct eki_slot *eki_local_seed_grow(struct eki_local *local)
     return eki_local_seeds_room(local, 1) ? eki_local_add_seed(local) : NULL;
 }
 
+bool eki_local_add_range(struct eki_local *local, int function,
+                         struct eki_range range, uint64_t id)
+{
+    struct eki_slot *slot = eki_local_add_seed(local);
+    if (!slot)
+        return false;
+    eki_slot_head(slot, function, sizeof range, EKI_NO_HINT,
+                  EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED, id);
+    slot->bin = EKI_BIN_RANGE;
+    eki_copy_payload(slot, &range, sizeof range);
+    local->has_ranges = true;
+    return true;
+}
+
 /* Move what is needed of the stack to the start of SLOTS. */
 static void move_stack(struct eki_local *local, unsigned char *slots)
 {

@@ -480,6 +480,10 @@ static inline struct eki_slot *eki_local_add_seed(struct eki_local *local)
     return slot;
 }
 
+/* Add a seed that stands for the indices of a RANGE; false: no memory. */
+bool eki_local_add_range(struct eki_local *local, int function,
+                         struct eki_range range, uint64_t id);
+
 /* Make room for N more slots on the stack; false: no memory. */
 bool eki_local_reserve(struct eki_local *local, int64_t n);
 

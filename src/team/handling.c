@@ -58,26 +58,13 @@ static bool add_seeds(struct eki_local *local, uint16_t bin)
     return true;
 }
 
-static bool add_range(struct eki_local *local, uint16_t function, int64_t last)
-{
-    const struct eki_range range = {0, last};
-    struct eki_slot *slot = eki_local_add_seed(local);
-    if (!slot)
-        return false;
-    eki_slot_head(slot, function, sizeof range, EKI_NO_HINT,
-                  EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED, 0);
-    slot->bin = EKI_BIN_RANGE;
-    memcpy(slot->payload, &range, sizeof range);
-    local->has_ranges = true;
-    return true;
-}
-
 static bool add_kind(struct eki_local *local, enum kind kind)
 {
     if (kind == BATCHED || kind == SINGLE)
         return add_seeds(local, kind == SINGLE ? EKI_BIN_LONG : EKI_BIN_NEVER);
-    return kind == INDICES ? add_range(local, 0, TASKS)
-                           : add_range(local, 1, NULLS);
+    return kind == INDICES
+               ? eki_local_add_range(local, 0, (struct eki_range){0, TASKS}, 0)
+               : eki_local_add_range(local, 1, (struct eki_range){0, NULLS}, 0);
 }
 
 static void run_phase(struct eki_engine *engine)

@@ -58,17 +58,9 @@ bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim)
         struct eki_local *local = &sim->workers[w].worker->local;
         struct eki_range part = {first_of(nulls, w, workers),
                                  first_of(nulls, w + 1, workers)};
-        if (part.first == part.last)
-            continue;
-        struct eki_slot *slot = eki_local_add_seed(local);
-        if (!slot)
+        if (part.first < part.last &&
+            !eki_local_add_range(local, 0, part, eki_id(w, 0)))
             return false;
-        eki_slot_head(slot, 0, sizeof part, EKI_NO_HINT,
-                      EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED,
-                      eki_id(w, 0));
-        slot->bin = EKI_BIN_RANGE;
-        memcpy(slot->payload, &part, sizeof part);
-        local->has_ranges = true;
     }
     return true;
 }
