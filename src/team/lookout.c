@@ -41,16 +41,6 @@ static bool begin_look(struct eki_lookout *lookout, int *stage)
                memory_order_acquire, memory_order_relaxed);
 }
 
-/* Nobody steps the server meanwhile; false: somebody does. */
-static bool lock_server(struct eki_team *team)
-{
-    int expected = 0;
-    /* acquire: pairs with the releases of the lock. */
-    return atomic_compare_exchange_strong_explicit(
-        &team->server_lock, &expected, 1, memory_order_acquire,
-        memory_order_relaxed);
-}
-
 static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
 {
     struct eki_team *team = lookout->team;
@@ -58,12 +48,11 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
     uint64_t next =
         atomic_load_explicit(&team->next_poll, memory_order_relaxed);
     at->served = next > team->poll_period_ns ? next - team->poll_period_ns : 0;
-    at->is_server = lock_server(team);
+    at->is_server = eki_team_lock_server(team);
     at->only_first = !team->any_polls;
     eki_look_at_phase(&lookout->look, at);
     if (at->is_server)
-        /* release: pairs with the acquire of whoever steps it next. */
-        atomic_store_explicit(&team->server_lock, 0, memory_order_release);
+        eki_team_unlock_server(team);
 }
 
 /* Others of the node see that this process was alive at MS, unless it does not

@@ -15,21 +15,16 @@
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
 {
     struct eki_engine *engine = team->setup.engine;
-    int expected = 0;
-    /* acquire: pairs with the release below: one thread after the other. */
-    if (!atomic_compare_exchange_strong_explicit(&team->server_lock, &expected,
-                                                 1, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!eki_team_lock_server(team))
         return EKI_SERVED_NOTHING;
     uint64_t moved = engine->post.moved, streamed = engine->exchange.streamed;
     bool is_done = eki_server_step(engine, now);
     bool has_moved = engine->post.moved != moved;
     bool has_streamed = engine->exchange.streamed != streamed;
-    /* relaxed, both: hints for whoever polls next. */
+    /* relaxed: a hint for whoever polls next. */
     atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
                           memory_order_relaxed);
-    atomic_store_explicit(&team->server_done, is_done, memory_order_relaxed);
-    atomic_store_explicit(&team->server_lock, 0, memory_order_release);
+    eki_team_unlock_server(team);
     if (is_done)
         return EKI_SERVED_DONE;
     if (has_streamed)

@@ -45,6 +45,22 @@ static inline bool eki_has_moved(enum eki_served served)
     return served == EKI_SERVED_MOVED || served == EKI_SERVED_PART;
 }
 
+/* Keep others from stepping the server; false: somebody does. */
+static inline bool eki_team_lock_server(struct eki_team *team)
+{
+    int expected = 0;
+    /* acquire: pairs with the release below: one thread after the other. */
+    return atomic_compare_exchange_strong_explicit(
+        &team->server_lock, &expected, 1, memory_order_acquire,
+        memory_order_relaxed);
+}
+
+static inline void eki_team_unlock_server(struct eki_team *team)
+{
+    /* release: pairs with the acquire above. */
+    atomic_store_explicit(&team->server_lock, 0, memory_order_release);
+}
+
 /* Step the server unless another thread does. */
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);
 bool eki_team_has_messages(const struct eki_team *team);

@@ -52,31 +52,25 @@ static bool is_crowded(const struct eki_affinity *affinity, bool has_server)
 ek_status eki_team_create(const struct eki_team_setup *setup,
                           struct eki_team **made)
 {
-    struct eki_team *team = eki_alloc_lines(sizeof *team);
     int workers = setup->engine->topology->workers_here;
-    ek_status status = EK_ERR_NOMEM;
+    /* The seats lie behind the team. */
+    struct eki_team *team =
+        eki_alloc_lines(sizeof *team + (size_t)workers * sizeof *team->seats);
     if (!team)
         return eki_error(EK_ERR_NOMEM, "no memory for the team");
     eki_loops_prepare();
     team->setup = *setup;
-    team->seats = eki_alloc_lines((size_t)workers * sizeof *team->seats);
-    if (!team->seats) {
-        eki_error(EK_ERR_NOMEM, "no memory for the team");
-        goto free_team;
+    team->seats = (struct eki_seat *)(team + 1);
+    ek_status status = choose_progress(team);
+    if (status == EK_OK) {
+        team->is_crowded = is_crowded(setup->affinity, team->has_server);
+        eki_team_measure_poll(team);
+        status = eki_team_start_watchdog(team);
     }
-    status = choose_progress(team);
-    if (status != EK_OK)
-        goto free_team;
-    team->is_crowded = is_crowded(setup->affinity, team->has_server);
-    eki_team_measure_poll(team);
-    status = eki_team_start_watchdog(team);
-    if (status != EK_OK)
-        goto free_team;
-    *made = team;
-    return EK_OK;
-free_team:
-    eki_free(team->seats);
-    eki_free(team);
+    if (status == EK_OK)
+        *made = team;
+    else
+        eki_free(team);
     return status;
 }
 
@@ -87,7 +81,6 @@ void eki_team_destroy(struct eki_team **made)
     if (!team)
         return;
     eki_team_end_watchdog(team);
-    eki_free(team->seats);
     eki_free(team);
 }
 
@@ -234,9 +227,8 @@ static bool wants_server(const struct eki_team *team)
 
 void eki_team_enter(struct eki_team *team)
 {
-    /* relaxed, both: handed on by the start of the team. */
+    /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->server_done, false, memory_order_relaxed);
     team->is_served = team->was_served = team->has_run = false;
     team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
     /* In a restore the calling thread steps the server without a pause. */
@@ -256,18 +248,27 @@ void eki_team_run(struct eki_team *team)
     team->has_run = true;
 }
 
+/* Step all workers, in turn; whether all have come to their end. */
+static bool step_workers(struct eki_team *team, uint64_t now)
+{
+    struct eki_engine *engine = team->setup.engine;
+    bool are_done = true;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        enum eki_step step = eki_worker_step(engine->workers[here], now);
+        EKI_ASSERT(step == EKI_STEP_AGAIN || step == EKI_STEP_WAIT ||
+                   step == EKI_STEP_DONE);
+        are_done &= step == EKI_STEP_DONE;
+    }
+    return are_done;
+}
+
 /* Workers to their end, and the server to its, by the calling thread. */
 void eki_team_run_restore(struct eki_team *team)
 {
-    struct eki_engine *engine = team->setup.engine;
     struct eki_waiter waiter = {0};
-    int workers = engine->topology->workers_here;
-    for (int done = 0; done < workers;) {
+    for (bool are_done = false; !are_done;) {
         uint64_t now = eki_clock_ns();
-        done = 0;
-        for (int here = 0; here < workers; here++)
-            done +=
-                eki_worker_step(engine->workers[here], now) == EKI_STEP_DONE;
+        are_done = step_workers(team, now);
         if (eki_has_moved(eki_team_step_server(team, now)))
             eki_wait_reset(&waiter);
         else
@@ -275,25 +276,14 @@ void eki_team_run_restore(struct eki_team *team)
     }
 }
 
-/* Step the workers that have not come to their end there, all in turn: each may
+/* Bring workers to their end that have not come there, all in turn: each may
  * wait for what the others cancel. */
 static void end_workers(struct eki_team *team)
 {
-    struct eki_engine *engine = team->setup.engine;
     struct eki_waiter waiter = {0};
-    int workers = engine->topology->workers_here;
-    for (bool is_done = false; !is_done;) {
-        uint64_t now = eki_clock_ns();
-        is_done = true;
-        for (int here = 0; here < workers; here++) {
-            enum eki_step step = eki_worker_step(engine->workers[here], now);
-            EKI_ASSERT(step == EKI_STEP_AGAIN || step == EKI_STEP_WAIT ||
-                       step == EKI_STEP_DONE);
-            is_done &= step == EKI_STEP_DONE;
-        }
-        if (!is_done)
-            eki_team_rest(team, 0, &waiter, now);
-    }
+    uint64_t now;
+    while (now = eki_clock_ns(), !step_workers(team, now))
+        eki_team_rest(team, 0, &waiter, now);
 }
 
 static void finish_workers(struct eki_team *team)

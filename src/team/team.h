@@ -99,7 +99,6 @@ struct eki_team {
     uint64_t poll_period_ns, auto_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
-    _Atomic bool server_done;
     _Atomic int running;    /* workers whose threads have not ended */
     struct eki_seat *seats; /* per worker */
     /* Watchdog thread. */
