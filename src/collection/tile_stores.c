@@ -27,12 +27,6 @@ ek_status eki_collection_check_between(const ek_collection *tasks,
     return EK_OK;
 }
 
-static struct eki_fabric *fabric_of(const ek_tiles *tiles)
-{
-    const ek_collection *tasks = tiles->owner;
-    return tasks->fabric;
-}
-
 static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
 {
     *taken = (ek_tiles_shape)EK_TILES_SHAPE_INIT;
@@ -83,38 +77,24 @@ static ek_status make_store(ek_collection *tasks, const ek_tiles_shape *shape,
     return EK_OK;
 }
 
-/* Whether the tiles FIRST ... LAST - 1 are the same on all ranks; collective.
- */
-static ek_status are_same(const ek_tiles *tiles, int64_t first, int64_t last,
-                          bool *same)
-{
-    uint64_t mine = eki_store_hash(tiles, first, last), theirs = mine;
-    EKI_TRY(
-        eki_fabric_mpi_broadcast(fabric_of(tiles), &theirs, sizeof theirs, 0));
-    int64_t differ = mine != theirs;
-    EKI_TRY(eki_fabric_mpi_sum(fabric_of(tiles), &differ, 1));
-    *same = differ == 0;
-    return EK_OK;
-}
-
 /* The ranks differ in tile TILE: those that differ from rank 0 say how. */
 static ek_status explain_tile(const ek_tiles *tiles, int64_t tile)
 {
+    struct eki_fabric *fabric = tiles->owner->fabric;
     int64_t mine[] = {eki_tile_length(tiles, tile),
                       eki_tile_owner(tiles, tile)};
     int64_t first[] = {mine[0], mine[1]};
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric_of(tiles), first, sizeof first, 0));
-    if (memcmp(mine, first, sizeof mine) == 0)
-        return eki_fabric_mpi_agree(fabric_of(tiles), EK_OK);
-    return eki_fabric_mpi_agree(
-        fabric_of(tiles),
-        eki_error(EK_ERR_ARG,
-                  "ek_tiles_create: ranks differ in tile %" PRId64
-                  " of '%s': on rank 0 it has %" PRId64
-                  " doubles and belongs to rank %" PRId64
-                  ", on rank %d %" PRId64 " and rank %" PRId64,
-                  tile, tiles->shape.name, first[0], first[1], tiles->rank,
-                  mine[0], mine[1]));
+    ek_status status = EK_OK;
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
+    if (memcmp(mine, first, sizeof mine) != 0)
+        status = eki_error(EK_ERR_ARG,
+                           "ek_tiles_create: ranks differ in tile %" PRId64
+                           " of '%s': on rank 0 it has %" PRId64
+                           " doubles and belongs to rank %" PRId64
+                           ", on rank %d %" PRId64 " and rank %" PRId64,
+                           tile, tiles->shape.name, first[0], first[1],
+                           tiles->rank, mine[0], mine[1]);
+    return eki_fabric_mpi_agree(fabric, status);
 }
 
 /* Ranks differ: in the first tile that is not the same; collective. */
@@ -124,7 +104,9 @@ static ek_status explain_tiles(const ek_tiles *tiles)
     while (last - first > 1) {
         int64_t middle = first + (last - first) / 2;
         bool same = true;
-        EKI_TRY(are_same(tiles, first, middle, &same));
+        EKI_TRY(eki_fabric_mpi_agree_on(tiles->owner->fabric, EK_OK,
+                                        eki_store_hash(tiles, first, middle),
+                                        &same));
         if (same)
             first = middle;
         else
@@ -137,24 +119,20 @@ static ek_status explain_tiles(const ek_tiles *tiles)
  * one of the tiles; collective. */
 static ek_status explain_shape(const ek_tiles *tiles)
 {
-    struct eki_fabric *fabric = fabric_of(tiles);
+    struct eki_fabric *fabric = tiles->owner->fabric;
     int64_t mine[] = {tiles->shape.count, tiles->shape.cache_bytes};
     int64_t first[] = {mine[0], mine[1]};
-    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
-    bool differs = memcmp(mine, first, sizeof mine) != 0;
-    int64_t others = differs;
-    EKI_TRY(eki_fabric_mpi_sum(fabric, &others, 1));
-    if (others == 0)
-        return explain_tiles(tiles);
     ek_status status = EK_OK;
-    if (differs)
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
+    if (memcmp(mine, first, sizeof mine) != 0)
         status = eki_error(EK_ERR_ARG,
                            "ek_tiles_create: ranks differ in '%s': on rank 0 "
                            "count is %" PRId64 ", cache_bytes %" PRId64
                            ", on rank %d %" PRId64 " and %" PRId64,
                            tiles->shape.name, first[0], first[1], tiles->rank,
                            mine[0], mine[1]);
-    return eki_fabric_mpi_agree(fabric, status);
+    EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+    return explain_tiles(tiles);
 }
 
 /* Of what must be the same on all ranks. */
@@ -168,12 +146,11 @@ static uint64_t hash_of(const ek_tiles *tiles)
 static void warn_of_level(const ek_tiles *tiles)
 {
     static _Atomic bool is_told;
-    const ek_collection *tasks = tiles->owner;
-    const struct eki_topology *topology = tasks->topology;
+    const struct eki_topology *topology = tiles->owner->topology;
     bool is_alone = topology->nodes == 1 && !tiles->is_apart;
     /* relaxed: once in this process. */
     if (tiles->rank != 0 || is_alone || topology->workers == topology->size ||
-        tasks->team->has_server || eki_mpi_thread_level() >= 2 ||
+        tiles->owner->team->has_server || eki_mpi_thread_level() >= 2 ||
         atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
         return;
     eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
@@ -181,13 +158,6 @@ static void warn_of_level(const ek_tiles *tiles)
             "another node waits for worker 0 of its rank to be between two "
             "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
             "progress=server");
-}
-
-/* Whether any node has several ranks. */
-static bool has_neighbours(const ek_tiles *tiles)
-{
-    const ek_collection *tasks = tiles->owner;
-    return tasks->topology->nodes < tasks->topology->size;
 }
 
 /* A node has no room: each rank takes memory of its own. */
@@ -214,16 +184,18 @@ static ek_status place_apart(ek_tiles *tiles)
 /* Collective.  All ranks take a number, whatever fails from now on. */
 static ek_status place_store(ek_tiles *tiles)
 {
+    const struct eki_topology *topology = tiles->owner->topology;
+    bool has_neighbours = topology->nodes < topology->size;
     eki_store_number(tiles);
     ek_status status = eki_fabric_mpi_try_share(
-        fabric_of(tiles), eki_store_bytes(tiles, true), &tiles->shared);
+        tiles->owner->fabric, eki_store_bytes(tiles, true), &tiles->shared);
     if (status == EK_OK)
         eki_store_place(tiles, tiles->shared.memory, true);
-    else if (status == EK_ERR_NOMEM && has_neighbours(tiles))
+    else if (status == EK_ERR_NOMEM && has_neighbours)
         status = place_apart(tiles);
     if (status == EK_OK)
         status = eki_store_add(tiles);
-    return eki_fabric_mpi_agree(fabric_of(tiles), status);
+    return eki_fabric_mpi_agree(tiles->owner->fabric, status);
 }
 
 static void free_store(ek_tiles *tiles)

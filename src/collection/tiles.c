@@ -69,52 +69,39 @@ ek_status ek_tiles_local(ek_tiles *tiles, int64_t tile, double **values,
 static ek_status enter_call(ek_tiles *tiles, const char *call,
                             enum eki_called called)
 {
-    EKI_TRY(check_store(tiles, call));
-    ek_collection *tasks = tiles->owner;
-    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    ek_status status = check_store(tiles, call);
+    if (status != EK_OK)
+        return outcome(tiles, status);
+    eki_lookout_enter(&tiles->owner->lookout, called, tiles->owner->iteration);
     return EK_OK;
 }
 
 static ek_status leave_call(ek_tiles *tiles, ek_status status)
 {
-    ek_collection *tasks = tiles->owner;
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    eki_lookout_leave(&tiles->owner->lookout, eki_clock_ns());
     return outcome(tiles, status);
-}
-
-static struct eki_fabric *fabric_of(const ek_tiles *tiles)
-{
-    const ek_collection *tasks = tiles->owner;
-    return tasks->fabric;
-}
-
-static ek_status fill_tiles(ek_tiles *tiles, double value)
-{
-    const struct eki_tile_part *part = own_part(tiles);
-    EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles),
-                                 eki_collection_check_region("ek_tiles_fill")));
-    for (int64_t i = 0; i < part->doubles; i++)
-        part->values[i] = value;
-    eki_store_forget(tiles);
-    return eki_fabric_mpi_barrier(fabric_of(tiles));
 }
 
 ek_status ek_tiles_fill(ek_tiles *tiles, double value)
 {
-    ek_status status =
-        enter_call(tiles, "ek_tiles_fill", EKI_CALLED_TILES_FILL);
-    return status == EK_OK ? leave_call(tiles, fill_tiles(tiles, value))
-                           : outcome(tiles, status);
+    EKI_TRY(enter_call(tiles, "ek_tiles_fill", EKI_CALLED_TILES_FILL));
+    const struct eki_tile_part *part = own_part(tiles);
+    ek_status status = eki_fabric_mpi_agree(
+        tiles->owner->fabric, eki_collection_check_region("ek_tiles_fill"));
+    if (status == EK_OK) {
+        for (int64_t i = 0; i < part->doubles; i++)
+            part->values[i] = value;
+        eki_store_forget(tiles);
+        status = eki_fabric_mpi_barrier(tiles->owner->fabric);
+    }
+    return leave_call(tiles, status);
 }
 
 ek_status ek_tiles_sync(ek_tiles *tiles)
 {
-    ek_status status =
-        enter_call(tiles, "ek_tiles_sync", EKI_CALLED_TILES_SYNC);
-    if (status != EK_OK)
-        return outcome(tiles, status);
-    status = eki_fabric_mpi_agree(fabric_of(tiles),
-                                  eki_collection_check_region("ek_tiles_sync"));
+    EKI_TRY(enter_call(tiles, "ek_tiles_sync", EKI_CALLED_TILES_SYNC));
+    ek_status status = eki_fabric_mpi_agree(
+        tiles->owner->fabric, eki_collection_check_region("ek_tiles_sync"));
     if (status == EK_OK)
         eki_store_forget(tiles);
     return leave_call(tiles, status);
@@ -127,20 +114,18 @@ static ek_status find_norm(ek_tiles *tiles, double *result)
     ek_status status = eki_collection_check_region("ek_tiles_norm");
     if (status == EK_OK && !result)
         status = eki_error(EK_ERR_ARG, "ek_tiles_norm: norm is NULL");
-    EKI_TRY(eki_fabric_mpi_agree(fabric_of(tiles), status));
+    EKI_TRY(eki_fabric_mpi_agree(tiles->owner->fabric, status));
     for (int64_t i = 0; i < part->doubles; i++)
         sum += part->values[i] * part->values[i];
-    EKI_TRY(eki_fabric_mpi_sum_double(fabric_of(tiles), &sum, 1));
+    EKI_TRY(eki_fabric_mpi_sum_double(tiles->owner->fabric, &sum, 1));
     *result = sqrt(sum);
     return EK_OK;
 }
 
 ek_status ek_tiles_norm(ek_tiles *tiles, double *result)
 {
-    ek_status status =
-        enter_call(tiles, "ek_tiles_norm", EKI_CALLED_TILES_NORM);
-    return status == EK_OK ? leave_call(tiles, find_norm(tiles, result))
-                           : outcome(tiles, status);
+    EKI_TRY(enter_call(tiles, "ek_tiles_norm", EKI_CALLED_TILES_NORM));
+    return leave_call(tiles, find_norm(tiles, result));
 }
 
 /* Rank 0: what comes in, cut into tiles. */
@@ -215,9 +200,9 @@ static ek_status gather_tiles(ek_tiles *tiles, ek_tile_visit_fn *visitor,
         status =
             visitor ? open_gathering(&gathering)
                     : eki_error(EK_ERR_ARG, "ek_tiles_gather: visitor is NULL");
-    status = eki_fabric_mpi_agree(fabric_of(tiles), status);
+    status = eki_fabric_mpi_agree(tiles->owner->fabric, status);
     if (status == EK_OK)
-        status = eki_fabric_mpi_gather(fabric_of(tiles), part->values,
+        status = eki_fabric_mpi_gather(tiles->owner->fabric, part->values,
                                        (size_t)part->doubles * sizeof(double),
                                        cut_piece, &gathering);
     eki_free(gathering.order);
@@ -228,11 +213,8 @@ static ek_status gather_tiles(ek_tiles *tiles, ek_tile_visit_fn *visitor,
 ek_status ek_tiles_gather(ek_tiles *tiles, ek_tile_visit_fn *visitor,
                           void *context)
 {
-    ek_status status =
-        enter_call(tiles, "ek_tiles_gather", EKI_CALLED_TILES_GATHER);
-    return status == EK_OK
-               ? leave_call(tiles, gather_tiles(tiles, visitor, context))
-               : outcome(tiles, status);
+    EKI_TRY(enter_call(tiles, "ek_tiles_gather", EKI_CALLED_TILES_GATHER));
+    return leave_call(tiles, gather_tiles(tiles, visitor, context));
 }
 
 int64_t ek_tiles_count(const ek_tiles *tiles)

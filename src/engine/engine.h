@@ -116,8 +116,8 @@ struct eki_engine {
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     void *stepper;             /* who steps it ... */
-    void *owner; /* ... and whose it is; for calls of running tasks */
-    bool alone;  /* one node */
+    ek_collection *owner; /* ... and whose it is; for calls of running tasks */
+    bool alone;           /* one node */
 
     /* Written by the thread that enters and leaves. */
     bool is_open;   /* a phase has been entered and not left */
