@@ -6,8 +6,6 @@
  * Ranks compare hashes.  Only where hashes differ do they compare what was
  * hashed, piece by piece, so that agreeing costs one sum.
  */
-#include "collection/agree.h"
-
 #include "collection/collection.h"
 
 /* How much of a text a message shows, and how much of that comes before the
@@ -127,36 +125,31 @@ void eki_collection_note(ek_collection *tasks, enum eki_call call,
     tasks->agreed.last_value = value;
 }
 
-enum {
-    /* A function's name and data, or a policy, and what it is. */
-    LINE_BYTES = EKI_DATA_LINE_BYTES
-};
-
 /* Append what this rank called last. */
 static void describe_call(const ek_collection *tasks, char *line)
 {
     const char *policy;
     switch (tasks->agreed.last_call) {
     case EKI_CALL_PROCESS:
-        eki_append(line, LINE_BYTES, "ek_process with%s a report",
+        eki_append(line, EKI_DESCRIBED_BYTES, "ek_process with%s a report",
                    tasks->agreed.last_value ? "" : "out");
         break;
     case EKI_CALL_BEGIN:
-        eki_append(line, LINE_BYTES, "ek_begin");
+        eki_append(line, EKI_DESCRIBED_BYTES, "ek_begin");
         break;
     case EKI_CALL_RESTORE:
         policy =
             eki_option_choice_name("restore", (int)tasks->agreed.last_value);
-        eki_append(line, LINE_BYTES, "ek_restore with policy ");
+        eki_append(line, EKI_DESCRIBED_BYTES, "ek_restore with policy ");
         if (policy)
-            eki_append(line, LINE_BYTES, "%s", policy);
+            eki_append(line, EKI_DESCRIBED_BYTES, "%s", policy);
         else
-            eki_append(line, LINE_BYTES, "%lld",
+            eki_append(line, EKI_DESCRIBED_BYTES, "%lld",
                        (long long)tasks->agreed.last_value);
         break;
     case EKI_CALL_NONE:
     case EKI_CALLS:
-        eki_append(line, LINE_BYTES, "none");
+        eki_append(line, EKI_DESCRIBED_BYTES, "none");
         break;
     }
 }
@@ -166,15 +159,15 @@ static void describe_call(const ek_collection *tasks, char *line)
 static bool describe(const ek_collection *tasks, int i, char *line)
 {
     const struct eki_engine *engine = tasks->engine;
-    memset(line, 0, LINE_BYTES);
+    memset(line, 0, EKI_DESCRIBED_BYTES);
     if (i < engine->function_count) {
-        eki_append(line, LINE_BYTES, "function %d is '%s'", i,
+        eki_append(line, EKI_DESCRIBED_BYTES, "function %d is '%s'", i,
                    engine->functions[i].name);
         eki_collection_describe_data(tasks, i, line);
     } else if (i == engine->function_count)
-        snprintf(line, LINE_BYTES, "%d functions are registered", i);
+        snprintf(line, EKI_DESCRIBED_BYTES, "%d functions are registered", i);
     else {
-        eki_append(line, LINE_BYTES, "the last call was ");
+        eki_append(line, EKI_DESCRIBED_BYTES, "the last call was ");
         describe_call(tasks, line);
     }
     return i <= engine->function_count + 1;
@@ -200,7 +193,7 @@ static ek_status forget_calls(ek_collection *tasks)
 static ek_status explain_mismatch(ek_collection *tasks)
 {
     struct eki_fabric *fabric = tasks->fabric;
-    char mine[LINE_BYTES], first[LINE_BYTES];
+    char mine[EKI_DESCRIBED_BYTES], first[EKI_DESCRIBED_BYTES];
     for (int i = 0; describe(tasks, i, mine); i++) {
         memcpy(first, mine, sizeof first);
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));

@@ -13,13 +13,6 @@
 
 #define BYTES_MOST ((size_t)1 << 30)
 
-/* A body that needs its input; of a function with data. */
-struct eki_wrapped {
-    struct eki_wrapped *next;
-    ek_task_fn *fn;
-    void *context;
-};
-
 static void enter_program(void *user)
 {
     struct eki_callbacks *callbacks = user;
@@ -65,28 +58,16 @@ bool eki_collection_begin_data(ek_worker *worker)
     return begun != EKI_DATA_FAILED;
 }
 
+/* In place of the body of a function with data. */
 static int run_with_data(ek_worker *worker, const void *payload, size_t bytes,
                          void *context)
 {
-    const struct eki_wrapped *wrapped = context;
+    const struct eki_callbacks *callbacks = worker->engine->owner->callbacks;
+    const struct eki_slot *slot = eki_worker_current(worker);
+    int function = slot ? slot->function : worker->piece.function;
     if (!eki_collection_begin_data(worker))
         return 0;
-    return wrapped->fn(worker, payload, bytes, wrapped->context);
-}
-
-/* Make the body of a function wait for its input. */
-static void wrap_body(struct eki_callbacks *callbacks,
-                      struct eki_wrapped *wrapped,
-                      struct eki_function *function)
-{
-    *wrapped = (struct eki_wrapped){callbacks->wrapped, function->fn,
-                                    function->context};
-    callbacks->wrapped = wrapped;
-    /* Without a body ek_next() hands out its tasks. */
-    if (!function->fn)
-        return;
-    function->fn = run_with_data;
-    function->context = wrapped;
+    return callbacks->bodies[function](worker, payload, bytes, context);
 }
 
 /* What the first function with data needs. */
@@ -118,12 +99,8 @@ void eki_collection_free_callbacks(ek_collection *tasks)
     struct eki_callbacks *callbacks = tasks->callbacks;
     if (!callbacks)
         return;
-    while (callbacks->wrapped) {
-        struct eki_wrapped *wrapped = callbacks->wrapped;
-        callbacks->wrapped = wrapped->next;
-        eki_free(wrapped);
-    }
     pthread_mutex_destroy(&callbacks->mutex);
+    eki_free(callbacks->bodies);
     eki_free(callbacks);
     tasks->callbacks = NULL;
 }
@@ -173,18 +150,22 @@ static ek_status set_data(ek_collection *tasks, ek_function function,
                           const ek_data_ops *ops)
 {
     ek_data_ops taken;
-    char line[EKI_DATA_LINE_BYTES] = "";
+    char line[EKI_DESCRIBED_BYTES] = "";
     EKI_TRY(check_call(tasks, function, ops, &taken));
     EKI_TRY(join_data(tasks));
-    struct eki_wrapped *wrapped = eki_alloc(1, sizeof *wrapped);
-    if (!wrapped)
+    ek_task_fn **bodies =
+        eki_realloc(tasks->callbacks->bodies,
+                    (size_t)tasks->engine->function_count, sizeof *bodies);
+    if (!bodies)
         return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory for a function");
-    ek_status status = eki_data_set(tasks->engine, function, &taken);
-    if (status != EK_OK) {
-        eki_free(wrapped);
-        return status;
+    tasks->callbacks->bodies = bodies;
+    EKI_TRY(eki_data_set(tasks->engine, function, &taken));
+    struct eki_function *set = &tasks->engine->functions[function];
+    /* Without a body ek_next() hands out its tasks. */
+    if (set->fn) {
+        bodies[function] = set->fn;
+        set->fn = run_with_data;
     }
-    wrap_body(tasks->callbacks, wrapped, &tasks->engine->functions[function]);
     eki_collection_describe_data(tasks, function, line);
     tasks->agreed.functions = eki_hash_text(tasks->agreed.functions, line);
     return EK_OK;
@@ -203,7 +184,7 @@ void eki_collection_describe_data(const ek_collection *tasks, int function,
         tasks->callbacks ? eki_data_ops_of(tasks->engine, function) : NULL;
     if (!ops)
         return;
-    eki_append(line, EKI_DATA_LINE_BYTES,
+    eki_append(line, EKI_DESCRIBED_BYTES,
                ", with data of at most %zu bytes and pack_input%s%s%s%s",
                ops->bytes_max, ops->unpack_input ? ", unpack_input" : "",
                ops->pack_result ? ", pack_result" : "",

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Life of a collection, and its options. */
-#include "collection/collection.h"
-
-#include "collection/agree.h"
 #include "collection/seeds.h"
 
 #include <evenkeel_inline.h>
@@ -18,22 +15,18 @@ struct talk {
     int *workers;
 };
 
+/* In one piece, which begins with the affinities. */
 static ek_status open_talk(struct talk *talk, int size)
 {
     size_t ranks = (size_t)size;
-    talk->affinities = eki_alloc(ranks, sizeof *talk->affinities);
-    talk->staff = eki_alloc(ranks, sizeof *talk->staff);
-    talk->workers = eki_alloc(ranks, sizeof *talk->workers);
-    return talk->affinities && talk->staff && talk->workers
-               ? EK_OK
-               : eki_error(EK_ERR_NOMEM, "no memory for %d ranks", size);
-}
-
-static void close_talk(struct talk *talk)
-{
-    eki_free(talk->affinities);
-    eki_free(talk->staff);
-    eki_free(talk->workers);
+    talk->affinities =
+        eki_alloc(ranks, sizeof *talk->affinities + sizeof *talk->staff +
+                             sizeof *talk->workers);
+    if (!talk->affinities)
+        return eki_error(EK_ERR_NOMEM, "no memory for %d ranks", size);
+    talk->staff = (struct eki_staff *)(talk->affinities + ranks);
+    talk->workers = (int *)(talk->staff + ranks);
+    return EK_OK;
 }
 
 /* The default number of workers needs the number of ranks that share the CPUs,
@@ -55,14 +48,27 @@ static ek_status choose_workers(ek_collection *tasks, struct talk *talk)
     return EK_OK;
 }
 
-/* Of what ranks have chosen. */
-static ek_status make_topology(ek_collection *tasks, struct talk *talk)
+ek_status eki_collection_share(ek_collection *tasks, const int *workers,
+                               struct eki_setup *setup)
 {
-    const struct eki_fabric *fabric = tasks->fabric;
-    for (int r = 0; r < fabric->size; r++)
-        talk->workers[r] = talk->staff[r].workers;
-    return eki_topology_create(fabric->rank, fabric->size, talk->workers,
-                               eki_fabric_mpi_nodes(fabric), &tasks->topology);
+    struct eki_fabric *fabric = tasks->fabric;
+    size_t bytes = 0;
+    ek_status status =
+        workers
+            ? eki_topology_create(fabric->rank, fabric->size, workers,
+                                  eki_fabric_mpi_nodes(fabric),
+                                  &tasks->topology)
+            : eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size);
+    if (status == EK_OK) {
+        setup->topology = tasks->topology;
+        setup->fabric = fabric->size > 1 ? fabric : NULL;
+        bytes = eki_engine_segment_bytes(setup);
+    }
+    EKI_TRY(eki_fabric_mpi_share(fabric, status, bytes, &tasks->segment));
+    setup->segment = tasks->segment.memory;
+    /* On all ranks, whatever fails from now on. */
+    setup->number = eki_wire_next_number(fabric);
+    return EK_OK;
 }
 
 static uint32_t slot_bytes(const ek_collection *tasks)
@@ -83,12 +89,10 @@ static size_t message_bytes(const ek_collection *tasks)
     return bytes;
 }
 
-static void set_up(const ek_collection *tasks, struct eki_setup *setup)
+static struct eki_setup setup_of(const ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
-    *setup = (struct eki_setup){
-        .topology = tasks->topology,
-        .fabric = tasks->fabric->size > 1 ? tasks->fabric : NULL,
+    return (struct eki_setup){
         .deque = options->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED
                                                    : EKI_DEQUE_ATOMIC,
         .buffer_slots = options->buffer_slots,
@@ -111,16 +115,9 @@ static ek_status make_engine(ek_collection *tasks,
     return eki_rebalance_add(tasks->engine);
 }
 
-/* The hook of the program takes its own context, not the options. */
-static void call_begin(void *data, int here, void *context)
-{
-    const ek_options *options = context;
-    options->worker_begin(data, here, options->worker_context);
-}
-
 static ek_status make_team(ek_collection *tasks)
 {
-    ek_options *options = &tasks->settings.options;
+    const ek_options *options = &tasks->settings.options;
     struct eki_team_setup setup = {
         .engine = tasks->engine,
         .affinity = &tasks->affinity,
@@ -128,8 +125,8 @@ static ek_status make_team(ek_collection *tasks)
         .thread_level = eki_mpi_thread_level(),
         .poll_period_ns = (uint64_t)options->poll_period_us * 1000,
         .watchdog_ns = (uint64_t)options->watchdog_us * 1000,
-        .begin = options->worker_begin ? call_begin : NULL,
-        .begin_context = options};
+        .begin = options->worker_begin,
+        .begin_context = options->worker_context};
     ek_status status = eki_team_create(&setup, &tasks->team);
     tasks->engine->stepper = tasks->team;
     tasks->engine->owner = tasks;
@@ -180,20 +177,13 @@ static ek_status make_own_parts(ek_collection *tasks,
 static ek_status make_parts(ek_collection *tasks, struct talk *talk)
 {
     struct eki_fabric **fabric = &tasks->fabric;
-    struct eki_setup setup;
-    size_t bytes = 0;
     EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
                                 message_bytes(tasks)));
     EKI_TRY(choose_workers(tasks, talk));
-    ek_status status = make_topology(tasks, talk);
-    if (status == EK_OK) {
-        set_up(tasks, &setup);
-        bytes = eki_engine_segment_bytes(&setup);
-    }
-    EKI_TRY(eki_fabric_mpi_share(*fabric, status, bytes, &tasks->segment));
-    setup.segment = tasks->segment.memory;
-    /* On all ranks, whatever fails from now on. */
-    setup.number = eki_wire_next_number(*fabric);
+    for (int r = 0; r < (*fabric)->size; r++)
+        talk->workers[r] = talk->staff[r].workers;
+    struct eki_setup setup = setup_of(tasks);
+    EKI_TRY(eki_collection_share(tasks, talk->workers, &setup));
     return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, &setup));
 }
 
@@ -291,7 +281,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
             fabric, all_resolved, tasks ? tasks->agreed.options : 0, &are_same);
     if (status != EK_OK) {
         eki_collection_outcome(tasks, status);
-        close_talk(&talk);
+        eki_free(talk.affinities);
         eki_fabric_mpi_destroy(&fabric);
         if (resolved == EK_OK) {
             eki_lookout_close(&tasks->lookout);
@@ -302,7 +292,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     }
     tasks->fabric = fabric;
     status = make_collection(tasks, &talk, are_same);
-    close_talk(&talk);
+    eki_free(talk.affinities);
     if (status != EK_OK) {
         eki_collection_outcome(tasks, status);
         free_parts(tasks);
@@ -339,17 +329,6 @@ static void say_lists(const ek_collection *tasks)
         eki_settings_warn_lists();
 }
 
-/* What went by since the last iteration is in no report. */
-static void say_last(const ek_collection *tasks)
-{
-    double since_s = tasks->left_ns == 0
-                         ? 0
-                         : (double)(eki_clock_ns() - tasks->left_ns) * 1e-9;
-    double outside_s = since_s - tasks->restores.seconds;
-    eki_report_last(tasks->report, outside_s > 0 ? outside_s : 0,
-                    tasks->restores.seconds);
-}
-
 void ek_destroy(ek_collection **made)
 {
     if (!made || !*made)
@@ -374,7 +353,10 @@ void ek_destroy(ek_collection **made)
         eki_collection_release();
     }
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_DESTROY, 0);
-    say_last(tasks);
+    /* What went by since the last iteration is in no report. */
+    eki_report_last(tasks->report,
+                    eki_collection_outside_s(tasks, eki_clock_ns()),
+                    tasks->restores.seconds);
     say_lists(tasks);
     /* Wait for the other ranks while all is there that says for whom. */
     eki_fabric_mpi_settle(tasks->fabric);

@@ -31,8 +31,6 @@ enum eki_state {
     EKI_STATE_BROKEN /* communication has failed: only ek_destroy() is legal */
 };
 
-struct eki_wrapped;
-
 /* Callbacks of data that travels: all calls, and the bodies that wait for it.
  */
 struct eki_callbacks {
@@ -40,7 +38,7 @@ struct eki_callbacks {
     uint64_t ns;           /* in all of them so far */
     uint64_t since, began; /* of that one: it was called, it runs */
     uint64_t before;       /* ns before this iteration */
-    struct eki_wrapped *wrapped;
+    ek_task_fn **bodies;   /* of functions with data, by function */
 };
 
 struct eki_restores {
@@ -121,6 +119,11 @@ struct ek_collection {
  * may not be disturbed by another call. */
 const char *eki_collection_check(const ek_collection *tasks);
 
+/* The topology of WORKERS [size], NULL: without memory, and what the ranks of a
+ * node share, for an engine of SETUP; collective. */
+ek_status eki_collection_share(ek_collection *tasks, const int *workers,
+                               struct eki_setup *setup);
+
 /* Let tasks use the stores of tiles that there are. */
 ek_status eki_collection_join_stores(ek_collection *tasks);
 /* Destroy the stores that the program has left, before its engine. */
@@ -129,13 +132,14 @@ ek_status eki_collection_check_tile(const ek_tiles *tiles, int64_t tile,
                                     const char *call);
 
 enum {
-    EKI_DATA_LINE_BYTES = 256
+    /* A function's name and data, or a policy, and what it is. */
+    EKI_DESCRIBED_BYTES = 256
 };
 
 /* The task that WORKER has taken, of a function with data, waits for its input;
  * false: it has failed, or the phase ends in an error. */
 bool eki_collection_begin_data(struct ek_worker *worker);
-/* Append to LINE, of EKI_DATA_LINE_BYTES, what data FUNCTION has. */
+/* Append to LINE, of EKI_DESCRIBED_BYTES, what data FUNCTION has. */
 void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line);
 /* After the engine. */
@@ -155,6 +159,8 @@ const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
  * PREPARED that only this rank knows makes it an error of all ranks. */
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
                           ek_status prepared);
+/* Seconds from the last iteration to NOW, without restores. */
+double eki_collection_outside_s(const ek_collection *tasks, uint64_t now);
 /* Leave it; its team has finished. */
 void eki_collection_leave(ek_collection *tasks, struct eki_error *error);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases of iterations and restores: who may open one, and entering it. */
 #include "collection/collection.h"
-
-#include "collection/agree.h"
 #include "protocol/counter.h"
 #include "protocol/requests.h"
 

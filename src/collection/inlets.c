@@ -7,8 +7,6 @@
  * One iteration is open in a process at a time, and whoever gathers enters
  * after it: so the next call of the other collection finds all, without a lock.
  */
-#include "collection/collection.h"
-
 #include "collection/seeds.h"
 
 void eki_inlet_open(struct eki_inlet *inlet, uint64_t first, uint64_t last,

@@ -7,20 +7,190 @@
  * it does for a collection.
  */
 #include "base/wait.h"
-#include "collection/agree.h"
-#include "collection/asked.h"
+#include "collection/collection.h"
 #include "printed/printed.h"
 
-/* Of one call; parts that were never made are NULL. */
+#include <evenkeel_plan.h>
+#include <math.h>
+
+/* One call; parts that were never made are NULL. */
 struct plan {
-    struct eki_settings settings;
-    struct eki_lookout lookout; /* says that this rank waits for others */
-    struct eki_fabric *fabric;
-    struct eki_node_memory segment;
-    struct eki_topology *topology;
-    struct eki_engine *engine;
+    /* What was given. */
+    int64_t n;
+    const double *seconds;
+    const size_t *bytes;
+    ek_restore_policy policy;
+
     struct eki_balance_items items;
+    /* Of a collection there are settings, lookout, fabric, segment, topology
+     * and engine. */
+    ek_collection tasks;
 };
+
+static bool may_plan(ek_restore_policy policy)
+{
+    return policy != EK_RESTORE_DEFAULT && policy != EK_RESTORE_ORIGINAL &&
+           policy != EK_RESTORE_RETAIN;
+}
+
+/* Which policy is followed where options set one. */
+static ek_status resolve_policy(struct plan *plan)
+{
+    const struct eki_settings *settings = &plan->tasks.settings;
+    ek_restore_policy set = (ek_restore_policy)eki_schedule_at(
+        &settings->restore, 1, (int)settings->options.restore);
+    char allowed[200] = "";
+    if (plan->policy == EK_RESTORE_DEFAULT)
+        plan->policy = may_plan(set) ? set : EK_RESTORE_AUTO;
+    if (may_plan(plan->policy) &&
+        eki_option_choice_name("restore", (int)plan->policy))
+        return EK_OK;
+    eki_choice_list(eki_option_choices("restore"), allowed, sizeof allowed);
+    return eki_error(EK_ERR_ARG,
+                     "ek_plan: policy %d is not allowed; allowed: default, "
+                     "%s, but original and retain, which move nothing",
+                     (int)plan->policy, allowed);
+}
+
+static ek_status check_count(const struct plan *plan)
+{
+    if (plan->n < 0 || plan->n > INT32_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "ek_plan: %lld items are not allowed; allowed: 0 to "
+                         "%d on a rank",
+                         (long long)plan->n, INT32_MAX);
+    if (plan->n > 0 && !plan->seconds)
+        return eki_error(EK_ERR_ARG, "ek_plan: seconds is NULL; allowed: NULL "
+                                     "where there are no items");
+    return EK_OK;
+}
+
+static ek_status check_costs(const struct plan *plan)
+{
+    int rank = plan->tasks.fabric->rank;
+    double load = 0;
+    for (int64_t i = 0; i < plan->n; i++) {
+        if (!(plan->seconds[i] >= 0) || !isfinite(plan->seconds[i]))
+            return eki_error(EK_ERR_ARG,
+                             "ek_plan: item %lld of rank %d costs %g; allowed: "
+                             "0 or more, and finite",
+                             (long long)i, rank, plan->seconds[i]);
+        load += plan->seconds[i];
+    }
+    if (!isfinite(load))
+        return eki_error(EK_ERR_ARG,
+                         "ek_plan: the costs of rank %d are too large to be "
+                         "summed; allowed: a finite sum",
+                         rank);
+    return EK_OK;
+}
+
+static ek_status check_bytes(const struct plan *plan)
+{
+    const struct eki_fabric *fabric = plan->tasks.fabric;
+    size_t left = ((size_t)1 << 62) / (size_t)fabric->size;
+    for (int64_t i = 0; plan->bytes && i < plan->n; i++) {
+        if (plan->bytes[i] > left)
+            return eki_error(EK_ERR_ARG,
+                             "ek_plan: items up to %lld of rank %d have too "
+                             "many bytes; allowed: 2^62 over %d ranks",
+                             (long long)i, fabric->rank, fabric->size);
+        left -= plan->bytes[i];
+    }
+    return EK_OK;
+}
+
+/* What this rank can say by itself; resolves the policy. */
+static ek_status check_given(struct plan *plan, const int *new_rank,
+                             const ek_plan_report *report)
+{
+    EKI_TRY(resolve_policy(plan));
+    EKI_TRY(check_count(plan));
+    EKI_TRY(check_costs(plan));
+    EKI_TRY(check_bytes(plan));
+    if (plan->n > 0 && !new_rank)
+        return eki_error(EK_ERR_ARG, "ek_plan: new_rank is NULL; allowed: NULL "
+                                     "where there are no items");
+    if (report)
+        EKI_TRY(eki_collection_check_bytes("ek_plan: ", report->struct_bytes,
+                                           "EK_PLAN_REPORT_INIT"));
+    if (eki_collection_is_busy())
+        return eki_error(EK_ERR_STATE, "ek_plan: an iteration is open; "
+                                       "allowed: between iterations");
+    return eki_collection_check_region("ek_plan");
+}
+
+/* A cost times 2^SHIFT, in nanoseconds. */
+static double scaled(double seconds, int shift)
+{
+    return ldexp(seconds, shift) * 1e9;
+}
+
+/* The cost of an item shorter than rebalancers let durations be, and the load
+ * of a rank such that those of all ranks can be summed. */
+static bool are_short(double cost, double load, int shift, int size)
+{
+    return scaled(cost, shift) <= (double)(INT64_MAX >> 20) &&
+           scaled(load, shift) <= (double)(EKI_NS_MOST / size / 2);
+}
+
+/* 0, so that costs are what durations are, unless that is too long for sums or
+ * too coarse for the largest cost. */
+static int shift_of(double cost, double load, int size)
+{
+    const double fine = 1 << 20;
+    int shift = 0;
+    while (!are_short(cost, load, shift, size))
+        shift -= 10;
+    while (cost > 0 && scaled(cost, shift) < fine &&
+           are_short(cost, load, shift + 10, size))
+        shift += 10;
+    return shift;
+}
+
+/* Costs count 2^SHIFT times on all ranks; either all give bytes or none;
+ * collective. */
+static ek_status find_shift(const struct plan *plan, int *shift)
+{
+    struct eki_fabric *fabric = plan->tasks.fabric;
+    /* The cost of an item, the load of a rank; 1: a rank with items gives their
+     * bytes, or does not. */
+    double most[4] = {0, 0, plan->n > 0 && plan->bytes,
+                      plan->n > 0 && !plan->bytes};
+    for (int64_t i = 0; i < plan->n; i++) {
+        most[0] = fmax(most[0], plan->seconds[i]);
+        most[1] += plan->seconds[i];
+    }
+    EKI_TRY(eki_fabric_mpi_max(fabric, most, 4));
+    *shift = shift_of(most[0], most[1], fabric->size);
+    if (most[2] == 0 || most[3] == 0)
+        return EK_OK;
+    ek_status status = EK_OK;
+    if (plan->n > 0 && !plan->bytes)
+        status = eki_error(EK_ERR_ARG,
+                           "ek_plan: rank %d gives no bytes, and others do; "
+                           "allowed: all ranks with items, or none",
+                           fabric->rank);
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+/* Items as rebalancers know them. */
+static ek_status make_items(struct plan *plan, int shift)
+{
+    size_t n = (size_t)plan->n;
+    eki_ns *ns = eki_alloc(n, sizeof *ns);
+    int32_t *to = eki_alloc(n, sizeof *to);
+    plan->items = (struct eki_balance_items){
+        .count = plan->n, .ns = ns, .bytes = plan->bytes, .to = to};
+    if (!ns || !to)
+        return eki_error(EK_ERR_NOMEM, "ek_plan: no memory for %lld items",
+                         (long long)plan->n);
+    for (size_t i = 0; i < n; i++) {
+        ns[i] = (eki_ns)(scaled(plan->seconds[i], shift) + 0.5);
+        to[i] = plan->tasks.fabric->rank;
+    }
+    return EK_OK;
+}
 
 /* Ranks agree on the policy; collective. */
 static ek_status compare_policies(struct eki_fabric *fabric,
@@ -41,75 +211,57 @@ static ek_status compare_policies(struct eki_fabric *fabric,
 
 /* Ranks agree on a STATUS that each knows for itself, and on what must be the
  * same; collective. */
-static ek_status agree_on_plan(struct plan *plan, const struct eki_asked *asked,
-                               ek_status status)
+static ek_status agree_on_plan(const struct plan *plan, ek_status status)
 {
+    const struct eki_settings *settings = &plan->tasks.settings;
+    struct eki_fabric *fabric = plan->tasks.fabric;
     bool are_same;
     uint64_t same = 0;
     if (status == EK_OK)
-        same = eki_hash(eki_options_hash(&plan->settings),
-                        (uint64_t)asked->policy);
-    EKI_TRY(eki_fabric_mpi_agree_on(plan->fabric, status, same, &are_same));
+        same = eki_hash(eki_options_hash(settings), (uint64_t)plan->policy);
+    EKI_TRY(eki_fabric_mpi_agree_on(fabric, status, same, &are_same));
     if (are_same)
         return EK_OK;
-    EKI_TRY(compare_policies(plan->fabric, asked->policy));
-    return eki_options_compare(plan->fabric, &plan->settings);
+    EKI_TRY(compare_policies(fabric, plan->policy));
+    return eki_options_compare(fabric, settings);
 }
 
-/* One worker on each rank. */
-static ek_status make_topology(struct plan *plan)
+static ek_status make_engine(ek_collection *tasks,
+                             const struct eki_setup *setup)
 {
-    const struct eki_fabric *fabric = plan->fabric;
-    int *workers = eki_alloc((size_t)fabric->size, sizeof *workers);
-    if (!workers)
-        return eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size);
-    for (int r = 0; r < fabric->size; r++)
-        workers[r] = 1;
-    ek_status status =
-        eki_topology_create(fabric->rank, fabric->size, workers,
-                            eki_fabric_mpi_nodes(fabric), &plan->topology);
-    eki_free(workers);
-    return status;
-}
-
-static ek_status make_engine(struct plan *plan, struct eki_setup *setup)
-{
-    setup->segment = plan->segment.memory;
-    EKI_TRY(eki_engine_create(setup, &plan->engine));
-    EKI_TRY(eki_rebalance_add(plan->engine));
-    eki_rebalance_prepare(plan->engine);
+    EKI_TRY(eki_engine_create(setup, &tasks->engine));
+    EKI_TRY(eki_rebalance_add(tasks->engine));
+    eki_rebalance_prepare(tasks->engine);
     return EK_OK;
 }
 
 /* All that the phase needs, unless STATUS is an error; collective. */
-static ek_status make_parts(struct plan *plan, ek_status status)
+static ek_status make_parts(ek_collection *tasks, ek_status status)
 {
-    const ek_options *options = &plan->settings.options;
     struct eki_setup setup = {.buffer_slots = 1, .check_words = 4096};
-    struct eki_fabric **fabric = &plan->fabric;
-    size_t bytes = 0;
+    struct eki_fabric **fabric = &tasks->fabric;
     EKI_TRY(eki_fabric_mpi_agree(*fabric, status));
-    EKI_TRY(eki_fabric_mpi_open(fabric, options->ranks_per_node,
+    EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
                                 eki_fabric_mpi_message_bytes(*fabric)));
-    status = make_topology(plan);
-    if (status == EK_OK) {
-        setup.topology = plan->topology;
-        setup.fabric = (*fabric)->size > 1 ? *fabric : NULL;
-        bytes = eki_engine_segment_bytes(&setup);
-    }
-    EKI_TRY(eki_fabric_mpi_share(*fabric, status, bytes, &plan->segment));
-    setup.number = eki_wire_next_number(*fabric);
-    return eki_fabric_mpi_agree(*fabric, make_engine(plan, &setup));
+    int *workers = eki_alloc((size_t)(*fabric)->size, sizeof *workers);
+    for (int r = 0; workers && r < (*fabric)->size; r++)
+        workers[r] = 1;
+    status = eki_collection_share(tasks, workers, &setup);
+    eki_free(workers);
+    EKI_TRY(status);
+    return eki_fabric_mpi_agree(*fabric, make_engine(tasks, &setup));
 }
 
 static void free_plan(struct plan *plan)
 {
-    eki_engine_destroy(&plan->engine);
-    eki_fabric_mpi_unshare(&plan->segment);
-    eki_fabric_mpi_destroy(&plan->fabric);
-    eki_topology_destroy(plan->topology);
+    eki_engine_destroy(&plan->tasks.engine);
+    eki_fabric_mpi_unshare(&plan->tasks.segment);
+    eki_fabric_mpi_destroy(&plan->tasks.fabric);
+    eki_topology_destroy(plan->tasks.topology);
     eki_free(plan->items.ns);
     eki_free(plan->items.to);
+    eki_lookout_close(&plan->tasks.lookout);
+    eki_settings_free(&plan->tasks.settings);
 }
 
 /* The worker to its end, then the server to its. */
@@ -128,25 +280,19 @@ static void run_phase(struct eki_engine *engine)
     }
 }
 
-static struct eki_balance_wish wish_of(struct plan *plan,
-                                       ek_restore_policy policy)
+static ek_status decide(struct plan *plan)
 {
-    struct eki_balance_wish wish = eki_balance_wish_of(
-        policy, plan->topology->workers, &plan->settings.options);
-    wish.is_chosen = false;
-    wish.items = &plan->items;
-    return wish;
-}
-
-static ek_status decide(struct plan *plan, ek_restore_policy policy)
-{
+    ek_collection *tasks = &plan->tasks;
     struct eki_error error;
-    struct eki_balance_wish wish = wish_of(plan, policy);
+    struct eki_balance_wish wish = eki_balance_wish_of(
+        plan->policy, tasks->topology->workers, &tasks->settings.options);
     struct eki_phase phase = {
         .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = &wish};
-    eki_engine_enter(plan->engine, &phase, eki_clock_ns());
-    run_phase(plan->engine);
-    eki_engine_leave(plan->engine, &error);
+    wish.is_chosen = false;
+    wish.items = &plan->items;
+    eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
+    run_phase(tasks->engine);
+    eki_engine_leave(tasks->engine, &error);
     ek_status status = (ek_status)error.status;
     if (status != EK_OK)
         eki_error(status, "ek_plan: %s",
@@ -154,22 +300,26 @@ static ek_status decide(struct plan *plan, ek_restore_policy policy)
     /* All have the same, and one rank says so. */
     return status == EK_OK || status == EK_ERR_MPI
                ? status
-               : eki_fabric_mpi_agree(plan->fabric, status);
+               : eki_fabric_mpi_agree(tasks->fabric, status);
 }
 
 /* Figures of all ranks; collective. */
 static ek_status fill_report(const struct plan *plan, ek_plan_report *report)
 {
     const struct eki_balance_report *balance =
-        eki_rebalance_report(plan->engine);
+        eki_rebalance_report(plan->tasks.engine);
     const struct eki_balance_items *items = &plan->items;
     int64_t sums[4] = {items->count, 0, 0, (int64_t)items->fewest_bytes};
     for (int64_t i = 0; items->bytes && i < items->count; i++) {
         sums[1] += (int64_t)items->bytes[i];
-        if (items->to[i] != plan->fabric->rank)
+        if (items->to[i] != plan->tasks.fabric->rank)
             sums[2] += (int64_t)items->bytes[i];
     }
-    EKI_TRY(eki_fabric_mpi_sum(plan->fabric, sums, 4));
+    EKI_TRY(eki_fabric_mpi_sum(plan->tasks.fabric, sums, 4));
+    report->policy = plan->policy == EK_RESTORE_AUTO
+                         ? balance->is_grouped ? EK_RESTORE_HIERARCHICAL
+                                               : EK_RESTORE_CENTRALIZED
+                         : plan->policy;
     report->items = sums[0];
     report->bytes = sums[1];
     report->bytes_moved = sums[2];
@@ -186,81 +336,45 @@ static ek_status fill_report(const struct plan *plan, ek_plan_report *report)
 
 /* Collective from the first agreement on; a rank that has found STATUS to be an
  * error takes part in it. */
-static ek_status run_plan(struct plan *plan, const struct eki_asked *asked,
-                          ek_status status, ek_plan_report *report)
+static ek_status run_plan(struct plan *plan, ek_status status,
+                          ek_plan_report *report)
 {
     int shift;
-    EKI_TRY(agree_on_plan(plan, asked, status));
-    EKI_TRY(eki_asked_shift(asked, plan->fabric, &shift));
-    status = eki_asked_items(asked, plan->fabric->rank, shift, &plan->items);
-    EKI_TRY(make_parts(plan, status));
-    EKI_TRY(decide(plan, asked->policy));
-    report->policy = asked->policy == EK_RESTORE_AUTO
-                         ? eki_rebalance_report(plan->engine)->is_grouped
-                               ? EK_RESTORE_HIERARCHICAL
-                               : EK_RESTORE_CENTRALIZED
-                         : asked->policy;
+    EKI_TRY(agree_on_plan(plan, status));
+    EKI_TRY(find_shift(plan, &shift));
+    EKI_TRY(make_parts(&plan->tasks, make_items(plan, shift)));
+    EKI_TRY(decide(plan));
     return fill_report(plan, report);
 }
 
-static ek_status check_outputs(const struct eki_asked *asked,
-                               const int *new_rank,
-                               const ek_plan_report *report)
-{
-    if (asked->n > 0 && !new_rank)
-        return eki_error(EK_ERR_ARG, "ek_plan: new_rank is NULL; allowed: NULL "
-                                     "where there are no items");
-    if (report)
-        EKI_TRY(eki_collection_check_bytes("ek_plan: ", report->struct_bytes,
-                                           "EK_PLAN_REPORT_INIT"));
-    if (eki_collection_is_busy())
-        return eki_error(EK_ERR_STATE, "ek_plan: an iteration is open; "
-                                       "allowed: between iterations");
-    return eki_collection_check_region("ek_plan");
-}
-
-/* What is to be done about a failure, as far as options have been read. */
-static void fail_plan(const struct plan *plan, bool has_settings)
-{
-    const struct eki_fabric *fabric = plan->fabric;
-    eki_error_say(fabric ? fabric->rank : -1, fabric ? fabric->size : 0);
-    if (has_settings && plan->settings.options.on_error == EK_ON_ERROR_ABORT)
-        eki_abort();
-}
-
-static ek_status plan_items(MPI_Comm comm, struct eki_asked *asked,
+static ek_status plan_items(MPI_Comm comm, struct plan *plan,
                             const ek_options *options, int *new_rank,
                             ek_plan_report *report)
 {
-    struct plan plan = {0};
+    ek_collection *tasks = &plan->tasks;
     ek_plan_report whole = EK_PLAN_REPORT_INIT;
     EKI_TRY(eki_collection_check_mpi("ek_plan"));
     eki_clock_start();
     uint64_t start = eki_clock_ns();
-    ek_status status = eki_settings_resolve(options, &plan.settings);
-    bool has_settings = status == EK_OK;
-    if (has_settings) {
-        eki_mpi_ranks(comm, &plan.lookout.look.rank, &plan.lookout.look.size);
-        eki_lookout_open(&plan.lookout, &plan.settings, EKI_CALLED_PLAN);
+    ek_status status = eki_settings_resolve(options, &tasks->settings);
+    if (status != EK_OK) {
+        tasks->settings = (struct eki_settings){0};
+    } else {
+        eki_mpi_ranks(comm, &tasks->lookout.look.rank,
+                      &tasks->lookout.look.size);
+        eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_PLAN);
     }
     /* A rank that was given what is not allowed takes part until all know. */
-    ek_status made = eki_fabric_mpi_create(comm, &plan.fabric);
+    ek_status made = eki_fabric_mpi_create(comm, &tasks->fabric);
     if (made == EK_OK) {
-        if (has_settings)
-            status = eki_asked_check(asked, &plan.settings, plan.fabric);
         if (status == EK_OK)
-            status = check_outputs(asked, new_rank, report);
-        made = run_plan(&plan, asked, status, &whole);
+            status = check_given(plan, new_rank, report);
+        made = run_plan(plan, status, &whole);
     }
-    if (made == EK_OK && asked->n > 0)
-        memcpy(new_rank, plan.items.to, (size_t)asked->n * sizeof *new_rank);
-    if (made != EK_OK)
-        fail_plan(&plan, has_settings);
-    free_plan(&plan);
-    if (has_settings) {
-        eki_lookout_close(&plan.lookout);
-        eki_settings_free(&plan.settings);
-    }
+    if (made == EK_OK && plan->n > 0)
+        memcpy(new_rank, plan->items.to, (size_t)plan->n * sizeof *new_rank);
+    eki_collection_outcome(tasks, made);
+    free_plan(plan);
     whole.seconds = (double)(eki_clock_ns() - start) * 1e-9;
     if (made == EK_OK && report) {
         size_t bytes = report->struct_bytes;
@@ -275,7 +389,8 @@ ek_status ek_plan(MPI_Comm comm, int64_t n, const double *seconds,
                   const ek_options *options, int *new_rank,
                   ek_plan_report *report)
 {
-    struct eki_asked asked = {n, seconds, bytes, policy};
+    struct plan plan = {
+        .n = n, .seconds = seconds, .bytes = bytes, .policy = policy};
     return eki_collection_outcome(
-        NULL, plan_items(comm, &asked, options, new_rank, report));
+        NULL, plan_items(comm, &plan, options, new_rank, report));
 }

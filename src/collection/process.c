@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations: phases of the engine, run by the team. */
-#include "collection/collection.h"
-
-#include "collection/agree.h"
 #include "collection/seeds.h"
 
 static ek_status check_report(const ek_process_report *report)
@@ -151,28 +148,31 @@ static void add_data(ek_collection *tasks, struct eki_report_input *input)
     input->data_callback_s = (double)(callbacks->ns - callbacks->before) * 1e-9;
 }
 
+double eki_collection_outside_s(const ek_collection *tasks, uint64_t now)
+{
+    double outside_s =
+        (double)(now - tasks->left_ns) * 1e-9 - tasks->restores.seconds;
+    return tasks->left_ns == 0 || outside_s < 0 ? 0 : outside_s;
+}
+
 static ek_status make_report(ek_collection *tasks, uint64_t left,
                              ek_process_report *report)
 {
     uint64_t entered = tasks->engine->entered_ns;
-    double outside_s = tasks->left_ns == 0
-                           ? 0
-                           : (double)(entered - tasks->left_ns) * 1e-9 -
-                                 tasks->restores.seconds;
-    struct eki_report_input input = {.iteration = tasks->iteration,
-                                     .wall_s = (double)(left - entered) * 1e-9,
-                                     .restore_s = tasks->restores.seconds,
-                                     .outside_s = outside_s > 0 ? outside_s : 0,
-                                     .has_server_core = tasks->team->was_served,
-                                     .cores = tasks->affinity.cores,
-                                     .cpus = tasks->affinity.cpus,
-                                     .online = tasks->affinity.online,
-                                     .nodes = tasks->topology->nodes,
-                                     .handling = eki_team_handling(),
-                                     .steal =
-                                         eki_collection_scheme(tasks)->policy,
-                                     .restored = tasks->restores.policy,
-                                     .chosen = tasks->restores.chosen};
+    struct eki_report_input input = {
+        .iteration = tasks->iteration,
+        .wall_s = (double)(left - entered) * 1e-9,
+        .restore_s = tasks->restores.seconds,
+        .outside_s = eki_collection_outside_s(tasks, entered),
+        .has_server_core = tasks->team->was_served,
+        .cores = tasks->affinity.cores,
+        .cpus = tasks->affinity.cpus,
+        .online = tasks->affinity.online,
+        .nodes = tasks->topology->nodes,
+        .handling = eki_team_handling(),
+        .steal = eki_collection_scheme(tasks)->policy,
+        .restored = tasks->restores.policy,
+        .chosen = tasks->restores.chosen};
     add_data(tasks, &input);
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));

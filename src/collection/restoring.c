@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Restores: where each task of the next iteration starts. */
-#include "collection/collection.h"
-
-#include "collection/agree.h"
 #include "collection/seeds.h"
 #include "printed/printed.h"
 
@@ -141,11 +138,6 @@ static ek_status original(ek_collection *tasks, ek_status status,
                   EKI_ORDER_ORIGINAL);
 }
 
-static bool is_rebalance(ek_restore_policy policy)
-{
-    return policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN;
-}
-
 static const char *const stays_because[] = {
     [EKI_RESTORE_GAINS] = "no better places were found",
     [EKI_RESTORE_EVEN] = "not worth moving a task",
@@ -277,10 +269,10 @@ static ek_status restore_together(ek_collection *tasks,
 {
     eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
     eki_course_choose(&tasks->restores.course, false, 0);
-    if (is_rebalance(policy))
-        return rebalance(tasks, policy, status, whole);
     if (policy == EK_RESTORE_ORIGINAL)
         return original(tasks, status, whole);
+    if (policy != EK_RESTORE_RETAIN)
+        return rebalance(tasks, policy, status, whole);
     if (status == EK_OK)
         status = retain(tasks, &whole->discarded);
     return follow(tasks, EK_OK, status, order_of(tasks));

@@ -2,8 +2,6 @@
 /* What a program tells its collection: functions and options. */
 #include "collection/collection.h"
 
-#include "collection/agree.h"
-
 /* Names stand in lines and tables, which others read. */
 static ek_status check_printable(const char *name)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ek_visit_tasks(): what this rank holds, and removing some of it. */
-#include "collection/collection.h"
-
 #include "collection/seeds.h"
 
 #include <math.h>
