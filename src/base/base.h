@@ -95,6 +95,14 @@ bool eki_log_is_told(void);
  */
 void eki_log_environment(ek_level level);
 
+/* Whether what is told once in this process, of which TOLD is the mark, is to
+ * be told now. */
+static inline bool eki_is_untold(_Atomic bool *told)
+{
+    /* relaxed: only the mark itself matters. */
+    return !atomic_exchange_explicit(told, true, memory_order_relaxed);
+}
+
 /* End all ranks of the job, by what was told last; without, this process. */
 _Noreturn void eki_abort(void);
 void eki_abort_by(void (*abort_job)(void), int rank);

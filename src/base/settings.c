@@ -89,8 +89,7 @@ static void variable_warn(const char *variable)
 void eki_settings_warn(void)
 {
     static _Atomic bool has_warned;
-    /* relaxed: only the flag itself matters. */
-    if (atomic_exchange_explicit(&has_warned, true, memory_order_relaxed))
+    if (!eki_is_untold(&has_warned))
         return;
     for (char **variable = environ; *variable != NULL; variable++)
         variable_warn(*variable);
@@ -250,9 +249,9 @@ static void list_warn(const char *variable, uint64_t met)
 void eki_settings_warn_lists(void)
 {
     static _Atomic bool has_warned;
-    /* relaxed: only the flag itself matters. */
-    if (atomic_exchange_explicit(&has_warned, true, memory_order_relaxed))
+    if (!eki_is_untold(&has_warned))
         return;
+    /* relaxed, both: marks that guard no other data. */
     list_warn(EKI_VARIABLE_PREFIX "RESTORE",
               atomic_load_explicit(&restore_met, memory_order_relaxed));
     list_warn(EKI_VARIABLE_PREFIX "STEAL",

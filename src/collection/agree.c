@@ -30,11 +30,6 @@ static struct part part_of(const struct eki_settings *settings, int option,
     return part;
 }
 
-static bool is_same(const struct part *a, const struct part *b)
-{
-    return a->is_there == b->is_there && strcmp(a->text, b->text) == 0;
-}
-
 /* Append the part from its character FROM on. */
 static void show_part(const struct part *part, size_t from, char *message,
                       size_t bytes)
@@ -76,7 +71,8 @@ static ek_status agree_option(struct eki_fabric *fabric,
         first = mine;
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
         ek_status status = EK_OK;
-        if (!is_same(&first, &mine))
+        if (first.is_there != mine.is_there ||
+            strcmp(first.text, mine.text) != 0)
             status = difference(&first, &mine, fabric->rank, option, i);
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
     }
@@ -116,11 +112,11 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
             (uint64_t)eki_course_is_quiet(&tasks->restores.course) << 63);
 }
 
-void eki_collection_note(ek_collection *tasks, enum eki_call call,
+void eki_collection_note(ek_collection *tasks, enum eki_called call,
                          int64_t value)
 {
     tasks->agreed.calls =
-        eki_hash(tasks->agreed.calls, (uint64_t)value * EKI_CALLS + call);
+        eki_hash(eki_hash(tasks->agreed.calls, call), (uint64_t)value);
     tasks->agreed.last_call = call;
     tasks->agreed.last_value = value;
 }
@@ -128,30 +124,22 @@ void eki_collection_note(ek_collection *tasks, enum eki_call call,
 /* Append what this rank called last. */
 static void describe_call(const ek_collection *tasks, char *line)
 {
-    const char *policy;
-    switch (tasks->agreed.last_call) {
-    case EKI_CALL_PROCESS:
+    enum eki_called call = tasks->agreed.last_call;
+    long long value = tasks->agreed.last_value;
+    const char *policy = eki_option_choice_name("restore", (int)value);
+    if (call == EKI_CALLED_PROCESS)
         eki_append(line, EKI_DESCRIBED_BYTES, "ek_process with%s a report",
-                   tasks->agreed.last_value ? "" : "out");
-        break;
-    case EKI_CALL_BEGIN:
+                   value ? "" : "out");
+    else if (call == EKI_CALLED_PULL)
         eki_append(line, EKI_DESCRIBED_BYTES, "ek_begin");
-        break;
-    case EKI_CALL_RESTORE:
-        policy =
-            eki_option_choice_name("restore", (int)tasks->agreed.last_value);
-        eki_append(line, EKI_DESCRIBED_BYTES, "ek_restore with policy ");
-        if (policy)
-            eki_append(line, EKI_DESCRIBED_BYTES, "%s", policy);
-        else
-            eki_append(line, EKI_DESCRIBED_BYTES, "%lld",
-                       (long long)tasks->agreed.last_value);
-        break;
-    case EKI_CALL_NONE:
-    case EKI_CALLS:
+    else if (call == EKI_CALLED_NOTHING)
         eki_append(line, EKI_DESCRIBED_BYTES, "none");
-        break;
-    }
+    else if (policy)
+        eki_append(line, EKI_DESCRIBED_BYTES, "ek_restore with policy %s",
+                   policy);
+    else
+        eki_append(line, EKI_DESCRIBED_BYTES, "ek_restore with policy %lld",
+                   value);
 }
 
 /* Line I of what, beside options, must be the same on all ranks; false: there
@@ -178,7 +166,7 @@ static bool describe(const ek_collection *tasks, int i, char *line)
  * A rank whose restore met the iteration of another is a call behind. */
 static ek_status forget_calls(ek_collection *tasks)
 {
-    bool is_restore = tasks->agreed.last_call == EKI_CALL_RESTORE;
+    bool is_restore = tasks->agreed.last_call == EKI_CALLED_RESTORE;
     double most[] = {(double)tasks->iteration, !is_restore};
     EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 2));
     tasks->iteration = (int64_t)most[0];
@@ -215,15 +203,6 @@ static ek_status explain_mismatch(ek_collection *tasks)
     return eki_fabric_mpi_agree(fabric, status);
 }
 
-/* What a task says of its failure is part of one line. */
-static void keep_to_line(char *text)
-{
-    for (; *text; text++) {
-        if (eki_is_control(*text))
-            *text = ' ';
-    }
-}
-
 static ek_status task_error(const ek_collection *tasks,
                             const struct eki_error *error)
 {
@@ -234,7 +213,11 @@ static ek_status task_error(const ek_collection *tasks,
             ? engine->functions[error->function].name
             : "?";
     memcpy(text, error->text, sizeof text);
-    keep_to_line(text);
+    /* What a task says of its failure is part of one line. */
+    for (char *at = text; *at; at++) {
+        if (eki_is_control(*at))
+            *at = ' ';
+    }
     return eki_error(EK_ERR_TASK,
                      "task %llu (home worker %d) of function '%s' failed on "
                      "worker %d with code %d%s%s",
@@ -263,60 +246,47 @@ void eki_collection_excuse(const ek_collection *tasks, struct eki_error *error)
     }
 }
 
-/* What all ranks know is said by the one that it comes from, before another
- * returns; collective. */
-static ek_status share_error(ek_collection *tasks, int worker, ek_status status)
+/* The words for an ERROR of which all ranks know. */
+static ek_status word_error(const ek_collection *tasks,
+                            const struct eki_error *error, const char *text)
 {
-    struct eki_fabric *fabric = tasks->fabric;
-    if (status == EK_OK)
-        return EK_OK;
-    if (worker < 0 ||
-        eki_topology_rank(tasks->topology, worker) == fabric->rank)
-        eki_error_say(fabric->rank, fabric->size);
-    eki_error_take();
-    /* The error of the phase is what counts. */
-    (void)eki_fabric_mpi_barrier(fabric);
-    return status;
+    ek_status status = (ek_status)error->status;
+    if (status == EK_ERR_TASK && eki_error_is_abandoned(error))
+        return eki_error(status,
+                         "%s; fetch until there is no task, or call ek_stop to "
+                         "end early",
+                         text);
+    if (status == EK_ERR_TASK && error->function >= 0)
+        return task_error(tasks, error);
+    if (status == EK_ERR_NOMEM && error->worker >= 0)
+        return eki_error(status, "%s on rank %d", text,
+                         eki_topology_rank(tasks->topology, error->worker));
+    return eki_error(status, "%s", text);
 }
 
 ek_status eki_collection_error(ek_collection *tasks,
                                const struct eki_error *error)
 {
-    ek_status status;
+    struct eki_fabric *fabric = tasks->fabric;
     const char *text = error->text[0] ? error->text : "the phase has failed";
-    switch (error->status) {
-    case EK_OK:
+    if (error->status == EK_OK)
         return EK_OK;
-    case EK_ERR_TASK:
-        if (eki_error_is_abandoned(error))
-            status = eki_error(EK_ERR_TASK,
-                               "%s; fetch until there is no task, or call "
-                               "ek_stop to end early",
-                               text);
-        else if (error->function >= 0)
-            status = task_error(tasks, error);
-        else
-            break;
-        return share_error(tasks, error->worker, status);
-    case EK_ERR_MPI:
+    if (error->status == EK_ERR_MPI) {
         tasks->state = EKI_STATE_BROKEN;
         eki_line_deafen(&tasks->engine->line);
         return eki_error(EK_ERR_MPI, "%s", text);
-    case EK_ERR_ARG:
-        if (error->text[0] == '\0') {
-            EKI_TRY(forget_calls(tasks));
-            return explain_mismatch(tasks);
-        }
-        break;
-    case EK_ERR_NOMEM:
-        if (error->worker < 0)
-            break;
-        status = eki_error(EK_ERR_NOMEM, "%s on rank %d", text,
-                           eki_topology_rank(tasks->topology, error->worker));
-        return share_error(tasks, error->worker, status);
-    default:
-        break;
     }
-    return share_error(tasks, error->worker,
-                       eki_error((ek_status)error->status, "%s", text));
+    if (error->status == EK_ERR_ARG && error->text[0] == '\0') {
+        EKI_TRY(forget_calls(tasks));
+        return explain_mismatch(tasks);
+    }
+    ek_status status = word_error(tasks, error, text);
+    /* The rank that it comes from says it before another returns. */
+    if (error->worker < 0 ||
+        eki_topology_rank(tasks->topology, error->worker) == fabric->rank)
+        eki_error_say(fabric->rank, fabric->size);
+    eki_error_take();
+    /* The error of the phase is what counts. */
+    (void)eki_fabric_mpi_barrier(fabric);
+    return status;
 }

@@ -47,22 +47,18 @@ static void append_job(const ek_collection *tasks, char *text, size_t bytes)
     eki_append(text, bytes, " per rank");
 }
 
-static const char *level_word(void)
-{
-    static const char *const words[] = {"SINGLE", "FUNNELED", "SERIALIZED",
-                                        "MULTIPLE"};
-    return words[eki_mpi_thread_level()];
-}
-
 static void say_job(const ek_collection *tasks)
 {
+    static const char *const levels[] = {"SINGLE", "FUNNELED", "SERIALIZED",
+                                         "MULTIPLE"};
     char text[TEXT_BYTES] = "";
     eki_append(text, sizeof text, "Evenkeel %s: ", ek_version());
     append_job(tasks, text, sizeof text);
     say(tasks, text);
     text[0] = '\0';
     eki_mpi_library(text, sizeof text);
-    eki_append(text, sizeof text, " with MPI_THREAD_%s; ", level_word());
+    eki_append(text, sizeof text, " with MPI_THREAD_%s; ",
+               levels[eki_mpi_thread_level()]);
     eki_team_explain(tasks->team, text, sizeof text);
     say(tasks, text);
     snprintf(text, sizeof text, "cores: ");
@@ -98,8 +94,7 @@ void eki_collection_say_start(const ek_collection *tasks)
     static _Atomic bool has_told;
     if (tasks->fabric->rank != 0 || !eki_log_is_told())
         return;
-    /* relaxed: only the flag itself matters. */
-    if (!atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+    if (eki_is_untold(&has_told))
         say_job(tasks);
     say_options(tasks);
 }

@@ -7,15 +7,6 @@
 #include "base/options.h"
 #include "team/lookout.h"
 
-/* Calls that all ranks must make alike, in the same order. */
-enum eki_call {
-    EKI_CALL_NONE,
-    EKI_CALL_PROCESS,
-    EKI_CALL_BEGIN,
-    EKI_CALL_RESTORE,
-    EKI_CALLS
-};
-
 /* Say a failure that a public call returns, and end the job where the options
  * want that.  TASKS may be NULL. */
 EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,
@@ -38,9 +29,10 @@ ek_status eki_collection_check_add(const ek_collection *tasks, const char *call,
 ek_status eki_collection_check_region(const char *call);
 /* Whether CALL, which makes something of a communicator, may use MPI. */
 ek_status eki_collection_check_mpi(const char *call);
-/* Whether a report has a struct_bytes that says so, as INIT sets it. */
-ek_status eki_collection_check_bytes(const char *call, size_t bytes,
-                                     const char *init);
+/* Whether a REPORT, which begins with its struct_bytes, was set by INIT; or is
+ * NULL. */
+ek_status eki_collection_check_report(const char *call, const void *report,
+                                      const char *init);
 
 /* Whether CALL comes between iterations, and anything can be agreed on.  Inside
  * of one nothing can: tasks call, of any worker, and on some ranks more than on
@@ -114,9 +106,9 @@ uint64_t eki_options_hash(const struct eki_settings *settings);
 /* Find the first option in which ranks differ; collective. */
 ek_status eki_options_compare(struct eki_fabric *fabric,
                               const struct eki_settings *settings);
-/* Note a call that must be made alike on all ranks, with the VALUE of its
- * argument, or -1. */
-void eki_collection_note(ek_collection *tasks, enum eki_call call,
+/* Note a call of ek_process(), ek_begin() or ek_restore(), which all ranks must
+ * make alike in the same order, with the VALUE of its argument, or -1. */
+void eki_collection_note(ek_collection *tasks, enum eki_called call,
                          int64_t value);
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);

@@ -15,10 +15,9 @@ void eki_collection_check_level(const ek_collection *tasks)
 {
     static _Atomic bool is_told;
     int level = eki_mpi_thread_level();
-    /* relaxed: once in this process. */
-    if (!tasks->is_checked || tasks->fabric->rank != 0 ||
+    if (!tasks->engine->setup.is_checked || tasks->fabric->rank != 0 ||
         tasks->topology->workers_here == 1 || level >= 3 ||
-        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        !eki_is_untold(&is_told))
         return;
     eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "check",
             "%d workers per rank, and MPI below MPI_THREAD_MULTIPLE: no task "
@@ -64,16 +63,14 @@ void eki_collection_check_payload(const ek_collection *tasks, const char *call,
                                   size_t bytes)
 {
     struct eki_function *told = &tasks->engine->functions[function];
-    /* relaxed, both: said once. */
+    /* relaxed: said once. */
     if (atomic_load_explicit(&told->has_pointer, memory_order_relaxed))
         return;
     for (size_t at = 0; payload && at + sizeof(uint64_t) <= bytes;
          at += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, (const char *)payload + at, sizeof word);
-        if (!is_own_memory(word) ||
-            atomic_exchange_explicit(&told->has_pointer, true,
-                                     memory_order_relaxed))
+        if (!is_own_memory(word) || !eki_is_untold(&told->has_pointer))
             continue;
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "check",
@@ -123,7 +120,7 @@ void eki_collection_check_order(ek_collection *tasks, int here,
     if (atomic_exchange_explicit(&tasks->engine->node->told_order, 1,
                                  memory_order_relaxed))
         return;
-    eki_log(tasks->is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
+    eki_log(tasks->engine->setup.is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
             tasks->fabric->rank, tasks->fabric->size, "check",
             "ek_next: numbers of '%s' came in descending order (%lld after "
             "%lld): a loop that skips to the next number, such as 'if (ij == "
@@ -163,7 +160,8 @@ const char *eki_collection_check(const ek_collection *tasks)
         return "an iteration is open that nobody has claimed";
     if (tasks->may_fetch && !(is_open && tasks->is_pulled))
         return "tasks may be fetched of no iteration";
-    if (tasks->may_fetch && (tasks->is_checked || tasks->callbacks))
+    if (tasks->may_fetch &&
+        (tasks->engine->setup.is_checked || tasks->callbacks))
         return "tasks are fetched that must be looked at";
     if (tasks->restores.course.pause < 0)
         return "more restores have asked nobody than auto has said";

@@ -71,22 +71,24 @@ ek_status eki_collection_share(ek_collection *tasks, const int *workers,
     return EK_OK;
 }
 
-static uint32_t slot_bytes(const ek_collection *tasks)
+/* For slots of SLOT_BYTES.  Few different ones: collections with the same share
+ * buffers. */
+static size_t message_bytes(const struct eki_fabric *fabric,
+                            uint32_t slot_bytes)
 {
-    const ek_options *options = &tasks->settings.options;
-    struct eki_setup setup = {.payload_bytes = options->payload_bytes,
-                              .has_homes = options->data == EK_DATA_FOLLOW};
-    return eki_setup_slot_bytes(&setup);
-}
-
-/* Few different ones: collections with the same share buffers. */
-static size_t message_bytes(const ek_collection *tasks)
-{
-    size_t bytes = eki_fabric_mpi_message_bytes(tasks->fabric);
-    size_t least = sizeof(struct eki_message) + slot_bytes(tasks);
-    while (bytes < least)
+    size_t bytes = eki_fabric_mpi_message_bytes(fabric);
+    while (bytes < sizeof(struct eki_message) + slot_bytes)
         bytes *= 2;
     return bytes;
+}
+
+static bool is_checked(const ek_options *options)
+{
+#ifdef EKI_DEBUG
+    return options->check != 0;
+#else
+    return options->check > 0;
+#endif
 }
 
 static struct eki_setup setup_of(const ek_collection *tasks)
@@ -99,7 +101,7 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
         .stall_ns = tasks->lookout.look.stall_ns,
-        .is_checked = tasks->is_checked,
+        .is_checked = is_checked(options),
         .has_homes = options->data == EK_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
@@ -107,26 +109,12 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .check_words = 4096};
 }
 
-static ek_status make_engine(ek_collection *tasks,
-                             const struct eki_setup *setup)
-{
-    EKI_TRY(eki_engine_create(setup, &tasks->engine));
-    EKI_TRY(eki_schemes_add(tasks->engine));
-    return eki_rebalance_add(tasks->engine);
-}
-
 static ek_status make_team(ek_collection *tasks)
 {
-    const ek_options *options = &tasks->settings.options;
-    struct eki_team_setup setup = {
-        .engine = tasks->engine,
-        .affinity = &tasks->affinity,
-        .progress = options->progress,
-        .thread_level = eki_mpi_thread_level(),
-        .poll_period_ns = (uint64_t)options->poll_period_us * 1000,
-        .watchdog_ns = (uint64_t)options->watchdog_us * 1000,
-        .begin = options->worker_begin,
-        .begin_context = options->worker_context};
+    struct eki_team_setup setup = {.engine = tasks->engine,
+                                   .affinity = &tasks->affinity,
+                                   .options = &tasks->settings.options,
+                                   .thread_level = eki_mpi_thread_level()};
     ek_status status = eki_team_create(&setup, &tasks->team);
     tasks->engine->stepper = tasks->team;
     tasks->engine->owner = tasks;
@@ -138,13 +126,13 @@ static ek_status prepare_workers(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
     ek_status status = EK_OK;
-    for (int here = 0; here < options->workers; here++)
-        tasks->engine->workers[here]->local.layout = EK_INLINE_LAYOUT;
-    for (int here = 0; options->worker_create && here < options->workers;
-         here++) {
-        void *data = options->worker_create(here, options->worker_context);
-        tasks->engine->workers[here]->local.data = data;
-        if (!data)
+    for (int here = 0; here < options->workers; here++) {
+        struct eki_local *local = &tasks->engine->workers[here]->local;
+        local->layout = EK_INLINE_LAYOUT;
+        if (!options->worker_create)
+            continue;
+        local->data = options->worker_create(here, options->worker_context);
+        if (!local->data)
             status =
                 eki_error(EK_ERR_NOMEM,
                           "worker_create returned NULL for worker %d", here);
@@ -152,39 +140,39 @@ static ek_status prepare_workers(ek_collection *tasks)
     return status;
 }
 
-static ek_status make_report(ek_collection *tasks)
-{
-    EKI_TRY(eki_report_create(tasks->fabric->rank, tasks->fabric->size,
-                              tasks->settings.name, &tasks->report));
-    return eki_report_open(tasks->report, tasks->settings.report);
-}
-
 /* What needs no other rank. */
 static ek_status make_own_parts(ek_collection *tasks,
                                 const struct eki_setup *setup)
 {
-    EKI_TRY(make_engine(tasks, setup));
+    EKI_TRY(eki_engine_create(setup, &tasks->engine));
+    EKI_TRY(eki_schemes_add(tasks->engine));
+    EKI_TRY(eki_rebalance_add(tasks->engine));
+    tasks->seeds.payload_limit =
+        setup->is_checked ? 0 : (size_t)setup->payload_bytes;
     EKI_TRY(eki_inlets_create(tasks));
     EKI_TRY(make_team(tasks));
     EKI_TRY(prepare_workers(tasks));
-    EKI_TRY(make_report(tasks));
+    EKI_TRY(eki_report_create(tasks->fabric->rank, tasks->fabric->size,
+                              tasks->settings.name, &tasks->report));
+    EKI_TRY(eki_report_open(tasks->report, tasks->settings.report));
     return eki_recording_create(tasks->engine, tasks->settings.name,
                                 tasks->settings.record, &tasks->recording);
 }
 
 /* Ranks wait for each other five times in all, with the agreement on the
  * options. */
-static ek_status make_parts(ek_collection *tasks, struct talk *talk)
+static ek_status make_parts(ek_collection *tasks, struct talk *talk,
+                            struct eki_setup *setup)
 {
     struct eki_fabric **fabric = &tasks->fabric;
-    EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
-                                message_bytes(tasks)));
+    EKI_TRY(eki_fabric_mpi_open(
+        fabric, tasks->settings.options.ranks_per_node,
+        message_bytes(*fabric, eki_setup_slot_bytes(setup))));
     EKI_TRY(choose_workers(tasks, talk));
     for (int r = 0; r < (*fabric)->size; r++)
         talk->workers[r] = talk->staff[r].workers;
-    struct eki_setup setup = setup_of(tasks);
-    EKI_TRY(eki_collection_share(tasks, talk->workers, &setup));
-    return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, &setup));
+    EKI_TRY(eki_collection_share(tasks, talk->workers, setup));
+    return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, setup));
 }
 
 /* Parts that were never made are NULL.  Later parts go first: they refer to
@@ -215,19 +203,6 @@ static void free_parts(ek_collection *tasks)
     eki_free(tasks);
 }
 
-/* What calls compare with, which do not read options. */
-static void set_checks(ek_collection *tasks)
-{
-    const ek_options *options = &tasks->settings.options;
-#ifdef EKI_DEBUG
-    tasks->is_checked = options->check != 0;
-#else
-    tasks->is_checked = options->check > 0;
-#endif
-    tasks->seeds.payload_limit =
-        tasks->is_checked ? 0 : (size_t)options->payload_bytes;
-}
-
 /* Read the options, and be ready to say what this rank waits for. */
 static ek_status resolve(MPI_Comm comm, const ek_options *options,
                          ek_collection *tasks)
@@ -235,11 +210,7 @@ static ek_status resolve(MPI_Comm comm, const ek_options *options,
     if (!tasks)
         return eki_error(EK_ERR_NOMEM, "no memory for a collection");
     EKI_TRY(eki_settings_resolve(options, &tasks->settings));
-    ek_status status = eki_collection_check_region("ek_create");
-    if (status != EK_OK) {
-        eki_settings_free(&tasks->settings);
-        return status;
-    }
+    EKI_TRY(eki_collection_check_region("ek_create"));
     eki_mpi_ranks(comm, &tasks->lookout.look.rank, &tasks->lookout.look.size);
     eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_CREATE);
     tasks->agreed.options = eki_options_hash(&tasks->settings);
@@ -252,11 +223,11 @@ static ek_status make_collection(ek_collection *tasks, struct talk *talk,
 {
     if (tasks->fabric->rank == 0 && !tasks->settings.options.ignore_environment)
         eki_settings_warn();
-    set_checks(tasks);
-    eki_adding_open(&tasks->seeds, slot_bytes(tasks));
+    struct eki_setup setup = setup_of(tasks);
+    eki_adding_open(&tasks->seeds, eki_setup_slot_bytes(&setup));
     if (!are_same)
         EKI_TRY(eki_options_compare(tasks->fabric, &tasks->settings));
-    return make_parts(tasks, talk);
+    return make_parts(tasks, talk, &setup);
 }
 
 static ek_status create_collection(MPI_Comm comm, const ek_options *options,
@@ -283,7 +254,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
         eki_collection_outcome(tasks, status);
         eki_free(talk.affinities);
         eki_fabric_mpi_destroy(&fabric);
-        if (resolved == EK_OK) {
+        if (tasks) {
             eki_lookout_close(&tasks->lookout);
             eki_settings_free(&tasks->settings);
         }

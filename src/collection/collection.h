@@ -35,9 +35,8 @@ enum eki_state {
  */
 struct eki_callbacks {
     pthread_mutex_t mutex; /* while one of them runs, and of these: */
-    uint64_t ns;           /* in all of them so far */
+    uint64_t ns;           /* in all of them since an iteration was opened */
     uint64_t since, began; /* of that one: it was called, it runs */
-    uint64_t before;       /* ns before this iteration */
     ek_task_fn **bodies;   /* of functions with data, by function */
 };
 
@@ -82,7 +81,7 @@ struct eki_adding {
 struct eki_agreed {
     uint64_t functions, options; /* of their present names and values */
     uint64_t calls;              /* so far */
-    enum eki_call last_call;     /* for a mismatch */
+    enum eki_called last_call;   /* for a mismatch */
     int64_t last_value;          /* -1: none */
     bool is_behind; /* others have failed in an iteration that this rank has
                        not called for yet, because its restore failed */
@@ -103,7 +102,6 @@ struct ek_collection {
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
-    bool is_checked;   /* options.check, resolved */
     _Atomic bool has_descended; /* numbers, in a pull loop: said once */
     bool may_fetch;             /* ek_next() has nothing to look at */
     bool is_pulled; /* whether the program's own threads fetch its tasks */

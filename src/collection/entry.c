@@ -21,17 +21,6 @@ void eki_collection_check_left(const ek_collection *tasks,
     eki_abort();
 }
 
-/* An iteration or a restore is open already. */
-EKI_COLD static ek_status refuse_second(const ek_collection *tasks,
-                                        struct eki_caller caller)
-{
-    eki_collection_check_left(tasks, caller);
-    return eki_error(EK_ERR_STATE,
-                     "%s: another iteration or restore is open in this "
-                     "process; allowed: one at a time",
-                     caller.name);
-}
-
 ek_status eki_collection_claim(const ek_collection *tasks,
                                struct eki_caller caller)
 {
@@ -52,8 +41,13 @@ ek_status eki_collection_claim(const ek_collection *tasks,
     /* acquire: pairs with the release in eki_collection_release(): one holder
      * after the other. */
     if (!atomic_compare_exchange_strong_explicit(
-            &busy, &expected, 1, memory_order_acquire, memory_order_relaxed))
-        return refuse_second(tasks, caller);
+            &busy, &expected, 1, memory_order_acquire, memory_order_relaxed)) {
+        eki_collection_check_left(tasks, caller);
+        return eki_error(EK_ERR_STATE,
+                         "%s: another iteration or restore is open in this "
+                         "process; allowed: one at a time",
+                         call);
+    }
     return EK_OK;
 }
 

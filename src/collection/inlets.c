@@ -121,7 +121,7 @@ static ek_status spawn_into(const ek_worker *worker, ek_collection *other,
     if (engine->setup.is_checked)
         EKI_TRY(eki_collection_check_thread(engine->owner, worker->here,
                                             "ek_spawn_into"));
-    if (other->is_checked)
+    if (other->engine->setup.is_checked)
         eki_collection_check_payload(other, "ek_spawn_into", function, payload,
                                      bytes);
     return add_to_inlet(other, worker->here % other->topology->workers_here,

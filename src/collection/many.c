@@ -17,13 +17,6 @@ struct many {
     size_t bytes, stride;
 };
 
-static struct eki_dealer *dealer_of_thread(ek_collection *tasks)
-{
-    return tasks->seeds.home_thread == eki_thread_identity()
-               ? &tasks->seeds.home
-               : &tasks->seeds.foreign.dealer;
-}
-
 /* All threads but the home thread share a dealer. */
 static void lock_dealer(ek_collection *tasks, const struct eki_dealer *dealer)
 {
@@ -132,9 +125,9 @@ static ek_status deal_many(ek_collection *tasks, const struct many *many,
 static ek_status add_many(ek_collection *tasks, const struct many *many)
 {
     EKI_TRY(check_many(tasks, many));
-    struct eki_dealer *dealer = dealer_of_thread(tasks);
+    struct eki_dealer *dealer = eki_dealer_here(tasks);
     EKI_TRY(check_numbers(dealer, "ek_add_tasks", many->n, "tasks"));
-    if (tasks->is_checked && many->payloads)
+    if (tasks->engine->setup.is_checked && many->payloads)
         for (int64_t i = 0; i < many->n; i++)
             eki_collection_check_payload(tasks, "ek_add_tasks", many->function,
                                          payload_of(many, i), many->bytes);
@@ -183,7 +176,7 @@ static ek_status add_range(ek_collection *tasks, ek_function function,
                          "last",
                          (long long)first, (long long)last);
     struct eki_range range = {first, last};
-    struct eki_dealer *dealer = dealer_of_thread(tasks);
+    struct eki_dealer *dealer = eki_dealer_here(tasks);
     EKI_TRY(check_numbers(dealer, "ek_add_range", last - first, "indices"));
     lock_dealer(tasks, dealer);
     ek_status status = deal_range(tasks, function, range, dealer);

@@ -76,12 +76,13 @@ ek_status eki_collection_check_mpi(const char *call)
     return eki_team_is_first() ? EK_OK : eki_collection_check_region(call);
 }
 
-ek_status eki_collection_check_bytes(const char *call, size_t bytes,
-                                     const char *init)
+ek_status eki_collection_check_report(const char *call, const void *report,
+                                      const char *init)
 {
-    return bytes >= sizeof(size_t)
+    const size_t *bytes = report;
+    return !bytes || *bytes >= sizeof *bytes
                ? EK_OK
                : eki_error(EK_ERR_ARG,
                            "%sreport.struct_bytes is %zu; set the report by %s",
-                           call, bytes, init);
+                           call, *bytes, init);
 }

@@ -52,19 +52,6 @@ static ek_status resolve_policy(struct plan *plan)
                      (int)plan->policy, allowed);
 }
 
-static ek_status check_count(const struct plan *plan)
-{
-    if (plan->n < 0 || plan->n > INT32_MAX)
-        return eki_error(EK_ERR_ARG,
-                         "ek_plan: %lld items are not allowed; allowed: 0 to "
-                         "%d on a rank",
-                         (long long)plan->n, INT32_MAX);
-    if (plan->n > 0 && !plan->seconds)
-        return eki_error(EK_ERR_ARG, "ek_plan: seconds is NULL; allowed: NULL "
-                                     "where there are no items");
-    return EK_OK;
-}
-
 static ek_status check_costs(const struct plan *plan)
 {
     int rank = plan->tasks.fabric->rank;
@@ -105,15 +92,21 @@ static ek_status check_given(struct plan *plan, const int *new_rank,
                              const ek_plan_report *report)
 {
     EKI_TRY(resolve_policy(plan));
-    EKI_TRY(check_count(plan));
+    if (plan->n < 0 || plan->n > INT32_MAX)
+        return eki_error(EK_ERR_ARG,
+                         "ek_plan: %lld items are not allowed; allowed: 0 to "
+                         "%d on a rank",
+                         (long long)plan->n, INT32_MAX);
+    if (plan->n > 0 && !plan->seconds)
+        return eki_error(EK_ERR_ARG, "ek_plan: seconds is NULL; allowed: NULL "
+                                     "where there are no items");
     EKI_TRY(check_costs(plan));
     EKI_TRY(check_bytes(plan));
     if (plan->n > 0 && !new_rank)
         return eki_error(EK_ERR_ARG, "ek_plan: new_rank is NULL; allowed: NULL "
                                      "where there are no items");
-    if (report)
-        EKI_TRY(eki_collection_check_bytes("ek_plan: ", report->struct_bytes,
-                                           "EK_PLAN_REPORT_INIT"));
+    EKI_TRY(eki_collection_check_report("ek_plan: ", report,
+                                        "EK_PLAN_REPORT_INIT"));
     if (eki_collection_is_busy())
         return eki_error(EK_ERR_STATE, "ek_plan: an iteration is open; "
                                        "allowed: between iterations");
@@ -226,15 +219,6 @@ static ek_status agree_on_plan(const struct plan *plan, ek_status status)
     return eki_options_compare(fabric, settings);
 }
 
-static ek_status make_engine(ek_collection *tasks,
-                             const struct eki_setup *setup)
-{
-    EKI_TRY(eki_engine_create(setup, &tasks->engine));
-    EKI_TRY(eki_rebalance_add(tasks->engine));
-    eki_rebalance_prepare(tasks->engine);
-    return EK_OK;
-}
-
 /* All that the phase needs, unless STATUS is an error; collective. */
 static ek_status make_parts(ek_collection *tasks, ek_status status)
 {
@@ -249,7 +233,10 @@ static ek_status make_parts(ek_collection *tasks, ek_status status)
     status = eki_collection_share(tasks, workers, &setup);
     eki_free(workers);
     EKI_TRY(status);
-    return eki_fabric_mpi_agree(*fabric, make_engine(tasks, &setup));
+    status = eki_engine_create(&setup, &tasks->engine);
+    if (status == EK_OK)
+        status = eki_rebalance_add(tasks->engine);
+    return eki_fabric_mpi_agree(*fabric, status);
 }
 
 static void free_plan(struct plan *plan)
@@ -288,6 +275,7 @@ static ek_status decide(struct plan *plan)
         plan->policy, tasks->topology->workers, &tasks->settings.options);
     struct eki_phase phase = {
         .kind = EKI_PHASE_RESTORE, .signature = 1, .balance = &wish};
+    eki_rebalance_prepare(tasks->engine);
     wish.is_chosen = false;
     wish.items = &plan->items;
     eki_engine_enter(tasks->engine, &phase, eki_clock_ns());

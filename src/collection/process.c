@@ -2,13 +2,6 @@
 /* Iterations: phases of the engine, run by the team. */
 #include "collection/seeds.h"
 
-static ek_status check_report(const ek_process_report *report)
-{
-    return report ? eki_collection_check_bytes("", report->struct_bytes,
-                                               "EK_PROCESS_REPORT_INIT")
-                  : EK_OK;
-}
-
 static ek_status check_bodies(const struct eki_engine *engine)
 {
     for (int f = 0; f < engine->function_count; f++) {
@@ -66,22 +59,17 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-/* Restore by the options where the program has not restored. */
-static ek_status restore_if_due(ek_collection *tasks, ek_status status)
-{
-    if (tasks->state != EKI_STATE_RAN)
-        return status;
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
-}
-
 /* Enter the phase even where the call is wrong, so that all ranks fail; but not
  * where this rank is behind, or nothing can be entered. */
-static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
+static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
                                 const ek_process_report *report,
                                 ek_status status)
 {
-    status = restore_if_due(tasks, status);
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    /* By the options where the program has not restored. */
+    if (tasks->state == EKI_STATE_RAN)
+        status =
+            eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     if (tasks->agreed.is_behind) {
@@ -94,7 +82,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
                                "iteration, because ek_restore differed");
     }
     eki_collection_note(tasks, call,
-                        call == EKI_CALL_PROCESS ? report != NULL : -1);
+                        call == EKI_CALLED_PROCESS ? report != NULL : -1);
     eki_course_begin(&tasks->restores.course);
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
@@ -102,21 +90,22 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_call call,
                               .is_retained = tasks->restores.is_retained,
                               .scheme = eki_collection_scheme(tasks)};
     if (status == EK_OK)
-        status = prepare(tasks, phase.scheme, call == EKI_CALL_BEGIN);
+        status = prepare(tasks, phase.scheme, call == EKI_CALLED_PULL);
     if (status == EK_OK)
-        status = check_report(report);
-    tasks->is_pulled = call == EKI_CALL_BEGIN;
+        status =
+            eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
+    tasks->is_pulled = call == EKI_CALLED_PULL;
     tasks->wants_report =
         report != NULL || strcmp(tasks->settings.report, "0") != 0;
     tasks->team->is_measured = tasks->wants_report;
     if (tasks->callbacks)
-        tasks->callbacks->before = tasks->callbacks->ns;
+        tasks->callbacks->ns = 0;
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_begin(tasks, phase.scheme->policy);
     eki_collection_enter(tasks, &phase, status);
     tasks->state = EKI_STATE_OPEN;
-    tasks->may_fetch =
-        tasks->is_pulled && !tasks->is_checked && !tasks->callbacks;
+    tasks->may_fetch = tasks->is_pulled && !tasks->engine->setup.is_checked &&
+                       !tasks->callbacks;
     EKI_ASSERT_SLOW(eki_collection_check(tasks));
     return EK_OK;
 }
@@ -145,7 +134,7 @@ static void add_data(ek_collection *tasks, struct eki_report_input *input)
     input->data_in_bytes = counts.bytes_in;
     input->data_out_bytes = counts.bytes_out;
     input->data_held_bytes = counts.bytes_most;
-    input->data_callback_s = (double)(callbacks->ns - callbacks->before) * 1e-9;
+    input->data_callback_s = (double)callbacks->ns * 1e-9;
 }
 
 double eki_collection_outside_s(const ek_collection *tasks, uint64_t now)
@@ -286,7 +275,7 @@ static ek_status process(ek_collection *tasks, ek_process_report *report,
 {
     ek_status wrong;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PROCESS, &wrong));
-    ek_status status = open_iteration(tasks, EKI_CALL_PROCESS, report, wrong);
+    ek_status status = open_iteration(tasks, EKI_CALLED_PROCESS, report, wrong);
     if (status != EK_OK)
         return not_opened(tasks, status);
     if (wrong == EK_OK)
@@ -303,7 +292,7 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
 {
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
-    ek_status status = open_iteration(tasks, EKI_CALL_BEGIN, NULL, EK_OK);
+    ek_status status = open_iteration(tasks, EKI_CALLED_PULL, NULL, EK_OK);
     if (status == EK_OK)
         return EK_OK;
     not_opened(tasks, status);
@@ -329,15 +318,6 @@ static inline void fetch(ek_collection *tasks, int here, ek_task *task)
         eki_collection_check_order(tasks, here, task);
 }
 
-/* Fetch a task whose input is here. */
-static void fetch_with_data(ek_collection *tasks, int here, ek_task *task)
-{
-    do
-        fetch(tasks, here, task);
-    while (task->worker && eki_data_ops_of(tasks->engine, task->function) &&
-           !eki_collection_begin_data(task->worker));
-}
-
 /* Fetch in the checking mode, or where tasks have data, or refuse. */
 EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
                                          ek_task *task)
@@ -356,10 +336,12 @@ EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
         return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
                          here, tasks->topology->workers_here - 1);
     EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
-    if (tasks->callbacks)
-        fetch_with_data(tasks, here, task);
-    else
+    /* Until the input of one is here. */
+    do
         fetch(tasks, here, task);
+    while (tasks->callbacks && task->worker &&
+           eki_data_ops_of(tasks->engine, task->function) &&
+           !eki_collection_begin_data(task->worker));
     return EK_OK;
 }
 
@@ -386,7 +368,8 @@ static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
                          "ek_end: no iteration is open; call ek_begin first");
     EKI_TRY(eki_collection_check_region("ek_end"));
     /* A bad report counts as none: then all ranks hear that they differ. */
-    ek_status checked = check_report(report);
+    ek_status checked =
+        eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
     ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);
     return status == EK_OK ? checked : status;
 }

@@ -73,17 +73,24 @@ static ek_status order_arrived(ek_collection *tasks, enum eki_order order)
     return restore_workers(tasks, &work);
 }
 
-static ek_status check_policy(ek_restore_policy policy)
+/* POLICY becomes what is done, unless it is none. */
+static ek_status resolve_policy(const ek_collection *tasks,
+                                ek_restore_policy *policy)
 {
+    const struct eki_settings *settings = &tasks->settings;
     char allowed[200] = "";
-    if (policy == EK_RESTORE_DEFAULT ||
-        eki_option_choice_name("restore", (int)policy))
+    if (*policy == EK_RESTORE_DEFAULT)
+        *policy = settings->options.restore;
+    if (eki_option_choice_name("restore", (int)*policy)) {
+        *policy = (ek_restore_policy)eki_schedule_at(
+            &settings->restore, tasks->iteration, (int)*policy);
         return EK_OK;
+    }
     eki_choice_list(eki_option_choices("restore"), allowed, sizeof allowed);
     return eki_error(EK_ERR_ARG,
                      "ek_restore: policy %d is not allowed; allowed: default, "
                      "%s",
-                     (int)policy, allowed);
+                     (int)*policy, allowed);
 }
 
 /* Run a phase that moves tasks, and that tells other ranks of a STATUS which
@@ -183,15 +190,6 @@ static void say_choice(const ek_collection *tasks)
             "%s: %s", tasks->settings.name, text);
 }
 
-/* What auto is to know. */
-static struct eki_outlook outlook_of(const ek_collection *tasks)
-{
-    ek_steal_policy steal = (ek_steal_policy)eki_collection_steal_set(tasks);
-    return eki_course_outlook(&tasks->restores.course, tasks->iteration,
-                              tasks->settings.options.iterations_expected,
-                              eki_scheme_of(steal)->victims != NULL);
-}
-
 static void fill_balance(const struct eki_balance_report *balance,
                          ek_restore_report *whole)
 {
@@ -214,7 +212,11 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
         policy, tasks->topology->workers, &tasks->settings.options);
     uint64_t start = eki_clock_ns();
     if (wish.is_chosen)
-        wish.outlook = outlook_of(tasks);
+        wish.outlook = eki_course_outlook(
+            &tasks->restores.course, tasks->iteration,
+            tasks->settings.options.iterations_expected,
+            eki_scheme_of((ek_steal_policy)eki_collection_steal_set(tasks))
+                    ->victims != NULL);
     status = first_error(status, retain(tasks, &whole->discarded));
     if (status == EK_OK)
         eki_rebalance_prepare(tasks->engine);
@@ -257,7 +259,7 @@ static ek_status restore_alone(ek_collection *tasks, ek_restore_policy policy,
     if (policy == EK_RESTORE_RETAIN)
         eki_course_choose(&tasks->restores.course, false, 0);
     else if (eki_course_pause(&tasks->restores.course))
-        eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+        eki_collection_note(tasks, EKI_CALLED_RESTORE, policy);
     return EK_OK;
 }
 
@@ -267,7 +269,7 @@ static ek_status restore_together(ek_collection *tasks,
                                   ek_restore_policy policy, ek_status status,
                                   ek_restore_report *whole)
 {
-    eki_collection_note(tasks, EKI_CALL_RESTORE, policy);
+    eki_collection_note(tasks, EKI_CALLED_RESTORE, policy);
     eki_course_choose(&tasks->restores.course, false, 0);
     if (policy == EK_RESTORE_ORIGINAL)
         return original(tasks, status, whole);
@@ -276,15 +278,6 @@ static ek_status restore_together(ek_collection *tasks,
     if (status == EK_OK)
         status = retain(tasks, &whole->discarded);
     return follow(tasks, EK_OK, status, order_of(tasks));
-}
-
-static ek_restore_policy policy_now(const ek_collection *tasks,
-                                    ek_restore_policy policy)
-{
-    if (policy == EK_RESTORE_DEFAULT)
-        policy = tasks->settings.options.restore;
-    return (ek_restore_policy)eki_schedule_at(&tasks->settings.restore,
-                                              tasks->iteration, (int)policy);
 }
 
 static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
@@ -316,10 +309,7 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole)
 {
     uint64_t start = eki_clock_ns();
-    ek_status known = check_policy(policy);
-    if (known == EK_OK)
-        policy = policy_now(tasks, policy);
-    status = first_error(status, known);
+    status = first_error(status, resolve_policy(tasks, &policy));
     status = first_error(status, eki_collection_gather(tasks));
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
@@ -354,9 +344,9 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
     ek_status status;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_RESTORE, &status));
     tasks->agreed.is_behind = false;
-    if (status == EK_OK && report)
-        status = eki_collection_check_bytes(
-            "ek_restore: ", report->struct_bytes, "EK_RESTORE_REPORT_INIT");
+    if (status == EK_OK)
+        status = eki_collection_check_report("ek_restore: ", report,
+                                             "EK_RESTORE_REPORT_INIT");
     status = eki_collection_restore(tasks, policy, status, &whole);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     EKI_ASSERT_SLOW(eki_collection_check(tasks));

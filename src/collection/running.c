@@ -82,11 +82,6 @@ static void check_last_at(ek_worker *worker)
     }
 }
 
-EKI_COLD static ek_status no_memory(void)
-{
-    return eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
-}
-
 static void note_child(struct ek_worker *worker)
 {
     if (EKI_UNLIKELY(worker->engine->is_traced))
@@ -136,7 +131,7 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
                                      payload, bytes);
     }
     if (status == EK_OK && !push(worker, function, payload, bytes, flags))
-        status = no_memory();
+        status = eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
     return status == EK_OK
                ? EK_OK
                : eki_collection_outcome_often(engine->owner, status);
@@ -154,7 +149,8 @@ EKI_COLD static void *spawn_at_slowly(ek_worker *worker, ek_function function,
         check_last_at(worker);
     if (status == EK_OK) {
         slot = push_slot(worker, function, bytes, flags);
-        status = slot ? EK_OK : no_memory();
+        if (!slot)
+            status = eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
     }
     if (status != EK_OK) {
         eki_collection_outcome_often(engine->owner, status);

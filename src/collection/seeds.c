@@ -29,11 +29,6 @@ static inline struct ek_worker *deal(const ek_collection *tasks,
     return worker;
 }
 
-static bool is_home(const ek_collection *tasks)
-{
-    return tasks->seeds.home_thread == eki_thread_identity();
-}
-
 /* SLOT, the last of the seeds of other threads, is pinned, or leaves for
  * another rank, where its hint says so. */
 static ek_status move_hinted(ek_collection *tasks, const struct eki_slot *slot,
@@ -86,8 +81,7 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
                                const ek_hint *given)
 {
     struct eki_inlet *foreign = &tasks->seeds.foreign;
-    struct eki_dealer *dealer =
-        is_home(tasks) ? &tasks->seeds.home : &foreign->dealer;
+    struct eki_dealer *dealer = eki_dealer_here(tasks);
     ek_hint hint = EK_HINT_INIT;
     ek_status status = EK_OK;
     if (!payload && bytes > 0)
@@ -135,7 +129,8 @@ static inline ek_status add_seed(ek_collection *tasks, ek_function function,
                                  const void *payload, size_t bytes,
                                  const ek_hint *hint)
 {
-    if (EKI_UNLIKELY(!payload || hint || !is_home(tasks)))
+    if (EKI_UNLIKELY(!payload || hint ||
+                     tasks->seeds.home_thread != eki_thread_identity()))
         return add_slowly(tasks, function, payload, bytes, hint);
     struct ek_worker *worker =
         tasks->engine->workers[tasks->seeds.home.next_worker];
@@ -148,13 +143,6 @@ static inline ek_status add_seed(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-/* A pinned task stays in the process that its pointers are of. */
-static bool may_have_pointers(const ek_hint *hint)
-{
-    return hint && hint->struct_bytes > offsetof(ek_hint, pinned) &&
-           hint->pinned;
-}
-
 /* Add after a look at the payload, or refuse. */
 EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
                                         ek_function function,
@@ -165,7 +153,9 @@ EKI_COLD static ek_status add_looked_at(ek_collection *tasks,
         eki_collection_check_add(tasks, "ek_add_task", function, bytes);
     if (status != EK_OK)
         return eki_collection_outcome_often(tasks, status);
-    if (!may_have_pointers(hint))
+    /* A pinned task stays in the process that its pointers are of. */
+    if (!hint || hint->struct_bytes <= offsetof(ek_hint, pinned) ||
+        !hint->pinned)
         eki_collection_check_payload(tasks, "ek_add_task", function, payload,
                                      bytes);
     return add_seed(tasks, function, payload, bytes, hint);

@@ -5,6 +5,14 @@
 
 #include "collection/collection.h"
 
+/* Of the calling thread's seeds. */
+static inline struct eki_dealer *eki_dealer_here(ek_collection *tasks)
+{
+    return tasks->seeds.home_thread == eki_thread_identity()
+               ? &tasks->seeds.home
+               : &tasks->seeds.foreign.dealer;
+}
+
 /* Take N numbers in a row; returns the first. */
 static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
 {

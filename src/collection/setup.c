@@ -52,22 +52,16 @@ ek_status ek_register(ek_collection *tasks, const char *name, ek_task_fn *fn,
         tasks, register_function(tasks, name, fn, context, function));
 }
 
-static void set_stall(ek_collection *tasks)
-{
-    uint64_t ns = (uint64_t)tasks->settings.options.stall_ms * 1000000;
-    tasks->engine->setup.stall_ns = ns;
-    eki_lookout_set(&tasks->lookout, ns);
-}
-
 /* Apply options of which somebody else than the settings has a copy. */
 static ek_status apply_option(ek_collection *tasks, const char *option)
 {
-    const ek_options *options = &tasks->settings.options;
     if (strcmp(option, "poll_period_us") == 0)
-        eki_team_set_poll_period(tasks->team,
-                                 (uint64_t)options->poll_period_us * 1000);
-    if (strcmp(option, "stall_ms") == 0)
-        set_stall(tasks);
+        eki_team_set_poll_period(tasks->team);
+    if (strcmp(option, "stall_ms") == 0) {
+        uint64_t ns = (uint64_t)tasks->settings.options.stall_ms * 1000000;
+        tasks->engine->setup.stall_ns = ns;
+        eki_lookout_set(&tasks->lookout, ns);
+    }
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);
     return EK_OK;

@@ -135,23 +135,15 @@ static ek_status explain_shape(const ek_tiles *tiles)
     return explain_tiles(tiles);
 }
 
-/* Of what must be the same on all ranks. */
-static uint64_t hash_of(const ek_tiles *tiles)
-{
-    return eki_hash(eki_hash(tiles->hash, (uint64_t)tiles->shape.count),
-                    (uint64_t)tiles->shape.cache_bytes);
-}
-
 /* Where only worker 0 may talk to MPI, it may be in a long task. */
 static void warn_of_level(const ek_tiles *tiles)
 {
     static _Atomic bool is_told;
     const struct eki_topology *topology = tiles->owner->topology;
     bool is_alone = topology->nodes == 1 && !tiles->is_apart;
-    /* relaxed: once in this process. */
     if (tiles->rank != 0 || is_alone || topology->workers == topology->size ||
         tiles->owner->team->has_server || eki_mpi_thread_level() >= 2 ||
-        atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+        !eki_is_untold(&is_told))
         return;
     eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
             "MPI is below MPI_THREAD_SERIALIZED: who waits for a tile of "
@@ -165,9 +157,7 @@ static ek_status place_apart(ek_tiles *tiles)
 {
     static _Atomic bool is_told;
     struct eki_node_memory *shared = &tiles->shared;
-    /* relaxed: once in this process. */
-    if (tiles->rank == 0 &&
-        !atomic_exchange_explicit(&is_told, true, memory_order_relaxed))
+    if (tiles->rank == 0 && eki_is_untold(&is_told))
         eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
                 "the tiles of '%s' lie in private memory, and ranks of a node "
                 "reach those of another by messages: %s",
@@ -212,9 +202,12 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
 {
     ek_tiles *tiles = NULL;
     bool are_same;
+    uint64_t hash = 0;
     ek_status status = make_store(tasks, shape, &tiles);
-    status = eki_fabric_mpi_agree_on(
-        tasks->fabric, status, status == EK_OK ? hash_of(tiles) : 0, &are_same);
+    if (status == EK_OK)
+        hash = eki_hash(eki_hash(tiles->hash, (uint64_t)tiles->shape.count),
+                        (uint64_t)tiles->shape.cache_bytes);
+    status = eki_fabric_mpi_agree_on(tasks->fabric, status, hash, &are_same);
     if (status == EK_OK && !are_same)
         status = explain_shape(tiles);
     if (status == EK_OK)

@@ -56,15 +56,6 @@ static void add_counts(const struct eki_counts *counts, struct eki_counts *sum)
     sum->termination_ns += counts->termination_ns;
 }
 
-static void trace_worker(const ek_collection *tasks, int here)
-{
-    const struct ek_worker *worker = tasks->engine->workers[here];
-    char text[TEXT_BYTES] = "";
-    eki_append(text, sizeof text, "  worker %d: ", worker->id);
-    append_counts(&worker->counts, text, sizeof text);
-    say(tasks, EK_LEVEL_TRACE, text);
-}
-
 /* Of the server of a rank: what it answered, and how the end was found. */
 static void trace_server(const ek_collection *tasks)
 {
@@ -101,8 +92,12 @@ void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
     say(tasks, EK_LEVEL_DEBUG, text);
     if (!eki_log_is_on(EK_LEVEL_TRACE))
         return;
-    for (int here = 0; here < workers; here++)
-        trace_worker(tasks, here);
+    for (int here = 0; here < workers; here++) {
+        const struct ek_worker *worker = tasks->engine->workers[here];
+        snprintf(text, sizeof text, "  worker %d: ", worker->id);
+        append_counts(&worker->counts, text, sizeof text);
+        say(tasks, EK_LEVEL_TRACE, text);
+    }
     trace_server(tasks);
 }
 

@@ -7,10 +7,20 @@
 struct visit {
     ek_visit_fn *visitor;
     void *context;
-    int worker;
     bool has_run;
-    bool is_pinned;
+    int worker;                      /* of the slots */
+    const struct eki_engine *pinned; /* NULL, or its pinned tasks are shown */
 };
+
+/* A pinned task is held by who ran it, until it is restored. */
+static int holder_of(const struct visit *visit, const struct eki_slot *slot)
+{
+    const struct eki_engine *engine = visit->pinned;
+    if (!engine)
+        return visit->worker;
+    int ran_on = visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
+    return engine->workers[ran_on < 0 ? 0 : ran_on]->id;
+}
 
 static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
 {
@@ -36,7 +46,7 @@ static bool show_slot(const struct visit *visit, struct eki_slot *slot)
     ek_task_info info = {
         .id = slot->id,
         .function = slot->function,
-        .worker = visit->worker,
+        .worker = holder_of(visit, slot),
         .payload = slot->payload,
         .bytes = slot->bytes,
         .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
@@ -44,7 +54,7 @@ static bool show_slot(const struct visit *visit, struct eki_slot *slot)
         .count = eki_slot_tasks(slot),
         .is_range = is_range,
         .ran = visit->has_run && has_run(slot),
-        .pinned = visit->is_pinned};
+        .pinned = visit->pinned != NULL};
     if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
         return true;
     slot->flags |= EKI_SLOT_DISCARDED;
@@ -79,21 +89,10 @@ static void compact(struct eki_local *local)
     local->seed_top = local->seed_end = kept;
 }
 
-/* A pinned task is held by who ran it, until it is restored. */
-static void visit_pinned(struct visit *visit, struct eki_engine *engine)
+static void visit_seeds(const struct visit *visit, struct eki_local *local)
 {
-    struct eki_local *local = &engine->pinned.local;
-    int64_t removed = 0;
-    visit->is_pinned = true;
-    for (unsigned char *at = local->seed_end; at != local->seed_base;) {
-        at -= local->slot_bytes;
-        struct eki_slot *slot = (struct eki_slot *)at;
-        int ran_on =
-            visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
-        visit->worker = engine->workers[ran_on < 0 ? 0 : ran_on]->id;
-        removed += !show_slot(visit, slot);
-    }
-    visit->is_pinned = false;
+    int64_t removed = visit_slots(visit, local->seed_base, local->seed_end,
+                                  local->slot_bytes);
     if (removed > 0 && !visit->has_run)
         compact(local);
 }
@@ -127,15 +126,14 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
     struct visit visit = {.visitor = visitor,
                           .context = context,
                           .has_run = tasks->state == EKI_STATE_RAN};
-    visit_pinned(&visit, tasks->engine);
+    visit.pinned = tasks->engine;
+    visit_seeds(&visit, &tasks->engine->pinned.local);
+    visit.pinned = NULL;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;
         visit.worker = worker->id;
-        int64_t removed = visit_slots(&visit, local->seed_base, local->seed_end,
-                                      local->slot_bytes);
-        if (removed > 0 && !visit.has_run)
-            compact(local);
+        visit_seeds(&visit, local);
         visit_slots(&visit, local->log, local->log_end, local->slot_bytes);
         visit_slots(&visit,
                     local->stack_bottom - local->aside * local->slot_bytes,

@@ -97,14 +97,6 @@ static bool meets(const struct eki_affinity *a, const struct eki_affinity *b)
     return a->host == b->host && common != 0;
 }
 
-static void note_cpus(struct eki_affinity *affinity, int cpus)
-{
-    if (cpus < affinity->least_cpus)
-        affinity->least_cpus = cpus;
-    if (cpus > affinity->most_cpus)
-        affinity->most_cpus = cpus;
-}
-
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
                                struct eki_fabric *fabric,
                                struct eki_affinity *all)
@@ -113,7 +105,10 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
     affinity->ranks = 0;
     affinity->least_cpus = affinity->most_cpus = affinity->cpus;
     for (int r = 0; r < fabric->size; r++) {
-        note_cpus(affinity, all[r].cpus);
+        if (all[r].cpus < affinity->least_cpus)
+            affinity->least_cpus = all[r].cpus;
+        if (all[r].cpus > affinity->most_cpus)
+            affinity->most_cpus = all[r].cpus;
         affinity->ranks += meets(affinity, &all[r]);
     }
     return EK_OK;
@@ -150,21 +145,15 @@ ek_status eki_affinity_count(struct eki_affinity *affinity,
     return EK_OK;
 }
 
-/* libgomp spins for milliseconds where a rank alone would fit. */
-static bool is_spinning(const struct eki_affinity *affinity, int workers)
-{
-    return workers > 1 && affinity->workers > affinity->cpus &&
-           !getenv("OMP_WAIT_POLICY");
-}
-
 void eki_affinity_report(const struct eki_affinity *affinity,
                          const struct eki_fabric *fabric, int workers)
 {
     static _Atomic bool has_told;
-    bool spins = is_spinning(affinity, workers);
-    /* Once in this process; relaxed: only the flag itself matters. */
+    /* libgomp spins for milliseconds where a rank alone would fit. */
+    bool spins = workers > 1 && affinity->workers > affinity->cpus &&
+                 !getenv("OMP_WAIT_POLICY");
     if (fabric->rank != 0 || (affinity->harmed == 0 && !spins) ||
-        atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+        !eki_is_untold(&has_told))
         return;
     if (affinity->harmed > 0)
         eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
@@ -209,10 +198,8 @@ void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted)
     else if (omp_get_dynamic())
         snprintf(cause, sizeof cause,
                  "OMP_DYNAMIC is true, and the machine is busy");
-    /* Once in this process, and by one rank of a node, whose limits are alike;
-     * relaxed: only the flag itself matters. */
-    if (topology->node_index != 0 ||
-        atomic_exchange_explicit(&has_told, true, memory_order_relaxed))
+    /* By one rank of a node, whose limits are alike. */
+    if (topology->node_index != 0 || !eki_is_untold(&has_told))
         return;
     eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "team",
             "%d of %d threads came (%d workers%s): %s; workers without a "

@@ -7,7 +7,7 @@
 
 static const char *why_polling(const struct eki_team *team)
 {
-    if (team->setup.progress == EK_PROGRESS_POLLING)
+    if (team->setup.options->progress == EK_PROGRESS_POLLING)
         return "progress=polling";
     if (team->setup.engine->alone)
         return "on one node a server needs progress=server";
@@ -20,8 +20,8 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
     const struct eki_engine *engine = team->setup.engine;
     if (!engine->exchange.fabric) {
         eki_append(text, bytes, "one node: no messages while tasks run%s",
-                   team->setup.progress == EK_PROGRESS_SERVER ||
-                           team->setup.watchdog_ns != 0
+                   team->setup.options->progress == EK_PROGRESS_SERVER ||
+                           team->setup.options->watchdog_us != 0
                        ? ", so progress and watchdog_us have no effect"
                        : "");
         return;
@@ -32,7 +32,7 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
                    "and hints that travel; then ");
     if (team->has_server) {
         eki_append(text, bytes, "a thread of each rank is its server: %s",
-                   team->setup.progress == EK_PROGRESS_SERVER
+                   team->setup.options->progress == EK_PROGRESS_SERVER
                        ? "progress=server"
                        : "cores are to spare");
         return;

@@ -10,22 +10,26 @@
 
 void eki_team_arrive(struct eki_team *team, int here)
 {
-    const struct eki_team_setup *setup = &team->setup;
-    struct ek_worker *worker = setup->engine->workers[here];
+    const struct eki_engine *engine = team->setup.engine;
+    const ek_options *options = team->setup.options;
+    struct ek_worker *worker = engine->workers[here];
     struct eki_seat *seat = &team->seats[here];
-    if (seat->taken == setup->engine->phase)
+    if (seat->taken == engine->phase)
         return;
     const void *thread = eki_thread_identity();
-    seat->taken = setup->engine->phase;
+    seat->taken = engine->phase;
     seat->has_waited &= seat->thread == thread;
     seat->looked_ns = 0;
     seat->thread = thread;
     seat->is_open = seat->is_running = false;
     eki_wait_reset(&seat->waiter);
-    if (setup->begin)
-        setup->begin(worker->local.data, here, setup->begin_context);
-    if (team->is_measured)
-        eki_team_measure_begin(team, here);
+    if (options->worker_begin)
+        options->worker_begin(worker->local.data, here,
+                              options->worker_context);
+    if (team->is_measured) {
+        eki_team_waited(team, here);
+        seat->cpu_ns = eki_clock_cpu_ns();
+    }
     eki_worker_arrive(worker, eki_clock_ns());
 }
 
@@ -53,12 +57,6 @@ void eki_team_end_task(struct eki_team *team, int here)
     seat->is_running = false;
 }
 
-static inline double duration_of(const struct eki_slot *slot)
-{
-    return slot->bin == EKI_BIN_NEVER ? NAN
-                                      : (double)eki_bin_ns(slot->bin) * 1e-9;
-}
-
 static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
                             const struct eki_slot *slot, ek_task *task)
 {
@@ -69,7 +67,8 @@ static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
     task->payload = slot->payload;
     task->bytes = slot->bytes;
     task->id = slot->id;
-    task->duration_s = duration_of(slot);
+    task->duration_s =
+        slot->bin == EKI_BIN_NEVER ? NAN : (double)eki_bin_ns(slot->bin) * 1e-9;
 }
 
 /* The next of the open batch or piece; false: step. */
@@ -108,8 +107,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
         enum eki_step step = eki_worker_step(worker, now);
         seat->is_open = step == EKI_STEP_RUN || step == EKI_STEP_RANGE;
         if (step == EKI_STEP_DONE) {
-            if (team->is_measured)
-                eki_team_measure_end(team, here);
+            eki_team_measure_end(team, here);
             return false;
         }
         if (step == EKI_STEP_WAIT)

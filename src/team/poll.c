@@ -124,8 +124,9 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         eki_pause();
 }
 
-void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns)
+void eki_team_set_poll_period(struct eki_team *team)
 {
+    uint64_t period_ns = (uint64_t)team->setup.options->poll_period_us * 1000;
     team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;
 }
 
@@ -169,7 +170,12 @@ void eki_team_measure_poll(struct eki_team *team)
         wire->poll_ns = eki_team_time_poll(engine->exchange.fabric);
     team->auto_period_ns =
         eki_team_auto_period(engine->exchange.fabric ? wire->poll_ns : 0);
-    eki_team_set_poll_period(team, team->setup.poll_period_ns);
+    eki_team_set_poll_period(team);
+}
+
+static uint64_t watchdog_ns(const struct eki_team *team)
+{
+    return (uint64_t)team->setup.options->watchdog_us * 1000;
 }
 
 /* Sleep while no phase is open; false: the team ends. */
@@ -193,7 +199,7 @@ static void watch(struct eki_team *team)
     uint64_t next =
         atomic_load_explicit(&team->next_poll, memory_order_relaxed);
     if (team->is_watching && eki_team_has_messages(team) &&
-        now > next + team->setup.watchdog_ns)
+        now > next + watchdog_ns(team))
         serve_long(team, now);
     pthread_mutex_unlock(&team->mutex);
 }
@@ -202,7 +208,7 @@ static void *run_watchdog(void *argument)
 {
     struct eki_team *team = argument;
     while (wait_for_phase(team)) {
-        eki_sleep_ns(team->setup.watchdog_ns);
+        eki_sleep_ns(watchdog_ns(team));
         watch(team);
     }
     return NULL;
@@ -212,7 +218,7 @@ ek_status eki_team_start_watchdog(struct eki_team *team)
 {
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
-    if (team->setup.watchdog_ns == 0 || !team->any_polls ||
+    if (watchdog_ns(team) == 0 || !team->any_polls ||
         !team->setup.engine->exchange.fabric)
         return EK_OK;
     if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)

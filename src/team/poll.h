@@ -82,9 +82,8 @@ uint64_t eki_team_auto_period(uint64_t poll_ns);
 /* A thread has come for worker HERE: its hook, then its time begins.  Once per
  * phase, whoever comes again. */
 void eki_team_arrive(struct eki_team *team, int here);
-/* Processor time of the thread of worker HERE, from its arrival to the end of
- * the phase, where the team measures it. */
-void eki_team_measure_begin(struct eki_team *team, int here);
+/* The thread of worker HERE has come to the end of the phase: its processor
+ * time since its arrival, where the team measures it. */
 void eki_team_measure_end(struct eki_team *team, int here);
 /* How long the thread of worker HERE, which asks, has waited for a core since
  * it last asked. */

@@ -47,16 +47,10 @@ uint64_t eki_team_waited(struct eki_team *team, int here)
     return waited_ns;
 }
 
-void eki_team_measure_begin(struct eki_team *team, int here)
-{
-    eki_team_waited(team, here);
-    team->seats[here].cpu_ns = eki_clock_cpu_ns();
-}
-
 void eki_team_measure_end(struct eki_team *team, int here)
 {
     struct eki_counts *counts = &team->setup.engine->workers[here]->counts;
-    if (counts->cpu_ns != 0)
+    if (!team->is_measured || counts->cpu_ns != 0)
         return;
     counts->cpu_ns = eki_clock_cpu_ns() - team->seats[here].cpu_ns;
     eki_team_waited(team, here);

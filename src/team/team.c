@@ -5,17 +5,18 @@
 
 #include <omp.h>
 
-/* A thread of its own only where a core is to spare for it. */
-static bool has_spare_core(const struct eki_team_setup *setup)
+/* Whether there are more threads than CPUs, with servers or without. */
+static bool is_crowded(const struct eki_affinity *affinity, bool has_server)
 {
-    const struct eki_affinity *affinity = setup->affinity;
-    return affinity->cpus >= affinity->workers + affinity->ranks;
+    return affinity->workers + (has_server ? affinity->ranks : 0) >
+           affinity->cpus;
 }
 
 static ek_status choose_progress(struct eki_team *team)
 {
     const struct eki_team_setup *setup = &team->setup;
     const struct eki_engine *engine = setup->engine;
+    ek_progress progress = setup->options->progress;
     int workers = engine->topology->workers_here;
     team->any_polls = setup->thread_level >= 2 || workers == 1;
     if (workers > 1 && setup->thread_level < 1)
@@ -25,28 +26,22 @@ static ek_status choose_progress(struct eki_team *team)
             "initialized with MPI_THREAD_SINGLE: call "
             "MPI_Init_thread, or set workers to 1",
             workers);
-    if (setup->progress == EK_PROGRESS_SERVER && setup->thread_level < 1)
+    if (progress == EK_PROGRESS_SERVER && setup->thread_level < 1)
         return eki_error(EK_ERR_THREAD,
                          "progress=server needs MPI_THREAD_FUNNELED or more; "
                          "MPI was initialized with MPI_THREAD_SINGLE; allowed "
                          "here: auto, polling");
-    if (setup->watchdog_ns != 0 && setup->thread_level < 2)
+    if (setup->options->watchdog_us != 0 && setup->thread_level < 2)
         return eki_error(EK_ERR_THREAD,
                          "watchdog_us needs MPI_THREAD_SERIALIZED or more; "
                          "allowed here: 0");
+    /* A thread of its own only where a core is to spare for it. */
     team->has_server =
         engine->exchange.fabric &&
-        (setup->progress == EK_PROGRESS_SERVER ||
-         (setup->progress == EK_PROGRESS_AUTO && !engine->alone &&
-          setup->thread_level >= 1 && has_spare_core(setup)));
+        (progress == EK_PROGRESS_SERVER ||
+         (progress == EK_PROGRESS_AUTO && !engine->alone &&
+          setup->thread_level >= 1 && !is_crowded(setup->affinity, true)));
     return EK_OK;
-}
-
-/* Whether there are more threads than CPUs, with servers or without. */
-static bool is_crowded(const struct eki_affinity *affinity, bool has_server)
-{
-    return affinity->workers + (has_server ? affinity->ranks : 0) >
-           affinity->cpus;
 }
 
 ek_status eki_team_create(const struct eki_team_setup *setup,
@@ -114,8 +109,7 @@ static void step_worker(struct eki_team *team, int here)
             eki_team_rest(team, here, &waiter, now);
             break;
         case EKI_STEP_DONE:
-            if (team->is_measured)
-                eki_team_measure_end(team, here);
+            eki_team_measure_end(team, here);
             return;
         }
         now = eki_clock_ns();
@@ -276,19 +270,10 @@ void eki_team_run_restore(struct eki_team *team)
     }
 }
 
-/* Bring workers to their end that have not come there, all in turn: each may
- * wait for what the others cancel. */
-static void end_workers(struct eki_team *team)
-{
-    struct eki_waiter waiter = {0};
-    uint64_t now;
-    while (now = eki_clock_ns(), !step_workers(team, now))
-        eki_team_rest(team, 0, &waiter, now);
-}
-
 static void finish_workers(struct eki_team *team)
 {
     struct eki_engine *engine = team->setup.engine;
+    struct eki_waiter waiter = {0};
     int workers = engine->topology->workers_here;
     bool has_ended = false;
     team->is_served = false;
@@ -307,7 +292,10 @@ static void finish_workers(struct eki_team *team)
         eki_engine_abandon(engine, stopped);
     for (int here = 0; here < workers; here++)
         eki_team_arrive(team, here);
-    end_workers(team);
+    /* All in turn: each may wait for what the others cancel. */
+    uint64_t now = eki_clock_ns();
+    for (; !step_workers(team, now); now = eki_clock_ns())
+        eki_team_rest(team, 0, &waiter, now);
 }
 
 void eki_team_finish(struct eki_team *team)

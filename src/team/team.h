@@ -76,13 +76,8 @@ bool eki_team_was_left(const void *frame);
 struct eki_team_setup {
     struct eki_engine *engine;
     const struct eki_affinity *affinity;
-    ek_progress progress;
+    const ek_options *options; /* borrowed */
     int thread_level;
-    uint64_t poll_period_ns; /* 0: by the cost of an empty poll */
-    uint64_t watchdog_ns;    /* 0: none */
-    /* Called by each worker's thread when it enters an iteration, or NULL. */
-    void (*begin)(void *data, int here, void *context);
-    void *begin_context;
 };
 
 struct eki_team {
@@ -132,8 +127,8 @@ int64_t eki_team_note_number(struct eki_team *team, int here,
  * Before eki_engine_leave(). */
 void eki_team_finish(struct eki_team *team);
 
-/* While no phase is open; 0: by the cost of an empty poll. */
-void eki_team_set_poll_period(struct eki_team *team, uint64_t period_ns);
+/* The option poll_period_us has been set, while no phase is open. */
+void eki_team_set_poll_period(struct eki_team *team);
 
 /* The thread that has come for worker HERE in this phase, or NULL. */
 const void *eki_team_thread(const struct eki_team *team, int here);

@@ -88,9 +88,10 @@ static void long_tiles_leave_in_one_poll(struct stage *stage)
     stage->store->has_values = false;
     stage->store->shape.length_of = NULL;
     stage->store->shape.length = PIECES * FIRST;
+    const ek_options options = {.progress = EK_PROGRESS_POLLING};
     struct eki_team_setup setup = {.engine = stage->lone.engine,
                                    .affinity = &affinity,
-                                   .progress = EK_PROGRESS_POLLING,
+                                   .options = &options,
                                    .thread_level = 2};
     CHECK_OK(eki_team_create(&setup, &team));
     message_of(stage, EKI_KIND_GET, 1, 0, 0, 77)->head.bytes =
