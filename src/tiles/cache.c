@@ -22,7 +22,7 @@ struct eki_cache *eki_cache_create(const struct ek_tiles *store)
     return cache;
 }
 
-static int64_t bytes_of(int64_t length)
+static int64_t cached_bytes(int64_t length)
 {
     return (int64_t)sizeof(struct eki_cached) +
            length * (int64_t)sizeof(double);
@@ -73,11 +73,11 @@ static void drop_at(struct eki_cache *cache, struct eki_cached **link)
     *link = entry->next;
     unlink_use(cache, entry);
     cache->count--;
-    cache->bytes -= bytes_of(entry->length);
+    cache->bytes -= cached_bytes(entry->length);
     eki_free(entry);
 }
 
-static void clear(struct eki_cache *cache)
+static void clear_cache(struct eki_cache *cache)
 {
     while (cache->oldest)
         drop_at(cache, link_to(cache, cache->oldest->tile));
@@ -88,7 +88,7 @@ void eki_cache_destroy(struct eki_cache *cache)
 {
     if (!cache)
         return;
-    clear(cache);
+    clear_cache(cache);
     eki_free(cache->buckets);
     eki_free(cache);
 }
@@ -96,7 +96,7 @@ void eki_cache_destroy(struct eki_cache *cache)
 const struct eki_cached *eki_cache_find(struct eki_cache *cache, int64_t tile)
 {
     if (cache->epoch != cache->store->epoch)
-        clear(cache);
+        clear_cache(cache);
     struct eki_cached *entry = *link_to(cache, tile);
     if (entry && entry != cache->newest) {
         unlink_use(cache, entry);
@@ -106,7 +106,7 @@ const struct eki_cached *eki_cache_find(struct eki_cache *cache, int64_t tile)
 }
 
 /* Twice the buckets; without memory the chains get longer. */
-static void grow(struct eki_cache *cache)
+static void grow_buckets(struct eki_cache *cache)
 {
     uint64_t room = 2 * cache->room;
     struct eki_cached **buckets =
@@ -130,16 +130,16 @@ void eki_cache_keep(struct eki_cache *cache, int64_t tile, const double *values,
     bool has_values = cache->store->has_values;
     int64_t most = cache->store->shape.cache_bytes;
     eki_cache_drop(cache, tile);
-    if (bytes_of(length) > most)
+    if (cached_bytes(length) > most)
         return;
-    while (cache->bytes + bytes_of(length) > most)
+    while (cache->bytes + cached_bytes(length) > most)
         drop_at(cache, link_to(cache, cache->oldest->tile));
     struct eki_cached *entry =
-        eki_alloc(1, has_values ? (size_t)bytes_of(length) : sizeof *entry);
+        eki_alloc(1, has_values ? (size_t)cached_bytes(length) : sizeof *entry);
     if (!entry)
         return;
     if ((uint64_t)cache->count == cache->room)
-        grow(cache);
+        grow_buckets(cache);
     entry->tile = tile;
     entry->length = length;
     if (has_values)
@@ -149,13 +149,13 @@ void eki_cache_keep(struct eki_cache *cache, int64_t tile, const double *values,
     *bucket = entry;
     make_newest(cache, entry);
     cache->count++;
-    cache->bytes += bytes_of(length);
+    cache->bytes += cached_bytes(length);
 }
 
 void eki_cache_drop(struct eki_cache *cache, int64_t tile)
 {
     if (cache->epoch != cache->store->epoch)
-        clear(cache);
+        clear_cache(cache);
     struct eki_cached **link = link_to(cache, tile);
     if (*link)
         drop_at(cache, link);

@@ -2,8 +2,8 @@
 /* What must hold between two steps of a rank's workers and server. */
 #include "tiles/internal.h"
 
-static const char *check_op(const struct eki_tile_op *op, bool is_asked,
-                            int window)
+static const char *check_transfer(const struct eki_tile_op *op, bool is_asked,
+                                  int window)
 {
     /* relaxed: a check, while nobody else is at it. */
     int state = atomic_load_explicit(&op->state, memory_order_relaxed);
@@ -50,7 +50,7 @@ static const char *check_tiler(const struct eki_tiles *tiles, int here,
         int state = atomic_load_explicit(&op->state, memory_order_relaxed);
         open += state == EKI_OP_OPEN || state == EKI_OP_DONE;
         *asked += is_asked;
-        wrong = check_op(op, is_asked, tiles->window);
+        wrong = check_transfer(op, is_asked, tiles->window);
     }
     if (!wrong && open != tiler->open)
         wrong = "open transfers are miscounted";

@@ -105,8 +105,6 @@ struct eki_tiles {
     struct eki_tickets tickets;
 };
 
-extern const struct eki_protocol_ops eki_tiles_ops;
-
 /* Of an engine that has joined. */
 static inline struct eki_tiles *eki_tiles_of(const struct eki_engine *engine)
 {
@@ -131,6 +129,9 @@ static inline int64_t eki_tile_room(const struct eki_tiles *tiles)
            (int64_t)sizeof(double);
 }
 
+void eki_tiles_step(struct eki_protocol *protocol, uint64_t now);
+enum eki_taken eki_tiles_take(struct eki_protocol *protocol,
+                              const struct eki_message *message, uint64_t now);
 /* The task that WORKER runs has ended; false: transfers of it were open. */
 bool eki_tiles_abandon(struct eki_protocol *protocol, struct ek_worker *worker);
 

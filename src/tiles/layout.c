@@ -4,20 +4,20 @@
 
 #include <inttypes.h>
 
-static size_t round_lines(size_t bytes)
+static size_t whole_lines(size_t bytes)
 {
     return (bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
 }
 
 static size_t index_bytes(const struct eki_tile_part *part)
 {
-    return round_lines((size_t)part->room * sizeof *part->index);
+    return whole_lines((size_t)part->room * sizeof *part->index);
 }
 
 static size_t part_bytes(const struct eki_tile_part *part)
 {
     return EKI_TILE_LOCKS * sizeof *part->locks + index_bytes(part) +
-           round_lines((size_t)part->doubles * sizeof(double));
+           whole_lines((size_t)part->doubles * sizeof(double));
 }
 
 /* Of a rank of this node; NULL: it is of another. */
@@ -79,13 +79,6 @@ static ek_status survey(struct ek_tiles *store)
     return EK_OK;
 }
 
-static void free_store(struct ek_tiles *store)
-{
-    eki_free((void *)(uintptr_t)store->shape.name);
-    eki_free(store->parts);
-    eki_free(store);
-}
-
 ek_status eki_store_create(struct eki_stores *stores,
                            const struct eki_topology *topology,
                            const ek_tiles_shape *shape, bool has_values,
@@ -113,12 +106,10 @@ ek_status eki_store_create(struct eki_stores *stores,
         status = eki_error(EK_ERR_NOMEM, "no memory for a store of tiles");
     else if (has_values)
         status = survey(store);
-    if (status != EK_OK) {
-        free_store(store);
-        return status;
-    }
+    if (status != EK_OK)
+        eki_store_destroy(&store);
     *made = store;
-    return EK_OK;
+    return status;
 }
 
 uint64_t eki_store_hash(const struct ek_tiles *store, int64_t first,
@@ -134,16 +125,15 @@ uint64_t eki_store_hash(const struct ek_tiles *store, int64_t first,
 size_t eki_store_bytes(const struct ek_tiles *store, bool is_shared)
 {
     size_t bytes = 0;
-    if (!is_shared)
-        return part_bytes(near_part(store, store->rank));
     for (int r = store->first_rank; r <= store->last_rank; r++) {
         const struct eki_tile_part *part = near_part(store, r);
-        bytes += part ? part_bytes(part) : 0;
+        if (part && (is_shared || r == store->rank))
+            bytes += part_bytes(part);
     }
     return bytes;
 }
 
-static uint64_t hash_of(int64_t tile)
+static uint64_t hash_tile(int64_t tile)
 {
     return eki_splitmix((uint64_t)tile + EKI_SPLITMIX_STEP);
 }
@@ -151,7 +141,7 @@ static uint64_t hash_of(int64_t tile)
 /* Where the search for a tile begins; room fits 32 bits. */
 static uint64_t place_of(const struct eki_tile_part *part, int64_t tile)
 {
-    return (hash_of(tile) >> 32) * part->room >> 32;
+    return (hash_tile(tile) >> 32) * part->room >> 32;
 }
 
 static uint64_t next_place(const struct eki_tile_part *part, uint64_t place)
@@ -211,20 +201,6 @@ double *eki_tile_find(const struct eki_tile_part *part, int64_t tile)
     return part->values + part->index[place].first;
 }
 
-static _Atomic int *lock_of(const struct eki_tile_part *part, int64_t tile)
-{
-    return &part->locks[hash_of(tile) % EKI_TILE_LOCKS].word;
-}
-
-void eki_tile_put(const struct eki_tile_part *part, int64_t tile, double *to,
-                  const double *from, int64_t count)
-{
-    _Atomic int *lock = lock_of(part, tile);
-    eki_lock(lock);
-    memcpy(to, from, (size_t)count * sizeof *to);
-    eki_unlock(lock);
-}
-
 enum {
     PAIR = 2
 };
@@ -233,7 +209,8 @@ enum {
  * a time takes three times as long. */
 typedef double pair __attribute__((vector_size(PAIR * sizeof(double))));
 
-static void add(double *to, double alpha, const double *from, int64_t count)
+static void add_doubles(double *to, double alpha, const double *from,
+                        int64_t count)
 {
     int64_t whole = count - count % PAIR;
     for (int64_t i = 0; i < whole; i += PAIR) {
@@ -247,11 +224,20 @@ static void add(double *to, double alpha, const double *from, int64_t count)
         to[i] += alpha * from[i];
 }
 
-void eki_tile_add(const struct eki_tile_part *part, int64_t tile, double *to,
-                  double alpha, const double *from, int64_t count)
+void eki_tile_do(const struct eki_tile_part *part,
+                 const struct eki_tile_call *call, double *values)
 {
-    _Atomic int *lock = lock_of(part, tile);
+    size_t bytes = (size_t)call->length * sizeof *values;
+    if (call->verb == EKI_TILE_GET) {
+        memcpy(call->to, values, bytes);
+        return;
+    }
+    _Atomic int *lock =
+        &part->locks[hash_tile(call->tile) % EKI_TILE_LOCKS].word;
     eki_lock(lock);
-    add(to, alpha, from, count);
+    if (call->verb == EKI_TILE_PUT)
+        memcpy(values, call->from, bytes);
+    else
+        add_doubles(values, call->alpha, call->from, call->length);
     eki_unlock(lock);
 }

@@ -2,11 +2,6 @@
 /* The messages: what workers here ask for, and what others are answered. */
 #include "tiles/internal.h"
 
-static struct eki_tiles *of(struct eki_protocol *protocol)
-{
-    return (struct eki_tiles *)protocol;
-}
-
 int64_t eki_tile_carried_bytes(const struct eki_head *head)
 {
     bool has_values = head->kind == EKI_KIND_PIECE ||
@@ -24,9 +19,10 @@ static double *values_in(struct eki_message *message)
 
 /* A message of KIND for or from WORKER, with room for COUNT doubles; NULL: no
  * buffer. */
-static struct eki_message *reserve(struct eki_tiles *tiles, int kind,
-                                   int worker, const struct ek_tiles *store,
-                                   int64_t count)
+static struct eki_message *reserve_tile(struct eki_tiles *tiles, int kind,
+                                        int worker,
+                                        const struct ek_tiles *store,
+                                        int64_t count)
 {
     struct eki_message *message =
         eki_outbox_reserve(&tiles->outbox, kind, count == eki_tile_room(tiles));
@@ -41,8 +37,8 @@ static struct eki_message *reserve(struct eki_tiles *tiles, int kind,
 }
 
 /* MORE of a long tile is right behind it. */
-static void post(struct eki_tiles *tiles, struct eki_message *message,
-                 const struct eki_tile_words *words, int rank, bool more)
+static void post_tile(struct eki_tiles *tiles, struct eki_message *message,
+                      const struct eki_tile_words *words, int rank, bool more)
 {
     memcpy(message->body, words, sizeof *words);
     eki_outbox_post(&tiles->outbox, message, rank, more);
@@ -70,8 +66,8 @@ static struct eki_message *make_piece(struct eki_tiles *tiles, int worker,
     bool is_add = call->verb == EKI_TILE_ADD;
     int64_t count = op->is_cut ? 0 : piece_of(tiles, call->length - op->sent);
     struct eki_message *message =
-        reserve(tiles, is_add ? EKI_KIND_ADD : EKI_KIND_PUT, worker,
-                call->store, count);
+        reserve_tile(tiles, is_add ? EKI_KIND_ADD : EKI_KIND_PUT, worker,
+                     call->store, count);
     if (!message)
         return NULL;
     const double *from = call->from + op->sent;
@@ -109,13 +105,13 @@ static bool send_pieces(struct eki_tiles *tiles, int worker,
             message->head.first = op->unasked;
             op->unasked = 0;
         }
-        post(tiles, message, &words, op->call.owner, !is_over);
+        post_tile(tiles, message, &words, op->call.owner, !is_over);
     }
     return is_over;
 }
 
 /* Send what an operation wants; true: it is sent. */
-static bool send_op(void *context, int here, int place)
+static bool send_transfer(void *context, int here, int place)
 {
     struct eki_tiles *tiles = context;
     int worker = tiles->protocol.engine->workers[here]->id;
@@ -126,10 +122,10 @@ static bool send_op(void *context, int here, int place)
         return send_pieces(tiles, worker, op);
     struct eki_tile_words words = words_of(op);
     struct eki_message *message =
-        reserve(tiles, EKI_KIND_GET, worker, op->call.store, 0);
+        reserve_tile(tiles, EKI_KIND_GET, worker, op->call.store, 0);
     if (!message)
         return false;
-    post(tiles, message, &words, op->call.owner, false);
+    post_tile(tiles, message, &words, op->call.owner, false);
     op->pieces = 1;
     return true;
 }
@@ -139,11 +135,11 @@ static bool send_done(struct eki_tiles *tiles,
                       const struct eki_tile_answer *answer)
 {
     struct eki_message *message =
-        reserve(tiles, EKI_KIND_DONE, answer->worker, answer->store, 0);
+        reserve_tile(tiles, EKI_KIND_DONE, answer->worker, answer->store, 0);
     if (!message)
         return false;
     message->head.count = answer->done;
-    post(tiles, message, &answer->words, answer->rank, false);
+    post_tile(tiles, message, &answer->words, answer->rank, false);
     return true;
 }
 
@@ -159,47 +155,47 @@ static bool send_tile(struct eki_tiles *tiles, struct eki_tile_answer *answer)
         int64_t left = answer->length - words->offset;
         int64_t count = piece_of(tiles, left);
         struct eki_message *message =
-            reserve(tiles, EKI_KIND_PIECE, answer->worker, store, count);
+            reserve_tile(tiles, EKI_KIND_PIECE, answer->worker, store, count);
         if (!message)
             return false;
         if (values)
             memcpy(values_in(message), values + words->offset,
                    (size_t)count * sizeof *values);
-        post(tiles, message, words, answer->rank, count < left);
+        post_tile(tiles, message, words, answer->rank, count < left);
         words->offset += count;
     }
     return true;
 }
 
 /* Whether it is one message, which takes no buffer that is left to others. */
-static bool is_short(const struct eki_tiles *tiles,
-                     const struct eki_tile_answer *answer)
+static bool is_one_message(const struct eki_tiles *tiles,
+                           const struct eki_tile_answer *answer)
 {
     return answer->done > 0 || answer->length < eki_tile_room(tiles);
 }
 
 /* In their order, but past a long tile that waits for buffers, which a rank
  * that computes may keep for long, go short ones. */
-static bool send_answer(void *context, void *item)
+static bool answer_tile(void *context, void *item)
 {
     struct eki_tiles *tiles = context;
     struct eki_tile_answer *answer = item;
     bool is_sent = tiles->outbox.left > 0 &&
-                   (tiles->waiting == 0 || is_short(tiles, answer)) &&
+                   (tiles->waiting == 0 || is_one_message(tiles, answer)) &&
                    (answer->done > 0 ? send_done(tiles, answer)
                                      : send_tile(tiles, answer));
     tiles->waiting += !is_sent;
     return is_sent;
 }
 
-static void step(struct eki_protocol *protocol, uint64_t now)
+void eki_tiles_step(struct eki_protocol *protocol, uint64_t now)
 {
-    struct eki_tiles *tiles = of(protocol);
+    struct eki_tiles *tiles = (struct eki_tiles *)protocol;
     tiles->now = now;
     tiles->waiting = 0;
     eki_outbox_begin(&tiles->outbox, &protocol->engine->exchange);
-    eki_queue_serve_all(&tiles->answers, send_answer, tiles);
-    eki_tickets_send(&tiles->tickets, &tiles->outbox, send_op, tiles);
+    eki_queue_serve_all(&tiles->answers, answer_tile, tiles);
+    eki_tickets_send(&tiles->tickets, &tiles->outbox, send_transfer, tiles);
 }
 
 /* The tile that a message names, of a store that there is, which belongs to
@@ -230,72 +226,59 @@ static bool fits_doubles(const struct eki_decode *decode,
                         (int64_t)sizeof *words + bytes);
 }
 
-/* False: the body is too short for them. */
-static bool read_words(const struct eki_decode *decode,
-                       const struct eki_message *message,
-                       struct eki_tile_words *words)
-{
-    if (!eki_fits(decode, "bytes", message->head.bytes, sizeof *words,
-                  INT64_MAX))
-        return false;
-    memcpy(words, message->body, sizeof *words);
-    return true;
-}
-
 /* What a PUT or ADD does to the values of its tile. */
 static void apply(const struct eki_tile_part *part,
                   const struct eki_message *message,
                   const struct eki_tile_words *words, double *values)
 {
     const struct eki_head *head = &message->head;
-    const double *from = (const double *)(message->body + sizeof *words);
-    if (head->kind == EKI_KIND_PUT)
-        eki_tile_put(part, words->tile, values + words->offset, from,
-                     head->count);
-    else if (head->kind == EKI_KIND_ADD)
-        eki_tile_add(part, words->tile, values + words->offset, 1.0, from,
-                     head->count);
+    const struct eki_tile_call call = {
+        .verb = head->kind == EKI_KIND_PUT ? EKI_TILE_PUT : EKI_TILE_ADD,
+        .tile = words->tile,
+        .from = (const double *)(message->body + sizeof *words),
+        .length = head->count,
+        .alpha = 1.0};
+    if (head->kind != EKI_KIND_GET)
+        eki_tile_do(part, &call, values + words->offset);
 }
 
 /* GET, PUT or ADD of another rank. */
 static enum eki_taken take_call(struct eki_tiles *tiles,
-                                const struct eki_message *message)
+                                const struct eki_decode *decode,
+                                const struct eki_message *message,
+                                const struct eki_tile_words *words)
 {
     struct eki_engine *engine = tiles->protocol.engine;
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
-    struct eki_tile_words words;
-    if (!read_words(&decode, message, &words) ||
-        !eki_fits_worker(&decode, head->worker, head->source))
-        return EKI_REFUSED;
     struct ek_tiles *store =
-        store_that_fits(&decode, tiles, &words, engine->topology->rank);
+        store_that_fits(decode, tiles, words, engine->topology->rank);
     if (!store)
         return EKI_REFUSED;
-    int64_t length = eki_tile_length(store, words.tile);
+    int64_t length = eki_tile_length(store, words->tile);
     bool is_get = head->kind == EKI_KIND_GET;
-    if (!fits_doubles(&decode, head, store, &words, is_get ? 0 : length) ||
-        !eki_fits(&decode, "pieces", head->first, 0,
-                  is_get ? 0 : tiles->window))
+    if (!fits_doubles(decode, head, store, words, is_get ? 0 : length) ||
+        !eki_fits(decode, "pieces", head->first, 0, is_get ? 0 : tiles->window))
         return EKI_REFUSED;
     const struct eki_tile_part *part = eki_tile_part(store, store->rank);
-    double *values = store->has_values ? eki_tile_find(part, words.tile) : NULL;
-    if (!eki_fits_one(&decode, "place of the tile", store->has_values,
+    double *values =
+        store->has_values ? eki_tile_find(part, words->tile) : NULL;
+    if (!eki_fits_one(decode, "place of the tile", store->has_values,
                       values != NULL))
         return EKI_REFUSED;
     /* Before anything is changed: without memory the message comes again. */
     bool is_answered = is_get || head->first > 0;
     if (is_answered && !eki_queue_has_room(&tiles->answers)) {
         if (EKI_PLANTED(TWICE_ADDED) && values)
-            apply(part, message, &words, values);
+            apply(part, message, words, values);
         return EKI_NO_MEMORY;
     }
     if (values)
-        apply(part, message, &words, values);
+        apply(part, message, words, values);
     if (EKI_PLANTED(ADDED_ANEW) && values && is_answered)
-        apply(part, message, &words, values);
-    engine->exchange.streamed += !is_get && words.offset + head->count < length;
-    const struct eki_tile_answer answer = {.words = words,
+        apply(part, message, words, values);
+    engine->exchange.streamed +=
+        !is_get && words->offset + head->count < length;
+    const struct eki_tile_answer answer = {.words = *words,
                                            .store = store,
                                            .length = length,
                                            .rank = head->source,
@@ -307,10 +290,10 @@ static enum eki_taken take_call(struct eki_tiles *tiles,
 }
 
 /* An operation here that waits for just this; under the lock of the tiler. */
-static bool answer_fits(const struct eki_decode *decode,
-                        const struct eki_head *head,
-                        const struct eki_tile_op *op,
-                        const struct eki_tile_words *words)
+static bool fits_transfer(const struct eki_decode *decode,
+                          const struct eki_head *head,
+                          const struct eki_tile_op *op,
+                          const struct eki_tile_words *words)
 {
     const struct eki_tile_call *call = &op->call;
     bool is_piece = head->kind == EKI_KIND_PIECE;
@@ -335,7 +318,7 @@ static bool answer_fits(const struct eki_decode *decode,
 }
 
 /* All is answered. */
-static void end_op(struct eki_tile_op *op)
+static void end_answered(struct eki_tile_op *op)
 {
     /* relaxed: only the server and who holds the lock change it now. */
     bool is_open =
@@ -352,44 +335,41 @@ static bool take_into(struct eki_tile_op *op, const struct eki_message *message,
 {
     const struct eki_head *head = &message->head;
     const struct eki_tile_call *call = &op->call;
+    bool is_over;
     if (head->kind == EKI_KIND_DONE) {
         op->answered += (int)head->count;
-        bool is_over = op->answered == op->pieces && !is_asked;
-        if (is_over)
-            end_op(op);
-        return !is_over;
+        is_over = op->answered == op->pieces && !is_asked;
+    } else {
+        /* relaxed: under the lock. */
+        if (call->store->has_values &&
+            atomic_load_explicit(&op->state, memory_order_relaxed) ==
+                EKI_OP_OPEN)
+            memcpy(call->to + op->arrived,
+                   message->body + sizeof(struct eki_tile_words),
+                   (size_t)head->count * sizeof(double));
+        op->arrived += head->count;
+        is_over = op->arrived == call->length;
     }
-    /* relaxed: under the lock. */
-    if (call->store->has_values &&
-        atomic_load_explicit(&op->state, memory_order_relaxed) == EKI_OP_OPEN)
-        memcpy(call->to + op->arrived,
-               message->body + sizeof(struct eki_tile_words),
-               (size_t)head->count * sizeof(double));
-    op->arrived += head->count;
-    bool is_over = op->arrived == call->length;
     if (is_over)
-        end_op(op);
+        end_answered(op);
     return !is_over;
 }
 
 /* PIECE or DONE, to a worker here. */
-static enum eki_taken take_answer(struct eki_tiles *tiles,
-                                  const struct eki_message *message)
+static enum eki_taken take_tile_answer(struct eki_tiles *tiles,
+                                       const struct eki_decode *decode,
+                                       const struct eki_message *message,
+                                       const struct eki_tile_words *words)
 {
     struct eki_engine *engine = tiles->protocol.engine;
     const struct eki_topology *topology = engine->topology;
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
-    struct eki_tile_words words;
-    if (!read_words(&decode, message, &words) ||
-        !eki_fits_worker(&decode, head->worker, topology->rank))
-        return EKI_REFUSED;
     int here = head->worker - topology->first_worker[topology->rank];
-    int place = eki_ticket_place(&tiles->tickets, words.op);
+    int place = eki_ticket_place(&tiles->tickets, words->op);
     struct eki_tile_op *op = &tiles->tilers[here].ops[place];
     _Atomic int *lock = &tiles->tickets.desks[here].lock;
     eki_lock(lock);
-    bool fits = answer_fits(&decode, head, op, &words);
+    bool fits = fits_transfer(decode, head, op, words);
     if (fits)
         engine->exchange.streamed += take_into(
             op, message, eki_ticket_is_wanted(&tiles->tickets, here, place));
@@ -397,116 +377,24 @@ static enum eki_taken take_answer(struct eki_tiles *tiles,
     return fits ? EKI_TAKEN : EKI_REFUSED;
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+enum eki_taken eki_tiles_take(struct eki_protocol *protocol,
+                              const struct eki_message *message, uint64_t now)
 {
+    const struct eki_head *head = &message->head;
+    struct eki_engine *engine = protocol->engine;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    bool is_answer =
+        head->kind == EKI_KIND_PIECE || head->kind == EKI_KIND_DONE;
+    struct eki_tile_words words;
     (void)now;
-    int kind = message->head.kind;
-    return kind == EKI_KIND_PIECE || kind == EKI_KIND_DONE
-               ? take_answer(of(protocol), message)
-               : take_call(of(protocol), message);
+    if (!eki_fits(&decode, "bytes", head->bytes, sizeof words, INT64_MAX))
+        return EKI_REFUSED;
+    memcpy(&words, message->body, sizeof words);
+    if (!eki_fits_worker(&decode, head->worker,
+                         is_answer ? engine->topology->rank : head->source))
+        return EKI_REFUSED;
+    return is_answer ? take_tile_answer((struct eki_tiles *)protocol, &decode,
+                                        message, &words)
+                     : take_call((struct eki_tiles *)protocol, &decode, message,
+                                 &words);
 }
-
-/* Nothing of the last phase is left; on a lone node the servers are needed
- * where stores lie apart. */
-static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
-                  uint64_t now)
-{
-    struct eki_tiles *tiles = of(protocol);
-    int workers = protocol->engine->topology->workers_here;
-    (void)now;
-    eki_queue_clear(&tiles->answers);
-    eki_tickets_clear(&tiles->tickets);
-    for (int here = 0; here < workers; here++) {
-        struct eki_tiler *tiler = &tiles->tilers[here];
-        tiler->open = 0;
-        for (int i = 0; i < EKI_TRANSFERS_MOST; i++)
-            /* relaxed: handed on by the start of the team. */
-            atomic_store_explicit(&tiler->ops[i].state, EKI_OP_FREE,
-                                  memory_order_relaxed);
-    }
-    return phase->kind == EKI_PHASE_PROCESS && tiles->stores->apart > 0;
-}
-
-/* Transfers that have waited for too long. */
-struct waiting {
-    int count;
-    int owner;      /* of the oldest one's tile */
-    uint64_t since; /* likewise */
-};
-
-static void find_waiting(const struct eki_tiles *tiles, int here, uint64_t now,
-                         uint64_t waited, struct waiting *waiting)
-{
-    const struct eki_tiler *tiler = &tiles->tilers[here];
-    /* The worker may abandon one, and begin another in its place. */
-    eki_lock(&tiles->tickets.desks[here].lock);
-    for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
-        const struct eki_tile_op *op = &tiler->ops[i];
-        /* acquire: pairs with the release in ask(): the operation. */
-        if (atomic_load_explicit(&op->state, memory_order_acquire) !=
-                EKI_OP_OPEN ||
-            op->pieces == 0 || eki_ns_since(op->since, now) < waited)
-            continue;
-        if (waiting->count++ == 0 || op->since < waiting->since) {
-            waiting->owner = op->call.owner;
-            waiting->since = op->since;
-        }
-    }
-    eki_unlock(&tiles->tickets.desks[here].lock);
-}
-
-static void tell(const struct eki_protocol *protocol, uint64_t now,
-                 uint64_t waited, char *text, size_t bytes)
-{
-    const struct eki_tiles *tiles = (const struct eki_tiles *)protocol;
-    int workers = protocol->engine->topology->workers_here;
-    struct waiting waiting = {.count = 0};
-    for (int here = 0; here < workers; here++)
-        find_waiting(tiles, here, now, waited, &waiting);
-    if (waiting.count > 0)
-        eki_append(text, bytes,
-                   ", %d transfers of tiles that are not answered, the first "
-                   "by rank %d",
-                   waiting.count, waiting.owner);
-}
-
-static void destroy(struct eki_protocol *protocol)
-{
-    struct eki_tiles *tiles = of(protocol);
-    struct eki_tiles **link = &tiles->stores->first;
-    while (*link != tiles)
-        link = &(*link)->next;
-    *link = tiles->next;
-    for (int here = 0;
-         tiles->tilers && here < protocol->engine->topology->workers_here;
-         here++) {
-        struct eki_tiler *tiler = &tiles->tilers[here];
-        for (int i = 0; i < tiler->cache_room; i++)
-            eki_cache_destroy(tiler->caches[i]);
-        eki_free(tiler->caches);
-    }
-    eki_free(tiles->tilers);
-    eki_free(tiles->answers.items);
-    eki_tickets_close(&tiles->tickets);
-    eki_free(tiles);
-}
-
-static const struct eki_verb verbs[] = {
-    {.name = "get"},
-    {.name = "piece", .concerns = EKI_CONCERNS_WORKER},
-    {.name = "put"},
-    {.name = "add"},
-    {.name = "done", .concerns = EKI_CONCERNS_WORKER}};
-
-const struct eki_protocol_ops eki_tiles_ops = {.name = "tiles",
-                                               .channel = EKI_CHANNEL_TILES,
-                                               .verbs = verbs,
-                                               .verb_count =
-                                                   sizeof verbs / sizeof *verbs,
-                                               .destroy = destroy,
-                                               .enter = enter,
-                                               .take = take,
-                                               .step = step,
-                                               .end_task = eki_tiles_abandon,
-                                               .tell = tell};

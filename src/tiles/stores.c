@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stores of a wire, and the engines whose tasks may use them. */
+/* The stores of a wire. */
 #include "tiles/internal.h"
 
 ek_status eki_stores_create(struct eki_stores **made)
@@ -32,40 +32,8 @@ void eki_stores_destroy(struct eki_stores **made)
     eki_free(stores);
 }
 
-/* Pieces of a transfer that may be unanswered; FABRIC: NULL, or any. */
-static int window_of(const struct eki_fabric *fabric)
-{
-    size_t pieces = fabric ? EKI_TILE_WINDOW_BYTES / fabric->message_bytes : 0;
-    return pieces > EKI_TILE_WINDOW_LEAST ? (int)pieces : EKI_TILE_WINDOW_LEAST;
-}
-
-ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
-{
-    int workers = engine->topology->workers_here;
-    struct eki_tiles *tiles = eki_alloc_lines(sizeof *tiles);
-    struct eki_tiler *tilers =
-        eki_alloc_lines((size_t)workers * sizeof *tilers);
-    if (!tiles || !tilers ||
-        !eki_tickets_open(&tiles->tickets, workers, EKI_TRANSFERS_MOST, true)) {
-        eki_free(tiles);
-        eki_free(tilers);
-        return eki_error(EK_ERR_NOMEM, "no memory for tiles of %d workers",
-                         workers);
-    }
-    tiles->protocol.ops = &eki_tiles_ops;
-    tiles->tilers = tilers;
-    tiles->answers = EKI_QUEUE(struct eki_tile_answer, 16);
-    tiles->stores = stores;
-    tiles->window = window_of(engine->exchange.fabric);
-    tiles->next = stores->first;
-    stores->first = tiles;
-    engine->stores = stores;
-    eki_engine_add(engine, &tiles->protocol);
-    return EK_OK;
-}
-
 /* A free place; -1: no memory. */
-static int take_place(struct eki_stores *stores)
+static int free_place(struct eki_stores *stores)
 {
     int place = 0;
     while (place < stores->room && stores->stores[place])
@@ -88,7 +56,7 @@ void eki_store_number(struct ek_tiles *store)
 ek_status eki_store_add(struct ek_tiles *store)
 {
     struct eki_stores *stores = store->stores;
-    int place = take_place(stores);
+    int place = free_place(stores);
     if (place < 0)
         return eki_error(EK_ERR_NOMEM, "no memory for a store of tiles");
     store->place = place;

@@ -192,11 +192,9 @@ eki_tile_part(const struct ek_tiles *store, int rank)
 
 /* Values of a tile in a part; NULL: it is not there. */
 double *eki_tile_find(const struct eki_tile_part *part, int64_t tile);
-/* Doubles to a tile, under its lock. */
-void eki_tile_put(const struct eki_tile_part *part, int64_t tile, double *to,
-                  const double *from, int64_t count);
-void eki_tile_add(const struct eki_tile_part *part, int64_t tile, double *to,
-                  double alpha, const double *from, int64_t count);
+/* Do what CALL says to VALUES of its tile; puts and adds under its lock. */
+void eki_tile_do(const struct eki_tile_part *part,
+                 const struct eki_tile_call *call, double *values);
 
 /* What came of a start. */
 enum eki_started {

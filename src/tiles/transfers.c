@@ -3,6 +3,11 @@
  * an operation that the servers have to do with. */
 #include "tiles/internal.h"
 
+static struct eki_tiler *tiler_of(const struct ek_worker *worker)
+{
+    return &eki_tiles_of(worker->engine)->tilers[worker->here];
+}
+
 /* The cache of STORE; NULL: it has none, or there is no memory. */
 static struct eki_cache *cache_of(struct eki_tiler *tiler,
                                   const struct ek_tiles *store)
@@ -26,14 +31,6 @@ static struct eki_cache *cache_of(struct eki_tiler *tiler,
     return *cache;
 }
 
-/* Values of a store without any are not touched. */
-static void copy(const struct ek_tiles *store, double *to, const double *from,
-                 int64_t count)
-{
-    if (store->has_values)
-        memcpy(to, from, (size_t)count * sizeof *to);
-}
-
 /* Do at once what is in reach. */
 static enum eki_started do_here(const struct eki_tile_part *part,
                                 const struct eki_tile_call *call)
@@ -43,18 +40,7 @@ static enum eki_started do_here(const struct eki_tile_part *part,
     double *values = eki_tile_find(part, call->tile);
     if (!values)
         return EKI_STARTED_NOWHERE;
-    switch (call->verb) {
-    case EKI_TILE_GET:
-        copy(call->store, call->to, values, call->length);
-        break;
-    case EKI_TILE_PUT:
-        eki_tile_put(part, call->tile, values, call->from, call->length);
-        break;
-    case EKI_TILE_ADD:
-        eki_tile_add(part, call->tile, values, call->alpha, call->from,
-                     call->length);
-        break;
-    }
+    eki_tile_do(part, call, values);
     return EKI_STARTED_OVER;
 }
 
@@ -65,15 +51,16 @@ static bool get_cached(struct eki_tiler *tiler,
     struct eki_cache *cache = cache_of(tiler, call->store);
     const struct eki_cached *entry =
         cache ? eki_cache_find(cache, call->tile) : NULL;
-    if (!entry)
-        return false;
-    copy(call->store, call->to, entry->values, call->length);
-    return true;
+    if (entry && call->store->has_values)
+        memcpy(call->to, entry->values,
+               (size_t)call->length * sizeof *call->to);
+    return entry != NULL;
 }
 
 static int state_of(const struct eki_tile_op *op)
 {
-    /* acquire: pairs with the release in end_op() of serve.c: the values. */
+    /* acquire: pairs with the release in end_answered() of serve.c: the values.
+     */
     return atomic_load_explicit(&op->state, memory_order_acquire);
 }
 
@@ -84,9 +71,9 @@ static void set_free(struct eki_tile_op *op)
 }
 
 /* The task has what it wanted of an operation that is DONE. */
-static void end_op(struct ek_worker *worker, struct eki_tiler *tiler,
-                   struct eki_tile_op *op)
+static void end_op(struct ek_worker *worker, struct eki_tile_op *op)
 {
+    struct eki_tiler *tiler = tiler_of(worker);
     const struct eki_tile_call *call = &op->call;
     if (call->verb == EKI_TILE_GET && op->may_cache) {
         struct eki_cache *cache = cache_of(tiler, call->store);
@@ -99,9 +86,9 @@ static void end_op(struct ek_worker *worker, struct eki_tiler *tiler,
 }
 
 /* A place for an operation; NULL: all are under way. */
-static struct eki_tile_op *take_place(struct ek_worker *worker,
-                                      struct eki_tiler *tiler)
+static struct eki_tile_op *take_op(struct ek_worker *worker)
 {
+    struct eki_tiler *tiler = tiler_of(worker);
     struct eki_tile_op *done = NULL;
     for (int i = 0; i < EKI_TRANSFERS_MOST; i++) {
         struct eki_tile_op *op = &tiler->ops[i];
@@ -113,7 +100,7 @@ static struct eki_tile_op *take_place(struct ek_worker *worker,
     }
     /* Whoever waits for it finds another in its place: so it is over. */
     if (done)
-        end_op(worker, tiler, done);
+        end_op(worker, done);
     return done;
 }
 
@@ -136,9 +123,10 @@ static bool may_cache(struct eki_tiler *tiler, const struct eki_tile_call *call)
 }
 
 /* Hand the operation to the server. */
-static void ask(struct ek_worker *worker, struct eki_tiles *tiles,
-                struct eki_tiler *tiler, struct eki_tile_op *op)
+static void open_op(struct ek_worker *worker, struct eki_tile_op *op)
 {
+    struct eki_tiles *tiles = eki_tiles_of(worker->engine);
+    struct eki_tiler *tiler = tiler_of(worker);
     int place = (int)(op - tiler->ops);
     op->number = eki_ticket_number(&tiles->tickets, worker->here, place);
     op->sent = op->arrived = 0;
@@ -162,15 +150,14 @@ enum eki_started eki_tiles_start(struct ek_worker *worker,
     transfer->number = 0;
     if (part)
         return do_here(part, call);
-    struct eki_tiles *tiles = eki_tiles_of(worker->engine);
-    struct eki_tiler *tiler = &tiles->tilers[worker->here];
+    struct eki_tiler *tiler = tiler_of(worker);
     bool is_get = call->verb == EKI_TILE_GET;
     if (is_get && get_cached(tiler, call)) {
         counts->tile_gets++;
         counts->tile_hits++;
         return EKI_STARTED_OVER;
     }
-    struct eki_tile_op *op = take_place(worker, tiler);
+    struct eki_tile_op *op = take_op(worker);
     if (!op)
         return EKI_STARTED_LATER;
     if (!is_get && cache_of(tiler, call->store))
@@ -179,7 +166,7 @@ enum eki_started eki_tiles_start(struct ek_worker *worker,
     op->call = *call;
     counts->tile_gets += is_get;
     counts->tile_bytes += call->length * (int64_t)sizeof(double);
-    ask(worker, tiles, tiler, op);
+    open_op(worker, op);
     transfer->number = op->number;
     return EKI_STARTED;
 }
@@ -196,9 +183,8 @@ static struct eki_tile_op *op_of(const struct ek_worker *worker,
 {
     if (transfer.number == 0)
         return NULL;
-    struct eki_tiles *tiles = eki_tiles_of(worker->engine);
-    struct eki_tiler *tiler = &tiles->tilers[worker->here];
-    struct eki_tile_op *op = &tiler->ops[transfer.number % EKI_TRANSFERS_MOST];
+    struct eki_tile_op *op =
+        &tiler_of(worker)->ops[transfer.number % EKI_TRANSFERS_MOST];
     return op->number == transfer.number ? op : NULL;
 }
 
@@ -212,7 +198,7 @@ void eki_tiles_finish(struct ek_worker *worker, ek_transfer transfer)
 {
     struct eki_tile_op *op = op_of(worker, transfer);
     if (op && state_of(op) == EKI_OP_DONE)
-        end_op(worker, &eki_tiles_of(worker->engine)->tilers[worker->here], op);
+        end_op(worker, op);
 }
 
 /* An operation that nobody waits for; under the lock of the desk. */

@@ -2,8 +2,8 @@
 /*
  * tiles: a task that gets tiles of another rank, and the server that sends for
  * them and takes what comes: eki_tiles_start(), eki_tiles_is_over() and
- * eki_tiles_finish() (tiles/transfers.c) against step(), take() and tell()
- * (tiles/serve.c).
+ * eki_tiles_finish() (tiles/transfers.c) against eki_tiles_step() and
+ * eki_tiles_take() (tiles/serve.c), and tell_tiles() (tiles/join.c).
  *
  * PUT: it puts them.  ABANDONED: it ends without having waited.
  *
@@ -66,9 +66,8 @@ static void *(*const copy_bytes)(void *, const void *, size_t) = memcpy;
 #define memcpy(to, from, bytes) copy_bytes(to, from, bytes)
 #endif
 #include "tiles/check.c"
+#include "tiles/join.c"
 #include "tiles/serve.c"
-/* Both files have one. */
-#define end_op end_done
 #include "tiles/transfers.c"
 
 static struct {
@@ -106,7 +105,7 @@ static void give_answer(int kind, int64_t count)
     head->worker = sent.message.head.worker;
     head->count = count;
     head->bytes = WORDS + (kind == EKI_KIND_PIECE ? sizeof(double) : 0);
-    take(&tiles.protocol, &answer.message, NOW);
+    eki_tiles_take(&tiles.protocol, &answer.message, NOW);
 }
 
 /* What the owner does with what was sent. */
@@ -131,7 +130,7 @@ static void answer_sent(void)
 
 static void serve(void)
 {
-    step(&tiles.protocol, NOW);
+    eki_tiles_step(&tiles.protocol, NOW);
     if (served_has_sent)
         answer_sent();
     served_has_sent = false;
@@ -142,7 +141,7 @@ static void *serve_twice(void *unused)
 {
     (void)unused;
     serve();
-    tell(&tiles.protocol, NOW, 0, NULL, 0);
+    tell_tiles(&tiles.protocol, NOW, 0, NULL, 0);
     serve();
     return NULL;
 }
@@ -207,9 +206,9 @@ static void prepare(void)
     served_fabric.message_bytes =
         sizeof(struct eki_message) + WORDS + sizeof(double);
     served_engine.channels[EKI_CHANNEL_TILES] = &tiles.protocol;
-    tiles.protocol.ops = &eki_tiles_ops;
+    tiles.protocol.ops = &tile_ops;
     tiles.protocol.engine = &served_engine;
-    enter(&tiles.protocol, &phase, NOW);
+    enter_tiles(&tiles.protocol, &phase, NOW);
 }
 
 /* All that was asked is answered in the end. */
