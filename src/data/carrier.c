@@ -10,7 +10,7 @@ enum {
     STAGED_AHEAD = 2
 };
 
-static int64_t bytes_of(const struct eki_carrier *carrier)
+static int64_t carried_bytes(const struct eki_carrier *carrier)
 {
     /* relaxed: only this worker adds; what the server frees is seen later. */
     return atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
@@ -36,8 +36,8 @@ void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
 }
 
 /* A free place; NULL: all are under way. */
-static struct eki_data_op *take_place(const struct eki_data *data,
-                                      struct eki_carrier *carrier)
+static struct eki_data_op *free_op(const struct eki_data *data,
+                                   struct eki_carrier *carrier)
 {
     uint32_t begun = data->tickets.desks[carrier - data->carriers].begun;
     for (uint32_t i = 1; i <= EKI_DATA_OPS_MOST; i++) {
@@ -55,7 +55,7 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
 {
     const struct eki_engine *engine = data->protocol.engine;
     const ek_data_ops *ops = &data->ops[slot->function];
-    struct eki_data_op *op = take_place(data, carrier);
+    struct eki_data_op *op = free_op(data, carrier);
     unsigned char *buffer = NULL;
     if (!op)
         return NULL;
@@ -85,8 +85,21 @@ struct eki_data_op *eki_carrier_ask(struct eki_data *data,
     return op;
 }
 
-/* The slot of a task, of an index, or of a range of one; in the carrier's spare
- * place where it is no slot yet.  NULL: of a range of several. */
+/* A slot for an index, which has none: in the carrier's spare place. */
+static const struct eki_slot *index_slot(const struct eki_engine *engine,
+                                         struct eki_carrier *carrier,
+                                         int function, uint64_t id,
+                                         int64_t index)
+{
+    struct eki_slot *slot =
+        eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST, engine->slot_bytes);
+    eki_slot_head(slot, function, sizeof index, EKI_NO_HINT, EKI_SLOT_SEED, id);
+    memcpy(slot->payload, &index, sizeof index);
+    return slot;
+}
+
+/* The slot of a task, of an index, or of a range of one; NULL: of a range of
+ * several. */
 static const struct eki_slot *slot_of_range(const struct eki_engine *engine,
                                             struct eki_carrier *carrier,
                                             const struct eki_slot *slot)
@@ -97,12 +110,7 @@ static const struct eki_slot *slot_of_range(const struct eki_engine *engine,
     memcpy(&range, slot->payload, sizeof range);
     if (range.last - range.first != 1)
         return NULL;
-    struct eki_slot *index =
-        eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST, engine->slot_bytes);
-    eki_slot_head(index, slot->function, sizeof range.first, EKI_NO_HINT,
-                  EKI_SLOT_SEED, slot->id);
-    memcpy(index->payload, &range.first, sizeof range.first);
-    return index;
+    return index_slot(engine, carrier, slot->function, slot->id, range.first);
 }
 
 /* The slot of the task that runs. */
@@ -114,21 +122,17 @@ static const struct eki_slot *running_slot(const struct ek_worker *worker,
         return slot;
     const struct eki_piece *piece = &worker->piece;
     int64_t at = eki_piece_index(piece) - 1;
-    struct eki_slot *index = eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST,
-                                         worker->engine->slot_bytes);
-    eki_slot_head(index, piece->function, sizeof at, EKI_NO_HINT, EKI_SLOT_SEED,
-                  piece->id + (uint64_t)at);
-    memcpy(index->payload, &at, sizeof at);
-    return index;
+    return index_slot(worker->engine, carrier, piece->function,
+                      piece->id + (uint64_t)at, at);
 }
 
 /* What two of the largest need, an input and its result, always fits beside
  * what is staged; results on their way may be in its place. */
-static bool has_room(const struct eki_data *data,
-                     const struct eki_carrier *carrier, int64_t own,
-                     int64_t staged)
+static bool fits_budget(const struct eki_data *data,
+                        const struct eki_carrier *carrier, int64_t own,
+                        int64_t staged)
 {
-    return bytes_of(carrier) - own + (2 + staged) * data->bytes_max <=
+    return carried_bytes(carrier) - own + (2 + staged) * data->bytes_max <=
            data->part;
 }
 
@@ -152,7 +156,7 @@ static bool stage_one(struct ek_worker *worker, struct eki_data *data,
     const struct eki_slot *slot =
         slot_of_range(engine, carrier, (const struct eki_slot *)at);
     int64_t own = carrier->running ? carrier->running->room : 0;
-    if (!slot || is_ahead(carrier) || !has_room(data, carrier, own, 1))
+    if (!slot || is_ahead(carrier) || !fits_budget(data, carrier, own, 1))
         return false;
     if (!eki_data_ops_of(engine, slot->function) ||
         eki_data_home(engine, slot) == engine->topology->rank)
@@ -227,7 +231,7 @@ static enum eki_data_begun ask_for_running(struct ek_worker *worker,
 {
     carrier->running = take_staged(carrier, slot->id);
     if (!carrier->running) {
-        if (!take_place(data, carrier) || !has_room(data, carrier, 0, 0))
+        if (!free_op(data, carrier) || !fits_budget(data, carrier, 0, 0))
             return EKI_DATA_WAITS;
         carrier->running = eki_carrier_ask(data, carrier, slot, now, 0);
     }
@@ -252,8 +256,9 @@ void eki_carrier_say(const struct eki_data_op *op, char *text)
 }
 
 /* There is no input for the task, or nothing could be made of it. */
-static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
-                                struct eki_carrier *carrier)
+static enum eki_data_begun fail_input(struct ek_worker *worker,
+                                      struct eki_data *data,
+                                      struct eki_carrier *carrier)
 {
     char text[EKI_CARRIER_SAYS];
     eki_carrier_say(carrier->running, text);
@@ -268,13 +273,13 @@ static enum eki_data_begun fail(struct ek_worker *worker, struct eki_data *data,
 }
 
 /* The input is here: make of it what the task gets. */
-static enum eki_data_begun unpack(struct ek_worker *worker,
-                                  struct eki_data *data,
-                                  struct eki_carrier *carrier)
+static enum eki_data_begun make_object(struct ek_worker *worker,
+                                       struct eki_data *data,
+                                       struct eki_carrier *carrier)
 {
     struct eki_data_op *op = carrier->running;
     if (op->total < 0)
-        return fail(worker, data, carrier);
+        return fail_input(worker, data, carrier);
     op->object = op->buffer;
     if (op->ops->unpack_input) {
         ek_data_task task = eki_data_task_of(data, op->slot, false);
@@ -283,7 +288,7 @@ static enum eki_data_begun unpack(struct ek_worker *worker,
                                            op->ops->context);
         eki_data_leave(data, worker);
         if (!op->object)
-            return fail(worker, data, carrier);
+            return fail_input(worker, data, carrier);
     }
     charge(data, carrier, op, (int64_t)op->ops->bytes_max);
     eki_op_set(op, EKI_DATA_RUNS);
@@ -320,11 +325,11 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
         return begun;
     struct eki_data_op *op = carrier->running;
     if (eki_op_state(op) == EKI_DATA_ASKED ||
-        !has_room(data, carrier, op->room, 0)) {
+        !fits_budget(data, carrier, op->room, 0)) {
         worker->batch.wants_server = true;
         return EKI_DATA_WAITS;
     }
-    return unpack(worker, data, carrier);
+    return make_object(worker, data, carrier);
 }
 
 /* Of the task that runs; NULL: it is at home. */
@@ -369,8 +374,8 @@ static void drop_object(struct ek_worker *worker, struct eki_data *data,
 
 /* Pack the result into a buffer of its own, in the place of the input's; false:
  * there is none. */
-static bool pack(struct ek_worker *worker, struct eki_data *data,
-                 struct eki_data_op *op)
+static bool make_result(struct ek_worker *worker, struct eki_data *data,
+                        struct eki_data_op *op)
 {
     size_t most = op->ops->bytes_max, bytes;
     unsigned char *buffer = NULL;
@@ -423,7 +428,7 @@ bool eki_carrier_end(struct eki_protocol *protocol, struct ek_worker *worker)
     if (!returns)
         drop_object(worker, data, op);
     else if (op->ops->pack_result)
-        returns = pack(worker, data, op);
+        returns = make_result(worker, data, op);
     carrier->running = NULL;
     worker->batch.marks &= ~(uint32_t)EKI_MARK_DATA;
     if (EKI_UNLIKELY(worker->local.keeps_discarded))

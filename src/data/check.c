@@ -2,7 +2,7 @@
 /* What must hold between two steps of a rank's workers and server. */
 #include "data/internal.h"
 
-static const char *check_op(const struct eki_data_op *op, bool is_asked)
+static const char *check_data_op(const struct eki_data_op *op, bool is_asked)
 {
     int state = eki_op_state(op);
     bool is_served = state == EKI_DATA_ASKED || state == EKI_DATA_ENDED;
@@ -36,7 +36,7 @@ static const char *check_carrier(const struct eki_data *data, int here,
     for (int i = 0; !wrong && i < EKI_DATA_OPS_MOST; i++) {
         const struct eki_data_op *op = &carrier->ops[i];
         bool is_asked = eki_ticket_is_wanted(&data->tickets, here, i);
-        wrong = check_op(op, is_asked);
+        wrong = check_data_op(op, is_asked);
         bytes += op->room;
         out += eki_op_state(op) == EKI_DATA_ENDED;
         *asked += is_asked;
@@ -83,7 +83,7 @@ const char *eki_data_check(const struct eki_engine *engine)
              atomic_load_explicit(&data->tickets.wants, memory_order_relaxed) ||
          bytes != atomic_load_explicit(&data->held, memory_order_relaxed)))
         wrong = "bytes or wishes of a rank are miscounted";
-    int64_t most =
-        data->home_part + engine->topology->workers_here * data->part;
-    return !wrong && bytes > most ? "more bytes than the budget" : wrong;
+    return !wrong && bytes > eki_data_budget(data)
+               ? "more bytes than the budget"
+               : wrong;
 }

@@ -35,7 +35,7 @@ static bool is_to_move(const struct eki_engine *engine,
 
 /* There is no memory for the data of SEED: again, when other data has come, or
  * never. */
-static void give_up(struct eki_data *data, struct eki_slot *seed)
+static void give_seed_up(struct eki_data *data, struct eki_slot *seed)
 {
     struct eki_follower *follower = &data->follower;
     follower->seed = seed;
@@ -84,7 +84,7 @@ static void ask_for_more(struct eki_data *data, uint64_t now)
             continue;
         struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now, 0);
         if (!op) {
-            give_up(data, slot);
+            give_seed_up(data, slot);
             return;
         }
         op->seed = slot;

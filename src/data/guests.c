@@ -2,9 +2,9 @@
 /* What this rank gives, and keeps, as a home. */
 #include "data/internal.h"
 
-/* A guest for the task that MESSAGE brings; NULL: no memory. */
-struct eki_guest *eki_guest_make(struct eki_data *data,
-                                 const struct eki_message *message)
+struct eki_guest *eki_guest_add(struct eki_data *data,
+                                struct eki_guests *guests,
+                                const struct eki_message *message)
 {
     uint32_t bytes = data->protocol.engine->slot_bytes;
     struct eki_guest *guest = eki_alloc(1, sizeof *guest + bytes);
@@ -12,11 +12,11 @@ struct eki_guest *eki_guest_make(struct eki_data *data,
         return NULL;
     eki_data_from(&message->head, &guest->from);
     memcpy(guest->slot, message->body, bytes);
+    *guests->last = guest;
+    guests->last = &guest->next;
     return guest;
 }
 
-/* Where the result that a message is a part of is put together; NULL: there is
- * none. */
 struct eki_guest **eki_guest_find(struct eki_data *data,
                                   const struct eki_head *head)
 {
@@ -28,13 +28,6 @@ struct eki_guest **eki_guest_find(struct eki_data *data,
     return link;
 }
 
-void eki_guest_add(struct eki_guests *guests, struct eki_guest *guest)
-{
-    *guests->last = guest;
-    guests->last = &guest->next;
-}
-
-/* Take out and free the guest to which LINK leads. */
 void eki_guest_free(struct eki_data *data, struct eki_guests *guests,
                     struct eki_guest **link)
 {
@@ -58,8 +51,8 @@ void eki_guests_free(struct eki_data *data, struct eki_guests *guests)
 }
 
 /* Memory for BYTES of a guest; false: not now. */
-static bool make_room(struct eki_data *data, struct eki_guests *guests,
-                      struct eki_guest *guest, int64_t bytes)
+static bool make_guest_room(struct eki_data *data, struct eki_guests *guests,
+                            struct eki_guest *guest, int64_t bytes)
 {
     if (guests->bytes > 0 && guests->bytes + bytes > data->home_part / 2)
         return false;
@@ -75,7 +68,7 @@ static bool make_room(struct eki_data *data, struct eki_guests *guests,
 }
 
 /* Pack what is asked for. */
-static void pack(struct eki_data *data, struct eki_guest *guest)
+static void pack_guest(struct eki_data *data, struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const ek_data_ops *ops = &data->ops[slot->function];
@@ -89,13 +82,6 @@ static void pack(struct eki_data *data, struct eki_guest *guest)
     else
         guest->total =
             bytes == EK_DATA_FAILED ? EKI_INPUT_FAILED : EKI_INPUT_TOO_LONG;
-}
-
-/* There is no memory for an input, and no other that gives its own back. */
-static void give_up(struct eki_guest *guest)
-{
-    guest->is_packed = true;
-    guest->total = EKI_INPUT_NO_MEMORY;
 }
 
 /* Send what there are buffers for; true: all of it. */
@@ -123,7 +109,7 @@ static bool send_input(struct eki_data *data, struct eki_guest *guest)
 }
 
 /* The input has gone for good. */
-static void release(struct eki_data *data, const struct eki_guest *guest)
+static void release_input(struct eki_data *data, const struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const ek_data_ops *ops = &data->ops[slot->function];
@@ -144,16 +130,18 @@ void eki_guests_serve(struct eki_data *data)
         struct eki_guest *guest = *link;
         const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
         if (!guest->is_packed) {
-            if (make_room(data, &data->asks, guest,
-                          (int64_t)data->ops[slot->function].bytes_max))
-                pack(data, guest);
+            if (make_guest_room(data, &data->asks, guest,
+                                (int64_t)data->ops[slot->function].bytes_max))
+                pack_guest(data, guest);
             else if (data->asks.bytes + data->results.bytes > 0)
                 return;
-            else
-                give_up(guest);
+            /* Nothing is held that will give memory back. */
+            if (!guest->is_packed)
+                guest->total = EKI_INPUT_NO_MEMORY;
+            guest->is_packed = true;
         }
         if (send_input(data, guest)) {
-            release(data, guest);
+            release_input(data, guest);
             eki_guest_free(data, &data->asks, link);
         } else {
             link = &guest->next;
@@ -167,7 +155,7 @@ void eki_guests_answer(struct eki_data *data, int kind,
     eki_queue_add(&data->answers, &(struct eki_data_answer){kind, *to});
 }
 
-static bool send_answer(void *context, void *item)
+static bool send_data_answer(void *context, void *item)
 {
     struct eki_data *data = context;
     const struct eki_data_answer *answer = item;
@@ -179,7 +167,7 @@ static bool send_answer(void *context, void *item)
 
 void eki_guests_send(struct eki_data *data)
 {
-    eki_queue_serve(&data->answers, send_answer, data);
+    eki_queue_serve(&data->answers, send_data_answer, data);
 }
 
 /* Say to those who have long results, in their order, that they may send them,
@@ -196,7 +184,8 @@ void eki_guests_give(struct eki_data *data)
         }
         if (!eki_queue_has_room(&data->answers))
             return;
-        guest->is_given = make_room(data, &data->results, guest, guest->total);
+        guest->is_given =
+            make_guest_room(data, &data->results, guest, guest->total);
         if (!guest->is_given && data->results.bytes + data->asks.bytes > 0)
             return;
         eki_guests_answer(data, guest->is_given ? EKI_KIND_GIVE : EKI_KIND_KEPT,

@@ -204,8 +204,6 @@ void eki_buffer_give(struct eki_data *data, unsigned char *bytes);
 bool eki_buffer_cut(struct eki_data *data, unsigned char **bytes, size_t count);
 void eki_buffers_free(struct eki_data *data);
 
-extern const struct eki_protocol_ops eki_data_ops;
-
 /* Of an engine that has joined. */
 static inline struct eki_data *eki_data_of(const struct eki_engine *engine)
 {
@@ -284,6 +282,9 @@ void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns);
 /* What was noted is a little less sure. */
 void eki_data_forget_fetches(struct eki_data *data);
 
+void eki_data_step(struct eki_protocol *protocol, uint64_t now);
+enum eki_taken eki_data_take(struct eki_protocol *protocol,
+                             const struct eki_message *message, uint64_t now);
 /* Send what an operation of a worker here wants. */
 bool eki_data_send_op(void *data, int here, int place);
 
@@ -296,10 +297,10 @@ static inline void eki_data_from(const struct eki_head *head,
     from->op = (uint32_t)head->first;
 }
 
-/* A guest for the task that MESSAGE brings; NULL: no memory. */
-struct eki_guest *eki_guest_make(struct eki_data *data,
-                                 const struct eki_message *message);
-void eki_guest_add(struct eki_guests *guests, struct eki_guest *guest);
+/* One more for the task that MESSAGE brings; NULL: no memory. */
+struct eki_guest *eki_guest_add(struct eki_data *data,
+                                struct eki_guests *guests,
+                                const struct eki_message *message);
 /* Take out and free the guest to which LINK leads. */
 void eki_guest_free(struct eki_data *data, struct eki_guests *guests,
                     struct eki_guest **link);

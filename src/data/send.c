@@ -38,8 +38,8 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
     eki_outbox_post(&data->outbox, message, to->rank, more);
 }
 
-static bool send_ask(struct eki_data *data, const struct eki_data_op *op,
-                     const struct eki_data_to *to)
+static bool send_data_ask(struct eki_data *data, const struct eki_data_op *op,
+                          const struct eki_data_to *to)
 {
     uint32_t bytes = data->protocol.engine->slot_bytes;
     struct eki_message *message =
@@ -58,8 +58,8 @@ static bool send_ask(struct eki_data *data, const struct eki_data_op *op,
 }
 
 /* A short result, or the word that there is a long one. */
-static bool send_first(struct eki_data *data, struct eki_data_op *op,
-                       const struct eki_data_to *to)
+static bool send_result(struct eki_data *data, struct eki_data_op *op,
+                        const struct eki_data_to *to)
 {
     uint32_t slot = data->protocol.engine->slot_bytes;
     bool is_short = op->total <= eki_data_room(data, slot);
@@ -77,8 +77,8 @@ static bool send_first(struct eki_data *data, struct eki_data_op *op,
 }
 
 /* Send what there are buffers for of a result that may be sent; true: all. */
-static bool send_rest(struct eki_data *data, struct eki_data_op *op,
-                      const struct eki_data_to *to)
+static bool send_result_rest(struct eki_data *data, struct eki_data_op *op,
+                             const struct eki_data_to *to)
 {
     while (op->moved < op->total) {
         int64_t count =
@@ -103,9 +103,9 @@ bool eki_data_send_op(void *context, int here, int place)
     const struct eki_data_to to = {
         op->home, data->protocol.engine->workers[here]->id, op->number};
     if (op->is_given)
-        return send_rest(data, op, &to);
+        return send_result_rest(data, op, &to);
     op->is_sent = eki_op_state(op) == EKI_DATA_ASKED
-                      ? send_ask(data, op, &to)
-                      : send_first(data, op, &to);
+                      ? send_data_ask(data, op, &to)
+                      : send_result(data, op, &to);
     return op->is_sent;
 }

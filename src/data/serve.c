@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes, and the protocol's life. */
+/* What comes, and what a step sends. */
 #include "data/internal.h"
 
 #include <inttypes.h>
@@ -11,14 +11,9 @@ enum {
     FETCH_NS_MOST = 1 << 29
 };
 
-static struct eki_data *of(struct eki_protocol *protocol)
+void eki_data_step(struct eki_protocol *protocol, uint64_t now)
 {
-    return (struct eki_data *)protocol;
-}
-
-static void step(struct eki_protocol *protocol, uint64_t now)
-{
-    struct eki_data *data = of(protocol);
+    struct eki_data *data = (struct eki_data *)protocol;
     eki_outbox_begin(&data->outbox, &protocol->engine->exchange);
     if (data->follower.is_open)
         eki_follower_step(data, now);
@@ -48,30 +43,31 @@ static bool fits_task(const struct eki_decode *decode,
                         engine->topology->rank);
 }
 
+/* An operation of a worker of RANK. */
 static bool fits_asker(const struct eki_decode *decode,
-                       const struct eki_head *head)
+                       const struct eki_head *head, int rank)
 {
-    return eki_fits_worker(decode, head->worker, head->source) &&
+    return eki_fits_worker(decode, head->worker, rank) &&
            eki_fits(decode, "operation", head->first, EKI_DATA_OPS_MOST,
                     UINT32_MAX);
 }
 
-static enum eki_taken take_ask(struct eki_data *data,
+static enum eki_taken take_ask(const struct eki_decode *decode,
                                const struct eki_message *message)
 {
-    struct eki_engine *engine = data->protocol.engine;
+    struct eki_engine *engine = decode->engine;
+    struct eki_data *data = eki_data_of(engine);
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
     bool is_restore = engine->kind == EKI_PHASE_RESTORE;
     /* Where ranks differ nothing runs. */
     bool is_alike = head->signature == engine->signature;
-    if (!fits_asker(&decode, head) ||
-        !eki_fits_body(&decode, head, 1, engine->slot_bytes) ||
-        !eki_fits_one(&decode, "new home", head->detail & 1, is_restore) ||
-        !eki_fits(&decode, "time of a fetch", head->detail, 0, INT32_MAX) ||
-        (is_alike && !fits_task(&decode, message)))
+    if (!fits_asker(decode, head, head->source) ||
+        !eki_fits_body(decode, head, 1, engine->slot_bytes) ||
+        !eki_fits_one(decode, "new home", head->detail & 1, is_restore) ||
+        !eki_fits(decode, "time of a fetch", head->detail, 0, INT32_MAX) ||
+        (is_alike && !fits_task(decode, message)))
         return EKI_REFUSED;
-    struct eki_guest *guest = eki_guest_make(data, message);
+    struct eki_guest *guest = eki_guest_add(data, &data->asks, message);
     if (!guest)
         return EKI_NO_MEMORY;
     guest->is_new = head->detail & 1;
@@ -81,17 +77,17 @@ static enum eki_taken take_ask(struct eki_data *data,
                             head->detail / 2);
     guest->is_packed = !is_alike;
     guest->total = EKI_INPUT_FAILED;
-    eki_guest_add(&data->asks, guest);
     return EKI_TAKEN;
 }
 
 /* Bytes in the body behind WORDS. */
 static bool fits_bytes(const struct eki_decode *decode,
-                       const struct eki_data *data, const struct eki_head *head,
-                       int64_t words, int64_t count)
+                       const struct eki_head *head, int64_t words,
+                       int64_t count)
 {
+    bool has_bytes = eki_data_of(decode->engine)->setup.has_bytes;
     return eki_fits_one(decode, "bytes", head->bytes,
-                        words + (data->setup.has_bytes ? count : 0));
+                        words + (has_bytes ? count : 0));
 }
 
 /* Unpack a result, and answer that; there is room for the answer. */
@@ -109,24 +105,24 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
 }
 
 /* A short result, or the word that there is a long one. */
-static enum eki_taken take_first(struct eki_data *data,
+static enum eki_taken take_first(const struct eki_decode *decode,
                                  const struct eki_message *message)
 {
-    struct eki_engine *engine = data->protocol.engine;
+    struct eki_data *data = eki_data_of(decode->engine);
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(engine, head);
     const struct eki_slot *slot = (const struct eki_slot *)message->body;
-    if (!fits_asker(&decode, head) || !fits_task(&decode, message))
+    if (!fits_asker(decode, head, head->source) || !fits_task(decode, message))
         return EKI_REFUSED;
     const ek_data_ops *ops = &data->ops[slot->function];
-    int64_t words = engine->slot_bytes, room = eki_data_room(data, words);
+    int64_t words = decode->engine->slot_bytes,
+            room = eki_data_room(data, words);
     bool is_short = head->detail == EKI_RESULT_SHORT;
-    if (!eki_fits_one(&decode, "results of the function",
+    if (!eki_fits_one(decode, "results of the function",
                       ops->unpack_result != NULL, true) ||
-        !eki_fits(&decode, "count", head->count, is_short ? 0 : room + 1,
+        !eki_fits(decode, "count", head->count, is_short ? 0 : room + 1,
                   is_short ? eki_least(room, (int64_t)ops->bytes_max)
                            : (int64_t)ops->bytes_max) ||
-        !fits_bytes(&decode, data, head, words, is_short ? head->count : 0))
+        !fits_bytes(decode, head, words, is_short ? head->count : 0))
         return EKI_REFUSED;
     if (is_short) {
         if (!eki_queue_has_room(&data->answers))
@@ -134,26 +130,25 @@ static enum eki_taken take_first(struct eki_data *data,
         keep(data, slot, message->body + words, head->count, head);
         return EKI_TAKEN;
     }
-    struct eki_guest *guest = eki_guest_make(data, message);
+    struct eki_guest *guest = eki_guest_add(data, &data->results, message);
     if (!guest)
         return EKI_NO_MEMORY;
     guest->total = head->count;
-    eki_guest_add(&data->results, guest);
     return EKI_TAKEN;
 }
 
-static enum eki_taken take_rest(struct eki_data *data,
+static enum eki_taken take_rest(const struct eki_decode *decode,
                                 const struct eki_message *message)
 {
+    struct eki_data *data = eki_data_of(decode->engine);
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(data->protocol.engine, head);
     struct eki_guest **link = eki_guest_find(data, head), *guest = *link;
-    if (!eki_fits_one(&decode, "result under way", guest && guest->is_given,
+    if (!eki_fits_one(decode, "result under way", guest && guest->is_given,
                       true) ||
-        !eki_fits_one(&decode, "offset", head->detail, guest->moved) ||
-        !eki_fits(&decode, "count", head->count, 1,
+        !eki_fits_one(decode, "offset", head->detail, guest->moved) ||
+        !eki_fits(decode, "count", head->count, 1,
                   guest->total - guest->moved) ||
-        !fits_bytes(&decode, data, head, 0, head->count))
+        !fits_bytes(decode, head, 0, head->count))
         return EKI_REFUSED;
     bool is_last = guest->moved + head->count == guest->total;
     if (is_last && !eki_queue_has_room(&data->answers))
@@ -171,34 +166,30 @@ static enum eki_taken take_rest(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-/* The operation that an answer is about, in this state; NULL: refused. */
-static struct eki_data_op *find_op(const struct eki_decode *decode,
-                                   struct eki_data *data,
-                                   const struct eki_head *head,
-                                   enum eki_data_state state)
-{
-    const struct eki_topology *topology = decode->engine->topology;
-    if (!eki_fits_worker(decode, head->worker, topology->rank) ||
-        !eki_fits(decode, "operation", head->first, EKI_DATA_OPS_MOST,
-                  UINT32_MAX))
-        return NULL;
-    int here = head->worker - topology->first_worker[topology->rank];
-    struct eki_data_op *op =
-        &data->carriers[here].ops[head->first % EKI_DATA_OPS_MOST];
-    bool fits = eki_op_state(op) == (int)state && op->number == head->first &&
-                op->is_sent;
-    return eki_fits_one(decode, "operation under way", fits, true) &&
-                   eki_fits_one(decode, "source", head->source, op->home)
-               ? op
-               : NULL;
-}
-
 static struct eki_carrier *carrier_of(struct eki_data *data,
                                       const struct eki_head *head)
 {
     const struct eki_topology *topology = data->protocol.engine->topology;
     return &data->carriers[head->worker -
                            topology->first_worker[topology->rank]];
+}
+
+/* The operation that an answer is about, in this state; NULL: refused. */
+static struct eki_data_op *find_op(const struct eki_decode *decode,
+                                   const struct eki_head *head,
+                                   enum eki_data_state state)
+{
+    struct eki_engine *engine = decode->engine;
+    if (!fits_asker(decode, head, engine->topology->rank))
+        return NULL;
+    struct eki_data_op *op = &carrier_of(eki_data_of(engine), head)
+                                  ->ops[head->first % EKI_DATA_OPS_MOST];
+    bool fits = eki_op_state(op) == (int)state && op->number == head->first &&
+                op->is_sent;
+    return eki_fits_one(decode, "operation under way", fits, true) &&
+                   eki_fits_one(decode, "source", head->source, op->home)
+               ? op
+               : NULL;
 }
 
 /* All of an input is here. */
@@ -224,28 +215,26 @@ static void end_input(struct eki_data *data, struct eki_carrier *carrier,
         eki_op_set(op, EKI_DATA_HERE);
 }
 
-static enum eki_taken take_input(struct eki_data *data,
+static enum eki_taken take_input(const struct eki_decode *decode,
                                  const struct eki_message *message,
                                  uint64_t now)
 {
+    struct eki_data *data = eki_data_of(decode->engine);
     const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(data->protocol.engine, head);
-    struct eki_data_op *op = find_op(&decode, data, head, EKI_DATA_ASKED);
+    struct eki_data_op *op = find_op(decode, head, EKI_DATA_ASKED);
     struct eki_data_words words;
-    if (!op ||
-        !eki_fits(&decode, "bytes", head->bytes, sizeof words, INT64_MAX))
+    if (!op || !eki_fits(decode, "bytes", head->bytes, sizeof words, INT64_MAX))
         return EKI_REFUSED;
     memcpy(&words, message->body, sizeof words);
     int64_t total = words.total > 0 ? words.total : 0;
-    if (!eki_fits_one(&decode, "task", words.id == op->slot->id, true) ||
-        !eki_fits(&decode, "total", words.total, EKI_INPUT_NO_MEMORY,
+    if (!eki_fits_one(decode, "task", words.id == op->slot->id, true) ||
+        !eki_fits(decode, "total", words.total, EKI_INPUT_NO_MEMORY,
                   (int64_t)op->ops->bytes_max) ||
-        !eki_fits_one(&decode, "total as before",
+        !eki_fits_one(decode, "total as before",
                       op->moved == 0 || words.total == op->total, true) ||
-        !eki_fits_one(&decode, "offset", head->detail, op->moved) ||
-        !eki_fits(&decode, "count", head->count, total > 0,
-                  total - op->moved) ||
-        !fits_bytes(&decode, data, head, sizeof words, head->count))
+        !eki_fits_one(decode, "offset", head->detail, op->moved) ||
+        !eki_fits(decode, "count", head->count, total > 0, total - op->moved) ||
+        !fits_bytes(decode, head, sizeof words, head->count))
         return EKI_REFUSED;
     op->total = words.total;
     if (data->setup.has_bytes)
@@ -258,20 +247,13 @@ static enum eki_taken take_input(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-static bool is_empty(const struct eki_decode *decode,
-                     const struct eki_head *head)
+static enum eki_taken take_give(const struct eki_decode *decode,
+                                const struct eki_head *head)
 {
-    return eki_fits_body(decode, head, 0, 0);
-}
-
-static enum eki_taken take_give(struct eki_data *data,
-                                const struct eki_message *message)
-{
-    const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(data->protocol.engine, head);
-    struct eki_data_op *op = find_op(&decode, data, head, EKI_DATA_ENDED);
-    if (!op || !is_empty(&decode, head) ||
-        !eki_fits_one(&decode, "permission before it",
+    struct eki_data *data = eki_data_of(decode->engine);
+    struct eki_data_op *op = find_op(decode, head, EKI_DATA_ENDED);
+    if (!op || !eki_fits_body(decode, head, 0, 0) ||
+        !eki_fits_one(decode, "permission before it",
                       op->is_given || op->moved == op->total, false))
         return EKI_REFUSED;
     op->is_given = true;
@@ -298,16 +280,15 @@ static void lose(struct eki_data *data, const struct eki_data_op *op)
 }
 
 /* The result is unpacked; or, before any of a long one was sent, lost. */
-static enum eki_taken take_kept(struct eki_data *data,
-                                const struct eki_message *message)
+static enum eki_taken take_kept(const struct eki_decode *decode,
+                                const struct eki_head *head)
 {
-    const struct eki_head *head = &message->head;
-    struct eki_decode decode = eki_decode_of(data->protocol.engine, head);
-    struct eki_data_op *op = find_op(&decode, data, head, EKI_DATA_ENDED);
+    struct eki_data *data = eki_data_of(decode->engine);
+    struct eki_data_op *op = find_op(decode, head, EKI_DATA_ENDED);
     bool is_lost = op && !op->is_given && op->moved < op->total;
-    if (!op || !is_empty(&decode, head) ||
+    if (!op || !eki_fits_body(decode, head, 0, 0) ||
         (!is_lost &&
-         !eki_fits_one(&decode, "bytes that were sent", op->moved, op->total)))
+         !eki_fits_one(decode, "bytes that were sent", op->moved, op->total)))
         return EKI_REFUSED;
     struct eki_carrier *carrier = carrier_of(data, head);
     if (is_lost)
@@ -319,123 +300,22 @@ static enum eki_taken take_kept(struct eki_data *data,
     return EKI_TAKEN;
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+enum eki_taken eki_data_take(struct eki_protocol *protocol,
+                             const struct eki_message *message, uint64_t now)
 {
-    struct eki_data *data = of(protocol);
-    switch (message->head.kind) {
+    const struct eki_head *head = &message->head;
+    struct eki_decode decode = eki_decode_of(protocol->engine, head);
+    switch (head->kind) {
     case EKI_KIND_ASK:
-        return take_ask(data, message);
+        return take_ask(&decode, message);
     case EKI_KIND_INPUT:
-        return take_input(data, message, now);
+        return take_input(&decode, message, now);
     case EKI_KIND_RESULT:
-        return message->head.detail < 0 ? take_first(data, message)
-                                        : take_rest(data, message);
+        return head->detail < 0 ? take_first(&decode, message)
+                                : take_rest(&decode, message);
     case EKI_KIND_GIVE:
-        return take_give(data, message);
+        return take_give(&decode, head);
     default:
-        return take_kept(data, message);
+        return take_kept(&decode, head);
     }
 }
-
-static void clear_carrier(struct eki_data *data, struct eki_carrier *carrier)
-{
-    for (int i = 0; i < EKI_DATA_OPS_MOST; i++) {
-        if (eki_op_state(&carrier->ops[i]) != EKI_DATA_FREE)
-            eki_carrier_free(data, carrier, &carrier->ops[i]);
-    }
-    carrier->staged = 0;
-    carrier->staged_ns = 0;
-    carrier->running = NULL;
-    carrier->travelled = carrier->size_count = 0;
-}
-
-/* Nothing of the last phase is left, which may have been stopped. */
-static void clear(struct eki_data *data)
-{
-    int workers = data->protocol.engine->topology->workers_here;
-    eki_guests_free(data, &data->asks);
-    eki_guests_free(data, &data->results);
-    eki_queue_clear(&data->answers);
-    eki_tickets_clear(&data->tickets);
-    for (int here = 0; here < workers; here++)
-        clear_carrier(data, &data->carriers[here]);
-    /* relaxed: handed on by the start of the team. */
-    atomic_store_explicit(&data->held_most, 0, memory_order_relaxed);
-}
-
-static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
-                  uint64_t now)
-{
-    struct eki_data *data = of(protocol);
-    (void)now;
-    clear(data);
-    bool follows = data->follower.is_wanted && phase->kind == EKI_PHASE_RESTORE;
-    eki_follower_open(data, follows);
-    /* What was counted in a process is asked for after other restores, too. */
-    if (phase->kind == EKI_PHASE_PROCESS || follows)
-        data->counts = (struct eki_data_counts){0};
-    if (phase->kind == EKI_PHASE_PROCESS)
-        eki_data_forget_fetches(data);
-    return protocol->engine->topology->size > 1;
-}
-
-static void tell(const struct eki_protocol *protocol, uint64_t now,
-                 uint64_t waited, char *text, size_t bytes)
-{
-    const struct eki_data *data = (const struct eki_data *)protocol;
-    int workers = protocol->engine->topology->workers_here, count = 0;
-    const struct eki_data_op *first = NULL;
-    for (int i = 0; i < workers * EKI_DATA_OPS_MOST; i++) {
-        const struct eki_data_op *op =
-            &data->carriers[i / EKI_DATA_OPS_MOST].ops[i % EKI_DATA_OPS_MOST];
-        int state = eki_op_state(op);
-        if ((state != EKI_DATA_ASKED && state != EKI_DATA_ENDED) ||
-            eki_ns_since(op->since, now) < waited)
-            continue;
-        first = first ? first : op;
-        count++;
-    }
-    if (first)
-        eki_append(text, bytes,
-                   ", %d inputs and results of tasks under way, one with rank "
-                   "%d",
-                   count, first->home);
-}
-
-static void destroy(struct eki_protocol *protocol)
-{
-    struct eki_data *data = of(protocol);
-    clear(data);
-    for (int here = 0; here < protocol->engine->topology->workers_here;
-         here++) {
-        eki_free(data->carriers[here].slots);
-        eki_free(data->carriers[here].sizes);
-    }
-    eki_buffers_free(data);
-    eki_free(data->carriers);
-    eki_free(data->answers.items);
-    eki_tickets_close(&data->tickets);
-    eki_free(data->ops);
-    eki_free((void *)data->fetch_ns);
-    eki_free(data);
-}
-
-static const struct eki_verb verbs[] = {
-    {.name = "ask"},
-    {.name = "input", .concerns = EKI_CONCERNS_WORKER},
-    {.name = "result"},
-    {.name = "give"},
-    {.name = "kept", .concerns = EKI_CONCERNS_WORKER}};
-
-const struct eki_protocol_ops eki_data_ops = {.name = "data",
-                                              .channel = EKI_CHANNEL_DATA,
-                                              .verbs = verbs,
-                                              .verb_count =
-                                                  sizeof verbs / sizeof *verbs,
-                                              .destroy = destroy,
-                                              .enter = enter,
-                                              .take = take,
-                                              .step = step,
-                                              .end_task = eki_carrier_end,
-                                              .tell = tell};

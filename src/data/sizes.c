@@ -14,7 +14,7 @@ void eki_carrier_note(struct eki_carrier *carrier, uint64_t id, int64_t input,
         (struct eki_data_size){id, (uint32_t)input, (uint32_t)result};
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ids_of_sizes(const void *a, const void *b)
 {
     const struct eki_data_size *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
@@ -29,7 +29,7 @@ int64_t eki_data_sizes(const struct ek_worker *worker,
     struct eki_carrier *carrier = &data->carriers[worker->here];
     if (carrier->size_count > 1)
         qsort(carrier->sizes, (size_t)carrier->size_count,
-              sizeof *carrier->sizes, compare);
+              sizeof *carrier->sizes, compare_ids_of_sizes);
     *sizes = carrier->sizes;
     return carrier->size_count;
 }
@@ -38,7 +38,7 @@ const struct eki_data_size *eki_data_size_of(const struct eki_data_size *sizes,
                                              int64_t count, uint64_t id)
 {
     const struct eki_data_size wanted = {.id = id};
-    return count > 0
-               ? bsearch(&wanted, sizes, (size_t)count, sizeof *sizes, compare)
-               : NULL;
+    return count > 0 ? bsearch(&wanted, sizes, (size_t)count, sizeof *sizes,
+                               compare_ids_of_sizes)
+                     : NULL;
 }

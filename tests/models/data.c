@@ -2,8 +2,9 @@
 /*
  * data: a worker that runs two tasks whose home is another rank, and the server
  * that sends for it and takes what comes: eki_data_begin() and
- * eki_carrier_end() (data/carrier.c) against step(), take() and tell()
- * (data/wants.c, data/serve.c), and what both hold of buffers.c.
+ * eki_carrier_end() (data/carrier.c) against eki_data_step() and
+ * eki_data_take() (data/serve.c), and tell_data() (data/join.c), and what both
+ * hold of buffers.c.
  *
  * LONG: a result needs more than one message.  TOLD: whoever looks for what
  * stands still keeps the server from being stepped once.
@@ -78,9 +79,9 @@ static int memory_count;
 #include "data/check.c"
 #include "data/follow.c"
 #include "data/homes.c"
+#include "data/join.c"
 #include "data/send.c"
 #include "data/serve.c"
-#include "data/weigh.c"
 
 static struct eki_data data;
 static struct eki_carrier carrier;
@@ -126,7 +127,7 @@ static void take_answer(struct eki_message *message, int kind)
     head->source = OTHER;
     head->worker = 0;
     head->first = sent[sends].message.head.first;
-    take(&data.protocol, message, NOW);
+    eki_data_take(&data.protocol, message, NOW);
 }
 
 static void give_input(const struct eki_slot *slot)
@@ -166,7 +167,7 @@ static void answer_sent(void)
 
 static void serve(void)
 {
-    step(&data.protocol, NOW);
+    eki_data_step(&data.protocol, NOW);
     if (!served_has_sent)
         return;
     answer_sent();
@@ -179,7 +180,7 @@ static void *serve_thrice(void *unused)
     (void)unused;
     serve();
 #ifdef TOLD
-    tell(&data.protocol, NOW, 0, NULL, 0);
+    tell_data(&data.protocol, NOW, 0, NULL, 0);
 #else
     serve();
 #endif
@@ -251,7 +252,7 @@ static void prepare(void)
         sizeof(struct eki_message) + SLOT + sizeof(int64_t);
     served_engine.slot_bytes = SLOT;
     served_engine.channels[EKI_CHANNEL_DATA] = &data.protocol;
-    data.protocol.ops = &eki_data_ops;
+    data.protocol.ops = &data_ops;
     data.protocol.engine = &served_engine;
     data.setup.has_bytes = true;
     data.carriers = &carrier;
