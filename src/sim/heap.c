@@ -8,7 +8,6 @@
 bool eki_heap_init(struct eki_heap *heap, int32_t actors)
 {
     heap->count = 0;
-    heap->actors = actors;
     heap->memory =
         eki_alloc_lines(((size_t)actors + HEAP_BEFORE) * sizeof *heap->memory);
     heap->keys = heap->memory ? heap->memory + HEAP_BEFORE : NULL;
@@ -25,7 +24,7 @@ void eki_heap_free(struct eki_heap *heap)
     *heap = (struct eki_heap){0};
 }
 
-static inline void put(struct eki_heap *heap, int32_t at, uint64_t key)
+static inline void put_key(struct eki_heap *heap, int32_t at, uint64_t key)
 {
     heap->keys[at] = key;
     heap->at[eki_heap_actor(key)] = at;
@@ -38,10 +37,10 @@ static void sift_up(struct eki_heap *heap, int32_t at, uint64_t key)
         int32_t parent = (at - 1) / 4;
         if (heap->keys[parent] < key)
             break;
-        put(heap, at, heap->keys[parent]);
+        put_key(heap, at, heap->keys[parent]);
         at = parent;
     }
-    put(heap, at, key);
+    put_key(heap, at, key);
 }
 
 /* Where the way may lead in the step after the next: 16 keys. */
@@ -70,10 +69,10 @@ static void sift_down(struct eki_heap *heap, int32_t at, uint64_t key)
             least = heap->keys[child] < heap->keys[least] ? child : least;
         if (heap->keys[least] > key)
             break;
-        put(heap, at, heap->keys[least]);
+        put_key(heap, at, heap->keys[least]);
         at = least;
     }
-    put(heap, at, key);
+    put_key(heap, at, key);
 }
 
 void eki_heap_set(struct eki_heap *heap, int32_t actor, uint64_t ns)

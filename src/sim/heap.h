@@ -20,7 +20,7 @@
 struct eki_heap {
     uint64_t *memory, *keys; /* [count] */
     int32_t *at;             /* [actors]: where its key is; -1: it has none */
-    int32_t count, actors;
+    int32_t count;
 };
 
 /* False: no memory. */

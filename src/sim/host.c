@@ -89,13 +89,19 @@ static bool is_together(const struct eki_sim *sim,
             eki_sim_iteration_of(sim, rank->iteration)->is_assembled);
 }
 
+/* The program's own code goes on. */
+static void go_on_serially(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    eki_heap_set(&sim->heap, rank->actor,
+                 sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1));
+}
+
 /* The rank is through with a call.  If ranks wait for each other, the last one
  * lets all go on at once. */
 static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     if (!is_together(sim, rank)) {
-        eki_heap_set(&sim->heap, rank->actor,
-                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1));
+        go_on_serially(sim, rank);
         return;
     }
     eki_heap_remove(&sim->heap, rank->actor);
@@ -105,11 +111,8 @@ static void assemble(struct eki_sim *sim, struct eki_sim_rank *rank)
         return;
     sim->assembled = 0;
     for (int r = 0; r < sim->setup.ranks; r++) {
-        struct eki_sim_rank *other = &sim->ranks[r];
-        other->is_assembled = false;
-        eki_heap_set(&sim->heap, other->actor,
-                     sim->now +
-                         eki_sim_pace_of(sim, other, EKI_PACE_SERIAL, 1));
+        sim->ranks[r].is_assembled = false;
+        go_on_serially(sim, &sim->ranks[r]);
     }
 }
 
@@ -129,8 +132,7 @@ static void enter_iteration(struct eki_sim *sim, struct eki_sim_rank *rank)
     enter_phase(sim, rank, EKI_PHASE_PROCESS);
     rank->state = EKI_SIM_FAULT;
     if (program->entered && program->entered(program->context, rank))
-        eki_heap_set(&sim->heap, rank->actor,
-                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_SERIAL, 1));
+        go_on_serially(sim, rank);
     else
         open_team(sim, rank);
 }
@@ -176,8 +178,8 @@ static void enter_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
 
 /* Tasks are where the restore places them: let their data follow, if it does.
  */
-static void settle(struct eki_sim *sim, struct eki_sim_rank *rank,
-                   ek_status status)
+static void follow_or_end(struct eki_sim *sim, struct eki_sim_rank *rank,
+                          ek_status status)
 {
     if (!sim->setup.engine.has_homes) {
         end_restore(sim, rank, status);
@@ -193,7 +195,7 @@ static void settle(struct eki_sim *sim, struct eki_sim_rank *rank,
 }
 
 /* Tasks of the worker of RANK that has most. */
-static int64_t most_tasks(const struct eki_sim_rank *rank)
+static int64_t most_seeds(const struct eki_sim_rank *rank)
 {
     int64_t most = 0;
     for (int w = 0; w < rank->topology.workers_here; w++) {
@@ -205,20 +207,18 @@ static int64_t most_tasks(const struct eki_sim_rank *rank)
 
 /* Restore the workers of RANK to what ran here, or pack what has another home;
  * false: no memory. */
-static bool retain(struct eki_sim_rank *rank, enum eki_order order)
+static bool restore_here(struct eki_sim_rank *rank, enum eki_order order)
 {
-    ek_status status = EK_OK;
+    struct eki_engine *engine = rank->engine;
     rank->discarded = 0;
     if (order == EKI_ORDER_ORIGINAL)
-        status = eki_engine_restore_pack(rank->engine, &rank->discarded);
-    for (int w = 0; order != EKI_ORDER_ORIGINAL && status == EK_OK &&
-                    w < rank->topology.workers_here;
-         w++)
-        status =
-            eki_engine_restore_worker(rank->engine, w, order, &rank->discarded);
-    if (order != EKI_ORDER_ORIGINAL && status == EK_OK)
-        status = eki_engine_restore_pinned(rank->engine, &rank->discarded);
-    return status == EK_OK;
+        return eki_engine_restore_pack(engine, &rank->discarded) == EK_OK;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        if (eki_engine_restore_worker(engine, w, order, &rank->discarded) !=
+            EK_OK)
+            return false;
+    }
+    return eki_engine_restore_pinned(engine, &rank->discarded) == EK_OK;
 }
 
 static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
@@ -230,11 +230,11 @@ static void restore(struct eki_sim *sim, struct eki_sim_rank *rank)
         iteration->order == EKI_ORDER_ORIGINAL || iteration->is_balanced;
     if (program->restore)
         program->restore(program->context, rank);
-    bool is_good = retain(rank, iteration->order);
+    bool is_good = restore_here(rank, iteration->order);
     if (iteration->is_balanced && is_good)
         eki_rebalance_prepare(rank->engine);
     rank->busy_until =
-        sim->now + (uint64_t)(sim->machine.restore * (double)most_tasks(rank));
+        sim->now + (uint64_t)(sim->machine.restore * (double)most_seeds(rank));
     rank->decision_ns = 0;
     if (!moves) {
         rank->state = EKI_SIM_RESTORED;
@@ -261,7 +261,7 @@ static void leave_restore(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (rank->is_following)
         end_restore(sim, rank, (ek_status)error.status);
     else
-        settle(sim, rank, (ek_status)error.status);
+        follow_or_end(sim, rank, (ek_status)error.status);
 }
 
 /* When the host goes on with a restore phase. */
@@ -279,7 +279,7 @@ static uint64_t next_move(const struct eki_sim *sim,
 }
 
 /* Go on with a restore phase, in which the host steps workers and server. */
-static void move(struct eki_sim *sim, struct eki_sim_rank *rank)
+static void step_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct eki_sim_worker *worker = &rank->workers[w];
@@ -370,10 +370,10 @@ void eki_sim_host_event(struct eki_sim *sim, struct eki_sim_rank *rank)
         restore(sim, rank);
         break;
     case EKI_SIM_RESTORED:
-        settle(sim, rank, rank->status);
+        follow_or_end(sim, rank, rank->status);
         break;
     case EKI_SIM_MOVES:
-        move(sim, rank);
+        step_moves(sim, rank);
         break;
     default:
         break;

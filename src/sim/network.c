@@ -45,7 +45,7 @@ static int free_buffer(const struct eki_sim_port *port)
 
 /* One buffer serves all ranks: whoever reserves it fills and posts it at once.
  */
-static struct eki_message *reserve(struct eki_fabric *fabric)
+static struct eki_message *reserve_letter(struct eki_fabric *fabric)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
     struct eki_sim *sim = port->sim;
@@ -141,8 +141,8 @@ void eki_sim_charge_own(struct eki_sim_port *port)
     port->own = own;
 }
 
-static void post(struct eki_fabric *fabric, struct eki_message *message,
-                 int rank)
+static void post_letter(struct eki_fabric *fabric, struct eki_message *message,
+                        int rank)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
     struct eki_sim *sim = port->sim;
@@ -209,7 +209,7 @@ static int32_t addressee(const struct eki_sim_port *port,
     }
 }
 
-static struct eki_message *poll(struct eki_fabric *fabric)
+static struct eki_message *poll_letter(struct eki_fabric *fabric)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
     struct eki_sim *sim = port->sim;
@@ -252,7 +252,8 @@ void eki_sim_end_port(const struct eki_sim_port *port)
     }
 }
 
-static void release(struct eki_fabric *fabric, struct eki_message *message)
+static void release_letter(struct eki_fabric *fabric,
+                           struct eki_message *message)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
     EKI_ASSERT(port->polled && message == &port->polled->message);
@@ -261,7 +262,7 @@ static void release(struct eki_fabric *fabric, struct eki_message *message)
     port->polled = NULL;
 }
 
-static bool drain(struct eki_fabric *fabric)
+static bool drain_port(struct eki_fabric *fabric)
 {
     const struct eki_sim_port *port = (const struct eki_sim_port *)fabric;
     for (int i = 0; i < port->sim->setup.send_buffers; i++) {
@@ -272,11 +273,11 @@ static bool drain(struct eki_fabric *fabric)
 }
 
 static const struct eki_fabric_ops ops = {
-    .reserve = reserve,
-    .post = post,
-    .poll = poll,
-    .release = release,
-    .drain = drain,
+    .reserve = reserve_letter,
+    .post = post_letter,
+    .poll = poll_letter,
+    .release = release_letter,
+    .drain = drain_port,
 };
 
 bool eki_sim_open_port(struct eki_sim *sim, int rank)

@@ -54,9 +54,6 @@ void eki_sim_end_port(const struct eki_sim_port *port);
 void eki_sim_charge_own(struct eki_sim_port *port);
 /* When the next message to PORT arrives; UINT64_MAX: none is on its way. */
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port);
-/* When the next send buffer of PORT comes free; UINT64_MAX: all are free, or
- * wait until a message is received. */
-uint64_t eki_sim_next_buffer(const struct eki_sim_port *port);
 /* A message is on its way to RANK. */
 void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
                       uint64_t arrives);
@@ -103,6 +100,34 @@ eki_sim_iteration_of(const struct eki_sim *sim, int iteration)
 }
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker);
+/* The worker waits from now on, or no more. */
+void eki_sim_note_waiting(struct eki_sim *sim, struct eki_sim_worker *worker);
+static inline void eki_sim_set_state(struct eki_sim *sim,
+                                     struct eki_sim_worker *worker,
+                                     enum eki_sim_state state)
+{
+    bool has_waited = worker->state == EKI_SIM_WAITS;
+    /* The place of a task that has ended may be free memory: it is not read
+     * ahead. */
+    if (state != EKI_SIM_RUNS)
+        worker->slot = NULL;
+    worker->state = (uint8_t)state;
+    if (has_waited != (state == EKI_SIM_WAITS))
+        eki_sim_note_waiting(sim, worker);
+}
+/* The worker has nothing to do. */
+void eki_sim_wait(struct eki_sim *sim, struct eki_sim_worker *worker);
+/* Its task waits for tiles: it shows what it has, as ek_poll() does, and steps
+ * the server where workers do. */
+void eki_sim_halt(struct eki_sim *sim, struct eki_sim_worker *worker);
+/* Whether a worker of RANK steps its server now. */
+bool eki_sim_is_served(const struct eki_sim *sim,
+                       const struct eki_sim_rank *rank);
+/* Step the server of RANK, if its workers do that and none of them is at it.
+ * Without work (IS_DUE) a worker does so whenever it looks, else now and then.
+ * Returns the time that this takes. */
+uint64_t eki_sim_poll(struct eki_sim *sim, struct eki_sim_rank *rank,
+                      bool is_due);
 /* The first time at NS or later at which WORKER, which waits, looks. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);

@@ -140,7 +140,7 @@ void eki_sim_sample_node(struct eki_sim *sim, int node)
     redraw(sim);
 }
 
-static void join(struct eki_sim *sim, struct eki_sim_worker *worker)
+static void join_thieves(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_sample *sample = &sim->sample;
     worker->pool_at = sample->thief_count;
@@ -151,7 +151,7 @@ static void join(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 /* Take a worker out of the pool of thieves, and count the attempts that it has
  * made there. */
-static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
+static void quit_thieves(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_sample *sample = &sim->sample;
     if (worker->pool_at < 0)
@@ -168,7 +168,7 @@ static void quit(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    quit(sim, worker);
+    quit_thieves(sim, worker);
     worker->tries = 0;
     worker->join_at = worker->tries_at = 0;
     worker->wish.node = -1;
@@ -233,7 +233,7 @@ uint64_t eki_sim_sample_wait(struct eki_sim *sim, struct eki_sim_worker *worker)
         return first_tries(sim, worker);
     if (worker->join_at > sim->now)
         return worker->join_at;
-    join(sim, worker);
+    join_thieves(sim, worker);
     return UINT64_MAX;
 }
 
@@ -247,7 +247,7 @@ void eki_sim_sample_event(struct eki_sim *sim)
         redraw(sim);
         return;
     }
-    quit(sim, worker);
+    quit_thieves(sim, worker);
     worker->wish.node = node;
     eki_heap_set(&sim->heap, worker->actor, sim->now + 1);
 }

@@ -17,7 +17,9 @@ uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
     return port->first ? port->first->arrives : UINT64_MAX;
 }
 
-uint64_t eki_sim_next_buffer(const struct eki_sim_port *port)
+/* When the next send buffer of PORT comes free; UINT64_MAX: all are free, or
+ * wait until a message is received. */
+static uint64_t next_buffer(const struct eki_sim_port *port)
 {
     uint64_t next = UINT64_MAX;
     for (int i = 0; i < port->sim->setup.send_buffers; i++) {
@@ -31,9 +33,8 @@ uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_port *port = rank->port;
     uint64_t next = eki_sim_next_arrival(port);
-    if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS) {
-        next = eki_sim_earlier(next, eki_sim_next_buffer(port));
-    }
+    if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS)
+        next = eki_sim_earlier(next, next_buffer(port));
     return next;
 }
 
@@ -81,8 +82,8 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 
 /* As longest_sleep() of the team; thieves that are told how long they pause do
  * not sleep besides. */
-static uint64_t longest_sleep(const struct eki_sim *sim,
-                              const struct eki_sim_worker *worker)
+static uint64_t longest_sim_sleep(const struct eki_sim *sim,
+                                  const struct eki_sim_worker *worker)
 {
     if (sim->setup.engine.has_pause)
         return 0;
@@ -98,7 +99,7 @@ uint64_t eki_sim_look_of(const struct eki_sim *sim,
     bool halts = worker->state == EKI_SIM_HALTS;
     return eki_sim_next_look(sim, worker->since + (halts ? LINGER_NS : 0),
                              halts ? EKI_SLEEP_FIRST_NS
-                                   : longest_sleep(sim, worker),
+                                   : longest_sim_sleep(sim, worker),
                              eki_sim_later(ns, sim->now));
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a worker: its tasks, its steps, and its next look. */
+/* The events of a worker: its tasks and its steps. */
 #include "engine/offers.h"
 #include "engine/spawn.h"
 #include "sim/parts.h"
-
-/* Steps of one event end when the worker is so far ahead of all others. */
-#define AHEAD_MOST_NS ((double)EKI_SIM_AHEAD_MOST)
 
 static bool is_stopped(const struct eki_engine *engine)
 {
@@ -15,34 +12,12 @@ static bool is_stopped(const struct eki_engine *engine)
 }
 
 /* The worker's next event comes after something that takes NS. */
-static void go_on(struct eki_sim *sim, struct eki_sim_worker *worker, double ns)
+static void go_on_after(struct eki_sim *sim, struct eki_sim_worker *worker,
+                        double ns)
 {
     eki_heap_set(&sim->heap, worker->actor,
                  sim->now +
                      eki_sim_pace_of(sim, worker->rank, EKI_PACE_STEP, ns));
-}
-
-static void set_state(struct eki_sim *sim, struct eki_sim_worker *worker,
-                      enum eki_sim_state state)
-{
-    struct eki_sim_node *node = &sim->nodes[worker->rank->topology.node];
-    /* The place of a task that has ended may be free memory: it is not read
-     * ahead. */
-    if (state != EKI_SIM_RUNS)
-        worker->slot = NULL;
-    if ((worker->state == EKI_SIM_WAITS) == (state == EKI_SIM_WAITS)) {
-        worker->state = (uint8_t)state;
-        return;
-    }
-    worker->state = (uint8_t)state;
-    if (state == EKI_SIM_WAITS) {
-        node->waiting++;
-        worker->since = sim->now;
-    } else {
-        node->waiting--;
-        if (sim->setup.is_sampled)
-            eki_sim_sample_leave(sim, worker);
-    }
 }
 
 /* How long an atomic on a word takes, which waits for those that came before:
@@ -121,162 +96,9 @@ static double step_ns(struct eki_sim *sim, struct eki_sim_worker *worker,
     return ns;
 }
 
-/* Whether another worker steps the server of its rank. */
-static bool is_held(const struct eki_sim *sim, const struct eki_sim_rank *rank)
-{
-    return !sim->program->pace && sim->now < rank->busy_until;
-}
-
-/* Step the server of RANK, if its workers do that and none of them is at it.
- * Without work (IS_DUE) a worker does so whenever it looks, else now and then.
- * Returns the time that this takes. */
-static uint64_t poll_server(struct eki_sim *sim, struct eki_sim_rank *rank,
-                            bool is_due)
-{
-    if (!eki_sim_is_polling(sim, rank) || !eki_sim_has_messages(rank) ||
-        !(is_due || sim->now >= rank->next_poll) || is_held(sim, rank))
-        return 0;
-    rank->next_poll = sim->now + (uint64_t)sim->machine.poll_period;
-    return eki_sim_serve(sim, rank);
-}
-
-/* When the worker gets on by time alone, because it may ask another node. */
-static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    const struct ek_worker *inner = worker->worker;
-    uint64_t offset = worker->rank->clock_ns;
-    uint64_t due = eki_worker_due(inner);
-    if (due == UINT64_MAX)
-        return due;
-    /* The answer wakes who asked a node that has tasks. */
-    if (sim->setup.is_sampled)
-        return eki_worker_awaits(inner) ? UINT64_MAX
-                                        : eki_sim_sample_wait(sim, worker);
-    /* Its patience begins when the server's next step sends what it asks. */
-    if (eki_worker_calls(inner) && !eki_sim_is_polling(sim, worker->rank))
-        return eki_sim_later(sim->now, worker->rank->busy_until) +
-               EKI_ASK_MOST_NS;
-    return due > offset ? due - offset : 0;
-}
-
-/* Whether the worker has to look without being told: for tasks on its node, and
- * for the end where that is the only node. */
-static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
-{
-    const struct eki_sim_rank *rank = worker->rank;
-    const struct eki_engine *engine = rank->engine;
-    const struct eki_sim_node *node = &sim->nodes[rank->topology.node];
-    if (engine->has_thieves && node->visible > worker->is_visible)
-        return true;
-    return engine->alone && node->waiting == rank->topology.node_workers;
-}
-
-/* When the server of RANK lets its workers begin, if that is to come. */
-static uint64_t held_until(const struct eki_sim *sim,
-                           const struct eki_sim_rank *rank)
-{
-    uint64_t until = rank->engine->held_until;
-    uint64_t clock = eki_sim_clock(sim, rank);
-    return sim->now + (until > clock ? until - clock : 0);
-}
-
-/* A worker of RANK has become idle: wake whoever waits for that. */
-static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
-{
-    int node = rank->topology.node;
-    struct eki_sim_rank *lowest = &sim->ranks[sim->topology->lowest_rank[node]];
-    if (!rank->engine->alone)
-        eki_sim_call_server(sim, lowest, sim->now);
-    else if (sim->nodes[node].waiting == rank->topology.node_workers)
-        eki_sim_wake_workers(sim, node);
-}
-
-/* When the server of a rank whose workers poll wants one of them. */
-static uint64_t next_poll(const struct eki_sim *sim,
-                          const struct eki_sim_rank *rank)
-{
-    if (!eki_sim_is_polling(sim, rank))
-        return UINT64_MAX;
-    return eki_sim_later(eki_sim_next_service(rank), rank->busy_until);
-}
-
-/* When the worker looks again, after BUSY nanoseconds in a server step.  HELD:
- * it wanted to step the server, but another worker was at it. */
-static uint64_t next_look_of(struct eki_sim *sim, struct eki_sim_worker *worker,
-                             uint64_t busy, bool held)
-{
-    const struct eki_sim_rank *rank = worker->rank;
-    bool is_held = eki_is_held(rank->engine);
-    uint64_t look = eki_sim_earlier(sim->now + EKI_SIM_LOOK_NS,
-                                    is_held ? held_until(sim, rank)
-                                            : next_ask(sim, worker));
-    if (!is_held && must_look(sim, worker))
-        look = sim->now + EKI_SIM_SPIN_NS;
-    else if (eki_sim_is_polling(sim, rank) && !rank->engine->has_thieves &&
-             eki_worker_calls(worker->worker))
-        /* It waits for nothing but the answer, and steps the server itself;
-         * where the server is stepped, its step wakes the worker. */
-        look = sim->now + EKI_SLEEP_FIRST_NS;
-    look = eki_sim_earlier(look, next_poll(sim, rank));
-    if (held)
-        look = eki_sim_earlier(look, rank->busy_until + 1);
-    uint64_t least = sim->now + busy + EKI_SIM_SPIN_NS;
-    return eki_sim_look_of(sim, worker, eki_sim_later(look, least));
-}
-
-/* Whether the worker, which waits (IS_NEW: since now), has become idle: it is
- * not while results of it are on their way. */
-static bool becomes_idle(const struct eki_sim *sim,
-                         struct eki_sim_worker *worker, bool is_new)
-{
-    if (!sim->setup.has_data)
-        return is_new;
-    bool was_idle = worker->is_idle && !is_new;
-    /* relaxed: there is one thread. */
-    worker->is_idle =
-        atomic_load_explicit(&worker->words->idle, memory_order_relaxed) ==
-        worker->engine->phase;
-    return worker->is_idle && !was_idle;
-}
-
-/* The worker, which has nothing to do, steps the server; returns the time that
- * this takes.  It has waited since that brought something. */
-static uint64_t poll_idly(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    struct eki_sim_rank *rank = worker->rank;
-    uint64_t moved = rank->engine->post.moved;
-    uint64_t busy = poll_server(sim, rank, true);
-    if (rank->engine->post.moved != moved)
-        worker->since = sim->now + busy;
-    return busy;
-}
-
-static void wait(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    struct eki_sim_rank *rank = worker->rank;
-    bool is_new = worker->state != EKI_SIM_WAITS;
-    bool is_polling = eki_sim_is_polling(sim, rank);
-    bool held = is_polling && is_held(sim, rank);
-    set_state(sim, worker, EKI_SIM_WAITS);
-    uint64_t busy = poll_idly(sim, worker);
-    if (sim->program->pace)
-        eki_heap_set(&sim->heap, worker->actor,
-                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
-    else
-        eki_heap_set_early(&sim->heap, worker->actor,
-                           next_look_of(sim, worker, busy, held));
-    if (eki_worker_calls(worker->worker) &&
-        (sim->program->pace || !is_polling || held))
-        eki_sim_call_server(sim, rank, sim->now);
-    if (eki_is_held(rank->engine))
-        eki_sim_call_server(sim, rank, held_until(sim, rank));
-    if (becomes_idle(sim, worker, is_new))
-        tell_idle(sim, rank);
-}
-
 /* Take the next task of the batch, or index of the piece; false: there is none,
  * the worker has to step. */
-static bool take(struct eki_sim_worker *worker)
+static bool take_next(struct eki_sim_worker *worker)
 {
     if (worker->is_index)
         return eki_worker_take_index(worker->worker, &worker->index);
@@ -327,46 +149,6 @@ enum eki_data_begun eki_sim_begin_data(struct eki_sim *sim,
     return begun;
 }
 
-/* The task waits for tiles.  Its worker shows what it has, as ek_poll() does,
- * and steps the server where workers do. */
-EKI_COLD static void halt(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    struct eki_sim_rank *rank = worker->rank;
-    bool is_polling = eki_sim_is_polling(sim, rank);
-    bool held = is_polling && is_held(sim, rank);
-    if (worker->state != EKI_SIM_HALTS) {
-        eki_worker_publish_now(worker->worker);
-        eki_sim_note_visible(sim, worker);
-        set_state(sim, worker, EKI_SIM_HALTS);
-        worker->since = worker->halt_at = sim->now;
-        if (!is_polling)
-            eki_sim_call_server(sim, rank, sim->now);
-    }
-    uint64_t busy = poll_idly(sim, worker);
-    if (sim->program->pace) {
-        eki_heap_set(&sim->heap, worker->actor,
-                     sim->now + eki_sim_pace_of(sim, rank, EKI_PACE_WAIT, 1));
-        return;
-    }
-    uint64_t look =
-        eki_sim_earlier(sim->now + EKI_SIM_LOOK_NS, next_poll(sim, rank));
-    if (held)
-        look = eki_sim_earlier(look, rank->busy_until + 1);
-    eki_heap_set_early(
-        &sim->heap, worker->actor,
-        eki_sim_look_of(
-            sim, worker,
-            eki_sim_later(look, sim->now + busy + EKI_SIM_SPIN_NS)));
-}
-
-/* The task goes on that has waited for tiles. */
-EKI_COLD static void end_halt(struct eki_sim *sim,
-                              struct eki_sim_worker *worker)
-{
-    worker->halted_ns += sim->now - worker->halt_at;
-    set_state(sim, worker, EKI_SIM_RUNS);
-}
-
 /* What the task says as it begins, or goes on, AHEAD nanoseconds from now. */
 static uint64_t call_task(struct eki_sim *sim, struct eki_sim_worker *worker,
                           bool begins, double ahead)
@@ -378,7 +160,7 @@ static uint64_t call_task(struct eki_sim *sim, struct eki_sim_worker *worker,
 
 /* Whether the task, AHEAD nanoseconds from now, goes on in this event after NS
  * more. */
-static bool is_short(const struct eki_sim *sim, uint64_t ns, double ahead)
+static bool fits_event(const struct eki_sim *sim, uint64_t ns, double ahead)
 {
     uint64_t most = sim->setup.ahead_ns;
     return ns < most && ahead + (double)ns < (double)most;
@@ -393,10 +175,10 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     for (;;) {
         if (ns == EKI_SIM_ENDS_NOW) {
             end_task(sim, worker);
-            if (!take(worker))
+            if (!take_next(worker))
                 return false;
             begins = true;
-        } else if (EKI_UNLIKELY(is_short(sim, ns, *ahead))) {
+        } else if (EKI_UNLIKELY(fits_event(sim, ns, *ahead))) {
             *ahead += (double)ns + (begins ? sim->machine.task : 0);
             begins = false;
         } else {
@@ -406,7 +188,7 @@ static bool run_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
     if (EKI_UNLIKELY(ns == EKI_SIM_WAITS_FOR_TILES)) {
         EKI_ASSERT(!begins);
-        halt(sim, worker);
+        eki_sim_halt(sim, worker);
         return true;
     }
     ns += (uint64_t)((begins ? sim->machine.task : 0) + *ahead + 0.5);
@@ -421,14 +203,14 @@ static bool start_tasks(struct eki_sim *sim, struct eki_sim_worker *worker,
                         enum eki_step step, double *ahead)
 {
     struct ek_worker *inner = worker->worker;
-    set_state(sim, worker, EKI_SIM_RUNS);
+    eki_sim_set_state(sim, worker, EKI_SIM_RUNS);
     worker->is_index = step == EKI_STEP_RANGE;
     if (inner->batch.restamp) {
         inner->batch.stamp =
             eki_sim_clock(sim, worker->rank) + (uint64_t)*ahead;
         inner->batch.restamp = false;
     }
-    return (step == EKI_STEP_PINNED || take(worker)) &&
+    return (step == EKI_STEP_PINNED || take_next(worker)) &&
            run_tasks(sim, worker, call_task(sim, worker, true, *ahead), true,
                      ahead);
 }
@@ -440,22 +222,22 @@ static bool runs_on(struct eki_sim *sim, struct eki_sim_worker *worker,
 {
     struct eki_sim_rank *rank = worker->rank;
     uint64_t then = sim->now + (uint64_t)ahead;
-    set_state(sim, worker, EKI_SIM_STEPS);
+    eki_sim_set_state(sim, worker, EKI_SIM_STEPS);
     if (sim->setup.ahead_ns == 0) {
-        go_on(sim, worker, ahead + 1);
+        go_on_after(sim, worker, ahead + 1);
         return false;
     }
     if (eki_sim_is_polling(sim, rank) && eki_sim_has_messages(rank) &&
         then >= rank->next_poll && eki_sim_next_arrival(rank->port) <= then) {
         rank->next_poll = then + (uint64_t)sim->machine.poll_period;
         rank->polled = 0;
-        set_state(sim, worker, EKI_SIM_SERVES);
+        eki_sim_set_state(sim, worker, EKI_SIM_SERVES);
     } else if (ahead < (double)sim->setup.ahead_ns &&
                !eki_local_is_empty(&worker->worker->local) &&
                !is_stopped(rank->engine)) {
         return true;
     }
-    go_on(sim, worker, ahead);
+    go_on_after(sim, worker, ahead);
     return false;
 }
 
@@ -471,14 +253,14 @@ static void tell_stop(struct eki_sim *sim, const struct eki_sim_rank *rank)
 
 /* Let the server send what the worker wants, AHEAD nanoseconds from now: where
  * workers step it, between two tasks. */
-static double send_wants(struct eki_sim *sim, struct eki_sim_worker *worker,
-                         double ahead)
+static double serve_wants(struct eki_sim *sim, struct eki_sim_worker *worker,
+                          double ahead)
 {
     worker->worker->batch.wants_server = false;
     worker->worker->batch.restamp = true;
     if (sim->machine.has_server)
         eki_sim_call_server(sim, worker->rank, sim->now + (uint64_t)ahead);
-    return (double)poll_server(sim, worker->rank, true);
+    return (double)eki_sim_poll(sim, worker->rank, true);
 }
 
 /* Step the worker, *AHEAD nanoseconds from now, which count on, until it may
@@ -497,11 +279,11 @@ static enum eki_step step_on(struct eki_sim *sim, struct eki_sim_worker *worker,
         eki_sim_note_visible(sim, worker);
         if (step != EKI_STEP_AGAIN)
             break;
-        set_state(sim, worker, EKI_SIM_STEPS);
+        eki_sim_set_state(sim, worker, EKI_SIM_STEPS);
         *ahead += step_ns(sim, worker, steal_from);
         if (inner->batch.wants_server)
-            *ahead += send_wants(sim, worker, *ahead);
-    } while (!sim->program->pace && *ahead < AHEAD_MOST_NS);
+            *ahead += serve_wants(sim, worker, *ahead);
+    } while (!sim->program->pace && *ahead < (double)EKI_SIM_AHEAD_MOST);
     tell_stop(sim, rank);
     return step;
 }
@@ -514,8 +296,8 @@ static bool is_run(enum eki_step step)
 
 /* Step the worker, AHEAD nanoseconds from now, until something takes time;
  * batches of short tasks are over in this event, where the setup says so. */
-static void step(struct eki_sim *sim, struct eki_sim_worker *worker,
-                 double ahead)
+static void step_until(struct eki_sim *sim, struct eki_sim_worker *worker,
+                       double ahead)
 {
     enum eki_step step;
     do {
@@ -524,13 +306,13 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker,
              runs_on(sim, worker, ahead));
     switch (step) {
     case EKI_STEP_AGAIN:
-        go_on(sim, worker, ahead);
+        go_on_after(sim, worker, ahead);
         break;
     case EKI_STEP_WAIT:
-        wait(sim, worker);
+        eki_sim_wait(sim, worker);
         break;
     case EKI_STEP_DONE:
-        set_state(sim, worker, EKI_SIM_DONE);
+        eki_sim_set_state(sim, worker, EKI_SIM_DONE);
         if (sim->program->worker_done)
             sim->program->worker_done(sim->program->context, worker);
         eki_sim_worker_ended(sim, worker->rank);
@@ -540,25 +322,18 @@ static void step(struct eki_sim *sim, struct eki_sim_worker *worker,
     }
 }
 
-static void arrive(struct eki_sim *sim, struct eki_sim_worker *worker)
-{
-    eki_worker_arrive(worker->worker, eki_sim_clock(sim, worker->rank));
-    set_state(sim, worker, EKI_SIM_STEPS);
-    step(sim, worker, 0);
-}
-
 /* A step of the library takes several messages; here each is an event, so that
  * it has its own time. */
 static void go_on_serving(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
-    if (rank->polled++ < EKI_DRAIN_MOST && !is_held(sim, rank) &&
+    if (rank->polled++ < EKI_DRAIN_MOST && !eki_sim_is_served(sim, rank) &&
         eki_sim_next_arrival(rank->port) <= sim->now) {
-        go_on(sim, worker, (double)eki_sim_serve(sim, rank));
+        go_on_after(sim, worker, (double)eki_sim_serve(sim, rank));
         return;
     }
-    set_state(sim, worker, EKI_SIM_STEPS);
-    step(sim, worker, 0);
+    eki_sim_set_state(sim, worker, EKI_SIM_STEPS);
+    step_until(sim, worker, 0);
 }
 
 /* A task goes on, or has ended, and with it the batch. */
@@ -566,36 +341,40 @@ static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     uint64_t said = call_task(sim, worker, false, 0);
     if (EKI_UNLIKELY(worker->state == EKI_SIM_HALTS) &&
-        said != EKI_SIM_WAITS_FOR_TILES)
-        end_halt(sim, worker);
+        said != EKI_SIM_WAITS_FOR_TILES) {
+        worker->halted_ns += sim->now - worker->halt_at;
+        eki_sim_set_state(sim, worker, EKI_SIM_RUNS);
+    }
     double ahead = 0;
     if (run_tasks(sim, worker, said, false, &ahead))
         return;
     if (EKI_UNLIKELY(ahead > 0)) {
         if (runs_on(sim, worker, ahead))
-            step(sim, worker, ahead);
+            step_until(sim, worker, ahead);
         return;
     }
-    set_state(sim, worker, EKI_SIM_STEPS);
+    eki_sim_set_state(sim, worker, EKI_SIM_STEPS);
     uint64_t ns =
-        poll_server(sim, worker->rank,
-                    sim->setup.has_data && worker->worker->batch.wants_server);
+        eki_sim_poll(sim, worker->rank,
+                     sim->setup.has_data && worker->worker->batch.wants_server);
     if (ns == 0 && !sim->program->pace) {
-        step(sim, worker, 0);
+        step_until(sim, worker, 0);
         return;
     }
     if (ns > 0 && !sim->program->pace) {
-        set_state(sim, worker, EKI_SIM_SERVES);
+        eki_sim_set_state(sim, worker, EKI_SIM_SERVES);
         worker->rank->polled = 1;
     }
-    go_on(sim, worker, (double)ns);
+    go_on_after(sim, worker, (double)ns);
 }
 
 void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     switch (worker->state) {
     case EKI_SIM_SERIAL:
-        arrive(sim, worker);
+        eki_worker_arrive(worker->worker, eki_sim_clock(sim, worker->rank));
+        eki_sim_set_state(sim, worker, EKI_SIM_STEPS);
+        step_until(sim, worker, 0);
         break;
     case EKI_SIM_RUNS:
     case EKI_SIM_HALTS:
@@ -605,6 +384,6 @@ void eki_sim_worker_event(struct eki_sim *sim, struct eki_sim_worker *worker)
         go_on_serving(sim, worker);
         break;
     default:
-        step(sim, worker, 0);
+        step_until(sim, worker, 0);
     }
 }

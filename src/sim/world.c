@@ -105,7 +105,7 @@ static bool create_arrays(struct eki_sim *sim)
            (!sim->setup.is_sampled || eki_sim_sample_open(sim));
 }
 
-static ek_status fill(struct eki_sim *sim)
+static ek_status create_ranks(struct eki_sim *sim)
 {
     const struct eki_sim_setup *setup = &sim->setup;
     EKI_TRY(eki_topology_create(0, setup->ranks, setup->workers, setup->nodes,
@@ -135,7 +135,7 @@ ek_status eki_sim_create(const struct eki_sim_setup *setup,
     sim->program = setup->program;
     sim->machine = *setup->machine;
     eki_random_seed(&sim->random, setup->engine.seed, 1);
-    ek_status status = fill(sim);
+    ek_status status = create_ranks(sim);
     if (status != EK_OK)
         eki_sim_destroy(&sim);
     *made = sim;
@@ -198,7 +198,7 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
  * worker is.  In a large job every line is far away; one after the other took a
  * sixth more time on 163,840 cores, and prefetches changed nothing.
  */
-static uint64_t read_worker(const struct eki_sim_worker *worker)
+static uint64_t touch_worker(const struct eki_sim_worker *worker)
 {
     const struct ek_worker *inner = worker->worker;
     uint64_t sum = inner->local.next_id + inner->batch.marks +
@@ -219,7 +219,7 @@ static uint64_t read_worker(const struct eki_sim_worker *worker)
     return worker->slot ? sum + worker->slot->id : sum;
 }
 
-static uint64_t read_rank(const struct eki_sim_rank *rank)
+static uint64_t touch_rank(const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
     const struct eki_sim_port *port = rank->port;
@@ -237,9 +237,9 @@ static void read_ahead(struct eki_sim *sim, int32_t actor)
     int32_t workers = sim->topology->workers;
     int32_t next = sim->heap.count > 0 ? eki_heap_actor(sim->heap.keys[0]) : 0;
     if (actor < workers)
-        sim->read_ahead = read_worker(&sim->workers[actor]);
+        sim->read_ahead = touch_worker(&sim->workers[actor]);
     else if (actor < workers + sim->setup.ranks)
-        sim->read_ahead = read_rank(&sim->ranks[actor - workers]);
+        sim->read_ahead = touch_rank(&sim->ranks[actor - workers]);
     if (next < workers)
         sim->read_ahead += sim->workers[next].since;
     else if (next < workers + sim->setup.ranks)
