@@ -37,7 +37,7 @@ static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
 static inline void eki_seed_fill(struct eki_slot *slot, ek_function function,
                                  const void *payload, size_t bytes, uint64_t id)
 {
-    eki_slot_head(slot, function, bytes, EKI_NO_HINT, EKI_SLOT_SEED, id);
+    eki_slot_head(slot, function, bytes, EKI_SLOT_SEED, id);
     eki_copy_payload(slot, payload, bytes);
 }
 

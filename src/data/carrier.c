@@ -93,7 +93,7 @@ static const struct eki_slot *index_slot(const struct eki_engine *engine,
 {
     struct eki_slot *slot =
         eki_slot_at(carrier->slots, EKI_DATA_OPS_MOST, engine->slot_bytes);
-    eki_slot_head(slot, function, sizeof index, EKI_NO_HINT, EKI_SLOT_SEED, id);
+    eki_slot_head(slot, function, sizeof index, EKI_SLOT_SEED, id);
     memcpy(slot->payload, &index, sizeof index);
     return slot;
 }

@@ -169,7 +169,7 @@ static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
     int64_t index = eki_piece_index(&worker->piece) - 1;
     EKI_ASSERT(local->log_end < local->log_limit);
     local->log_end += local->slot_bytes;
-    eki_slot_head(slot, worker->piece.function, sizeof index, EKI_NO_HINT,
+    eki_slot_head(slot, worker->piece.function, sizeof index,
                   EKI_SLOT_SEED | flags, worker->piece.id + (uint64_t)index);
     if (!(flags & EKI_SLOT_SKIPPED)) {
         slot->bin = eki_bin_of(ns);

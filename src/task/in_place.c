@@ -23,8 +23,8 @@ EKI_INLINE void renew(struct eki_slot *slot)
         slot->flags = flags;
 }
 
-EKI_INLINE void copy(const struct eki_sort *sort, unsigned char *to,
-                     const unsigned char *from)
+EKI_INLINE void copy_slot(const struct eki_sort *sort, unsigned char *to,
+                          const unsigned char *from)
 {
     eki_slot_copy(to, from, sort->local->slot_bytes);
 }
@@ -49,7 +49,7 @@ static unsigned char *fill_holes(const struct eki_sort *sort,
         if (eki_slot_is_gone((const struct eki_slot *)span.first))
             continue;
         hole = next_hole(sort, hole);
-        copy(sort, hole, span.first);
+        copy_slot(sort, hole, span.first);
         hole += step;
     }
     return hole;
@@ -57,7 +57,7 @@ static unsigned char *fill_holes(const struct eki_sort *sort,
 
 /* All slots that stay become the first of the array of seeds, in any order:
  * few are moved. */
-static void gather(struct eki_sort *sort)
+static void gather_any(struct eki_sort *sort)
 {
     unsigned char *end =
         sort->local->seeds + sort->kept * sort->local->slot_bytes;
@@ -77,14 +77,14 @@ static unsigned char *put_backwards(const struct eki_sort *sort,
         span.last -= step;
         if (eki_slot_is_gone((const struct eki_slot *)span.last))
             continue;
-        copy(sort, to, span.last);
+        copy_slot(sort, to, span.last);
         to += step;
     }
     return to;
 }
 
 /* Close the gaps among the seeds, in their order; returns their number. */
-static int64_t pack(struct eki_sort *sort)
+static int64_t pack_seeds(struct eki_sort *sort)
 {
     uint32_t step = sort->local->slot_bytes;
     unsigned char *kept = sort->seeds.first;
@@ -92,21 +92,21 @@ static int64_t pack(struct eki_sort *sort)
         if (eki_slot_is_gone((const struct eki_slot *)at))
             continue;
         if (kept != at)
-            copy(sort, kept, at);
+            copy_slot(sort, kept, at);
         kept += step;
     }
     sort->seeds.last = kept;
     return (kept - sort->seeds.first) / step;
 }
 
-static void reverse(struct eki_sort *sort, struct eki_span span)
+static void reverse_slots(struct eki_sort *sort, struct eki_span span)
 {
     uint32_t step = sort->local->slot_bytes;
     for (; span.last - span.first > step; span.first += step) {
         span.last -= step;
-        copy(sort, sort->hand, span.first);
-        copy(sort, span.first, span.last);
-        copy(sort, span.last, sort->hand);
+        copy_slot(sort, sort->hand, span.first);
+        copy_slot(sort, span.first, span.last);
+        copy_slot(sort, span.last, sort->hand);
     }
 }
 
@@ -118,10 +118,10 @@ static void gather_in_order(struct eki_sort *sort, bool is_log)
     unsigned char *seeds = sort->local->seeds;
     uint32_t step = sort->local->slot_bytes;
     if (is_log) {
-        reverse(sort, sort->seeds);
-        reverse(sort, sort->log);
+        reverse_slots(sort, sort->seeds);
+        reverse_slots(sort, sort->log);
     }
-    int64_t here = pack(sort);
+    int64_t here = pack_seeds(sort);
     int64_t before = is_log ? 0 : sort->kept - here;
     for (struct eki_span at = sort->aside; is_log && at.first != at.last;
          at.first += step)
@@ -136,17 +136,15 @@ static void gather_in_order(struct eki_sort *sort, bool is_log)
 /* The log becomes the array of seeds, and the other way round. */
 static void swap_arrays(struct eki_local *local)
 {
-    unsigned char *slots = local->seeds, *end = local->seed_end,
-                  *limit = local->seed_limit;
-    local->seeds = local->seed_base = local->log;
-    local->seed_end = local->seed_top = local->log_end;
-    local->seed_limit = local->log_limit;
-    local->log = slots;
-    local->log_end = end;
-    local->log_limit = limit;
+    eki_slots_swap(&local->seeds, &local->log);
+    eki_slots_swap(&local->seed_end, &local->log_end);
+    eki_slots_swap(&local->seed_limit, &local->log_limit);
+    local->seed_base = local->seeds;
+    local->seed_top = local->seed_end;
 }
 
-EKI_INLINE void exchange(uint32_t bytes, unsigned char *a, unsigned char *b)
+EKI_INLINE void exchange_slots(uint32_t bytes, unsigned char *a,
+                               unsigned char *b)
 {
     for (uint32_t i = 0; i < bytes; i += 16) {
         eki_pair x, y;
@@ -172,7 +170,7 @@ EKI_INLINE int64_t put_hand(struct eki_sort *sort, uint32_t bytes, int64_t held,
         to->next += bytes;
         __builtin_prefetch(to->next, 1);
         if (to != place) {
-            exchange(bytes, at, slot);
+            exchange_slots(bytes, at, slot);
             i++;
             continue;
         }
@@ -272,7 +270,7 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
         gather_in_order(sort, is_log);
         renew_all(sort);
     } else if (done) {
-        gather(sort);
+        gather_any(sort);
         if (order == EKI_ORDER_LONGEST)
             sort_in_place(sort);
         else

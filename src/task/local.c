@@ -30,8 +30,8 @@ void eki_local_free(struct eki_local *local)
 }
 
 /* An array of ROOM slots with room for NEEDED; NULL: no memory. */
-static unsigned char *resize(unsigned char *slots, int64_t room, int64_t needed,
-                             uint32_t slot_bytes)
+static unsigned char *resize_slots(unsigned char *slots, int64_t room,
+                                   int64_t needed, uint32_t slot_bytes)
 {
     if (needed > (int64_t)(PTRDIFF_MAX / slot_bytes))
         return NULL;
@@ -39,18 +39,13 @@ static unsigned char *resize(unsigned char *slots, int64_t room, int64_t needed,
                             (size_t)(needed * slot_bytes));
 }
 
-/* Double an array of *ROOM slots until it has NEEDED of them; NULL: no memory.
- */
-static unsigned char *grow(unsigned char *slots, int64_t *room, int64_t needed,
-                           uint32_t slot_bytes)
+/* ROOM of an array, doubled until it is NEEDED. */
+static int64_t doubled(int64_t room, int64_t needed)
 {
-    int64_t wanted = *room > FIRST_SLOTS ? *room : FIRST_SLOTS;
-    while (wanted < needed)
-        wanted *= 2;
-    unsigned char *grown = resize(slots, *room, wanted, slot_bytes);
-    if (grown)
-        *room = wanted;
-    return grown;
+    room = room > FIRST_SLOTS ? room : FIRST_SLOTS;
+    while (room < needed)
+        room *= 2;
+    return room;
 }
 
 /* Room for N more seeds: just that, or (DOUBLES) of many more. */
@@ -62,13 +57,13 @@ static bool grow_seeds(struct eki_local *local, int64_t n, bool doubles)
     int64_t needed = used / (ptrdiff_t)local->slot_bytes + n;
     if (needed <= room)
         return true;
+    int64_t wanted = doubles ? doubled(room, needed) : needed;
     unsigned char *slots =
-        doubles ? grow(local->seeds, &room, needed, local->slot_bytes)
-                : resize(local->seeds, room, needed, local->slot_bytes);
+        resize_slots(local->seeds, room, wanted, local->slot_bytes);
     if (!slots)
         return false;
     local->seeds = slots;
-    local->seed_limit = slots + (doubles ? room : needed) * local->slot_bytes;
+    local->seed_limit = slots + wanted * local->slot_bytes;
     local->seed_base = slots + base;
     local->seed_end = local->seed_top = slots + used;
     return true;
@@ -84,32 +79,25 @@ bool eki_local_seeds_room(struct eki_local *local, int64_t n)
     return grow_seeds(local, n, true);
 }
 
-/* Where there is nothing to add to, the two change their arrays. */
-static void swap_seeds(struct eki_local *local, struct eki_local *from)
-{
-    unsigned char *slots = local->seeds, *limit = local->seed_limit;
-    local->seeds = local->seed_base = from->seeds;
-    local->seed_top = local->seed_end = from->seed_end;
-    local->seed_limit = from->seed_limit;
-    from->seeds = slots;
-    from->seed_limit = limit;
-}
-
 bool eki_local_join_seeds(struct eki_local *local, struct eki_local *from)
 {
     size_t bytes = (size_t)(from->seed_end - from->seeds);
     if (bytes == 0)
         return true;
+    /* Where there is nothing to add to, the two change their arrays. */
     if (local->seed_end == local->seeds) {
-        swap_seeds(local, from);
+        eki_slots_swap(&local->seeds, &from->seeds);
+        eki_slots_swap(&local->seed_end, &from->seed_end);
+        eki_slots_swap(&local->seed_limit, &from->seed_limit);
+        local->seed_base = local->seeds;
     } else {
         if (!eki_local_seeds_reserve(
                 local, eki_local_slots(from, from->seeds, from->seed_end)))
             return false;
         memcpy(local->seed_end, from->seeds, bytes);
         local->seed_end += bytes;
-        local->seed_top = local->seed_end;
     }
+    local->seed_top = local->seed_end;
     eki_local_clear(from);
     return true;
 }
@@ -125,7 +113,7 @@ bool eki_local_add_range(struct eki_local *local, int function,
     struct eki_slot *slot = eki_local_add_seed(local);
     if (!slot)
         return false;
-    eki_slot_head(slot, function, sizeof range, EKI_NO_HINT,
+    eki_slot_head(slot, function, sizeof range,
                   EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED, id);
     slot->bin = EKI_BIN_RANGE;
     eki_copy_payload(slot, &range, sizeof range);
@@ -156,7 +144,7 @@ static void move_stack(struct eki_local *local, unsigned char *slots)
  * task runs; false: no memory. */
 static bool leave_behind(struct eki_local *local, int64_t room)
 {
-    unsigned char *slots = resize(NULL, 0, room, local->slot_bytes);
+    unsigned char *slots = resize_slots(NULL, 0, room, local->slot_bytes);
     if (!slots)
         return false;
     move_stack(local, slots);
@@ -186,14 +174,15 @@ bool eki_local_reserve(struct eki_local *local, int64_t n)
     int64_t top = local->stack_top - local->stack;
     unsigned char *hole = eki_local_hole(local);
     ptrdiff_t hole_at = hole ? hole - local->stack : 0;
+    int64_t wanted = doubled(room, used + n);
     unsigned char *slots =
-        grow(local->stack, &room, used + n, local->slot_bytes);
+        resize_slots(local->stack, room, wanted, local->slot_bytes);
     if (!slots)
         return false;
     local->stack = slots;
     local->stack_bottom = slots + bottom;
     local->stack_top = slots + top;
-    local->stack_mark = local->stack_limit = slots + room * local->slot_bytes;
+    local->stack_mark = local->stack_limit = slots + wanted * local->slot_bytes;
     if (hole)
         local->moved_hole = slots + hole_at;
     return true;
@@ -218,12 +207,14 @@ bool eki_local_log_reserve(struct eki_local *local, int64_t n)
     int64_t used = eki_local_slots(local, local->log, local->log_end);
     if (used + n <= room)
         return true;
-    unsigned char *slots = grow(local->log, &room, used + n, local->slot_bytes);
+    int64_t wanted = doubled(room, used + n);
+    unsigned char *slots =
+        resize_slots(local->log, room, wanted, local->slot_bytes);
     if (!slots)
         return false;
     local->log = slots;
     local->log_end = slots + used * local->slot_bytes;
-    local->log_limit = slots + room * local->slot_bytes;
+    local->log_limit = slots + wanted * local->slot_bytes;
     return true;
 }
 
@@ -232,16 +223,16 @@ bool eki_local_spare_reserve(struct eki_local *local, int64_t n)
     if (n <= eki_local_slots(local, local->spare, local->spare_limit))
         return true;
     free_slots(local->spare, local->spare_limit);
-    local->spare = resize(NULL, 0, n, local->slot_bytes);
-    local->spare_limit = local->spare;
-    if (local->spare)
-        local->spare_limit += n * local->slot_bytes;
+    local->spare = resize_slots(NULL, 0, n, local->slot_bytes);
+    local->spare_limit =
+        local->spare ? local->spare + n * local->slot_bytes : NULL;
     return local->spare != NULL;
 }
 
 /* The limit of an array of which so many BYTES were needed. */
-static unsigned char *cut(const struct eki_local *local, unsigned char *slots,
-                          const unsigned char *limit, ptrdiff_t bytes)
+static unsigned char *cut_slots(const struct eki_local *local,
+                                unsigned char *slots,
+                                const unsigned char *limit, ptrdiff_t bytes)
 {
     if (slots == limit)
         return slots;
@@ -253,11 +244,12 @@ void eki_local_cut(struct eki_local *local, int64_t kept)
 {
     ptrdiff_t bytes = kept * local->slot_bytes;
     ptrdiff_t used = local->seed_end - local->seeds;
-    local->seed_limit = cut(local, local->seeds, local->seed_limit,
-                            used > bytes ? used : bytes);
-    local->log_limit =
-        cut(local, local->log, local->log_limit, local->log_end - local->log);
-    local->spare_limit = cut(local, local->spare, local->spare_limit, bytes);
+    local->seed_limit = cut_slots(local, local->seeds, local->seed_limit,
+                                  used > bytes ? used : bytes);
+    local->log_limit = cut_slots(local, local->log, local->log_limit,
+                                 local->log_end - local->log);
+    local->spare_limit =
+        cut_slots(local, local->spare, local->spare_limit, bytes);
     if (bytes > local->spare_most) {
         free_slots(local->spare, local->spare_limit);
         local->spare = local->spare_limit = NULL;

@@ -44,7 +44,7 @@ EKI_INLINE void bound_slot(struct eki_sort *sort, const struct eki_slot *slot)
     sort->high = bin > sort->high ? bin : sort->high;
 }
 
-static bool is_large(const struct eki_sort *sort)
+static bool needs_in_place(const struct eki_sort *sort)
 {
     return sort->slots * sort->local->slot_bytes > sort->local->spare_most;
 }
@@ -54,7 +54,7 @@ static void set_classes(struct eki_sort *sort)
 {
     sort->classes.fine = EKI_CLASS_FINE - EKI_BIN_FINE;
     sort->classes.range = EKI_CLASS_FINE + EKI_BIN_COUNT - EKI_BIN_FINE;
-    if (!is_large(sort))
+    if (!needs_in_place(sort))
         return;
     sort->classes.fine = -EKI_BIN_RANGE;
     sort->classes.range = EKI_CLASSES_COARSE;
@@ -175,12 +175,9 @@ static void sort_into_spare(struct eki_sort *given)
         at += n;
     }
     for_each(sort, scatter_slot);
-    unsigned char *seeds = local->spare, *limit = local->spare_limit;
-    local->spare = local->seeds;
-    local->spare_limit = local->seed_limit;
-    local->seeds = seeds;
-    local->seed_limit = limit;
-    local->seed_end = seeds + sort->kept * local->slot_bytes;
+    eki_slots_swap(&local->seeds, &local->spare);
+    eki_slots_swap(&local->seed_limit, &local->spare_limit);
+    local->seed_end = local->seeds + sort->kept * local->slot_bytes;
 }
 
 /* Only the KEPT first of the seeds are left. */
@@ -200,7 +197,7 @@ static bool restore_sorted(struct eki_sort *sort, enum eki_order order)
     if (order == EKI_ORDER_LONGEST && sort->low == EKI_CLASS_NEVER &&
         !estimate_unmeasured(sort))
         return false;
-    if (order == EKI_ORDER_LONGEST && !is_large(sort)) {
+    if (order == EKI_ORDER_LONGEST && !needs_in_place(sort)) {
         if (!eki_local_spare_reserve(local, sort->kept))
             return false;
         sort_into_spare(sort);

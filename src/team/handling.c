@@ -52,7 +52,7 @@ static bool add_seeds(struct eki_local *local, uint16_t bin)
         struct eki_slot *slot = eki_local_add_seed(local);
         if (!slot)
             return false;
-        eki_slot_head(slot, 0, 0, EKI_NO_HINT, EKI_SLOT_SEED, id);
+        eki_slot_head(slot, 0, 0, EKI_SLOT_SEED, id);
         slot->bin = bin;
     }
     return true;

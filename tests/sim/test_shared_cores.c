@@ -196,8 +196,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
     struct node root = {job->seed, levels[job->shape]};
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     job->entered = job->sim->now;
-    eki_slot_head(slot, 0, sizeof root, EKI_NO_HINT, EKI_SLOT_SEED,
-                  eki_id(worker->id, 0));
+    eki_slot_head(slot, 0, sizeof root, EKI_SLOT_SEED, eki_id(worker->id, 0));
     memcpy(slot->payload, &root, sizeof root);
 }
 

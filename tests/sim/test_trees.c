@@ -234,7 +234,7 @@ static void enter(void *context, struct eki_sim_rank *rank)
     struct ek_worker *worker = rank->engine->workers[0];
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     job->entered = job->sim->now;
-    eki_slot_head(slot, 0, sizeof job->root, EKI_NO_HINT, EKI_SLOT_SEED,
+    eki_slot_head(slot, 0, sizeof job->root, EKI_SLOT_SEED,
                   eki_id(worker->id, 0));
     memcpy(slot->payload, &job->root, sizeof job->root);
 }

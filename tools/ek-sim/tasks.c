@@ -93,8 +93,7 @@ bool tasks_add(struct simulation *simulation)
         if (!slot)
             return false;
         eki_slot_head(slot, data_has(simulation->run, k) ? DATA_FUNCTION : 0,
-                      sizeof payload, EKI_NO_HINT, EKI_SLOT_SEED,
-                      eki_id(w, (uint64_t)k));
+                      sizeof payload, EKI_SLOT_SEED, eki_id(w, (uint64_t)k));
         memcpy(slot->payload, &payload, sizeof payload);
     }
     return true;

@@ -93,8 +93,7 @@ bool unfold_add(struct unfold *unfold, const struct eki_sim *sim)
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     if (!slot)
         return false;
-    eki_slot_head(slot, 0, unfold->bytes, EKI_NO_HINT, EKI_SLOT_SEED,
-                  eki_id(0, 0));
+    eki_slot_head(slot, 0, unfold->bytes, EKI_SLOT_SEED, eki_id(0, 0));
     struct unfold_carried carried = {0};
     unfold->kind->root(unfold->tree, carried.node);
     memcpy(slot->payload, &carried, unfold->bytes);
