@@ -194,12 +194,10 @@ void eki_collection_describe_data(const ek_collection *tasks, int function,
 
 void *ek_task_data(const ek_worker *worker)
 {
-    return eki_data_has_joined(worker->engine) ? eki_data_object(worker) : NULL;
+    return eki_data_object(worker);
 }
 
 size_t ek_task_data_bytes(const ek_worker *worker)
 {
-    return eki_data_has_joined(worker->engine)
-               ? (size_t)eki_data_input_bytes(worker)
-               : 0;
+    return (size_t)eki_data_input_bytes(worker);
 }

@@ -10,7 +10,7 @@ enum {
     STAGED_AHEAD = 2
 };
 
-static int64_t carried_bytes(const struct eki_carrier *carrier)
+static int64_t charged_bytes(const struct eki_carrier *carrier)
 {
     /* relaxed: only this worker adds; what the server frees is seen later. */
     return atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
@@ -132,7 +132,7 @@ static bool fits_budget(const struct eki_data *data,
                         const struct eki_carrier *carrier, int64_t own,
                         int64_t staged)
 {
-    return carried_bytes(carrier) - own + (2 + staged) * data->bytes_max <=
+    return charged_bytes(carrier) - own + (2 + staged) * data->bytes_max <=
            data->part;
 }
 

@@ -77,7 +77,6 @@ struct eki_data_counts {
  * all ranks.  It belongs to the engine. */
 ek_status eki_data_join(struct eki_engine *engine,
                         const struct eki_data_setup *setup);
-bool eki_data_has_joined(const struct eki_engine *engine);
 /* Tasks of FUNCTION have data, with these OPS, which are copied: EK_ERR_ARG:
  * bytes_max does not fit the budget. */
 ek_status eki_data_set(struct eki_engine *engine, int function,

@@ -110,11 +110,6 @@ static const struct eki_protocol_ops data_ops = {
     .tell = tell_data,
 };
 
-bool eki_data_has_joined(const struct eki_engine *engine)
-{
-    return eki_data_of(engine) != NULL;
-}
-
 /* False: no memory. */
 static bool fill_data(struct eki_data *data, int workers, uint32_t slot_bytes)
 {

@@ -163,8 +163,6 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
 /* A worker of RANK has seen the end of the phase. */
 void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank);
 
-bool eki_sim_sample_open(struct eki_sim *sim);
-void eki_sim_sample_close(struct eki_sim *sim);
 /* Thieves that get their victims from the simulator, instead of the policy of
  * the phase. */
 struct eki_victim eki_sim_victims(struct eki_thief *thief);

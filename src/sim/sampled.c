@@ -17,23 +17,6 @@
 /* Back-off of a thief, as the engine has it. */
 #define BACKOFF_FIRST_NS ((double)EKI_ASK_FIRST_NS)
 
-bool eki_sim_sample_open(struct eki_sim *sim)
-{
-    struct eki_sim_sample *sample = &sim->sample;
-    sample->actor = sim->topology->workers + sim->setup.ranks;
-    sample->thieves =
-        eki_alloc((size_t)sim->topology->workers, sizeof *sample->thieves);
-    sample->open =
-        eki_alloc((size_t)sim->topology->nodes, sizeof *sample->open);
-    return sample->thieves && sample->open;
-}
-
-void eki_sim_sample_close(struct eki_sim *sim)
-{
-    eki_free(sim->sample.thieves);
-    eki_free(sim->sample.open);
-}
-
 /* Ranks know it each for itself, and about the same. */
 static double backoff_most_ns(const struct eki_sim *sim)
 {

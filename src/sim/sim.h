@@ -285,9 +285,9 @@ enum eki_sim_end eki_sim_run(struct eki_sim *sim, int64_t events);
 
 /* A store of tiles, of all ranks. */
 struct eki_sim_store {
-    struct ek_tiles **tiles; /* [ranks]: as each sees it */
-    void **memory;           /* [ranks]: of nodes, or of ranks */
     bool has_values, is_shared;
+    void **memory;            /* [ranks]: of nodes, or of ranks */
+    struct ek_tiles *tiles[]; /* [ranks]: as each sees it */
 };
 
 enum eki_sim_values {

@@ -35,16 +35,15 @@ ek_status eki_sim_create_store(struct eki_sim *sim, const ek_tiles_shape *shape,
                                struct eki_sim_store **made)
 {
     size_t ranks = (size_t)sim->setup.ranks;
-    struct eki_sim_store *store = eki_alloc(1, sizeof *store);
+    struct eki_sim_store *store =
+        eki_alloc(1, sizeof *store + ranks * (sizeof *store->tiles +
+                                              sizeof *store->memory));
     ek_status status = EK_OK;
     if (!store)
         return eki_error(EK_ERR_NOMEM, "no memory for a store");
+    store->memory = (void **)(store->tiles + ranks);
     store->has_values = values != EKI_SIM_NO_VALUES;
     store->is_shared = values != EKI_SIM_VALUES_APART;
-    store->tiles = eki_alloc(ranks, sizeof(struct ek_tiles *));
-    store->memory = eki_alloc(ranks, sizeof(void *));
-    if (!store->tiles || !store->memory)
-        status = eki_error(EK_ERR_NOMEM, "no memory for a store");
     for (int r = 0; status == EK_OK && r < sim->setup.ranks; r++)
         status = make_on(sim, r, shape, store);
     if (status != EK_OK)
@@ -60,12 +59,8 @@ void eki_sim_destroy_store(struct eki_sim *sim, struct eki_sim_store **made)
     if (!store)
         return;
     for (int r = 0; r < sim->setup.ranks; r++) {
-        if (store->tiles)
-            eki_store_destroy(&store->tiles[r]);
-        if (store->memory)
-            eki_free(store->memory[r]);
+        eki_store_destroy(&store->tiles[r]);
+        eki_free(store->memory[r]);
     }
-    eki_free(store->tiles);
-    eki_free(store->memory);
     eki_free(store);
 }

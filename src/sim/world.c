@@ -87,22 +87,27 @@ static bool create_arrays(struct eki_sim *sim)
 {
     size_t ranks = (size_t)sim->setup.ranks;
     size_t nodes = (size_t)sim->topology->nodes;
+    size_t workers = (size_t)sim->topology->workers;
+    struct eki_sim_sample *sample = &sim->sample;
     sim->ranks = eki_alloc(ranks, sizeof *sim->ranks);
     sim->ports = eki_alloc(ranks, sizeof *sim->ports);
-    sim->workers =
-        eki_alloc_lines((size_t)sim->topology->workers * sizeof *sim->workers);
+    sim->workers = eki_alloc_lines(workers * sizeof *sim->workers);
     sim->nodes = eki_alloc(nodes, sizeof *sim->nodes);
     sim->segments = eki_alloc(nodes, sizeof *sim->segments);
     sim->buffer = eki_alloc(1, sim->setup.message_bytes);
+    if (sim->setup.is_sampled) {
+        sample->thieves = eki_alloc(workers, sizeof *sample->thieves);
+        sample->open = eki_alloc(nodes, sizeof *sample->open);
+    }
     if (!sim->ranks || !sim->ports || !sim->workers || !sim->nodes ||
-        !sim->segments || !sim->buffer)
+        !sim->segments || !sim->buffer ||
+        (sim->setup.is_sampled && (!sample->thieves || !sample->open)))
         return false;
     for (int n = 0; n < sim->topology->nodes; n++)
         sim->nodes[n].open_at = -1;
     /* Workers, ranks, and the sampler. */
-    return eki_heap_init(&sim->heap,
-                         sim->topology->workers + sim->setup.ranks + 1) &&
-           (!sim->setup.is_sampled || eki_sim_sample_open(sim));
+    sample->actor = sim->topology->workers + sim->setup.ranks;
+    return eki_heap_init(&sim->heap, sample->actor + 1);
 }
 
 static ek_status create_ranks(struct eki_sim *sim)
@@ -155,7 +160,8 @@ void eki_sim_destroy(struct eki_sim **made)
     }
     for (int n = 0; sim->segments && n < sim->topology->nodes; n++)
         eki_free(sim->segments[n]);
-    eki_sim_sample_close(sim);
+    eki_free(sim->sample.thieves);
+    eki_free(sim->sample.open);
     eki_heap_free(&sim->heap);
     eki_free(sim->buffer);
     eki_free(sim->segments);
@@ -174,7 +180,7 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
     int workers = sim->topology->workers;
     struct eki_sim_worker *worker = NULL;
     struct eki_sim_rank *rank;
-    if (actor == workers + sim->setup.ranks) {
+    if (actor == sim->sample.actor) {
         eki_sim_sample_event(sim);
         return true;
     }

@@ -84,7 +84,7 @@ static unsigned char *put_backwards(const struct eki_sort *sort,
 }
 
 /* Close the gaps among the seeds, in their order; returns their number. */
-static int64_t pack_seeds(struct eki_sort *sort)
+static int64_t close_gaps(struct eki_sort *sort)
 {
     uint32_t step = sort->local->slot_bytes;
     unsigned char *kept = sort->seeds.first;
@@ -121,7 +121,7 @@ static void gather_in_order(struct eki_sort *sort, bool is_log)
         reverse_slots(sort, sort->seeds);
         reverse_slots(sort, sort->log);
     }
-    int64_t here = pack_seeds(sort);
+    int64_t here = close_gaps(sort);
     int64_t before = is_log ? 0 : sort->kept - here;
     for (struct eki_span at = sort->aside; is_log && at.first != at.last;
          at.first += step)
@@ -266,16 +266,14 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
     sort->places = eki_alloc(sort->high - sort->low + 1, sizeof *sort->places);
     sort->hand = eki_alloc(HELD, local->slot_bytes);
     bool done = sort->places && sort->hand && choose_array(sort, &is_log);
-    if (done && order == EKI_ORDER_EXECUTED) {
+    if (done && order == EKI_ORDER_EXECUTED)
         gather_in_order(sort, is_log);
-        renew_all(sort);
-    } else if (done) {
+    else if (done)
         gather_any(sort);
-        if (order == EKI_ORDER_LONGEST)
-            sort_in_place(sort);
-        else
-            renew_all(sort);
-    }
+    if (done && order == EKI_ORDER_LONGEST)
+        sort_in_place(sort);
+    else if (done)
+        renew_all(sort);
     if (done && order == EKI_ORDER_ORIGINAL)
         qsort(local->seeds, (size_t)sort->kept, local->slot_bytes, compare_ids);
     eki_free(sort->places);

@@ -34,6 +34,13 @@ static struct eki_cached **bucket_of(const struct eki_cache *cache,
     return &cache->buckets[eki_splitmix((uint64_t)tile) & (cache->room - 1)];
 }
 
+static void put_in_bucket(struct eki_cache *cache, struct eki_cached *entry)
+{
+    struct eki_cached **bucket = bucket_of(cache, entry->tile);
+    entry->next = *bucket;
+    *bucket = entry;
+}
+
 /* Take an entry out of the order of use. */
 static void unlink_use(struct eki_cache *cache, struct eki_cached *entry)
 {
@@ -116,12 +123,8 @@ static void grow_buckets(struct eki_cache *cache)
     eki_free(cache->buckets);
     cache->buckets = buckets;
     cache->room = room;
-    for (struct eki_cached *entry = cache->oldest; entry;
-         entry = entry->newer) {
-        struct eki_cached **bucket = bucket_of(cache, entry->tile);
-        entry->next = *bucket;
-        *bucket = entry;
-    }
+    for (struct eki_cached *entry = cache->oldest; entry; entry = entry->newer)
+        put_in_bucket(cache, entry);
 }
 
 void eki_cache_keep(struct eki_cache *cache, int64_t tile, const double *values,
@@ -144,9 +147,7 @@ void eki_cache_keep(struct eki_cache *cache, int64_t tile, const double *values,
     entry->length = length;
     if (has_values)
         memcpy(entry->values, values, (size_t)length * sizeof *values);
-    struct eki_cached **bucket = bucket_of(cache, tile);
-    entry->next = *bucket;
-    *bucket = entry;
+    put_in_bucket(cache, entry);
     make_newest(cache, entry);
     cache->count++;
     cache->bytes += cached_bytes(length);
