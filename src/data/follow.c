@@ -42,8 +42,8 @@ static void give_seed_up(struct eki_data *data, struct eki_slot *seed)
     if (follower->asked > 0)
         return;
     follower->is_open = false;
-    eki_set_rank_error(data->protocol.engine, EK_ERR_NOMEM,
-                       "no memory for data that follows its task");
+    eki_engine_fail(data->protocol.engine, EK_ERR_NOMEM,
+                    "no memory for data that follows its task");
 }
 
 void eki_follower_open(struct eki_data *data, bool follows)
@@ -107,8 +107,8 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     task.home = rank;
     data->follower.asked--;
     if (op->total == EKI_INPUT_NO_MEMORY) {
-        eki_set_rank_error(engine, EK_ERR_NOMEM,
-                           "no memory for data that follows its task");
+        eki_engine_fail(engine, EK_ERR_NOMEM,
+                        "no memory for data that follows its task");
     } else if (op->total < 0) {
         char text[EKI_CARRIER_SAYS];
         eki_carrier_say(op, text);

@@ -276,7 +276,7 @@ static void lose(struct eki_data *data, const struct eki_data_op *op)
              " (home worker %d) of '%s', which ran",
              op->home, slot->id & (EKI_NUMBERS - 1), eki_id_home(slot->id),
              engine->functions[slot->function].name);
-    eki_set_rank_error(engine, EK_ERR_NOMEM, text);
+    eki_engine_fail(engine, EK_ERR_NOMEM, text);
 }
 
 /* The result is unpacked; or, before any of a long one was sent, lost. */

@@ -211,7 +211,10 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
 /* No new task starts on any rank. */
 void eki_engine_stop(struct eki_engine *engine);
 /* Whether this rank has heard that none should. */
-bool eki_engine_is_stopped(const struct eki_engine *engine);
+static inline bool eki_is_stopped(const struct eki_engine *engine)
+{
+    return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
+}
 /* Whether a task of this rank has called ek_stop() in this phase. */
 bool eki_engine_has_called_stop(const struct eki_engine *engine);
 /* Likewise, because worker HERE (-1: no worker of this rank) will fetch no
@@ -219,7 +222,8 @@ bool eki_engine_has_called_stop(const struct eki_engine *engine);
 void eki_engine_abandon(struct eki_engine *engine, int here);
 /* Whether that is what ended the phase, and by whom. */
 bool eki_error_is_abandoned(const struct eki_error *error);
-/* This rank makes the phase an error on all ranks; after entering it. */
+/* This rank makes the phase an error on all ranks: the first error of its
+ * phase; after entering it, also by the server. */
 void eki_engine_fail(struct eki_engine *engine, ek_status status,
                      const char *text);
 /*

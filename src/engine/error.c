@@ -20,20 +20,6 @@ void eki_set_mismatch(struct eki_engine *engine)
     eki_set_stop(engine);
 }
 
-/* What a worker runs now: function and id; -1 where nothing does. */
-static void running(const struct ek_worker *worker, struct eki_error *error)
-{
-    const struct eki_slot *slot = eki_worker_current(worker);
-    error->function = -1;
-    error->id = 0;
-    if (slot)
-        error->function = slot->function;
-    else if (worker->piece.first >= 0)
-        error->function = worker->piece.function;
-    if (error->function >= 0)
-        error->id = eki_worker_task_id(worker);
-}
-
 /* Store the first error of this phase in ERRORS. */
 static void store_error(struct eki_engine *engine, struct eki_errors *errors,
                         const struct eki_error *error, const char *text)
@@ -56,9 +42,15 @@ static void store_error(struct eki_engine *engine, struct eki_errors *errors,
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text)
 {
+    const struct eki_slot *slot = eki_worker_current(worker);
     struct eki_error error = {
-        .status = status, .worker = worker->id, .code = code};
-    running(worker, &error);
+        .status = status, .worker = worker->id, .code = code, .function = -1};
+    if (slot)
+        error.function = slot->function;
+    else if (worker->piece.first >= 0)
+        error.function = worker->piece.function;
+    if (error.function >= 0)
+        error.id = eki_worker_task_id(worker);
     store_error(worker->engine, &worker->words->errors, &error, text);
 }
 
@@ -70,44 +62,42 @@ void eki_worker_no_memory(struct ek_worker *worker, const char *what)
     eki_set_stop(worker->engine);
 }
 
-static void set_rank_error(struct eki_engine *engine,
-                           const struct eki_error *error, const char *text)
+/* SLOT is the task that has failed, or NULL. */
+static void set_rank_error(struct eki_engine *engine, ek_status status,
+                           int code, const struct eki_slot *slot,
+                           const char *text)
 {
     int rank = engine->topology->node_index;
-    store_error(engine, &engine->rank_words[rank].errors, error, text);
+    struct eki_error error = {.status = status,
+                              .worker = engine->workers[0]->id,
+                              .code = code,
+                              .function = slot ? slot->function : -1,
+                              .id = slot ? slot->id : 0};
+    store_error(engine, &engine->rank_words[rank].errors, &error, text);
     eki_set_stop(engine);
 }
 
-void eki_set_rank_error(struct eki_engine *engine, ek_status status,
-                        const char *text)
+void eki_engine_fail(struct eki_engine *engine, ek_status status,
+                     const char *text)
 {
-    struct eki_error error = {
-        .status = status, .worker = engine->workers[0]->id, .function = -1};
-    set_rank_error(engine, &error, text);
+    /* Unlike that of a task that was abandoned it has a code. */
+    set_rank_error(engine, status, status, NULL, text);
 }
 
 void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,
                         const char *text)
 {
-    struct eki_error error = {.status = EK_ERR_TASK,
-                              .worker = engine->workers[0]->id,
-                              .code = EK_ERR_TASK,
-                              .function = slot->function,
-                              .id = slot->id};
-    set_rank_error(engine, &error, text);
+    set_rank_error(engine, EK_ERR_TASK, EK_ERR_TASK, slot, text);
 }
 
 /* A failure of no task: its code is 0, which no task can give. */
 void eki_engine_abandon(struct eki_engine *engine, int here)
 {
-    struct eki_error error = {.status = EK_ERR_TASK,
-                              .worker = engine->workers[0]->id,
-                              .function = -1};
     char text[80] = "no worker fetched";
     if (here >= 0)
         snprintf(text, sizeof text, "worker %d stopped fetching",
                  engine->workers[here]->id);
-    set_rank_error(engine, &error, text);
+    set_rank_error(engine, EK_ERR_TASK, 0, NULL, text);
 }
 
 bool eki_error_is_abandoned(const struct eki_error *error)
@@ -158,22 +148,6 @@ bool eki_engine_has_called_stop(const struct eki_engine *engine)
            engine->phase;
 }
 
-bool eki_engine_is_stopped(const struct eki_engine *engine)
-{
-    return eki_is_stopped(engine);
-}
-
-void eki_engine_fail(struct eki_engine *engine, ek_status status,
-                     const char *text)
-{
-    /* Unlike that of a task that was abandoned it has a code. */
-    struct eki_error error = {.status = status,
-                              .worker = engine->workers[0]->id,
-                              .code = status,
-                              .function = -1};
-    set_rank_error(engine, &error, text);
-}
-
 /* Lower is worse: what makes the phase as such void comes first; that a rank
  * stopped fetching may be no error at all. */
 static int severity_of(const struct eki_error *error)
@@ -197,10 +171,10 @@ void eki_error_worse(struct eki_error *error, const struct eki_error *other)
         *error = *other;
 }
 
-void eki_error_mismatch(struct eki_error *error)
+void eki_error_init(struct eki_error *error, ek_status status)
 {
     memset(error, 0, sizeof *error);
-    error->status = EK_ERR_ARG;
+    error->status = status;
     error->worker = error->function = -1;
 }
 
@@ -213,19 +187,12 @@ static void worse_of(const struct eki_errors *errors, uint64_t phase,
         eki_error_worse(error, &errors->error[phase & 1]);
 }
 
-bool eki_node_has_error(const struct eki_engine *engine)
-{
-    int parity = (int)(engine->phase & 1);
-    return eki_is_set(&engine->node->error[parity], engine->phase) ||
-           eki_is_set(&engine->node->mismatch[parity], engine->phase);
-}
-
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 {
     int parity = (int)(engine->phase & 1);
     memset(error, 0, sizeof *error);
     if (eki_is_set(&engine->node->mismatch[parity], engine->phase))
-        eki_error_mismatch(error);
+        eki_error_init(error, EK_ERR_ARG);
     if (!eki_is_set(&engine->node->error[parity], engine->phase))
         return;
     for (int i = 0; i < engine->topology->node_ranks; i++)

@@ -9,10 +9,9 @@
 void eki_set_mismatch(struct eki_engine *engine);
 /* Of two errors, the one that all ranks report. */
 void eki_error_worse(struct eki_error *error, const struct eki_error *other);
-/* The error of a phase in which signatures differ. */
-void eki_error_mismatch(struct eki_error *error);
-/* The worst error of the node in this phase; whether there is any. */
-bool eki_node_has_error(const struct eki_engine *engine);
+/* Of no worker and no task: EK_ERR_ARG where signatures differ. */
+void eki_error_init(struct eki_error *error, ek_status status);
+/* The worst error of the node in this phase; EK_OK: there is none. */
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
 /* No message moves any more. */
 void eki_engine_break(struct eki_engine *engine, ek_status status);

@@ -57,11 +57,6 @@ static inline bool eki_stays(const struct eki_engine *engine, int deque)
 /* Slots of a deque of the node. */
 unsigned char *eki_slots_of(const struct eki_engine *engine, int deque);
 
-static inline bool eki_is_stopped(const struct eki_engine *engine)
-{
-    return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
-}
-
 /* What the node knows of messages that did not fit, enum eki_refused. */
 static inline int eki_refused(const struct eki_engine *engine)
 {
@@ -125,11 +120,8 @@ void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
 /* Record for WORKER that there is no memory for WHAT, and stop. */
 void eki_worker_no_memory(struct ek_worker *worker, const char *what);
-/* Record an error of this rank, once per phase, and stop; by the server. */
-void eki_set_rank_error(struct eki_engine *engine, ek_status status,
-                        const char *text);
-
-/* Likewise, for a task that fails though none runs. */
+/* Record an error of this rank, once per phase, and stop, as eki_engine_fail()
+ * does: for a task that fails though none runs. */
 void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,
                         const char *text);
 

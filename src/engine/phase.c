@@ -328,9 +328,7 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
     /* relaxed: every worker here has ended. */
     int broken = atomic_load_explicit(&engine->broken, memory_order_relaxed);
     if (broken != EK_OK) {
-        memset(error, 0, sizeof *error);
-        error->status = broken;
-        error->worker = error->function = -1;
+        eki_error_init(error, broken);
         snprintf(error->text, sizeof error->text, "%.159s",
                  engine->exchange.fabric ? engine->exchange.fabric->failure
                                          : "");
@@ -338,10 +336,8 @@ static void phase_error(struct eki_engine *engine, struct eki_error *error)
         *error = engine->node->announced_error;
     } else if (eki_is_broken(engine)) {
         *error = engine->node->refusal;
-    } else if (eki_node_has_error(engine)) {
-        eki_node_error(engine, error);
     } else {
-        memset(error, 0, sizeof *error);
+        eki_node_error(engine, error);
     }
 }
 

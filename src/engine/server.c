@@ -118,8 +118,7 @@ receive(void *context, const struct eki_message *message, uint64_t now)
         note_refused(engine, head);
     else if (taken == EKI_NO_MEMORY && verb->must_fit &&
              head->phase == engine->phase)
-        eki_set_rank_error(engine, EK_ERR_NOMEM,
-                           "no memory for what has arrived");
+        eki_engine_fail(engine, EK_ERR_NOMEM, "no memory for what has arrived");
     return taken == EKI_NO_MEMORY ? EKI_RECEIVED_HELD : EKI_RECEIVED;
 }
 

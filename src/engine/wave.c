@@ -173,7 +173,7 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
     if (sum->created == sum->executed && is_second_wave(waves, sum))
         verdict.wave = EKI_WAVE_DONE;
     if (sum->signature_low != sum->signature_high) {
-        eki_error_mismatch(&verdict.error);
+        eki_error_init(&verdict.error, EK_ERR_ARG);
         eki_set_stop(engine);
     }
     waves->last_created = sum->created;

@@ -73,8 +73,7 @@ static void free_parts(struct eki_balancer *balancer)
 
 static void give_up(struct eki_balancer *balancer)
 {
-    eki_set_rank_error(balancer->engine, EK_ERR_NOMEM,
-                       "no memory to rebalance");
+    eki_engine_fail(balancer->engine, EK_ERR_NOMEM, "no memory to rebalance");
 }
 
 /* No task leaves this rank any more, so its workers may say that they are idle.

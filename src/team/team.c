@@ -288,7 +288,7 @@ static void finish_workers(struct eki_team *team)
             stopped = here;
     }
     /* Where one worker has heard of the end, nothing is left to run. */
-    if (!has_ended && !eki_engine_is_stopped(engine))
+    if (!has_ended && !eki_is_stopped(engine))
         eki_engine_abandon(engine, stopped);
     for (int here = 0; here < workers; here++)
         eki_team_arrive(team, here);

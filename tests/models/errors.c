@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * errors: two ranks of a lone node, of which the first makes the phase an
- * error: eki_set_error(), eki_set_rank_error() and the signatures against
+ * error: eki_set_error(), eki_engine_fail() and the signatures against
  * is_finished() and eki_engine_leave().
  *
  * OF_TASK: a task of it fails.  OF_RANK: it has no task, and fails after it has

@@ -121,7 +121,7 @@ static uint64_t halting_task(void *context, struct eki_sim_worker *worker,
         halting->begun[rank] = true;
         return rank == 0 ? 1 : 10 * timed_ns(worker);
     }
-    if (rank == 0 && !eki_engine_is_stopped(engine))
+    if (rank == 0 && !eki_is_stopped(engine))
         return EKI_SIM_WAITS_FOR_TILES;
     if (rank == 0) {
         halting->went_on_ns = halting->sim->now;

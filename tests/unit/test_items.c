@@ -182,7 +182,7 @@ static void items_without_memory_end_the_phase(void)
         eki_memory_fail(0);
         bool is_stopped = false;
         for (int r = 0; r < post->ranks; r++)
-            is_stopped |= eki_engine_is_stopped(post->desks[r].lone.engine);
+            is_stopped |= eki_is_stopped(post->desks[r].lone.engine);
         CHECK(is_stopped || is_decided);
         is_over = is_decided && !is_stopped;
         if (is_over)
