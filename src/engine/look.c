@@ -27,35 +27,37 @@ static const char *const call_names[] = {
     [EKI_CALLED_TILES_NORM] = "ek_tiles_norm",
     [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather"};
 
-static void append_time(uint64_t ns, char *text, size_t bytes)
+/* What a sentence is made of. */
+struct part {
+    char text[160];
+};
+
+static struct part time_of(uint64_t ns)
 {
     double s = (double)ns * 1e-9;
-    if (s < 1)
-        eki_append(text, bytes, "%.0f ms", s * 1e3);
-    else
-        eki_append(text, bytes, "%.1f s", s);
+    struct part part;
+    snprintf(part.text, sizeof part.text, s < 1 ? "%.0f ms" : "%.1f s",
+             s < 1 ? s * 1e3 : s);
+    return part;
 }
 
 /* " in ek_process of 'fock' (iteration 3)". */
-static void append_where(const struct eki_look *look, char *text, size_t bytes)
+static struct part where_of(const struct eki_look *look)
 {
-    eki_append(text, bytes, " in %s", call_names[look->called]);
-    if (look->called == EKI_CALLED_PLAN)
-        return;
-    eki_append(text, bytes, " of '%s'", look->name);
-    if (look->called != EKI_CALLED_CREATE && look->called != EKI_CALLED_DESTROY)
-        eki_append(text, bytes, " (iteration %lld)",
+    struct part part = {" in "};
+    eki_append(part.text, sizeof part.text, "%s", call_names[look->called]);
+    if (look->called != EKI_CALLED_PLAN)
+        eki_append(part.text, sizeof part.text, " of '%s'", look->name);
+    if (look->called != EKI_CALLED_CREATE &&
+        look->called != EKI_CALLED_DESTROY && look->called != EKI_CALLED_PLAN)
+        eki_append(part.text, sizeof part.text, " (iteration %lld)",
                    (long long)look->iteration);
-}
-
-static void say(const struct eki_look *look, const char *text)
-{
-    eki_log(EK_LEVEL_WARN, look->rank, look->size, "engine", "%s", text);
+    return part;
 }
 
 /* Whether a cause that lasts for WAITED is to be told now. */
-static bool is_due(const struct eki_look *look, struct eki_told *told,
-                   uint64_t waited, uint64_t now)
+static bool may_tell(const struct eki_look *look, struct eki_told *told,
+                     uint64_t waited, uint64_t now)
 {
     if (waited < look->stall_ns || now < told->next)
         return false;
@@ -83,28 +85,29 @@ void eki_look_close(struct eki_look *look)
     look->words = NULL;
 }
 
+static uint64_t process_of(const struct eki_look *look, int i)
+{
+    return eki_glance(&look->engine->rank_words[i].process);
+}
+
 /* What rank I of the node was last seen to do. */
 static void append_call(const struct eki_look *look, int i, uint64_t ms,
                         char *text, size_t bytes)
 {
-    uint64_t called = eki_called_of(look->engine, i);
+    const struct eki_rank_words *words = &look->engine->rank_words[i];
+    uint64_t called = eki_glance(&words->called);
+    uint64_t ahead = eki_glance(&words->ahead_ns);
     unsigned what = called & EKI_CALLED_WHAT;
-    /* relaxed: for the eye only. */
-    uint64_t ahead = atomic_load_explicit(&look->engine->rank_words[i].ahead_ns,
-                                          memory_order_relaxed);
-    uint64_t ago =
-        eki_ns_since((called & ~EKI_CALLED_BITS) + ahead, ms * 1000000);
-    if (called & EKI_CALLED_INSIDE) {
-        eki_append(text, bytes, "it has been in %s of '%s' for ",
-                   call_names[what], look->name);
-        append_time(ago, text, bytes);
-    } else {
+    struct part ago = time_of(
+        eki_ns_since((called & ~EKI_CALLED_BITS) + ahead, ms * 1000000));
+    if (called & EKI_CALLED_INSIDE)
+        eki_append(text, bytes, "; it has been in %s of '%s' for %s",
+                   call_names[what], look->name, ago.text);
+    else
         eki_append(
-            text, bytes, "its last call here was %s, ",
-            call_names[what == EKI_CALLED_CLOSE ? EKI_CALLED_PROCESS : what]);
-        append_time(ago, text, bytes);
-        eki_append(text, bytes, " ago");
-    }
+            text, bytes, "; its last call here was %s, %s ago",
+            call_names[what == EKI_CALLED_CLOSE ? EKI_CALLED_PROCESS : what],
+            ago.text);
 }
 
 void eki_look_append_inside(const struct eki_look *look, uint64_t process,
@@ -112,11 +115,9 @@ void eki_look_append_inside(const struct eki_look *look, uint64_t process,
 {
     const struct eki_engine *engine = look->engine;
     for (int i = 0; i < engine->topology->node_ranks; i++) {
-        if (eki_process_of(engine, i) != process ||
-            !(eki_called_of(engine, i) & EKI_CALLED_INSIDE))
-            continue;
-        eki_append(text, bytes, "; ");
-        append_call(look, i, ms, text, bytes);
+        if (process_of(look, i) == process &&
+            eki_glance(&engine->rank_words[i].called) & EKI_CALLED_INSIDE)
+            append_call(look, i, ms, text, bytes);
     }
 }
 
@@ -124,15 +125,22 @@ void eki_look_append_inside(const struct eki_look *look, uint64_t process,
 static void append_excuse(const struct eki_look *look, int i, uint64_t ms,
                           char *text, size_t bytes)
 {
-    uint64_t silent_ms;
-    eki_append(text, bytes, "; ");
+    uint64_t silent_ms = eki_silent_ms(look, i, ms);
     append_call(look, i, ms, text, bytes);
     if (look->elsewhere)
-        look->elsewhere(look, eki_process_of(look->engine, i), ms, text, bytes);
-    if (eki_is_lifeless(look, i, ms, &silent_ms)) {
-        eki_append(text, bytes, "; its process has shown no life for ");
-        append_time(silent_ms * 1000000, text, bytes);
-    }
+        look->elsewhere(look, process_of(look, i), ms, text, bytes);
+    if (silent_ms != 0)
+        eki_append(text, bytes, "; its process has shown no life for %s",
+                   time_of(silent_ms * 1000000).text);
+}
+
+/* The rank of the node with number I there. */
+static int rank_in_node(const struct eki_topology *topology, int i)
+{
+    int rank = topology->lowest_rank[topology->node];
+    while (topology->node_of_rank[rank] != topology->node || i-- > 0)
+        rank++;
+    return rank;
 }
 
 /* Name the ranks of the node for whom this one waits; false: there are none. */
@@ -140,30 +148,24 @@ static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
                          uint64_t waited, eki_stand_fn *stand)
 {
     const struct eki_topology *topology = look->engine->topology;
-    struct eki_place place = {.index = -1};
     int count = 0, last = -1;
-    uint64_t silent_ms;
     bool tells = eki_is_teller(look, at->ms, stand);
-    while (eki_next_place(topology, &place)) {
-        if (place.index == topology->node_index ||
-            (stand(look, &place) != EKI_STANDS_AWAY &&
-             !eki_is_lifeless(look, place.index, at->ms, &silent_ms)))
+    for (int i = 0; i < topology->node_ranks; i++) {
+        if (i == topology->node_index || (stand(look, i) != EKI_STANDS_AWAY &&
+                                          !eki_silent_ms(look, i, at->ms)))
             continue;
-        last = place.rank;
+        last = rank_in_node(topology, i);
         if (count++ == 0)
-            tells = tells && is_due(look, &look->absent, waited, at->now);
+            tells = tells && may_tell(look, &look->absent, waited, at->now);
         if (!tells || count > NAMED_MOST)
             continue;
-        char text[TEXT_BYTES] = "waiting ";
-        append_time(waited, text, sizeof text);
-        eki_append(text, sizeof text, " for rank %d", place.rank);
-        append_where(look, text, sizeof text);
-        append_excuse(look, place.index, at->ms, text, sizeof text);
-        say(look, text);
+        char excuse[TEXT_BYTES] = "";
+        append_excuse(look, i, at->ms, excuse, sizeof excuse);
+        EKI_SAY(look, "waiting %s for rank %d%s%s", time_of(waited).text, last,
+                where_of(look).text, excuse);
     }
     if (tells && count > NAMED_MOST)
-        eki_log(EK_LEVEL_WARN, look->rank, look->size, "engine",
-                "... and for %d more ranks of this node, up to rank %d",
+        EKI_SAY(look, "... and for %d more ranks of this node, up to rank %d",
                 count - NAMED_MOST, last);
     return count > 0;
 }
@@ -172,21 +174,18 @@ static void tell_worker(const struct eki_look *look, int here, uint64_t waited)
 {
     const struct eki_engine *engine = look->engine;
     const struct eki_sighting *seen = &look->workers[here];
-    char text[TEXT_BYTES] = "worker ";
-    eki_append(text, sizeof text, "%d %s for ", engine->workers[here]->id,
-               seen->what == EKI_SEEN_AWAY   ? "has had no thread"
-               : seen->what != EKI_SEEN_TASK ? "has been between two tasks"
-               : look->called == EKI_CALLED_PULL
-                   ? "has not come back to ek_next"
-                   : "has been in one task");
-    append_time(waited, text, sizeof text);
-    append_where(look, text, sizeof text);
+    char task[TEXT_BYTES / 2] = "";
     if (seen->what == EKI_SEEN_TASK && seen->function < engine->function_count)
-        eki_append(
-            text, sizeof text, ": task %llu (home worker %d) of function '%s'",
-            (unsigned long long)(seen->id & (EKI_NUMBERS - 1)),
-            eki_id_home(seen->id), engine->functions[seen->function].name);
-    say(look, text);
+        snprintf(task, sizeof task,
+                 ": task %llu (home worker %d) of function '%s'",
+                 (unsigned long long)(seen->id & (EKI_NUMBERS - 1)),
+                 eki_id_home(seen->id), engine->functions[seen->function].name);
+    EKI_SAY(look, "worker %d %s for %s%s%s", engine->workers[here]->id,
+            seen->what == EKI_SEEN_AWAY       ? "has had no thread"
+            : seen->what != EKI_SEEN_TASK     ? "has been between two tasks"
+            : look->called == EKI_CALLED_PULL ? "has not come back to ek_next"
+                                              : "has been in one task",
+            time_of(waited).text, where_of(look).text, task);
 }
 
 static void tell_workers(struct eki_look *look, uint64_t now)
@@ -199,12 +198,12 @@ static void tell_workers(struct eki_look *look, uint64_t now)
         struct eki_sighting *seen = &look->workers[here];
         uint64_t waited = eki_ns_since(seen->since, now);
         if (seen->what != EKI_SEEN_IDLE &&
-            is_due(look, &seen->told, waited, now) && count++ < NAMED_MOST)
+            may_tell(look, &seen->told, waited, now) && count++ < NAMED_MOST)
             tell_worker(look, here, waited);
     }
     if (count > NAMED_MOST)
-        eki_log(EK_LEVEL_WARN, look->rank, look->size, "engine",
-                "... and %d more workers of this rank", count - NAMED_MOST);
+        EKI_SAY(look, "... and %d more workers of this rank",
+                count - NAMED_MOST);
 }
 
 /* Why nobody steps the server, as far as workers show. */
@@ -232,14 +231,14 @@ static void tell_server(struct eki_look *look, const struct eki_moment *at)
     /* relaxed: a hint. */
     if (engine->kind == EKI_PHASE_RESTORE ||
         !atomic_load_explicit(&engine->messages, memory_order_relaxed) ||
-        !is_due(look, &look->server, waited, at->now))
+        !may_tell(look, &look->server, waited, at->now))
         return;
-    char text[TEXT_BYTES] = "nobody has stepped the server of this rank for ";
-    append_time(waited, text, sizeof text);
-    append_where(look, text, sizeof text);
-    eki_append(text, sizeof text, ", so its messages wait: %s",
-               why_unserved(look, at->only_first));
-    say(look, text);
+    EKI_SAY(
+        look,
+        "nobody has stepped the server of this rank for %s%s, so its messages "
+        "wait: %s",
+        time_of(waited).text, where_of(look).text,
+        why_unserved(look, at->only_first));
 }
 
 /* Neighbours in the tree of nodes that are asked and do not answer, or that say
@@ -257,22 +256,20 @@ static void tell_neighbours(struct eki_look *look, const struct eki_moment *at)
         uint64_t waited =
             eki_ns_since(is_lost ? neighbour->lost : neighbour->heard, at->now);
         if ((!is_lost && neighbour->probed == 0) ||
-            !is_due(look, &look->neighbours[i], is_lost ? 2 * waited : waited,
-                    at->now))
+            !may_tell(look, &look->neighbours[i], is_lost ? 2 * waited : waited,
+                      at->now))
             continue;
-        char text[TEXT_BYTES] = "waiting ";
-        append_time(waited, text, sizeof text);
-        eki_append(text, sizeof text, " for rank %d on another node",
-                   engine->topology->lowest_rank[neighbour->node]);
-        append_where(look, text, sizeof text);
-        eki_append(text, sizeof text,
-                   is_lost
-                       ? ": it says that it has sent its word of wave %llu, "
-                         "which has not come"
-                       : ": it does not answer, so it is not in this call, "
-                         "or nobody steps its server",
-                   (unsigned long long)waves->wave);
-        say(look, text);
+        char wave[96] = "it does not answer, so it is not in this call, or "
+                        "nobody steps its server";
+        if (is_lost)
+            snprintf(wave, sizeof wave,
+                     "it says that it has sent its word of wave %llu, which "
+                     "has not come",
+                     (unsigned long long)waves->wave);
+        EKI_SAY(look, "waiting %s for rank %d on another node%s: %s",
+                time_of(waited).text,
+                engine->topology->lowest_rank[neighbour->node],
+                where_of(look).text, wave);
     }
 }
 
@@ -296,22 +293,10 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
                                 sizeof what);
     }
     if (!what[0] || look->rank >= TELLERS_MOST ||
-        !is_due(look, &look->waits, quiet, at->now))
+        !may_tell(look, &look->waits, quiet, at->now))
         return;
-    char text[TEXT_BYTES] = "waiting ";
-    append_time(quiet, text, sizeof text);
-    append_where(look, text, sizeof text);
-    eki_append(text, sizeof text, " with%s", what + 1);
-    say(look, text);
-}
-
-static void tell_sums(struct eki_look *look, uint64_t now, uint64_t quiet)
-{
-    char where[TEXT_BYTES] = "";
-    if (!eki_see_still(look, now) || !is_due(look, &look->sums, quiet, now))
-        return;
-    append_where(look, where, sizeof where);
-    eki_engine_stall(look->engine, where, look->rank >= TELLERS_MOST);
+    EKI_SAY(look, "waiting %s%s with%s", time_of(quiet).text,
+            where_of(look).text, what + 1);
 }
 
 void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
@@ -319,10 +304,13 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
     if (look->is_new || look->phase != look->engine->phase)
         eki_see_anew(look, at->now);
     look->phase = look->engine->phase;
-    uint64_t quiet = eki_see_server(look, at, eki_see_workers(look, at->now));
+    uint64_t quiet = eki_see_quiet(look, at);
     if (quiet < look->stall_ns / 2)
         return;
-    tell_sums(look, at->now, quiet);
+    if (eki_see_still(look, at->now) &&
+        may_tell(look, &look->sums, quiet, at->now))
+        eki_engine_stall(look->engine, where_of(look).text,
+                         look->rank >= TELLERS_MOST);
     if (quiet < look->stall_ns)
         return;
     tell_missing(look, at, quiet, eki_stand_in_phase);
@@ -348,17 +336,12 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
     /* Where all see the same the first speak. */
     if (waits && look->rank >= TELLERS_MOST)
         return;
-    char text[TEXT_BYTES] = "this rank has been";
-    append_where(look, text, sizeof text);
-    eki_append(text, sizeof text, " for ");
-    append_time(waited, text, sizeof text);
-    eki_append(
-        text, sizeof text, "%s",
-        needs_all(look->called) ? "; it needs all ranks of the communicator"
-        : !waits ? "; no task runs: it prepares or ends, or a hook runs"
-        : look->engine->alone ? "; all ranks are there"
-                              : "; it needs the ranks of other nodes, too");
-    say(look, text);
+    EKI_SAY(look, "this rank has been%s for %s; %s", where_of(look).text,
+            time_of(waited).text,
+            needs_all(look->called) ? "it needs all ranks of the communicator"
+            : !waits ? "no task runs: it prepares or ends, or a hook runs"
+            : look->engine->alone ? "all ranks are there"
+                                  : "it needs the ranks of other nodes, too");
 }
 
 void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
@@ -371,6 +354,6 @@ void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
         return;
     if (look->engine && !eki_is_teller(look, at->ms, eki_stand_in_call))
         return;
-    if (is_due(look, &look->server, waited, at->now))
+    if (may_tell(look, &look->server, waited, at->now))
         tell_call(look, waited);
 }

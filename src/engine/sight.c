@@ -24,86 +24,41 @@ void eki_see_anew(struct eki_look *look, uint64_t now)
     memset(look->neighbours, 0, sizeof look->neighbours);
 }
 
-bool eki_next_place(const struct eki_topology *topology,
-                    struct eki_place *place)
+uint64_t eki_silent_ms(const struct eki_look *look, int i, uint64_t ms)
 {
-    const int *first = topology->first_worker;
-    int node = topology->node;
-    if (place->index >= 0)
-        place->first += first[place->rank + 1] - first[place->rank];
-    int rank = place->index < 0 ? topology->lowest_rank[node] - 1 : place->rank;
-    while (++rank <= topology->highest_rank[node]) {
-        if (topology->node_of_rank[rank] != node)
-            continue;
-        place->rank = rank;
-        place->index++;
-        return true;
-    }
-    return false;
+    uint64_t alive = eki_glance(&look->engine->rank_words[i].alive_ms);
+    uint64_t silent = eki_ns_since(alive, ms);
+    uint64_t half = look->stall_ns / 2000000;
+    return alive != 0 && silent > (half > LIFE_MS ? half : LIFE_MS) ? silent
+                                                                    : 0;
 }
 
-uint64_t eki_called_of(const struct eki_engine *engine, int i)
+enum eki_stand eki_stand_in_phase(const struct eki_look *look, int i)
 {
-    /* relaxed: for the eye only. */
-    return atomic_load_explicit(&engine->rank_words[i].called,
-                                memory_order_relaxed);
+    const struct eki_engine *engine = look->engine;
+    uint64_t phase =
+        eki_glance(&eki_words_of(engine, engine->first_local[i])->phase);
+    return phase == engine->phase  ? EKI_STANDS_HERE
+           : phase < engine->phase ? EKI_STANDS_AWAY
+                                   : EKI_STANDS_AHEAD;
 }
 
-uint64_t eki_process_of(const struct eki_engine *engine, int i)
+enum eki_stand eki_stand_in_call(const struct eki_look *look, int i)
 {
-    /* relaxed: written once, when the collection was made. */
-    return atomic_load_explicit(&engine->rank_words[i].process,
-                                memory_order_relaxed);
-}
-
-bool eki_is_lifeless(const struct eki_look *look, int i, uint64_t ms,
-                     uint64_t *silent_ms)
-{
-    /* relaxed: a hint. */
-    uint64_t alive = atomic_load_explicit(&look->engine->rank_words[i].alive_ms,
-                                          memory_order_relaxed);
-    *silent_ms = eki_ns_since(alive, ms);
-    uint64_t half_ms = look->stall_ns / 2000000;
-    return alive != 0 && *silent_ms > (half_ms > LIFE_MS ? half_ms : LIFE_MS);
-}
-
-/* The phase that rank of the node is in. */
-static uint64_t phase_of(const struct eki_engine *engine,
-                         const struct eki_place *place)
-{
-    /* relaxed: for the eye only. */
-    return atomic_load_explicit(&eki_words_of(engine, place->first)->phase,
-                                memory_order_relaxed);
-}
-
-enum eki_stand eki_stand_in_phase(const struct eki_look *look,
-                                  const struct eki_place *place)
-{
-    uint64_t phase = phase_of(look->engine, place);
-    if (phase == look->engine->phase)
-        return EKI_STANDS_HERE;
-    return phase < look->engine->phase ? EKI_STANDS_AWAY : EKI_STANDS_AHEAD;
-}
-
-enum eki_stand eki_stand_in_call(const struct eki_look *look,
-                                 const struct eki_place *place)
-{
-    uint64_t called = eki_called_of(look->engine, place->index);
+    const struct eki_rank_words *words = &look->engine->rank_words[i];
+    uint64_t called = eki_glance(&words->called);
     /* relaxed: for the eye only. */
     int64_t iteration =
-        atomic_load_explicit(&look->engine->rank_words[place->index].iteration,
-                             memory_order_relaxed);
+        atomic_load_explicit(&words->iteration, memory_order_relaxed);
     unsigned what = called & EKI_CALLED_WHAT;
-    bool runs = called & EKI_CALLED_INSIDE &&
-                (what == EKI_CALLED_PROCESS || what == EKI_CALLED_PULL);
-    if (what == look->called && called & EKI_CALLED_INSIDE &&
-        iteration == look->iteration)
+    bool is_inside = called & EKI_CALLED_INSIDE && iteration == look->iteration;
+    if (is_inside && what == look->called)
         return EKI_STANDS_HERE;
     if (look->called == EKI_CALLED_DESTROY ||
         eki_called_is_shared(look->called))
         return EKI_STANDS_AWAY;
-    return look->called == EKI_CALLED_CLOSE && runs &&
-                   iteration == look->iteration
+    return is_inside && look->called == EKI_CALLED_CLOSE &&
+                   (what == EKI_CALLED_PROCESS || what == EKI_CALLED_PULL)
                ? EKI_STANDS_AWAY
                : EKI_STANDS_AHEAD;
 }
@@ -111,12 +66,8 @@ enum eki_stand eki_stand_in_call(const struct eki_look *look,
 bool eki_is_teller(const struct eki_look *look, uint64_t ms,
                    eki_stand_fn *stand)
 {
-    struct eki_place place = {.index = -1};
-    uint64_t silent_ms;
-    while (eki_next_place(look->engine->topology, &place) &&
-           place.index < look->engine->topology->node_index) {
-        if (stand(look, &place) == EKI_STANDS_HERE &&
-            !eki_is_lifeless(look, place.index, ms, &silent_ms))
+    for (int i = 0; i < look->engine->topology->node_index; i++) {
+        if (stand(look, i) == EKI_STANDS_HERE && !eki_silent_ms(look, i, ms))
             return false;
     }
     return true;
@@ -130,7 +81,6 @@ static bool see_task(const struct ek_worker *worker, struct eki_sighting *seen)
      * it is shown. */
     const struct eki_slot *slot =
         atomic_load_explicit(&worker->batch.current, memory_order_acquire);
-    seen->what = EKI_SEEN_TASK;
     if (!slot) {
         /* relaxed, all: two looks see the same, or it has moved. */
         seen->function = atomic_load_explicit(&worker->piece.shown_function,
@@ -157,26 +107,25 @@ static bool see_task(const struct ek_worker *worker, struct eki_sighting *seen)
 static struct eki_sighting see_worker(const struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
-    struct eki_sighting seen = {.what = EKI_SEEN_BETWEEN};
-    if (engine->kind == EKI_PHASE_PROCESS && see_task(worker, &seen))
+    struct eki_sighting seen = {.what = EKI_SEEN_TASK};
+    bool is_process = engine->kind == EKI_PHASE_PROCESS;
+    if (is_process && see_task(worker, &seen))
         return seen;
     seen.function = -1;
     seen.id = 0;
-    /* relaxed, both: looks are compared. */
-    seen.executed =
-        atomic_load_explicit(&worker->words->executed, memory_order_relaxed);
-    if (eki_is_set(&worker->words->idle, engine->phase))
-        seen.what = EKI_SEEN_IDLE;
-    else if (engine->kind == EKI_PHASE_PROCESS &&
-             atomic_load_explicit(&worker->presence, memory_order_relaxed) !=
-                 EKI_PRESENT)
-        seen.what = EKI_SEEN_AWAY;
-    else
-        seen.what = EKI_SEEN_BETWEEN;
+    seen.executed = eki_glance(&worker->words->executed);
+    /* relaxed: looks are compared. */
+    bool is_away =
+        is_process && atomic_load_explicit(&worker->presence,
+                                           memory_order_relaxed) != EKI_PRESENT;
+    seen.what = eki_is_set(&worker->words->idle, engine->phase) ? EKI_SEEN_IDLE
+                : is_away                                       ? EKI_SEEN_AWAY
+                          : EKI_SEEN_BETWEEN;
     return seen;
 }
 
-uint64_t eki_see_workers(struct eki_look *look, uint64_t now)
+/* For how long no worker of this rank has moved. */
+static uint64_t see_workers(struct eki_look *look, uint64_t now)
 {
     const struct eki_engine *engine = look->engine;
     uint64_t quiet = UINT64_MAX;
@@ -195,10 +144,10 @@ uint64_t eki_see_workers(struct eki_look *look, uint64_t now)
     return quiet;
 }
 
-uint64_t eki_see_server(struct eki_look *look, const struct eki_moment *at,
-                        uint64_t quiet)
+uint64_t eki_see_quiet(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
+    uint64_t quiet = see_workers(look, at->now);
     if (engine->kind == EKI_PHASE_PROCESS || !at->is_server)
         return quiet;
     if (eki_is_held(engine) && engine->post.moved != look->moved)

@@ -17,12 +17,6 @@ enum eki_seen {
     EKI_SEEN_BETWEEN /* two tasks */
 };
 
-/* A rank of the node, one after the other. */
-struct eki_place {
-    int rank, index; /* index -1: none yet */
-    int first;       /* local number of its first worker */
-};
-
 /* Where another rank of the node stands, as this one sees it. */
 enum eki_stand {
     EKI_STANDS_AWAY, /* it keeps others waiting */
@@ -30,37 +24,30 @@ enum eki_stand {
     EKI_STANDS_AHEAD
 };
 
-typedef enum eki_stand eki_stand_fn(const struct eki_look *look,
-                                    const struct eki_place *place);
+/* Of rank I of the node. */
+typedef enum eki_stand eki_stand_fn(const struct eki_look *look, int i);
+
+/* A line for the sink; OF: a look, or a topology. */
+#define EKI_SAY(of, ...) \
+    eki_log(EK_LEVEL_WARN, (of)->rank, (of)->size, "engine", __VA_ARGS__)
 
 /* Nothing was seen yet, in this call or phase. */
 void eki_see_anew(struct eki_look *look, uint64_t now);
-/* For how long no worker of this rank has moved. */
-uint64_t eki_see_workers(struct eki_look *look, uint64_t now);
-/* For how long nothing has: in a restore the server is what moves, QUIET: the
- * workers have not. */
-uint64_t eki_see_server(struct eki_look *look, const struct eki_moment *at,
-                        uint64_t quiet);
+/* For how long no worker of this rank has moved, nor, in a restore, its server.
+ */
+uint64_t eki_see_quiet(struct eki_look *look, const struct eki_moment *at);
 /* Whether all workers of a lone node wait, and their sums differ all the same;
  * between nodes, whether the waves say so. */
 bool eki_see_still(struct eki_look *look, uint64_t now);
 
-/* False: there is no further rank. */
-bool eki_next_place(const struct eki_topology *topology,
-                    struct eki_place *place);
-/* What rank I of the node does, and its process. */
-uint64_t eki_called_of(const struct eki_engine *engine, int i);
-uint64_t eki_process_of(const struct eki_engine *engine, int i);
-/* Whether that process has not looked for longer than it should. */
-bool eki_is_lifeless(const struct eki_look *look, int i, uint64_t ms,
-                     uint64_t *silent_ms);
-/* In a phase. */
-enum eki_stand eki_stand_in_phase(const struct eki_look *look,
-                                  const struct eki_place *place);
+/* For how long the process of rank I of the node has not looked; 0: for no
+ * longer than it should. */
+uint64_t eki_silent_ms(const struct eki_look *look, int i, uint64_t ms);
+/* In a phase of several ranks. */
+enum eki_stand eki_stand_in_phase(const struct eki_look *look, int i);
 /* In a call: all ranks of an iteration come together for its report, and all
  * for a destruction. */
-enum eki_stand eki_stand_in_call(const struct eki_look *look,
-                                 const struct eki_place *place);
+enum eki_stand eki_stand_in_call(const struct eki_look *look, int i);
 /* Of the ranks of the node that wait, the lowest that is alive tells for whom.
  */
 bool eki_is_teller(const struct eki_look *look, uint64_t ms,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of a phase that stands still: a hang is explained, not guessed. */
 #include "engine/internal.h"
+#include "engine/sight.h"
 
 enum {
     NAMED_MOST = 16 /* workers of a rank that are printed */
@@ -19,27 +20,14 @@ static void print_worker(const struct eki_engine *engine,
                          const struct ek_worker *worker)
 {
     const struct eki_worker_words *words = worker->words;
-    /* relaxed, all: for the eye only. */
-    eki_log(
-        EK_LEVEL_WARN, engine->topology->rank, engine->topology->size, "engine",
-        "worker %d: phase %llu, created %llu, executed %llu, idle %llu, "
-        "deque word %llx done %llu %llu, inbox %s, answers %s",
-        worker->id,
-        (unsigned long long)atomic_load_explicit(&words->phase,
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->created,
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->executed,
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->idle,
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->deque.word,
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->deque.done[0],
-                                                 memory_order_relaxed),
-        (unsigned long long)atomic_load_explicit(&words->deque.done[1],
-                                                 memory_order_relaxed),
-        box_word(worker, &worker->inbox), box_word(worker, &worker->answers));
+    EKI_SAY(engine->topology,
+            "worker %d: phase %llu, created %llu, executed %llu, idle %llu, "
+            "deque word %llx done %llu %llu, inbox %s, answers %s",
+            worker->id, eki_glance(&words->phase), eki_glance(&words->created),
+            eki_glance(&words->executed), eki_glance(&words->idle),
+            eki_glance(&words->deque.word), eki_glance(&words->deque.done[0]),
+            eki_glance(&words->deque.done[1]), box_word(worker, &worker->inbox),
+            box_word(worker, &worker->answers));
 }
 
 static int64_t visible_in(const struct eki_engine *engine,
@@ -58,18 +46,11 @@ static void print_server(const struct eki_engine *engine)
     int64_t left = visible_in(engine, deque);
     if (left == 0)
         return;
-    /* relaxed, all: for the eye only. */
-    eki_log(EK_LEVEL_WARN, engine->topology->rank, engine->topology->size,
-            "engine",
+    EKI_SAY(engine->topology,
             "server of this rank: %lld brought tasks to claim, deque word %llx "
             "done %llu %llu",
-            (long long)left,
-            (unsigned long long)atomic_load_explicit(&deque->word,
-                                                     memory_order_relaxed),
-            (unsigned long long)atomic_load_explicit(&deque->done[0],
-                                                     memory_order_relaxed),
-            (unsigned long long)atomic_load_explicit(&deque->done[1],
-                                                     memory_order_relaxed));
+            (long long)left, eki_glance(&deque->word),
+            eki_glance(&deque->done[0]), eki_glance(&deque->done[1]));
 }
 
 /* Whether tasks lie here that somebody should run. */
@@ -87,8 +68,8 @@ void eki_engine_stall(const struct eki_engine *engine, const char *where,
     int workers = topology->workers_here;
     int count = 0;
     if (!is_short)
-        eki_log(
-            EK_LEVEL_WARN, topology->rank, topology->size, "engine",
+        EKI_SAY(
+            topology,
             "phase %llu stands still%s: all workers are idle, but the tasks "
             "created and executed differ",
             (unsigned long long)engine->phase, where);
@@ -98,7 +79,7 @@ void eki_engine_stall(const struct eki_engine *engine, const char *where,
             print_worker(engine, worker);
     }
     if (count > NAMED_MOST)
-        eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "engine",
-                "... and %d more workers of this rank", count - NAMED_MOST);
+        EKI_SAY(topology, "... and %d more workers of this rank",
+                count - NAMED_MOST);
     print_server(engine);
 }

@@ -111,6 +111,13 @@ struct eki_worker_words {
     _Atomic uint64_t work_ns[2], task_ns[2];
 };
 
+/* A word, for the eye only, or to be printed. */
+static inline unsigned long long eki_glance(const _Atomic uint64_t *word)
+{
+    /* relaxed: two looks see the same, or something has moved. */
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
 /* A word that is set to the phase it speaks of. */
 static inline bool eki_is_set(const _Atomic uint64_t *word, uint64_t phase)
 {
