@@ -2,23 +2,12 @@
 /* The life of an engine: its workers, functions and protocols. */
 #include "engine/internal.h"
 
-static void free_box(struct ek_worker *worker, _Atomic(struct eki_chunk *) *box)
-{
-    /* relaxed: nobody else is about. */
-    struct eki_chunk *chunk = atomic_load_explicit(box, memory_order_relaxed);
-    while (chunk && chunk != eki_shut(worker)) {
-        struct eki_chunk *next = chunk->next;
-        eki_free(chunk);
-        chunk = next;
-    }
-}
-
 static void destroy_worker(struct ek_worker *worker)
 {
     if (!worker)
         return;
-    free_box(worker, &worker->inbox);
-    free_box(worker, &worker->answers);
+    eki_worker_clear(worker, &worker->inbox);
+    eki_worker_clear(worker, &worker->answers);
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
     eki_families_free(&worker->families);

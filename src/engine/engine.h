@@ -59,13 +59,6 @@ struct eki_post {
     struct eki_brought brought;
 };
 
-/* How long requests took to be answered in this phase; written by the server.
- */
-struct eki_answered {
-    struct eki_histogram times;
-    bool has_any;
-};
-
 struct eki_setup {
     const struct eki_topology *topology;
     struct eki_fabric *fabric; /* NULL: one rank */
@@ -150,7 +143,7 @@ struct eki_engine {
     struct eki_post post;
     struct eki_moves moves;
     struct eki_waves waves;
-    struct eki_answered answered;
+    struct eki_histogram answered; /* how long requests of this phase took */
     int64_t failed_across; /* requests of this phase to other nodes that have
                               brought no task */
     struct eki_protocol refusal;

@@ -15,14 +15,9 @@ static bool has_room(struct ek_worker *worker, int64_t n)
     return false;
 }
 
-/* Room for a stolen block, so that a claim can always be copied. */
-static bool has_room_for_block(struct ek_worker *worker)
-{
-    return has_room(worker, eki_deque_block_max(worker->engine->capacity));
-}
-
-/* The same for a block that is not claimed yet: without, others may take it and
- * end the phase meanwhile, so that it is no error. */
+/* Room for a block that is not claimed yet, so that a claim can always be
+ * copied: without, others may take it and end the phase meanwhile, so that it
+ * is no error. */
 static bool may_claim(struct ek_worker *worker)
 {
     return eki_local_reserve(&worker->local,
@@ -92,23 +87,6 @@ static bool take_own(struct ek_worker *worker)
     return true;
 }
 
-/* Put chunks back that found no room: they are taken when there is memory. */
-static void return_chunks(_Atomic(struct eki_chunk *) *box,
-                          struct eki_chunk *chunk)
-{
-    struct eki_chunk *last = chunk;
-    while (last->next)
-        last = last->next;
-    /* relaxed: we only link it. */
-    struct eki_chunk *head = atomic_load_explicit(box, memory_order_relaxed);
-    do
-        last->next = head;
-    /* release: pairs with the acquire in take_box(): the chunks are linked.
-     * relaxed on failure: only the new head is wanted. */
-    while (!atomic_compare_exchange_weak_explicit(
-        box, &head, chunk, memory_order_release, memory_order_relaxed));
-}
-
 /* Chunks to the stack; those for which there is no memory. */
 static struct eki_chunk *copy_chunks(struct ek_worker *worker,
                                      struct eki_chunk *chunk)
@@ -139,20 +117,27 @@ static bool take_box(struct ek_worker *worker, struct ek_worker *holder,
     struct eki_chunk *chunk = atomic_load_explicit(box, memory_order_relaxed);
     if (!chunk || chunk == eki_shut(holder))
         return false;
-    /* acquire: pairs with the release in push_chunk(): the chunks are filled.
+    /* acquire: pairs with the release in eki_push_chunk(): the chunks are
+     * filled.
      */
     chunk = atomic_exchange_explicit(box, NULL, memory_order_acquire);
     chunk = copy_chunks(worker, chunk);
-    if (chunk)
-        return_chunks(box, chunk);
-    return !chunk;
+    if (!chunk)
+        return true;
+    /* What has found no room is taken when there is memory. */
+    for (struct eki_chunk *next; chunk; chunk = next) {
+        next = chunk->next;
+        eki_push_chunk(holder, box, chunk);
+    }
+    return false;
 }
 
 bool eki_worker_shut(struct ek_worker *worker)
 {
     if (worker->engine->alone)
         return true;
-    /* acquire: pairs with the release in push_chunk(): the chunks are filled.
+    /* acquire: pairs with the release in eki_push_chunk(): the chunks are
+     * filled.
      */
     struct eki_chunk *chunk = atomic_exchange_explicit(
         &worker->answers, eki_shut(worker), memory_order_acquire);
@@ -293,7 +278,8 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
     int deque = eki_server_deque(engine);
     if (shows_tasks(worker, deque)) {
         worker->counts.attempted++;
-        return has_room_for_block(worker) && claim(worker, deque, now);
+        return has_room(worker, eki_deque_block_max(engine->capacity)) &&
+               claim(worker, deque, now);
     }
     if (topology->node_ranks == 1 || !engine->has_thieves ||
         eki_is_stopped(engine))

@@ -59,6 +59,12 @@ void eki_families_free(struct eki_families *families);
 void eki_held_free(struct eki_held *held);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
+/* Put a chunk into a box of a worker; false: it is shut. */
+bool eki_push_chunk(struct ek_worker *worker, _Atomic(struct eki_chunk *) *box,
+                    struct eki_chunk *chunk);
+/* Free what lies in a box of a worker, and shut it. */
+void eki_worker_clear(struct ek_worker *worker,
+                      _Atomic(struct eki_chunk *) *box);
 /* Take the last answers, and let no further ones come: the worker has tasks.
  * False: there is no memory for them. */
 bool eki_worker_shut(struct ek_worker *worker);

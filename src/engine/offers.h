@@ -174,8 +174,6 @@ static inline int eki_server_last_polled(const struct eki_engine *engine)
     /* relaxed: a hint for thieves elsewhere. */
     return atomic_load_explicit(&engine->node->polled, memory_order_relaxed);
 }
-/* A request was answered after so long. */
-void eki_server_answered(struct eki_engine *engine, uint64_t ns);
 
 /* Put a copy of SLOT among the tasks that go to WORKER; false: no memory. */
 bool eki_engine_depart_to(struct eki_engine *engine,

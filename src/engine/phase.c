@@ -57,20 +57,6 @@ static void count_seeds(struct ek_worker *worker)
     eki_worker_store(worker);
 }
 
-/* No answers come yet.  What came when the last phase was over had been asked
- * by nobody. */
-static void shut_answers(struct ek_worker *worker)
-{
-    /* relaxed: handed to the worker's thread by the start of the team. */
-    struct eki_chunk *left = atomic_exchange_explicit(
-        &worker->answers, eki_shut(worker), memory_order_relaxed);
-    while (left && left != eki_shut(worker)) {
-        struct eki_chunk *next = left->next;
-        eki_free(left);
-        left = next;
-    }
-}
-
 /* Nobody else of the node looks at the worker in this phase yet. */
 static void prepare_worker(struct ek_worker *worker, bool has_thread,
                            uint64_t now)
@@ -81,8 +67,10 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
     atomic_store_explicit(&worker->presence,
                           is_awaited ? EKI_AWAITED : EKI_ABSENT,
                           memory_order_relaxed);
+    /* No answers come yet.  What came when the last phase was over had been
+     * asked by nobody. */
     if (!engine->alone)
-        shut_answers(worker);
+        eki_worker_clear(worker, &worker->answers);
     if (engine->kind == EKI_PHASE_RESTORE)
         begin(worker, now);
     count_seeds(worker);
@@ -154,8 +142,7 @@ static void open_server(struct eki_engine *engine)
 {
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
-    if (engine->answered.has_any)
-        memset(&engine->answered, 0, sizeof engine->answered);
+    memset(&engine->answered, 0, sizeof engine->answered);
     engine->exchange.across = engine->failed_across = 0;
 }
 

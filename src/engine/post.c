@@ -30,10 +30,8 @@ static struct eki_chunk *make_chunk(const struct eki_engine *engine,
     return chunk;
 }
 
-/* Put a chunk into BOX of a worker; false: it is shut. */
-static bool push_chunk(struct ek_worker *worker,
-                       _Atomic(struct eki_chunk *) *box,
-                       struct eki_chunk *chunk)
+bool eki_push_chunk(struct ek_worker *worker, _Atomic(struct eki_chunk *) *box,
+                    struct eki_chunk *chunk)
 {
     /* The note is taken back before the chunk can be taken: the worker, who
      * says that it is idle when all is done, must have the last word.  relaxed:
@@ -52,11 +50,25 @@ static bool push_chunk(struct ek_worker *worker,
     return true;
 }
 
+void eki_worker_clear(struct ek_worker *worker,
+                      _Atomic(struct eki_chunk *) *box)
+{
+    /* relaxed: nobody else is about; handed to the worker's thread by the start
+     * of the team. */
+    struct eki_chunk *chunk =
+        atomic_exchange_explicit(box, eki_shut(worker), memory_order_relaxed);
+    while (chunk && chunk != eki_shut(worker)) {
+        struct eki_chunk *next = chunk->next;
+        eki_free(chunk);
+        chunk = next;
+    }
+}
+
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message)
 {
     struct eki_chunk *chunk = make_chunk(engine, message, false, 0);
-    return chunk && push_chunk(worker, &worker->inbox, chunk);
+    return chunk && eki_push_chunk(worker, &worker->inbox, chunk);
 }
 
 bool eki_server_share(struct eki_engine *engine,
@@ -82,14 +94,8 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
     struct eki_chunk *chunk = make_chunk(engine, message, true, asked_at);
     if (!chunk)
         return false;
-    if (push_chunk(worker, &worker->answers, chunk))
+    if (eki_push_chunk(worker, &worker->answers, chunk))
         return true;
     eki_free(chunk);
     return eki_server_share(engine, message);
-}
-
-void eki_server_answered(struct eki_engine *engine, uint64_t ns)
-{
-    eki_histogram_add(&engine->answered.times, ns);
-    engine->answered.has_any = true;
 }

@@ -171,7 +171,7 @@ static void note_answer(struct eki_requests *requests,
         took = now > sent ? now - sent : 0;
         memmove(requests->sent + i, requests->sent + i + 1,
                 (size_t)(--requests->sent_count - i) * sizeof *requests->sent);
-        eki_server_answered(engine, took);
+        eki_histogram_add(&engine->answered, took);
         engine->failed_across -= is_granted;
     }
     note_contact(requests, head);
