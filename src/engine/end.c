@@ -178,19 +178,9 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
     restart_check(worker);
 }
 
-/* An exhausted publication is settled: outside a phase nothing is open. */
-static void settle(struct ek_worker *worker)
-{
-    uint32_t first;
-    eki_local_take_back(
-        &worker->local,
-        eki_deque_acquire(&worker->share.deque, &worker->words->deque));
-    eki_deque_room(&worker->share.deque, &worker->words->deque, &first);
-}
-
 static void finish(struct ek_worker *worker, uint64_t now)
 {
-    settle(worker);
+    eki_share_settle(&worker->local, &worker->share);
     /* Who has kept the worker is refused. */
     worker->local.function_limit = 0;
     worker->done = worker->engine->phase;

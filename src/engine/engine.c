@@ -38,6 +38,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     worker->local.id = worker->id;
     worker->local_number = topology->node_first + here;
     worker->words = eki_words_of(engine, worker->local_number);
+    worker->share.shared = &worker->words->deque;
     worker->share.slots = eki_slots_of(engine, worker->local_number);
     worker->search.thief.topology = topology;
     worker->search.thief.local = worker->local_number;
@@ -81,6 +82,7 @@ static bool open_brought(struct eki_engine *engine)
         return true;
     eki_local_init(&engine->post.brought.local, engine->slot_bytes);
     eki_deque_init(&share->deque, engine->setup.deque, engine->capacity);
+    share->shared = eki_deque_of(engine, eki_server_deque(engine));
     share->slots = eki_slots_of(engine, eki_server_deque(engine));
     engine->first_local =
         eki_alloc((size_t)topology->node_ranks, sizeof *engine->first_local);

@@ -64,24 +64,21 @@ static void copy_block(struct ek_worker *worker, int from,
 /* Take back what nobody claimed; if it could not be published anew, claim. */
 static bool take_own(struct ek_worker *worker)
 {
-    struct eki_deque_shared *shared = &worker->words->deque;
+    struct eki_share *share = &worker->share;
     struct eki_block block;
-    if (worker->share.deque.open == 0)
+    if (share->deque.open == 0)
         return false;
-    if (eki_deque_exhausted(&worker->share.deque, shared)) {
+    if (eki_deque_exhausted(&share->deque, share->shared)) {
         uint32_t first;
-        eki_deque_room(&worker->share.deque, shared, &first);
+        eki_deque_room(&share->deque, share->shared, &first);
         eki_local_published(&worker->local);
         return false;
     }
-    if (eki_deque_other_room(&worker->share.deque, shared)) {
-        eki_local_take_back(&worker->local,
-                            eki_deque_acquire(&worker->share.deque, shared));
+    if (eki_share_reclaim(&worker->local, share))
         return !eki_local_is_empty(&worker->local);
-    }
     if (!may_claim(worker) ||
-        !eki_deque_claim(worker->share.deque.kind, worker->engine->capacity,
-                         shared, &block))
+        !eki_deque_claim(share->deque.kind, share->deque.capacity,
+                         share->shared, &block))
         return false;
     copy_block(worker, worker->local_number, &block);
     return true;
@@ -232,10 +229,7 @@ static bool is_trusted(struct ek_worker *worker, int deque)
 /* Whether a deque shows tasks that may run here. */
 static bool shows_tasks(struct ek_worker *worker, int deque)
 {
-    const struct eki_engine *engine = worker->engine;
-    return eki_deque_visible(worker->share.deque.kind, engine->capacity,
-                             eki_deque_of(engine, deque)) != 0 &&
-           is_trusted(worker, deque);
+    return eki_visible(worker->engine, deque) != 0 && is_trusted(worker, deque);
 }
 
 static bool claim(struct ek_worker *worker, int deque, uint64_t now)

@@ -25,8 +25,10 @@ void eki_engine_break(struct eki_engine *engine, ek_status status);
 bool eki_worker_publish(struct ek_worker *worker, bool is_running);
 /* Show what was brought and is not shown yet; AGAIN: together with what is. */
 void eki_server_show(struct eki_engine *engine, bool again);
-/* Nothing brought is shown any more: nothing is left of it. */
-void eki_server_settle(struct eki_engine *engine);
+/* Take back what nobody claimed; false: nothing could be published instead. */
+bool eki_share_reclaim(struct eki_local *local, struct eki_share *share);
+/* An exhausted publication is settled: outside a phase nothing is open. */
+void eki_share_settle(struct eki_local *local, struct eki_share *share);
 /* See how many tasks lie on the stack: where that costs nothing. */
 static inline void eki_worker_note_depth(struct ek_worker *worker)
 {

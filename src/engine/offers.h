@@ -32,6 +32,13 @@ eki_deque_of(const struct eki_engine *engine, int deque)
                     : &engine->rank_words[rank].deque;
 }
 
+/* How many tasks a deque shows. */
+static inline int64_t eki_visible(const struct eki_engine *engine, int deque)
+{
+    return eki_deque_visible(engine->setup.deque, engine->capacity,
+                             eki_deque_of(engine, deque));
+}
+
 /* Words that tell of phase and signature of who has a deque. */
 static inline const struct eki_worker_words *
 eki_words_behind(const struct eki_engine *engine, int deque)

@@ -142,7 +142,8 @@ static void open_server(struct eki_engine *engine)
 {
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
-    memset(&engine->answered, 0, sizeof engine->answered);
+    if (!engine->alone)
+        memset(&engine->answered, 0, sizeof engine->answered);
     engine->exchange.across = engine->failed_across = 0;
 }
 
@@ -349,8 +350,11 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
     note_time(engine);
     engine->moves.count = 0;
     engine->is_open = false;
-    if (engine->topology->size > 1)
-        eki_server_settle(engine);
+    if (engine->topology->size > 1) {
+        struct eki_local *brought = &engine->post.brought.local;
+        eki_share_settle(brought, &engine->post.brought.share);
+        eki_local_reset_stack(brought);
+    }
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);
     /* release: pairs with the acquire in eki_node_all_left(): no claimant of

@@ -56,12 +56,11 @@ EKI_COLD static int64_t clip(struct eki_local *local, int64_t n)
 
 /* Fill a free buffer with the N oldest tasks, as far as there is room; how many
  * are to be published. */
-static int64_t fill(struct eki_local *local, struct eki_share *share,
-                    const struct eki_deque_shared *shared, int64_t n,
-                    unsigned char **slots)
+static int64_t fill_buffer(struct eki_local *local, struct eki_share *share,
+                           int64_t n, unsigned char **slots)
 {
     uint32_t first = 0;
-    int64_t room = eki_deque_room(&share->deque, shared, &first);
+    int64_t room = eki_deque_room(&share->deque, share->shared, &first);
     *slots = share->slots + (size_t)first * local->slot_bytes;
     if (n > room)
         n = room;
@@ -118,7 +117,7 @@ EKI_COLD static void weigh(struct ek_worker *worker, unsigned char *slots,
 static bool publish(struct ek_worker *worker, int64_t n)
 {
     unsigned char *slots;
-    n = fill(&worker->local, &worker->share, &worker->words->deque, n, &slots);
+    n = fill_buffer(&worker->local, &worker->share, n, &slots);
     if (n == 0)
         return false;
     if (EKI_UNLIKELY(worker->engine->kept))
@@ -127,7 +126,7 @@ static bool publish(struct ek_worker *worker, int64_t n)
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),
                           memory_order_relaxed);
-    eki_deque_publish(&worker->share.deque, &worker->words->deque, (uint32_t)n);
+    eki_deque_publish(&worker->share.deque, worker->share.shared, (uint32_t)n);
     return true;
 }
 
@@ -149,22 +148,31 @@ static int64_t count_to_show(struct ek_worker *worker, int64_t waiting)
     return more > half ? more : half;
 }
 
+bool eki_share_reclaim(struct eki_local *local, struct eki_share *share)
+{
+    if (!eki_deque_other_room(&share->deque, share->shared))
+        return false;
+    eki_local_take_back(local, eki_deque_acquire(&share->deque, share->shared));
+    return true;
+}
+
+void eki_share_settle(struct eki_local *local, struct eki_share *share)
+{
+    uint32_t first;
+    eki_local_take_back(local, eki_deque_acquire(&share->deque, share->shared));
+    eki_deque_room(&share->deque, share->shared, &first);
+}
+
 /* Take back what is left of a publication that shows less than WAITING tasks,
  * if they may not hide, to publish more; false: it stays. */
 static bool replace(struct ek_worker *worker, int64_t waiting)
 {
-    struct eki_deque_owner *owner = &worker->share.deque;
-    struct eki_deque_shared *shared = &worker->words->deque;
-    int64_t visible =
-        eki_deque_visible(owner->kind, worker->engine->capacity, shared);
+    int64_t visible = eki_visible(worker->engine, worker->local_number);
     int64_t enough = may_hide(worker) < VISIBLE_ENOUGH
                          ? worker->engine->capacity / 2
                          : VISIBLE_ENOUGH;
-    if (visible >= waiting || visible >= enough ||
-        !eki_deque_other_room(owner, shared))
-        return false;
-    eki_local_take_back(&worker->local, eki_deque_acquire(owner, shared));
-    return true;
+    return visible < waiting && visible < enough &&
+           eki_share_reclaim(&worker->local, &worker->share);
 }
 
 bool eki_worker_publish(struct ek_worker *worker, bool is_running)
@@ -174,7 +182,7 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
         return false;
     /* All but one, which runs or is about to. */
     int64_t waiting = count_waiting(local, is_running);
-    if (eki_deque_exhausted(&worker->share.deque, &worker->words->deque))
+    if (eki_deque_exhausted(&worker->share.deque, worker->share.shared))
         eki_local_published(local);
     else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
              !replace(worker, waiting))
@@ -184,12 +192,13 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
            publish(worker, n);
 }
 
-/* Whether a spawn leaves VISIBLE tasks as they are, and hides the others behind
+/* Whether a spawn leaves what is shown as it is, and hides all others behind
  * the task that runs.  Long ones, and those of unknown duration, are too many
  * to hide when they are a part of what is shown, which then is copied; so five
  * copies are made for each task, about, until the buffer is almost full. */
-static bool is_enough(const struct ek_worker *worker, int64_t visible)
+static bool is_enough(const struct ek_worker *worker)
 {
+    int64_t visible = eki_visible(worker->engine, worker->local_number);
     uint64_t ns = worker->batch.task_ns;
     if (visible < VISIBLE_ENOUGH)
         return false;
@@ -204,20 +213,13 @@ static bool is_enough(const struct ek_worker *worker, int64_t visible)
 static bool republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
-    struct eki_deque_shared *shared = &worker->words->deque;
-    if (!may_publish(worker->engine, &worker->share))
+    struct eki_share *share = &worker->share;
+    if (!may_publish(worker->engine, share))
         return false;
-    if (!eki_deque_exhausted(&worker->share.deque, shared)) {
-        if (is_enough(worker,
-                      eki_deque_visible(worker->share.deque.kind,
-                                        worker->engine->capacity, shared)) ||
-            !eki_deque_other_room(&worker->share.deque, shared))
-            return false;
-        eki_local_take_back(local,
-                            eki_deque_acquire(&worker->share.deque, shared));
-    } else {
+    if (eki_deque_exhausted(&share->deque, share->shared))
         eki_local_published(local);
-    }
+    else if (is_enough(worker) || !eki_share_reclaim(local, share))
+        return false;
     int64_t spawned = eki_local_stacked(local);
     return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
@@ -274,32 +276,14 @@ void eki_server_show(struct eki_engine *engine, bool again)
 {
     struct eki_local *local = &engine->post.brought.local;
     struct eki_share *share = &engine->post.brought.share;
-    struct eki_deque_shared *shared =
-        eki_deque_of(engine, eki_server_deque(engine));
-    bool is_shown = !eki_deque_exhausted(&share->deque, shared);
-    if (!may_publish(engine, share) || (is_shown && !again))
+    if (!may_publish(engine, share))
         return;
-    if (!is_shown) {
+    if (eki_deque_exhausted(&share->deque, share->shared))
         eki_local_published(local);
-    } else {
-        if (!eki_deque_other_room(&share->deque, shared))
-            return;
-        eki_local_take_back(local, eki_deque_acquire(&share->deque, shared));
-    }
+    else if (!again || !eki_share_reclaim(local, share))
+        return;
     unsigned char *slots;
-    int64_t n = fill(local, share, shared, eki_local_count(local), &slots);
+    int64_t n = fill_buffer(local, share, eki_local_count(local), &slots);
     if (n > 0)
-        eki_deque_publish(&share->deque, shared, (uint32_t)n);
-}
-
-void eki_server_settle(struct eki_engine *engine)
-{
-    struct eki_local *local = &engine->post.brought.local;
-    struct eki_share *share = &engine->post.brought.share;
-    struct eki_deque_shared *shared =
-        eki_deque_of(engine, eki_server_deque(engine));
-    uint32_t first;
-    eki_local_take_back(local, eki_deque_acquire(&share->deque, shared));
-    eki_deque_room(&share->deque, shared, &first);
-    eki_local_reset_stack(local);
+        eki_deque_publish(&share->deque, share->shared, (uint32_t)n);
 }

@@ -30,12 +30,6 @@ static void print_worker(const struct eki_engine *engine,
             box_word(worker, &worker->answers));
 }
 
-static int64_t visible_in(const struct eki_engine *engine,
-                          const struct eki_deque_shared *deque)
-{
-    return eki_deque_visible(engine->setup.deque, engine->capacity, deque);
-}
-
 /* What was brought for workers that had others by then. */
 static void print_server(const struct eki_engine *engine)
 {
@@ -43,7 +37,7 @@ static void print_server(const struct eki_engine *engine)
         return;
     const struct eki_deque_shared *deque =
         eki_deque_of(engine, eki_server_deque(engine));
-    int64_t left = visible_in(engine, deque);
+    int64_t left = eki_visible(engine, eki_server_deque(engine));
     if (left == 0)
         return;
     EKI_SAY(engine->topology,
@@ -58,7 +52,7 @@ static bool holds_tasks(const struct ek_worker *worker)
 {
     /* relaxed: for the eye only. */
     return atomic_load_explicit(&worker->inbox, memory_order_relaxed) ||
-           visible_in(worker->engine, &worker->words->deque) > 0;
+           eki_visible(worker->engine, worker->local_number) > 0;
 }
 
 void eki_engine_stall(const struct eki_engine *engine, const char *where,

@@ -99,6 +99,7 @@ struct eki_batch {
 /* What others may steal; of a worker, or of a server. */
 struct eki_share {
     struct eki_deque_owner deque;
+    struct eki_deque_shared *shared;
     unsigned char *slots;
     uint64_t may_publish; /* phase: all have left the one before */
 };

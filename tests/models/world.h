@@ -201,6 +201,7 @@ static void world_open_worker(struct ek_worker *worker, int local)
     eki_deque_init(&worker->share.deque, EKI_DEQUE_ATOMIC, 0);
     worker->share.slots = (unsigned char *)world_segment.shares[local].slots;
     worker->words = &world_segment.workers[local];
+    worker->share.shared = &worker->words->deque;
     worker->search.trusted = world_trusted[local];
     worker->search.steal_from = -1;
     worker->local_number = local;
@@ -243,6 +244,7 @@ static void world_open(void)
         world_first[rank] = local;
         world_open_stack(&engine->post.brought.local, world_brought[rank]);
         eki_deque_init(&engine->post.brought.share.deque, EKI_DEQUE_ATOMIC, 0);
+        engine->post.brought.share.shared = &world_segment.ranks[rank].deque;
         engine->post.brought.share.slots =
             (unsigned char *)world_segment.shares[WORKERS + rank].slots;
         for (int here = 0; here < topology->workers_here; here++, local++) {
