@@ -62,27 +62,6 @@ static bool send_to_node(struct eki_engine *engine, int kind, int node,
                              bytes);
 }
 
-static struct eki_neighbour *neighbour_of(struct eki_waves *waves, int node)
-{
-    for (int i = 0; i < waves->neighbour_count; i++) {
-        if (waves->neighbours[i].node == node)
-            return &waves->neighbours[i];
-    }
-    return NULL;
-}
-
-static void take_vote(struct eki_engine *engine,
-                      const struct eki_message *message)
-{
-    struct eki_waves *waves = &engine->waves;
-    for (int i = 0; i < waves->children; i++) {
-        if (waves->child[i] != message->head.detail)
-            continue;
-        memcpy(&waves->vote[i], message->body, sizeof(struct eki_vote));
-        waves->has_vote[i] = true;
-    }
-}
-
 /* Act on the verdict that all children have. */
 static void apply_verdict(struct eki_engine *engine)
 {
@@ -109,22 +88,13 @@ static void apply_verdict(struct eki_engine *engine)
 static void pass_verdict(struct eki_engine *engine)
 {
     struct eki_waves *waves = &engine->waves;
-    while (waves->verdict_next < waves->children) {
+    for (; waves->verdict_next < waves->children; waves->verdict_next++) {
         if (!send_to_node(engine, EKI_KIND_WAVE,
                           waves->child[waves->verdict_next], &waves->verdict,
                           sizeof waves->verdict))
             return;
-        waves->verdict_next++;
     }
     apply_verdict(engine);
-}
-
-static void take_wave(struct eki_engine *engine,
-                      const struct eki_message *message)
-{
-    struct eki_waves *waves = &engine->waves;
-    memcpy(&waves->verdict, message->body, sizeof waves->verdict);
-    waves->verdict_next = 0;
 }
 
 /*
@@ -187,21 +157,18 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
 static void spread_stop(struct eki_engine *engine)
 {
     struct eki_waves *waves = &engine->waves;
-    int neighbours = waves->children + (waves->parent >= 0);
     if (!eki_is_stopped(engine))
         return;
-    while (waves->stop_next < neighbours) {
-        int next = waves->stop_next;
-        int node = next < waves->children ? waves->child[next] : waves->parent;
-        if (!send_to_node(engine, EKI_KIND_STOP, node, NULL, 0))
+    for (; waves->stop_next < waves->neighbour_count; waves->stop_next++) {
+        if (!send_to_node(engine, EKI_KIND_STOP,
+                          waves->neighbours[waves->stop_next].node, NULL, 0))
             return;
-        waves->stop_next++;
     }
 }
 
 /* Not before the rest of an answer is sent, nor what departs: endless waves
  * could take every buffer that those wait for. */
-static bool may_vote(const struct eki_engine *engine)
+static bool may_vote_now(const struct eki_engine *engine)
 {
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
@@ -212,7 +179,7 @@ static bool may_vote(const struct eki_engine *engine)
 }
 
 /* Vote for this node and what is below it in the tree, if all have voted. */
-static void vote(struct eki_engine *engine, uint64_t now)
+static void vote_for_node(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
     struct eki_vote sum;
@@ -220,7 +187,7 @@ static void vote(struct eki_engine *engine, uint64_t now)
         if (!waves->has_vote[i])
             return;
     }
-    if (!may_vote(engine) || !node_vote(engine, &sum))
+    if (!may_vote_now(engine) || !node_vote(engine, &sum))
         return;
     for (int i = 0; i < waves->children; i++)
         add_vote(&sum, &waves->vote[i]);
@@ -235,44 +202,6 @@ static void vote(struct eki_engine *engine, uint64_t now)
         eki_node_call_roll(engine);
     if (waves->parent < 0)
         decide(engine, &sum, now);
-}
-
-/* Something has come from a neighbour: it is there. */
-static void note_heard(struct eki_waves *waves, int node, uint64_t now)
-{
-    struct eki_neighbour *neighbour = neighbour_of(waves, node);
-    if (!neighbour)
-        return;
-    neighbour->heard = now;
-    neighbour->probed = neighbour->lost = 0;
-}
-
-/* Someone asks whether this node is there: it is told in the next step. */
-static void take_probe(struct eki_waves *waves, int node)
-{
-    struct eki_neighbour *neighbour = neighbour_of(waves, node);
-    if (!neighbour)
-        return;
-    neighbour->asks = true;
-    waves->probe_at = 0;
-}
-
-/* A neighbour says how far it is.  Messages of a pair of ranks keep their
- * order: what it says it has sent, and is not here, is lost. */
-static void take_here(struct eki_waves *waves, const struct eki_head *head,
-                      uint64_t now)
-{
-    struct eki_neighbour *neighbour = neighbour_of(waves, head->detail);
-    uint64_t wave = (uint64_t)head->first, lost = neighbour->lost;
-    bool is_lost = false;
-    note_heard(waves, head->detail, now);
-    for (int i = 0; i < waves->children; i++)
-        is_lost |= waves->child[i] == head->detail && head->count == 1 &&
-                   wave == waves->wave && !waves->has_vote[i] && !waves->voted;
-    if (head->detail == waves->parent)
-        is_lost = waves->voted && wave > waves->wave && waves->verdict_next < 0;
-    if (is_lost)
-        neighbour->lost = lost == 0 ? now : lost;
 }
 
 static bool send_here(struct eki_engine *engine, int node)
@@ -302,18 +231,8 @@ static void ask_neighbours(struct eki_engine *engine, uint64_t now)
     }
 }
 
-static void enter_neighbours(struct eki_waves *waves, uint64_t now)
-{
-    for (int i = 0; i < waves->neighbour_count; i++) {
-        struct eki_neighbour *neighbour = &waves->neighbours[i];
-        *neighbour =
-            (struct eki_neighbour){.node = neighbour->node, .heard = now};
-    }
-    waves->probe_at = now;
-}
-
-static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
-                  uint64_t now)
+static bool enter_waves(struct eki_protocol *protocol,
+                        const struct eki_phase *phase, uint64_t now)
 {
     struct eki_waves *waves = (struct eki_waves *)protocol;
     (void)phase;
@@ -325,32 +244,70 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     waves->stall_told = false;
     waves->unchanged_since = now;
     waves->still_waves = 0;
-    enter_neighbours(waves, now);
+    waves->probe_at = now;
+    for (int i = 0; i < waves->neighbour_count; i++) {
+        int node = waves->neighbours[i].node;
+        waves->neighbours[i] =
+            (struct eki_neighbour){.node = node, .heard = now};
+    }
     return true;
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+/* The place of NODE among the neighbours: children come first. */
+static int place_of(const struct eki_waves *waves, int node)
+{
+    int i = 0;
+    for (; waves->neighbours[i].node != node; i++)
+        EKI_ASSERT(i + 1 < waves->neighbour_count);
+    return i;
+}
+
+/* A neighbour says how far it is.  Messages of a pair of ranks keep their
+ * order: what it says it has sent, and is not here, is lost. */
+static bool has_lost(const struct eki_waves *waves, int place,
+                     const struct eki_head *head)
+{
+    uint64_t wave = (uint64_t)head->first;
+    return place < waves->children
+               ? head->count == 1 && wave == waves->wave &&
+                     !waves->has_vote[place] && !waves->voted
+               : waves->voted && wave > waves->wave && waves->verdict_next < 0;
+}
+
+static enum eki_taken take_from_neighbour(struct eki_protocol *protocol,
+                                          const struct eki_message *message,
+                                          uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
+    struct eki_waves *waves = &engine->waves;
+    uint64_t lost = 0;
     if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
-    if (message->head.kind != EKI_KIND_HERE)
-        note_heard(&engine->waves, message->head.detail, now);
-    if (message->head.kind == EKI_KIND_VOTE)
-        take_vote(engine, message);
-    else if (message->head.kind == EKI_KIND_WAVE)
-        take_wave(engine, message);
-    else if (message->head.kind == EKI_KIND_PROBE)
-        take_probe(&engine->waves, message->head.detail);
-    else if (message->head.kind == EKI_KIND_HERE)
-        take_here(&engine->waves, &message->head, now);
-    else
+    int place = place_of(waves, message->head.detail);
+    struct eki_neighbour *neighbour = &waves->neighbours[place];
+    if (message->head.kind == EKI_KIND_VOTE) {
+        memcpy(&waves->vote[place], message->body, sizeof(struct eki_vote));
+        waves->has_vote[place] = true;
+    } else if (message->head.kind == EKI_KIND_WAVE) {
+        memcpy(&waves->verdict, message->body, sizeof waves->verdict);
+        waves->verdict_next = 0;
+    } else if (message->head.kind == EKI_KIND_PROBE) {
+        /* It is told in the next step. */
+        neighbour->asks = true;
+        waves->probe_at = 0;
+    } else if (message->head.kind == EKI_KIND_STOP) {
         eki_set_stop(engine);
+    } else if (has_lost(waves, place, &message->head)) {
+        lost = neighbour->lost == 0 ? now : neighbour->lost;
+    }
+    /* Something has come from it: it is there. */
+    neighbour->heard = now;
+    neighbour->probed = 0;
+    neighbour->lost = lost;
     return EKI_TAKEN;
 }
 
-static void step(struct eki_protocol *protocol, uint64_t now)
+static void step_waves(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_waves *waves = (struct eki_waves *)protocol;
@@ -362,7 +319,7 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     if (waves->verdict_next >= 0)
         pass_verdict(engine);
     if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
-        vote(engine, now);
+        vote_for_node(engine, now);
 }
 
 static const struct eki_verb verbs[] = {
@@ -381,9 +338,9 @@ const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .verbs = verbs,
                                                .verb_count =
                                                    sizeof verbs / sizeof *verbs,
-                                               .enter = enter,
-                                               .take = take,
-                                               .step = step};
+                                               .enter = enter_waves,
+                                               .take = take_from_neighbour,
+                                               .step = step_waves};
 
 void eki_waves_open(struct eki_engine *engine)
 {
