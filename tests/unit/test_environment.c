@@ -65,8 +65,7 @@ static void log_level_is_checked(void)
 {
     struct eki_settings settings;
     expect_refusal("EVENKEEL_LOG", "loud",
-                   "EVENKEEL_LOG: 'loud' is not allowed; allowed: none, error, "
-                   "warn, info, debug, trace");
+                   "none, error, warn, info, debug, trace");
     resolve_with("EVENKEEL_LOG", "info", "tasks", &settings);
 }
 
@@ -103,28 +102,16 @@ static void environment_numbers_are_strict(void)
         "",    "x",  "3x",  " 3",  "3 ",    "3.5", "0x10",
         "1e3", "-1", "--3", "+-3", "65537", "-",   "99999999999999999999",
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char message[200];
-        snprintf(message, sizeof message,
-                 "EVENKEEL_WORKERS: '%s' is not allowed; allowed: 0 ... 65536 "
-                 "workers",
-                 bad[i]);
-        expect_refusal("EVENKEEL_WORKERS", bad[i], message);
-    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        expect_refusal("EVENKEEL_WORKERS", bad[i], "0 ... 65536 workers");
     expect_refusal("EVENKEEL_SEED", "9223372036854775808",
-                   "EVENKEEL_SEED: '9223372036854775808' is not allowed; "
-                   "allowed: -9223372036854775808 ... 9223372036854775807");
+                   "-9223372036854775808 ... 9223372036854775807");
 }
 
 static void environment_choices_and_texts_are_checked(void)
 {
-    expect_refusal("EVENKEEL_ORDER", "Longest",
-                   "EVENKEEL_ORDER: 'Longest' is not allowed; allowed: "
-                   "longest, executed");
-    expect_refusal("EVENKEEL_REPORT", "3",
-                   "EVENKEEL_REPORT: '3' is not allowed; allowed: 0, 1, 2, "
-                   "FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list of "
-                   "them, each file once (at most 1023 characters)");
+    expect_refusal("EVENKEEL_ORDER", "Longest", "longest, executed");
+    expect_refusal("EVENKEEL_REPORT", "3", REPORTS);
 }
 
 static void some_fields_are_not_in_the_environment(void)
@@ -258,18 +245,13 @@ static void schedule_entries_may_name_a_collection(void)
 
 static void schedule_with_a_bad_entry_is_refused(void)
 {
-    expect_refusal("EVENKEEL_STEAL", "loads",
-                   "EVENKEEL_STEAL: 'loads' is not allowed; allowed: random, "
-                   "near, node, none, counter, "
-                   "counter:1...1048576");
-    expect_refusal("EVENKEEL_RESTORE", "retain@1,default@2-",
-                   "EVENKEEL_RESTORE: 'default@2-' is not allowed; allowed: "
-                   "original, retain, centralized, hierarchical, "
-                   "centralized-hpdc12, hierarchical-hpdc12, auto");
-    expect_refusal("EVENKEEL_STEAL", "other:loads",
-                   "EVENKEEL_STEAL: 'other:loads' is not allowed; allowed: "
-                   "random, near, node, none, counter, "
-                   "counter:1...1048576");
+    static const char allowed[] =
+        "[collection:]policy[@iterations], ..., where iterations is N, N-M or "
+        "N-";
+    expect_refusal("EVENKEEL_STEAL", "loads", STEALS);
+    expect_refusal_of("EVENKEEL_RESTORE", "retain@1,default@2-", "default@2-",
+                      RESTORES);
+    expect_refusal("EVENKEEL_STEAL", "other:loads", STEALS);
     static const char *const bad[] = {
         "",         "near@",    "near@x",
         "near@1-x", "near@2-1", "near@-1",
@@ -278,17 +260,12 @@ static void schedule_with_a_bad_entry_is_refused(void)
         "near@1 ",  "x/y:near", "near@99999999999999999999",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char message[200], list[100];
-        snprintf(message, sizeof message,
-                 "EVENKEEL_STEAL: '%s' is not allowed; allowed: "
-                 "[collection:]policy[@iterations], ..., where iterations is "
-                 "N, N-M or N-",
-                 bad[i]);
+        char list[100];
+        expect_refusal("EVENKEEL_STEAL", bad[i], allowed);
         snprintf(list, sizeof list, "none@2,%s", bad[i]);
-        expect_refusal("EVENKEEL_STEAL", bad[i], message);
-        expect_refusal("EVENKEEL_STEAL", list, message);
+        expect_refusal_of("EVENKEEL_STEAL", list, bad[i], allowed);
         snprintf(list, sizeof list, "%s,none@2", bad[i]);
-        expect_refusal("EVENKEEL_STEAL", list, message);
+        expect_refusal_of("EVENKEEL_STEAL", list, bad[i], allowed);
     }
 }
 
