@@ -21,8 +21,8 @@ struct part {
     char text[EKI_OPTION_BYTES];
 };
 
-static struct part part_of(const struct eki_settings *settings, int option,
-                           int i)
+static struct part option_part_of(const struct eki_settings *settings,
+                                  int option, int i)
 {
     struct part part = {0};
     part.is_there =
@@ -67,7 +67,7 @@ static ek_status agree_option(struct eki_fabric *fabric,
 {
     struct part first = {.is_there = true};
     for (int i = 0; first.is_there; i++) {
-        struct part mine = part_of(settings, option, i);
+        struct part mine = option_part_of(settings, option, i);
         first = mine;
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, &first, sizeof first, 0));
         ek_status status = EK_OK;
@@ -86,7 +86,7 @@ uint64_t eki_options_hash(const struct eki_settings *settings)
         struct part part = {.is_there =
                                 eki_option_at(option)->traits & EKI_AGREES};
         for (int i = 0; part.is_there; i++) {
-            part = part_of(settings, option, i);
+            part = option_part_of(settings, option, i);
             hash = eki_hash_text(hash, part.text);
         }
     }
@@ -144,7 +144,7 @@ static void describe_call(const ek_collection *tasks, char *line)
 
 /* Line I of what, beside options, must be the same on all ranks; false: there
  * is no such line. */
-static bool describe(const ek_collection *tasks, int i, char *line)
+static bool describe_line(const ek_collection *tasks, int i, char *line)
 {
     const struct eki_engine *engine = tasks->engine;
     memset(line, 0, EKI_DESCRIBED_BYTES);
@@ -182,7 +182,7 @@ static ek_status explain_mismatch(ek_collection *tasks)
 {
     struct eki_fabric *fabric = tasks->fabric;
     char mine[EKI_DESCRIBED_BYTES], first[EKI_DESCRIBED_BYTES];
-    for (int i = 0; describe(tasks, i, mine); i++) {
+    for (int i = 0; describe_line(tasks, i, mine); i++) {
         memcpy(first, mine, sizeof first);
         EKI_TRY(eki_fabric_mpi_broadcast(fabric, first, sizeof first, 0));
         ek_status status = EK_OK;

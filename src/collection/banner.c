@@ -23,7 +23,7 @@ static bool is_always(const char *option)
     return false;
 }
 
-static void say(const ek_collection *tasks, const char *text)
+static void say_start(const ek_collection *tasks, const char *text)
 {
     eki_log_lines(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
                   "start", text);
@@ -54,16 +54,16 @@ static void say_job(const ek_collection *tasks)
     char text[TEXT_BYTES] = "";
     eki_append(text, sizeof text, "Evenkeel %s: ", ek_version());
     append_job(tasks, text, sizeof text);
-    say(tasks, text);
+    say_start(tasks, text);
     text[0] = '\0';
     eki_mpi_library(text, sizeof text);
     eki_append(text, sizeof text, " with MPI_THREAD_%s; ",
                levels[eki_mpi_thread_level()]);
     eki_team_explain(tasks->team, text, sizeof text);
-    say(tasks, text);
+    say_start(tasks, text);
     snprintf(text, sizeof text, "cores: ");
     eki_affinity_explain(&tasks->affinity, text, sizeof text);
-    say(tasks, text);
+    say_start(tasks, text);
 }
 
 /* Policies, then what is set or chosen. */
@@ -86,7 +86,7 @@ static void say_options(const ek_collection *tasks)
     }
     eki_append(text, sizeof text, "%s", set);
     text[strlen(text) - 2] = '\0';
-    say(tasks, text);
+    say_start(tasks, text);
 }
 
 void eki_collection_say_start(const ek_collection *tasks)

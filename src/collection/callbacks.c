@@ -124,8 +124,9 @@ static ek_status check_ops(const ek_collection *tasks, const char *name,
     return EK_OK;
 }
 
-static ek_status check_call(const ek_collection *tasks, ek_function function,
-                            const ek_data_ops *ops, ek_data_ops *taken)
+static ek_status check_set_data(const ek_collection *tasks,
+                                ek_function function, const ek_data_ops *ops,
+                                ek_data_ops *taken)
 {
     EKI_TRY(eki_collection_check_idle(tasks, "ek_set_data", ""));
     if (tasks->state == EKI_STATE_VOID)
@@ -151,7 +152,7 @@ static ek_status set_data(ek_collection *tasks, ek_function function,
 {
     ek_data_ops taken;
     char line[EKI_DESCRIBED_BYTES] = "";
-    EKI_TRY(check_call(tasks, function, ops, &taken));
+    EKI_TRY(check_set_data(tasks, function, ops, &taken));
     EKI_TRY(join_data(tasks));
     ek_task_fn **bodies =
         eki_realloc(tasks->callbacks->bodies,

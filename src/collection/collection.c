@@ -161,8 +161,8 @@ static ek_status make_own_parts(ek_collection *tasks,
 
 /* Ranks wait for each other five times in all, with the agreement on the
  * options. */
-static ek_status make_parts(ek_collection *tasks, struct talk *talk,
-                            struct eki_setup *setup)
+static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
+                                   struct eki_setup *setup)
 {
     struct eki_fabric **fabric = &tasks->fabric;
     EKI_TRY(eki_fabric_mpi_open(
@@ -177,7 +177,7 @@ static ek_status make_parts(ek_collection *tasks, struct talk *talk,
 
 /* Parts that were never made are NULL.  Later parts go first: they refer to
  * those before them. */
-static void free_parts(ek_collection *tasks)
+static void free_collection(ek_collection *tasks)
 {
     const ek_options *options = &tasks->settings.options;
     eki_lookout_close(&tasks->lookout);
@@ -204,8 +204,8 @@ static void free_parts(ek_collection *tasks)
 }
 
 /* Read the options, and be ready to say what this rank waits for. */
-static ek_status resolve(MPI_Comm comm, const ek_options *options,
-                         ek_collection *tasks)
+static ek_status resolve_options(MPI_Comm comm, const ek_options *options,
+                                 ek_collection *tasks)
 {
     if (!tasks)
         return eki_error(EK_ERR_NOMEM, "no memory for a collection");
@@ -227,7 +227,7 @@ static ek_status make_collection(ek_collection *tasks, struct talk *talk,
     eki_adding_open(&tasks->seeds, eki_setup_slot_bytes(&setup));
     if (!are_same)
         EKI_TRY(eki_options_compare(tasks->fabric, &tasks->settings));
-    return make_parts(tasks, talk, &setup);
+    return make_shared_parts(tasks, talk, &setup);
 }
 
 static ek_status create_collection(MPI_Comm comm, const ek_options *options,
@@ -242,14 +242,14 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     struct talk talk = {0};
     bool are_same = true;
     ek_collection *tasks = eki_alloc_lines(sizeof *tasks);
-    ek_status resolved = resolve(comm, options, tasks), all_resolved = resolved;
+    ek_status mine = resolve_options(comm, options, tasks);
     /* A rank whose options are bad takes part until all know of it. */
     ek_status status = eki_fabric_mpi_create(comm, &fabric);
-    if (status == EK_OK && resolved == EK_OK)
-        all_resolved = open_talk(&talk, fabric->size);
+    if (status == EK_OK && mine == EK_OK)
+        mine = open_talk(&talk, fabric->size);
     if (status == EK_OK)
         status = eki_fabric_mpi_agree_on(
-            fabric, all_resolved, tasks ? tasks->agreed.options : 0, &are_same);
+            fabric, mine, tasks ? tasks->agreed.options : 0, &are_same);
     if (status != EK_OK) {
         eki_collection_outcome(tasks, status);
         eki_free(talk.affinities);
@@ -266,7 +266,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     eki_free(talk.affinities);
     if (status != EK_OK) {
         eki_collection_outcome(tasks, status);
-        free_parts(tasks);
+        free_collection(tasks);
         return status;
     }
     /* relaxed: only the number itself matters. */
@@ -331,5 +331,5 @@ void ek_destroy(ek_collection **made)
     say_lists(tasks);
     /* Wait for the other ranks while all is there that says for whom. */
     eki_fabric_mpi_settle(tasks->fabric);
-    free_parts(tasks);
+    free_collection(tasks);
 }

@@ -34,7 +34,7 @@ static bool may_plan(ek_restore_policy policy)
 }
 
 /* Which policy is followed where options set one. */
-static ek_status resolve_policy(struct plan *plan)
+static ek_status resolve_plan_policy(struct plan *plan)
 {
     const struct eki_settings *settings = &plan->tasks.settings;
     ek_restore_policy set = (ek_restore_policy)eki_schedule_at(
@@ -91,7 +91,7 @@ static ek_status check_bytes(const struct plan *plan)
 static ek_status check_given(struct plan *plan, const int *new_rank,
                              const ek_plan_report *report)
 {
-    EKI_TRY(resolve_policy(plan));
+    EKI_TRY(resolve_plan_policy(plan));
     if (plan->n < 0 || plan->n > INT32_MAX)
         return eki_error(EK_ERR_ARG,
                          "ek_plan: %lld items are not allowed; allowed: 0 to "
@@ -220,7 +220,7 @@ static ek_status agree_on_plan(const struct plan *plan, ek_status status)
 }
 
 /* All that the phase needs, unless STATUS is an error; collective. */
-static ek_status make_parts(ek_collection *tasks, ek_status status)
+static ek_status make_plan_parts(ek_collection *tasks, ek_status status)
 {
     struct eki_setup setup = {.buffer_slots = 1, .check_words = 4096};
     struct eki_fabric **fabric = &tasks->fabric;
@@ -252,7 +252,7 @@ static void free_plan(struct plan *plan)
 }
 
 /* The worker to its end, then the server to its. */
-static void run_phase(struct eki_engine *engine)
+static void run_plan_phase(struct eki_engine *engine)
 {
     struct eki_waiter waiter = {0};
     for (bool is_done = false; !is_done;) {
@@ -267,7 +267,7 @@ static void run_phase(struct eki_engine *engine)
     }
 }
 
-static ek_status decide(struct plan *plan)
+static ek_status decide_plan(struct plan *plan)
 {
     ek_collection *tasks = &plan->tasks;
     struct eki_error error;
@@ -279,7 +279,7 @@ static ek_status decide(struct plan *plan)
     wish.is_chosen = false;
     wish.items = &plan->items;
     eki_engine_enter(tasks->engine, &phase, eki_clock_ns());
-    run_phase(tasks->engine);
+    run_plan_phase(tasks->engine);
     eki_engine_leave(tasks->engine, &error);
     ek_status status = (ek_status)error.status;
     if (status != EK_OK)
@@ -292,7 +292,8 @@ static ek_status decide(struct plan *plan)
 }
 
 /* Figures of all ranks; collective. */
-static ek_status fill_report(const struct plan *plan, ek_plan_report *report)
+static ek_status fill_plan_report(const struct plan *plan,
+                                  ek_plan_report *report)
 {
     const struct eki_balance_report *balance =
         eki_rebalance_report(plan->tasks.engine);
@@ -330,9 +331,9 @@ static ek_status run_plan(struct plan *plan, ek_status status,
     int shift;
     EKI_TRY(agree_on_plan(plan, status));
     EKI_TRY(find_shift(plan, &shift));
-    EKI_TRY(make_parts(&plan->tasks, make_items(plan, shift)));
-    EKI_TRY(decide(plan));
-    return fill_report(plan, report);
+    EKI_TRY(make_plan_parts(&plan->tasks, make_items(plan, shift)));
+    EKI_TRY(decide_plan(plan));
+    return fill_plan_report(plan, report);
 }
 
 static ek_status plan_items(MPI_Comm comm, struct plan *plan,

@@ -270,8 +270,8 @@ static ek_status not_opened(ek_collection *tasks, ek_status status)
     return status;
 }
 
-static ek_status process(ek_collection *tasks, ek_process_report *report,
-                         struct eki_caller caller)
+static ek_status run_process(ek_collection *tasks, ek_process_report *report,
+                             struct eki_caller caller)
 {
     ek_status wrong;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PROCESS, &wrong));
@@ -286,7 +286,7 @@ static ek_status process(ek_collection *tasks, ek_process_report *report,
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
     struct eki_caller caller = EKI_CALLER("ek_process");
-    return eki_collection_outcome(tasks, process(tasks, report, caller));
+    return eki_collection_outcome(tasks, run_process(tasks, report, caller));
 }
 
 static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
@@ -308,7 +308,7 @@ ek_status ek_begin(ek_collection *tasks)
                                   begin_pull(tasks, EKI_CALLER("ek_begin")));
 }
 
-static inline void fetch(ek_collection *tasks, int here, ek_task *task)
+static inline void fetch_task(ek_collection *tasks, int here, ek_task *task)
 {
     if (!eki_team_next(tasks->team, here, task))
         *task = (ek_task){0};
@@ -338,7 +338,7 @@ EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
     EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
     /* Until the input of one is here. */
     do
-        fetch(tasks, here, task);
+        fetch_task(tasks, here, task);
     while (tasks->callbacks && task->worker &&
            eki_data_ops_of(tasks->engine, task->function) &&
            !eki_collection_begin_data(task->worker));
@@ -351,7 +351,7 @@ ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
                      here >= tasks->topology->workers_here))
         return eki_collection_outcome_often(tasks,
                                             next_looked_at(tasks, here, task));
-    fetch(tasks, here, task);
+    fetch_task(tasks, here, task);
     return EK_OK;
 }
 

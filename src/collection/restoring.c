@@ -56,7 +56,7 @@ static enum eki_order order_of(const ek_collection *tasks)
                : EKI_ORDER_LONGEST;
 }
 
-static ek_status retain(ek_collection *tasks, int64_t *discarded)
+static ek_status retain_tasks(ek_collection *tasks, int64_t *discarded)
 {
     struct restore_work work = {.order = order_of(tasks)};
     ek_status status = restore_workers(tasks, &work);
@@ -74,8 +74,8 @@ static ek_status order_arrived(ek_collection *tasks, enum eki_order order)
 }
 
 /* POLICY becomes what is done, unless it is none. */
-static ek_status resolve_policy(const ek_collection *tasks,
-                                ek_restore_policy *policy)
+static ek_status resolve_restore_policy(const ek_collection *tasks,
+                                        ek_restore_policy *policy)
 {
     const struct eki_settings *settings = &tasks->settings;
     char allowed[200] = "";
@@ -95,9 +95,9 @@ static ek_status resolve_policy(const ek_collection *tasks,
 
 /* Run a phase that moves tasks, and that tells other ranks of a STATUS which
  * only this one knows. */
-static ek_status run_phase(ek_collection *tasks,
-                           const struct eki_balance_wish *balance,
-                           ek_status status)
+static ek_status run_restore_phase(ek_collection *tasks,
+                                   const struct eki_balance_wish *balance,
+                                   ek_status status)
 {
     struct eki_error error;
     struct eki_phase phase = {.kind = EKI_PHASE_RESTORE, .balance = balance};
@@ -120,29 +120,29 @@ static bool follows(const ek_collection *tasks)
 /* Tasks are where they start: fetch their data.  All ranks know of SHARED, this
  * one alone of HERE.  Seeds whose hint names another rank travel meanwhile, and
  * are put in order where they arrive. */
-static ek_status follow(ek_collection *tasks, ek_status shared, ek_status here,
-                        enum eki_order order)
+static ek_status follow_data(ek_collection *tasks, ek_status shared,
+                             ek_status here, enum eki_order order)
 {
     if (shared != EK_OK || !follows(tasks))
         return shared == EK_OK ? here : shared;
     if (here == EK_OK)
         eki_data_follow(tasks->engine);
-    ek_status status = run_phase(tasks, NULL, here);
+    ek_status status = run_restore_phase(tasks, NULL, here);
     return first_error(status, order_arrived(tasks, order));
 }
 
 /* Send every task to the rank that added it. */
-static ek_status original(ek_collection *tasks, ek_status status,
-                          ek_restore_report *whole)
+static ek_status restore_original(ek_collection *tasks, ek_status status,
+                                  ek_restore_report *whole)
 {
     status = first_error(
         status, eki_engine_restore_pack(tasks->engine, &whole->discarded));
     whole->moved = tasks->engine->moves.count;
     if (tasks->topology->size > 1)
-        status = run_phase(tasks, NULL, status);
+        status = run_restore_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    return follow(tasks, status, order_arrived(tasks, EKI_ORDER_ORIGINAL),
-                  EKI_ORDER_ORIGINAL);
+    return follow_data(tasks, status, order_arrived(tasks, EKI_ORDER_ORIGINAL),
+                       EKI_ORDER_ORIGINAL);
 }
 
 static const char *const stays_because[] = {
@@ -190,7 +190,7 @@ static void say_choice(const ek_collection *tasks)
             "%s: %s", tasks->settings.name, text);
 }
 
-static void fill_balance(const struct eki_balance_report *balance,
+static void copy_balance(const struct eki_balance_report *balance,
                          ek_restore_report *whole)
 {
     whole->imbalance_before = balance->before;
@@ -204,8 +204,8 @@ static void fill_balance(const struct eki_balance_report *balance,
 }
 
 /* Keep every task where it ran, but for those that are too much there. */
-static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
-                           ek_status status, ek_restore_report *whole)
+static ek_status rebalance_tasks(ek_collection *tasks, ek_restore_policy policy,
+                                 ek_status status, ek_restore_report *whole)
 {
     const struct eki_balance_report *report;
     struct eki_balance_wish wish = eki_balance_wish_of(
@@ -217,24 +217,24 @@ static ek_status rebalance(ek_collection *tasks, ek_restore_policy policy,
             tasks->settings.options.iterations_expected,
             eki_scheme_of((ek_steal_policy)eki_collection_steal_set(tasks))
                     ->victims != NULL);
-    status = first_error(status, retain(tasks, &whole->discarded));
+    status = first_error(status, retain_tasks(tasks, &whole->discarded));
     if (status == EK_OK)
         eki_rebalance_prepare(tasks->engine);
     uint64_t talk = eki_clock_ns();
-    status = run_phase(tasks, &wish, status);
+    status = run_restore_phase(tasks, &wish, status);
     talk = eki_clock_ns() - talk;
     report = eki_rebalance_report(tasks->engine);
     if (status == EK_OK)
         eki_course_choose(&tasks->restores.course, report->is_quiet,
                           report->pause);
-    fill_balance(report, whole);
+    copy_balance(report, whole);
     whole->moved = eki_rebalance_sent(tasks->engine);
     ek_status ended = order_arrived(tasks, order_of(tasks));
     eki_course_spend(&tasks->restores.course, report->moved > 0,
                      (double)(eki_clock_ns() - start), (double)talk);
     if (wish.is_chosen && status == EK_OK)
         say_choice(tasks);
-    return follow(tasks, status, ended, order_of(tasks));
+    return follow_data(tasks, status, ended, order_of(tasks));
 }
 
 /* Whether every task stays where it ran, as auto may have chosen for some
@@ -255,7 +255,7 @@ static bool is_local(const ek_collection *tasks, ek_restore_policy policy)
 static ek_status restore_alone(ek_collection *tasks, ek_restore_policy policy,
                                ek_restore_report *whole)
 {
-    EKI_TRY(retain(tasks, &whole->discarded));
+    EKI_TRY(retain_tasks(tasks, &whole->discarded));
     if (policy == EK_RESTORE_RETAIN)
         eki_course_choose(&tasks->restores.course, false, 0);
     else if (eki_course_pause(&tasks->restores.course))
@@ -272,15 +272,16 @@ static ek_status restore_together(ek_collection *tasks,
     eki_collection_note(tasks, EKI_CALLED_RESTORE, policy);
     eki_course_choose(&tasks->restores.course, false, 0);
     if (policy == EK_RESTORE_ORIGINAL)
-        return original(tasks, status, whole);
+        return restore_original(tasks, status, whole);
     if (policy != EK_RESTORE_RETAIN)
-        return rebalance(tasks, policy, status, whole);
+        return rebalance_tasks(tasks, policy, status, whole);
     if (status == EK_OK)
-        status = retain(tasks, &whole->discarded);
-    return follow(tasks, EK_OK, status, order_of(tasks));
+        status = retain_tasks(tasks, &whole->discarded);
+    return follow_data(tasks, EK_OK, status, order_of(tasks));
 }
 
-static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
+static void fill_restore_report(const ek_collection *tasks,
+                                ek_restore_report *whole)
 {
     whole->tasks = eki_collection_held(tasks);
     whole->chosen = tasks->restores.chosen;
@@ -293,8 +294,8 @@ static void fill_report(const ek_collection *tasks, ek_restore_report *whole)
 }
 
 /* What auto did, which HAS_MOVED tasks. */
-static ek_restore_policy chosen(const ek_collection *tasks,
-                                ek_restore_policy policy, bool has_moved)
+static ek_restore_policy chosen_policy(const ek_collection *tasks,
+                                       ek_restore_policy policy, bool has_moved)
 {
     if (policy != EK_RESTORE_AUTO)
         return policy;
@@ -309,7 +310,7 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole)
 {
     uint64_t start = eki_clock_ns();
-    status = first_error(status, resolve_policy(tasks, &policy));
+    status = first_error(status, resolve_restore_policy(tasks, &policy));
     status = first_error(status, eki_collection_gather(tasks));
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
@@ -324,13 +325,13 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         status == EK_OK && policy != EK_RESTORE_ORIGINAL && !has_moved;
     if (status == EK_OK) {
         tasks->restores.policy = policy;
-        tasks->restores.chosen = chosen(tasks, policy, has_moved);
+        tasks->restores.chosen = chosen_policy(tasks, policy, has_moved);
     }
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restores.seconds += whole->seconds;
     if (eki_log_is_on(EK_LEVEL_DEBUG)) {
-        fill_report(tasks, whole);
+        fill_restore_report(tasks, whole);
         eki_collection_trace_restore(tasks, whole, status);
     }
     return status;
@@ -353,7 +354,7 @@ static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
     eki_collection_release();
     if (status == EK_OK && report) {
         size_t bytes = report->struct_bytes;
-        fill_report(tasks, &whole);
+        fill_restore_report(tasks, &whole);
         whole.struct_bytes = bytes;
         memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
     }

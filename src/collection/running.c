@@ -89,8 +89,8 @@ static void note_child(struct ek_worker *worker)
 }
 
 /* Push a task in any state of the stack; false: no memory. */
-static bool push(struct ek_worker *worker, int function, const void *payload,
-                 size_t bytes, int flags)
+static bool push_task(struct ek_worker *worker, int function,
+                      const void *payload, size_t bytes, int flags)
 {
     const struct eki_local *local = &worker->local;
     if (local->stack_top < local->stack_mark)
@@ -130,7 +130,7 @@ EKI_COLD static ek_status spawn_slowly(ek_worker *worker, ek_function function,
         eki_collection_check_payload(engine->owner, spawn.name, function,
                                      payload, bytes);
     }
-    if (status == EK_OK && !push(worker, function, payload, bytes, flags))
+    if (status == EK_OK && !push_task(worker, function, payload, bytes, flags))
         status = eki_error(EK_ERR_NOMEM, "no memory for a spawned task");
     return status == EK_OK
                ? EK_OK

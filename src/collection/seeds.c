@@ -19,8 +19,8 @@ void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes)
 }
 
 /* The worker whose turn it is. */
-static inline struct ek_worker *deal(const ek_collection *tasks,
-                                     struct eki_dealer *dealer)
+static inline struct ek_worker *deal_worker(const ek_collection *tasks,
+                                            struct eki_dealer *dealer)
 {
     struct ek_worker *worker = tasks->engine->workers[dealer->next_worker];
     dealer->next_worker++;
@@ -91,7 +91,7 @@ static ek_status add_with_care(ek_collection *tasks, ek_function function,
     pthread_mutex_lock(&foreign->mutex);
     struct eki_slot *slot = eki_local_add_seed(&foreign->seeds);
     if (slot) {
-        const struct ek_worker *worker = deal(tasks, dealer);
+        const struct ek_worker *worker = deal_worker(tasks, dealer);
         eki_seed_fill(slot, function, payload, bytes,
                       eki_id(worker->id, eki_dealer_take(dealer, 1)));
         if (given)
@@ -115,7 +115,7 @@ EKI_COLD static ek_status add_to_full(ek_collection *tasks,
                                       ek_function function, const void *payload,
                                       size_t bytes)
 {
-    struct ek_worker *worker = deal(tasks, &tasks->seeds.home);
+    struct ek_worker *worker = deal_worker(tasks, &tasks->seeds.home);
     struct eki_slot *slot = eki_local_add_seed(&worker->local);
     if (!slot)
         return eki_collection_outcome_often(
@@ -137,7 +137,7 @@ static inline ek_status add_seed(ek_collection *tasks, ek_function function,
     struct eki_local *local = &worker->local;
     if (EKI_UNLIKELY(local->seed_end == local->seed_limit))
         return add_to_full(tasks, function, payload, bytes);
-    deal(tasks, &tasks->seeds.home);
+    deal_worker(tasks, &tasks->seeds.home);
     eki_seed_fill(eki_local_add_seed(local), function, payload, bytes,
                   eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, 1)));
     return EK_OK;

@@ -16,8 +16,8 @@ EKI_COLD static ek_status refuse_owner(const struct eki_tile_call *call,
 }
 
 /* Whether the call by NAME may be made; finds the owner of the tile. */
-static ek_status check_call(const struct ek_worker *worker,
-                            struct eki_tile_call *call, const char *name)
+static ek_status check_tile_call(const struct ek_worker *worker,
+                                 struct eki_tile_call *call, const char *name)
 {
     const struct ek_tiles *store = call->store;
     if (EKI_UNLIKELY(!worker))
@@ -54,20 +54,20 @@ static ek_status check_call(const struct ek_worker *worker,
                : refuse_owner(call, name);
 }
 
-static ek_status outcome(const struct ek_worker *worker, ek_status status)
+static ek_status call_outcome(const struct ek_worker *worker, ek_status status)
 {
     return eki_collection_outcome_often(worker ? worker->engine->owner : NULL,
                                         status);
 }
 
-EKI_COLD static ek_status broken(struct ek_worker *worker, const char *name)
+EKI_COLD static ek_status fail_call(struct ek_worker *worker, const char *name)
 {
     /* The program has its values back. */
     eki_tiles_drop(worker);
-    return outcome(worker,
-                   eki_error(EK_ERR_MPI,
-                             "%s: communication has failed; the iteration ends",
-                             name));
+    return call_outcome(
+        worker,
+        eki_error(EK_ERR_MPI,
+                  "%s: communication has failed; the iteration ends", name));
 }
 
 /* Waiting, from its first moment on. */
@@ -89,7 +89,7 @@ static ek_status wait_a_little(struct wait *wait)
         eki_worker_publish_now(worker);
     }
     if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
-        return broken(worker, wait->name);
+        return fail_call(worker, wait->name);
     eki_team_linger(team, worker, &wait->waiter);
     return EK_OK;
 }
@@ -109,18 +109,18 @@ static ek_status start_call(struct ek_worker *worker,
 {
     struct wait wait = {.worker = worker, .name = name};
     enum eki_started started;
-    ek_status status = check_call(worker, call, name);
+    ek_status status = check_tile_call(worker, call, name);
     if (status == EK_OK && EKI_UNLIKELY(worker->engine->setup.is_checked))
         status = eki_collection_check_thread(worker->engine->owner,
                                              worker->here, name);
     if (EKI_UNLIKELY(status != EK_OK))
-        return outcome(worker, status);
+        return call_outcome(worker, status);
     while ((started = eki_tiles_start(worker, call, transfer)) ==
                EKI_STARTED_LATER &&
            status == EK_OK)
         status = wait_a_little(&wait);
     if (EKI_UNLIKELY(started == EKI_STARTED_NOWHERE))
-        return outcome(worker, refuse_owner(call, name));
+        return call_outcome(worker, refuse_owner(call, name));
     return end_wait(&wait, status);
 }
 
@@ -131,7 +131,7 @@ static ek_status await_transfer(struct ek_worker *worker, ek_transfer transfer,
     ek_status status = EK_OK;
     /* Where communication has failed the transfer may have been dropped. */
     if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
-        return broken(worker, name);
+        return fail_call(worker, name);
     while (status == EK_OK && !eki_tiles_is_over(worker, transfer))
         status = wait_a_little(&wait);
     if (status == EK_OK)
@@ -154,8 +154,8 @@ static ek_status begin_transfer(struct ek_worker *worker,
                                 ek_transfer *transfer)
 {
     if (EKI_UNLIKELY(!transfer))
-        return outcome(worker,
-                       eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
+        return call_outcome(
+            worker, eki_error(EK_ERR_ARG, "%s: transfer is NULL", name));
     ek_transfer started = {0};
     EKI_TRY(start_call(worker, call, name, &started));
     *transfer = started;
@@ -239,7 +239,7 @@ ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
 ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
 {
     if (EKI_UNLIKELY(!worker || !transfer || !eki_tiles_is_transfer(*transfer)))
-        return outcome(
+        return call_outcome(
             worker,
             eki_error(EK_ERR_ARG,
                       "ek_tiles_wait: worker and transfer must not be NULL, "
@@ -247,7 +247,7 @@ ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
     if (transfer->number == 0)
         return EK_OK;
     if (EKI_UNLIKELY(!worker->engine->is_open || !worker->engine->stores))
-        return outcome(
+        return call_outcome(
             worker,
             eki_error(EK_ERR_STATE,
                       "ek_tiles_wait: no iteration is open; allowed: in the "

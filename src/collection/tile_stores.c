@@ -188,7 +188,7 @@ static ek_status place_store(ek_tiles *tiles)
     return eki_fabric_mpi_agree(tiles->owner->fabric, status);
 }
 
-static void free_store(ek_tiles *tiles)
+static void free_tiles(ek_tiles *tiles)
 {
     if (!tiles)
         return;
@@ -213,7 +213,7 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
     if (status == EK_OK)
         status = place_store(tiles);
     if (status != EK_OK) {
-        free_store(tiles);
+        free_tiles(tiles);
         return status;
     }
     *made = tiles;
@@ -257,7 +257,7 @@ void ek_tiles_destroy(ek_tiles **made)
                 "open",
                 tiles->shape.name);
     else if (tiles->is_alive)
-        free_store(tiles);
+        free_tiles(tiles);
 }
 
 void eki_collection_free_stores(ek_collection *tasks)
@@ -273,6 +273,6 @@ void eki_collection_free_stores(ek_collection *tasks)
                     "'%s' is destroyed with its collection; call "
                     "ek_tiles_destroy first",
                     tiles->shape.name);
-        free_store(tiles);
+        free_tiles(tiles);
     }
 }

@@ -32,7 +32,7 @@ static const struct eki_tile_part *own_part(const ek_tiles *tiles)
     return eki_tile_part(tiles, tiles->rank);
 }
 
-static ek_status outcome(const ek_tiles *tiles, ek_status status)
+static ek_status store_outcome(const ek_tiles *tiles, ek_status status)
 {
     return eki_collection_outcome(tiles ? tiles->owner : NULL, status);
 }
@@ -62,7 +62,7 @@ static ek_status find_local(ek_tiles *tiles, int64_t tile, double **values,
 ek_status ek_tiles_local(ek_tiles *tiles, int64_t tile, double **values,
                          int64_t *length)
 {
-    return outcome(tiles, find_local(tiles, tile, values, length));
+    return store_outcome(tiles, find_local(tiles, tile, values, length));
 }
 
 /* A rank that does not come to CALLED is told of by those that wait. */
@@ -71,7 +71,7 @@ static ek_status enter_call(ek_tiles *tiles, const char *call,
 {
     ek_status status = check_store(tiles, call);
     if (status != EK_OK)
-        return outcome(tiles, status);
+        return store_outcome(tiles, status);
     eki_lookout_enter(&tiles->owner->lookout, called, tiles->owner->iteration);
     return EK_OK;
 }
@@ -79,7 +79,7 @@ static ek_status enter_call(ek_tiles *tiles, const char *call,
 static ek_status leave_call(ek_tiles *tiles, ek_status status)
 {
     eki_lookout_leave(&tiles->owner->lookout, eki_clock_ns());
-    return outcome(tiles, status);
+    return store_outcome(tiles, status);
 }
 
 ek_status ek_tiles_fill(ek_tiles *tiles, double value)

@@ -9,7 +9,8 @@
 
 #define TEXT_BYTES 512
 
-static void say(const ek_collection *tasks, ek_level level, const char *text)
+static void say_phase(const ek_collection *tasks, ek_level level,
+                      const char *text)
 {
     eki_log(level, tasks->fabric->rank, tasks->fabric->size, "phase", "%s, %s",
             tasks->settings.name, text);
@@ -29,7 +30,7 @@ void eki_collection_trace_begin(const ek_collection *tasks,
              "iteration %" PRId64 " begins: %" PRId64 " tasks here, steal=%s",
              tasks->iteration, eki_collection_held(tasks),
              eki_option_choice_name("steal", (int)steal));
-    say(tasks, EK_LEVEL_DEBUG, text);
+    say_phase(tasks, EK_LEVEL_DEBUG, text);
 }
 
 static void append_counts(const struct eki_counts *counts, char *text,
@@ -45,7 +46,7 @@ static void append_counts(const struct eki_counts *counts, char *text,
     append_ns("ending", counts->termination_ns, text, bytes);
 }
 
-static void add_counts(const struct eki_counts *counts, struct eki_counts *sum)
+static void sum_counts(const struct eki_counts *counts, struct eki_counts *sum)
 {
     sum->tasks += counts->tasks;
     sum->stolen += counts->stolen;
@@ -72,7 +73,7 @@ static void trace_server(const ek_collection *tasks)
                "%" PRIu64 " waves to the end",
                answered, eki_seconds(eki_histogram_quantile(times, 0.5)).text,
                engine->waves.wave + 1);
-    say(tasks, EK_LEVEL_TRACE, text);
+    say_phase(tasks, EK_LEVEL_TRACE, text);
 }
 
 void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
@@ -82,21 +83,21 @@ void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
     char text[TEXT_BYTES] = "";
     int workers = tasks->topology->workers_here;
     for (int here = 0; here < workers; here++)
-        add_counts(&tasks->engine->workers[here]->counts, &sum);
+        sum_counts(&tasks->engine->workers[here]->counts, &sum);
     eki_append(
         text, sizeof text,
         "iteration %" PRId64 " ends with %s after %s: ", tasks->iteration,
         ek_status_string(status),
         eki_seconds((double)(left_ns - tasks->engine->entered_ns) * 1e-9).text);
     append_counts(&sum, text, sizeof text);
-    say(tasks, EK_LEVEL_DEBUG, text);
+    say_phase(tasks, EK_LEVEL_DEBUG, text);
     if (!eki_log_is_on(EK_LEVEL_TRACE))
         return;
     for (int here = 0; here < workers; here++) {
         const struct ek_worker *worker = tasks->engine->workers[here];
         snprintf(text, sizeof text, "  worker %d: ", worker->id);
         append_counts(&worker->counts, text, sizeof text);
-        say(tasks, EK_LEVEL_TRACE, text);
+        say_phase(tasks, EK_LEVEL_TRACE, text);
     }
     trace_server(tasks);
 }
@@ -119,5 +120,5 @@ void eki_collection_trace_restore(const ek_collection *tasks,
                    "%%, at best %.1f %%",
                    whole->migrations, 100 * whole->imbalance_before,
                    100 * whole->imbalance_after, 100 * whole->imbalance_bound);
-    say(tasks, EK_LEVEL_DEBUG, text);
+    say_phase(tasks, EK_LEVEL_DEBUG, text);
 }

@@ -39,7 +39,7 @@ static void add_place(struct eki_affinity *affinity, int place)
 
 /* Where OpenMP binds its threads, it has bound this one to one place already:
  * the team has all of them, or this one under the policy `master`. */
-static void add_places(struct eki_affinity *affinity)
+static void add_omp_places(struct eki_affinity *affinity)
 {
     omp_proc_bind_t bind = omp_get_proc_bind();
     int places = bind == omp_proc_bind_false ? 0 : omp_get_num_places();
@@ -77,7 +77,7 @@ void eki_affinity_look(struct eki_affinity *affinity)
     affinity->ranks = 1;
     gethostname(name, sizeof name - 1);
     affinity->host = eki_hash_text(0, name);
-    add_places(affinity);
+    add_omp_places(affinity);
     if (affinity->cpus == 0)
         add_own(affinity);
     /* Places may name CPUs that there are not. */

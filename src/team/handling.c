@@ -8,7 +8,6 @@
  * takes less.
  */
 #include "team/run.h"
-#include "team/team.h"
 
 enum {
     TASKS = 256,
@@ -67,7 +66,7 @@ static bool add_kind(struct eki_local *local, enum kind kind)
                : eki_local_add_range(local, 1, (struct eki_range){0, NULLS}, 0);
 }
 
-static void run_phase(struct eki_engine *engine)
+static void run_measured_phase(struct eki_engine *engine)
 {
     const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                                     .has_threads = true};
@@ -96,7 +95,7 @@ static bool measure_kind(struct eki_engine *engine, enum kind kind,
         eki_local_clear(&worker->local);
         if (!add_kind(&worker->local, kind))
             return false;
-        run_phase(engine);
+        run_measured_phase(engine);
         double work_ns = (double)worker->counts.work_ns;
         if (round == 0 || work_ns < least->work_ns)
             *least = (struct measured){work_ns, worker->counts.batches};

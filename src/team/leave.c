@@ -14,7 +14,7 @@
 /* The innermost loop of this thread. */
 static _Thread_local const struct eki_loop *innermost;
 
-static void say(const struct ek_worker *worker, const char *what)
+static void say_left(const struct ek_worker *worker, const char *what)
 {
     const struct eki_topology *topology = worker->engine->topology;
     const struct eki_slot *slot = eki_worker_current(worker);
@@ -30,7 +30,7 @@ static void say(const struct ek_worker *worker, const char *what)
 
 void eki_loop_left(const struct eki_loop *loop)
 {
-    say(loop->worker, "an exception, or the end of its thread,");
+    say_left(loop->worker, "an exception, or the end of its thread,");
     eki_abort();
 }
 
@@ -48,7 +48,7 @@ static void terminate(void)
     /* relaxed: a function, which needs no other data. */
     terminate_fn *next = atomic_load_explicit(&before, memory_order_relaxed);
     if (innermost)
-        say(innermost->worker, "an exception");
+        say_left(innermost->worker, "an exception");
     if (next)
         next();
     eki_abort();

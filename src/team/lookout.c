@@ -87,7 +87,7 @@ static void look_at(struct eki_lookout *lookout)
 }
 
 /* The shortest period that a collection wants. */
-static uint64_t period(void)
+static uint64_t look_period(void)
 {
     uint64_t least = PERIOD_MOST_NS;
     for (const struct eki_lookout *one = all.first; one; one = one->next) {
@@ -118,7 +118,7 @@ static void *keep_lookout(void *argument)
     while (!all.is_ending) {
         for (struct eki_lookout *one = all.first; one; one = one->next)
             look_at(one);
-        sleep_for(period());
+        sleep_for(look_period());
     }
     pthread_mutex_unlock(&all.mutex);
     return NULL;

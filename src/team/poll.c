@@ -82,7 +82,7 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
 
 /* Who has a core of its own does not sleep long for an answer, nor in short
  * iterations. */
-static uint64_t longest_sleep(const struct eki_team *team, int here)
+static uint64_t sleep_limit(const struct eki_team *team, int here)
 {
     const struct eki_engine *engine = team->setup.engine;
     if (team->is_crowded)
@@ -98,7 +98,7 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
     else
-        eki_wait(waiter, team->is_crowded, longest_sleep(team, here), now);
+        eki_wait(waiter, team->is_crowded, sleep_limit(team, here), now);
 }
 
 /* Tiles come within some microseconds, or, where their owner computes, not for
@@ -122,12 +122,6 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         eki_yield();
     else
         eki_pause();
-}
-
-void eki_team_set_poll_period(struct eki_team *team)
-{
-    uint64_t period_ns = (uint64_t)team->setup.options->poll_period_us * 1000;
-    team->poll_period_ns = period_ns != 0 ? period_ns : team->auto_period_ns;
 }
 
 uint64_t eki_team_time_poll(struct eki_fabric *fabric)
@@ -162,15 +156,16 @@ uint64_t eki_team_auto_period(uint64_t poll_ns)
                                                    : PERIOD_MOST_NS;
 }
 
-void eki_team_measure_poll(struct eki_team *team)
+void eki_team_set_poll_period(struct eki_team *team)
 {
-    const struct eki_engine *engine = team->setup.engine;
-    struct eki_wire *wire = engine->line.wire;
-    if (engine->exchange.fabric && wire->poll_ns == 0)
-        wire->poll_ns = eki_team_time_poll(engine->exchange.fabric);
-    team->auto_period_ns =
-        eki_team_auto_period(engine->exchange.fabric ? wire->poll_ns : 0);
-    eki_team_set_poll_period(team);
+    struct eki_fabric *fabric = team->setup.engine->exchange.fabric;
+    struct eki_wire *wire = team->setup.engine->line.wire;
+    uint64_t period_ns = (uint64_t)team->setup.options->poll_period_us * 1000;
+    if (fabric && wire->poll_ns == 0)
+        wire->poll_ns = eki_team_time_poll(fabric);
+    team->poll_period_ns =
+        period_ns != 0 ? period_ns
+                       : eki_team_auto_period(fabric ? wire->poll_ns : 0);
 }
 
 static uint64_t watchdog_ns(const struct eki_team *team)
@@ -191,7 +186,7 @@ static bool wait_for_phase(struct eki_team *team)
 
 /* Step the server if nobody has for a whole period; the mutex keeps the phase
  * open meanwhile. */
-static void watch(struct eki_team *team)
+static void watch_server(struct eki_team *team)
 {
     pthread_mutex_lock(&team->mutex);
     uint64_t now = eki_clock_ns();
@@ -209,7 +204,7 @@ static void *run_watchdog(void *argument)
     struct eki_team *team = argument;
     while (wait_for_phase(team)) {
         eki_sleep_ns(watchdog_ns(team));
-        watch(team);
+        watch_server(team);
     }
     return NULL;
 }

@@ -3,7 +3,6 @@
 #ifndef EKI_TEAM_POLL_H
 #define EKI_TEAM_POLL_H
 
-#include "base/wait.h"
 #include "team/team.h"
 
 /* Where a worker sits from call to call; written by its thread. */
@@ -72,7 +71,6 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
 /* Nothing to do for worker HERE: step the server, or wait a little. */
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now);
-void eki_team_measure_poll(struct eki_team *team);
 /* Time of a poll that finds nothing: the fastest of some, because others were
  * held up.  Nobody sends before the first phase over a wire. */
 uint64_t eki_team_time_poll(struct eki_fabric *fabric);

@@ -59,7 +59,7 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     ek_status status = choose_progress(team);
     if (status == EK_OK) {
         team->is_crowded = is_crowded(setup->affinity, team->has_server);
-        eki_team_measure_poll(team);
+        eki_team_set_poll_period(team);
         status = eki_team_start_watchdog(team);
     }
     if (status == EK_OK)

@@ -91,7 +91,7 @@ struct eki_team {
     bool any_polls;   /* any worker may step the server */
     bool is_crowded;  /* more threads than CPUs */
     bool is_measured; /* a report wants processor times; set before entering */
-    uint64_t poll_period_ns, auto_period_ns;
+    uint64_t poll_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
     _Atomic int running;    /* workers whose threads have not ended */
@@ -127,7 +127,7 @@ int64_t eki_team_note_number(struct eki_team *team, int here,
  * Before eki_engine_leave(). */
 void eki_team_finish(struct eki_team *team);
 
-/* The option poll_period_us has been set, while no phase is open. */
+/* By the option poll_period_us, while no phase is open. */
 void eki_team_set_poll_period(struct eki_team *team);
 
 /* The thread that has come for worker HERE in this phase, or NULL. */
