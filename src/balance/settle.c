@@ -157,9 +157,12 @@ static void put_back(struct eki_pool *pool, const struct outcome *outcome)
         eki_pool_put(pool, i, outcome->places[i]);
 }
 
-/* What the pool has is noted if it is better than BEST, else undone. */
-static void keep_better(struct eki_pool *pool, struct outcome *best)
+/* If another way was gone to its end: what the pool has is noted if it is
+ * better than BEST, else undone. */
+static bool keep_better(bool done, struct eki_pool *pool, struct outcome *best)
 {
+    if (!done)
+        return false;
     eki_ns largest = largest_over(pool);
     eki_ns gain = best->largest - largest, over = best->largest - pool->target;
     if ((gain > 0 && gain >= over / WORTH) ||
@@ -167,26 +170,16 @@ static void keep_better(struct eki_pool *pool, struct outcome *best)
         note_outcome(pool, best);
     else
         put_back(pool, best);
+    return true;
 }
 
 /* Force, and repair. */
-static bool try_swaps(struct eki_pool *pool, struct outcome *best)
+static bool place_by_swaps(struct eki_pool *pool)
 {
     eki_pool_reset(pool, 0);
     bool done = eki_pool_place(pool, EKI_MISFIT_FORCED);
     for (int i = 0; done && i < REPAIRS; i++)
         done = eki_pool_repair(pool);
-    if (done)
-        keep_better(pool, best);
-    return done;
-}
-
-static bool try_longest_first(struct eki_pool *pool, eki_ns most,
-                              struct outcome *best)
-{
-    bool done = eki_pool_longest_first(pool, most);
-    if (done)
-        keep_better(pool, best);
     return done;
 }
 
@@ -198,11 +191,12 @@ static bool try_others(struct eki_pool *pool)
     bool done = best.places != NULL;
     if (done)
         note_outcome(pool, &best);
+    done = done && keep_better(place_by_swaps(pool), pool, &best) &&
+           keep_better(eki_pool_longest_first(pool, pool->target), pool, &best);
     /* Where the target is out of reach, more stays that fits what was reached.
      */
-    done = done && try_swaps(pool, &best) &&
-           try_longest_first(pool, pool->target, &best) &&
-           try_longest_first(pool, best.largest, &best);
+    done = done &&
+           keep_better(eki_pool_longest_first(pool, best.largest), pool, &best);
     eki_free(best.places);
     return done;
 }

@@ -269,28 +269,25 @@ static bool climb(struct eki_balancer *balancer, struct eki_vertex *vertex)
 static bool up_fits(const struct eki_balancer *balancer,
                     struct eki_vertex *vertex, const struct eki_parcel *parcel)
 {
+    const struct eki_decode *decode = &parcel->decode;
     const struct eki_up_told *told = eki_body_of(parcel);
     int32_t first, leaves;
-    if (!eki_fits_one(&parcel->decode, "vertex of this rank", vertex != NULL,
-                      true) ||
-        !eki_fits_one(&parcel->decode, "right sender", parcel->rank,
+    if (!eki_fits_one(decode, "vertex of this rank", vertex != NULL, true) ||
+        !eki_fits_one(decode, "right sender", parcel->rank,
                       rank_of(balancer, parcel->group)) ||
-        !eki_fits(&parcel->decode, "children to come", vertex->awaited, 1,
-                  INT32_MAX) ||
-        !eki_fits_one(&parcel->decode, "parts before it",
+        !eki_fits(decode, "children to come", vertex->awaited, 1, INT32_MAX) ||
+        !eki_fits_one(decode, "parts before it",
                       vertex->parts[parcel->group - vertex->first] != NULL,
                       false) ||
-        !eki_fits_parcel(&parcel->decode, parcel, sizeof *told,
+        !eki_fits_parcel(decode, parcel, sizeof *told,
                          sizeof(struct eki_item)) ||
-        !eki_fits(&parcel->decode, "load", told->load, 0,
-                  EKI_NS_MOST - vertex->sum))
+        !eki_fits(decode, "load", told->load, 0, EKI_NS_MOST - vertex->sum))
         return false;
     vertex->sum += told->load;
     leaves = eki_tree_leaves(&balancer->vertices->tree, parcel->group, &first);
-    return eki_fits_items(&parcel->decode, EKI_BEHIND(told),
-                          parcel->bytes - (int64_t)sizeof *told,
-                          (struct eki_run){first, first + leaves - 1},
-                          &vertex->sum);
+    return eki_fits_items(
+        decode, EKI_BEHIND(told), parcel->bytes - (int64_t)sizeof *told,
+        (struct eki_run){first, first + leaves - 1}, &vertex->sum);
 }
 
 bool eki_vertices_take_up(struct eki_balancer *balancer,
@@ -320,14 +317,12 @@ bool eki_down_fits(const struct eki_balancer *balancer,
 bool eki_vertices_take_down(struct eki_balancer *balancer,
                             struct eki_parcel *parcel)
 {
+    const struct eki_decode *decode = &parcel->decode;
     struct eki_vertex *vertex = vertex_of(balancer->vertices, parcel->group);
     int64_t count = parcel->bytes / (int64_t)sizeof(struct eki_item);
-    if (!eki_fits_one(&parcel->decode, "vertex of this rank", vertex != NULL,
-                      true) ||
-        !eki_fits_one(&parcel->decode, "children to come", vertex->awaited,
-                      0) ||
-        !eki_fits_one(&parcel->decode, "others before it", vertex->is_settled,
-                      false) ||
+    if (!eki_fits_one(decode, "vertex of this rank", vertex != NULL, true) ||
+        !eki_fits_one(decode, "children to come", vertex->awaited, 0) ||
+        !eki_fits_one(decode, "others before it", vertex->is_settled, false) ||
         !eki_down_fits(balancer, parcel, vertex->sum))
         return true;
     struct eki_item *items = make_room(vertex, count);

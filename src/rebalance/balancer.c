@@ -62,7 +62,6 @@ static void free_parts(struct eki_balancer *balancer)
 {
     eki_mail_close(&balancer->mail);
     eki_parcels_free(&balancer->arrived);
-    eki_parcels_free(&balancer->early);
     eki_leaders_close(balancer);
     eki_relay_close(&balancer->relays);
     eki_donor_free(&balancer->donor);
@@ -165,17 +164,6 @@ static enum eki_taken take(struct eki_protocol *protocol,
     return taken;
 }
 
-/* Parcels that have waited for the target come first now. */
-static void take_early(struct eki_balancer *balancer)
-{
-    struct eki_parcels later = balancer->arrived;
-    struct eki_parcel *parcel;
-    balancer->arrived = balancer->early;
-    balancer->early = (struct eki_parcels){0};
-    while ((parcel = eki_parcels_pop(&later)) != NULL)
-        eki_parcels_push(&balancer->arrived, parcel);
-}
-
 /* What this rank tells itself.  A parcel of joined parts was counted as they
  * came, one that is to be split as the items that it places. */
 static bool is_own(const struct eki_balancer *balancer,
@@ -190,11 +178,6 @@ static bool take_parcel(struct eki_balancer *balancer,
                         struct eki_parcel *parcel)
 {
     const struct eki_way *way = eki_way_of(balancer, parcel->what);
-    bool had_target = balancer->has_target;
-    if (!had_target && (way->flags & EKI_IS_LATE)) {
-        eki_parcels_push(&balancer->early, parcel);
-        return true;
-    }
     if (is_own(balancer, parcel))
         balancer->own.bytes += parcel->bytes;
     parcel->decode = (struct eki_decode){
@@ -202,16 +185,24 @@ static bool take_parcel(struct eki_balancer *balancer,
     balancer->taken = parcel;
     bool done = (parcel->is_mine ? way->take : way->pass)(balancer, parcel);
     eki_free(balancer->taken);
-    if (!had_target && balancer->has_target)
-        take_early(balancer);
     return done;
 }
 
-/* The next whole parcel, of another rank or this one; NULL: none. */
+/* The next whole parcel, of another rank, unless that waits for the target, or
+ * of this one; NULL: none. */
 static struct eki_parcel *next_parcel(struct eki_balancer *balancer)
 {
-    struct eki_parcel *parcel = eki_parcels_pop(&balancer->arrived);
-    return parcel ? parcel : eki_mail_post(balancer->engine, &balancer->mail);
+    struct eki_parcels *arrived = &balancer->arrived;
+    struct eki_parcel *parcel = arrived->first, *before = NULL;
+    while (parcel && !balancer->has_target &&
+           (eki_way_of(balancer, parcel->what)->flags & EKI_IS_LATE)) {
+        before = parcel;
+        parcel = parcel->next;
+    }
+    if (!parcel)
+        return eki_mail_post(balancer->engine, &balancer->mail);
+    eki_parcels_remove(arrived, before);
+    return parcel;
 }
 
 /* Whether this rank knows where its tasks go, and has passed on all that other

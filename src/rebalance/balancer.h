@@ -74,7 +74,8 @@ struct eki_leader {
 /* What this rank and those that hang on it have told in this phase. */
 struct eki_root {
     struct eki_relay totals_relay, results_relay;
-    struct eki_totals_told sums;
+    struct eki_parcel *totals; /* what they have, as a TOTALS, but its sizes */
+    struct eki_totals_told *sums;
     struct eki_known *known; /* [functions] */
     struct eki_sizes *sizes;
     struct eki_result_told result;
@@ -143,7 +144,6 @@ struct eki_balancer {
     const struct eki_algorithm *algorithm;
     struct eki_mail mail;
     struct eki_parcels arrived; /* that are whole and were not taken yet */
-    struct eki_parcels early;   /* that wait for the target */
     struct eki_parcel *taken;   /* just now; NULL: who takes it owns it */
     int groups, group_size;
     /* What the root has said: what is too much, and that all is decided. */

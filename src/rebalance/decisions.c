@@ -5,20 +5,18 @@
 static bool target_fits(const struct eki_balancer *balancer,
                         const struct eki_parcel *parcel)
 {
+    const struct eki_decode *decode = &parcel->decode;
     const struct eki_target_told *told = eki_body_of(parcel);
     const double *hint_ns = EKI_BEHIND(told);
     int64_t workers = balancer->topology->workers;
     bool are_hints = true;
     for (int f = 0; f < balancer->engine->function_count; f++)
         are_hints &= hint_ns[f] >= 0 && hint_ns[f] <= (double)EKI_NS_MOST;
-    return eki_fits_one(&parcel->decode, "targets before it",
-                        balancer->has_target, 0) &&
-           eki_fits(&parcel->decode, "target", told->target, 0,
-                    EKI_NS_MOST / workers) &&
-           eki_fits_shape(&parcel->decode, &eki_target_shape, told, NULL) &&
-           eki_fits_one(&parcel->decode, "workers", told->totals.workers,
-                        workers) &&
-           eki_fits_one(&parcel->decode, "finite hints", are_hints, true);
+    return eki_fits_one(decode, "targets before it", balancer->has_target, 0) &&
+           eki_fits(decode, "target", told->target, 0, EKI_NS_MOST / workers) &&
+           eki_fits_shape(decode, &eki_target_shape, told, NULL) &&
+           eki_fits_one(decode, "workers", told->totals.workers, workers) &&
+           eki_fits_one(decode, "finite hints", are_hints, true);
 }
 
 bool eki_donor_take_target(struct eki_balancer *balancer,
@@ -99,14 +97,13 @@ bool eki_donor_take_plans(struct eki_balancer *balancer,
 static bool over_fits(const struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
+    const struct eki_decode *decode = &parcel->decode;
     const struct eki_result_told *told = eki_body_of(parcel);
-    return eki_fits_one(&parcel->decode, "targets before it",
-                        balancer->has_target, true) &&
-           eki_fits_one(&parcel->decode, "others before it", balancer->is_over,
-                        false) &&
-           eki_fits_shape(&parcel->decode, &eki_over_shape, told, NULL) &&
-           eki_fits(&parcel->decode, "tasks across nodes", told->across, 0,
-                    told->moved);
+    return eki_fits_one(decode, "targets before it", balancer->has_target,
+                        true) &&
+           eki_fits_one(decode, "others before it", balancer->is_over, false) &&
+           eki_fits_shape(decode, &eki_over_shape, told, NULL) &&
+           eki_fits(decode, "tasks across nodes", told->across, 0, told->moved);
 }
 
 /* A load as a part of the mean load, beyond that. */

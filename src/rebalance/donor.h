@@ -66,9 +66,10 @@ int64_t eki_donor_slots(const struct eki_balancer *balancer);
  */
 eki_ns eki_donor_pinned(const struct eki_balancer *balancer, int here);
 
-/* Send a TOTALS of zeros with room for all sizes, which are added last; NULL:
- * no memory. */
-struct eki_parcel *eki_totals_put(struct eki_balancer *balancer, int rank);
+/* A TOTALS of zeros with room for all sizes, which are added last; NULL: no
+ * memory. */
+struct eki_parcel *eki_totals_make(const struct eki_balancer *balancer,
+                                   int rank);
 void eki_totals_add_sizes(struct eki_parcel *parcel,
                           const struct eki_sizes *sizes);
 /* Tell the TOTALS of this rank. */

@@ -142,19 +142,18 @@ static int64_t open_wanted(struct eki_balancer *balancer,
 static bool open_fits(const struct eki_balancer *balancer,
                       const struct eki_parcel *parcel)
 {
+    const struct eki_decode *decode = &parcel->decode;
     const struct eki_open_told *told = eki_body_of(parcel);
-    if (!eki_fits_parcel(&parcel->decode, parcel, sizeof *told,
-                         sizeof(int32_t)) ||
-        !eki_fits_one(&parcel->decode, "tasks are listed",
-                      balancer->donor.first != NULL, true) ||
-        !eki_fits(&parcel->decode, "least", told->least, -1, INT64_MAX - 1) ||
-        !eki_fits(&parcel->decode, "most", told->most, told->least + 1,
-                  INT64_MAX))
+    if (!eki_fits_parcel(decode, parcel, sizeof *told, sizeof(int32_t)) ||
+        !eki_fits_one(decode, "tasks are listed", balancer->donor.first != NULL,
+                      true) ||
+        !eki_fits(decode, "least", told->least, -1, INT64_MAX - 1) ||
+        !eki_fits(decode, "most", told->most, told->least + 1, INT64_MAX))
         return false;
     int64_t count;
     const int32_t *listed = listed_in(parcel, &count);
     for (int64_t i = 0; i < count; i++) {
-        if (!eki_fits(&parcel->decode, "worker", listed[i],
+        if (!eki_fits(decode, "worker", listed[i],
                       i > 0 ? (int64_t)listed[i - 1] + 1 : 0,
                       balancer->topology->workers - 1))
             return false;

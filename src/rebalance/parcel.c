@@ -20,6 +20,14 @@ struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels)
     return parcel;
 }
 
+void eki_parcels_remove(struct eki_parcels *parcels, struct eki_parcel *before)
+{
+    struct eki_parcel **at = before ? &before->next : &parcels->first;
+    if (*at == parcels->last)
+        parcels->last = before;
+    *at = (*at)->next;
+}
+
 void eki_parcels_free(struct eki_parcels *parcels)
 {
     for (struct eki_parcel *parcel; (parcel = eki_parcels_pop(parcels));)

@@ -14,16 +14,20 @@ bool eki_root_open(struct eki_balancer *balancer)
                               .results_relay = balancer->relays.all};
     eki_relay_expect(&root->totals_relay, EKI_PARCEL_TOTALS,
                      1 + eki_relay_children(&balancer->relays.all));
-    root->known = eki_alloc((size_t)balancer->engine->function_count,
-                            sizeof *root->known);
+    root->totals =
+        eki_totals_make(balancer, eki_relay_above(&balancer->relays.all));
     root->sizes = eki_alloc(1, sizeof *root->sizes);
-    return root->known && root->sizes;
+    if (!root->totals || !root->sizes)
+        return false;
+    root->sums = eki_body_of(root->totals);
+    root->known = EKI_BEHIND(root->sums);
+    return true;
 }
 
 void eki_root_free(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
-    eki_free(root->known);
+    eki_free(root->totals);
     eki_free(root->sizes);
     memset(root, 0, sizeof *root);
 }
@@ -49,7 +53,7 @@ static void add_totals(struct eki_balancer *balancer,
     const struct eki_known *known = EKI_BEHIND(told);
     const struct eki_size_told *sizes;
     int64_t count = sizes_in(balancer, parcel, &sizes);
-    eki_shape_fold(&eki_totals_shape, told, &root->sums);
+    eki_shape_fold(&eki_totals_shape, told, root->sums);
     for (int f = 0; f < balancer->engine->function_count; f++)
         eki_shape_fold(&eki_known_shape, &known[f], &root->known[f]);
     for (int64_t i = 0; i < count; i++)
@@ -95,7 +99,7 @@ static eki_ns bounded(double ns, eki_ns most)
 static void add_estimates(struct eki_balancer *balancer, double *scales)
 {
     struct eki_root *root = &balancer->root;
-    struct eki_totals *sums = &root->sums.totals;
+    struct eki_totals *sums = &root->sums->totals;
     double mean = mean_task(balancer);
     for (int f = 0; f < balancer->engine->function_count; f++) {
         const struct eki_known *known = &root->known[f];
@@ -115,7 +119,7 @@ static void add_estimates(struct eki_balancer *balancer, double *scales)
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 {
     const struct eki_reached *reached = &balancer->past.reached;
-    const struct eki_totals *totals = &balancer->root.sums.totals;
+    const struct eki_totals *totals = &balancer->root.sums->totals;
     return reached->ratio > 0 && reached->tasks == totals->tasks &&
            reached->group == balancer->wish.group &&
            (double)totals->largest_load <= (double)target * reached->ratio;
@@ -124,7 +128,7 @@ static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 static void note_reached(struct eki_balancer *balancer)
 {
     const struct eki_result_told *result = &balancer->root.result;
-    const struct eki_totals *totals = &balancer->root.sums.totals;
+    const struct eki_totals *totals = &balancer->root.sums->totals;
     eki_ns bound = eki_balance_bound(totals);
     eki_ns after =
         result->after < result->before ? result->after : result->before;
@@ -138,8 +142,8 @@ static void note_reached(struct eki_balancer *balancer)
 /* What the iteration came to, as all ranks have told. */
 static void learn(struct eki_balancer *balancer)
 {
-    const struct eki_lap_told *told = &balancer->root.sums.lap;
-    const struct eki_totals *totals = &balancer->root.sums.totals;
+    const struct eki_lap_told *told = &balancer->root.sums->lap;
+    const struct eki_totals *totals = &balancer->root.sums->totals;
     double seeds = (double)totals->total, work = (double)told->work;
     struct eki_lap lap = {
         .wall_ns = told->cancelled > 0 ? 0 : (double)told->wall,
@@ -153,12 +157,12 @@ static void learn(struct eki_balancer *balancer)
 static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
                                      eki_ns target)
 {
-    const struct eki_totals *totals = &balancer->root.sums.totals;
+    const struct eki_totals *totals = &balancer->root.sums->totals;
     struct eki_outlook outlook = balancer->wish.outlook;
     outlook.mean_ns = (double)totals->total / (double)totals->workers;
     outlook.largest_ns = (double)totals->largest_load;
     outlook.target_ns = (double)target;
-    outlook.noise = eki_balance_noise(&balancer->root.sums.noise, totals);
+    outlook.noise = eki_balance_noise(&balancer->root.sums->noise, totals);
     return outlook;
 }
 
@@ -173,7 +177,7 @@ void eki_root_aim(const struct eki_balancer *balancer,
             totals,
             balancer->wish.is_chosen
                 ? 0
-                : eki_balance_noise(&balancer->root.sums.noise, totals));
+                : eki_balance_noise(&balancer->root.sums->noise, totals));
     told->target = eki_balance_target(totals, eps);
     told->is_whole = eki_balance_is_few(totals);
 }
@@ -183,7 +187,7 @@ static bool is_to_stay(struct eki_balancer *balancer, eki_ns target)
 {
     struct eki_outlook *outlook = &balancer->root.outlook;
     bool gains =
-        balancer->root.sums.totals.largest_load > target &&
+        balancer->root.sums->totals.largest_load > target &&
         !(balancer->algorithm->remembers && is_reached(balancer, target));
     if (balancer->wish.is_chosen) {
         *outlook = outlook_of(balancer, target);
@@ -217,7 +221,7 @@ static bool send_over(struct eki_balancer *balancer,
 static bool send_target(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
-    struct eki_totals *totals = &root->sums.totals;
+    struct eki_totals *totals = &root->sums->totals;
     struct eki_parcel *parcel = eki_mail_put(
         &balancer->mail, 0, EKI_PARCEL_TARGET, 0,
         (int64_t)(sizeof(struct eki_target_told) +
@@ -243,19 +247,10 @@ static bool send_target(struct eki_balancer *balancer)
 /* What this rank and those below have, to the parent. */
 static bool send_totals(struct eki_balancer *balancer)
 {
-    const struct eki_root *root = &balancer->root;
-    size_t known =
-        (size_t)balancer->engine->function_count * sizeof *root->known;
-    struct eki_parcel *parcel =
-        eki_totals_put(balancer, eki_relay_above(&balancer->relays.all));
-    if (!parcel)
-        return false;
-    struct eki_totals_told *told = eki_body_of(parcel);
-    *told = root->sums;
-    if (known)
-        memcpy(told + 1, root->known, known);
-    eki_totals_add_sizes(parcel, root->sizes);
-    return true;
+    struct eki_parcel *totals = balancer->root.totals;
+    eki_totals_add_sizes(totals, balancer->root.sizes);
+    return eki_mail_send_copy(&balancer->mail, totals->rank, totals->what, 0,
+                              totals->data, totals->bytes);
 }
 
 /* Classes of sizes, each once and none of more tasks than there can be. */
@@ -295,9 +290,9 @@ static bool totals_fit(struct eki_balancer *balancer,
             return false;
     }
     return eki_fits(&parcel->decode, "workers", told->totals.workers, 1,
-                    balancer->topology->workers - root->sums.totals.workers) &&
+                    balancer->topology->workers - root->sums->totals.workers) &&
            eki_fits_shape(&parcel->decode, &eki_totals_shape, told,
-                          &root->sums) &&
+                          root->sums) &&
            sizes_fit(&parcel->decode, sizes, size_count) &&
            eki_relay_hears(&root->totals_relay, &parcel->decode, parcel->what);
 }

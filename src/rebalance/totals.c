@@ -131,14 +131,15 @@ static void add_workers(struct eki_balancer *balancer,
         add_worker(balancer, here, told, sizes, variations);
 }
 
-struct eki_parcel *eki_totals_put(struct eki_balancer *balancer, int rank)
+struct eki_parcel *eki_totals_make(const struct eki_balancer *balancer,
+                                   int rank)
 {
     int64_t functions = balancer->engine->function_count;
     int64_t head = (int64_t)sizeof(struct eki_totals_told) +
                    functions * (int64_t)sizeof(struct eki_known);
     struct eki_parcel *parcel =
-        eki_mail_put(&balancer->mail, rank, EKI_PARCEL_TOTALS, 0,
-                     head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
+        eki_mail_make(rank, EKI_PARCEL_TOTALS, 0,
+                      head + EKI_SIZES * (int64_t)sizeof(struct eki_size_told));
     if (parcel)
         parcel->bytes = head;
     return parcel;
@@ -187,8 +188,10 @@ bool eki_donor_begin(struct eki_balancer *balancer)
 {
     struct eki_sizes sizes = {0};
     struct eki_parcel *parcel =
-        eki_totals_put(balancer, balancer->topology->rank);
-    if (parcel)
-        write_totals(balancer, parcel, &sizes);
-    return parcel != NULL;
+        eki_totals_make(balancer, balancer->topology->rank);
+    if (!parcel)
+        return false;
+    write_totals(balancer, parcel, &sizes);
+    eki_mail_send(&balancer->mail, parcel);
+    return true;
 }
