@@ -6,7 +6,7 @@
  *
  * Paper: LPT is from Graham, SIAM J. Appl. Math. 17 (1969).
  */
-#include "balance/least.h"
+#include "balance/index_heap.h"
 
 /* An item stays if its worker then has at most MOST. */
 static void try_home(struct eki_pool *pool, int64_t item, eki_ns most)

@@ -17,7 +17,7 @@
  * Paper: LPT is from Graham, SIAM J. Appl. Math. 17 (1969).
  */
 #include "balance/holes.h"
-#include "balance/least.h"
+#include "balance/index_heap.h"
 #include "balance/nodes.h"
 
 enum {

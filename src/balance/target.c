@@ -77,20 +77,6 @@ bool eki_balance_has_slack(const struct eki_totals *totals)
     return eki_balance_bound(totals) > mean_load(totals);
 }
 
-/* The first of the durations that is at most MOST. */
-static int64_t first_within(const eki_ns *ns, int64_t count, eki_ns most)
-{
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (ns[middle] <= most)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
                          eki_ns target, int32_t *shed)
 {
@@ -104,7 +90,10 @@ int64_t eki_balance_shed(const eki_ns *ns, int64_t count, eki_ns load,
     if (excess <= 0 || n == count)
         return n;
     /* The shortest that covers the rest. */
-    shed[n] = (int32_t)(n + first_within(ns + n, count - n, excess - 1) - 1);
+    int64_t cover = n;
+    while (cover + 1 < count && ns[cover + 1] >= excess)
+        cover++;
+    shed[n] = (int32_t)cover;
     return n + 1;
 }
 

@@ -7,7 +7,7 @@
  */
 #include "instances.h"
 
-#include "balance/least.h"
+#include "balance/index_heap.h"
 #include "cli/message.h"
 
 #include <stdlib.h>
