@@ -92,10 +92,11 @@ static bool take_fetch(struct eki_balancer *balancer, struct eki_parcel *parcel)
                       balancer->donor.first != NULL, true))
         return true;
     for (int64_t i = 0; i < count; i++) {
-        if (!eki_donor_is_open(balancer, &parcel->decode, told[i].from,
-                               told[i].index))
+        const struct eki_plan_told plan = {told[i].from, told[i].index,
+                                           parcel->group, 0};
+        if (!eki_donor_decide(balancer, &parcel->decode, &plan,
+                              (struct eki_run){plan.to, plan.to}))
             return true;
-        eki_donor_decide(balancer, told[i].from, told[i].index, parcel->group);
     }
     return true;
 }

@@ -143,22 +143,23 @@ static bool send_downs(struct eki_balancer *balancer,
                        const struct eki_vertex *vertex)
 {
     const size_t bytes = sizeof(struct eki_item);
-    struct eki_deal deal;
-    bool done = eki_deal_open(&deal, vertex->children.count);
+    struct eki_deal *deals =
+        eki_alloc((size_t)vertex->children.count, sizeof *deals);
+    bool done = deals != NULL;
     for (int64_t i = 0; done && i < vertex->count; i++)
-        deal.bytes[vertex->given[i]] += (int64_t)bytes;
+        deals[vertex->given[i]].bytes += (int64_t)bytes;
     for (int32_t i = 0; done && i < vertex->children.count; i++) {
         int32_t child = vertex->first + i;
         struct eki_parcel *parcel =
             eki_mail_put(&balancer->mail, rank_of(balancer, child),
-                         EKI_PARCEL_DOWN, child, deal.bytes[i]);
+                         EKI_PARCEL_DOWN, child, deals[i].bytes);
         done = parcel != NULL;
-        deal.ends[i] = done ? parcel->data : NULL;
+        deals[i].end = done ? parcel->data : NULL;
     }
     for (int64_t i = 0; done && i < vertex->count; i++)
-        memcpy(eki_deal_put(&deal, vertex->given[i], bytes), &vertex->items[i],
+        memcpy(eki_deal_put(&deals[vertex->given[i]], bytes), &vertex->items[i],
                bytes);
-    eki_deal_close(&deal);
+    eki_free(deals);
     return done;
 }
 

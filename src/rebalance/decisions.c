@@ -39,28 +39,25 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
            balancer->algorithm->begin(balancer);
 }
 
-bool eki_donor_is_open(const struct eki_balancer *balancer,
-                       const struct eki_decode *decode, int32_t from,
-                       int32_t index)
-{
-    const struct eki_donor *donor = &balancer->donor;
-    if (!eki_fits_worker(decode, from, balancer->topology->rank))
-        return false;
-    const int64_t *first = &donor->first[eki_here(balancer, from)];
-    return eki_fits(decode, "index of a task", index, 0,
-                    first[1] - first[0] - 1) &&
-           eki_fits_one(decode, "place so far", donor->to[first[0] + index],
-                        -1);
-}
-
-void eki_donor_decide(struct eki_balancer *balancer, int32_t from,
-                      int32_t index, int32_t to)
+bool eki_donor_decide(struct eki_balancer *balancer,
+                      const struct eki_decode *decode,
+                      const struct eki_plan_told *plan, struct eki_run workers)
 {
     struct eki_donor *donor = &balancer->donor;
-    int here = eki_here(balancer, from);
-    donor->to[donor->first[here] + index] = to;
-    donor->gives[here] |= to != from;
+    if (!eki_fits_worker(decode, plan->from, balancer->topology->rank))
+        return false;
+    int here = eki_here(balancer, plan->from);
+    const int64_t *first = &donor->first[here];
+    if (!eki_fits(decode, "index of a task", plan->index, 0,
+                  first[1] - first[0] - 1) ||
+        !eki_fits_one(decode, "place so far", donor->to[first[0] + plan->index],
+                      -1) ||
+        !eki_fits(decode, "place", plan->to, workers.first, workers.last))
+        return false;
+    donor->to[first[0] + plan->index] = plan->to;
+    donor->gives[here] |= plan->to != plan->from;
     donor->open--;
+    return true;
 }
 
 /* Open tasks go to workers of a group. */
@@ -77,10 +74,8 @@ static void take_plan(struct eki_balancer *balancer,
                       true))
         return;
     for (int64_t i = 0; i < count; i++) {
-        if (!eki_donor_is_open(balancer, decode, plan[i].from, plan[i].index) ||
-            !eki_fits(decode, "place", plan[i].to, group.first, group.last))
+        if (!eki_donor_decide(balancer, decode, &plan[i], group))
             return;
-        eki_donor_decide(balancer, plan[i].from, plan[i].index, plan[i].to);
     }
     EKI_ASSERT_SLOW(eki_donor_check(balancer));
 }

@@ -96,13 +96,11 @@ eki_parcel_fn eki_offer_take_open;
 eki_parcel_fn eki_donor_take_target;
 eki_parcel_fn eki_donor_take_plans;
 eki_parcel_fn eki_donor_take_over;
-/* Whether a task is this rank's, and open. */
-bool eki_donor_is_open(const struct eki_balancer *balancer,
-                       const struct eki_decode *decode, int32_t from,
-                       int32_t index);
-/* It goes TO a worker. */
-void eki_donor_decide(struct eki_balancer *balancer, int32_t from,
-                      int32_t index, int32_t to);
+/* A task goes where PLAN says, if it is this rank's, and open, and that is one
+ * of these WORKERS. */
+bool eki_donor_decide(struct eki_balancer *balancer,
+                      const struct eki_decode *decode,
+                      const struct eki_plan_told *plan, struct eki_run workers);
 /* Send the tasks where the leaders have decided. */
 bool eki_donor_move(struct eki_balancer *balancer);
 

@@ -81,13 +81,13 @@ void eki_leaders_close(struct eki_balancer *balancer)
  * one for each rank outside that has shed something.  False: no memory. */
 static bool send_empty_plans(struct eki_balancer *balancer,
                              const struct eki_leader *leader,
-                             struct eki_deal *deal)
+                             struct eki_deal *deals)
 {
     const int64_t head = (int64_t)sizeof(struct eki_section);
     int first = leader->heard.first, end = first + leader->heard.count;
     int64_t bytes = 0;
     for (int r = first; r < end; r++)
-        bytes += deal->bytes[r] ? head + deal->bytes[r] : 0;
+        bytes += deals[r].bytes ? head + deals[r].bytes : 0;
     struct eki_parcel *parcel =
         eki_mail_put(&balancer->mail, balancer->topology->rank, EKI_PARCEL_PLAN,
                      leader->group, bytes);
@@ -95,17 +95,17 @@ static bool send_empty_plans(struct eki_balancer *balancer,
         return false;
     unsigned char *at = parcel->data;
     for (int r = 0; r < balancer->topology->size; r++) {
-        if (deal->bytes[r] == 0)
+        if (deals[r].bytes == 0)
             continue;
         if (r >= first && r < end) {
-            at = eki_deal_begin(deal, r, at);
+            at = eki_deal_begin(&deals[r], r, at);
             continue;
         }
         parcel = eki_mail_put(&balancer->mail, r, EKI_PARCEL_PLAN,
-                              leader->group, head + deal->bytes[r]);
+                              leader->group, head + deals[r].bytes);
         if (!parcel)
             return false;
-        eki_deal_begin(deal, r, parcel->data);
+        eki_deal_begin(&deals[r], r, parcel->data);
     }
     return true;
 }
@@ -116,19 +116,20 @@ static bool send_plans(struct eki_balancer *balancer,
 {
     const struct eki_pool *pool = &leader->settle.pool;
     const size_t bytes = sizeof(struct eki_plan_told);
-    struct eki_deal deal;
-    bool done = eki_deal_open(&deal, balancer->topology->size);
+    struct eki_deal *deals =
+        eki_alloc((size_t)balancer->topology->size, sizeof *deals);
+    bool done = deals != NULL;
     for (int64_t i = 0; done && i < pool->count; i++)
-        deal.bytes[rank_of(balancer, pool->items[i].from)] += (int64_t)bytes;
-    done = done && send_empty_plans(balancer, leader, &deal);
+        deals[rank_of(balancer, pool->items[i].from)].bytes += (int64_t)bytes;
+    done = done && send_empty_plans(balancer, leader, deals);
     for (int64_t i = 0; done && i < pool->count; i++) {
         const struct eki_item *item = &pool->items[i];
         struct eki_plan_told *plan =
-            eki_deal_put(&deal, rank_of(balancer, item->from), bytes);
+            eki_deal_put(&deals[rank_of(balancer, item->from)], bytes);
         *plan = (struct eki_plan_told){item->from, item->index,
                                        pool->first + pool->places[i], 0};
     }
-    eki_deal_close(&deal);
+    eki_free(deals);
     return done;
 }
 

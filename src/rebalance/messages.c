@@ -150,23 +150,10 @@ bool eki_sections_hear(const struct eki_decode *decode,
     return eki_fits_one(decode, heard->all, count, heard->count);
 }
 
-bool eki_deal_open(struct eki_deal *deal, int64_t count)
-{
-    deal->bytes = eki_alloc((size_t)count, sizeof *deal->bytes);
-    deal->ends = eki_alloc((size_t)count, sizeof *deal->ends);
-    return deal->bytes && deal->ends;
-}
-
-void eki_deal_close(struct eki_deal *deal)
-{
-    eki_free(deal->bytes);
-    eki_free(deal->ends);
-}
-
 unsigned char *eki_deal_begin(struct eki_deal *deal, int of, unsigned char *at)
 {
     struct eki_section *section = (struct eki_section *)at;
-    *section = (struct eki_section){of, deal->bytes[of]};
-    deal->ends[of] = (unsigned char *)(section + 1);
-    return deal->ends[of] + section->bytes;
+    *section = (struct eki_section){of, deal->bytes};
+    deal->end = (unsigned char *)(section + 1);
+    return deal->end + section->bytes;
 }

@@ -146,24 +146,21 @@ bool eki_sections_hear(const struct eki_decode *decode,
                        const struct eki_parcel *parcel,
                        struct eki_heard *heard);
 
-/* What is dealt to several in two passes: first the bytes of each are counted,
- * then they are written, each after the last one of the same. */
+/* What one of several is dealt in two passes: first its bytes are counted, then
+ * they are written, each after the last one of the same. */
 struct eki_deal {
-    int64_t *bytes;       /* [count] that each gets */
-    unsigned char **ends; /* [count], where what comes next goes */
+    int64_t bytes;      /* that it gets */
+    unsigned char *end; /* where what comes next goes */
 };
 
-/* False: no memory; eki_deal_close() then, too. */
-bool eki_deal_open(struct eki_deal *deal, int64_t count);
-void eki_deal_close(struct eki_deal *deal);
-/* Begin the section OF one at AT; returns where the next one begins. */
+/* Begin its section, OF one, at AT; returns where the next one begins. */
 unsigned char *eki_deal_begin(struct eki_deal *deal, int of, unsigned char *at);
 
-/* Room for BYTES more OF one. */
-static inline void *eki_deal_put(struct eki_deal *deal, int of, size_t bytes)
+/* Room for BYTES more. */
+static inline void *eki_deal_put(struct eki_deal *deal, size_t bytes)
 {
-    void *room = deal->ends[of];
-    deal->ends[of] += bytes;
+    void *room = deal->end;
+    deal->end += bytes;
     return room;
 }
 

@@ -213,7 +213,7 @@ static int part_of(const struct eki_balancer *balancer,
 
 static bool count_parts(const struct eki_balancer *balancer,
                         const struct eki_relay *relay,
-                        const struct eki_parcel *parcel, int64_t *bytes)
+                        const struct eki_parcel *parcel, struct eki_deal *deals)
 {
     const struct eki_section *at = NULL;
     if (!eki_sections_fit(&parcel->decode, parcel))
@@ -222,7 +222,7 @@ static bool count_parts(const struct eki_balancer *balancer,
         int part = part_of(balancer, relay, parcel->what, at->of);
         if (!eki_fits(&parcel->decode, "right receiver", part, 0, EKI_BRANCHES))
             return false;
-        bytes[part] += (int64_t)sizeof *at + at->bytes;
+        deals[part].bytes += (int64_t)sizeof *at + at->bytes;
     }
     return true;
 }
@@ -231,20 +231,20 @@ static bool count_parts(const struct eki_balancer *balancer,
  * it.  False: no memory. */
 static bool put_parts(struct eki_balancer *balancer,
                       const struct eki_relay *relay,
-                      const struct eki_parcel *parcel, struct eki_deal *deal)
+                      const struct eki_parcel *parcel, struct eki_deal *deals)
 {
     int children = relay ? eki_relay_children(relay) : 0;
     bool is_plan = parcel->what == EKI_PARCEL_PLAN;
     for (int i = 0; i <= EKI_BRANCHES; i++) {
-        if (deal->bytes[i] == 0 && !(is_plan && i < children))
+        if (deals[i].bytes == 0 && !(is_plan && i < children))
             continue;
         int rank = i < children ? child_of(relay, i) : balancer->topology->rank;
         struct eki_parcel *part = eki_mail_put(
-            &balancer->mail, rank, parcel->what, parcel->group, deal->bytes[i]);
+            &balancer->mail, rank, parcel->what, parcel->group, deals[i].bytes);
         if (!part)
             return false;
         part->is_mine = i == EKI_BRANCHES;
-        deal->ends[i] = part->data;
+        deals[i].end = part->data;
     }
     return true;
 }
@@ -271,19 +271,17 @@ static bool split_fits(const struct eki_balancer *balancer,
 bool eki_relay_split(struct eki_balancer *balancer, struct eki_parcel *parcel)
 {
     struct eki_relay *relay = relay_of(balancer, parcel);
-    int64_t bytes[EKI_BRANCHES + 1] = {0};
-    unsigned char *ends[EKI_BRANCHES + 1];
-    struct eki_deal deal = {bytes, ends};
+    struct eki_deal deals[EKI_BRANCHES + 1] = {{0, NULL}};
     const struct eki_section *at = NULL;
     if (!split_fits(balancer, relay, parcel) ||
-        !count_parts(balancer, relay, parcel, bytes))
+        !count_parts(balancer, relay, parcel, deals))
         return true;
-    if (!put_parts(balancer, relay, parcel, &deal))
+    if (!put_parts(balancer, relay, parcel, deals))
         return false;
     while ((at = eki_section_next(parcel, at)) != NULL) {
         int part = part_of(balancer, relay, parcel->what, at->of);
         size_t size = sizeof *at + (size_t)at->bytes;
-        memcpy(eki_deal_put(&deal, part, size), at, size);
+        memcpy(eki_deal_put(&deals[part], size), at, size);
     }
     return true;
 }

@@ -71,21 +71,21 @@ static void copy_left(const struct eki_balancer *balancer, struct left *left)
 static bool send_given(struct eki_balancer *balancer, const struct left *left)
 {
     const size_t bytes = sizeof *left->items;
-    struct eki_deal deal;
+    struct eki_deal *deals = eki_alloc((size_t)balancer->groups, sizeof *deals);
     struct eki_parcel *parcel =
         eki_mail_put(&balancer->mail, 0, EKI_PARCEL_GIVEN, 0,
                      balancer->groups * (int64_t)sizeof(struct eki_section) +
                          left->count * (int64_t)bytes);
-    bool done = eki_deal_open(&deal, balancer->groups) && parcel;
+    bool done = deals && parcel;
     unsigned char *at = done ? parcel->data : NULL;
     for (int64_t i = 0; done && i < left->count; i++)
-        deal.bytes[left->given[i]] += (int64_t)bytes;
+        deals[left->given[i]].bytes += (int64_t)bytes;
     for (int g = 0; done && g < balancer->groups; g++)
-        at = eki_deal_begin(&deal, g, at);
+        at = eki_deal_begin(&deals[g], g, at);
     for (int64_t i = 0; done && i < left->count; i++)
-        memcpy(eki_deal_put(&deal, left->given[i], bytes), &left->items[i],
+        memcpy(eki_deal_put(&deals[left->given[i]], bytes), &left->items[i],
                bytes);
-    eki_deal_close(&deal);
+    eki_free(deals);
     return done;
 }
 
