@@ -10,12 +10,6 @@ enum {
     STAGED_AHEAD = 2
 };
 
-static int64_t charged_bytes(const struct eki_carrier *carrier)
-{
-    /* relaxed: only this worker adds; what the server frees is seen later. */
-    return atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
-}
-
 /* An operation is charged so many bytes more. */
 static void charge(struct eki_data *data, struct eki_carrier *carrier,
                    struct eki_data_op *op, int64_t bytes)
@@ -132,8 +126,9 @@ static bool fits_budget(const struct eki_data *data,
                         const struct eki_carrier *carrier, int64_t own,
                         int64_t staged)
 {
-    return charged_bytes(carrier) - own + (2 + staged) * data->bytes_max <=
-           data->part;
+    /* relaxed: only this worker adds; what the server frees is seen later. */
+    int64_t bytes = atomic_load_explicit(&carrier->bytes, memory_order_relaxed);
+    return bytes - own + (2 + staged) * data->bytes_max <= data->part;
 }
 
 /* Whether so many tasks are staged that the next input comes in time. */

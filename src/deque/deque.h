@@ -515,13 +515,11 @@ static inline bool eki_deque_claim(enum eki_deque_kind kind, uint32_t capacity,
 }
 
 /* Say that BLOCK was copied: the owner may overwrite its slots. */
-static inline void eki_deque_finish(enum eki_deque_kind kind,
-                                    struct eki_deque_shared *shared,
+static inline void eki_deque_finish(struct eki_deque_shared *shared,
                                     const struct eki_block *block)
 {
-    /* itail lies where done[0] does, and the buffer of a locked block is 0. */
-    (void)kind;
-    /* release: pairs with the acquire in eki_deque_is_free() and
+    /* itail lies where done[0] does, and the buffer of a locked block is 0.
+     * release: pairs with the acquire in eki_deque_is_free() and
      * eki_deque_advance_ctail(): the copy ended. */
     atomic_fetch_add_explicit(&shared->done[block->buffer], block->count,
                               memory_order_release);

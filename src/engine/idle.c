@@ -30,8 +30,7 @@ static void finish_block(struct ek_worker *worker, int from,
 {
     if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
         return;
-    eki_deque_finish(worker->share.deque.kind,
-                     eki_deque_of(worker->engine, from), block);
+    eki_deque_finish(eki_deque_of(worker->engine, from), block);
 }
 
 /* Planted: the first task of a block takes the place of its last one, too. */

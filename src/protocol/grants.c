@@ -66,7 +66,7 @@ static void answer_with(struct eki_requests *requests,
     if (rest->count > 0)
         memcpy(rest->slots, slots + (size_t)count * bytes,
                (size_t)rest->count * bytes);
-    eki_deque_finish(engine->setup.deque, eki_deque_of(engine, from), &block);
+    eki_deque_finish(eki_deque_of(engine, from), &block);
 }
 
 /* False: there were not enough buffers. */

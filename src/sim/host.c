@@ -72,8 +72,10 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
     if (program->phase)
         program->phase(program->context, rank, &phase);
     eki_engine_enter(rank->engine, &phase, eki_sim_clock(sim, rank));
+    /* In a restore phase the host steps the workers. */
     for (int w = 0; w < rank->topology.workers_here; w++)
-        rank->workers[w].state = EKI_SIM_SERIAL;
+        rank->workers[w].state =
+            kind == EKI_PHASE_RESTORE ? EKI_SIM_STEPS : EKI_SIM_SERIAL;
     rank->done = 0;
     rank->server_done = rank->is_forwarded = false;
     rank->next_poll = 0;
@@ -172,8 +174,6 @@ static void enter_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     enter_phase(sim, rank, EKI_PHASE_RESTORE);
     rank->state = EKI_SIM_MOVES;
-    for (int w = 0; w < rank->topology.workers_here; w++)
-        rank->workers[w].state = EKI_SIM_STEPS;
 }
 
 /* Tasks are where the restore places them: let their data follow, if it does.
@@ -307,16 +307,6 @@ static void step_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
     eki_heap_set(&sim->heap, rank->actor, next_move(sim, rank, has_moved));
 }
 
-/* Let workers without thread begin after all, so that they see the end. */
-static void fetch_absent(struct eki_sim *sim, struct eki_sim_rank *rank)
-{
-    rank->state = EKI_SIM_ENDS;
-    for (int w = 0; w < rank->topology.workers_here; w++) {
-        if (rank->workers[w].never)
-            eki_heap_set(&sim->heap, rank->workers[w].actor, sim->now + 1);
-    }
-}
-
 void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     int workers = rank->topology.workers_here, absent = 0;
@@ -326,9 +316,15 @@ void eki_sim_worker_ended(struct eki_sim *sim, struct eki_sim_rank *rank)
         eki_sim_wake_node(sim, rank->topology.node);
     for (int w = 0; w < workers; w++)
         absent += rank->workers[w].never;
-    if (absent > 0 && rank->done == workers - absent &&
-        rank->state == EKI_SIM_RUNS)
-        fetch_absent(sim, rank);
+    /* Workers without thread begin after all, so that they see the end. */
+    bool fetches = absent > 0 && rank->done == workers - absent &&
+                   rank->state == EKI_SIM_RUNS;
+    if (fetches)
+        rank->state = EKI_SIM_ENDS;
+    for (int w = 0; fetches && w < workers; w++) {
+        if (rank->workers[w].never)
+            eki_heap_set(&sim->heap, rank->workers[w].actor, sim->now + 1);
+    }
     if (rank->done < workers)
         return;
     rank->state = EKI_SIM_SERVES;

@@ -101,14 +101,6 @@ enum {
     KEYS = sizeof table / sizeof *table
 };
 
-/* The largest unit of which VALUE is one or more, else the smallest. */
-static const struct unit *unit_for(const struct unit *units, double value)
-{
-    while (units[1].name && value >= units[1].scale)
-        units++;
-    return units;
-}
-
 /* Append a value, with its unit. */
 static void append_measure(const struct key *key, double value, char *text,
                            size_t bytes)
@@ -117,7 +109,10 @@ static void append_measure(const struct key *key, double value, char *text,
         eki_append(text, bytes, "%.0f", value);
         return;
     }
-    const struct unit *unit = unit_for(key->units, value);
+    /* The largest unit of which VALUE is one or more, else the smallest. */
+    const struct unit *unit = key->units;
+    while (unit[1].name && value >= unit[1].scale)
+        unit++;
     eki_append(text, bytes, "%.12g %s", value / unit->scale, unit->name);
 }
 

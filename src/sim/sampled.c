@@ -14,19 +14,10 @@
 
 #include <math.h>
 
-/* Back-off of a thief, as the engine has it. */
-#define BACKOFF_FIRST_NS ((double)EKI_ASK_FIRST_NS)
-
 /* Ranks know it each for itself, and about the same. */
 static double backoff_most_ns(const struct eki_sim *sim)
 {
     return (double)sim->ranks[0].engine->pause_ns;
-}
-
-/* Mean time until a thief that sleeps for an answer sees it. */
-static double look_ns(const struct eki_sim *sim)
-{
-    return sim->setup.engine.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
 }
 
 /*
@@ -48,7 +39,9 @@ static double round_trip_ns(const struct eki_sim *sim)
     /* One rank of a node handles all requests, each the answers of its own. */
     double share = nodes / (double)sim->setup.ranks;
     double step = machine->handle + machine->poll;
-    double away = 2 * machine->latency + look_ns(sim) + (1 - share) * step;
+    /* Mean time until a thief that sleeps for an answer sees it. */
+    double look = sim->setup.engine.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
+    double away = 2 * machine->latency + look + (1 - share) * step;
     double wanted = (1 + share) * step + share * machine->send;
     double z = away + backoff_most_ns(sim);
     double a = wanted * (z + wanted / 2);
@@ -179,7 +172,8 @@ static uint64_t ask_after(const struct eki_sim_worker *worker)
 /* The back-off after TRIES attempts in vain that took TRIP each. */
 static double backoff_ns(int32_t tries, double trip)
 {
-    return fmax(BACKOFF_FIRST_NS, EKI_ASK_TRIPS * trip) * (double)(1 << tries);
+    return fmax((double)EKI_ASK_FIRST_NS, EKI_ASK_TRIPS * trip) *
+           (double)(1 << tries);
 }
 
 /* Draw the attempts of a worker while its back-off grows.  Returns when it

@@ -49,13 +49,6 @@ static void let_go(struct eki_sim *sim, struct eki_sim_rank *rank)
     rank->port->told = -1;
 }
 
-/* Messages that one step may take: one, so that each has its own time, or up to
- * four where the program has a pace of its own. */
-static int draw_budget(struct eki_sim *sim)
-{
-    return sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
-}
-
 uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     struct eki_engine *engine = rank->engine;
@@ -67,7 +60,10 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     int64_t sent = sim->messages;
     uint64_t start = is_timed ? eki_clock_cpu_ns() : 0;
     port->step_ns = sim->machine.poll;
-    port->budget = draw_budget(sim);
+    /* One message, so that each has its own time, or up to four where the
+     * program has a pace of its own. */
+    port->budget =
+        sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
     port->told = EKI_SIM_NOBODY;
     port->is_starved = port->is_answering = false;
     bool was_held = eki_is_held(engine);

@@ -9,8 +9,6 @@
 /* As of the team: a thread whose task waits for tiles does so for so long
  * before it waits as others do. */
 #define LINGER_NS 200000
-/* How long a thread yields before it sleeps. */
-#define YIELDS_NS (EKI_YIELDS * EKI_SIM_SPIN_NS)
 
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
 {
@@ -67,7 +65,7 @@ static void wake_first(struct eki_sim *sim, struct eki_sim_rank *rank,
 uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
                            uint64_t most, uint64_t ns)
 {
-    uint64_t awake = since + YIELDS_NS;
+    uint64_t awake = since + EKI_YIELDS * EKI_SIM_SPIN_NS;
     if (!sim->machine.is_crowded)
         awake += EKI_SPIN_NS;
     if (ns <= awake || most == 0)

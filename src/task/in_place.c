@@ -133,16 +133,6 @@ static void gather_in_order(struct eki_sort *sort, bool is_log)
     put_backwards(sort, seeds, sort->log);
 }
 
-/* The log becomes the array of seeds, and the other way round. */
-static void swap_arrays(struct eki_local *local)
-{
-    eki_slots_swap(&local->seeds, &local->log);
-    eki_slots_swap(&local->seed_end, &local->log_end);
-    eki_slots_swap(&local->seed_limit, &local->log_limit);
-    local->seed_base = local->seeds;
-    local->seed_top = local->seed_end;
-}
-
 EKI_INLINE void exchange_slots(uint32_t bytes, unsigned char *a,
                                unsigned char *b)
 {
@@ -251,12 +241,19 @@ static bool choose_array(struct eki_sort *sort, bool *is_log)
                         ? eki_local_log_reserve(local, sort->kept - logged)
                         : eki_local_seeds_reserve(local, sort->kept - seeds);
     unsigned char *base = local->seed_base;
-    if (has_room && *is_log)
-        swap_arrays(local);
+    if (!has_room)
+        return false;
+    if (*is_log) {
+        eki_slots_swap(&local->seeds, &local->log);
+        eki_slots_swap(&local->seed_end, &local->log_end);
+        eki_slots_swap(&local->seed_limit, &local->log_limit);
+        local->seed_base = local->seeds;
+        local->seed_top = local->seed_end;
+    }
     eki_sort_find(sort);
-    if (has_room && *is_log)
+    if (*is_log)
         sort->log.first = base;
-    return has_room;
+    return true;
 }
 
 bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)

@@ -111,16 +111,6 @@ static inline struct eki_tiles *eki_tiles_of(const struct eki_engine *engine)
     return (struct eki_tiles *)engine->channels[EKI_CHANNEL_TILES];
 }
 
-static inline struct ek_tiles *eki_stores_find(const struct eki_stores *stores,
-                                               uint32_t number)
-{
-    for (int i = 0; i < stores->room; i++) {
-        if (stores->stores[i] && stores->stores[i]->number == number)
-            return stores->stores[i];
-    }
-    return NULL;
-}
-
 /* Doubles that a message carries. */
 static inline int64_t eki_tile_room(const struct eki_tiles *tiles)
 {

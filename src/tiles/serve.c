@@ -205,7 +205,12 @@ static struct ek_tiles *store_that_fits(const struct eki_decode *decode,
                                         const struct eki_tile_words *words,
                                         int rank)
 {
-    struct ek_tiles *store = eki_stores_find(tiles->stores, words->store);
+    const struct eki_stores *stores = tiles->stores;
+    struct ek_tiles *store = NULL;
+    for (int i = 0; !store && i < stores->room; i++) {
+        if (stores->stores[i] && stores->stores[i]->number == words->store)
+            store = stores->stores[i];
+    }
     bool fits =
         eki_fits_one(decode, "store", store != NULL, true) &&
         eki_fits(decode, "tile", words->tile, 0, store->shape.count - 1) &&

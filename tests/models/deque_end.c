@@ -131,7 +131,7 @@ static void steal(struct worker *worker, struct worker *victim, int own)
                          &block))
         return;
     int task = victim->slots[block.first];
-    eki_deque_finish(KIND, &victim->words.deque, &block);
+    eki_deque_finish(&victim->words.deque, &block);
     set_idle(worker, 0);
     run(worker, task);
     if (own >= 0 && task == 0)

@@ -50,12 +50,12 @@ static void run_block(const struct eki_block *block)
 {
     int copy[EKI_DEQUE_CAPACITY];
 #ifdef FINISH_FIRST
-    eki_deque_finish(KIND, &shared, block);
+    eki_deque_finish(&shared, block);
 #endif
     for (uint32_t i = 0; i < block->count; i++)
         copy[i] = slots[block->first + i];
 #if !defined(FINISH_FIRST) && !defined(NO_FINISH)
-    eki_deque_finish(KIND, &shared, block);
+    eki_deque_finish(&shared, block);
 #endif
     for (uint32_t i = 0; i < block->count; i++)
         run(copy[i]);

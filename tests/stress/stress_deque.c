@@ -171,7 +171,7 @@ static bool runner_steal(struct runner *r)
         if (runner_random(r, DAWDLE) == 0)
             sched_yield();
     }
-    eki_deque_finish(s->kind, &s->shared, &block);
+    eki_deque_finish(&s->shared, &block);
     for (uint32_t i = 0; i < block.count; i++)
         runner_execute_slot(r, &r->copy[i]);
     return true;

@@ -40,7 +40,7 @@ static bool fixture_claim(struct fixture *f, struct eki_block *block)
 
 static void fixture_finish(struct fixture *f, const struct eki_block *block)
 {
-    eki_deque_finish(f->owner.kind, &f->shared, block);
+    eki_deque_finish(&f->shared, block);
 }
 
 static uint64_t fixture_word(struct fixture *f)

@@ -132,7 +132,7 @@ static void steal(struct arena *arena, const struct state *state,
         bench_wait(&looks);
     memcpy(to, arena->slots + block.first * BENCH_SLOT,
            (size_t)block.count * BENCH_SLOT);
-    eki_deque_finish(state->kind, &arena->deque, &block);
+    eki_deque_finish(&arena->deque, &block);
 }
 
 static double take_sample(struct arena *arena, const struct state *state,
@@ -195,7 +195,7 @@ static void exhaust(struct arena *arena, struct state *state, int side)
     }
     wait_for(&arena->ready, state->number);
     while (eki_deque_claim(state->kind, CAPACITY, &arena->deque, &block))
-        eki_deque_finish(state->kind, &arena->deque, &block);
+        eki_deque_finish(&arena->deque, &block);
     tell(&arena->taken, state->number);
 }
 
