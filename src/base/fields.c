@@ -265,11 +265,9 @@ void eki_field_append(const struct eki_field *field, const void *object,
         eki_append(text, bytes, "%s", *(const bool *)at ? "true" : "false");
         break;
     case EKI_FIELD_TEXT:
-        string = *(const char *const *)at;
-        eki_append(text, bytes, "%s", string != NULL ? string : "");
-        break;
     case EKI_FIELD_NAME:
-        eki_append(text, bytes, "%s", (const char *)at);
+        string = field->type == EKI_FIELD_NAME ? at : *(const char *const *)at;
+        eki_append(text, bytes, "%s", string != NULL ? string : "");
         break;
     }
 }

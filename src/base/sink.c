@@ -79,13 +79,11 @@ void eki_log(ek_level level, int rank, int size, const char *module,
         eki_append(line, sizeof line, "%d/%d ", rank, size);
     eki_append(line, sizeof line, "%s: ", module);
 
-    char text[LINE_BYTES];
+    size_t used = strlen(line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(line + used, sizeof line - used, format, arguments);
     va_end(arguments);
-    eki_append(line, sizeof line, "%s", text);
-
     sink.write(level, line, sink.context);
 }
 

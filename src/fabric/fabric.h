@@ -80,6 +80,10 @@ static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
     return !fabric->ops->has_spare || fabric->ops->has_spare(fabric);
 }
 
+enum {
+    EKI_HEAD_WHY = 200 /* bytes of a text */
+};
+
 /*
  * Whether a header is one of ours and consistent with the received length:
  * magic, version, kind, collection below NUMBERS, source, counts and bytes not
@@ -87,7 +91,7 @@ static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
  * wrong.
  */
 bool eki_head_check(const struct eki_head *head, size_t received_bytes,
-                    uint32_t numbers, int size, char *why, size_t why_bytes);
+                    uint32_t numbers, int size, char why[EKI_HEAD_WHY]);
 
 /*
  * Thread level of MPI: 0 single ... 3 multiple, -1 not initialized, -2 already

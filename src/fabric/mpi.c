@@ -188,12 +188,11 @@ static bool is_sound(struct eki_mpi *mpi, const struct eki_message *message,
                      size_t count, int source)
 {
     struct eki_fabric *fabric = &mpi->base;
-    char why[200], text[256];
+    char why[EKI_HEAD_WHY], text[256];
     /* relaxed: whoever sent it has been given its number with this rank. */
     uint32_t numbers =
         atomic_load_explicit(&fabric->numbers, memory_order_relaxed);
-    if (eki_head_check(&message->head, count, numbers, fabric->size, why,
-                       sizeof why)) {
+    if (eki_head_check(&message->head, count, numbers, fabric->size, why)) {
         if (message->head.source == source)
             return true;
         snprintf(why, sizeof why, "it says it comes from rank %" PRId32,

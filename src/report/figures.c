@@ -13,20 +13,25 @@
 #define NS 1e-9
 
 /* Figures of the job that are sums over workers or ranks: a COUNT, or a TIME,
- * of which nanoseconds are summed. */
+ * of which nanoseconds are summed.  First those that workers count. */
 /* clang-format off */
+#define COUNTED(COUNT, TIME)                                               \
+    COUNT(tasks) COUNT(spawned) COUNT(cancelled) COUNT(failed)             \
+    COUNT(stolen) COUNT(tile_gets) COUNT(tile_hits) COUNT(tile_bytes)      \
+    TIME(tile_wait) TIME(data_wait) TIME(search) TIME(steal)               \
+    TIME(termination) TIME(cpu)
 #define SUMMED(COUNT, TIME)                                                \
-    COUNT(tasks) COUNT(null_tasks) COUNT(spawned) COUNT(cancelled)         \
-    COUNT(failed) COUNT(stolen) COUNT(failed_across) COUNT(messages)       \
-    COUNT(tile_gets) COUNT(tile_hits) COUNT(tile_bytes) TIME(tile_wait)    \
+    COUNTED(COUNT, TIME)                                                   \
+    COUNT(null_tasks) COUNT(failed_across) COUNT(messages)                 \
     COUNT(travelled) COUNT(data_in_bytes) COUNT(data_out_bytes)            \
-    TIME(data_wait) TIME(data_callback) TIME(work) TIME(overhead)          \
-    TIME(search) TIME(steal) TIME(termination) TIME(start) TIME(cpu)       \
+    TIME(data_callback) TIME(work) TIME(overhead) TIME(start)              \
     TIME(starved) TIME(starved_tasks) TIME(starved_idle)
 /* clang-format on */
 
 #define COUNT_MEMBER(name) int64_t name;
 #define TIME_MEMBER(name) int64_t name##_ns;
+#define ADD_COUNT(name) sums->name += counts->name;
+#define ADD_TIME(name) sums->name##_ns += (int64_t)counts->name##_ns;
 #define FILL_COUNT(name) figures->name = sums->name;
 #define FILL_TIME(name) figures->name##_s = (double)sums->name##_ns * NS;
 
@@ -145,13 +150,9 @@ static void add_times(const struct eki_counts *counts, uint64_t work_ns,
     int64_t known =
         (int64_t)(work_ns + counts->search_ns + counts->termination_ns);
     sums->work_ns += (int64_t)work_ns;
-    sums->search_ns += (int64_t)counts->search_ns;
-    sums->steal_ns += (int64_t)counts->steal_ns;
-    sums->termination_ns += (int64_t)counts->termination_ns;
     sums->overhead_ns += inside - known;
     sums->start_ns += stay_ns - inside;
     sums->stay_ns += stay_ns;
-    sums->cpu_ns += (int64_t)counts->cpu_ns;
     add_starved(counts, (int64_t)work_ns, inside - known, sums);
 }
 
@@ -160,19 +161,10 @@ static void add_counts(const struct eki_counts *counts,
 {
     double attempted = (double)counts->attempted;
     double successful = (double)counts->successful;
-    sums->tasks += counts->tasks;
+    COUNTED(ADD_COUNT, ADD_TIME)
     sums->null_tasks += counts->nulls;
-    sums->spawned += counts->spawned;
-    sums->cancelled += counts->cancelled;
-    sums->failed += counts->failed;
-    sums->stolen += counts->stolen;
     sums->attempted += counts->attempted;
     sums->successful += counts->successful;
-    sums->tile_gets += counts->tile_gets;
-    sums->tile_hits += counts->tile_hits;
-    sums->tile_bytes += counts->tile_bytes;
-    sums->tile_wait_ns += (int64_t)counts->tile_wait_ns;
-    sums->data_wait_ns += (int64_t)counts->data_wait_ns;
     squares->attempted += attempted * attempted;
     squares->successful += successful * successful;
     squares->changes.before_ns += counts->before_ns;

@@ -39,6 +39,5 @@ struct eki_report_extra {
 void eki_report_add(struct eki_report *report,
                     const struct eki_report_input *input,
                     const struct eki_report_extra *extra);
-void eki_report_forget(struct eki_report *report);
 
 #endif

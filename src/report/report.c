@@ -30,7 +30,8 @@ void eki_report_destroy(struct eki_report **made)
     eki_free(report->functions);
     eki_free(report->sums);
     eki_free(report->ranks);
-    eki_report_forget(report);
+    eki_free(report->course.samples);
+    eki_free(report->course.ranks);
     eki_free(report);
 }
 
@@ -76,14 +77,11 @@ static bool get_function(const struct eki_report *report, const char *field,
     for (int i = 0; rest && i < report->function_count; i++) {
         const struct eki_report_function *function = &report->functions[i];
         const char *figure = after_name(rest, function->name);
-        if (figure && strcmp(figure, "tasks") == 0) {
-            *value = (double)function->tasks;
-            return true;
-        }
-        if (figure && strcmp(figure, "work_s") == 0) {
-            *value = function->work_s;
-            return true;
-        }
+        bool is_tasks = figure && strcmp(figure, "tasks") == 0;
+        if (!is_tasks && (!figure || strcmp(figure, "work_s") != 0))
+            continue;
+        *value = is_tasks ? (double)function->tasks : function->work_s;
+        return true;
     }
     return false;
 }

@@ -147,12 +147,6 @@ void eki_report_trouble(struct eki_report *report)
     report->course.troubled++;
 }
 
-void eki_report_forget(struct eki_report *report)
-{
-    eki_free(report->course.samples);
-    eki_free(report->course.ranks);
-}
-
 static const char *function_name(const struct eki_report *report,
                                  ek_function function)
 {

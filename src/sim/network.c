@@ -214,7 +214,7 @@ static struct eki_message *poll_letter(struct eki_fabric *fabric)
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
     struct eki_sim *sim = port->sim;
     const struct eki_machine *machine = &sim->machine;
-    char why[200];
+    char why[EKI_HEAD_WHY];
     if (port->budget == 0 || eki_sim_next_arrival(port) > sim->now)
         return NULL;
     EKI_ASSERT(!port->polled);
@@ -238,7 +238,7 @@ static struct eki_message *poll_letter(struct eki_fabric *fabric)
     uint32_t numbers =
         atomic_load_explicit(&fabric->numbers, memory_order_relaxed);
     if (!eki_head_check(head, sizeof *head + (size_t)head->bytes, numbers,
-                        fabric->size, why, sizeof why))
+                        fabric->size, why))
         eki_fabric_note(fabric, EK_ERR_MPI, why);
     return &letter->message;
 }

@@ -145,7 +145,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
 {
     struct rank *rank = (struct rank *)fabric;
     struct letter *letter = rank->inbox;
-    char why[200];
+    char why[EKI_HEAD_WHY];
     if (!letter)
         return NULL;
     rank->inbox = letter->next;
@@ -155,8 +155,7 @@ static struct eki_message *poll(struct eki_fabric *fabric)
     /* Of its very size, so that a sanitizer sees who reads beyond. */
     letter = realloc(letter, offsetof(struct letter, message) + letter->bytes);
     FUZZ_CHECK(letter != NULL);
-    if (eki_head_check(&letter->message.head, letter->bytes, 1, RANKS, why,
-                       sizeof why) &&
+    if (eki_head_check(&letter->message.head, letter->bytes, 1, RANKS, why) &&
         letter->message.head.source == letter->source)
         return &letter->message;
     eki_fabric_note(fabric, EK_OK, "bad message");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A histogram of times in quarter octaves. */
+/* The time of tasks alone, and a histogram of times in quarter octaves. */
 #include "count/count.h"
 
 #include <math.h>
@@ -39,4 +39,17 @@ double eki_histogram_quantile(const struct eki_histogram *histogram, double q)
     }
     int octave = bin / PER_OCTAVE + FIRST_OCTAVE;
     return ldexp(1.0 + (bin % PER_OCTAVE + 0.5) / PER_OCTAVE, octave) * 1e-9;
+}
+
+uint64_t eki_work_ns(const struct eki_counts *counts,
+                     const struct eki_handling *handling)
+{
+    int64_t indices = counts->indices;
+    int64_t nulls = counts->nulls < indices ? counts->nulls : indices;
+    double handled_ns = (double)(counts->tasks - indices) * handling->task_ns +
+                        (double)counts->batches * handling->batch_ns +
+                        (double)(indices - nulls) * handling->index_ns +
+                        (double)nulls * handling->null_ns;
+    uint64_t work_ns = counts->work_ns;
+    return handled_ns < (double)work_ns ? work_ns - (uint64_t)handled_ns : 0;
 }
