@@ -106,13 +106,14 @@ static struct eki_message *begin_claim(struct lone *lone,
 static void check_unfit(struct lone *lone, const struct eki_message *message,
                         const struct eki_row *row, int64_t value)
 {
+    const struct eki_verb *verb =
+        eki_engine_verb(lone->engine, message->head.kind);
     char text[200];
     snprintf(text, sizeof text,
              "rank 0 refuses a message of rank 1: %s: %s is %" PRId64
              "; allowed: %" PRId64 " ... %" PRId64,
-             eki_engine_verb(lone->engine, message->head.kind)->name, row->name,
-             value, row->least, row->most);
-    CHECK(!eki_fits_verb(lone->engine, message));
+             verb->name, row->name, value, row->least, row->most);
+    CHECK(!eki_fits_verb(lone->engine, verb, message));
     CHECK_EQ_TEXT(lone->engine->node->refusal.text, text);
     lone_close(lone);
 }
@@ -146,7 +147,9 @@ static void check_claim(const struct claim *claim, bool is_most)
                 EKI_FOLD_NONE)};
     struct lone lone;
     struct eki_message *message = begin_claim(&lone, claim, is_most);
-    CHECK(eki_fits_verb(lone.engine, message));
+    CHECK(eki_fits_verb(lone.engine,
+                        eki_engine_verb(lone.engine, message->head.kind),
+                        message));
     CHECK_EQ_TEXT(lone.engine->node->refusal.text, "");
     lone_close(&lone);
     for (int i = 0; i < 3; i++)

@@ -149,7 +149,7 @@ static void abandoned_transfers_are_dropped(struct stage *stage)
     message_of(stage, EKI_KIND_PIECE, 3, 0, SHORT, (uint32_t)get.number);
     lone_serve(&stage->lone);
     CHECK(stage->other[0] == 0.0);
-    CHECK(!eki_engine_is_stopped(stage->lone.engine));
+    CHECK(!eki_is_stopped(stage->lone.engine));
     CHECK(eki_tiles_abandon(protocol, worker));
 }
 
