@@ -162,39 +162,19 @@ static ek_status begin_transfer(struct ek_worker *worker,
     return EK_OK;
 }
 
-static struct eki_tile_call get_call(ek_tiles *tiles, int64_t tile, double *to,
-                                     int64_t length)
-{
-    return (struct eki_tile_call){.verb = EKI_TILE_GET,
-                                  .store = tiles,
-                                  .tile = tile,
-                                  .to = to,
-                                  .length = length};
-}
-
-static struct eki_tile_call put_call(enum eki_tile_verb verb, ek_tiles *tiles,
-                                     int64_t tile, const double *from,
-                                     int64_t length)
-{
-    return (struct eki_tile_call){.verb = verb,
-                                  .store = tiles,
-                                  .tile = tile,
-                                  .from = from,
-                                  .length = length};
-}
-
 ek_status ek_tiles_get(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        double *values, int64_t length)
 {
-    struct eki_tile_call call = get_call(tiles, tile, values, length);
+    struct eki_tile_call call = {EKI_TILE_GET, tiles, tile, length,
+                                 .to = values};
     return run_call(worker, &call, "ek_tiles_get");
 }
 
 ek_status ek_tiles_put(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                        const double *values, int64_t length)
 {
-    struct eki_tile_call call =
-        put_call(EKI_TILE_PUT, tiles, tile, values, length);
+    struct eki_tile_call call = {EKI_TILE_PUT, tiles, tile, length,
+                                 .from = values};
     return run_call(worker, &call, "ek_tiles_put");
 }
 
@@ -202,9 +182,8 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                               double alpha, const double *values,
                               int64_t length)
 {
-    struct eki_tile_call call =
-        put_call(EKI_TILE_ADD, tiles, tile, values, length);
-    call.alpha = alpha;
+    struct eki_tile_call call = {EKI_TILE_ADD, tiles,          tile,
+                                 length,       .from = values, .alpha = alpha};
     return run_call(worker, &call, "ek_tiles_accumulate");
 }
 
@@ -212,7 +191,8 @@ ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              double *values, int64_t length,
                              ek_transfer *transfer)
 {
-    struct eki_tile_call call = get_call(tiles, tile, values, length);
+    struct eki_tile_call call = {EKI_TILE_GET, tiles, tile, length,
+                                 .to = values};
     return begin_transfer(worker, &call, "ek_tiles_get_start", transfer);
 }
 
@@ -220,8 +200,8 @@ ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                              const double *values, int64_t length,
                              ek_transfer *transfer)
 {
-    struct eki_tile_call call =
-        put_call(EKI_TILE_PUT, tiles, tile, values, length);
+    struct eki_tile_call call = {EKI_TILE_PUT, tiles, tile, length,
+                                 .from = values};
     return begin_transfer(worker, &call, "ek_tiles_put_start", transfer);
 }
 
@@ -230,9 +210,8 @@ ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
                                     const double *values, int64_t length,
                                     ek_transfer *transfer)
 {
-    struct eki_tile_call call =
-        put_call(EKI_TILE_ADD, tiles, tile, values, length);
-    call.alpha = alpha;
+    struct eki_tile_call call = {EKI_TILE_ADD, tiles,          tile,
+                                 length,       .from = values, .alpha = alpha};
     return begin_transfer(worker, &call, "ek_tiles_accumulate_start", transfer);
 }
 

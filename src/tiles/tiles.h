@@ -125,12 +125,11 @@ enum eki_tile_verb {
 struct eki_tile_call {
     enum eki_tile_verb verb;
     struct ek_tiles *store;
-    int64_t tile;
-    int owner;
+    int64_t tile, length;
     double *to;         /* GET */
     const double *from; /* PUT, ADD */
-    int64_t length;
-    double alpha; /* ADD */
+    double alpha;       /* ADD */
+    int owner;
 };
 
 ek_status eki_stores_create(struct eki_stores **stores);
