@@ -69,12 +69,6 @@ int32_t eki_nodes_hole(const struct eki_nodes *nodes,
     return best;
 }
 
-/* Whether WORKER takes an item without taking room from items of its node. */
-static bool has_room(const struct eki_nodes *nodes, int32_t worker, eki_ns ns)
-{
-    return !nodes->room || nodes->room[nodes->holes->pool->nodes[worker]] >= ns;
-}
-
 int32_t eki_nodes_elsewhere(const struct eki_nodes *nodes, eki_ns ns)
 {
     enum {
@@ -91,7 +85,8 @@ int32_t eki_nodes_elsewhere(const struct eki_nodes *nodes, eki_ns ns)
              w = holes->next[w], left--) {
             if (eki_hole_of(holes, w) < ns)
                 continue;
-            if (has_room(nodes, w, ns))
+            /* It takes no room from items of its node. */
+            if (!nodes->room || nodes->room[holes->pool->nodes[w]] >= ns)
                 return w;
             any = any < 0 ? w : any;
             looks++;

@@ -151,12 +151,6 @@ static void note_outcome(const struct eki_pool *pool, struct outcome *outcome)
     outcome->moved = eki_pool_moved(pool);
 }
 
-static void put_back(struct eki_pool *pool, const struct outcome *outcome)
-{
-    for (int64_t i = 0; i < pool->count; i++)
-        eki_pool_put(pool, i, outcome->places[i]);
-}
-
 /* If another way was gone to its end: what the pool has is noted if it is
  * better than BEST, else undone. */
 static bool keep_better(bool done, struct eki_pool *pool, struct outcome *best)
@@ -168,8 +162,8 @@ static bool keep_better(bool done, struct eki_pool *pool, struct outcome *best)
     if ((gain > 0 && gain >= over / WORTH) ||
         (gain == 0 && eki_pool_moved(pool) < best->moved))
         note_outcome(pool, best);
-    else
-        put_back(pool, best);
+    for (int64_t i = 0; i < pool->count; i++)
+        eki_pool_put(pool, i, best->places[i]);
     return true;
 }
 

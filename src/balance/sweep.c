@@ -78,13 +78,8 @@ static void list_below(struct sweep *sweep, int64_t from)
     eki_least_fill(&sweep->least, sweep->above, pool->workers);
 }
 
-/* Whether the target leaves room for NS beside what is above. */
-static bool may_displace(const struct sweep *sweep, int32_t worker, eki_ns ns)
-{
-    return sweep->above[worker] + ns <= sweep->pool->target;
-}
-
-/* A worker that takes an item for shorter ones. */
+/* A worker that takes an item for shorter ones: beside what is above the target
+ * leaves room for it. */
 static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
 {
     enum {
@@ -96,7 +91,7 @@ static int32_t choose_displaced(struct sweep *sweep, eki_ns ns)
          bin = eki_holes_below(holes, bin - 1)) {
         for (int32_t w = eki_holes_head(holes, bin); w >= 0;
              w = holes->next[w]) {
-            if (may_displace(sweep, w, ns))
+            if (sweep->above[w] + ns <= sweep->pool->target)
                 return w;
             if (++looks == LOOKS)
                 return eki_least_of(&sweep->least);
@@ -117,7 +112,7 @@ static int32_t choose_worker(struct sweep *sweep, const struct eki_item *item)
     if (worker >= 0)
         return worker;
     /* At home it displaces others, but stays itself. */
-    if (has_home && may_displace(sweep, home, item->ns))
+    if (has_home && sweep->above[home] + item->ns <= sweep->pool->target)
         return home;
     worker = eki_nodes_hole(&sweep->nodes, item, sweep->above);
     return worker >= 0 ? worker : choose_displaced(sweep, item->ns);

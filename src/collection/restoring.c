@@ -228,7 +228,7 @@ static ek_status rebalance_tasks(ek_collection *tasks, ek_restore_policy policy,
         eki_course_choose(&tasks->restores.course, report->is_quiet,
                           report->pause);
     copy_balance(report, whole);
-    whole->moved = eki_rebalance_sent(tasks->engine);
+    whole->moved = eki_rebalance_own(tasks->engine).sent;
     ek_status ended = order_arrived(tasks, order_of(tasks));
     eki_course_spend(&tasks->restores.course, report->moved > 0,
                      (double)(eki_clock_ns() - start), (double)talk);

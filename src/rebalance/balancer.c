@@ -106,7 +106,7 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     balancer->has_target = balancer->is_over = balancer->is_done = false;
     balancer->report =
         (struct eki_balance_report){.is_grouped = wish->group > 0};
-    balancer->sent = 0;
+    balancer->own.sent = 0;
     eki_engine_hold(protocol->engine, UINT64_MAX);
     if (!eki_root_open(balancer) || !eki_donor_begin(balancer))
         give_up(balancer);
@@ -310,11 +310,6 @@ void eki_rebalance_prepare(struct eki_engine *engine)
         lap->cancelled += counts->cancelled;
     }
     lap->wall = (eki_ns)(done - engine->entered_ns);
-}
-
-int64_t eki_rebalance_sent(const struct eki_engine *engine)
-{
-    return of_engine(engine)->sent;
 }
 
 struct eki_rebalance_own eki_rebalance_own(const struct eki_engine *engine)

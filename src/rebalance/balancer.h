@@ -158,7 +158,6 @@ struct eki_balancer {
     struct eki_past past;
     bool is_done; /* nothing more leaves this rank in this phase */
     struct eki_balance_report report;
-    int64_t sent; /* tasks that have left this rank */
     struct eki_rebalance_own own;
 };
 

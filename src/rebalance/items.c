@@ -131,17 +131,16 @@ static void weigh_pinned(struct eki_balancer *balancer, const double *hint_ns)
             ns_of(&balancer->donor, (const struct eki_slot *)at, hint_ns);
 }
 
-/* How many tasks must leave the node of this rank, at least: *FEWEST.  That is
- * known where no other rank is on it. */
-static bool count_away(const struct eki_balancer *balancer, int64_t *fewest)
+/* How many tasks must leave the node of this rank, at least.  That is known
+ * where no other rank is on it. */
+static bool count_away(struct eki_balancer *balancer)
 {
     const struct eki_topology *topology = balancer->topology;
-    const struct eki_donor *donor = &balancer->donor;
+    struct eki_donor *donor = &balancer->donor;
     int64_t count = donor->first[topology->workers_here], n = 0;
     eki_ns excess = donor->pinned - balancer->target * topology->workers_here;
     for (int64_t i = 0; i < count; i++)
         excess += donor->ns[i];
-    *fewest = 0;
     if (excess <= 0 || topology->node_ranks > 1)
         return true;
     struct eki_item *items = eki_alloc((size_t)count, sizeof *items);
@@ -151,7 +150,7 @@ static bool count_away(const struct eki_balancer *balancer, int64_t *fewest)
     bool done = eki_items_sort(items, count);
     for (; done && excess > 0 && n < count; n++)
         excess -= items[n].ns;
-    *fewest = n;
+    donor->away = n;
     eki_free(items);
     return done;
 }
@@ -167,5 +166,5 @@ bool eki_donor_list(struct eki_balancer *balancer, const double *hint_ns)
             return false;
     }
     balancer->own.tasks += balancer->donor.first[workers];
-    return count_away(balancer, &balancer->donor.away);
+    return count_away(balancer);
 }

@@ -87,8 +87,8 @@ bool eki_donor_move(struct eki_balancer *balancer)
     /* Tasks that leave count as created here, and as executed where they
      * arrive: before the worker says that it is idle, or the phase could end
      * without them. */
-    balancer->sent = balancer->engine->moves.count - before;
-    first->created += (uint64_t)balancer->sent;
+    balancer->own.sent = balancer->engine->moves.count - before;
+    first->created += (uint64_t)balancer->own.sent;
     eki_worker_store(first);
     return stuck == 0;
 }

@@ -70,12 +70,12 @@ void eki_rebalance_prepare(struct eki_engine *engine);
 /* Whether the last iteration was as even as the one before the last rebalance,
  * or almost: the same on all ranks.  On one node that is not known: false. */
 bool eki_rebalance_is_calm(const struct eki_engine *engine);
-/* Tasks that have left this rank in the last rebalance, and what came of it. */
-int64_t eki_rebalance_sent(const struct eki_engine *engine);
-/* What rebalances of this rank have handled so far that came in no message. */
+/* What rebalances of this rank have handled so far that came in no message, and
+ * what came of the last one. */
 struct eki_rebalance_own {
     int64_t bytes; /* of parcels to itself */
     int64_t tasks; /* that it has sorted */
+    int64_t sent;  /* tasks that have left it in the last one */
 };
 
 struct eki_rebalance_own eki_rebalance_own(const struct eki_engine *engine);

@@ -31,13 +31,6 @@ static void fill_variations(double *variations)
         variations[i] = 1 - 1 / (1 + eki_deviation_relative((uint8_t)i));
 }
 
-static double variance_of(const struct eki_slot *slot, eki_ns ns,
-                          const double *variations)
-{
-    double deviation = (double)ns * variations[slot->deviation];
-    return slot->bin == EKI_BIN_NEVER ? 0 : deviation * deviation;
-}
-
 /* A worker that has LOAD, which strays by DEVIATION. */
 static void add_load(struct eki_totals_told *told, eki_ns load,
                      eki_ns deviation)
@@ -97,7 +90,8 @@ static void add_worker(const struct eki_balancer *balancer, int here,
             continue;
         eki_ns ns = add_known(donor, slot, &known[slot->function]);
         load += ns;
-        variance += variance_of(slot, ns, variations);
+        double deviation = (double)ns * variations[slot->deviation];
+        variance += deviation * deviation;
         totals->tasks++;
         if (slot->bin != EKI_BIN_NEVER)
             add_size(totals, sizes, ns);

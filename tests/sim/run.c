@@ -251,7 +251,7 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
         explore->has_broken = explore->broken->restored(explore, rank);
     tally->discarded += rank->discarded;
     if (plan->plan.is_balanced)
-        explore_seen.balanced += eki_rebalance_sent(rank->engine);
+        explore_seen.balanced += eki_rebalance_own(rank->engine).sent;
     explore_seen.restores++;
     explore_check_held(explore, rank);
     if (explore->scenario->travel.may_follow && !tally->lost_count)

@@ -133,13 +133,13 @@ static void tasks_move_where_the_plan_says(struct lone *lone)
     CHECK_EQ_INT(move->head.count, 1);
     CHECK_EQ_INT(tasks_of(lone, 0), 2);
     CHECK_EQ_INT(lone_worker(lone)->created, 1);
-    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 1);
+    CHECK_EQ_INT(eki_rebalance_own(lone->engine).sent, 1);
     CHECK_OK(lone_end_leaf(lone).status);
     check_report(lone, 0.5, 0, 1);
     /* The next rebalance has moved nothing yet. */
     struct eki_balance_wish wish = centralized();
     enter(lone, &wish);
-    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
+    CHECK_EQ_INT(eki_rebalance_own(lone->engine).sent, 0);
     check_report(lone, 0, 0, 0);
 }
 
@@ -188,7 +188,7 @@ static void tasks_stay_where_it_would_be_worse(struct lone *lone)
     CHECK_EQ_INT(lone->engine->holds, 0);
     CHECK_EQ_INT(lone->sent_count, 0);
     CHECK_EQ_INT(tasks_of(lone, 0), 3);
-    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
+    CHECK_EQ_INT(eki_rebalance_own(lone->engine).sent, 0);
     CHECK_EQ_INT(eki_rebalance_report(lone->engine)->moved, 0);
     CHECK_NEAR(eki_rebalance_report(lone->engine)->after, 0.5, 1e-9);
 }
@@ -431,7 +431,7 @@ static void parcels_are_dropped_where_nobody_has_prepared(void)
         CHECK(!lone.has_got);
         CHECK_EQ_INT(lone_count(&lone, EKI_KIND_PARCEL), 0);
         CHECK_OK(lone_end_leaf(&lone).status);
-        CHECK_EQ_INT(eki_rebalance_sent(lone.engine), 0);
+        CHECK_EQ_INT(eki_rebalance_own(lone.engine).sent, 0);
         CHECK_EQ_INT(eki_rebalance_report(lone.engine)->moved, 0);
         CHECK_EQ_INT(tasks_of(&lone, 0), 3);
         lone_close(&lone);

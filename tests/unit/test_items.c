@@ -152,7 +152,7 @@ static void items_are_decided_as_arrays_are(void)
         for (int r = 0; r < post->ranks; r++) {
             const struct eki_engine *engine = post->desks[r].lone.engine;
             CHECK_EQ_INT(eki_rebalance_report(engine)->moved, decision.moved);
-            CHECK_EQ_INT(eki_rebalance_sent(engine), 0);
+            CHECK_EQ_INT(eki_rebalance_own(engine).sent, 0);
         }
         moved[problem->has_bytes] += decision.moved;
         post_close(post);

@@ -55,7 +55,7 @@ static void workers_are_evened_out(struct lone *lone)
     check_report(lone, 1, 0, 2);
     check_all_are_here(lone);
     /* Nothing has left the rank. */
-    CHECK_EQ_INT(eki_rebalance_sent(lone->engine), 0);
+    CHECK_EQ_INT(eki_rebalance_own(lone->engine).sent, 0);
 }
 
 /* Durations whose sum no rank would accept, such as costs that are no seconds.
