@@ -5,7 +5,7 @@
  * a hole on their own node first, and items from elsewhere for a node that has
  * room beside its own.
  */
-#include "balance/nodes.h"
+#include "balance/holes.h"
 
 bool eki_nodes_init(struct eki_nodes *nodes, const struct eki_holes *holes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Items into holes. */
-#include "balance/nodes.h"
+#include "balance/holes.h"
 
 /* One of the largest holes, or -1. */
 static int32_t largest_hole(const struct eki_holes *holes)

@@ -18,7 +18,6 @@
  */
 #include "balance/holes.h"
 #include "balance/index_heap.h"
-#include "balance/nodes.h"
 
 enum {
     NONE = -1

@@ -3,8 +3,6 @@
  * get, and give what others fetch. */
 #include "printed/vertices.h"
 
-#include "rebalance/relay.h"
-
 #include <stdlib.h>
 
 bool eki_leaves_are_done(const struct eki_balancer *balancer)

@@ -3,7 +3,6 @@
 #include "printed/printed.h"
 
 #include "printed/vertices.h"
-#include "rebalance/relay.h"
 
 #include <math.h>
 

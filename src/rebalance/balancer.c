@@ -2,8 +2,6 @@
 /* A rebalance from beginning to end, as far as it is the same for all ranks. */
 #include "rebalance/balancer.h"
 
-#include "rebalance/relay.h"
-
 /* Beyond this imbalance more than before something has changed. */
 #define UNREST 0.1
 

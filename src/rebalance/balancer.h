@@ -16,7 +16,7 @@
  *     root to donors     OVER     copied   figures of the decision
  *
  * (1) with several groups; (2) as often as the leader wants more.
- * They travel over trees of ranks (relay.h), one of all and one of each group.
+ * They travel over trees of ranks (relay.c), one of all and one of each group.
  * Only the plan of a task that another group was given comes straight from
  * there.  Then tasks move straight from donor to receiver.  A rank that runs
  * out of memory stops the phase: whoever has not moved its tasks yet keeps
@@ -253,5 +253,30 @@ void eki_root_aim(const struct eki_balancer *balancer,
                   struct eki_target_told *told);
 /* What all groups have left is given to those with room. */
 eki_parcel_fn eki_share_take;
+
+/* Children of a rank in a tree. */
+#define EKI_BRANCHES 8
+
+int eki_relay_children(const struct eki_relay *relay);
+/* The parent of this rank, or itself. */
+int eki_relay_above(const struct eki_relay *relay);
+/* Which child of this rank RANK is, or hangs on; -1: none. */
+int eki_relay_branch(const struct eki_relay *relay, int rank);
+/* So many parts are to come. */
+void eki_relay_expect(struct eki_relay *relay, int what, int parts);
+/* A part comes from this rank, or once from a child, while it is awaited. */
+bool eki_relay_hears(struct eki_relay *relay, const struct eki_decode *decode,
+                     int what);
+
+bool eki_relay_open_groups(struct eki_balancer *balancer);
+void eki_relay_close(struct eki_relays *relays);
+/* A part of what is gathered.  The top gets all as a parcel that is its own. */
+eki_parcel_fn eki_relay_gather;
+/* Copies to the children, and this rank takes it, too. */
+eki_parcel_fn eki_relay_pass;
+/* Sections for the children, and this rank's own as a parcel to itself. */
+eki_parcel_fn eki_relay_split;
+/* Whether the plans of all groups of this rank have passed. */
+bool eki_relay_is_done(const struct eki_balancer *balancer);
 
 #endif

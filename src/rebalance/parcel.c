@@ -83,11 +83,6 @@ static const char *check_out(const struct eki_mail *mail)
     return NULL;
 }
 
-static bool is_same(const struct eki_parcel *a, const struct eki_parcel *b)
-{
-    return a->rank == b->rank && a->what == b->what && a->group == b->group;
-}
-
 static const char *check_in(const struct eki_mail *mail)
 {
     if (is_circle(mail->in))
@@ -96,7 +91,8 @@ static const char *check_in(const struct eki_mail *mail)
         if (at->done < 0 || at->done > at->bytes)
             return "more has come of a parcel than there is";
         for (const struct eki_parcel *b = at->next; b; b = b->next) {
-            if (is_same(at, b))
+            if (at->rank == b->rank && at->what == b->what &&
+                at->group == b->group)
                 return "two parcels of one rank, kind and group come at once";
         }
     }

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rebalance/relay.h"
+/*
+ * Parcels over trees of ranks, so that no rank talks to more than a few: what
+ * is gathered goes up in *sections*, which each rank joins to one parcel, or is
+ * summed up (root.c); what is for everybody goes down in copies, and what is
+ * for each goes down in sections again.
+ *
+ * While a relay awaits parts, its own and its children's come, each once; with
+ * the last one all goes up, and it awaits nothing until eki_relay_expect().
+ *
+ * All ranks are one tree; each group is one, open from the target on.  A child
+ * may have its target before: what comes too early waits (balancer.c).
+ */
+#include "rebalance/balancer.h"
 
 static int child_of(const struct eki_relay *relay, int i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all ranks have is summed up on its way to rank 0, which sets the target;
  * and so is what groups have come to. */
-#include "rebalance/relay.h"
+#include "rebalance/balancer.h"
 
 /* Where tasks spawned more than this part of the work, nobody knows which
  * worker will have how much. */
