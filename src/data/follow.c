@@ -82,7 +82,7 @@ static void ask_for_more(struct eki_data *data, uint64_t now)
         follower->seed = NULL;
         if (!is_to_move(engine, slot))
             continue;
-        struct eki_data_op *op = eki_carrier_ask(data, carrier, slot, now, 0);
+        struct eki_data_op *op = eki_carrier_ask(carrier, slot, now, 0);
         if (!op) {
             give_seed_up(data, slot);
             return;
@@ -120,6 +120,6 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
         if (eki_data_home(engine, seed) != rank)
             eki_slot_adopt(seed, engine->slot_bytes, rank);
     }
-    eki_carrier_free(data, &data->carriers[0], op);
+    eki_carrier_free(&data->carriers[0], op);
     let_go_when_done(data);
 }

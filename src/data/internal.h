@@ -69,6 +69,8 @@ struct eki_data_op {
 
 /* A worker's side. */
 struct eki_carrier {
+    struct eki_data *data;
+    struct ek_worker *worker;
     /* Written by the worker. */
     _Alignas(EKI_LINE) int staged;
     uint8_t places[EKI_STAGED_MOST]; /* of these, in their order */
@@ -232,21 +234,18 @@ void eki_data_charge(struct eki_data *data, int64_t bytes);
 
 /* Start to ask for the data of SLOT, of a staged task that will take
  * EXPECTED_NS, or of another: 0; NULL: no free place, or no memory. */
-struct eki_data_op *eki_carrier_ask(struct eki_data *data,
-                                    struct eki_carrier *carrier,
+struct eki_data_op *eki_carrier_ask(struct eki_carrier *carrier,
                                     const struct eki_slot *slot, uint64_t now,
                                     uint64_t expected_ns);
 /* The server has to send something for an operation. */
-static inline void eki_carrier_want(struct eki_data *data,
-                                    const struct eki_carrier *carrier,
+static inline void eki_carrier_want(const struct eki_carrier *carrier,
                                     const struct eki_data_op *op)
 {
-    eki_ticket_want(&data->tickets, (int)(carrier - data->carriers),
+    eki_ticket_want(&carrier->data->tickets, carrier->worker->here,
                     (int)(op - carrier->ops));
 }
 /* Nothing of it is needed any more. */
-void eki_carrier_free(struct eki_data *data, struct eki_carrier *carrier,
-                      struct eki_data_op *op);
+void eki_carrier_free(struct eki_carrier *carrier, struct eki_data_op *op);
 /* Why there is no input, or no object. */
 #define EKI_CARRIER_SAYS 96 /* bytes */
 void eki_carrier_say(const struct eki_data_op *op, char *text);

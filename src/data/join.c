@@ -2,11 +2,11 @@
 /* Engines whose tasks may have data: the life of their protocol. */
 #include "data/internal.h"
 
-static void clear_carrier(struct eki_data *data, struct eki_carrier *carrier)
+static void clear_carrier(struct eki_carrier *carrier)
 {
     for (int i = 0; i < EKI_DATA_OPS_MOST; i++) {
         if (eki_op_state(&carrier->ops[i]) != EKI_DATA_FREE)
-            eki_carrier_free(data, carrier, &carrier->ops[i]);
+            eki_carrier_free(carrier, &carrier->ops[i]);
     }
     carrier->staged = 0;
     carrier->staged_ns = 0;
@@ -23,7 +23,7 @@ static void clear_data(struct eki_data *data)
     eki_queue_clear(&data->answers);
     eki_tickets_clear(&data->tickets);
     for (int here = 0; here < workers; here++)
-        clear_carrier(data, &data->carriers[here]);
+        clear_carrier(&data->carriers[here]);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&data->held_most, 0, memory_order_relaxed);
 }
@@ -111,14 +111,17 @@ static const struct eki_protocol_ops data_ops = {
 };
 
 /* False: no memory. */
-static bool fill_data(struct eki_data *data, int workers, uint32_t slot_bytes)
+static bool fill_data(struct eki_data *data, const struct eki_engine *engine)
 {
+    int workers = engine->topology->workers_here;
     data->carriers = eki_alloc_lines((size_t)workers * sizeof *data->carriers);
     bool has_all = data->carriers && eki_tickets_open(&data->tickets, workers,
                                                       EKI_DATA_OPS_MOST, false);
     for (int here = 0; has_all && here < workers; here++) {
+        data->carriers[here].data = data;
+        data->carriers[here].worker = engine->workers[here];
         data->carriers[here].slots =
-            eki_alloc_lines((EKI_DATA_OPS_MOST + 1) * slot_bytes);
+            eki_alloc_lines((EKI_DATA_OPS_MOST + 1) * engine->slot_bytes);
         has_all = data->carriers[here].slots != NULL;
     }
     return has_all;
@@ -129,7 +132,7 @@ ek_status eki_data_join(struct eki_engine *engine,
 {
     int workers = engine->topology->workers_here;
     struct eki_data *data = eki_alloc_lines(sizeof *data);
-    if (!data || !fill_data(data, workers, engine->slot_bytes)) {
+    if (!data || !fill_data(data, engine)) {
         if (data)
             free_data(data, workers);
         return eki_error(EK_ERR_NOMEM, "no memory for data of %d workers",

@@ -193,9 +193,10 @@ static struct eki_data_op *find_op(const struct eki_decode *decode,
 }
 
 /* All of an input is here. */
-static void end_input(struct eki_data *data, struct eki_carrier *carrier,
-                      struct eki_data_op *op, uint64_t now)
+static void end_input(struct eki_carrier *carrier, struct eki_data_op *op,
+                      uint64_t now)
 {
+    struct eki_data *data = carrier->data;
     /* relaxed, all: a guess, which the server alone writes. */
     uint64_t old =
         atomic_load_explicit(&carrier->fetch_ns, memory_order_relaxed);
@@ -243,21 +244,20 @@ static enum eki_taken take_input(const struct eki_decode *decode,
     op->moved += head->count;
     data->protocol.engine->exchange.streamed += op->moved < total;
     if (op->moved == total)
-        end_input(data, carrier_of(data, head), op, now);
+        end_input(carrier_of(data, head), op, now);
     return EKI_TAKEN;
 }
 
 static enum eki_taken take_give(const struct eki_decode *decode,
                                 const struct eki_head *head)
 {
-    struct eki_data *data = eki_data_of(decode->engine);
     struct eki_data_op *op = find_op(decode, head, EKI_DATA_ENDED);
     if (!op || !eki_fits_body(decode, head, 0, 0) ||
         !eki_fits_one(decode, "permission before it",
                       op->is_given || op->moved == op->total, false))
         return EKI_REFUSED;
     op->is_given = true;
-    eki_carrier_want(data, carrier_of(data, head), op);
+    eki_carrier_want(carrier_of(eki_data_of(decode->engine), head), op);
     return EKI_TAKEN;
 }
 
@@ -295,8 +295,8 @@ static enum eki_taken take_kept(const struct eki_decode *decode,
         lose(data, op);
     else
         data->counts.bytes_out += op->total;
-    eki_carrier_free(data, carrier, op);
-    eki_ticket_let_go(&data->tickets, (int)(carrier - data->carriers));
+    eki_carrier_free(carrier, op);
+    eki_ticket_let_go(&data->tickets, carrier->worker->here);
     return EKI_TAKEN;
 }
 

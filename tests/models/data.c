@@ -271,7 +271,9 @@ static void prepare(void)
         runs[task] = results[task] = 0;
     }
     served_buffer = &sent[sends = 0].message;
-    clear_carrier(&data, &carrier);
+    carrier.data = &data;
+    carrier.worker = &served_worker;
+    clear_carrier(&carrier);
     eki_tickets_clear(&data.tickets);
 }
 
