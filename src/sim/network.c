@@ -170,9 +170,8 @@ static void post_letter(struct eki_fabric *fabric, struct eki_message *message,
     if (!port->is_answering)
         port->step_ns += machine->send;
     port->is_answering = false;
-    uint64_t departs = sim->now + (uint64_t)port->step_ns;
-    if (departs < port->free_at)
-        departs = port->free_at;
+    uint64_t departs =
+        eki_sim_later(sim->now + (uint64_t)port->step_ns, port->free_at);
     double wire_ns = bytes_ns(port, message, bytes, rank);
     double gap = wire_ns > machine->gap ? wire_ns : machine->gap;
     port->free_at = departs + (uint64_t)gap;

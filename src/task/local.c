@@ -416,9 +416,8 @@ void eki_local_clear(struct eki_local *local)
     local->seed_base = local->seed_top = local->seed_end = local->seeds;
     local->stack_bottom = local->stack_top = local->stack;
     local->log_end = local->log;
-    local->has_ranges = false;
+    local->has_ranges = local->has_hints = false;
     local->aside = local->gone = 0;
-    local->has_hints = false;
     local->running = NULL;
     eki_local_fill_late(local);
     hold_none(local);
