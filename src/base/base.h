@@ -170,16 +170,15 @@ void eki_memory_fail(int64_t n);
 #define EKI_FILE_OLD ".1"
 
 /*
- * Open an empty file for writing, which nobody else may open before it is
- * closed.  An old one, unless it is empty, is renamed to NAME.1, of which there
- * is one.  EK_ERR_FILE: it cannot be opened; an old one is there, or has been
- * renamed.  Waits for others that are opening files of the same folder, for a
- * second at most.
+ * Open an empty file for writing.  If IS_SHARED, whoever opens it so meanwhile
+ * appends to it, too; else nobody may open it before it is closed.  IS_NEW:
+ * there is nothing in it yet.  An old one, unless it is empty, is renamed to
+ * NAME.1, of which there is one.  EK_ERR_FILE: it cannot be opened; an old one
+ * is there, or has been renamed.  Waits for others that are opening files of
+ * the same folder, for a second at most.
  */
-ek_status eki_file_create(const char *name, FILE **file);
-/* Likewise, but whoever opens it so meanwhile appends to it, too; IS_NEW: there
- * is nothing in it yet. */
-ek_status eki_file_share(const char *name, FILE **file, bool *is_new);
+ek_status eki_file_open(const char *name, bool is_shared, FILE **file,
+                        bool *is_new);
 
 /*
  * As fwrite(), fflush() and fclose(), but a file that may not grow further

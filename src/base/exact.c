@@ -73,7 +73,7 @@ double eki_exact_exp2(double x)
 }
 
 /* X = 2^k (1 + f), where 1 + f is between the square roots of 1/2 and 2. */
-static double split(double x, int *k)
+static double split_exponent(double x, int *k)
 {
     const double root_half = 0x1.6a09e667f3bcdp-1;
     double m = frexp(x, k);
@@ -108,7 +108,7 @@ double eki_exact_log(double x)
     int k;
     if (is_odd(x, &value))
         return value;
-    double f = split(x, &k);
+    double f = split_exponent(x, &k);
     return k * LN2_HIGH - (log_rest(f, k * LN2_LOW) - f);
 }
 
@@ -118,6 +118,6 @@ double eki_exact_log2(double x)
     int k;
     if (is_odd(x, &value))
         return value;
-    double f = split(x, &k);
+    double f = split_exponent(x, &k);
     return k + (f - log_rest(f, 0)) * PER_LN2;
 }

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static ek_status refuse(const char *name, int reason)
+static ek_status refuse_file(const char *name, int reason)
 {
     return eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", name,
                      reason == EWOULDBLOCK
@@ -32,16 +32,16 @@ static ek_status refuse(const char *name, int reason)
 
 /* Signals as they were before SIGXFSZ was blocked in this thread. */
 struct guard {
-    sigset_t before;
+    sigset_t too_large, before;
     bool was_pending;
 };
 
 static void guard_begin(struct guard *guard)
 {
-    sigset_t too_large, pending;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &too_large, &guard->before);
+    sigset_t pending;
+    sigemptyset(&guard->too_large);
+    sigaddset(&guard->too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &guard->too_large, &guard->before);
     sigpending(&pending);
     guard->was_pending = sigismember(&pending, SIGXFSZ) == 1;
 }
@@ -50,12 +50,9 @@ static void guard_begin(struct guard *guard)
 static void guard_end(const struct guard *guard)
 {
     const struct timespec at_once = {0, 0};
-    sigset_t too_large;
     int reason = errno;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
     if (!guard->was_pending)
-        sigtimedwait(&too_large, NULL, &at_once);
+        sigtimedwait(&guard->too_large, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
     errno = reason;
 }
@@ -158,13 +155,13 @@ static ek_status open_once(const char *name, bool is_shared,
     struct stat status;
     *opened = (struct opened){open_to_write(name, &status), false, true};
     if (opened->descriptor < 0)
-        return refuse(name, errno);
+        return refuse_file(name, errno);
     int reason =
         S_ISREG(status.st_mode) ? look_into(name, is_shared, opened) : 0;
     if (reason == 0)
         return EK_OK;
     close(opened->descriptor);
-    return refuse(name, reason);
+    return refuse_file(name, reason);
 }
 
 /* Where NAME is a link, what it leads to is renamed. */
@@ -172,7 +169,7 @@ static ek_status keep_old(const char *name)
 {
     char *path = realpath(name, NULL);
     if (!path)
-        return refuse(name, errno);
+        return refuse_file(name, errno);
     size_t bytes = strlen(path) + sizeof EKI_FILE_OLD;
     char *kept = eki_alloc(bytes, 1);
     ek_status status = EK_OK;
@@ -208,7 +205,7 @@ static ek_status open_empty(const char *name, bool is_shared, FILE **file,
         return EK_OK;
     int reason = errno;
     close(opened.descriptor);
-    return refuse(name, reason);
+    return refuse_file(name, reason);
 }
 
 /* Jobs that begin together open a file one after the other, so that each finds
@@ -236,23 +233,12 @@ static int take_turn(const char *name)
     return turn;
 }
 
-static ek_status open_in_turn(const char *name, bool is_shared, FILE **file,
-                              bool *is_new)
+ek_status eki_file_open(const char *name, bool is_shared, FILE **file,
+                        bool *is_new)
 {
     int turn = take_turn(name);
     ek_status status = open_empty(name, is_shared, file, is_new);
     if (turn >= 0)
         close(turn);
     return status;
-}
-
-ek_status eki_file_create(const char *name, FILE **file)
-{
-    bool is_new;
-    return open_in_turn(name, false, file, &is_new);
-}
-
-ek_status eki_file_share(const char *name, FILE **file, bool *is_new)
-{
-    return open_in_turn(name, true, file, is_new);
 }

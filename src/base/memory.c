@@ -102,7 +102,7 @@ void eki_free(void *memory)
     free(memory);
 }
 
-static bool is_large(size_t bytes)
+static bool is_large_array(size_t bytes)
 {
     return bytes >= LARGE_BYTES;
 }
@@ -148,15 +148,15 @@ static void *resize_large(void *array, size_t bytes, size_t wanted)
     size_t pages = mapped_bytes(wanted), old = mapped_bytes(bytes);
     if (pages < wanted || pages > SIZE_MAX - LARGE_BYTES)
         return NULL;
-    if (is_large(bytes) && pages == old)
+    if (is_large_array(bytes) && pages == old)
         return array;
-    void *resized =
-        is_large(bytes) ? move_large(array, old, pages) : map_large(pages);
+    void *resized = is_large_array(bytes) ? move_large(array, old, pages)
+                                          : map_large(pages);
     if (!resized)
         return NULL;
     /* Without huge pages all is as right, and touched more slowly. */
     madvise(resized, pages, MADV_HUGEPAGE);
-    if (is_large(bytes))
+    if (is_large_array(bytes))
         return resized;
     if (bytes > 0)
         memcpy(resized, array, bytes);
@@ -169,13 +169,13 @@ void *eki_array_resize(void *array, size_t bytes, size_t wanted)
     EKI_ASSERT(wanted > 0 && wanted >= bytes);
     if (must_fail())
         return NULL;
-    return is_large(wanted) ? resize_large(array, bytes, wanted)
-                            : realloc(array, wanted);
+    return is_large_array(wanted) ? resize_large(array, bytes, wanted)
+                                  : realloc(array, wanted);
 }
 
 size_t eki_array_cut(void *array, size_t bytes, size_t used)
 {
-    if (!is_large(bytes) || used > bytes / 4)
+    if (!is_large_array(bytes) || used > bytes / 4)
         return bytes;
     /* So much that it is large whatever the caller rounds down. */
     size_t left = mapped_bytes(used) + 2 * LARGE_BYTES;
@@ -188,7 +188,7 @@ size_t eki_array_cut(void *array, size_t bytes, size_t used)
 
 void eki_array_free(void *array, size_t bytes)
 {
-    if (is_large(bytes))
+    if (is_large_array(bytes))
         munmap(array, mapped_bytes(bytes));
     else
         free(array);

@@ -24,7 +24,7 @@ _Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_data) == sizeof(int), "enum is an int");
 
-static bool is_name(const char *text)
+static bool is_collection(const char *text)
 {
     return eki_is_collection_name(text, strlen(text));
 }
@@ -73,7 +73,7 @@ static bool is_record(const char *text)
 
 static const struct eki_option table[] = {
     {FIELD(name), .traits = EKI_AGREES,
-     TEXT(name, is_name, "1 to 63 characters of A-Z a-z 0-9 _ . -"),
+     TEXT(name, is_collection, "1 to 63 characters of A-Z a-z 0-9 _ . -"),
      HELP("of the collection, in messages and lists")},
     {FIELD(payload_bytes), .traits = EKI_AGREES, INTEGER(0, 65504, "bytes"),
      HELP("largest payload of a task")},

@@ -31,7 +31,7 @@ static const struct eki_choice level_choices[] = {{"none", EK_LEVEL_NONE},
                                                   {"trace", EK_LEVEL_TRACE},
                                                   {NULL, 0}};
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -49,7 +49,7 @@ static size_t edit_distance(const char *a, const char *b)
         for (size_t j = 0; j < b_bytes; j++) {
             size_t replaced = diagonal + (a[i] != b[j]);
             diagonal = row[j + 1];
-            row[j + 1] = least(replaced, least(diagonal, row[j]) + 1);
+            row[j + 1] = smaller_of(replaced, smaller_of(diagonal, row[j]) + 1);
         }
     }
     return row[b_bytes];
@@ -106,7 +106,7 @@ bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
     if (bytes < fewest || bytes > to_bytes + STRUCT_GROWTH_MAX)
         return false;
     /* An older program's struct is shorter: the rest keeps its default. */
-    memcpy(to, from, least(bytes, to_bytes));
+    memcpy(to, from, smaller_of(bytes, to_bytes));
     memcpy(to, &to_bytes, sizeof to_bytes);
     return true;
 }
@@ -130,7 +130,7 @@ static ek_status options_copy(const ek_options *given, ek_options *options)
 }
 
 /* What a public call returns: a failure is said. */
-static ek_status outcome(ek_status status)
+static ek_status outcome_said(ek_status status)
 {
     if (status != EK_OK)
         eki_error_say(-1, 0);
@@ -143,7 +143,7 @@ static ek_status options_init(ek_options *options, size_t struct_bytes)
         return eki_error(EK_ERR_ARG, "ek_options_init: options is NULL");
     if (struct_bytes < OPTIONS_LEAST)
         return struct_refuse(struct_bytes);
-    struct_bytes = least(struct_bytes, sizeof *options);
+    struct_bytes = smaller_of(struct_bytes, sizeof *options);
     memcpy(options, &defaults, struct_bytes);
     options->struct_bytes = struct_bytes;
     return EK_OK;
@@ -151,7 +151,7 @@ static ek_status options_init(ek_options *options, size_t struct_bytes)
 
 ek_status ek_options_init(ek_options *options, size_t struct_bytes)
 {
-    return outcome(options_init(options, struct_bytes));
+    return outcome_said(options_init(options, struct_bytes));
 }
 
 /* The option of that name, among those with these TRAITS whose field a struct
@@ -203,7 +203,7 @@ static ek_status options_set(ek_options *options, const char *option,
 ek_status ek_options_set(ek_options *options, const char *option,
                          const char *value)
 {
-    return outcome(options_set(options, option, value));
+    return outcome_said(options_set(options, option, value));
 }
 
 static ek_status log_level_read(void)

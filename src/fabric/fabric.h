@@ -80,9 +80,7 @@ static inline bool eki_fabric_has_spare(struct eki_fabric *fabric)
     return !fabric->ops->has_spare || fabric->ops->has_spare(fabric);
 }
 
-enum {
-    EKI_HEAD_WHY = 200 /* bytes of a text */
-};
+#define EKI_HEAD_WHY 200 /* bytes of a text */
 
 /*
  * Whether a header is one of ours and consistent with the received length:

@@ -149,8 +149,8 @@ static ek_status check_counts(const struct body *body,
     return EK_OK;
 }
 
-static ek_status read_worker(struct body *body,
-                             struct eki_record_worker *worker)
+static ek_status read_worker_counts(struct body *body,
+                                    struct eki_record_worker *worker)
 {
     const unsigned char *from = body->next;
     worker->count = (int64_t)eki_get(from + EKI_WORKER_COUNT, 8);
@@ -171,7 +171,7 @@ static ek_status read_worker(struct body *body,
 
 /* Add the counts of WORKER, whose head begins at byte AT, to SUM: whoever adds
  * them up later need not look. */
-static ek_status add_counts(const struct body *body, int64_t at,
+static ek_status sum_counts(const struct body *body, int64_t at,
                             const struct eki_record_worker *worker,
                             struct eki_record_worker *sum)
 {
@@ -225,8 +225,8 @@ static ek_status read_families(struct body *body, int number,
     return EK_OK;
 }
 
-static ek_status read_body(struct body *body,
-                           struct eki_record_iteration *iteration)
+static ek_status read_iteration(struct body *body,
+                                struct eki_record_iteration *iteration)
 {
     const struct eki_record *record = body->record;
     struct eki_record_worker sum = {0};
@@ -234,8 +234,8 @@ static ek_status read_body(struct body *body,
     for (int i = 0; i < record->shape.workers; i++) {
         struct eki_record_worker *worker = &iteration->workers[i];
         int64_t at = body->at;
-        EKI_TRY(read_worker(body, worker));
-        EKI_TRY(add_counts(body, at, worker, &sum));
+        EKI_TRY(read_worker_counts(body, worker));
+        EKI_TRY(sum_counts(body, at, worker, &sum));
         worker->first = iteration->task_count;
         for (int64_t k = 0; k < worker->count; k++)
             EKI_TRY(read_task(body, i, &iteration->tasks[worker->first + k]));
@@ -278,7 +278,7 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
                         .workers = record->shape.workers,
                         .head = (int)head};
     if (status == EK_OK)
-        status = read_body(&body, iteration);
+        status = read_iteration(&body, iteration);
     eki_free(bytes);
     if (status != EK_OK)
         eki_record_unload(iteration);

@@ -7,7 +7,7 @@ enum {
 };
 
 /* Make room for BYTES more at the end; NULL: no memory. */
-static unsigned char *extend(struct eki_record_pack *pack, size_t bytes)
+static unsigned char *extend_pack(struct eki_record_pack *pack, size_t bytes)
 {
     size_t room = pack->room > FIRST_BYTES ? pack->room : FIRST_BYTES;
     while (room < pack->bytes + bytes)
@@ -28,7 +28,7 @@ bool eki_record_pack_begin(struct eki_record_pack *pack)
 {
     pack->worker_at = pack->bytes;
     pack->count = pack->families = 0;
-    return extend(pack, (size_t)eki_worker_head(pack->version)) != NULL;
+    return extend_pack(pack, (size_t)eki_worker_head(pack->version)) != NULL;
 }
 
 bool eki_record_pack_task(struct eki_record_pack *pack,
@@ -36,7 +36,7 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
 {
     bool is_sized = task->flags & EKI_RECORD_SIZED;
     unsigned char *to =
-        extend(pack, is_sized ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES);
+        extend_pack(pack, is_sized ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES);
     if (!to)
         return false;
     pack->count++;
@@ -54,7 +54,7 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
 bool eki_record_pack_family(struct eki_record_pack *pack,
                             const struct eki_record_family *family)
 {
-    unsigned char *to = extend(pack, EKI_FAMILY_BYTES);
+    unsigned char *to = extend_pack(pack, EKI_FAMILY_BYTES);
     EKI_ASSERT(pack->version > EKI_RECORD_VERSION_DATA);
     if (!to)
         return false;

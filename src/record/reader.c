@@ -83,7 +83,7 @@ static ek_status check_crc(const struct eki_record *record, int64_t at,
 }
 
 /* Whether a name is well-formed: some characters, then nothing but zeros. */
-static bool is_name(const unsigned char *from)
+static bool is_padded_name(const unsigned char *from)
 {
     int length = 0;
     while (length < EKI_RECORD_NAME_BYTES && from[length] != 0)
@@ -112,8 +112,8 @@ static ek_status check_magic(const struct walk *walk,
 }
 
 /* Check the number of ranks, and the length that follows from it. */
-static ek_status check_ranks(const struct walk *walk,
-                             const unsigned char *header)
+static ek_status check_header_ranks(const struct walk *walk,
+                                    const unsigned char *header)
 {
     uint64_t bytes = eki_get(header + EKI_HEADER_BYTES, 4);
     uint64_t ranks = eki_get(header + EKI_HEADER_RANKS, 4);
@@ -171,7 +171,7 @@ static ek_status read_header(struct walk *walk)
             sizeof header + 4 + EKI_RECORD_CRC_BYTES);
     EKI_TRY(eki_record_read(record, 0, header, sizeof header));
     EKI_TRY(check_magic(walk, header));
-    EKI_TRY(check_ranks(walk, header));
+    EKI_TRY(check_header_ranks(walk, header));
     walk->at = (int64_t)eki_get(header + EKI_HEADER_BYTES, 4);
     EKI_TRY(check_crc(record, 0, walk->at - EKI_RECORD_CRC_BYTES, "header"));
     record->shape.version = (int)eki_get(header + EKI_HEADER_VERSION, 4);
@@ -185,7 +185,7 @@ static ek_status read_header(struct walk *walk)
             eki_get(header + EKI_HEADER_WORKERS, 4), workers);
     record->shape.workers = (int)workers;
     const char *name = (const char *)header + EKI_HEADER_NAME;
-    if (!is_name(header + EKI_HEADER_NAME) ||
+    if (!is_padded_name(header + EKI_HEADER_NAME) ||
         !eki_is_collection_name(name, strlen(name)))
         return eki_record_refuse(record, EKI_HEADER_NAME,
                                  "a bad name of the collection");
@@ -227,8 +227,9 @@ static ek_status wrong_size(const struct walk *walk, const struct block *block,
 }
 
 /* Read the whole body of a block, of BYTES. */
-static ek_status read_body(const struct walk *walk, const struct block *block,
-                           unsigned char *body, size_t bytes)
+static ek_status read_block_body(const struct walk *walk,
+                                 const struct block *block, unsigned char *body,
+                                 size_t bytes)
 {
     if (block->bytes != (int64_t)bytes)
         return wrong_size(walk, block, (int64_t)bytes);
@@ -248,13 +249,13 @@ static ek_status take_function(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;
     unsigned char body[EKI_FUNCTION_BODY];
-    EKI_TRY(read_body(walk, block, body, sizeof body));
+    EKI_TRY(read_block_body(walk, block, body, sizeof body));
     uint64_t number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
     if (number != (uint64_t)record->function_count || number >= UINT16_MAX)
         return eki_record_refuse(record, block->at + EKI_FUNCTION_NUMBER,
                                  "function %" PRIu64 ", expected %d", number,
                                  record->function_count);
-    if (!is_name(body + EKI_FUNCTION_NAME))
+    if (!is_padded_name(body + EKI_FUNCTION_NAME))
         return eki_record_refuse(record, block->at + EKI_FUNCTION_NAME,
                                  "a bad name of function %" PRIu64, number);
     if (!has_room_for_function(record))
@@ -270,7 +271,7 @@ static ek_status take_data(struct walk *walk, const struct block *block)
 {
     struct eki_record *record = walk->record;
     unsigned char body[EKI_DATA_BODY];
-    EKI_TRY(read_body(walk, block, body, sizeof body));
+    EKI_TRY(read_block_body(walk, block, body, sizeof body));
     uint64_t function = eki_get(body + EKI_DATA_FUNCTION, 4);
     uint64_t bytes = eki_get(body + EKI_DATA_BYTES_MAX, 8);
     if (function >= (uint64_t)record->function_count ||
@@ -317,7 +318,7 @@ static ek_status take_end(struct walk *walk, const struct block *block)
     struct eki_record *record = walk->record;
     unsigned char body[EKI_END_BODY];
     int64_t end = block->at + block->bytes + EKI_RECORD_CRC_BYTES;
-    EKI_TRY(read_body(walk, block, body, sizeof body));
+    EKI_TRY(read_block_body(walk, block, body, sizeof body));
     if (eki_get(body, 8) != (uint64_t)record->iteration_count)
         return eki_record_refuse(record, block->at + EKI_END_ITERATIONS,
                                  "%" PRIu64 " iterations; there are %" PRId64,
@@ -370,7 +371,7 @@ static ek_status read_blocks(struct walk *walk)
     return EK_OK;
 }
 
-static ek_status open_file(struct walk *walk)
+static ek_status open_record_file(struct walk *walk)
 {
     struct eki_record *record = walk->record;
     record->file = fopen(record->path, "rb");
@@ -391,7 +392,7 @@ ek_status eki_record_open(const char *path, struct eki_record **made)
         return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
     strcpy(record->path, path);
     walk.record = record;
-    ek_status status = open_file(&walk);
+    ek_status status = open_record_file(&walk);
     if (status == EK_OK)
         status = read_header(&walk);
     if (status == EK_OK)

@@ -20,6 +20,7 @@ struct eki_recording {
     bool has_stopped;
     uint8_t *is_told; /* [function_count of the file] of their data; rank 0 */
 };
+
 /* Whether the slot has run as a task of its own. */
 static bool is_executed(const struct eki_slot *slot)
 {
@@ -116,7 +117,8 @@ static bool pack_families(struct eki_record_pack *pack,
 
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
-static bool pack_worker(struct eki_record_pack *pack, struct ek_worker *worker)
+static bool pack_worker_tasks(struct eki_record_pack *pack,
+                              struct ek_worker *worker)
 {
     const struct eki_local *local = &worker->local;
     const struct eki_pinned *pinned = &worker->engine->pinned;
@@ -151,7 +153,7 @@ static bool pack_worker(struct eki_record_pack *pack, struct ek_worker *worker)
 
 /* This rank gives up for REASON; the others learn of it before the next
  * iteration. */
-static void stop(struct eki_recording *recording, const char *reason)
+static void stop_recording(struct eki_recording *recording, const char *reason)
 {
     const struct eki_topology *topology = recording->engine->topology;
     eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "record",
@@ -160,7 +162,7 @@ static void stop(struct eki_recording *recording, const char *reason)
 }
 
 /* Record nothing more; discarded tasks need not be kept for it any longer. */
-static void leave(struct eki_recording *recording)
+static void leave_recording(struct eki_recording *recording)
 {
     struct eki_engine *engine = recording->engine;
     eki_engine_trace(engine, false);
@@ -178,12 +180,12 @@ static void pack_here(struct eki_recording *recording)
     bool has_room = true;
     for (int here = 0; has_room && here < engine->topology->workers_here;
          here++)
-        has_room = pack_worker(&recording->pack, engine->workers[here]);
+        has_room = pack_worker_tasks(&recording->pack, engine->workers[here]);
     if (!has_room)
-        stop(recording, "no memory to record an iteration");
+        stop_recording(recording, "no memory to record an iteration");
 }
 
-static void take(const void *piece, size_t bytes, void *context)
+static void write_piece(const void *piece, size_t bytes, void *context)
 {
     eki_record_put(context, piece, bytes);
 }
@@ -213,6 +215,7 @@ static ek_status write_functions(struct eki_recording *recording)
     }
     return EK_OK;
 }
+
 /* Gather BYTES of all ranks; rank 0 writes them into the file. */
 static ek_status write_bytes(struct eki_recording *recording,
                              struct eki_fabric *fabric,
@@ -225,12 +228,12 @@ static ek_status write_bytes(struct eki_recording *recording,
         written = write_functions(recording);
         eki_record_begin(writer, head, bytes);
     }
-    EKI_TRY(
-        eki_fabric_mpi_gather(fabric, pack->data, pack->bytes, take, writer));
+    EKI_TRY(eki_fabric_mpi_gather(fabric, pack->data, pack->bytes, write_piece,
+                                  writer));
     if (writer && written == EK_OK)
         written = eki_record_end(writer);
     if (written != EK_OK)
-        stop(recording, ek_error_message());
+        stop_recording(recording, ek_error_message());
     return EK_OK;
 }
 
@@ -247,7 +250,7 @@ ek_status eki_recording_write(struct eki_recording *recording,
     int64_t sums[2] = {(int64_t)recording->pack.bytes, recording->has_stopped};
     EKI_TRY(eki_fabric_mpi_sum(fabric, sums, 2));
     if (sums[1] > 0) {
-        leave(recording);
+        leave_recording(recording);
         recording->engine = NULL;
         return EK_OK;
     }
@@ -327,7 +330,7 @@ void eki_recording_destroy(struct eki_recording **made)
         return;
     if (recording->writer && !recording->has_stopped &&
         eki_record_finish(&recording->writer) != EK_OK)
-        stop(recording, ek_error_message());
+        stop_recording(recording, ek_error_message());
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
     eki_free(recording->is_told);

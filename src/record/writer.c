@@ -18,19 +18,19 @@ struct eki_record_writer {
     char path[];
 };
 
-static void note(struct eki_record_writer *writer, bool is_written)
+static void note_written(struct eki_record_writer *writer, bool is_written)
 {
     if (!is_written && writer->reason == 0)
         writer->reason = errno;
 }
 
-static void put(struct eki_record_writer *writer, const void *data,
-                size_t bytes)
+static void put_bytes(struct eki_record_writer *writer, const void *data,
+                      size_t bytes)
 {
-    note(writer, eki_file_write(writer->file, data, bytes));
+    note_written(writer, eki_file_write(writer->file, data, bytes));
 }
 
-static ek_status outcome(const struct eki_record_writer *writer)
+static ek_status writer_outcome(const struct eki_record_writer *writer)
 {
     if (writer->reason == 0)
         return EK_OK;
@@ -39,10 +39,10 @@ static ek_status outcome(const struct eki_record_writer *writer)
 }
 
 /* Whether all that was written has arrived in the file. */
-static ek_status flush(struct eki_record_writer *writer)
+static ek_status flush_writer(struct eki_record_writer *writer)
 {
-    note(writer, eki_file_flush(writer->file));
-    return outcome(writer);
+    note_written(writer, eki_file_flush(writer->file));
+    return writer_outcome(writer);
 }
 
 static void begin_block(struct eki_record_writer *writer,
@@ -52,7 +52,7 @@ static void begin_block(struct eki_record_writer *writer,
     eki_put(head + EKI_BLOCK_KIND, kind, 4);
     eki_put(head + EKI_BLOCK_BYTES, (uint64_t)bytes, 8);
     eki_put(head + EKI_BLOCK_HEAD_CRC, eki_block_head_crc(head), 4);
-    put(writer, head, sizeof head);
+    put_bytes(writer, head, sizeof head);
     writer->crc = 0;
     writer->left = bytes;
 }
@@ -61,7 +61,7 @@ void eki_record_put(struct eki_record_writer *writer, const void *data,
                     size_t bytes)
 {
     EKI_ASSERT((int64_t)bytes <= writer->left);
-    put(writer, data, bytes);
+    put_bytes(writer, data, bytes);
     writer->crc = eki_crc32c(writer->crc, data, bytes);
     writer->left -= (int64_t)bytes;
 }
@@ -71,12 +71,12 @@ static ek_status end_block(struct eki_record_writer *writer)
     unsigned char crc[EKI_RECORD_CRC_BYTES];
     EKI_ASSERT(writer->left == 0);
     eki_put(crc, writer->crc, 4);
-    put(writer, crc, sizeof crc);
-    return flush(writer);
+    put_bytes(writer, crc, sizeof crc);
+    return flush_writer(writer);
 }
 
-static ek_status write_header(struct eki_record_writer *writer,
-                              const struct eki_record_shape *shape)
+static ek_status write_file_header(struct eki_record_writer *writer,
+                                   const struct eki_record_shape *shape)
 {
     size_t bytes = EKI_HEADER_RANK_WORKERS + 4 * (size_t)shape->ranks;
     unsigned char *header = eki_alloc(bytes + EKI_RECORD_CRC_BYTES, 1);
@@ -93,9 +93,9 @@ static ek_status write_header(struct eki_record_writer *writer,
         eki_put(header + EKI_HEADER_RANK_WORKERS + 4 * (size_t)rank,
                 (uint64_t)shape->rank_workers[rank], 4);
     eki_put(header + bytes, eki_crc32c(0, header, bytes), 4);
-    put(writer, header, bytes + EKI_RECORD_CRC_BYTES);
+    put_bytes(writer, header, bytes + EKI_RECORD_CRC_BYTES);
     eki_free(header);
-    return flush(writer);
+    return flush_writer(writer);
 }
 
 ek_status eki_record_create(const char *path,
@@ -108,9 +108,10 @@ ek_status eki_record_create(const char *path,
     if (!writer)
         return eki_error(EK_ERR_NOMEM, "no memory for the record");
     strcpy(writer->path, path);
-    ek_status status = eki_file_create(path, &writer->file);
+    bool is_new;
+    ek_status status = eki_file_open(path, false, &writer->file, &is_new);
     if (status == EK_OK)
-        status = write_header(writer, shape);
+        status = write_file_header(writer, shape);
     if (status == EK_OK)
         *made = writer;
     else
@@ -186,9 +187,9 @@ ek_status eki_record_finish(struct eki_record_writer **made)
     begin_block(writer, EKI_BLOCK_END, sizeof body);
     eki_record_put(writer, body, sizeof body);
     end_block(writer);
-    note(writer, eki_file_close(writer->file));
+    note_written(writer, eki_file_close(writer->file));
     writer->file = NULL;
-    ek_status status = outcome(writer);
+    ek_status status = writer_outcome(writer);
     eki_record_abandon(made);
     return status;
 }

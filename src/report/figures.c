@@ -119,7 +119,7 @@ static ek_status reserve_functions(const struct eki_engine *engine,
     return status;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t least_ns(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -130,12 +130,12 @@ static int64_t least(int64_t a, int64_t b)
 static void add_starved(const struct eki_counts *counts, int64_t work_ns,
                         int64_t overhead_ns, struct eki_report_sums *sums)
 {
-    int64_t tasks = least((int64_t)counts->held_ns, work_ns);
+    int64_t tasks = least_ns((int64_t)counts->held_ns, work_ns);
     int64_t rest = (int64_t)counts->starved_ns - (int64_t)counts->held_ns;
     int64_t idle =
-        least(rest, (int64_t)(counts->search_ns + counts->termination_ns));
+        least_ns(rest, (int64_t)(counts->search_ns + counts->termination_ns));
     int64_t between = overhead_ns - (int64_t)counts->data_wait_ns;
-    between = least(rest - idle, between > 0 ? between : 0);
+    between = least_ns(rest - idle, between > 0 ? between : 0);
     sums->starved_tasks_ns += tasks;
     sums->starved_idle_ns += idle;
     sums->starved_ns += tasks + idle + between;
@@ -156,8 +156,9 @@ static void add_times(const struct eki_counts *counts, uint64_t work_ns,
     add_starved(counts, (int64_t)work_ns, inside - known, sums);
 }
 
-static void add_counts(const struct eki_counts *counts,
-                       struct eki_report_sums *sums, struct squares *squares)
+static void add_worker_counts(const struct eki_counts *counts,
+                              struct eki_report_sums *sums,
+                              struct squares *squares)
 {
     double attempted = (double)counts->attempted;
     double successful = (double)counts->successful;
@@ -224,14 +225,15 @@ static void sum_here(const struct eki_engine *engine,
         const struct ek_worker *worker = engine->workers[w];
         uint64_t work_ns = eki_work_ns(&worker->counts, input->handling);
         add_times(&worker->counts, work_ns, stay_ns, sums);
-        add_counts(&worker->counts, sums, &here->squares);
+        add_worker_counts(&worker->counts, sums, &here->squares);
         add_functions(worker, work_ns, engine->function_count, sums);
         find_largest(worker, work_ns, here);
     }
 }
 
-static ek_status reduce(struct eki_fabric *fabric, int functions,
-                        struct eki_report_sums *sums, struct gathered *all)
+static ek_status reduce_figures(struct eki_fabric *fabric, int functions,
+                                struct eki_report_sums *sums,
+                                struct gathered *all)
 {
     EKI_TRY(eki_fabric_mpi_sum(fabric, (int64_t *)sums,
                                (int)(sums_bytes(functions) / sizeof(int64_t))));
@@ -294,8 +296,8 @@ static ek_status gather_ranks(struct eki_fabric *fabric,
 }
 
 /* Mean and standard deviation over N workers. */
-static void spread(int64_t sum, double squares, double n, double *mean,
-                   double *deviation)
+static void fill_deviation(int64_t sum, double squares, double n, double *mean,
+                           double *deviation)
 {
     *mean = (double)sum / n;
     double variance = squares / n - *mean * *mean;
@@ -307,10 +309,10 @@ static void fill_sums(const struct eki_report_sums *sums,
 {
     double workers = (double)figures->workers;
     SUMMED(FILL_COUNT, FILL_TIME)
-    spread(sums->attempted, squares->attempted, workers,
-           &figures->attempted_mean, &figures->attempted_deviation);
-    spread(sums->successful, squares->successful, workers,
-           &figures->successful_mean, &figures->successful_deviation);
+    fill_deviation(sums->attempted, squares->attempted, workers,
+                   &figures->attempted_mean, &figures->attempted_deviation);
+    fill_deviation(sums->successful, squares->successful, workers,
+                   &figures->successful_mean, &figures->successful_deviation);
 }
 
 /* Ranks enter at different times: a worker is late for as long as the longest
@@ -357,8 +359,9 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
 
 /* A task that waits for a core does no work.  The efficiency counts the cores
  * of dedicated servers, too; imbalance and bound are about workers alone. */
-static void fill_balance(const struct eki_report_sums *sums,
-                         const struct gathered *all, ek_process_report *figures)
+static void fill_load_figures(const struct eki_report_sums *sums,
+                              const struct gathered *all,
+                              ek_process_report *figures)
 {
     const struct largest_task *task = &all->task;
     double mean_s = figures->work_s / (double)figures->workers;
@@ -402,7 +405,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     struct eki_report_sums *sums = report->sums;
     sum_here(engine, input, sums, &all);
     struct eki_report_rank mine = rank_here(engine, input, sums, &all);
-    EKI_TRY(reduce(fabric, engine->function_count, sums, &all));
+    EKI_TRY(reduce_figures(fabric, engine->function_count, sums, &all));
     EKI_TRY(
         find_ranks(fabric, &mine.figures, &all.task, &figures, &shortest_s));
     if (report->wants_ranks)
@@ -414,7 +417,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.steal = input->steal;
     fill_sums(sums, &all.squares, &figures);
     fill_times(sums, &all.largest, &figures);
-    fill_balance(sums, &all, &figures);
+    fill_load_figures(sums, &all, &figures);
     fill_functions(engine, input->iteration, report);
     eki_report_fill_speed(&all.squares.changes, report, &figures);
     report->figures = figures;

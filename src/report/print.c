@@ -20,13 +20,11 @@ enum {
     VALUE_WIDTH = 10 /* %.4g never needs more */
 };
 
-/* The name of a collection that was given none. */
-static const char default_name[] = "tasks";
-
 void eki_report_append_name(const struct eki_report *report, char *text,
                             size_t bytes)
 {
-    if (strcmp(report->collection, default_name) != 0)
+    /* The name of a collection that was given none. */
+    if (strcmp(report->collection, "tasks") != 0)
         eki_append(text, bytes, "%s, ", report->collection);
 }
 
@@ -127,7 +125,7 @@ static void close_file(struct eki_report_file *file)
     *file = (struct eki_report_file){0};
 }
 
-static void write_header(FILE *stream, enum eki_rows rows)
+static void write_titles(FILE *stream, enum eki_rows rows)
 {
     const struct eki_report_table *table = eki_report_table_of(rows);
     fprintf(stream, "collection[1]");
@@ -185,17 +183,17 @@ static void write_files(struct eki_report *report)
     }
 }
 
-static ek_status open_file(const char *name, size_t bytes, enum eki_rows rows,
-                           struct eki_report_file *file)
+static ek_status open_values(const char *name, size_t bytes, enum eki_rows rows,
+                             struct eki_report_file *file)
 {
     file->name = eki_alloc(bytes + 1, 1);
     if (!file->name)
         return eki_error(EK_ERR_NOMEM, "no memory for the report");
     memcpy(file->name, name, bytes);
     bool is_new;
-    ek_status status = eki_file_share(file->name, &file->stream, &is_new);
+    ek_status status = eki_file_open(file->name, true, &file->stream, &is_new);
     if (status == EK_OK && is_new)
-        write_header(file->stream, rows);
+        write_titles(file->stream, rows);
     if (status == EK_OK && !eki_file_flush(file->stream))
         status = eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", file->name,
                            strerror(errno));
@@ -204,8 +202,8 @@ static ek_status open_file(const char *name, size_t bytes, enum eki_rows rows,
     return status;
 }
 
-static bool is_open(const struct eki_report_file *file, const char *name,
-                    size_t bytes)
+static bool is_open_file(const struct eki_report_file *file, const char *name,
+                         size_t bytes)
 {
     return file->stream && strlen(file->name) == bytes &&
            memcmp(file->name, name, bytes) == 0;
@@ -220,8 +218,9 @@ static ek_status open_files(struct eki_report *report,
     for (int rows = 0; status == EK_OK && rows < EKI_ROWS_KINDS; rows++) {
         const char *name = destination->name[rows];
         size_t bytes = destination->bytes[rows];
-        if (name && !is_open(&report->files[rows], name, bytes))
-            status = open_file(name, bytes, (enum eki_rows)rows, &files[rows]);
+        if (name && !is_open_file(&report->files[rows], name, bytes))
+            status =
+                open_values(name, bytes, (enum eki_rows)rows, &files[rows]);
     }
     for (int rows = 0; rows < EKI_ROWS_KINDS; rows++) {
         struct eki_report_file *old = &report->files[rows];

@@ -13,6 +13,7 @@ ek_status eki_report_create(int rank, int size, const char *collection,
         return eki_error(EK_ERR_NOMEM, "no memory for the report");
     report->figures = (ek_process_report)EK_PROCESS_REPORT_INIT;
     report->inflation = report->stretch = 1;
+    report->course.stride = 1;
     report->function_room = -1;
     report->rank = rank;
     report->size = size;

@@ -155,7 +155,7 @@ ek_status eki_report_get(const struct eki_report *report, const char *field,
 /*
  * Say where reports go, as eki_destination_read() takes it; NULL: nowhere.
  * Other ranks than 0 only note what they have to contribute.  Old files are
- * renamed (eki_file_share()), but for those that are open already, here or
+ * renamed (eki_file_open()), but for those that are open already, here or
  * elsewhere.  EK_ERR_FILE: one cannot be opened; what was open stays so.
  */
 ek_status eki_report_open(struct eki_report *report, const char *destination);

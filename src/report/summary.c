@@ -18,8 +18,6 @@ static void add_sample(struct eki_report_course *course,
     if (!course->samples)
         course->samples =
             eki_alloc(EKI_REPORT_SAMPLES, sizeof *course->samples);
-    if (course->stride == 0)
-        course->stride = 1;
     if (!course->samples || (course->run.iterations - 1) % course->stride != 0)
         return;
     if (course->sample_count == EKI_REPORT_SAMPLES) {

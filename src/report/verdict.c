@@ -11,18 +11,11 @@
  */
 #define BUSY 0.05
 
-enum {
-    /* Fewer tasks per worker leave no choice to a balancer. */
-    TASKS_FEW = 10
-};
+/* Fewer tasks per worker leave no choice to a balancer. */
+#define TASKS_FEW 10
 
 /* An iteration as short as some steals between nodes. */
 #define ITERATION_SHORT_S 1e-3
-
-static double percent(double part, double whole)
-{
-    return whole > 0 ? 100 * part / whole : 0;
-}
 
 struct eki_seconds eki_seconds(double seconds)
 {
@@ -268,7 +261,7 @@ bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
         if (lost_s[cause] > lost_s[largest])
             largest = cause;
     }
-    causes[largest].append(run, percent(lost_s[largest], whole_s), text, bytes);
+    causes[largest].append(run, 100 * lost_s[largest] / whole_s, text, bytes);
     return true;
 }
 

@@ -89,7 +89,7 @@ void eki_topology_view(const struct eki_topology *topology, int rank,
 }
 
 /* Memory for it, with its arrays behind it; NULL: there is none. */
-static struct eki_topology *make_topology(int size, int nodes)
+static struct eki_topology *alloc_topology(int size, int nodes)
 {
     size_t ranks = (size_t)size, ints = 2 * (ranks + (size_t)nodes) + 1;
     struct eki_topology *topology =
@@ -111,7 +111,7 @@ ek_status eki_topology_create(int rank, int size, const int *workers,
     int count = 0;
     for (int r = 0; r < size; r++)
         count = nodes[r] >= count ? nodes[r] + 1 : count;
-    struct eki_topology *topology = make_topology(size, count);
+    struct eki_topology *topology = alloc_topology(size, count);
     if (!topology)
         return eki_error(EK_ERR_NOMEM, "no memory for the topology of %d ranks",
                          size);

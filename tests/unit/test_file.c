@@ -58,7 +58,7 @@ static void files_are_shared_on_nfs(void)
     leave_old();
     for (int i = 0; i < 2; i++) {
         bool is_new = false;
-        if (!CHECK(eki_file_share(name, &files[i], &is_new) == EK_OK))
+        if (!CHECK(eki_file_open(name, true, &files[i], &is_new) == EK_OK))
             return;
         CHECK(is_new == (i == 0));
         fputs("row\n", files[i]);
@@ -93,7 +93,7 @@ static void open_at_once(struct shared *shared)
     FILE *file;
     bool is_new = false, is_open;
     meet(&shared->came);
-    is_open = eki_file_share(name, &file, &is_new) == EK_OK;
+    is_open = eki_file_open(name, true, &file, &is_new) == EK_OK;
     if (is_open) {
         fputs("row\n", file);
         fflush(file);
