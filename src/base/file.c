@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static ek_status refuse_file(const char *name, int reason)
+static ek_status refuse_writing(const char *name, int reason)
 {
     return eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", name,
                      reason == EWOULDBLOCK
@@ -155,13 +155,13 @@ static ek_status open_once(const char *name, bool is_shared,
     struct stat status;
     *opened = (struct opened){open_to_write(name, &status), false, true};
     if (opened->descriptor < 0)
-        return refuse_file(name, errno);
+        return refuse_writing(name, errno);
     int reason =
         S_ISREG(status.st_mode) ? look_into(name, is_shared, opened) : 0;
     if (reason == 0)
         return EK_OK;
     close(opened->descriptor);
-    return refuse_file(name, reason);
+    return refuse_writing(name, reason);
 }
 
 /* Where NAME is a link, what it leads to is renamed. */
@@ -169,7 +169,7 @@ static ek_status keep_old(const char *name)
 {
     char *path = realpath(name, NULL);
     if (!path)
-        return refuse_file(name, errno);
+        return refuse_writing(name, errno);
     size_t bytes = strlen(path) + sizeof EKI_FILE_OLD;
     char *kept = eki_alloc(bytes, 1);
     ek_status status = EK_OK;
@@ -205,7 +205,7 @@ static ek_status open_empty(const char *name, bool is_shared, FILE **file,
         return EK_OK;
     int reason = errno;
     close(opened.descriptor);
-    return refuse_file(name, reason);
+    return refuse_writing(name, reason);
 }
 
 /* Jobs that begin together open a file one after the other, so that each finds

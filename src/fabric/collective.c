@@ -29,12 +29,6 @@ ek_status eki_mpi_check(struct eki_mpi *mpi, const char *what, int code)
     return status;
 }
 
-/* Failures are negative; of equals the lowest rank comes first. */
-static uint64_t badness(ek_status status, int rank)
-{
-    return (uint64_t) - (int64_t)status << 32 | (UINT32_MAX - (uint32_t)rank);
-}
-
 /* The failure of rank WORST, in its words. */
 static ek_status spread_failure(MPI_Comm comm, ek_status status, int worst)
 {
@@ -60,7 +54,8 @@ ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
     int rank = 0;
     EKI_ASSERT(n <= EKI_MPI_COMPARED_MOST);
     MPI_Comm_rank(comm, &rank);
-    all[0] = badness(status, rank);
+    /* Failures are negative; of equals the lowest rank comes first. */
+    all[0] = (uint64_t) - (int64_t)status << 32 | (UINT32_MAX - (uint32_t)rank);
     for (int i = 0; i < n; i++)
         all[1 + i] = most[i];
     EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, all, 1 + n, MPI_UINT64_T,

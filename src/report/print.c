@@ -69,8 +69,8 @@ static void print_line(const struct eki_report *report)
 }
 
 /* Append the value; reals with that many significant DIGITS. */
-static void append_value(const struct eki_field *field, const void *figures,
-                         int digits, char *text, size_t bytes)
+static void append_figure(const struct eki_field *field, const void *figures,
+                          int digits, char *text, size_t bytes)
 {
     if (field->type == EKI_FIELD_CHOICE) {
         const char *name = eki_option_choice_name(
@@ -90,7 +90,7 @@ static void append_cell(const struct eki_field *field,
     int width = VALUE_WIDTH + (span - 1) * (TITLE_WIDTH + VALUE_WIDTH + 3);
     eki_append(title, sizeof title, "%s%s", field->title,
                strcmp(field->unit, "s") == 0 ? "/s" : "");
-    append_value(field, figures, 4, value, sizeof value);
+    append_figure(field, figures, 4, value, sizeof value);
     eki_append(text, bytes, "  %-*s %*s", TITLE_WIDTH, title, width, value);
 }
 
@@ -144,7 +144,7 @@ static void write_row(const struct eki_report *report, enum eki_rows rows,
     eki_append(text, sizeof text, "%s", report->collection);
     for (int i = 0; i < table->count; i++) {
         eki_append(text, sizeof text, "\t");
-        append_value(&table->fields[i], figures, 9, text, sizeof text);
+        append_figure(&table->fields[i], figures, 9, text, sizeof text);
     }
     fprintf(report->files[rows].stream, "%s\n", text);
 }

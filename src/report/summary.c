@@ -145,14 +145,6 @@ void eki_report_trouble(struct eki_report *report)
     report->course.troubled++;
 }
 
-static const char *function_name(const struct eki_report *report,
-                                 ek_function function)
-{
-    return function >= 0 && function < report->function_count
-               ? report->functions[function].name
-               : NULL;
-}
-
 static int by_longest(const void *a, const void *b)
 {
     const struct eki_report_sample *x = a, *y = b;
@@ -178,7 +170,9 @@ static void fill_medians(struct eki_report *report, struct eki_verdict_run *run)
     run->iteration_s = course->samples[middle].wall_s;
     qsort(course->samples, count, sizeof *course->samples, by_longest);
     run->longest_s = course->samples[middle].longest_s;
-    run->function = function_name(report, course->samples[middle].function);
+    ek_function function = course->samples[middle].function;
+    if (function >= 0 && function < report->function_count)
+        run->function = report->functions[function].name;
 }
 
 static void fill_ranks(const struct eki_report *report,

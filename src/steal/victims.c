@@ -54,11 +54,9 @@ struct eki_victim eki_victims_near(struct eki_thief *thief)
 {
     uint32_t round = (uint32_t)thief->topology->node_workers;
     struct eki_victim victim = {-1, -1};
-    if (thief->failures % round + 1 < round)
-        victim.local = eki_victim_in_node(thief);
-    else
+    if (thief->failures % round + 1 == round)
         victim.node = eki_victim_node(thief);
-    if (victim.node < 0 && victim.local < 0)
+    if (victim.node < 0)
         victim.local = eki_victim_in_node(thief);
     return victim;
 }
