@@ -159,6 +159,8 @@ static bool is_finished(struct ek_worker *worker)
 
 void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
 {
+    if (worker->search.is_idle)
+        return;
     worker->search.is_idle = true;
     worker->search.since = now;
     worker->search.number++;
@@ -193,8 +195,7 @@ static void finish(struct ek_worker *worker, uint64_t now)
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
 {
     struct eki_engine *engine = worker->engine;
-    if (!worker->search.is_idle)
-        eki_worker_become_idle(worker, now);
+    eki_worker_become_idle(worker, now);
     if (EKI_UNLIKELY(engine->kept) && !EKI_PLANTED(RESULTS_LAST) &&
         eki_tickets_are_kept(engine->kept, worker->here) &&
         !eki_is_broken(engine))

@@ -10,8 +10,7 @@ static void destroy_worker(struct ek_worker *worker)
     eki_worker_clear(worker, &worker->answers);
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
-    eki_families_free(&worker->families);
-    eki_held_free(&worker->held);
+    eki_worker_forget(worker);
     eki_free(worker->search.trusted);
     eki_free(worker->batch.scratch);
     eki_free(worker);
@@ -160,16 +159,6 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_free(engine);
 }
 
-/* A step of the server looks at no others. */
-static void list_stepped(struct eki_engine *engine)
-{
-    engine->stepped_count = 0;
-    for (int i = 0; i < engine->protocol_count; i++) {
-        if (engine->protocols[i]->ops->step)
-            engine->stepped[engine->stepped_count++] = engine->protocols[i];
-    }
-}
-
 void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
 {
     const struct eki_protocol_ops *ops = protocol->ops;
@@ -180,7 +169,6 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
     protocol->engine = engine;
-    list_stepped(engine);
     EKI_ASSERT(!engine->channels[ops->channel]);
     EKI_ASSERT(ops->verb_count <= EKI_VERBS_MOST);
     engine->channels[ops->channel] = protocol;

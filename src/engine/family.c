@@ -19,42 +19,32 @@ void eki_engine_trace(struct eki_engine *engine, bool is_traced)
         struct ek_worker *worker = engine->workers[here];
         worker->local.spawned_word =
             eki_spawned_word(is_traced ? EKI_SLOT_TRACED : 0);
-        if (!is_traced) {
-            eki_families_free(&worker->families);
-            eki_held_free(&worker->held);
-        }
+        if (!is_traced)
+            eki_worker_forget(worker);
     }
 }
 
-void eki_families_free(struct eki_families *families)
+void eki_worker_forget(struct ek_worker *worker)
 {
-    eki_free(families->list);
-    *families = (struct eki_families){0};
+    eki_free(worker->families.list);
+    eki_free(worker->held.ids);
+    worker->families = (struct eki_families){0};
+    worker->held = (struct eki_held){0};
 }
 
-void eki_held_free(struct eki_held *held)
+uint64_t eki_worker_take_held(struct ek_worker *worker, uint64_t elapsed)
 {
-    eki_free(held->ids);
-    *held = (struct eki_held){0};
-}
-
-void eki_worker_note_held(struct ek_worker *worker)
-{
-    struct eki_held *held = &worker->held;
-    if (eki_grow(&held->ids, held->count, &held->room, FIRST_ROOM,
-                 sizeof *held->ids))
-        held->ids[held->count++] = eki_worker_task_id(worker);
-}
-
-/* The first child of a task; false: no memory. */
-static bool add_family(struct eki_families *families, uint64_t parent,
-                       uint64_t child)
-{
-    if (!eki_grow(&families->list, families->count, &families->room, FIRST_ROOM,
-                  sizeof *families->list))
-        return false;
-    families->list[families->count++] = (struct eki_family){parent, child, 1};
-    return true;
+    struct eki_held *list = &worker->held;
+    uint64_t held = worker->batch.held_ns;
+    worker->batch.held_ns = 0;
+    if (held > elapsed)
+        held = elapsed;
+    worker->counts.held_ns += held;
+    if (worker->engine->is_traced &&
+        eki_grow(&list->ids, list->count, &list->room, FIRST_ROOM,
+                 sizeof *list->ids))
+        list->ids[list->count++] = eki_worker_task_id(worker);
+    return held;
 }
 
 void eki_worker_note_child(struct ek_worker *worker)
@@ -67,6 +57,10 @@ void eki_worker_note_child(struct ek_worker *worker)
     /* Nobody but the task that runs takes numbers. */
     if (last && last->parent == parent && last->first + last->count == child)
         last->count++;
-    else if (!add_family(families, parent, child))
+    else if (eki_grow(&families->list, families->count, &families->room,
+                      FIRST_ROOM, sizeof *families->list))
+        families->list[families->count++] =
+            (struct eki_family){parent, child, 1};
+    else
         families->is_cut = true;
 }

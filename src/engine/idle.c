@@ -24,15 +24,6 @@ static bool may_claim(struct ek_worker *worker)
                              eki_deque_block_max(worker->engine->capacity));
 }
 
-/* The slots of a claimed block are free again. */
-static void finish_block(struct ek_worker *worker, int from,
-                         const struct eki_block *block)
-{
-    if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
-        return;
-    eki_deque_finish(eki_deque_of(worker->engine, from), block);
-}
-
 /* Planted: the first task of a block takes the place of its last one, too. */
 static void mistake_last(struct eki_local *local, size_t bytes)
 {
@@ -45,7 +36,8 @@ static void mistake_last(struct eki_local *local, size_t bytes)
         memmove(last, first, local->slot_bytes);
 }
 
-/* Copy a claimed block of a deque of the node to the stack. */
+/* Copy a claimed block of a deque of the node to the stack; its slots are free
+ * again. */
 static void copy_block(struct ek_worker *worker, int from,
                        const struct eki_block *block)
 {
@@ -57,7 +49,9 @@ static void copy_block(struct ek_worker *worker, int from,
            bytes);
     local->stack_top += bytes;
     mistake_last(local, bytes);
-    finish_block(worker, from, block);
+    if (EKI_PLANTED(NO_FINISH) && from == worker->local_number)
+        return;
+    eki_deque_finish(eki_deque_of(worker->engine, from), block);
 }
 
 /* Take back what nobody claimed; if it could not be published anew, claim. */
@@ -327,8 +321,7 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
 {
     if (take_own(worker))
         return EKI_STEP_AGAIN;
-    if (!worker->search.is_idle)
-        eki_worker_become_idle(worker, now);
+    eki_worker_become_idle(worker, now);
     if (worker->search.steal_from >= 0) {
         finish_steal(worker);
         return EKI_STEP_AGAIN;

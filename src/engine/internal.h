@@ -13,8 +13,6 @@ void eki_error_worse(struct eki_error *error, const struct eki_error *other);
 void eki_error_init(struct eki_error *error, ek_status status);
 /* The worst error of the node in this phase; EK_OK: there is none. */
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
-/* No message moves any more. */
-void eki_engine_break(struct eki_engine *engine, ek_status status);
 
 /*
  * If the shared part is exhausted, or shows little while what lasts longer than
@@ -38,15 +36,23 @@ static inline void eki_worker_note_depth(struct ek_worker *worker)
 }
 /* How much a running task may spawn before it publishes. */
 void eki_worker_set_mark(struct ek_worker *worker);
+/* A task, of that id and function, took NS. */
+static inline void eki_counts_note(struct eki_counts *counts, uint64_t ns,
+                                   uint64_t id, int function)
+{
+    if (ns <= counts->largest_ns)
+        return;
+    counts->largest_ns = ns;
+    counts->largest_id = id;
+    counts->largest_function = function;
+}
 /* Close the batch that ended at NOW. */
 void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
 /* Of the ELAPSED time of what has just run: that in which it had no core, which
- * is no part of its duration. */
+ * is no part of its duration; while a record is written it is noted. */
 EKI_COLD uint64_t eki_worker_take_held(struct ek_worker *worker,
                                        uint64_t elapsed);
-/* While a record is written: the task that runs was held up. */
-EKI_COLD void eki_worker_note_held(struct ek_worker *worker);
 /* Cancel what this worker has; others do the same with theirs.  Counted by
  * COUNTS. */
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
@@ -57,8 +63,8 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 EKI_COLD void eki_worker_end_transfers(struct ek_worker *worker);
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
-void eki_families_free(struct eki_families *families);
-void eki_held_free(struct eki_held *held);
+/* Free what a worker has noted for a record. */
+void eki_worker_forget(struct ek_worker *worker);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
 /* Put a chunk into a box of a worker; false: it is shut. */
@@ -70,7 +76,7 @@ void eki_worker_clear(struct ek_worker *worker,
 /* Take the last answers, and let no further ones come: the worker has tasks.
  * False: there is no memory for them. */
 bool eki_worker_shut(struct ek_worker *worker);
-/* The worker has just run out of tasks. */
+/* The worker has run out of tasks, if it has not said so before. */
 void eki_worker_become_idle(struct ek_worker *worker, uint64_t now);
 /* Say that the end need not wait for this worker; a delivery takes that back.
  */

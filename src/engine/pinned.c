@@ -49,7 +49,7 @@ void eki_pinned_enter(struct eki_engine *engine)
 {
     struct eki_pinned *pinned = &engine->pinned;
     bool has_any =
-        engine->kind == EKI_PHASE_PROCESS && !eki_pinned_is_empty(pinned);
+        engine->kind == EKI_PHASE_PROCESS && eki_pinned_count(pinned) > 0;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&pinned->next, 0, memory_order_relaxed);
     for (int here = 0; here < engine->topology->workers_here; here++)
@@ -88,9 +88,9 @@ struct eki_slot *eki_pinned_take(struct ek_worker *worker)
 
 int64_t eki_pinned_cancel(struct eki_pinned *pinned)
 {
-    if (eki_pinned_is_empty(pinned))
-        return 0;
     int64_t count = eki_pinned_count(pinned);
+    if (count == 0)
+        return 0;
     /* relaxed: see eki_pinned_take(). */
     int64_t first = EKI_PLANTED(PINNED_TWICE)
                         ? 0

@@ -40,11 +40,6 @@ static inline int64_t eki_pinned_count(const struct eki_pinned *pinned)
                            pinned->local.seed_top);
 }
 
-static inline bool eki_pinned_is_empty(const struct eki_pinned *pinned)
-{
-    return pinned->local.seed_base == pinned->local.seed_top;
-}
-
 /* The number within the rank of the worker that ran SLOT of the list in the
  * last phase; -1: none. */
 static inline int eki_pinned_ran_on(const struct eki_pinned *pinned,

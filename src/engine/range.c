@@ -178,17 +178,6 @@ static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
     memcpy(slot->payload, &index, sizeof index);
 }
 
-static void note_largest(struct ek_worker *worker, uint64_t ns)
-{
-    struct eki_counts *counts = &worker->counts;
-    if (ns <= counts->largest_ns)
-        return;
-    counts->largest_ns = ns;
-    counts->largest_id =
-        worker->piece.id + (uint64_t)eki_piece_index(&worker->piece) - 1;
-    counts->largest_function = worker->piece.function;
-}
-
 bool eki_worker_put_back(struct ek_worker *worker)
 {
     if (eki_piece_index(&worker->piece) == worker->piece.last)
@@ -225,7 +214,8 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
         remember(worker, worker->batch.cost_ns, flags | EKI_SLOT_COSTED);
     else
         remember(worker, ns, flags);
-    note_largest(worker, ns);
+    eki_counts_note(&worker->counts, ns, eki_worker_task_id(worker),
+                    worker->piece.function);
     worker->counts.nulls += flags != 0;
     count_indices(worker, elapsed);
     worker->batch.stamp = now;

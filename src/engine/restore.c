@@ -12,17 +12,12 @@ ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
     return EK_OK;
 }
 
-/* Bring a seed nearer to its home; *KEEPS: it has it here already. */
+/* Bring a seed of another worker nearer to its home. */
 static ek_status send_home(struct eki_engine *engine,
-                           const struct ek_worker *worker,
-                           const struct eki_slot *slot, bool *keeps)
+                           const struct eki_slot *slot, int home)
 {
     const struct eki_topology *topology = engine->topology;
     int first = topology->first_worker[topology->rank];
-    int home = eki_id_home(slot->id);
-    *keeps = home == worker->id;
-    if (*keeps)
-        return EK_OK;
     if (home < first || home >= first + topology->workers_here)
         return eki_engine_depart(engine, slot,
                                  eki_topology_rank(topology, home));
@@ -41,12 +36,13 @@ static ek_status pack_worker(struct eki_engine *engine,
     ek_status worst = EK_OK;
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += engine->slot_bytes) {
-        bool keeps;
+        const struct eki_slot *slot = (const struct eki_slot *)at;
+        int home = eki_id_home(slot->id);
         ek_status status =
-            send_home(engine, worker, (const struct eki_slot *)at, &keeps);
+            home == worker->id ? EK_OK : send_home(engine, slot, home);
         if (status != EK_OK)
             worst = status;
-        if (status == EK_OK && !keeps)
+        else if (home != worker->id)
             continue;
         memmove(kept, at, engine->slot_bytes);
         kept += engine->slot_bytes;

@@ -11,15 +11,6 @@
 #include "engine/decode.h"
 #include "engine/internal.h"
 
-void eki_engine_break(struct eki_engine *engine, ek_status status)
-{
-    int expected = EK_OK;
-    /* relaxed: the first failure stays; the phase ends whenever it is seen. */
-    atomic_compare_exchange_strong_explicit(&engine->broken, &expected, status,
-                                            memory_order_relaxed,
-                                            memory_order_relaxed);
-}
-
 /* A message of this phase, for the protocol of its kind. */
 static enum eki_taken take_message(struct eki_engine *engine,
                                    const struct eki_message *message,
@@ -136,7 +127,12 @@ static void break_by_trouble(struct eki_engine *engine)
 {
     const struct eki_fabric *fabric = engine->exchange.fabric;
     if (fabric->failed != EK_OK) {
-        eki_engine_break(engine, fabric->failed);
+        int expected = EK_OK;
+        /* relaxed: the first failure stays; the phase ends whenever it is
+         * seen. */
+        atomic_compare_exchange_strong_explicit(
+            &engine->broken, &expected, fabric->failed, memory_order_relaxed,
+            memory_order_relaxed);
         return;
     }
     eki_engine_refuse(engine, "%.150s", fabric->failure);
@@ -172,23 +168,19 @@ static void note_polled(struct eki_engine *engine)
                               memory_order_relaxed);
 }
 
-/* The phase is broken; true: its neighbours know.  Those can tell others only
- * when what they have sent here has left their buffers. */
-static bool end_broken(struct eki_engine *engine, uint64_t now)
-{
-    if (engine->exchange.fabric)
-        drain(engine, drop, now);
-    return eki_refusal_is_told(engine);
-}
-
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
     if (atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK)
         return true;
     if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
-        eki_refusal_breaks(engine))
-        return end_broken(engine, now);
+        eki_refusal_breaks(engine)) {
+        /* Neighbours can tell others only when what they have sent here has
+         * left their buffers. */
+        if (engine->exchange.fabric)
+            drain(engine, drop, now);
+        return eki_refusal_is_told(engine);
+    }
     if (engine->exchange.fabric) {
         note_polled(engine);
         take_arrived(engine, now);
@@ -197,8 +189,10 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     const struct eki_local *brought = &engine->post.brought.local;
     if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
         eki_server_show(engine, false);
-    for (int i = 0; i < engine->stepped_count; i++)
-        engine->stepped[i]->ops->step(engine->stepped[i], now);
+    for (int i = 0; i < engine->protocol_count; i++) {
+        if (engine->protocols[i]->ops->step)
+            engine->protocols[i]->ops->step(engine->protocols[i], now);
+    }
     return (!engine->exchange.fabric ||
             engine->exchange.fabric->ops->drain(engine->exchange.fabric)) &&
            eki_waves_are_over(engine);

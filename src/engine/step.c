@@ -94,20 +94,15 @@ static enum eki_step start_pinned(struct ek_worker *worker,
     return EKI_STEP_PINNED;
 }
 
-/* Its seeds are not its own yet. */
-static enum eki_step hold(struct ek_worker *worker, uint64_t now)
-{
-    if (!worker->search.is_idle)
-        eki_worker_become_idle(worker, now);
-    return EKI_STEP_WAIT;
-}
-
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
 {
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
         return EKI_STEP_DONE;
-    if (EKI_UNLIKELY(eki_is_held(worker->engine)))
-        return hold(worker, now);
+    if (EKI_UNLIKELY(eki_is_held(worker->engine))) {
+        /* Its seeds are not its own yet. */
+        eki_worker_become_idle(worker, now);
+        return EKI_STEP_WAIT;
+    }
     EKI_ASSERT_SLOW(eki_worker_check(worker));
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
         return eki_worker_wait(worker, now);

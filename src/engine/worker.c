@@ -23,11 +23,7 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
         counts->before_ns += (double)eki_bin_ns(slot->bin);
         counts->now_ns += (double)ns;
     }
-    if (ns > counts->largest_ns) {
-        counts->largest_ns = ns;
-        counts->largest_id = slot->id;
-        counts->largest_function = slot->function;
-    }
+    eki_counts_note(counts, ns, slot->id, slot->function);
     if (EKI_UNLIKELY(worker->batch.is_pinned)) {
         record(slot, eki_bin_of(ns));
         worker->batch.is_pinned = false;
@@ -51,18 +47,6 @@ static void adapt_batch(struct ek_worker *worker, uint64_t elapsed,
              worker->batch.count == worker->batch.size &&
              worker->batch.size < EKI_BATCH_MAX)
         worker->batch.size *= 2;
-}
-
-uint64_t eki_worker_take_held(struct ek_worker *worker, uint64_t elapsed)
-{
-    uint64_t held = worker->batch.held_ns;
-    worker->batch.held_ns = 0;
-    if (held > elapsed)
-        held = elapsed;
-    worker->counts.held_ns += held;
-    if (worker->engine->is_traced)
-        eki_worker_note_held(worker);
-    return held;
 }
 
 void eki_worker_close(struct ek_worker *worker, uint64_t now)
