@@ -106,11 +106,13 @@ static inline ek_options job_options(void)
     return options;
 }
 
-/* A collection of these options; there is no test without it. */
+/* A collection of these options, or of job_options(); there is no test without
+ * it. */
 static inline ek_collection *job_create(const ek_options *options)
 {
+    const ek_options usual = job_options();
     ek_collection *tasks = NULL;
-    if (!JOB_OK(ek_create(MPI_COMM_WORLD, options, &tasks)))
+    if (!JOB_OK(ek_create(MPI_COMM_WORLD, options ? options : &usual, &tasks)))
         MPI_Abort(MPI_COMM_WORLD, 3);
     return tasks;
 }

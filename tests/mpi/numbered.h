@@ -59,8 +59,7 @@ static inline void add_numbers(ek_collection *tasks, ek_function function,
 
 static inline ek_collection *make(ek_task_fn *fn, ek_function *function)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     *function = job_register(tasks, "numbered", fn, NULL);
     forget();
     return tasks;

@@ -54,8 +54,7 @@ static int count_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static ek_collection *make(ek_function *function)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     *function = job_register(tasks, "count", count_task, NULL);
     atomic_store(&ran, 0);
     return tasks;
@@ -81,11 +80,10 @@ static void count_lines(ek_level level, const char *line, void *context)
 /* The first to create a collection in this process. */
 static void unknown_variables_warn_once(void)
 {
-    ek_options options = job_options();
     setenv("EVENKEEL_STEEL", "none", 1);
     ek_set_sink(count_lines, NULL, EK_LEVEL_WARN);
     for (int i = 0; i < 3; i++) {
-        ek_collection *tasks = job_create(&options);
+        ek_collection *tasks = job_create(NULL);
         ek_destroy(&tasks);
     }
     ek_set_sink(NULL, NULL, EK_LEVEL_WARN);
@@ -308,8 +306,7 @@ static void functions_differ(void)
                                         "function 0 is 'second'",
                                         "2 functions are registered"};
     for (int i = 1; i < 4; i++) {
-        ek_options options = job_options();
-        ek_collection *tasks = job_create(&options);
+        ek_collection *tasks = job_create(NULL);
         ek_function function = 0;
         for (int j = 0; j < 3 && names[is_other() ? i : 0][j]; j++)
             function = job_register(tasks, names[is_other() ? i : 0][j],
@@ -613,8 +610,7 @@ static int calling_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void calls_from_tasks(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "call", calling_task, tasks);
     atomic_store(&ran, 0);
     add_tasks(tasks, function, 20);

@@ -472,8 +472,7 @@ static int64_t add_from_threads(ek_collection *tasks, ek_function function,
 
 static void several_threads_add(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "one", index_task, NULL);
     ek_function indices = job_register(tasks, "index", index_task, NULL);
     forget();
@@ -565,8 +564,7 @@ static int identity_task(ek_worker *worker, const void *payload, size_t bytes,
 static void workers_are_numbered(void)
 {
     int first = job_rank * job_workers;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "who", identity_task, tasks);
     CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
     CHECK_EQ_INT(ek_worker_count(tasks), job_workers * job_size);
@@ -659,8 +657,7 @@ static void bindings_create_collections(void)
 static void functions_are_named(void)
 {
     char name[65];
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = 77;
     memset(name, 'x', 64);
     name[64] = '\0';
@@ -712,8 +709,7 @@ static int destroy_running(ek_worker *worker, const void *payload, size_t bytes,
 /* A task warns and goes on. */
 static void tasks_do_not_destroy_what_runs_them(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function =
         job_register(tasks, "destroy", destroy_running, &tasks);
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
@@ -724,8 +720,7 @@ static void tasks_do_not_destroy_what_runs_them(void)
 
 static void without_functions_none_is_allowed(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "allowed: none: call ek_register");
     ek_destroy(&tasks);

@@ -76,8 +76,7 @@ static int set_inside(ek_worker *worker, const void *payload, size_t bytes,
 
 static void data_is_set_between_iterations(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "inside", set_inside, tasks);
     status_inside = EK_OK;
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
@@ -89,8 +88,7 @@ static void data_is_set_between_iterations(void)
 
 static void ranks_that_differ_are_told(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.bytes_max = 1000 + (size_t)(job_rank == job_size - 1);

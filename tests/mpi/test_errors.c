@@ -41,8 +41,7 @@ static int fail(ek_worker *worker, const void *payload, size_t bytes,
 
 static ek_collection *make(ek_task_fn *fn, ek_function *function)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     *function = job_register(tasks, "task", fn, NULL);
     return tasks;
 }

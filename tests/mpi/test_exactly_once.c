@@ -365,8 +365,7 @@ static int one_of_many_task(ek_worker *worker, const void *payload,
 
 static void one_task_spawns_very_many(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function many = job_register(tasks, "many", spawn_many_task, NULL);
     one_of_many = job_register(tasks, "one", one_of_many_task, NULL);
     if (job_rank == 0)

@@ -84,8 +84,7 @@ static int task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void what_runs_in_place_stays_as_it_is(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     function = job_register(tasks, "task", task, NULL);
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     struct sums sums = {0};

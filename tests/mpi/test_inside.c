@@ -129,8 +129,7 @@ static void no_iteration_inside_of_another(void)
 {
     ek_function function;
     ek_collection *tasks = make(opens_another, &function);
-    ek_options options = job_options();
-    inner = job_create(&options);
+    inner = job_create(NULL);
     add_numbers(tasks, function, 2);
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(total_in_job(), 2 * job_size);
@@ -188,9 +187,8 @@ static bool check_cost(const ek_task_info *task, void *context)
 static void tasks_wait_for_a_device(void)
 {
     struct device device = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-    ek_options options = job_options();
     pthread_create(&device.thread, NULL, run_device, &device);
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function =
         job_register(tasks, "kernel", waits_for_device, &device);
     forget();

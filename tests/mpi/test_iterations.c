@@ -46,8 +46,7 @@ static ek_status restore_and_process(ek_collection *tasks)
 
 static void empty_iterations_in_a_row(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     int failed = 0;
     job_register(tasks, "count", count_task, NULL);
     for (int i = 0; i < empty_iterations; i++)
@@ -96,8 +95,7 @@ static void long_task_with_others_around_it(void)
     enum {
         SHORT = 200
     };
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function brief = job_register(tasks, "short", short_task, NULL);
     ek_function lengthy = job_register(tasks, "long", long_task, NULL);
     memset(ran_by, 0, sizeof ran_by);
@@ -146,9 +144,8 @@ static int child_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void long_task_that_spawns(void)
 {
-    ek_options options = job_options();
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function parent = job_register(tasks, "parent", parent_task, NULL);
     ek_function child = job_register(tasks, "child", child_task, NULL);
     if (job_rank == 0)
@@ -183,8 +180,7 @@ static void storms_and_chains_of_spawned_tasks(void)
     enum {
         MANY = 50000
     };
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function storm = job_register(tasks, "storm", storm_task, NULL);
     const int wishes[][2] = {{MANY, 0}, {0, MANY}, {10, 10}};
     int mine = job_rank == job_size - 1 ? 3 : 0;
@@ -201,8 +197,7 @@ static void storms_and_chains_of_spawned_tasks(void)
 
 static void ranks_enter_late(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     add_tasks(tasks, count, 1000);
     for (int late = 0; late < job_size && late < 2; late++) {
@@ -321,8 +316,7 @@ static int64_t held_in_job(ek_collection *tasks)
 
 static void process_twice(const char *steal, const char *restore)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     CHECK_OK(ek_set(tasks, "steal", steal));
     CHECK_OK(ek_set(tasks, "restore", restore));
@@ -364,8 +358,7 @@ static void process_without_restore(void)
 /* Adding between the two calls, and restoring twice. */
 static void seeds_added_around_the_restore(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     int64_t expected = 0;
     for (int i = 0; i < 4; i++) {
@@ -397,8 +390,7 @@ static int may_fail_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void iteration_after_a_failure(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "may fail", may_fail_task, NULL);
     add_tasks(tasks, function, 40);
     for (int i = 0; i < 6; i++) {

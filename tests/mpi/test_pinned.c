@@ -254,8 +254,7 @@ static void stopped_tasks_stay(void)
 {
     bool does_stop = true;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "stops", stops, &does_stop);
     forget();
     add_all(tasks, function);

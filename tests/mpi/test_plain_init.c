@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     unsetenv("EVENKEEL_WORKERS");
     JOB_RUN(one_worker_per_rank);
     JOB_RUN(more_needs_a_thread_level);
-    left_over = job_create(NULL);
+    JOB_OK(ek_create(MPI_COMM_WORLD, NULL, &left_over));
     ek_function function = job_register(left_over, "count", count_task, NULL);
     CHECK_OK(ek_add_task(left_over, function, NULL, 0, NULL));
     JOB_OK(ek_process(left_over, NULL));

@@ -387,8 +387,7 @@ static void decisions_are_those_of_collections(void)
  * a collection, many times. */
 static void edges_are_planned(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_plan_report report = EK_PLAN_REPORT_INIT;
     double nothing[3] = {0, 0, 0}, ones[64];
     int to[64];
@@ -497,8 +496,7 @@ static int open_task(ek_worker *worker, const void *payload, size_t bytes,
 
 static void tasks_may_not_plan(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "open", open_task, NULL);
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     JOB_OK(ek_process(tasks, NULL));

@@ -172,8 +172,7 @@ static void remaining_indices_take_a_slot(void)
     if (job_workers > 1)
         return;
     const int64_t n = (int64_t)INDICES * job_size;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "index", index_task, NULL);
     int64_t first = (int64_t)INDICES * job_rank, before = peak_kib();
     says.keep_every = 1;

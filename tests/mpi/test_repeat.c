@@ -36,8 +36,7 @@ static ek_status restore_here(ek_collection *tasks, bool fails)
 
 static void a_restore_that_failed_alone_is_repeated_by_all(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "nothing", nothing, NULL);
     int64_t failed = 0, alone = 0;
     for (int i = 0; i < EACH * job_workers; i++)

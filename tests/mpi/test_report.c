@@ -385,8 +385,7 @@ static int inflated_task(ek_worker *worker, const void *payload, size_t bytes,
 static double inflation_of(double nap, double said)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "inflated", inflated_task, NULL);
     for (int i = 0; i < 5; i++)
         CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));

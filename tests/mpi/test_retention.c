@@ -180,8 +180,7 @@ static void retained_tasks_run_where_they_are(void)
 /* Between nodes they are handed over before workers begin. */
 static void long_tasks_run_once(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "long", long_task, NULL);
     for (int i = 0; i < LONG && job_rank == 0; i++)
         CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));

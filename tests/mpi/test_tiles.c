@@ -183,8 +183,7 @@ static void expect(struct job_tiles *job, int64_t ran)
 static void tiles_are_put_got_and_added(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_tile, &job);
     ek_function get = job_register(tasks, "get", get_tile, &job);
     ek_function add = job_register(tasks, "add", add_share, &job);
@@ -207,8 +206,7 @@ static void tiles_are_put_got_and_added(void)
 static void many_transfers_are_under_way(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_tile, &job);
     ek_function all = job_register(tasks, "all", start_all, &job);
     job.tiles = make(tasks, 0);
@@ -282,8 +280,7 @@ static int move_long(ek_worker *worker, const void *payload, size_t bytes,
 static void long_tiles_go_both_ways(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_long, &job);
     ek_function move = job_register(tasks, "move", move_long, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
@@ -330,8 +327,7 @@ static void all_values_are_normed_and_gathered(void)
     struct gathered gathered = {0};
     double norm = -1, sum = 0;
     int64_t doubles = 0;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_tile, &job);
     job.tiles = make(tasks, 0);
     for (int64_t tile = 0; tile < TILES; tile++) {
@@ -395,8 +391,7 @@ static int use_cache(ek_worker *worker, const void *payload, size_t bytes,
 static void caches_hold_until_a_sync(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function use = job_register(tasks, "use", use_cache, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     int64_t gets = is_apart() && job_size > 1 ? 4 * job_size : 0;
@@ -521,8 +516,7 @@ static void hush(ek_level level, const char *line, void *context)
 static void bad_calls_of_tasks_are_refused(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function bad = job_register(tasks, "misuse", misuse, &job);
     double values[LONGEST], *own = NULL;
     int64_t length = 0;
@@ -608,8 +602,7 @@ static int look_at_both(ek_worker *worker, const void *payload, size_t bytes,
 static void failed_stores_leave_the_others_alone(void)
 {
     static struct job_tiles job;
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_function look = job_register(tasks, "look", look_at_both, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     ek_tiles *tiles = NULL;
@@ -668,8 +661,7 @@ static void stores_that_went_with_their_collection_are_refused(void)
 
 static void bad_shapes_are_refused(void)
 {
-    ek_options options = job_options();
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     static const struct {
         int64_t wrong[2];
         const char *words;
@@ -835,10 +827,9 @@ static void note_level(ek_level level, const char *line, void *context)
 static void low_level_is_warned_of(void)
 {
     int level = 0;
-    ek_options options = job_options();
     MPI_Query_thread(&level);
     ek_set_sink(note_level, NULL, EK_LEVEL_WARN);
-    ek_collection *tasks = job_create(&options);
+    ek_collection *tasks = job_create(NULL);
     ek_tiles *tiles = make(tasks, 0);
     ek_tiles_destroy(&tiles);
     tiles = make(tasks, 0);
