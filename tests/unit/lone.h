@@ -296,6 +296,13 @@ static inline bool lone_serve(struct lone *lone)
     return eki_server_step(lone->engine, lone->now);
 }
 
+/* A step of the server; whether it refuses what has come. */
+static inline bool lone_refuses(struct lone *lone)
+{
+    lone_serve(lone);
+    return eki_refused(lone->engine) != EKI_FITS;
+}
+
 static inline enum eki_step lone_step(struct lone *lone)
 {
     lone->now += 100;

@@ -287,8 +287,7 @@ static void refuses(const struct bad *bad)
     } else {
         lone_fill_slot((struct eki_slot *)message->body, bad->id);
     }
-    lone_serve(lone);
-    CHECK(eki_refused(lone->engine) != EKI_FITS);
+    CHECK(lone_refuses(lone));
     CHECK_HAS_TEXT(lone->engine->node->refusal.text, bad->words);
     pair_close(&pair);
 }

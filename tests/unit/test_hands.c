@@ -12,6 +12,10 @@ enum {
     HOLD_NS = (MOST_MS - 101) * MS / 64
 };
 
+static const struct eki_load uneven = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
+                                       .most_ns = UINT64_C(1) * MOST_MS * MS,
+                                       .task_ns = UINT64_C(60) * MS};
+
 /* Rank 0 with workers 0, 1; worker 2 is on rank 1, worker 3 on rank 2, each of
  * another node.  In the last process a worker had more than the mean. */
 static void make(struct lone *lone)
@@ -19,10 +23,7 @@ static void make(struct lone *lone)
     static const int workers[3] = {2, 1, 1}, nodes[3] = {0, 1, 2};
     lone_open_job(lone, 0, 3, workers, nodes);
     lone_make(lone);
-    lone->engine->node->load =
-        (struct eki_load){.work_ns = UINT64_C(4) * MEAN_MS * MS,
-                          .most_ns = UINT64_C(1) * MOST_MS * MS,
-                          .task_ns = UINT64_C(60) * MS};
+    lone->engine->node->load = uneven;
 }
 
 /* One node of so many ranks, this one with workers 0, 1, and what its workers
@@ -347,9 +348,6 @@ static void check_nothing(ek_steal_policy steal, bool is_retained,
 static void tasks_stay_on_the_node(void)
 {
     static const int workers[3] = {2, 1, 1}, nodes[3] = {0, 1, 0};
-    struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
-                            .most_ns = UINT64_C(1) * MOST_MS * MS,
-                            .task_ns = UINT64_C(60) * MS};
     struct lone lone;
     make(&lone);
     SEED(&lone, 0, 80, 80, 80);
@@ -359,7 +357,7 @@ static void tasks_stay_on_the_node(void)
     lone_close(&lone);
     lone_open_job(&lone, 0, 3, workers, nodes);
     lone_make(&lone);
-    lone.engine->node->load = load;
+    lone.engine->node->load = uneven;
     SEED(&lone, 0, 80, 80, 80);
     SEED(&lone, 1, 80, 80);
     enter_with(&lone, EK_STEAL_NODE, true, true);
@@ -372,14 +370,11 @@ static void tasks_stay_on_the_node(void)
 
 static void nobody_is_held_where_nothing_is_to_be_gained(void)
 {
-    struct eki_load load = {.work_ns = UINT64_C(4) * MEAN_MS * MS,
-                            .most_ns = UINT64_C(1) * MOST_MS * MS,
-                            .task_ns = UINT64_C(60) * MS};
-    check_nothing(EK_STEAL_NONE, true, true, load);
-    check_nothing(EK_STEAL_COUNTER, true, true, load);
-    check_nothing(EK_STEAL_RANDOM, false, true, load);
-    check_nothing(EK_STEAL_RANDOM, true, false, load);
-    struct eki_load even = load, fine = load, unknown = {0};
+    struct eki_load even = uneven, fine = uneven, unknown = {0};
+    check_nothing(EK_STEAL_NONE, true, true, uneven);
+    check_nothing(EK_STEAL_COUNTER, true, true, uneven);
+    check_nothing(EK_STEAL_RANDOM, false, true, uneven);
+    check_nothing(EK_STEAL_RANDOM, true, false, uneven);
     even.most_ns = UINT64_C(101) * MS;
     fine.task_ns = UINT64_C(2) * MS;
     check_nothing(EK_STEAL_RANDOM, true, true, even);
@@ -525,13 +520,6 @@ static void without_memory_tasks_stay(void)
     }
 }
 
-static bool is_refused(struct lone *lone)
-{
-    lone_serve(lone);
-    return atomic_load_explicit(&lone->engine->node->refused,
-                                memory_order_relaxed) != EKI_FITS;
-}
-
 /* Whether the offer of a task with this id, which RANK has, is refused. */
 static bool refuses_offer(uint64_t id, int rank)
 {
@@ -540,7 +528,7 @@ static bool refuses_offer(uint64_t id, int rank)
     make(&lone);
     enter(&lone);
     memcpy(make_offer(&lone, 50, 0)->body, &offer, sizeof offer);
-    bool is = is_refused(&lone);
+    bool is = lone_refuses(&lone);
     lone_close(&lone);
     return is;
 }
@@ -560,7 +548,7 @@ static bool refuses(int kind, enum eki_phase_kind phase)
     make(&lone);
     lone_enter(&lone, phase, EK_STEAL_RANDOM);
     lone_fill(&lone, lone_message(&lone, kind), kind == EKI_KIND_HAND, 1);
-    bool is = is_refused(&lone);
+    bool is = lone_refuses(&lone);
     lone_close(&lone);
     return is;
 }
@@ -571,51 +559,6 @@ static void answers_in_a_restore_are_refused(void)
     CHECK(refuses(EKI_KIND_TAKE, EKI_PHASE_RESTORE));
     CHECK(!refuses(EKI_KIND_HAND, EKI_PHASE_PROCESS));
     CHECK(refuses(EKI_KIND_HAND, EKI_PHASE_RESTORE));
-}
-
-/* Of processes, not of restores. */
-static void votes_tell_the_load(struct lone *lone)
-{
-    lone_start(lone, 0);
-    for (int restore = 0; restore < 2; restore++) {
-        lone_enter(lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
-                   EK_STEAL_RANDOM);
-        CHECK_EQ_INT(eki_worker_step(lone_worker(lone), lone->now),
-                     EKI_STEP_WAIT);
-        lone_vote(lone, 1, 0, 0)->load = restore
-                                             ? (struct eki_load){9, 9, 9}
-                                             : (struct eki_load){500, 300, 70};
-        for (int i = 0; i < 3; i++)
-            lone_serve(lone);
-        CHECK(lone->engine->waves.forwarded);
-        CHECK_EQ_INT(lone->engine->node->load.work_ns, 500);
-        CHECK_EQ_INT(lone->engine->node->load.most_ns, 300);
-        CHECK_EQ_INT(lone->engine->node->load.task_ns, 70);
-        struct eki_error error;
-        eki_worker_step(lone_worker(lone), lone->now);
-        eki_engine_leave(lone->engine, &error);
-        lone_forget(lone);
-    }
-}
-
-static bool refuses_load(struct eki_load load)
-{
-    struct lone lone;
-    lone_start(&lone, 0);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
-    lone_vote(&lone, 1, 0, 0)->load = load;
-    bool is = is_refused(&lone);
-    lone_close(&lone);
-    return is;
-}
-
-static void loads_that_make_no_sense_are_refused(void)
-{
-    CHECK(!refuses_load((struct eki_load){5, 5, 5}));
-    CHECK(refuses_load((struct eki_load){5, 6, 5}));
-    CHECK(refuses_load((struct eki_load){5, 4, 5}));
-    CHECK(refuses_load((struct eki_load){UINT64_MAX, 4, 4}));
-    CHECK(refuses_load((struct eki_load){5, UINT64_MAX, 4}));
 }
 
 int main(void)
@@ -640,7 +583,5 @@ int main(void)
     RUN(without_memory_tasks_stay);
     RUN(offers_that_make_no_sense_are_refused);
     RUN(answers_in_a_restore_are_refused);
-    RUN_LONE(votes_tell_the_load);
-    RUN(loads_that_make_no_sense_are_refused);
     return check_result();
 }

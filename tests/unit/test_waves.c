@@ -458,6 +458,51 @@ static void progress_is_no_stall(struct lone *lone)
     }
 }
 
+/* Of processes, not of restores. */
+static void votes_tell_the_load(struct lone *lone)
+{
+    lone_start(lone, 0);
+    for (int restore = 0; restore < 2; restore++) {
+        lone_enter(lone, restore ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS,
+                   EK_STEAL_RANDOM);
+        CHECK_EQ_INT(eki_worker_step(lone_worker(lone), lone->now),
+                     EKI_STEP_WAIT);
+        lone_vote(lone, 1, 0, 0)->load = restore
+                                             ? (struct eki_load){9, 9, 9}
+                                             : (struct eki_load){500, 300, 70};
+        for (int i = 0; i < 3; i++)
+            lone_serve(lone);
+        CHECK(lone->engine->waves.forwarded);
+        CHECK_EQ_INT(lone->engine->node->load.work_ns, 500);
+        CHECK_EQ_INT(lone->engine->node->load.most_ns, 300);
+        CHECK_EQ_INT(lone->engine->node->load.task_ns, 70);
+        struct eki_error error;
+        eki_worker_step(lone_worker(lone), lone->now);
+        eki_engine_leave(lone->engine, &error);
+        lone_forget(lone);
+    }
+}
+
+static bool refuses_load(struct eki_load load)
+{
+    struct lone lone;
+    lone_start(&lone, 0);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    lone_vote(&lone, 1, 0, 0)->load = load;
+    bool is = lone_refuses(&lone);
+    lone_close(&lone);
+    return is;
+}
+
+static void loads_that_make_no_sense_are_refused(void)
+{
+    CHECK(!refuses_load((struct eki_load){5, 5, 5}));
+    CHECK(refuses_load((struct eki_load){5, 6, 5}));
+    CHECK(refuses_load((struct eki_load){5, 4, 5}));
+    CHECK(refuses_load((struct eki_load){UINT64_MAX, 4, 4}));
+    CHECK(refuses_load((struct eki_load){5, UINT64_MAX, 4}));
+}
+
 int main(void)
 {
     RUN_LONE(leaf_votes_when_its_worker_is_idle);
@@ -485,5 +530,7 @@ int main(void)
     RUN_LONE(older_clock_is_no_stall);
     RUN_LONE(claimed_tasks_are_no_stall);
     RUN_LONE(silent_neighbours_are_asked);
+    RUN_LONE(votes_tell_the_load);
+    RUN(loads_that_make_no_sense_are_refused);
     return check_result();
 }
