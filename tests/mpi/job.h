@@ -23,7 +23,9 @@
 static int job_rank, job_size, job_workers;
 
 /* Run a test on all ranks; rank 0 says whether it passed on all of them. */
-#define JOB_RUN(test) job_run((test), #test)
+#define JOB_RUN(test) job_run((test), NULL, #test)
+/* The same of a test that gets a collection of job_options(). */
+#define JOB_RUN_TASKS(test) job_run(NULL, (test), #test)
 /* A collective call must return EXPECTED on every rank. */
 #define JOB_STATUS(call, expected) \
     job_status((call), (expected), #call, __FILE__, __LINE__)
@@ -72,20 +74,6 @@ static inline int job_result(void)
     return failed;
 }
 
-static inline void job_run(void (*test)(void), const char *name)
-{
-    /* To look for the cause of one. */
-    const char *only = getenv("JOB_ONLY");
-    if (only && strcmp(only, name) != 0)
-        return;
-    int before = check_failed();
-    test();
-    int64_t failed = job_sum(check_failed() != before);
-    if (job_rank == 0)
-        printf("%s %s\n", failed == 0 ? "ok  " : "FAIL", name);
-    fflush(stdout);
-}
-
 static inline bool job_status(ek_status status, ek_status expected,
                               const char *call, const char *file, int line)
 {
@@ -115,6 +103,28 @@ static inline ek_collection *job_create(const ek_options *options)
     if (!JOB_OK(ek_create(MPI_COMM_WORLD, options ? options : &usual, &tasks)))
         MPI_Abort(MPI_COMM_WORLD, 3);
     return tasks;
+}
+
+static inline void job_run(void (*test)(void),
+                           void (*test_tasks)(ek_collection *tasks),
+                           const char *name)
+{
+    /* To look for the cause of one. */
+    const char *only = getenv("JOB_ONLY");
+    if (only && strcmp(only, name) != 0)
+        return;
+    int before = check_failed();
+    if (test_tasks) {
+        ek_collection *tasks = job_create(NULL);
+        test_tasks(tasks);
+        ek_destroy(&tasks);
+    } else {
+        test();
+    }
+    int64_t failed = job_sum(check_failed() != before);
+    if (job_rank == 0)
+        printf("%s %s\n", failed == 0 ? "ok  " : "FAIL", name);
+    fflush(stdout);
 }
 
 static inline ek_function job_register(ek_collection *tasks, const char *name,

@@ -608,9 +608,8 @@ static int calling_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void calls_from_tasks(void)
+static void calls_from_tasks(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "call", calling_task, tasks);
     atomic_store(&ran, 0);
     add_tasks(tasks, function, 20);
@@ -619,7 +618,6 @@ static void calls_from_tasks(void)
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), i * 20 * job_size);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
-    ek_destroy(&tasks);
 }
 
 static void watchdogs_need_serialized(void)
@@ -678,7 +676,7 @@ int main(int argc, char **argv)
     JOB_RUN(policies_are_checked);
     JOB_RUN(calls_from_parallel_regions);
     JOB_RUN(one_rank_calls_from_a_parallel_region);
-    JOB_RUN(calls_from_tasks);
+    JOB_RUN_TASKS(calls_from_tasks);
     JOB_RUN(watchdogs_need_serialized);
     return job_result();
 }

@@ -470,9 +470,8 @@ static int64_t add_from_threads(ek_collection *tasks, ek_function function,
     return added;
 }
 
-static void several_threads_add(void)
+static void several_threads_add(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "one", index_task, NULL);
     ek_function indices = job_register(tasks, "index", index_task, NULL);
     forget();
@@ -491,7 +490,6 @@ static void several_threads_add(void)
         CHECK_EQ_INT(total_in_job(), job_sum(added));
         restore(tasks, EK_RESTORE_ORIGINAL);
     }
-    ek_destroy(&tasks);
 }
 
 static int payload_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -718,12 +716,10 @@ static void tasks_do_not_destroy_what_runs_them(void)
     CHECK(tasks == NULL);
 }
 
-static void without_functions_none_is_allowed(void)
+static void without_functions_none_is_allowed(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     CHECK_EQ_INT(ek_add_task(tasks, 0, NULL, 0, NULL), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "allowed: none: call ek_register");
-    ek_destroy(&tasks);
 }
 
 int main(int argc, char **argv)
@@ -740,13 +736,13 @@ int main(int argc, char **argv)
     JOB_RUN(hinted_ranks_start_tasks);
     JOB_RUN(bad_hints_are_refused);
     JOB_RUN(hints_of_older_programs_are_understood);
-    JOB_RUN(several_threads_add);
+    JOB_RUN_TASKS(several_threads_add);
     JOB_RUN(payloads_of_all_sizes);
     JOB_RUN(workers_are_numbered);
     JOB_RUN(tasks_know_their_ids);
     JOB_RUN(bindings_create_collections);
     JOB_RUN(functions_are_named);
-    JOB_RUN(without_functions_none_is_allowed);
+    JOB_RUN_TASKS(without_functions_none_is_allowed);
     JOB_RUN(tasks_do_not_destroy_what_runs_them);
     return job_result();
 }

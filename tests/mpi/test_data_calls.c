@@ -74,21 +74,18 @@ static int set_inside(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void data_is_set_between_iterations(void)
+static void data_is_set_between_iterations(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "inside", set_inside, tasks);
     status_inside = EK_OK;
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     JOB_OK(ek_set(tasks, "steal", "none"));
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(status_inside, EK_ERR_STATE);
-    ek_destroy(&tasks);
 }
 
-static void ranks_that_differ_are_told(void)
+static void ranks_that_differ_are_told(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.bytes_max = 1000 + (size_t)(job_rank == job_size - 1);
@@ -101,7 +98,6 @@ static void ranks_that_differ_are_told(void)
                        "unpack_result, release");
         CHECK_HAS_TEXT(ek_error_message(), "at most 1001 bytes");
     }
-    ek_destroy(&tasks);
 }
 
 /* Box 7 of each rank cannot be packed, unpacked, and so on. */
@@ -244,8 +240,8 @@ int main(int argc, char **argv)
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     JOB_RUN(bad_arguments_are_refused);
     JOB_RUN(following_needs_its_callbacks);
-    JOB_RUN(data_is_set_between_iterations);
-    JOB_RUN(ranks_that_differ_are_told);
+    JOB_RUN_TASKS(data_is_set_between_iterations);
+    JOB_RUN_TASKS(ranks_that_differ_are_told);
     JOB_RUN(callbacks_may_fail);
     JOB_RUN(data_may_fail_to_follow);
     return job_result();

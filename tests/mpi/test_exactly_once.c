@@ -363,9 +363,8 @@ static int one_of_many_task(ek_worker *worker, const void *payload,
     return 0;
 }
 
-static void one_task_spawns_very_many(void)
+static void one_task_spawns_very_many(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function many = job_register(tasks, "many", spawn_many_task, NULL);
     one_of_many = job_register(tasks, "one", one_of_many_task, NULL);
     if (job_rank == 0)
@@ -380,7 +379,6 @@ static void one_task_spawns_very_many(void)
         check_sums(whole(all.ran), whole(all.spawned), "of many", i);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
-    ek_destroy(&tasks);
 }
 
 int main(int argc, char **argv)
@@ -404,7 +402,7 @@ int main(int argc, char **argv)
     JOB_RUN(locked_deque_polling_workers);
     JOB_RUN(atomic_deque_server_thread);
     JOB_RUN(locked_deque_server_thread);
-    JOB_RUN(one_task_spawns_very_many);
+    JOB_RUN_TASKS(one_task_spawns_very_many);
     free(tallies);
     return job_result();
 }

@@ -82,9 +82,8 @@ static int task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void what_runs_in_place_stays_as_it_is(void)
+static void what_runs_in_place_stays_as_it_is(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     function = job_register(tasks, "task", task, NULL);
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     struct sums sums = {0};
@@ -107,12 +106,11 @@ static void what_runs_in_place_stays_as_it_is(void)
     CHECK(sums.n == 0 && sums.first == 0 && sums.second == 0);
     CHECK_EQ_INT(job_sum(atomic_load(&changed)), 0);
     CHECK(report.deepest < 4 * MANY);
-    ek_destroy(&tasks);
 }
 
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
-    JOB_RUN(what_runs_in_place_stays_as_it_is);
+    JOB_RUN_TASKS(what_runs_in_place_stays_as_it_is);
     return job_result();
 }

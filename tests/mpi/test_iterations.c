@@ -44,9 +44,8 @@ static ek_status restore_and_process(ek_collection *tasks)
     return ek_process(tasks, NULL);
 }
 
-static void empty_iterations_in_a_row(void)
+static void empty_iterations_in_a_row(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     int failed = 0;
     job_register(tasks, "count", count_task, NULL);
     for (int i = 0; i < empty_iterations; i++)
@@ -60,7 +59,6 @@ static void empty_iterations_in_a_row(void)
     }
     CHECK_EQ_INT(failed, 0);
     CHECK_EQ_INT(ran_in_job(), 0);
-    ek_destroy(&tasks);
 }
 
 /* The worker that ran it. */
@@ -90,12 +88,11 @@ static int short_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void long_task_with_others_around_it(void)
+static void long_task_with_others_around_it(ek_collection *tasks)
 {
     enum {
         SHORT = 200
     };
-    ek_collection *tasks = job_create(NULL);
     ek_function brief = job_register(tasks, "short", short_task, NULL);
     ek_function lengthy = job_register(tasks, "long", long_task, NULL);
     memset(ran_by, 0, sizeof ran_by);
@@ -115,7 +112,6 @@ static void long_task_with_others_around_it(void)
     CHECK(busy >= 0);
     if (ek_worker_count(tasks) > 1)
         CHECK(ran_by[busy] < SHORT);
-    ek_destroy(&tasks);
 }
 
 static int parent_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -142,10 +138,9 @@ static int child_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void long_task_that_spawns(void)
+static void long_task_that_spawns(ek_collection *tasks)
 {
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    ek_collection *tasks = job_create(NULL);
     ek_function parent = job_register(tasks, "parent", parent_task, NULL);
     ek_function child = job_register(tasks, "child", child_task, NULL);
     if (job_rank == 0)
@@ -155,7 +150,6 @@ static void long_task_that_spawns(void)
     CHECK_EQ_INT(report.spawned, 4);
     if (job_rank == 0)
         printf("     20 ms and 4 x 5 ms: %.1f ms\n", report.wall_s * 1e3);
-    ek_destroy(&tasks);
 }
 
 /* Payload: how many children to have at once, and how deep a chain. */
@@ -175,12 +169,11 @@ static int storm_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void storms_and_chains_of_spawned_tasks(void)
+static void storms_and_chains_of_spawned_tasks(ek_collection *tasks)
 {
     enum {
         MANY = 50000
     };
-    ek_collection *tasks = job_create(NULL);
     ek_function storm = job_register(tasks, "storm", storm_task, NULL);
     const int wishes[][2] = {{MANY, 0}, {0, MANY}, {10, 10}};
     int mine = job_rank == job_size - 1 ? 3 : 0;
@@ -192,12 +185,10 @@ static void storms_and_chains_of_spawned_tasks(void)
         CHECK_EQ_INT(ran_in_job(), 1 + MANY + MANY + 1 + 10 + 9);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
-    ek_destroy(&tasks);
 }
 
-static void ranks_enter_late(void)
+static void ranks_enter_late(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     add_tasks(tasks, count, 1000);
     for (int late = 0; late < job_size && late < 2; late++) {
@@ -218,7 +209,6 @@ static void ranks_enter_late(void)
         CHECK_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     CHECK_EQ_INT(ran_in_job(), 20 * 1000 * job_size);
-    ek_destroy(&tasks);
 }
 
 static void second_collection_holds_tasks(void)
@@ -356,9 +346,8 @@ static void process_without_restore(void)
 }
 
 /* Adding between the two calls, and restoring twice. */
-static void seeds_added_around_the_restore(void)
+static void seeds_added_around_the_restore(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     int64_t expected = 0;
     for (int i = 0; i < 4; i++) {
@@ -373,7 +362,6 @@ static void seeds_added_around_the_restore(void)
         JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), expected);
     }
-    ek_destroy(&tasks);
 }
 
 static int may_fail_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -388,9 +376,8 @@ static int may_fail_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void iteration_after_a_failure(void)
+static void iteration_after_a_failure(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "may fail", may_fail_task, NULL);
     add_tasks(tasks, function, 40);
     for (int i = 0; i < 6; i++) {
@@ -410,7 +397,6 @@ static void iteration_after_a_failure(void)
             tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
         CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
     }
-    ek_destroy(&tasks);
 }
 
 int main(int argc, char **argv)
@@ -420,16 +406,16 @@ int main(int argc, char **argv)
         long_ms = atoll(argv[3]);
     if (argc > 4)
         empty_iterations = atoi(argv[4]);
-    JOB_RUN(empty_iterations_in_a_row);
-    JOB_RUN(long_task_with_others_around_it);
-    JOB_RUN(long_task_that_spawns);
-    JOB_RUN(storms_and_chains_of_spawned_tasks);
-    JOB_RUN(ranks_enter_late);
+    JOB_RUN_TASKS(empty_iterations_in_a_row);
+    JOB_RUN_TASKS(long_task_with_others_around_it);
+    JOB_RUN_TASKS(long_task_that_spawns);
+    JOB_RUN_TASKS(storms_and_chains_of_spawned_tasks);
+    JOB_RUN_TASKS(ranks_enter_late);
     JOB_RUN(second_collection_holds_tasks);
     JOB_RUN(collections_come_and_go);
     JOB_RUN(collections_over_parts_of_the_job);
     JOB_RUN(process_without_restore);
-    JOB_RUN(seeds_added_around_the_restore);
-    JOB_RUN(iteration_after_a_failure);
+    JOB_RUN_TASKS(seeds_added_around_the_restore);
+    JOB_RUN_TASKS(iteration_after_a_failure);
     return job_result();
 }

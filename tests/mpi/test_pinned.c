@@ -250,11 +250,10 @@ static int stops(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void stopped_tasks_stay(void)
+static void stopped_tasks_stay(ek_collection *tasks)
 {
     bool does_stop = true;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "stops", stops, &does_stop);
     forget();
     add_all(tasks, function);
@@ -267,7 +266,6 @@ static void stopped_tasks_stay(void)
     forget();
     JOB_OK(ek_process(tasks, NULL));
     check_ran((PINNED + OTHERS) * job_size);
-    ek_destroy(&tasks);
 }
 
 /* Fetched by the program's own threads, of which one may be missing. */
@@ -385,7 +383,7 @@ int main(int argc, char **argv)
     JOB_RUN(rebalances_count_them);
     JOB_RUN(too_much_is_pinned);
     JOB_RUN(pinned_tasks_say_what_others_do);
-    JOB_RUN(stopped_tasks_stay);
+    JOB_RUN_TASKS(stopped_tasks_stay);
     JOB_RUN(fetched_tasks_are_pinned_too);
     JOB_RUN(longest_start_first);
     JOB_RUN(visits_and_clears_reach_them);

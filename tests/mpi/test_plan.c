@@ -494,13 +494,11 @@ static int open_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void tasks_may_not_plan(void)
+static void tasks_may_not_plan(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "open", open_task, NULL);
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     JOB_OK(ek_process(tasks, NULL));
-    ek_destroy(&tasks);
 }
 
 static void drop_line(ek_level level, const char *line, void *context)
@@ -523,6 +521,6 @@ int main(int argc, char **argv)
     JOB_RUN(edges_are_planned);
     JOB_RUN(wrong_arguments_are_refused);
     JOB_RUN(wrong_outputs_are_refused);
-    JOB_RUN(tasks_may_not_plan);
+    JOB_RUN_TASKS(tasks_may_not_plan);
     return job_result();
 }

@@ -34,9 +34,8 @@ static ek_status restore_here(ek_collection *tasks, bool fails)
     return status;
 }
 
-static void a_restore_that_failed_alone_is_repeated_by_all(void)
+static void a_restore_that_failed_alone_is_repeated_by_all(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "nothing", nothing, NULL);
     int64_t failed = 0, alone = 0;
     for (int i = 0; i < EACH * job_workers; i++)
@@ -53,12 +52,11 @@ static void a_restore_that_failed_alone_is_repeated_by_all(void)
             JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, NULL));
     }
     CHECK_EQ_INT(alone, WANTED);
-    ek_destroy(&tasks);
 }
 
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
-    JOB_RUN(a_restore_that_failed_alone_is_repeated_by_all);
+    JOB_RUN_TASKS(a_restore_that_failed_alone_is_repeated_by_all);
     return job_result();
 }

@@ -178,9 +178,8 @@ static void retained_tasks_run_where_they_are(void)
 }
 
 /* Between nodes they are handed over before workers begin. */
-static void long_tasks_run_once(void)
+static void long_tasks_run_once(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "long", long_task, NULL);
     for (int i = 0; i < LONG && job_rank == 0; i++)
         CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
@@ -193,7 +192,6 @@ static void long_tasks_run_once(void)
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &report));
         CHECK_EQ_INT(job_sum(report.tasks), LONG);
     }
-    ek_destroy(&tasks);
 }
 
 static void retained_as_executed(void)
@@ -255,7 +253,7 @@ int main(int argc, char **argv)
     job_start(argc, argv, MPI_THREAD_FUNNELED);
     JOB_RUN(retained_longest_first);
     JOB_RUN(retained_tasks_run_where_they_are);
-    JOB_RUN(long_tasks_run_once);
+    JOB_RUN_TASKS(long_tasks_run_once);
     JOB_RUN(retained_as_executed);
     JOB_RUN(original_is_home);
     JOB_RUN(original_after_retained);

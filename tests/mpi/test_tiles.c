@@ -277,10 +277,9 @@ static int move_long(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void long_tiles_go_both_ways(void)
+static void long_tiles_go_both_ways(ek_collection *tasks)
 {
     static struct job_tiles job;
-    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_long, &job);
     ek_function move = job_register(tasks, "move", move_long, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
@@ -302,7 +301,6 @@ static void long_tiles_go_both_ways(void)
     }
     ek_tiles_destroy(&job.other);
     ek_tiles_destroy(&job.tiles);
-    ek_destroy(&tasks);
 }
 
 struct gathered {
@@ -321,13 +319,12 @@ static void visit(int64_t tile, const double *values, int64_t length,
     gathered->owner = owner_of(tile, NULL);
 }
 
-static void all_values_are_normed_and_gathered(void)
+static void all_values_are_normed_and_gathered(ek_collection *tasks)
 {
     static struct job_tiles job;
     struct gathered gathered = {0};
     double norm = -1, sum = 0;
     int64_t doubles = 0;
-    ek_collection *tasks = job_create(NULL);
     ek_function put = job_register(tasks, "put", put_tile, &job);
     job.tiles = make(tasks, 0);
     for (int64_t tile = 0; tile < TILES; tile++) {
@@ -347,7 +344,6 @@ static void all_values_are_normed_and_gathered(void)
     CHECK_EQ_INT(gathered.tiles, job_rank == 0 ? TILES : 0);
     CHECK_EQ_INT(gathered.wrong, 0);
     ek_tiles_destroy(&job.tiles);
-    ek_destroy(&tasks);
 }
 
 /* Whether each rank is a node, by itself or as it is said to be. */
@@ -388,10 +384,9 @@ static int use_cache(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* Each rank uses a tile of the next one, in one task. */
-static void caches_hold_until_a_sync(void)
+static void caches_hold_until_a_sync(ek_collection *tasks)
 {
     static struct job_tiles job;
-    ek_collection *tasks = job_create(NULL);
     ek_function use = job_register(tasks, "use", use_cache, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     int64_t gets = is_apart() && job_size > 1 ? 4 * job_size : 0;
@@ -414,7 +409,6 @@ static void caches_hold_until_a_sync(void)
         CHECK((report.tile_wait_s > 0) == (gets > 0));
     }
     ek_tiles_destroy(&job.tiles);
-    ek_destroy(&tasks);
 }
 
 /* Tasks of a collection that is older than the store, and of one that is
@@ -513,10 +507,9 @@ static void hush(ek_level level, const char *line, void *context)
     (void)level, (void)line, (void)context;
 }
 
-static void bad_calls_of_tasks_are_refused(void)
+static void bad_calls_of_tasks_are_refused(ek_collection *tasks)
 {
     static struct job_tiles job;
-    ek_collection *tasks = job_create(NULL);
     ek_function bad = job_register(tasks, "misuse", misuse, &job);
     double values[LONGEST], *own = NULL;
     int64_t length = 0;
@@ -551,7 +544,6 @@ static void bad_calls_of_tasks_are_refused(void)
     JOB_STATUS(ek_tiles_gather(job.tiles, NULL, NULL), EK_ERR_ARG);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     ek_tiles_destroy(&job.tiles);
-    ek_destroy(&tasks);
 }
 
 /* One rank returns nonsense. */
@@ -599,10 +591,9 @@ static int look_at_both(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* The last rank alone has no memory for a store: the next ones are as good. */
-static void failed_stores_leave_the_others_alone(void)
+static void failed_stores_leave_the_others_alone(ek_collection *tasks)
 {
     static struct job_tiles job;
-    ek_collection *tasks = job_create(NULL);
     ek_function look = job_register(tasks, "look", look_at_both, &job);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     ek_tiles *tiles = NULL;
@@ -620,7 +611,6 @@ static void failed_stores_leave_the_others_alone(void)
     expect(&job, (int64_t)TILES * job_size);
     ek_tiles_destroy(&job.tiles);
     ek_tiles_destroy(&job.other);
-    ek_destroy(&tasks);
 }
 
 static int get_destroyed(ek_worker *worker, const void *payload, size_t bytes,
@@ -659,9 +649,8 @@ static void stores_that_went_with_their_collection_are_refused(void)
     ek_destroy(&other);
 }
 
-static void bad_shapes_are_refused(void)
+static void bad_shapes_are_refused(ek_collection *tasks)
 {
-    ek_collection *tasks = job_create(NULL);
     static const struct {
         int64_t wrong[2];
         const char *words;
@@ -704,7 +693,6 @@ static void bad_shapes_are_refused(void)
     JOB_OK(ek_tiles_fill(tiles, 1.0));
     ek_tiles_destroy(&tiles);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
-    ek_destroy(&tasks);
 }
 
 /* Ends with transfers that it has not waited for; of the last tile, so that it
@@ -874,14 +862,14 @@ int main(int argc, char **argv)
     JOB_RUN(low_level_is_warned_of);
     JOB_RUN(tiles_are_put_got_and_added);
     JOB_RUN(many_transfers_are_under_way);
-    JOB_RUN(long_tiles_go_both_ways);
-    JOB_RUN(all_values_are_normed_and_gathered);
-    JOB_RUN(caches_hold_until_a_sync);
+    JOB_RUN_TASKS(long_tiles_go_both_ways);
+    JOB_RUN_TASKS(all_values_are_normed_and_gathered);
+    JOB_RUN_TASKS(caches_hold_until_a_sync);
     JOB_RUN(stores_are_for_all_collections);
-    JOB_RUN(bad_calls_of_tasks_are_refused);
-    JOB_RUN(failed_stores_leave_the_others_alone);
+    JOB_RUN_TASKS(bad_calls_of_tasks_are_refused);
+    JOB_RUN_TASKS(failed_stores_leave_the_others_alone);
     JOB_RUN(stores_that_went_with_their_collection_are_refused);
-    JOB_RUN(bad_shapes_are_refused);
+    JOB_RUN_TASKS(bad_shapes_are_refused);
     JOB_RUN(open_transfers_fail_their_task);
     JOB_RUN(waits_end_where_communication_fails);
     return job_result();
