@@ -135,6 +135,28 @@ static inline ek_function job_register(ek_collection *tasks, const char *name,
     return function;
 }
 
+/* A task that does nothing. */
+static inline int job_nothing(ek_worker *worker, const void *payload,
+                              size_t bytes, void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    return 0;
+}
+
+static inline bool job_see(const ek_task_info *task, void *context)
+{
+    *(int64_t *)context += task->count;
+    return true;
+}
+
+/* How many tasks the job has between two iterations. */
+static inline int64_t job_held(ek_collection *tasks)
+{
+    int64_t held = 0;
+    CHECK_OK(ek_visit_tasks(tasks, job_see, &held));
+    return job_sum(held);
+}
+
 /* Wait without using the core: the machine may have fewer than workers. */
 static inline void job_nap(int64_t us)
 {

@@ -70,4 +70,13 @@ static inline void restore(ek_collection *tasks, ek_restore_policy policy)
     JOB_OK(ek_restore(tasks, policy, NULL));
 }
 
+static inline int note_task(ek_worker *worker, const void *payload,
+                            size_t bytes, void *context)
+{
+    (void)worker, (void)context;
+    CHECK_EQ_INT(bytes, sizeof(int));
+    note(number_of(payload));
+    return 0;
+}
+
 #endif

@@ -13,15 +13,6 @@ enum {
     STRIDE = 3 /* numbers from one payload to the next */
 };
 
-static int note_task(ek_worker *worker, const void *payload, size_t bytes,
-                     void *context)
-{
-    (void)worker, (void)context;
-    CHECK_EQ_INT(bytes, sizeof(int));
-    note(number_of(payload));
-    return 0;
-}
-
 /* Numbers FIRST ... LAST - 1 of this rank, each with others behind it. */
 static void add_some(ek_collection *tasks, ek_function function, int first,
                      int last)

@@ -32,13 +32,6 @@ static int cpus_of_job(void)
     return CPU_COUNT(&set);
 }
 
-static int do_nothing(ek_worker *worker, const void *payload, size_t bytes,
-                      void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 /* A collection of COMM with that many workers per rank (0: automatic) runs a
  * task. */
 static int workers_of(MPI_Comm comm, int workers)
@@ -48,7 +41,7 @@ static int workers_of(MPI_Comm comm, int workers)
     options.workers = workers;
     ek_collection *tasks = NULL;
     CHECK_OK(ek_create(comm, &options, &tasks));
-    ek_function function = job_register(tasks, "nothing", do_nothing, NULL);
+    ek_function function = job_register(tasks, "nothing", job_nothing, NULL);
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     CHECK_OK(ek_process(tasks, NULL));
     int made = ek_workers_here(tasks);

@@ -7,15 +7,6 @@
  */
 #include "numbered.h"
 
-static int note_task(ek_worker *worker, const void *payload, size_t bytes,
-                     void *context)
-{
-    (void)worker, (void)context;
-    CHECK_EQ_INT(bytes, sizeof(int));
-    note(number_of(payload));
-    return 0;
-}
-
 struct visited {
     ek_collection *tasks;
     int64_t count, ids; /* ids: their sum */

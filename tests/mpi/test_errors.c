@@ -25,13 +25,6 @@ static int64_t heard_in_job(void)
     return job_sum(atomic_exchange(&heard, 0));
 }
 
-static int nothing(ek_worker *worker, const void *payload, size_t bytes,
-                   void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 static int fail(ek_worker *worker, const void *payload, size_t bytes,
                 void *context)
 {
@@ -59,7 +52,7 @@ static void local_failures_are_said_by_each_rank(void)
     ek_task task;
     double value;
     ek_options options = EK_OPTIONS_INIT;
-    ek_collection *tasks = make(nothing, &function);
+    ek_collection *tasks = make(job_nothing, &function);
     heard_in_job();
 #define CHECK_SAID(call)                          \
     do {                                          \
@@ -71,7 +64,7 @@ static void local_failures_are_said_by_each_rank(void)
     CHECK_SAID(ek_add_task(tasks, 77, NULL, 0, NULL));
     CHECK_SAID(ek_add_task(tasks, function, NULL, 8, NULL));
     CHECK_SAID(ek_add_range(tasks, function, 3, 1));
-    CHECK_SAID(ek_register(tasks, "task", nothing, NULL, &function));
+    CHECK_SAID(ek_register(tasks, "task", job_nothing, NULL, &function));
     CHECK_SAID(ek_set(tasks, "steal", "wrong"));
     CHECK_SAID(ek_next(tasks, 0, &task));
     CHECK_SAID(ek_end(tasks, NULL));
@@ -91,7 +84,7 @@ static void local_failures_are_said_by_each_rank(void)
 static void failures_in_a_row_are_said_more_and_more_rarely(void)
 {
     ek_function function;
-    ek_collection *tasks = make(nothing, &function);
+    ek_collection *tasks = make(job_nothing, &function);
     heard_in_job();
     for (int i = 0; i < 2000; i++)
         CHECK(ek_add_task(tasks, 55, NULL, 0, NULL) != EK_OK);
@@ -123,8 +116,8 @@ static void shared_failures_are_said_once(void)
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     CHECK_EQ_INT(heard_in_job(), 1);
     CHECK_HAS_TEXT(ek_error_message(), "with code 5");
-    CHECK_OK(ek_register(tasks, "more", job_rank == 0 ? NULL : nothing, NULL,
-                         &function));
+    CHECK_OK(ek_register(tasks, "more", job_rank == 0 ? NULL : job_nothing,
+                         NULL, &function));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
     CHECK_EQ_INT(heard_in_job(), 1);
     ek_process_report bad = {.struct_bytes = 1};
@@ -150,7 +143,7 @@ static void a_sink_may_be_deaf(void)
 static void differing_restores_leave_ranks_in_step(bool is_pulled)
 {
     ek_function function;
-    ek_collection *tasks = make(nothing, &function);
+    ek_collection *tasks = make(job_nothing, &function);
     ek_restore_policy policy =
         job_rank == 0 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL;
     add_tasks(tasks, function, 20);
@@ -276,8 +269,8 @@ static void pointers_in_payloads_are_found(void)
         ek_options options = job_options();
         options.check = is_checked;
         ek_collection *tasks = job_create(&options);
-        ek_function function = job_register(tasks, "f", nothing, NULL);
-        ek_function second = job_register(tasks, "g", nothing, NULL);
+        ek_function function = job_register(tasks, "f", job_nothing, NULL);
+        ek_function second = job_register(tasks, "g", job_nothing, NULL);
         struct {
             double x;
             const void *pointer;

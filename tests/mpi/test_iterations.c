@@ -291,19 +291,6 @@ static void collections_over_parts_of_the_job(void)
     CHECK_EQ_INT(ran_in_job(), 10 * 50 + (job_size > 1 ? 15 * 51 : 0));
 }
 
-static bool visit_count(const ek_task_info *task, void *context)
-{
-    *(int64_t *)context += task->count;
-    return true;
-}
-
-static int64_t held_in_job(ek_collection *tasks)
-{
-    int64_t held = 0;
-    CHECK_OK(ek_visit_tasks(tasks, visit_count, &held));
-    return job_sum(held);
-}
-
 static void process_twice(const char *steal, const char *restore)
 {
     ek_collection *tasks = job_create(NULL);
@@ -317,7 +304,7 @@ static void process_twice(const char *steal, const char *restore)
     for (int i = 0; i < 3; i++) {
         JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), 50);
-        CHECK_EQ_INT(held_in_job(tasks), 50);
+        CHECK_EQ_INT(job_held(tasks), 50);
     }
     /* A rank that restores where others forget it does what they do. */
     ek_restore_policy same = EK_RESTORE_DEFAULT;
@@ -358,7 +345,7 @@ static void seeds_added_around_the_restore(ek_collection *tasks)
         add_tasks(tasks, count, job_rank == 0 ? 10 : 0);
         JOB_OK(ek_restore(tasks, policy, NULL));
         expected += 10 * job_size + 10;
-        CHECK_EQ_INT(held_in_job(tasks), expected);
+        CHECK_EQ_INT(job_held(tasks), expected);
         JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(ran_in_job(), expected);
     }
@@ -388,14 +375,14 @@ static void iteration_after_a_failure(ek_collection *tasks)
         int64_t done = ran_in_job();
         CHECK_EQ_INT(report.tasks, done + report.failed);
         CHECK_EQ_INT(report.tasks + report.cancelled, 40 * job_size);
-        CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
+        CHECK_EQ_INT(job_held(tasks), 40 * job_size);
         if (i % 3 == 2)
             CHECK_EQ_INT(done, 40 * job_size);
         else
             CHECK(report.failed >= 1);
         JOB_OK(ek_restore(
             tasks, i % 2 ? EK_RESTORE_RETAIN : EK_RESTORE_ORIGINAL, NULL));
-        CHECK_EQ_INT(held_in_job(tasks), 40 * job_size);
+        CHECK_EQ_INT(job_held(tasks), 40 * job_size);
     }
 }
 

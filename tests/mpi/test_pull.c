@@ -163,19 +163,6 @@ static void fewer_threads_than_workers(void)
     ek_destroy(&tasks);
 }
 
-static bool visit_count(const ek_task_info *task, void *context)
-{
-    *(int64_t *)context += task->count;
-    return true;
-}
-
-static int64_t held_in_job(ek_collection *tasks)
-{
-    int64_t held = 0;
-    CHECK_OK(ek_visit_tasks(tasks, visit_count, &held));
-    return job_sum(held);
-}
-
 /* Close an iteration of which a rank may have fetched less than there was: all
  * ranks hear of it, unless nothing was left. */
 static void end_incomplete(ek_collection *tasks, ek_process_report *report)
@@ -206,9 +193,9 @@ static void end_after(ek_collection *tasks, int most)
     CHECK_EQ_INT(report.tasks + report.cancelled,
                  job_size * TASKS + report.spawned);
     CHECK(report.cancelled > 0);
-    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
     JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
-    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
     atomic_store(&sum, 0);
 }
 
@@ -244,7 +231,7 @@ static void one_rank_ends_early(void)
             fetch_with_openmp(tasks, job_workers);
         end_incomplete(tasks, &report);
         CHECK_EQ_INT(report.tasks, job_sum(atomic_exchange(&ran, 0)));
-        CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+        CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
         JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     }
     ek_destroy(&tasks);
@@ -291,7 +278,7 @@ static void stops_and_failures_count_beside_early_ends(void)
     JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     add_numbers(tasks, TASKS);
     JOB_OK(end_beside(tasks, stop_it));
-    CHECK_EQ_INT(held_in_job(tasks), job_size * (TASKS + 1));
+    CHECK_EQ_INT(job_held(tasks), job_size * (TASKS + 1));
     ek_destroy(&tasks);
 }
 
@@ -321,7 +308,7 @@ static void fetched_tasks_are_marked(void)
     CHECK_EQ_INT(report.tasks, job_size * TASKS / 4 * 5);
     CHECK_EQ_INT(report.null_tasks, job_size * TASKS / 2);
     CHECK_EQ_INT(report.spawned, job_size * TASKS / 4);
-    CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+    CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
     ek_destroy(&tasks);
 }
 
@@ -347,7 +334,7 @@ static void fetched_tasks_fail(void)
             CHECK_HAS_TEXT(ek_error_message(), "code 9: no such number");
         }
         JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
-        CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+        CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
     }
     ek_destroy(&tasks);
 }
@@ -407,7 +394,7 @@ static void ranges_are_fetched(void)
         int64_t step = i == 0 ? 1 : 50, n = INDICES / step;
         CHECK_EQ_INT(job_sum(total), job_size * n);
         CHECK_EQ_INT(job_sum(indices), job_size * step * (n * (n - 1) / 2));
-        CHECK_EQ_INT(held_in_job(tasks), job_size * INDICES / 50);
+        CHECK_EQ_INT(job_held(tasks), job_size * INDICES / 50);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_destroy(&tasks);
@@ -524,26 +511,21 @@ static void wrong_calls_are_refused(void)
     ek_destroy(&tasks);
 }
 
-/* Where only another rank has no body some may run before that is heard. */
-static int idle_task(ek_worker *worker, const void *payload, size_t bytes,
-                     void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 /* What ek_process() cannot run, on any rank or only the last, ek_next() hands
  * out. */
 static void tasks_without_body_are_fetched(void)
 {
     for (int i = 0; i < 2; i++) {
         bool has_body = i == 1 && job_rank != job_size - 1;
-        ek_collection *tasks = make_with("bodies", has_body ? idle_task : NULL);
+        /* Where only another rank has no body some may run before that is
+         * heard. */
+        ek_collection *tasks =
+            make_with("bodies", has_body ? job_nothing : NULL);
         add_numbers(tasks, TASKS);
         for (int j = 0; j < 2; j++) {
             JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
             CHECK_HAS_TEXT(ek_error_message(), "function 'number'");
-            CHECK_EQ_INT(held_in_job(tasks), job_size * TASKS);
+            CHECK_EQ_INT(job_held(tasks), job_size * TASKS);
             JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
         }
         JOB_OK(ek_begin(tasks));

@@ -16,13 +16,6 @@ enum {
     WANTED = 3
 };
 
-static int nothing(ek_worker *worker, const void *payload, size_t bytes,
-                   void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 /* The first allocation fails on the last rank. */
 static ek_status restore_here(ek_collection *tasks, bool fails)
 {
@@ -36,7 +29,7 @@ static ek_status restore_here(ek_collection *tasks, bool fails)
 
 static void a_restore_that_failed_alone_is_repeated_by_all(ek_collection *tasks)
 {
-    ek_function function = job_register(tasks, "nothing", nothing, NULL);
+    ek_function function = job_register(tasks, "nothing", job_nothing, NULL);
     int64_t failed = 0, alone = 0;
     for (int i = 0; i < EACH * job_workers; i++)
         CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));

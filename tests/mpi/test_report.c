@@ -128,20 +128,13 @@ static double figure(const ek_collection *tasks, const char *name)
     return value;
 }
 
-static int empty_task(ek_worker *worker, const void *payload, size_t bytes,
-                      void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 /* No processor hands a task out in half a nanosecond. */
 static void handing_out_is_overhead(void)
 {
     ek_options options = job_options();
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = job_create(&options);
-    ek_function function = job_register(tasks, "empty", empty_task, NULL);
+    ek_function function = job_register(tasks, "empty", job_nothing, NULL);
     for (int i = 0; i < EMPTY; i++)
         CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     for (int i = 0; i < 2; i++) {

@@ -303,13 +303,6 @@ static void pointers_in_slots_are_told_of(void)
     }
 }
 
-static int leaf_task(ek_worker *worker, const void *payload, size_t bytes,
-                     void *context)
-{
-    (void)worker, (void)payload, (void)bytes, (void)context;
-    return 0;
-}
-
 /* CHILDREN that are kept, as many that are not, and a stop. */
 static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
@@ -331,7 +324,7 @@ static void a_stop_keeps_what_is_kept(void)
     ek_options options = job_options();
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = job_create(&options);
-    ek_function leaf = job_register(tasks, "leaf", leaf_task, NULL);
+    ek_function leaf = job_register(tasks, "leaf", job_nothing, NULL);
     ek_function stop = job_register(tasks, "stop", stop_task, &leaf);
     if (job_rank == 0)
         CHECK_OK(ek_add_task(tasks, stop, NULL, 0, NULL));
