@@ -16,7 +16,7 @@ void eki_tree_open(struct eki_tree *tree, int32_t workers, int32_t branching)
     tree->first[tree->top + 1] = tree->first[tree->top] + 1;
 }
 
-int eki_tree_level(const struct eki_tree *tree, int32_t vertex)
+static int level_of(const struct eki_tree *tree, int32_t vertex)
 {
     int level = 0;
     while (vertex >= tree->first[level + 1])
@@ -26,7 +26,7 @@ int eki_tree_level(const struct eki_tree *tree, int32_t vertex)
 
 int32_t eki_tree_parent(const struct eki_tree *tree, int32_t vertex)
 {
-    int level = eki_tree_level(tree, vertex);
+    int level = level_of(tree, vertex);
     return tree->first[level + 1] +
            (vertex - tree->first[level]) / tree->branching;
 }
@@ -34,7 +34,7 @@ int32_t eki_tree_parent(const struct eki_tree *tree, int32_t vertex)
 int32_t eki_tree_children(const struct eki_tree *tree, int32_t vertex,
                           int32_t *first)
 {
-    int level = eki_tree_level(tree, vertex);
+    int level = level_of(tree, vertex);
     int64_t begin = tree->first[level - 1] +
                     (int64_t)(vertex - tree->first[level]) * tree->branching;
     int64_t rest = tree->first[level] - begin;
@@ -54,7 +54,7 @@ static int64_t width_of(const struct eki_tree *tree, int level)
 int32_t eki_tree_leaves(const struct eki_tree *tree, int32_t vertex,
                         int32_t *first)
 {
-    int level = eki_tree_level(tree, vertex);
+    int level = level_of(tree, vertex);
     int64_t width = width_of(tree, level);
     int64_t begin = (vertex - tree->first[level]) * width;
     *first = (int32_t)begin;

@@ -27,7 +27,6 @@ struct eki_tree {
 };
 
 void eki_tree_open(struct eki_tree *tree, int32_t workers, int32_t branching);
-int eki_tree_level(const struct eki_tree *tree, int32_t vertex);
 /* The vertex above one that is not the root. */
 int32_t eki_tree_parent(const struct eki_tree *tree, int32_t vertex);
 /* How many children an inner vertex has: *FIRST and those that follow. */

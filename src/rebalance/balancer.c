@@ -190,17 +190,14 @@ static bool take_parcel(struct eki_balancer *balancer,
  * of this one; NULL: none. */
 static struct eki_parcel *next_parcel(struct eki_balancer *balancer)
 {
-    struct eki_parcels *arrived = &balancer->arrived;
-    struct eki_parcel *parcel = arrived->first, *before = NULL;
+    struct eki_parcel *parcel = balancer->arrived.first, *before = NULL;
     while (parcel && !balancer->has_target &&
            (eki_way_of(balancer, parcel->what)->flags & EKI_IS_LATE)) {
         before = parcel;
         parcel = parcel->next;
     }
-    if (!parcel)
-        return eki_mail_post(balancer->engine, &balancer->mail);
-    eki_parcels_remove(arrived, before);
-    return parcel;
+    return parcel ? eki_parcels_pop(&balancer->arrived, before)
+                  : eki_mail_post(balancer->engine, &balancer->mail);
 }
 
 /* Whether this rank knows where its tasks go, and has passed on all that other

@@ -260,8 +260,6 @@ eki_parcel_fn eki_share_take;
 int eki_relay_children(const struct eki_relay *relay);
 /* The parent of this rank, or itself. */
 int eki_relay_above(const struct eki_relay *relay);
-/* Which child of this rank RANK is, or hangs on; -1: none. */
-int eki_relay_branch(const struct eki_relay *relay, int rank);
 /* So many parts are to come. */
 void eki_relay_expect(struct eki_relay *relay, int what, int parts);
 /* A part comes from this rank, or once from a child, while it is awaited. */

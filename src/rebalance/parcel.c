@@ -12,25 +12,21 @@ void eki_parcels_push(struct eki_parcels *parcels, struct eki_parcel *parcel)
     parcels->last = parcel;
 }
 
-struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels)
-{
-    struct eki_parcel *parcel = parcels->first;
-    if (parcel)
-        parcels->first = parcel->next;
-    return parcel;
-}
-
-void eki_parcels_remove(struct eki_parcels *parcels, struct eki_parcel *before)
+struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels,
+                                   struct eki_parcel *before)
 {
     struct eki_parcel **at = before ? &before->next : &parcels->first;
-    if (*at == parcels->last)
+    struct eki_parcel *parcel = *at;
+    if (parcel == parcels->last)
         parcels->last = before;
-    *at = (*at)->next;
+    if (parcel)
+        *at = parcel->next;
+    return parcel;
 }
 
 void eki_parcels_free(struct eki_parcels *parcels)
 {
-    for (struct eki_parcel *parcel; (parcel = eki_parcels_pop(parcels));)
+    for (struct eki_parcel *parcel; (parcel = eki_parcels_pop(parcels, NULL));)
         eki_free(parcel);
 }
 
@@ -156,12 +152,12 @@ struct eki_parcel *eki_mail_post(struct eki_engine *engine,
     struct eki_parcel *parcel;
     while ((parcel = mail->out.first) != NULL) {
         if (parcel->rank == engine->topology->rank)
-            return eki_parcels_pop(&mail->out);
+            return eki_parcels_pop(&mail->out, NULL);
         do {
             if (!post_piece(engine, parcel))
                 return NULL;
         } while (parcel->done < parcel->bytes);
-        eki_free(eki_parcels_pop(&mail->out));
+        eki_free(eki_parcels_pop(&mail->out, NULL));
     }
     return NULL;
 }

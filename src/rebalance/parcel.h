@@ -53,10 +53,9 @@ struct eki_parcels {
 };
 
 void eki_parcels_push(struct eki_parcels *parcels, struct eki_parcel *parcel);
-/* The first, or NULL. */
-struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels);
-/* The one behind BEFORE, or the first (NULL), leaves. */
-void eki_parcels_remove(struct eki_parcels *parcels, struct eki_parcel *before);
+/* The one behind BEFORE, or the first (NULL), leaves; NULL: there is none. */
+struct eki_parcel *eki_parcels_pop(struct eki_parcels *parcels,
+                                   struct eki_parcel *before);
 void eki_parcels_free(struct eki_parcels *parcels);
 
 /* Parcels on their way out, and parcels of which some pieces have come, owned

@@ -36,7 +36,8 @@ int eki_relay_above(const struct eki_relay *relay)
     return parent_of(relay, relay->rank);
 }
 
-int eki_relay_branch(const struct eki_relay *relay, int rank)
+/* Which child of this rank RANK is, or hangs on; -1: none. */
+static int branch_of(const struct eki_relay *relay, int rank)
 {
     while (rank > relay->first && rank <= relay->last) {
         int above = parent_of(relay, rank);
@@ -61,7 +62,7 @@ bool eki_relay_hears(struct eki_relay *relay, const struct eki_decode *decode,
         !eki_fits(decode, "parts to come", relay->awaited, 1, INT32_MAX))
         return false;
     if (decode->source != relay->rank) {
-        int branch = eki_relay_branch(relay, decode->source);
+        int branch = branch_of(relay, decode->source);
         if (!eki_fits(decode, "branch", branch, 0, EKI_BRANCHES - 1) ||
             !eki_fits_one(decode, "child", child_of(relay, branch),
                           decode->source) ||
@@ -80,7 +81,7 @@ static unsigned leading_children(const struct eki_balancer *balancer)
     unsigned leading = 0;
     for (int g = 0; g < balancer->groups; g++) {
         int branch =
-            eki_relay_branch(&balancer->relays.all, eki_leader_of(balancer, g));
+            branch_of(&balancer->relays.all, eki_leader_of(balancer, g));
         if (branch >= 0)
             leading |= 1u << branch;
     }
@@ -159,7 +160,7 @@ static bool pass_up(struct eki_balancer *balancer, struct eki_relay *relay)
 {
     struct eki_parcel *parcel = relay->parts.first->next
                                     ? join(&relay->parts)
-                                    : eki_parcels_pop(&relay->parts);
+                                    : eki_parcels_pop(&relay->parts, NULL);
     if (!parcel)
         return false;
     parcel->rank = eki_relay_above(relay);
@@ -220,7 +221,7 @@ static int part_of(const struct eki_balancer *balancer,
     int rank = is_given ? eki_leader_of(balancer, (int)of) : (int)of;
     if (rank == balancer->topology->rank)
         return EKI_BRANCHES;
-    return relay ? eki_relay_branch(relay, rank) : -1;
+    return relay ? branch_of(relay, rank) : -1;
 }
 
 static bool count_parts(const struct eki_balancer *balancer,
