@@ -102,6 +102,42 @@ static bool reserve_seeds(ek_collection *tasks, const struct many *many,
     return true;
 }
 
+/* Every COUNT-th task from I on, to SEEDS, where there is room; numbers
+ * likewise from ID on. */
+struct part {
+    int64_t i, count;
+    uint64_t id;
+};
+
+/* Where it is inline, BYTES is a constant. */
+static inline void fill_with(struct eki_local *seeds, const struct many *many,
+                             struct part part, size_t bytes)
+{
+    unsigned char *slot = seeds->seed_end;
+    const unsigned char *payload = payload_of(many, part.i);
+    size_t step = (size_t)part.count * many->stride;
+    uint32_t slot_bytes = seeds->slot_bytes;
+    for (; part.i < many->n; part.i += part.count) {
+        eki_seed_fill((struct eki_slot *)slot, many->function, payload, bytes,
+                      part.id);
+        slot += slot_bytes;
+        part.id += (uint64_t)part.count;
+        if (payload)
+            payload += step;
+    }
+    seeds->seed_end = seeds->seed_top = slot;
+}
+
+static void fill_part(struct eki_local *seeds, const struct many *many,
+                      struct part part)
+{
+    /* The default. */
+    if (EKI_LIKELY(many->bytes == 48))
+        fill_with(seeds, many, part, 48);
+    else
+        fill_with(seeds, many, part, many->bytes);
+}
+
 static ek_status deal_many(ek_collection *tasks, const struct many *many,
                            struct eki_dealer *dealer)
 {
@@ -112,11 +148,9 @@ static ek_status deal_many(ek_collection *tasks, const struct many *many,
     uint64_t number = eki_dealer_take(dealer, (uint64_t)many->n);
     for (int i = 0; i < count; i++) {
         struct ek_worker *worker = worker_of(tasks, dealer, i);
-        struct eki_local *seeds = seeds_for(tasks, dealer, worker);
-        for (int64_t k = i; k < many->n; k += count)
-            eki_seed_fill(eki_local_add_seed(seeds), many->function,
-                          payload_of(many, k), many->bytes,
-                          eki_id(worker->id, number + (uint64_t)k));
+        fill_part(
+            seeds_for(tasks, dealer, worker), many,
+            (struct part){i, count, eki_id(worker->id, number + (uint64_t)i)});
     }
     dealer->next_worker = (int)((dealer->next_worker + many->n) % count);
     return EK_OK;

@@ -263,14 +263,16 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
     sort->places = eki_alloc(sort->high - sort->low + 1, sizeof *sort->places);
     sort->hand = eki_alloc(HELD, local->slot_bytes);
     bool done = sort->places && sort->hand && choose_array(sort, &is_log);
-    if (done && order == EKI_ORDER_EXECUTED)
+    if (done && order == EKI_ORDER_EXECUTED) {
         gather_in_order(sort, is_log);
-    else if (done)
-        gather_any(sort);
-    if (done && order == EKI_ORDER_LONGEST)
-        sort_in_place(sort);
-    else if (done)
         renew_all(sort);
+    } else if (done) {
+        gather_any(sort);
+        if (order == EKI_ORDER_LONGEST)
+            sort_in_place(sort);
+        else
+            renew_all(sort);
+    }
     if (done && order == EKI_ORDER_ORIGINAL)
         qsort(local->seeds, (size_t)sort->kept, local->slot_bytes, compare_ids);
     eki_free(sort->places);
