@@ -169,6 +169,11 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
         engine->protocols[at] = engine->protocols[at - 1];
     engine->protocols[at] = protocol;
     protocol->engine = engine;
+    engine->stepped_count = 0;
+    for (int i = 0; i < engine->protocol_count; i++) {
+        if (engine->protocols[i]->ops->step)
+            engine->stepped[engine->stepped_count++] = engine->protocols[i];
+    }
     EKI_ASSERT(!engine->channels[ops->channel]);
     EKI_ASSERT(ops->verb_count <= EKI_VERBS_MOST);
     engine->channels[ops->channel] = protocol;

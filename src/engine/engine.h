@@ -96,6 +96,8 @@ struct eki_engine {
     int function_count, function_room;
     struct eki_protocol *protocols[EKI_PROTOCOLS_MOST]; /* as they are served */
     int protocol_count;
+    struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
+    int stepped_count;
     struct eki_protocol *channels[EKI_CHANNELS];
     const struct eki_verb *verbs[EKI_KINDS]; /* NULL: nobody takes it */
     /* Where data of tasks travels (src/data), else NULL: answers that the end

@@ -189,10 +189,8 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     const struct eki_local *brought = &engine->post.brought.local;
     if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
         eki_server_show(engine, false);
-    for (int i = 0; i < engine->protocol_count; i++) {
-        if (engine->protocols[i]->ops->step)
-            engine->protocols[i]->ops->step(engine->protocols[i], now);
-    }
+    for (int i = 0; i < engine->stepped_count; i++)
+        engine->stepped[i]->ops->step(engine->stepped[i], now);
     return (!engine->exchange.fabric ||
             engine->exchange.fabric->ops->drain(engine->exchange.fabric)) &&
            eki_waves_are_over(engine);

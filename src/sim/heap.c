@@ -107,10 +107,13 @@ int32_t eki_heap_pop(struct eki_heap *heap, uint64_t *ns)
 {
     if (heap->count == 0)
         return -1;
-    int32_t actor = eki_heap_actor(heap->keys[0]);
-    *ns = eki_heap_ns(heap, actor);
-    eki_heap_remove(heap, actor);
-    return actor;
+    uint64_t key = heap->keys[0];
+    *ns = key >> EKI_ACTOR_BITS;
+    heap->at[eki_heap_actor(key)] = -1;
+    uint64_t last = heap->keys[--heap->count];
+    if (heap->count > 0)
+        sift_down(heap, 0, last);
+    return eki_heap_actor(key);
 }
 
 const char *eki_heap_check(const struct eki_heap *heap)
