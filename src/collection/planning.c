@@ -88,8 +88,8 @@ static ek_status check_bytes(const struct plan *plan)
 }
 
 /* What this rank can say by itself; resolves the policy. */
-static ek_status check_given(struct plan *plan, const int *new_rank,
-                             const ek_plan_report *report)
+static ek_status check_plan(struct plan *plan, const int *new_rank,
+                            const ek_plan_report *report)
 {
     EKI_TRY(resolve_plan_policy(plan));
     if (plan->n < 0 || plan->n > INT32_MAX)
@@ -357,7 +357,7 @@ static ek_status plan_items(MPI_Comm comm, struct plan *plan,
     ek_status made = eki_fabric_mpi_create(comm, &tasks->fabric);
     if (made == EK_OK) {
         if (status == EK_OK)
-            status = check_given(plan, new_rank, report);
+            status = check_plan(plan, new_rank, report);
         made = run_plan(plan, status, &whole);
     }
     if (made == EK_OK && plan->n > 0)

@@ -46,7 +46,8 @@ static void append_counts(const struct eki_counts *counts, char *text,
     append_ns("ending", counts->termination_ns, text, bytes);
 }
 
-static void sum_counts(const struct eki_counts *counts, struct eki_counts *sum)
+static void sum_worker_counts(const struct eki_counts *counts,
+                              struct eki_counts *sum)
 {
     sum->tasks += counts->tasks;
     sum->stolen += counts->stolen;
@@ -83,7 +84,7 @@ void eki_collection_trace_end(const ek_collection *tasks, uint64_t left_ns,
     char text[TEXT_BYTES] = "";
     int workers = tasks->topology->workers_here;
     for (int here = 0; here < workers; here++)
-        sum_counts(&tasks->engine->workers[here]->counts, &sum);
+        sum_worker_counts(&tasks->engine->workers[here]->counts, &sum);
     eki_append(
         text, sizeof text,
         "iteration %" PRId64 " ends with %s after %s: ", tasks->iteration,

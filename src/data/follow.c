@@ -67,7 +67,7 @@ static void let_go_when_done(struct eki_data *data)
     follower->is_kept &= !is_done;
 }
 
-static void ask_for_more(struct eki_data *data, uint64_t now)
+static void ask_for_inputs(struct eki_data *data, uint64_t now)
 {
     struct eki_engine *engine = data->protocol.engine;
     struct eki_follower *follower = &data->follower;
@@ -94,7 +94,7 @@ static void ask_for_more(struct eki_data *data, uint64_t now)
 
 void eki_follower_step(struct eki_data *data, uint64_t now)
 {
-    ask_for_more(data, now);
+    ask_for_inputs(data, now);
     let_go_when_done(data);
 }
 

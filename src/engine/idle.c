@@ -7,7 +7,7 @@
 #include "engine/internal.h"
 
 /* Room for N more tasks; without, the phase ends in an error. */
-static bool has_room(struct ek_worker *worker, int64_t n)
+static bool has_room_for_block(struct ek_worker *worker, int64_t n)
 {
     if (eki_local_reserve(&worker->local, n))
         return true;
@@ -82,7 +82,7 @@ static struct eki_chunk *copy_chunks(struct ek_worker *worker,
                                      struct eki_chunk *chunk)
 {
     struct eki_local *local = &worker->local;
-    while (chunk && has_room(worker, chunk->count)) {
+    while (chunk && has_room_for_block(worker, chunk->count)) {
         struct eki_chunk *next = chunk->next;
         size_t bytes = (size_t)chunk->count * local->slot_bytes;
         memcpy(local->stack_top, chunk->slots, bytes);
@@ -148,7 +148,7 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     struct eki_local *from = &absent->local, *to = &worker->local;
     int64_t n =
         (eki_local_slots(from, from->seed_base, from->seed_top) + 1) / 2;
-    if (n == 0 || !has_room(worker, n))
+    if (n == 0 || !has_room_for_block(worker, n))
         return false;
     size_t bytes = (size_t)(n * from->slot_bytes);
     from->seed_top -= bytes;
@@ -265,7 +265,8 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
     int deque = eki_server_deque(engine);
     if (shows_tasks(worker, deque)) {
         worker->counts.attempted++;
-        return has_room(worker, eki_deque_block_max(engine->capacity)) &&
+        return has_room_for_block(worker,
+                                  eki_deque_block_max(engine->capacity)) &&
                claim(worker, deque, now);
     }
     if (topology->node_ranks == 1 || !engine->has_thieves ||

@@ -6,7 +6,7 @@ enum {
     FIRST_ROOM = 64
 };
 
-static bool has_room(struct eki_moves *moves, size_t slot_bytes)
+static bool has_room_to_depart(struct eki_moves *moves, size_t slot_bytes)
 {
     int64_t slots = moves->room, ranks = moves->room;
     return eki_grow(&moves->slots, moves->count, &slots, FIRST_ROOM,
@@ -21,7 +21,7 @@ bool eki_engine_depart_to(struct eki_engine *engine,
                           const struct eki_slot *slot, int rank, int worker)
 {
     struct eki_moves *moves = &engine->moves;
-    if (!has_room(moves, engine->slot_bytes))
+    if (!has_room_to_depart(moves, engine->slot_bytes))
         return false;
     memcpy(eki_slot_at(moves->slots, moves->count, engine->slot_bytes), slot,
            engine->slot_bytes);
@@ -64,8 +64,9 @@ static enum eki_taken take_home(struct eki_engine *engine,
     return EKI_TAKEN;
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+static enum eki_taken take_departed(struct eki_protocol *protocol,
+                                    const struct eki_message *message,
+                                    uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     (void)now;
@@ -94,7 +95,7 @@ static int64_t count_alike(const struct eki_moves *moves, int64_t most)
     return count;
 }
 
-static void step(struct eki_protocol *protocol, uint64_t now)
+static void step_departing(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_moves *moves = (struct eki_moves *)protocol;
@@ -113,8 +114,8 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     }
 }
 
-static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
-                  uint64_t now)
+static bool enter_departing(struct eki_protocol *protocol,
+                            const struct eki_phase *phase, uint64_t now)
 {
     struct eki_moves *moves = (struct eki_moves *)protocol;
     (void)phase, (void)now;
@@ -122,14 +123,14 @@ static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
     return moves->count > 0;
 }
 
-static bool may_vote(const struct eki_protocol *protocol)
+static bool may_vote_moves(const struct eki_protocol *protocol)
 {
     const struct eki_moves *moves = (const struct eki_moves *)protocol;
     return moves->next == moves->count;
 }
 
-static void visit(const struct eki_protocol *protocol, eki_visit_fn *visitor,
-                  void *context)
+static void visit_moves(const struct eki_protocol *protocol,
+                        eki_visit_fn *visitor, void *context)
 {
     const struct eki_engine *engine = protocol->engine;
     const struct eki_moves *moves = (const struct eki_moves *)protocol;
@@ -141,7 +142,7 @@ static void visit(const struct eki_protocol *protocol, eki_visit_fn *visitor,
                 moves->count - next);
 }
 
-static void destroy(struct eki_protocol *protocol)
+static void destroy_moves(struct eki_protocol *protocol)
 {
     struct eki_moves *moves = (struct eki_moves *)protocol;
     eki_free(moves->slots);
@@ -159,9 +160,9 @@ const struct eki_protocol_ops eki_moves_ops = {.name = "moves",
                                                .channel = EKI_CHANNEL_MOVES,
                                                .verbs = verbs,
                                                .verb_count = 1,
-                                               .destroy = destroy,
-                                               .enter = enter,
-                                               .take = take,
-                                               .step = step,
-                                               .may_vote = may_vote,
-                                               .visit = visit};
+                                               .destroy = destroy_moves,
+                                               .enter = enter_departing,
+                                               .take = take_departed,
+                                               .step = step_departing,
+                                               .may_vote = may_vote_moves,
+                                               .visit = visit_moves};

@@ -73,7 +73,7 @@ static int64_t split(struct ek_worker *worker, int64_t first, int64_t last)
 }
 
 /* Room for what splitting pushes and for what a piece leaves. */
-static bool has_room(struct ek_worker *worker)
+static bool has_room_for_piece(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     if (eki_local_reserve(local, SPLIT_MOST) &&
@@ -87,7 +87,7 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_range range;
-    if (!has_room(worker))
+    if (!has_room_for_piece(worker))
         return EKI_STEP_AGAIN;
     struct eki_slot *slot = eki_worker_top(worker);
     memcpy(&range, slot->payload, sizeof range);

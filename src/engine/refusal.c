@@ -34,7 +34,7 @@ static void break_phase(struct eki_engine *engine)
 }
 
 /* Tell the neighbours what is known, as far as there are buffers. */
-static bool spread(struct eki_engine *engine, int refused)
+static bool spread_break(struct eki_engine *engine, int refused)
 {
     const struct eki_waves *waves = &engine->waves;
     int neighbours = waves->children + (waves->parent >= 0);
@@ -62,7 +62,7 @@ bool eki_refusal_breaks(struct eki_engine *engine)
                                  (waves->is_lowest && !waves->voted)))
         break_phase(engine);
     else if (refused == EKI_NOTED && waves->is_lowest)
-        spread(engine, refused);
+        spread_break(engine, refused);
     return eki_refused(engine) == EKI_BREAKS;
 }
 
@@ -70,12 +70,13 @@ bool eki_refusal_is_told(struct eki_engine *engine)
 {
     if (engine->alone || !engine->waves.is_lowest)
         return true;
-    return spread(engine, EKI_BREAKS) &&
+    return spread_break(engine, EKI_BREAKS) &&
            engine->exchange.fabric->ops->drain(engine->exchange.fabric);
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+static enum eki_taken take_break(struct eki_protocol *protocol,
+                                 const struct eki_message *message,
+                                 uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_error error;
@@ -99,4 +100,4 @@ const struct eki_protocol_ops eki_refusal_ops = {.name = "refusal",
                                                  .channel = EKI_CHANNEL_REFUSAL,
                                                  .verbs = verbs,
                                                  .verb_count = 1,
-                                                 .take = take};
+                                                 .take = take_break};

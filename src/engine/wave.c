@@ -254,7 +254,7 @@ static bool enter_waves(struct eki_protocol *protocol,
 }
 
 /* The place of NODE among the neighbours: children come first. */
-static int place_of(const struct eki_waves *waves, int node)
+static int place_of_child(const struct eki_waves *waves, int node)
 {
     int i = 0;
     for (; waves->neighbours[i].node != node; i++)
@@ -283,7 +283,7 @@ static enum eki_taken take_from_neighbour(struct eki_protocol *protocol,
     uint64_t lost = 0;
     if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
-    int place = place_of(waves, message->head.detail);
+    int place = place_of_child(waves, message->head.detail);
     struct eki_neighbour *neighbour = &waves->neighbours[place];
     if (message->head.kind == EKI_KIND_VOTE) {
         memcpy(&waves->vote[place], message->body, sizeof(struct eki_vote));

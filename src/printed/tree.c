@@ -87,7 +87,7 @@ int32_t eki_tree_hosted(const struct eki_tree *tree, int level, int32_t first,
     return end - begin;
 }
 
-static double average(const struct eki_children *children, int32_t child)
+static double average_load(const struct eki_children *children, int32_t child)
 {
     double load = (double)children->loads[child];
     return children->leaves ? load / children->leaves[child] : load;
@@ -96,7 +96,7 @@ static double average(const struct eki_children *children, int32_t child)
 /* Least load per worker first. */
 static bool is_less(const void *context, int32_t a, int32_t b)
 {
-    double mine = average(context, a), others = average(context, b);
+    double mine = average_load(context, a), others = average_load(context, b);
     return mine != others ? mine < others : a < b;
 }
 
@@ -109,7 +109,7 @@ int64_t eki_children_fill(const struct eki_children *children,
     if (!eki_index_heap_init(&heap, children->count))
         return -1;
     eki_index_heap_fill(&heap, children->count, is_less, children);
-    for (; n < count && average(children, heap.items[0]) < most; n++) {
+    for (; n < count && average_load(children, heap.items[0]) < most; n++) {
         given[n] = heap.items[0];
         children->loads[given[n]] += items[n].ns;
         eki_index_heap_sink(&heap, 0, is_less, children);

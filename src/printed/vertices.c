@@ -18,7 +18,7 @@ struct eki_vertex {
 };
 
 /* The rank that a vertex is on. */
-static int rank_of(const struct eki_balancer *balancer, int32_t vertex)
+static int rank_of_vertex(const struct eki_balancer *balancer, int32_t vertex)
 {
     return eki_topology_rank(balancer->topology,
                              eki_tree_host(&balancer->vertices->tree, vertex));
@@ -151,7 +151,7 @@ static bool send_downs(struct eki_balancer *balancer,
     for (int32_t i = 0; done && i < vertex->children.count; i++) {
         int32_t child = vertex->first + i;
         struct eki_parcel *parcel =
-            eki_mail_put(&balancer->mail, rank_of(balancer, child),
+            eki_mail_put(&balancer->mail, rank_of_vertex(balancer, child),
                          EKI_PARCEL_DOWN, child, deals[i].bytes);
         done = parcel != NULL;
         deals[i].end = done ? parcel->data : NULL;
@@ -177,7 +177,8 @@ static bool settle_vertex(struct eki_balancer *balancer,
 }
 
 /* Make room for COUNT items more, which follow those that it has. */
-static struct eki_item *make_room(struct eki_vertex *vertex, int64_t count)
+static struct eki_item *make_room_for_items(struct eki_vertex *vertex,
+                                            int64_t count)
 {
     size_t room = (size_t)(vertex->count + count);
     struct eki_item *items =
@@ -208,7 +209,7 @@ struct eki_parcel *eki_up_put(struct eki_balancer *balancer, int32_t vertex,
                               int64_t bytes)
 {
     int32_t above = eki_tree_parent(&balancer->vertices->tree, vertex);
-    return eki_mail_put(&balancer->mail, rank_of(balancer, above),
+    return eki_mail_put(&balancer->mail, rank_of_vertex(balancer, above),
                         EKI_PARCEL_UP, vertex,
                         (int64_t)sizeof(struct eki_up_told) + bytes);
 }
@@ -230,7 +231,7 @@ static bool send_up(struct eki_balancer *balancer,
     return true;
 }
 
-static int64_t items_in(const struct eki_parcel *up)
+static int64_t items_of_parcel(const struct eki_parcel *up)
 {
     return (up->bytes - (int64_t)sizeof(struct eki_up_told)) /
            (int64_t)sizeof(struct eki_item);
@@ -238,20 +239,21 @@ static int64_t items_in(const struct eki_parcel *up)
 
 /* All children have told what they have: they get what they may take, the rest
  * goes up.  The root gives them all. */
-static bool climb(struct eki_balancer *balancer, struct eki_vertex *vertex)
+static bool climb_vertex(struct eki_balancer *balancer,
+                         struct eki_vertex *vertex)
 {
     const struct eki_totals *totals = &balancer->totals;
     bool is_top = vertex->number == eki_tree_root(&balancer->vertices->tree);
     double mean = (double)totals->total / (double)totals->workers;
     int64_t count = 0;
     for (int32_t i = 0; i < vertex->children.count; i++)
-        count += items_in(vertex->parts[i]);
-    struct eki_item *items = make_room(vertex, count);
+        count += items_of_parcel(vertex->parts[i]);
+    struct eki_item *items = make_room_for_items(vertex, count);
     if (!items)
         return false;
     for (int32_t i = 0; i < vertex->children.count; i++) {
         const struct eki_up_told *told = eki_body_of(vertex->parts[i]);
-        int64_t n = items_in(vertex->parts[i]);
+        int64_t n = items_of_parcel(vertex->parts[i]);
         vertex->children.loads[i] = told->load;
         if (n)
             memcpy(items, told + 1, (size_t)n * sizeof *items);
@@ -275,7 +277,7 @@ static bool up_fits(const struct eki_balancer *balancer,
     int32_t first, leaves;
     if (!eki_fits_one(decode, "vertex of this rank", vertex != NULL, true) ||
         !eki_fits_one(decode, "right sender", parcel->rank,
-                      rank_of(balancer, parcel->group)) ||
+                      rank_of_vertex(balancer, parcel->group)) ||
         !eki_fits(decode, "children to come", vertex->awaited, 1, INT32_MAX) ||
         !eki_fits_one(decode, "parts before it",
                       vertex->parts[parcel->group - vertex->first] != NULL,
@@ -299,7 +301,7 @@ bool eki_vertices_take_up(struct eki_balancer *balancer,
         return true;
     vertex->parts[parcel->group - vertex->first] = parcel;
     balancer->taken = NULL;
-    return --vertex->awaited > 0 || climb(balancer, vertex);
+    return --vertex->awaited > 0 || climb_vertex(balancer, vertex);
 }
 
 bool eki_down_fits(const struct eki_balancer *balancer,
@@ -308,9 +310,9 @@ bool eki_down_fits(const struct eki_balancer *balancer,
     const struct eki_tree *tree = &balancer->vertices->tree;
     return eki_fits(&parcel->decode, "vertex", parcel->group, 0,
                     eki_tree_root(tree) - 1) &&
-           eki_fits_one(
-               &parcel->decode, "right sender", parcel->rank,
-               rank_of(balancer, eki_tree_parent(tree, parcel->group))) &&
+           eki_fits_one(&parcel->decode, "right sender", parcel->rank,
+                        rank_of_vertex(balancer,
+                                       eki_tree_parent(tree, parcel->group))) &&
            eki_fits_items(&parcel->decode, eki_body_of(parcel), parcel->bytes,
                           eki_all_workers(balancer), &sum);
 }
@@ -326,7 +328,7 @@ bool eki_vertices_take_down(struct eki_balancer *balancer,
         !eki_fits_one(decode, "others before it", vertex->is_settled, false) ||
         !eki_down_fits(balancer, parcel, vertex->sum))
         return true;
-    struct eki_item *items = make_room(vertex, count);
+    struct eki_item *items = make_room_for_items(vertex, count);
     if (!items)
         return false;
     if (count)

@@ -198,7 +198,7 @@ static void step_counter(struct eki_protocol *protocol, uint64_t now)
 
 /* NUMBER or FETCHED, to a worker that waits for just that, from whom it has
  * asked. */
-static bool answer_fits(const struct eki_counter *counter,
+static bool number_fits(const struct eki_counter *counter,
                         const struct eki_message *message)
 {
     struct eki_engine *engine = counter->protocol.engine;
@@ -238,7 +238,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
 {
     struct eki_engine *engine = counter->protocol.engine;
     const struct eki_topology *topology = engine->topology;
-    if (!answer_fits(counter, message))
+    if (!number_fits(counter, message))
         return EKI_REFUSED;
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];

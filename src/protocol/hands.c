@@ -227,8 +227,8 @@ static const struct eki_row offer_rows[] = {
             EKI_FOLD_NONE)};
 static const struct eki_shape offer_shape = EKI_SHAPE(offer_rows);
 
-static bool offer_fits(const struct eki_decode *decode,
-                       const struct eki_offer *offer)
+static bool hand_offer_fits(const struct eki_decode *decode,
+                            const struct eki_offer *offer)
 {
     const struct eki_topology *topology = decode->engine->topology;
     return eki_fits(decode, "home of a task", eki_id_home(offer->id), 0,
@@ -254,7 +254,7 @@ static enum eki_taken take_hands(struct eki_protocol *protocol,
         return EKI_TAKEN;
     }
     memcpy(&offer, message->body, sizeof offer);
-    if (!offer_fits(&decode, &offer))
+    if (!hand_offer_fits(&decode, &offer))
         return EKI_REFUSED;
     take_offer(hands, offer, now);
     return EKI_TAKEN;

@@ -85,7 +85,7 @@ static void take_out(struct eki_local *local, struct eki_slot *slot)
 }
 
 /* The worker of the rank that has least of long tasks. */
-static int least_loaded(const struct eki_long_tasks *tasks)
+static int least_of_long(const struct eki_long_tasks *tasks)
 {
     int workers = tasks->engine->topology->workers_here, found = 0;
     for (int here = 1; here < workers; here++) {
@@ -131,13 +131,14 @@ static int least_above(struct eki_long_tasks *tasks, uint64_t ns)
 
 int eki_long_worker_for(struct eki_long_tasks *tasks, uint64_t ns)
 {
-    int here = least_loaded(tasks);
+    int here = least_of_long(tasks);
     return fits_worker(tasks, here, ns) ? here : least_above(tasks, ns);
 }
 
 /* Of the tasks that are shorter than NS a worker keeps what fits, the longest
  * first. */
-static void displace(struct eki_long_tasks *tasks, int here, uint64_t ns)
+static void displace_shorter(struct eki_long_tasks *tasks, int here,
+                             uint64_t ns)
 {
     uint64_t load = tasks->pinned_ns;
     if (tasks->load_ns[here] <= tasks->most_ns)
@@ -172,7 +173,7 @@ bool eki_long_move(struct eki_long_tasks *tasks, struct eki_hand *task, int to)
     task->here = to;
     task->state = EKI_HAND_HERE;
     tasks->load_ns[to] += task->ns;
-    displace(tasks, to, task->ns);
+    displace_shorter(tasks, to, task->ns);
     return true;
 }
 
@@ -216,7 +217,7 @@ void eki_long_await(struct eki_long_tasks *tasks, uint64_t id, uint64_t ns,
               (struct eki_hand){
                   .ns = ns, .id = id, .here = here, .state = EKI_HAND_AWAITED});
     tasks->load_ns[here] += ns;
-    displace(tasks, here, ns);
+    displace_shorter(tasks, here, ns);
 }
 
 bool eki_long_receive(struct eki_long_tasks *tasks, struct eki_hand *task,

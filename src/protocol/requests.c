@@ -180,7 +180,7 @@ static void note_answer(struct eki_requests *requests,
 }
 
 /* The detail, a rank to ask next, is a hint: note_contact() looks at it. */
-static bool answer_fits(struct eki_engine *engine, const struct eki_head *head)
+static bool tasks_fit(struct eki_engine *engine, const struct eki_head *head)
 {
     struct eki_decode decode = eki_decode_of(engine, head);
     return eki_fits(&decode, "tasks to follow", head->first, 0,
@@ -197,7 +197,7 @@ static enum eki_taken take_requests(struct eki_protocol *protocol,
     const struct eki_head *head = &message->head;
     if (head->kind == EKI_KIND_REQUEST)
         return take_request(requests_of(protocol), head);
-    if (!answer_fits(engine, head))
+    if (!tasks_fit(engine, head))
         return EKI_REFUSED;
     struct ek_worker *worker = eki_server_worker(engine, head->worker);
     if (head->kind == EKI_KIND_NONE) {

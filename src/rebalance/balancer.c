@@ -56,7 +56,7 @@ static struct eki_balancer *balancer_of(const struct eki_protocol *protocol)
     return (struct eki_balancer *)protocol;
 }
 
-static void free_parts(struct eki_balancer *balancer)
+static void free_mail(struct eki_balancer *balancer)
 {
     eki_mail_close(&balancer->mail);
     eki_parcels_free(&balancer->arrived);
@@ -77,13 +77,13 @@ static void give_up(struct eki_balancer *balancer)
  */
 static void end(struct eki_balancer *balancer)
 {
-    free_parts(balancer);
+    free_mail(balancer);
     balancer->is_done = true;
     eki_engine_let_go(balancer->engine);
 }
 
-static bool enter(struct eki_protocol *protocol, const struct eki_phase *phase,
-                  uint64_t now)
+static bool enter_rebalance(struct eki_protocol *protocol,
+                            const struct eki_phase *phase, uint64_t now)
 {
     struct eki_balancer *balancer = balancer_of(protocol);
     const struct eki_topology *topology = balancer->topology;
@@ -139,8 +139,9 @@ static bool fits(const struct eki_balancer *balancer,
                     bytes ? bytes : INT64_MAX / 2);
 }
 
-static enum eki_taken take(struct eki_protocol *protocol,
-                           const struct eki_message *message, uint64_t now)
+static enum eki_taken take_rebalance(struct eki_protocol *protocol,
+                                     const struct eki_message *message,
+                                     uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_balancer *balancer = balancer_of(protocol);
@@ -208,7 +209,7 @@ static bool is_decided(const struct eki_balancer *balancer)
            balancer->algorithm->is_done(balancer) && !balancer->mail.out.first;
 }
 
-static void step(struct eki_protocol *protocol, uint64_t now)
+static void step_rebalance(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_balancer *balancer = balancer_of(protocol);
@@ -231,9 +232,9 @@ static void step(struct eki_protocol *protocol, uint64_t now)
     end(balancer);
 }
 
-static void destroy(struct eki_protocol *protocol)
+static void destroy_rebalance(struct eki_protocol *protocol)
 {
-    free_parts(balancer_of(protocol));
+    free_mail(balancer_of(protocol));
     eki_free(protocol);
 }
 
@@ -244,10 +245,10 @@ const struct eki_protocol_ops eki_rebalance_ops = {
     .channel = EKI_CHANNEL_REBALANCE,
     .verbs = verbs,
     .verb_count = sizeof verbs / sizeof *verbs,
-    .destroy = destroy,
-    .enter = enter,
-    .take = take,
-    .step = step};
+    .destroy = destroy_rebalance,
+    .enter = enter_rebalance,
+    .take = take_rebalance,
+    .step = step_rebalance};
 
 ek_status eki_rebalance_add(struct eki_engine *engine)
 {
