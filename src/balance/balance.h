@@ -145,9 +145,8 @@ static inline void eki_pool_put(struct eki_pool *pool, int64_t item,
         pool->loads[place] += ns;
     pool->places[item] = place;
 }
-/* Items leave the pool for OUT; returns how many: COUNT that are CHOSEN by
- * their index, ascending, which have no place yet, or with NULL all that have
- * none. */
+/* Move COUNT items that have no place, CHOSEN by ascending index, to OUT; with
+ * NULL all that have none.  Returns how many. */
 int64_t eki_pool_take_out(struct eki_pool *pool, const int32_t *chosen,
                           int64_t count, struct eki_item *out);
 void eki_pool_free(struct eki_pool *pool);

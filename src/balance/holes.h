@@ -62,9 +62,9 @@ static inline int32_t eki_nodes_of(const struct eki_nodes *nodes,
 /* False: no memory. */
 bool eki_nodes_init(struct eki_nodes *nodes, const struct eki_holes *holes);
 void eki_nodes_free(struct eki_nodes *nodes);
-/* The smallest hole on its own node that takes an item, where it is to stay
- * there, or the largest of those that have room for it beside what is ABOVE,
- * unless that is NULL; or -1. */
+/* A hole on its own node for an item that is to stay there, or -1.  With ABOVE
+ * NULL the smallest that takes it; else the largest of those that have room for
+ * it beside the longer tasks, ABOVE. */
 int32_t eki_nodes_hole(const struct eki_nodes *nodes,
                        const struct eki_item *item, const eki_ns *above);
 /* One of the smallest holes that take NS, on a node with room if there is one

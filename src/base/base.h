@@ -95,8 +95,8 @@ bool eki_log_is_told(void);
  */
 void eki_log_environment(ek_level level);
 
-/* Whether what is told once in this process, of which TOLD is the mark, is to
- * be told now. */
+/* Whether a message that the process says once is still to be said; TOLD marks
+ * that it was. */
 static inline bool eki_is_untold(_Atomic bool *told)
 {
     /* relaxed: only the mark itself matters. */

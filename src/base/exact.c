@@ -7,7 +7,6 @@
 #include "base/exact.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* Products of LN2_HIGH and whole numbers up to 2^20 are exact. */
 #define LN2_HIGH 0x1.62e42feep-1

@@ -36,8 +36,9 @@ const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
     return NULL;
 }
 
-const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
-                                         const char *name, size_t bytes)
+/* The choice of that NAME, of BYTES; NULL: none. */
+static const struct eki_choice *find_choice(const struct eki_choice *choices,
+                                            const char *name, size_t bytes)
 {
     for (; choices->name != NULL; choices++) {
         if (stem_bytes(choices) == 0 && strlen(choices->name) == bytes &&
@@ -67,7 +68,7 @@ bool eki_digits_read(const char **text, const char *end, int64_t *number)
 bool eki_choice_read(const struct eki_choice *choices, const char *text,
                      size_t bytes, int *value)
 {
-    const struct eki_choice *found = eki_choice_find(choices, text, bytes);
+    const struct eki_choice *found = find_choice(choices, text, bytes);
     const char *end = text + bytes;
     for (; !found && choices->name != NULL; choices++) {
         size_t stem = stem_bytes(choices);

@@ -14,11 +14,9 @@ struct eki_choice {
     int value;
 };
 
-/* The choice of that value, or of that name (BYTES long); NULL: none. */
+/* The choice of that value; NULL: none. */
 const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
                                        int value);
-const struct eki_choice *eki_choice_find(const struct eki_choice *choices,
-                                         const char *name, size_t bytes);
 
 /*
  * A choice may come with a chunk, such as counter:16: behind the row of

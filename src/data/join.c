@@ -90,7 +90,7 @@ static void destroy_data(struct eki_protocol *protocol)
     free_data(data, protocol->engine->topology->workers_here);
 }
 
-static const struct eki_verb verbs[] = {
+static const struct eki_verb data_verbs[] = {
     {.name = "ask"},
     {.name = "input", .concerns = EKI_CONCERNS_WORKER},
     {.name = "result"},
@@ -100,8 +100,7 @@ static const struct eki_verb verbs[] = {
 static const struct eki_protocol_ops data_ops = {
     .name = "data",
     .channel = EKI_CHANNEL_DATA,
-    .verbs = verbs,
-    .verb_count = sizeof verbs / sizeof *verbs,
+    EKI_VERBS(data_verbs),
     .destroy = destroy_data,
     .enter = enter_data,
     .take = eki_data_take,

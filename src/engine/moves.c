@@ -150,16 +150,15 @@ static void destroy_moves(struct eki_protocol *protocol)
     eki_free(moves->workers);
 }
 
-static const struct eki_verb verbs[] = {{.name = "move",
-                                         .concerns = EKI_CONCERNS_ALL,
-                                         .body = EKI_BODY_SLOTS,
-                                         .has_slots = true,
-                                         .must_fit = true}};
+static const struct eki_verb moves_verbs[] = {{.name = "move",
+                                               .concerns = EKI_CONCERNS_ALL,
+                                               .body = EKI_BODY_SLOTS,
+                                               .has_slots = true,
+                                               .must_fit = true}};
 
 const struct eki_protocol_ops eki_moves_ops = {.name = "moves",
                                                .channel = EKI_CHANNEL_MOVES,
-                                               .verbs = verbs,
-                                               .verb_count = 1,
+                                               EKI_VERBS(moves_verbs),
                                                .destroy = destroy_moves,
                                                .enter = enter_departing,
                                                .take = take_departed,

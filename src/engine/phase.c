@@ -89,8 +89,8 @@ static void enter_worker(struct ek_worker *worker)
                           memory_order_release);
 }
 
-/* How workers without work get some: nobody does in a restore, and where ranks
- * differ in that they must hear of it. */
+/* Set how workers without work get some.  In a restore nobody steals.  Ranks
+ * whose schemes differ learn that from messages. */
 static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
 {
     const struct eki_scheme *scheme =

@@ -84,6 +84,10 @@ struct eki_protocol_ops {
                   void *context);
 };
 
+/* In an initializer of these: the verbs of a table. */
+#define EKI_VERBS(table) \
+    .verbs = (table), .verb_count = (int)(sizeof(table) / sizeof *(table))
+
 /* First member of every implementation. */
 struct eki_protocol {
     const struct eki_protocol_ops *ops;

@@ -90,7 +90,7 @@ static enum eki_taken take_break(struct eki_protocol *protocol,
     return EKI_TAKEN;
 }
 
-static const struct eki_verb verbs[] = {
+static const struct eki_verb refusal_verbs[] = {
     {.name = "break",
      .concerns = EKI_CONCERNS_ALL,
      .body = EKI_BODY_ITEM,
@@ -98,6 +98,5 @@ static const struct eki_verb verbs[] = {
 
 const struct eki_protocol_ops eki_refusal_ops = {.name = "refusal",
                                                  .channel = EKI_CHANNEL_REFUSAL,
-                                                 .verbs = verbs,
-                                                 .verb_count = 1,
+                                                 EKI_VERBS(refusal_verbs),
                                                  .take = take_break};

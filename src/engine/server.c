@@ -64,8 +64,8 @@ static bool is_early(const struct eki_engine *engine,
             eki_engine_verb(engine, message->head.kind)->has_slots);
 }
 
-/* Whether it is of a phase that has ended, which none does before such a
- * message has come. */
+/* Whether the message is of a phase that has ended, though no phase ends before
+ * such a message has come. */
 static bool is_overdue(const struct eki_engine *engine,
                        const struct eki_head *head)
 {

@@ -77,8 +77,8 @@ bool eki_is_teller(const struct eki_look *look, uint64_t ms,
 static bool see_task(const struct ek_worker *worker, struct eki_sighting *seen)
 {
     const struct eki_local *local = &worker->local;
-    /* acquire: pairs with the release in eki_worker_take(): the header, where
-     * it is shown. */
+    /* acquire: pairs with the releases in eki_worker_take_away() and
+     * eki_worker_show_scratch(): the header, where it is shown. */
     const struct eki_slot *slot =
         atomic_load_explicit(&worker->batch.current, memory_order_acquire);
     if (!slot) {

@@ -322,7 +322,7 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
         vote_for_node(engine, now);
 }
 
-static const struct eki_verb verbs[] = {
+static const struct eki_verb wave_verbs[] = {
     {.name = "vote",
      .body = EKI_BODY_ITEM,
      .item_bytes = sizeof(struct eki_vote)},
@@ -335,9 +335,7 @@ static const struct eki_verb verbs[] = {
 
 const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .channel = EKI_CHANNEL_WAVES,
-                                               .verbs = verbs,
-                                               .verb_count =
-                                                   sizeof verbs / sizeof *verbs,
+                                               EKI_VERBS(wave_verbs),
                                                .enter = enter_waves,
                                                .take = take_from_neighbour,
                                                .step = step_waves};

@@ -154,8 +154,8 @@ struct eki_families {
     bool is_cut; /* there was no memory for one */
 };
 
-/* Tasks that were held up, while they are recorded: those of which no memory
- * was left for a mark are not told of. */
+/* Tasks that were held up, while a record is written.  A task is missing if
+ * there was no memory for its mark. */
 struct eki_held {
     uint64_t *ids; /* [count]; owned */
     int64_t count, room;
@@ -391,7 +391,8 @@ static inline bool eki_worker_index_is_null(struct ek_worker *worker, int code)
     return true;
 }
 
-/* Clock when the phase was entered or a task ended: NOW. */
+/* Step the worker; NOW is the clock on entering the phase, or at the end of a
+ * task. */
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
 /* A thread has come for the worker; before its first step, but in a restore. */
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now);

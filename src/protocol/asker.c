@@ -4,7 +4,7 @@
  *
  *     ask         0 -> node + 1   worker  seek, when it may ask again: asks + 1
  *                 node + 1 -> 0   server  REQUEST has left: asks - 1
- *     asked_at    -> now          both    either, and a step that sends none
+ *     asked_at    -> now          both    seek; a step that finds an ask
  *     sent_at[i]  oldest -> now   server  REQUEST has left: see requests.h
  *                 then -> 0       server  the rank of that entry has answered
  *     answers[]   n -> n + 1      server  likewise: NONE, or the last TASKS

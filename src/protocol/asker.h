@@ -66,8 +66,8 @@ uint64_t eki_asker_due(const struct eki_asker *asker);
 
 /* Server.  A request has left. */
 void eki_asker_note_sent(struct eki_asker *asker, uint64_t now);
-/* One is answered, with tasks or not: what was SENT then (0: it is not known),
- * and TOOK that long. */
+/* A request was answered, with tasks if IS_GRANTED.  It had left at SENT (0:
+ * unknown) and took TOOK. */
 void eki_asker_note_answer(struct eki_asker *asker, bool is_granted,
                            uint64_t sent, uint64_t took);
 

@@ -301,18 +301,16 @@ static const struct eki_verb counter_verbs[] = {
      .body = EKI_BODY_SLOTS,
      .must_fit = true}};
 
-const struct eki_protocol_ops eki_counter_ops = {
-    .name = "counter",
-    .channel = EKI_CHANNEL_COUNTER,
-    .verbs = counter_verbs,
-    .verb_count = sizeof counter_verbs / sizeof *counter_verbs,
-    .destroy = destroy_counter,
-    .enter = enter_counter,
-    .take = take_counter,
-    .step = step_counter,
-    .seek = eki_drawer_seek,
-    .cancel = cancel_counter,
-    .calls = calls_counter};
+const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
+                                                 .channel = EKI_CHANNEL_COUNTER,
+                                                 EKI_VERBS(counter_verbs),
+                                                 .destroy = destroy_counter,
+                                                 .enter = enter_counter,
+                                                 .take = take_counter,
+                                                 .step = step_counter,
+                                                 .seek = eki_drawer_seek,
+                                                 .cancel = cancel_counter,
+                                                 .calls = calls_counter};
 
 ek_status eki_counter_add(struct eki_engine *engine)
 {

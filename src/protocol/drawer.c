@@ -52,11 +52,12 @@ static void want_seeds(struct eki_counter *counter, struct ek_worker *worker,
     count_want(counter, worker);
 }
 
-/* Seed NUMBER, of RANK, which is here or has a COPY here, to SLOT. */
+/* Seed NUMBER, of RANK, which is here or has a copy here, to SLOT. */
 static void fill_slot(const struct eki_counter *counter,
                       struct eki_drawer *drawer, int rank, int64_t number,
-                      const struct eki_slot *copy, struct eki_slot *slot)
+                      struct eki_slot *slot)
 {
+    const struct eki_slot *copy = eki_copies_find(counter, drawer, number);
     int64_t j = number - counter->table[rank].first;
     if (counter->table[rank].function >= 0)
         eki_numbers_make(counter, rank, j, slot);
@@ -96,14 +97,12 @@ static void push_seeds(const struct eki_counter *counter,
     for (int64_t i = 0; i < count; i++)
         fill_slot(
             counter, drawer, rank, number + i,
-            eki_copies_find(counter, drawer, number + i),
             eki_slot_at(local->stack_top, count - 1 - i, local->slot_bytes));
     local->stack_top += count * local->slot_bytes;
 }
 
-/* Whether seeds from NUMBER on, of RANK, are here by now: else they are
- * fetched.
- */
+/* How many seeds from NUMBER on, of RANK, are here by now; if none is, they are
+ * fetched. */
 static int64_t look_for(struct eki_counter *counter, struct ek_worker *worker,
                         int rank, int64_t number)
 {
@@ -206,7 +205,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     return true;
 }
 
-/* Also where the phase was stopped: what was drawn must be cancelled. */
+/* A stopped phase calls this, too: numbers already drawn must be cancelled. */
 enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
                                 struct ek_worker *worker, int node,
                                 uint64_t now)

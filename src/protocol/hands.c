@@ -325,15 +325,13 @@ static const struct eki_verb hands_verbs[] = {
      .has_slots = true,
      .must_fit = true}};
 
-const struct eki_protocol_ops eki_hands_ops = {
-    .name = "hands",
-    .channel = EKI_CHANNEL_HANDS,
-    .verbs = hands_verbs,
-    .verb_count = sizeof hands_verbs / sizeof *hands_verbs,
-    .destroy = destroy_hands,
-    .enter = enter_hands,
-    .take = take_hands,
-    .step = step_hands};
+const struct eki_protocol_ops eki_hands_ops = {.name = "hands",
+                                               .channel = EKI_CHANNEL_HANDS,
+                                               EKI_VERBS(hands_verbs),
+                                               .destroy = destroy_hands,
+                                               .enter = enter_hands,
+                                               .take = take_hands,
+                                               .step = step_hands};
 
 ek_status eki_hands_add(struct eki_engine *engine)
 {

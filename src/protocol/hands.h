@@ -41,11 +41,10 @@ enum {
     EKI_HAND_HOLD_NS = 1000000
 };
 
-/* What fits a worker at first, in means, or longest tasks if that is more ...
- */
+/* So much fits a worker: in means, or in longest tasks if that is more.  What
+ * fits is this at first, and again when the largest load is FAR times what
+ * fitted. */
 #define EKI_HAND_TARGET 1.01
-/* ... and again where the largest load has come to be so far from what fitted.
- */
 #define EKI_HAND_FAR 1.125
 /* A hand-over has helped where the largest load fell to this part. */
 #define EKI_HAND_HELPED 0.95
@@ -85,7 +84,7 @@ struct eki_hands {
 
 extern const struct eki_protocol_ops eki_hands_ops;
 
-/* For a job of several nodes. */
+/* For a job of several workers. */
 ek_status eki_hands_add(struct eki_engine *engine);
 
 /* A broken invariant in words, or NULL; by whoever steps the server. */

@@ -15,8 +15,8 @@
 #include "protocol/long_tasks.h"
 
 enum {
-    /* Seeds of a worker that are looked at, from the top: where the longest
-     * come first, all long ones of five times the mean. */
+    /* A worker looks at so many of its seeds, from the top.  Where the longest
+     * come first, all long ones are among them that make up five means. */
     LOOKED_AT = 256
 };
 

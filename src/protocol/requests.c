@@ -338,20 +338,19 @@ static const struct eki_verb requests_verbs[] = {
      .body = EKI_BODY_NONE,
      .is_no_news = true}};
 
-const struct eki_protocol_ops eki_requests_ops = {
-    .name = "requests",
-    .channel = EKI_CHANNEL_REQUESTS,
-    .verbs = requests_verbs,
-    .verb_count = sizeof requests_verbs / sizeof *requests_verbs,
-    .destroy = destroy_requests,
-    .enter = enter_requests,
-    .take = take_requests,
-    .step = step_requests,
-    .may_vote = may_vote_requests,
-    .seek = seek_requests,
-    .calls = calls_requests,
-    .tell = tell_requests,
-    .visit = visit_requests};
+const struct eki_protocol_ops eki_requests_ops = {.name = "requests",
+                                                  .channel =
+                                                      EKI_CHANNEL_REQUESTS,
+                                                  EKI_VERBS(requests_verbs),
+                                                  .destroy = destroy_requests,
+                                                  .enter = enter_requests,
+                                                  .take = take_requests,
+                                                  .step = step_requests,
+                                                  .may_vote = may_vote_requests,
+                                                  .seek = seek_requests,
+                                                  .calls = calls_requests,
+                                                  .tell = tell_requests,
+                                                  .visit = visit_requests};
 
 /* Where a node has several ranks, the one to ask changes. */
 static bool open_contacts(struct eki_requests *requests,

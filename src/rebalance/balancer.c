@@ -238,17 +238,17 @@ static void destroy_rebalance(struct eki_protocol *protocol)
     eki_free(protocol);
 }
 
-static const struct eki_verb verbs[] = {{.name = "parcel", .must_fit = true}};
+static const struct eki_verb rebalance_verbs[] = {
+    {.name = "parcel", .must_fit = true}};
 
-const struct eki_protocol_ops eki_rebalance_ops = {
-    .name = "rebalance",
-    .channel = EKI_CHANNEL_REBALANCE,
-    .verbs = verbs,
-    .verb_count = sizeof verbs / sizeof *verbs,
-    .destroy = destroy_rebalance,
-    .enter = enter_rebalance,
-    .take = take_rebalance,
-    .step = step_rebalance};
+const struct eki_protocol_ops eki_rebalance_ops = {.name = "rebalance",
+                                                   .channel =
+                                                       EKI_CHANNEL_REBALANCE,
+                                                   EKI_VERBS(rebalance_verbs),
+                                                   .destroy = destroy_rebalance,
+                                                   .enter = enter_rebalance,
+                                                   .take = take_rebalance,
+                                                   .step = step_rebalance};
 
 ek_status eki_rebalance_add(struct eki_engine *engine)
 {

@@ -146,8 +146,8 @@ bool eki_sections_hear(const struct eki_decode *decode,
                        const struct eki_parcel *parcel,
                        struct eki_heard *heard);
 
-/* What one of several is dealt in two passes: first its bytes are counted, then
- * they are written, each after the last one of the same. */
+/* The share of one rank, or group, in what is dealt.  A first pass counts its
+ * bytes, a second one writes them. */
 struct eki_deal {
     int64_t bytes;      /* that it gets */
     unsigned char *end; /* where what comes next goes */

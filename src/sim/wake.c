@@ -78,7 +78,7 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
     return awake;
 }
 
-/* As longest_sleep() of the team; thieves that are told how long they pause do
+/* As sleep_limit() of the team; thieves that are told how long they pause do
  * not sleep besides. */
 static uint64_t longest_sim_sleep(const struct eki_sim *sim,
                                   const struct eki_sim_worker *worker)

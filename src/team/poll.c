@@ -62,7 +62,8 @@ bool eki_team_has_messages(const struct eki_team *team)
                                 memory_order_relaxed);
 }
 
-bool eki_team_may_poll(const struct eki_team *team, int here)
+/* Whether the thread of worker HERE may step the server. */
+static bool may_poll(const struct eki_team *team, int here)
 {
     return !team->is_served && (team->any_polls || here == 0);
 }
@@ -71,7 +72,7 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
                                      uint64_t now)
 {
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
-    if (!eki_team_may_poll(team, here) || !eki_team_has_messages(team) ||
+    if (!may_poll(team, here) || !eki_team_has_messages(team) ||
         (!batch->wants_server &&
          /* relaxed: a hint. */
          now < atomic_load_explicit(&team->next_poll, memory_order_relaxed)))
@@ -94,7 +95,7 @@ static uint64_t sleep_limit(const struct eki_team *team, int here)
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now)
 {
-    if (eki_team_has_messages(team) && eki_team_may_poll(team, here) &&
+    if (eki_team_has_messages(team) && may_poll(team, here) &&
         eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
     else
@@ -111,7 +112,7 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
     uint64_t now = eki_clock_ns();
     /* Beside a server thread, too, which may sleep. */
     bool may_step =
-        team->setup.thread_level >= 2 || eki_team_may_poll(team, worker->here);
+        team->setup.thread_level >= 2 || may_poll(team, worker->here);
     if (waiter->since == 0)
         waiter->since = now;
     if (may_step && eki_has_moved(eki_team_step_server(team, now)))

@@ -63,8 +63,6 @@ static inline void eki_team_unlock_server(struct eki_team *team)
 /* Step the server unless another thread does. */
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);
 bool eki_team_has_messages(const struct eki_team *team);
-/* Whether the thread of worker HERE may step the server. */
-bool eki_team_may_poll(const struct eki_team *team, int here);
 /* Between tasks; EKI_SERVED_NOT, or it took time. */
 enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
                                      uint64_t now);

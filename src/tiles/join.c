@@ -86,7 +86,7 @@ static void destroy_tiles(struct eki_protocol *protocol)
     eki_free(tiles);
 }
 
-static const struct eki_verb verbs[] = {
+static const struct eki_verb tiles_verbs[] = {
     {.name = "get"},
     {.name = "piece", .concerns = EKI_CONCERNS_WORKER},
     {.name = "put"},
@@ -96,8 +96,7 @@ static const struct eki_verb verbs[] = {
 static const struct eki_protocol_ops tile_ops = {
     .name = "tiles",
     .channel = EKI_CHANNEL_TILES,
-    .verbs = verbs,
-    .verb_count = sizeof verbs / sizeof *verbs,
+    EKI_VERBS(tiles_verbs),
     .destroy = destroy_tiles,
     .enter = enter_tiles,
     .take = eki_tiles_take,

@@ -96,7 +96,7 @@ struct ek_tiles {
     uint64_t hash;               /* of lengths and owners */
     bool has_values;             /* else: sizes only */
     bool is_apart; /* ranks of the node reach each other by messages alone */
-    ek_collection *owner;          /* whose it is */
+    ek_collection *owner;          /* that made it */
     struct eki_node_memory shared; /* its memory; of whoever placed it */
 
     /* Written between phases. */

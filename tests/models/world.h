@@ -122,6 +122,7 @@ void eki_free(void *memory)
 
 /* Nothing grows: there is room or not. */
 #define eki_local_reserve world_grow
+#include "task/held.c"
 #include "task/local.c"
 #undef eki_local_reserve
 
