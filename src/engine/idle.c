@@ -108,8 +108,7 @@ static bool take_box(struct ek_worker *worker, struct ek_worker *holder,
     if (!chunk || chunk == eki_shut(holder))
         return false;
     /* acquire: pairs with the release in eki_push_chunk(): the chunks are
-     * filled.
-     */
+     * filled. */
     chunk = atomic_exchange_explicit(box, NULL, memory_order_acquire);
     chunk = copy_chunks(worker, chunk);
     if (!chunk)
@@ -117,7 +116,9 @@ static bool take_box(struct ek_worker *worker, struct ek_worker *holder,
     /* What has found no room is taken when there is memory. */
     for (struct eki_chunk *next; chunk; chunk = next) {
         next = chunk->next;
-        eki_push_chunk(holder, box, chunk);
+        bool is_back = eki_push_chunk(holder, box, chunk);
+        EKI_ASSERT(is_back); /* nobody else shuts the box */
+        (void)is_back;
     }
     return false;
 }
@@ -127,8 +128,7 @@ bool eki_worker_shut(struct ek_worker *worker)
     if (worker->engine->alone)
         return true;
     /* acquire: pairs with the release in eki_push_chunk(): the chunks are
-     * filled.
-     */
+     * filled. */
     struct eki_chunk *chunk = atomic_exchange_explicit(
         &worker->answers, eki_shut(worker), memory_order_acquire);
     chunk = copy_chunks(worker, chunk);

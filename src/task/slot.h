@@ -227,12 +227,17 @@ static inline void eki_slot_copy(void *to, const void *from, uint32_t bytes)
  * for function, size and flags of ek_spawn(). */
 static inline uint64_t eki_spawned_word(int flags)
 {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (uint64_t)EKI_BIN_NEVER << 32 | (uint64_t)EKI_NO_HINT << 48 |
+           (uint64_t)(uint8_t)flags << 56;
+#else
     struct eki_slot slot = {.bin = EKI_BIN_NEVER,
                             .deviation = EKI_NO_HINT,
                             .flags = (uint8_t)flags};
     uint64_t word;
     memcpy(&word, &slot, sizeof word);
     return word;
+#endif
 }
 
 /* Fill the header of a spawned task, from such a WORD.  In whole words, because

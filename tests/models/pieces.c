@@ -110,7 +110,7 @@ static struct rank {
     struct eki_mpi mpi;
     struct eki_mpi_nodes nodes;
     struct eki_mpi_window window;
-    struct eki_mpi_page pages[COUNT];
+    struct eki_mpi_page pages[COUNT]; /* of the window */
     struct eki_node_memory piece;
 } ranks[RANKS];
 
@@ -157,8 +157,7 @@ static void prepare_rank(struct rank *rank, int number)
     window->ranks = RANKS;
     window->page_bytes = PAGE_BYTES;
     window->count = window->touched = COUNT;
-    window->pages = rank->pages;
-    rank->pages[0].taken = 0;
+    window->pages[0].taken = 0;
     rank->piece.bytes = BYTES;
     bool is_taken = take_pages(window, &rank->piece);
     assert(is_taken);

@@ -122,9 +122,9 @@ void eki_free(void *memory)
 
 /* Nothing grows: there is room or not. */
 #define eki_local_reserve world_grow
-#include "task/held.c"
 #include "task/local.c"
 #undef eki_local_reserve
+#include "task/held.c"
 
 bool eki_local_reserve(struct eki_local *local, int64_t n)
 {
