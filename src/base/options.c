@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-enum {
-    CHOICES_MOST = 16 /* of an option, and the end */
-};
-
 /* Enums are read and written through int. */
 _Static_assert(sizeof(ek_restore_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_steal_policy) == sizeof(int), "enum is an int");
@@ -53,11 +49,14 @@ static bool is_record(const char *text)
     .field.type = EKI_FIELD_REAL, .field.real_min = (least), \
     .field.real_max = (most)
 /* Behind the last one that is named stands one without a name. */
-#define CHOICE(...)                                          \
-    .field.type = EKI_FIELD_CHOICE,                          \
-    .field.choices = (const struct eki_choice[CHOICES_MOST]) \
-    {                                                        \
-        __VA_ARGS__                                          \
+#define CHOICE(...)                              \
+    .field.type = EKI_FIELD_CHOICE,              \
+    .field.choices = (const struct eki_choice[]) \
+    {                                            \
+        __VA_ARGS__,                             \
+        {                                        \
+            NULL, 0                              \
+        }                                        \
     }
 #define HELP(text) .field.help = (text)
 /* Of rows of the environment: what ranks agree on, and what may be set later,
