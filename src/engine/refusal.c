@@ -37,13 +37,12 @@ static void break_phase(struct eki_engine *engine)
 static bool spread_break(struct eki_engine *engine, int refused)
 {
     const struct eki_waves *waves = &engine->waves;
-    int neighbours = waves->children + (waves->parent >= 0);
     if (engine->refusal_tells != refused)
         engine->refusal_told = 0;
     engine->refusal_tells = refused;
-    for (; engine->refusal_told < neighbours; engine->refusal_told++) {
-        int next = engine->refusal_told;
-        int node = next < waves->children ? waves->child[next] : waves->parent;
+    for (; engine->refusal_told < waves->neighbour_count;
+         engine->refusal_told++) {
+        int node = waves->neighbours[engine->refusal_told].node;
         struct eki_note note = {EKI_KIND_BREAK,
                                 engine->topology->lowest_rank[node], -1,
                                 engine->topology->node, refused == EKI_BREAKS};
