@@ -186,7 +186,9 @@ typedef enum ek_steal_policy {
                               "counter:16" as text: 16 consecutive ones at a time,
                               which a worker runs in order.  From another node
                               a worker draws 0.4 ms of short tasks at once. */
-    EK_STEAL_NODE        /**< A worker of the own node: tasks stay on it. */
+    EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
+    EK_STEAL_HPDC12      /**< As printed in HPDC 2012: a random worker; half of
+                              what each has is shown (docs/tasks.md). */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */
@@ -194,7 +196,8 @@ typedef enum ek_order {
     /** Longest last duration first; below 131 us, and where a worker has many
      * tasks, those within a factor of two as they lie. */
     EK_ORDER_LONGEST = 0,
-    EK_ORDER_EXECUTED /**< As executed in the last iteration. */
+    EK_ORDER_EXECUTED, /**< As executed in the last iteration. */
+    EK_ORDER_REVERSED  /**< The last one executed is the first. */
 } ek_order;
 
 /** Kind of the shared part of a worker's deque. */

@@ -36,7 +36,8 @@
     X(HOLE_SHOWN, "hole-shown")           \
     X(COPIED_TWICE, "copied-twice")       \
     X(ADDED_ANEW, "added-anew")           \
-    X(SKIPPED_GONE, "skipped-gone")
+    X(SKIPPED_GONE, "skipped-gone")       \
+    X(RELEASED_TWICE, "released-twice")
 
 enum eki_plant {
     EKI_PLANT_NONE,

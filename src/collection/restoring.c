@@ -51,9 +51,7 @@ static ek_status restore_workers(ek_collection *tasks,
 
 static enum eki_order order_of(const ek_collection *tasks)
 {
-    return tasks->settings.options.order == EK_ORDER_EXECUTED
-               ? EKI_ORDER_EXECUTED
-               : EKI_ORDER_LONGEST;
+    return (enum eki_order)tasks->settings.options.order;
 }
 
 static ek_status retain_tasks(ek_collection *tasks, int64_t *discarded)

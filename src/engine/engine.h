@@ -121,13 +121,16 @@ struct eki_engine {
     const struct eki_scheme *scheme; /* NULL: nobody looks for work */
     struct eki_protocol *elsewhere;  /* of the scheme */
     ek_on_failure on_failure;
+    const struct eki_publishing *publishing; /* of the scheme, or NULL */
+    bool is_plain;                           /* likewise */
     bool has_thieves;   /* somebody may steal in this phase */
     uint64_t processes; /* phases that were one, with this */
     uint64_t entered_ns;
     uint64_t held_until; /* workers, as far as that is known */
     uint64_t process_ns; /* the last process took; 0: there was none */
     uint64_t pause_ns;   /* who has nothing to do looks again, or asks, after so
-                            long at most */
+                            long at most ... */
+    bool has_pause;      /* ... which is said, by the setup or the scheme */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic uint64_t stop_called; /* the last phase in which a task did */

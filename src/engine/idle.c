@@ -67,8 +67,10 @@ static bool take_own(struct ek_worker *worker)
         eki_local_published(&worker->local);
         return false;
     }
-    if (eki_share_reclaim(&worker->local, share))
+    if (eki_share_reclaim(&worker->local, share)) {
+        eki_worker_acquire(worker);
         return !eki_local_is_empty(&worker->local);
+    }
     if (!may_claim(worker) ||
         !eki_deque_claim(share->deque.kind, share->deque.capacity,
                          share->shared, &block))
@@ -237,11 +239,14 @@ static bool claim(struct ek_worker *worker, int deque, uint64_t now)
 }
 
 /* Look at VICTIM, and claim what it shows; who has looked in vain for a while,
- * and so looks seldom, goes through the whole node. */
+ * and so looks seldom, goes through the whole node, unless the scheme is
+ * plain. */
 static void probe(struct ek_worker *worker, int victim, uint64_t now)
 {
     int workers = worker->engine->topology->node_workers;
-    int looks = worker->search.thief.failures < (uint32_t)workers ? 1 : workers;
+    bool is_one = worker->engine->is_plain ||
+                  worker->search.thief.failures < (uint32_t)workers;
+    int looks = is_one ? 1 : workers;
     worker->counts.attempted++;
     worker->search.thief.failures++;
     for (; looks > 0; looks--, victim = (victim + 1) % workers) {
@@ -291,27 +296,28 @@ static void finish_steal(struct ek_worker *worker)
 
 /*
  * Look for work with others: whom the victim policy names on this node, and the
- * scheme's protocol elsewhere.  Who waits for another node goes on in its own.
- * True: something is here, or is claimed.
+ * scheme's protocol elsewhere.  Who waits for another node goes on in its own,
+ * unless the scheme is plain.  True: something is here, or is claimed.
  */
 static bool seek(struct ek_worker *worker, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
     struct eki_search *search = &worker->search;
     struct eki_protocol *elsewhere = engine->elsewhere;
-    struct eki_victim victim = {-1, -1};
+    struct eki_victim victim = EKI_VICTIM_NONE;
     if (search->victims) {
-        if (eki_is_stopped(engine))
+        if (eki_is_stopped(engine) ||
+            (engine->is_plain && eki_worker_awaits(worker)))
             return false;
         victim = search->victims(&search->thief);
     }
     if (elsewhere && (victim.node >= 0 || !search->victims)) {
         enum eki_sought sought =
-            elsewhere->ops->seek(elsewhere, worker, victim.node, now);
+            elsewhere->ops->seek(elsewhere, worker, &victim, now);
         if (sought != EKI_SOUGHT_NOTHING)
             return sought == EKI_SOUGHT_FOUND;
     }
-    if (victim.node >= 0)
+    if (victim.node >= 0 && !engine->is_plain)
         victim.local = eki_victim_in_node(&search->thief);
     if (victim.local >= 0)
         probe(worker, victim.local, now);

@@ -21,6 +21,11 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
  * took time.  Of a worker that is held, the server does it.
  */
 bool eki_worker_publish(struct ek_worker *worker, bool is_running);
+/* On entering: the seeds have been added. */
+void eki_worker_publish_seeds(struct ek_worker *worker);
+/* The worker has taken back what it showed, all that it has: by a publishing
+ * rule it keeps a part of that. */
+void eki_worker_acquire(struct ek_worker *worker);
 /* Show what was brought and is not shown yet; AGAIN: together with what is. */
 void eki_server_show(struct eki_engine *engine, bool again);
 /* Take back what nobody claimed; false: nothing could be published instead. */

@@ -15,6 +15,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
                (size_t)engine->function_count *
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
+    batch->most = engine->publishing ? 1 : EKI_BATCH_MAX;
     worker->local.function_limit = engine->setup.is_checked || engine->is_traced
                                        ? 0
                                        : (uint32_t)engine->function_count;
@@ -106,6 +107,8 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
                                 ? eki_engine_protocol(engine, scheme->elsewhere)
                                 : NULL;
     engine->scheme = scheme;
+    engine->publishing = scheme ? scheme->publishing : NULL;
+    engine->is_plain = scheme && scheme->is_plain;
     engine->has_thieves = victims && engine->topology->workers > 1;
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->search.victims = victims;
@@ -124,7 +127,7 @@ static bool enter_protocols(struct eki_engine *engine,
     return wants_servers;
 }
 
-/* A hundredth of what the last process took. */
+/* A hundredth of what the last process took, unless it is said. */
 static void set_pause(struct eki_engine *engine)
 {
     const struct eki_setup *setup = &engine->setup;
@@ -134,8 +137,10 @@ static void set_pause(struct eki_engine *engine)
     engine->pause_ns = engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS
                            ? EKI_SLEEP_MOST_NS
                            : ns;
-    if (setup->has_pause && setup->pause_ns < engine->pause_ns)
-        engine->pause_ns = setup->pause_ns;
+    engine->has_pause = setup->has_pause || engine->is_plain;
+    uint64_t said = engine->is_plain ? 0 : setup->pause_ns;
+    if (engine->has_pause && said < engine->pause_ns)
+        engine->pause_ns = said;
 }
 
 static void open_server(struct eki_engine *engine)
@@ -166,12 +171,10 @@ static bool holds_strange(struct eki_engine *engine)
     return false;
 }
 
-/* A worker finds one task when its thread comes; the only one is shown. */
 static void show_seeds(struct eki_engine *engine)
 {
     for (int here = 0; here < engine->topology->workers_here; here++)
-        eki_worker_publish(engine->workers[here],
-                           eki_local_count(&engine->workers[here]->local) == 1);
+        eki_worker_publish_seeds(engine->workers[here]);
 }
 
 void eki_engine_hold(struct eki_engine *engine, uint64_t until)

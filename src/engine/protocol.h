@@ -59,10 +59,11 @@ struct eki_protocol_ops {
     void (*step)(struct eki_protocol *protocol, uint64_t now);
     /* Whether nothing of it is on its way that a vote has to wait for. */
     bool (*may_vote)(const struct eki_protocol *protocol);
-    /* WORKER has nothing to do; NODE is whom its victim policy names, -1 where
-     * the scheme has none. */
+    /* WORKER has nothing to do; VICTIM is on another node, or none where the
+     * scheme has no victim policy. */
     enum eki_sought (*seek)(struct eki_protocol *protocol,
-                            struct ek_worker *worker, int node, uint64_t now);
+                            struct ek_worker *worker,
+                            const struct eki_victim *victim, uint64_t now);
     /* The task that WORKER runs has ended, with EKI_MARK_TRANSFER or
      * EKI_MARK_DATA: drop what comes for it; false: it had not waited for that.
      */
@@ -109,6 +110,11 @@ struct eki_scheme {
     uint32_t detectors; /* 1 << EKI_DETECTOR_...: that see its end */
     /* Why it does not work in this job, or NULL; NULL: it always does. */
     const char *(*unsuitable)(const struct eki_engine *engine);
+    /* NULL: all but what lasts EKI_HIDDEN_NS is shown. */
+    const struct eki_publishing *publishing;
+    /* Nothing but its steals moves tasks; a thief looks at one victim at a
+     * time, waits for its answer, and then asks the next one at once. */
+    bool is_plain;
 };
 
 /* PROTOCOL, the only one of its channel, belongs to the engine from now on. */

@@ -141,9 +141,12 @@ static int64_t may_hide(struct ek_worker *worker)
     return EKI_HIDDEN_NS / (int64_t)(ns > 0 ? ns : 1);
 }
 
-/* Half of the WAITING tasks, or more where that hides too much. */
+/* By the publishing rule, or half of the WAITING tasks, or more where that
+ * hides too much. */
 static int64_t count_to_show(struct ek_worker *worker, int64_t waiting)
 {
+    if (worker->engine->publishing)
+        return worker->engine->publishing->release(waiting);
     int64_t half = (waiting + 1) / 2, more = waiting - may_hide(worker);
     return more > half ? more : half;
 }
@@ -167,12 +170,24 @@ void eki_share_settle(struct eki_local *local, struct eki_share *share)
  * if they may not hide, to publish more; false: it stays. */
 static bool replace(struct ek_worker *worker, int64_t waiting)
 {
+    if (worker->engine->publishing)
+        return false;
     int64_t visible = eki_visible(worker->engine, worker->local_number);
     int64_t enough = may_hide(worker) < VISIBLE_ENOUGH
                          ? worker->engine->capacity / 2
                          : VISIBLE_ENOUGH;
     return visible < waiting && visible < enough &&
            eki_share_reclaim(&worker->local, &worker->share);
+}
+
+/* What was shown is claimed; planted: it is released once more. */
+static void note_claimed(const struct ek_worker *worker,
+                         struct eki_local *local)
+{
+    if (EKI_PLANTED(RELEASED_TWICE) && worker->engine->publishing)
+        eki_local_take_back(local,
+                            local->published_seeds + local->published_stack);
+    eki_local_published(local);
 }
 
 bool eki_worker_publish(struct ek_worker *worker, bool is_running)
@@ -183,13 +198,39 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
     /* All but one, which runs or is about to. */
     int64_t waiting = count_waiting(local, is_running);
     if (eki_deque_exhausted(&worker->share.deque, worker->share.shared))
-        eki_local_published(local);
+        note_claimed(worker, local);
     else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
              !replace(worker, waiting))
         return false;
     int64_t n = count_to_show(worker, count_waiting(local, is_running));
     return n > 0 && may_publish(worker->engine, &worker->share) &&
            publish(worker, n);
+}
+
+void eki_worker_publish_seeds(struct ek_worker *worker)
+{
+    const struct eki_publishing *publishing = worker->engine->publishing;
+    int64_t seeds = eki_local_count(&worker->local);
+    /* A worker finds one task when its thread comes; the only one is shown. */
+    if (!publishing)
+        eki_worker_publish(worker, seeds == 1);
+    /* Each is added in its turn: the first one is shown, and the others are
+     * not, because something is. */
+    else if (worker->engine->has_thieves && seeds > 0 &&
+             eki_deque_exhausted(&worker->share.deque, worker->share.shared) &&
+             may_publish(worker->engine, &worker->share))
+        publish(worker, publishing->release(1));
+}
+
+void eki_worker_acquire(struct ek_worker *worker)
+{
+    const struct eki_publishing *publishing = worker->engine->publishing;
+    int64_t shown = eki_local_count(&worker->local);
+    if (!publishing || shown == 0)
+        return;
+    int64_t rest = shown - publishing->acquire(shown);
+    if (rest > 0)
+        publish(worker, rest);
 }
 
 /* Whether a spawn leaves what is shown as it is, and hides all others behind
@@ -208,18 +249,22 @@ static bool is_enough(const struct ek_worker *worker)
            eki_local_count(&worker->local) * HIDDEN_PART < visible;
 }
 
-/* Replace a publication that shows little by all that was spawned since; false:
- * nothing is published. */
+/* By the publishing rule, or replace a publication that shows little by all
+ * that was spawned since; false: nothing is published. */
 static bool republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_share *share = &worker->share;
+    const struct eki_publishing *publishing = worker->engine->publishing;
     if (!may_publish(worker->engine, share))
         return false;
     if (eki_deque_exhausted(&share->deque, share->shared))
         eki_local_published(local);
-    else if (is_enough(worker) || !eki_share_reclaim(local, share))
+    else if (publishing || is_enough(worker) ||
+             !eki_share_reclaim(local, share))
         return false;
+    if (publishing)
+        return publish(worker, publishing->release(eki_local_count(local)));
     int64_t spawned = eki_local_stacked(local);
     return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }

@@ -67,7 +67,10 @@ ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
                                      enum eki_order order)
 {
     const struct eki_local *local = &engine->workers[here]->local;
-    /* What has left left no gap: the others lie in their order. */
+    /* What has left left no gap: the others lie in their order, which is not
+     * reversed once more. */
+    if (order == EKI_ORDER_REVERSED)
+        order = EKI_ORDER_EXECUTED;
     if (order != EKI_ORDER_ORIGINAL && local->log_end == local->log)
         return EK_OK;
     return eki_engine_restore_worker(engine, here, order, NULL);

@@ -45,7 +45,7 @@ static void adapt_batch(struct ek_worker *worker, uint64_t elapsed,
         worker->batch.size = 1;
     else if (elapsed < factor * EKI_SHORT_NS &&
              worker->batch.count == worker->batch.size &&
-             worker->batch.size < EKI_BATCH_MAX)
+             worker->batch.size < worker->batch.most)
         worker->batch.size *= 2;
 }
 

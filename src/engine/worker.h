@@ -81,7 +81,9 @@ struct eki_batch {
     uint32_t marks;      /* of the task that runs */
     int32_t budget;      /* tasks this batch may take */
     int32_t count;       /* tasks it took */
-    int32_t size;        /* adaptive, 1, 2, 4 ... EKI_BATCH_MAX */
+    int32_t size;        /* adaptive, 1, 2, 4 ... MOST */
+    int32_t most;        /* EKI_BATCH_MAX; 1: each task may change what is shown
+                          */
     uint64_t stamp;      /* clock when the batch began */
     uint64_t task_ns;    /* what a task took lately, on average */
     uint64_t held_ns;    /* of the time since the stamp: without a core */

@@ -2,8 +2,8 @@
 /*
  * Words that an asker shares with the server, and who changes them on what:
  *
- *     ask         0 -> node + 1   worker  seek, when it may ask again: asks + 1
- *                 node + 1 -> 0   server  REQUEST has left: asks - 1
+ *     ask         0 -> whom       worker  seek, when it may ask again: asks + 1
+ *                 whom -> 0       server  REQUEST has left: asks - 1
  *     asked_at    -> now          both    seek; a step that finds an ask
  *     sent_at[i]  oldest -> now   server  REQUEST has left: see requests.h
  *                 then -> 0       server  the rank of that entry has answered
@@ -20,8 +20,9 @@ enum {
     OPEN_TRIPS = 2
 };
 
-void eki_asker_reset(struct eki_asker *asker)
+void eki_asker_reset(struct eki_asker *asker, bool is_plain)
 {
+    asker->is_plain = is_plain;
     /* relaxed, all: handed to the worker's thread by the start of the team. */
     atomic_store_explicit(&asker->ask, 0, memory_order_relaxed);
     atomic_store_explicit(&asker->answers[0], 0, memory_order_relaxed);
@@ -47,8 +48,7 @@ static uint64_t next_backoff(const struct eki_engine *engine,
 {
     uint64_t trips = EKI_ASK_TRIPS * last_trip_ns(asker);
     uint64_t next = before == 0 ? EKI_ASK_FIRST_NS : 2 * before;
-    uint64_t most =
-        engine->setup.has_pause ? engine->pause_ns : EKI_ASK_MOST_NS;
+    uint64_t most = engine->has_pause ? engine->pause_ns : EKI_ASK_MOST_NS;
     if (next > engine->pause_ns)
         next = engine->pause_ns;
     if (next < trips)
@@ -71,9 +71,13 @@ static void note_answers(const struct eki_engine *engine,
     asker->ask_after = now + asker->backoff;
 }
 
-/* For how long a request counts as open. */
+/* For how long a request counts as open; in a plain scheme until it is
+ * answered.
+ */
 static uint64_t open_ns(const struct eki_asker *asker)
 {
+    if (asker->is_plain)
+        return INT64_MAX;
     uint64_t trip = last_trip_ns(asker);
     if (trip <= EKI_OPEN_LEAST_NS / OPEN_TRIPS)
         return EKI_OPEN_LEAST_NS;
@@ -119,6 +123,8 @@ static uint64_t ask_at(const struct eki_asker *asker, uint64_t now)
     int open = open_requests(asker, now, &oldest);
     if (open == 0)
         return asker->ask_after;
+    if (asker->is_plain)
+        return UINT64_MAX;
     uint64_t patient = patience_ends(asker);
     uint64_t forgotten = oldest + open_ns(asker);
     if (open < EKI_ASK_MOST || patient > forgotten)

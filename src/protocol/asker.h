@@ -36,7 +36,9 @@ enum {
 /* A worker's side. */
 struct eki_asker {
     /* Written by the worker, and reset by the server. */
-    _Alignas(EKI_LINE) _Atomic int ask; /* node + 1; 0: none */
+    _Alignas(EKI_LINE) _Atomic int ask; /* node + 1, or the complement of the
+                                           number of a worker; 0: none */
+    bool is_plain;                      /* of the scheme; of who enters */
     /* Written by the server: requests denied, granted. */
     _Atomic uint64_t answers[2];
     _Atomic uint64_t round_trip_ns;
@@ -54,7 +56,7 @@ struct eki_asker {
 _Static_assert(sizeof(struct eki_asker) == EKI_LINE, "a line each");
 
 /* While nobody steps the engine. */
-void eki_asker_reset(struct eki_asker *asker);
+void eki_asker_reset(struct eki_asker *asker, bool is_plain);
 
 /* Worker.  Whether it may ask one more node at NOW, in its search of that
  * NUMBER: not, where enough requests are open, or it is too early. */

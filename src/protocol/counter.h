@@ -154,8 +154,8 @@ static inline void eki_drawer_set_fetch(struct eki_drawer *drawer,
 
 /* The worker has nothing to do (engine/protocol.h, seek). */
 enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
-                                struct ek_worker *worker, int node,
-                                uint64_t now);
+                                struct ek_worker *worker,
+                                const struct eki_victim *victim, uint64_t now);
 
 extern const struct eki_protocol_ops eki_counter_ops;
 

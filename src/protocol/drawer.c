@@ -207,14 +207,14 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
 
 /* A stopped phase calls this, too: numbers already drawn must be cancelled. */
 enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
-                                struct ek_worker *worker, int node,
-                                uint64_t now)
+                                struct ek_worker *worker,
+                                const struct eki_victim *victim, uint64_t now)
 {
     struct eki_counter *counter = (struct eki_counter *)protocol;
     struct eki_engine *engine = protocol->engine;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t number;
-    (void)node;
+    (void)victim;
     if (!eki_table_is_ready(counter))
         return EKI_SOUGHT_NOTHING;
     /* acquire: pairs with the releases in eki_drawer_set(). */

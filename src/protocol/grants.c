@@ -3,6 +3,27 @@
 #include "engine/offers.h"
 #include "protocol/requests.h"
 
+/* Whether what a deque shows may be run elsewhere, and is worth moving. */
+static bool may_leave(const struct eki_engine *engine, int deque)
+{
+    return eki_is_alike(engine, eki_words_behind(engine, deque)) &&
+           !eki_stays(engine, deque);
+}
+
+/* Claim from the deque of VICTIM, a worker of this rank; its number or -1. */
+static int claim_of(struct eki_engine *engine, int victim,
+                    struct eki_block *block)
+{
+    const struct eki_topology *topology = engine->topology;
+    int deque =
+        topology->node_first + victim - topology->first_worker[topology->rank];
+    return may_leave(engine, deque) &&
+                   eki_deque_claim(engine->setup.deque, engine->capacity,
+                                   eki_deque_of(engine, deque), block)
+               ? deque
+               : -1;
+}
+
 /* Claim from the fullest deque of the node; its number or -1. */
 static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
 {
@@ -13,9 +34,7 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
         for (int i = 0; i < eki_deque_count(engine); i++) {
             uint32_t visible = eki_deque_visible(kind, engine->capacity,
                                                  eki_deque_of(engine, i));
-            if (visible > most &&
-                eki_is_alike(engine, eki_words_behind(engine, i)) &&
-                !eki_stays(engine, i)) {
+            if (visible > most && may_leave(engine, i)) {
                 most = visible;
                 fullest = i;
             }
@@ -50,7 +69,8 @@ static void answer_with(struct eki_requests *requests,
     struct eki_block block = {0};
     int from = -1;
     if (request->signature == engine->signature && !eki_is_stopped(engine))
-        from = claim_fullest(engine, &block);
+        from = request->victim < 0 ? claim_fullest(engine, &block)
+                                   : claim_of(engine, request->victim, &block);
     const unsigned char *slots =
         from < 0 ? NULL : eki_slots_of(engine, from) + block.first * bytes;
     count = block.count < most ? block.count : most;

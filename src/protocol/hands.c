@@ -131,7 +131,8 @@ static void set_limits(struct eki_hands *hands, const struct eki_load *load)
 static bool is_due(struct eki_hands *hands, const struct eki_phase *phase)
 {
     const struct eki_engine *engine = hands->protocol.engine;
-    if (!phase->is_retained || !phase->has_threads || !engine->has_thieves)
+    if (!phase->is_retained || !phase->has_threads || !engine->has_thieves ||
+        engine->is_plain)
         return false;
     /* One node alone hears of no verdict. */
     struct eki_load load = engine->alone

@@ -23,8 +23,16 @@ const_requests(const struct eki_protocol *protocol)
 static enum eki_taken take_request(struct eki_requests *requests,
                                    const struct eki_head *head)
 {
+    struct eki_engine *engine = requests->protocol.engine;
+    const struct eki_topology *topology = engine->topology;
+    struct eki_decode decode = eki_decode_of(engine, head);
+    if (head->detail != -1 &&
+        !eki_fits(&decode, "victim", head->detail,
+                  topology->first_worker[topology->rank],
+                  topology->first_worker[topology->rank + 1] - 1))
+        return EKI_REFUSED;
     const struct eki_request request = {head->source, head->worker,
-                                        head->signature};
+                                        head->detail, head->signature};
     return eki_queue_add(&requests->waiting, &request) ? EKI_TAKEN
                                                        : EKI_NO_MEMORY;
 }
@@ -94,23 +102,27 @@ static uint64_t sent_at(const struct eki_requests *requests, int here, int rank)
     return i < requests->sent_count ? requests->sent[i].at : 0;
 }
 
-/* Send what worker HERE asks NODE; false: no buffer, or nobody to ask, who has
- * not been asked. */
-static bool send_ask(struct eki_requests *requests, int here, int node,
+/* Send what worker HERE asks, of a node or of a worker (asker.h); false: no
+ * buffer, or nobody to ask, who has not been asked. */
+static bool send_ask(struct eki_requests *requests, int here, int ask,
                      uint64_t now)
 {
     struct eki_engine *engine = requests->protocol.engine;
     struct eki_asker *asker = &requests->askers[here];
-    int rank = rank_to_ask(requests, here, node);
+    int victim = ask < 0 ? ~ask : -1;
+    int rank = victim < 0 ? rank_to_ask(requests, here, ask - 1)
+                          : eki_topology_rank(engine->topology, victim);
     /* relaxed: the worker's patience counts from here; a hint. */
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
     if (rank < 0 || !eki_grow(&requests->sent, requests->sent_count,
                               &requests->sent_room, 16, sizeof *requests->sent))
         return false;
     struct eki_note note = {EKI_KIND_REQUEST, rank, engine->workers[here]->id,
-                            -1, 0};
-    if (!eki_exchange_send(&engine->exchange, &note, NULL, 0, 0))
+                            victim, 0};
+    if (!eki_exchange_send(&engine->exchange, &note, NULL, 0, 0)) {
+        requests->lacks_buffers = true;
         return false;
+    }
     eki_asker_note_sent(asker, now);
     requests->sent[requests->sent_count++] =
         (struct eki_sent){.here = here, .rank = rank, .at = now};
@@ -129,11 +141,11 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
          here++) {
         struct eki_asker *asker = &requests->askers[here];
         /* relaxed: the word is all that is asked. */
-        int node = atomic_load_explicit(&asker->ask, memory_order_relaxed) - 1;
-        if (node < 0)
+        int ask = atomic_load_explicit(&asker->ask, memory_order_relaxed);
+        if (ask == 0)
             continue;
         asks--;
-        if (!send_ask(requests, here, node, now))
+        if (!send_ask(requests, here, ask, now))
             continue;
         /* relaxed: a count only. */
         atomic_fetch_sub_explicit(&requests->asks, 1, memory_order_relaxed);
@@ -215,17 +227,28 @@ static enum eki_taken take_requests(struct eki_protocol *protocol,
 
 static bool may_vote_requests(const struct eki_protocol *protocol)
 {
-    return !eki_requests_has_rest(const_requests(protocol));
+    const struct eki_requests *requests = const_requests(protocol);
+    return !requests->lacks_buffers && !eki_requests_has_rest(requests);
 }
 
+/* Requests and votes take turns where there are few buffers: a thief of a plain
+ * scheme does nothing else until it is answered. */
 static void step_requests(struct eki_protocol *protocol, uint64_t now)
 {
-    send_asks(requests_of(protocol), now);
-    eki_requests_grant(requests_of(protocol));
+    struct eki_requests *requests = requests_of(protocol);
+    int64_t waiting = requests->waiting.count;
+    int sent = requests->sent_count;
+    requests->lacks_buffers = false;
+    send_asks(requests, now);
+    eki_requests_grant(requests);
+    requests->lacks_buffers |= requests->waiting.count > 0;
+    requests->lacks_buffers &=
+        requests->sent_count == sent && requests->waiting.count == waiting;
 }
 
 static enum eki_sought seek_requests(struct eki_protocol *protocol,
-                                     struct ek_worker *worker, int node,
+                                     struct ek_worker *worker,
+                                     const struct eki_victim *victim,
                                      uint64_t now)
 {
     struct eki_requests *requests = requests_of(protocol);
@@ -241,7 +264,9 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
     /* relaxed: a hint. */
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
     /* relaxed, both: see send_asks(). */
-    atomic_store_explicit(&asker->ask, node + 1, memory_order_relaxed);
+    atomic_store_explicit(
+        &asker->ask, victim->worker < 0 ? victim->node + 1 : ~victim->worker,
+        memory_order_relaxed);
     atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
     return EKI_SOUGHT_ASKED;
 }
@@ -277,9 +302,10 @@ static bool enter_requests(struct eki_protocol *protocol,
     struct eki_requests *requests = requests_of(protocol);
     (void)phase, (void)now;
     for (int here = 0; here < protocol->engine->topology->workers_here; here++)
-        eki_asker_reset(&requests->askers[here]);
+        eki_asker_reset(&requests->askers[here], protocol->engine->is_plain);
     eki_queue_clear(&requests->waiting);
     requests->sent_count = 0;
+    requests->lacks_buffers = false;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&requests->asks, 0, memory_order_relaxed);
     return true;

@@ -2,20 +2,21 @@
 /*
  * requests: stealing between nodes by active messages.
  *
- *     thief's server -> a rank of the victim node   REQUEST
+ *     thief's server -> a rank of the victim node   REQUEST [of a worker]
  *     victim's server -> thief's server             TASKS    in pieces, or
  *                                                   NONE
  *
  * A worker names a node, its server asks there, and the server that is asked
- * claims a block from the fullest deque of its node like any claimant.  A large
- * block takes several messages; one is sent at a time, and its rest waits in
- * memory until there are buffers.  No deque is ever held by the network.
+ * claims a block from the fullest deque of its node like any claimant.  Where
+ * the policy names a worker, its rank is asked, and claims from its deque.  A
+ * large block takes several messages; one is sent at a time, and its rest waits
+ * in memory until there are buffers.  No deque is ever held by the network.
  *
  * Who has asked goes on stealing on its own node; after a while it may ask
- * further nodes, a few at a time.  A rank may be in the program's own code for
- * seconds: a request that waits for long does not count any more, and a worker
- * asks no rank again that owes it an answer, but another one of its node or of
- * the next node.  Late tasks are always accepted.
+ * further nodes, a few at a time, unless the scheme is plain.  A rank may be in
+ * the program's own code for seconds: a request that waits for long does not
+ * count any more, and a worker asks no rank again that owes it an answer, but
+ * another one of its node or of the next node.  Late tasks are always accepted.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.
  */
@@ -38,6 +39,7 @@ struct eki_sent {
 
 struct eki_request {
     int rank, worker;
+    int victim; /* a worker of this rank; -1: any of the node */
     uint64_t signature;
 };
 
@@ -54,6 +56,8 @@ struct eki_requests {
     /* Written by the server. */
     struct eki_queue waiting; /* struct eki_request */
     struct eki_rest rest;
+    /* The last step had something to send, and no buffer for any of it. */
+    bool lacks_buffers;
     struct eki_sent *sent; /* the oldest first */
     int sent_count;
     int64_t sent_room;
@@ -64,9 +68,9 @@ struct eki_requests {
 };
 
 enum {
-    EKI_KIND_REQUEST = EKI_KIND(EKI_CHANNEL_REQUESTS),
-    EKI_KIND_TASKS, /* slots */
-    EKI_KIND_NONE   /* nothing to steal */
+    EKI_KIND_REQUEST = EKI_KIND(EKI_CHANNEL_REQUESTS), /* detail: the victim */
+    EKI_KIND_TASKS,                                    /* slots */
+    EKI_KIND_NONE                                      /* nothing to steal */
 };
 
 extern const struct eki_protocol_ops eki_requests_ops;

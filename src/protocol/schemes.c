@@ -16,11 +16,28 @@ static const char *counter_unsuitable(const struct eki_engine *engine)
 
 /* One row per policy. */
 static const struct eki_scheme schemes[] = {
-    {EK_STEAL_NONE, NULL, NULL, COUNTING, NULL},
-    {EK_STEAL_RANDOM, eki_victims_random, &eki_requests_ops, COUNTING, NULL},
-    {EK_STEAL_NEAR, eki_victims_near, &eki_requests_ops, COUNTING, NULL},
-    {EK_STEAL_NODE, eki_victims_node, NULL, COUNTING, NULL},
-    {EK_STEAL_COUNTER, NULL, &eki_counter_ops, COUNTING, counter_unsuitable}};
+    {.policy = EK_STEAL_NONE, .detectors = COUNTING},
+    {.policy = EK_STEAL_RANDOM,
+     .victims = eki_victims_random,
+     .elsewhere = &eki_requests_ops,
+     .detectors = COUNTING},
+    {.policy = EK_STEAL_NEAR,
+     .victims = eki_victims_near,
+     .elsewhere = &eki_requests_ops,
+     .detectors = COUNTING},
+    {.policy = EK_STEAL_NODE,
+     .victims = eki_victims_node,
+     .detectors = COUNTING},
+    {.policy = EK_STEAL_COUNTER,
+     .elsewhere = &eki_counter_ops,
+     .detectors = COUNTING,
+     .unsuitable = counter_unsuitable},
+    {.policy = EK_STEAL_HPDC12,
+     .victims = eki_victims_worker,
+     .elsewhere = &eki_requests_ops,
+     .detectors = COUNTING,
+     .publishing = &eki_publishing_halves,
+     .is_plain = true}};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {

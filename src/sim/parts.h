@@ -172,8 +172,10 @@ uint64_t eki_sim_sample_wait(struct eki_sim *sim,
                              struct eki_sim_worker *worker);
 /* WORKER has work again, or the phase is over. */
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* NODE has visible tasks now, or has none any more. */
-void eki_sim_sample_node(struct eki_sim *sim, int node);
+/* A node, or (IS_WORKER) a worker, by its NUMBER, SHOWS tasks now, or none any
+ * more. */
+void eki_sim_sample_victim(struct eki_sim *sim, int32_t number, bool is_worker,
+                           bool shows);
 /* One of the thieves finds something now. */
 void eki_sim_sample_event(struct eki_sim *sim);
 

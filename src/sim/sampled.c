@@ -6,7 +6,8 @@
  * A thief's first attempts, while its back-off grows, are drawn one by one when
  * it gets idle.  Later ones come evenly: thieves in this state form a pool, of
  * which the next to find something is an exponential time away.  Then it asks a
- * node that has visible tasks, through the engine as ever.
+ * node that has visible tasks, or, where the scheme is plain, a worker that
+ * has, through the engine as ever.
  */
 #include "base/exact.h"
 #include "protocol/requests.h"
@@ -14,10 +15,15 @@
 
 #include <math.h>
 
-/* Ranks know it each for itself, and about the same. */
+/* Ranks know these each for itself, and about the same. */
 static double backoff_most_ns(const struct eki_sim *sim)
 {
     return (double)sim->ranks[0].engine->pause_ns;
+}
+
+static bool is_pause_said(const struct eki_sim *sim)
+{
+    return sim->ranks[0].engine->has_pause;
 }
 
 /*
@@ -40,7 +46,7 @@ static double round_trip_ns(const struct eki_sim *sim)
     double share = nodes / (double)sim->setup.ranks;
     double step = machine->handle + machine->poll;
     /* Mean time until a thief that sleeps for an answer sees it. */
-    double look = sim->setup.engine.has_pause ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
+    double look = is_pause_said(sim) ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
     double away = 2 * machine->latency + look + (1 - share) * step;
     double wanted = (1 + share) * step + share * machine->send;
     double z = away + backoff_most_ns(sim);
@@ -54,7 +60,9 @@ static double round_trip_ns(const struct eki_sim *sim)
 /* The probability that an attempt at this moment finds something. */
 static double chance_of(const struct eki_sim *sim)
 {
-    return (double)sim->sample.open_count / (double)sim->topology->nodes;
+    int victims = sim->sample.has_workers ? sim->topology->workers - 1
+                                          : sim->topology->nodes;
+    return (double)sim->sample.open_count / (double)victims;
 }
 
 static double draw_uniform(struct eki_sim *sim)
@@ -67,10 +75,10 @@ static double draw_uniform(struct eki_sim *sim)
 static double attempts_per_period(const struct eki_sim *sim)
 {
     double workers = sim->topology->workers, nodes = sim->topology->nodes;
-    if (!sim->setup.engine.has_pause || nodes < 2)
+    if (!is_pause_said(sim) || nodes < 2)
         return 1;
     return (workers - 1) / (workers - workers / nodes) +
-           (sim->setup.engine.pause_ns > 0);
+           (backoff_most_ns(sim) > 0);
 }
 
 /* Count the attempts of the thieves so far. */
@@ -89,6 +97,9 @@ static void redraw(struct eki_sim *sim)
 {
     struct eki_sim_sample *sample = &sim->sample;
     double rate = (double)sample->thief_count * chance_of(sim);
+    /* Workers are drawn on the own node, too. */
+    if (sample->has_workers)
+        rate *= attempts_per_period(sim);
     count_attempts(sim);
     sample->period_ns = backoff_most_ns(sim) + round_trip_ns(sim);
     if (rate == 0) {
@@ -100,18 +111,27 @@ static void redraw(struct eki_sim *sim)
                  sim->now + 1 + (uint64_t)(ns < 1e12 ? ns : 1e12));
 }
 
-void eki_sim_sample_node(struct eki_sim *sim, int node)
+static int32_t *open_place(struct eki_sim *sim, int32_t number, bool is_worker)
+{
+    return is_worker ? &sim->workers[number].open_at
+                     : &sim->nodes[number].open_at;
+}
+
+/* Victims of one kind are open at a time: none is left when a phase ends. */
+void eki_sim_sample_victim(struct eki_sim *sim, int32_t number, bool is_worker,
+                           bool shows)
 {
     struct eki_sim_sample *sample = &sim->sample;
-    struct eki_sim_node *changed = &sim->nodes[node];
-    if (changed->visible > 0) {
-        changed->open_at = sample->open_count;
-        sample->open[sample->open_count++] = node;
-    } else if (changed->open_at >= 0) {
+    int32_t *at = open_place(sim, number, is_worker);
+    if (shows) {
+        sample->has_workers = is_worker;
+        *at = sample->open_count;
+        sample->open[sample->open_count++] = number;
+    } else if (*at >= 0) {
         int32_t last = sample->open[--sample->open_count];
-        sample->open[changed->open_at] = last;
-        sim->nodes[last].open_at = changed->open_at;
-        changed->open_at = -1;
+        sample->open[*at] = last;
+        *open_place(sim, last, is_worker) = *at;
+        *at = -1;
     }
     redraw(sim);
 }
@@ -147,18 +167,29 @@ void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker)
     quit_thieves(sim, worker);
     worker->tries = 0;
     worker->join_at = worker->tries_at = 0;
-    worker->wish.node = -1;
+    worker->wish = EKI_VICTIM_NONE;
 }
 
-/* Draw a node with visible tasks; -1: none, or the worker's own was drawn. */
-static int draw_node(struct eki_sim *sim, const struct eki_sim_worker *worker)
+static bool has_wish(const struct eki_sim_worker *worker)
+{
+    return worker->wish.node >= 0 || worker->wish.local >= 0;
+}
+
+/* Draw a victim that shows tasks; none if there is none, or if the worker's own
+ * node was drawn, or itself. */
+static struct eki_victim draw_open(struct eki_sim *sim,
+                                   const struct eki_sim_worker *worker)
 {
     const struct eki_sim_sample *sample = &sim->sample;
+    const struct eki_topology *topology = &worker->rank->topology;
     if (sample->open_count == 0)
-        return -1;
-    int node = sample->open[eki_random_below(&sim->random,
-                                             (uint64_t)sample->open_count)];
-    return node == worker->rank->topology.node ? -1 : node;
+        return EKI_VICTIM_NONE;
+    int number = sample->open[eki_random_below(&sim->random,
+                                               (uint64_t)sample->open_count)];
+    if (number == (sample->has_workers ? worker->actor : topology->node))
+        return EKI_VICTIM_NONE;
+    return sample->has_workers ? eki_victim_of(topology, number)
+                               : (struct eki_victim){-1, number, -1};
 }
 
 /* When the engine will let the worker ask again. */
@@ -200,7 +231,7 @@ static uint64_t first_tries(struct eki_sim *sim, struct eki_sim_worker *worker)
 
 uint64_t eki_sim_sample_wait(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    if (worker->wish.node >= 0)
+    if (has_wish(worker))
         return ask_after(worker);
     if (worker->pool_at >= 0)
         return UINT64_MAX;
@@ -219,13 +250,12 @@ void eki_sim_sample_event(struct eki_sim *sim)
     struct eki_sim_sample *sample = &sim->sample;
     struct eki_sim_worker *worker = sample->thieves[eki_random_below(
         &sim->random, (uint64_t)sample->thief_count)];
-    int node = draw_node(sim, worker);
-    if (node < 0) {
+    worker->wish = draw_open(sim, worker);
+    if (!has_wish(worker)) {
         redraw(sim);
         return;
     }
     quit_thieves(sim, worker);
-    worker->wish.node = node;
     eki_heap_set(&sim->heap, worker->actor, sim->now + 1);
 }
 
@@ -250,28 +280,32 @@ static int draw_first(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (eki_random_below(&sim->random, (uint64_t)topology->workers - 1) <
         (uint64_t)topology->node_workers - 1)
         return -1;
-    int node = draw_uniform(sim) < chance_of(sim) ? draw_node(sim, worker) : -1;
+    int node =
+        draw_uniform(sim) < chance_of(sim) ? draw_open(sim, worker).node : -1;
     worker->drawn += node < 0;
     worker->drawn_across += node < 0;
     return node;
 }
 
-/* Name the node that the simulator has drawn, or a worker of the own node if
+/* Name the victim that the simulator has drawn, or a worker of the own node if
  * somebody there has tasks. */
 struct eki_victim eki_sim_victims(struct eki_thief *thief)
 {
     struct eki_sim_worker *worker = thief->context;
     struct eki_sim_rank *rank = worker->rank;
     struct eki_sim *sim = rank->port->sim;
-    struct eki_victim victim = {-1, -1};
+    const struct eki_engine *engine = rank->engine;
+    struct eki_victim victim = EKI_VICTIM_NONE;
     if (worker->tries_at != 0 && worker->tries_at <= sim->now) {
         worker->tries_at = 0;
-        worker->wish.node = draw_node(sim, worker);
+        worker->wish = draw_open(sim, worker);
     }
-    if (worker->wish.node >= 0 && may_ask(sim, worker)) {
-        victim.node = worker->wish.node;
-        worker->wish.node = -1;
-    } else if (sim->nodes[rank->topology.node].visible > worker->is_visible) {
+    if (worker->wish.local >= 0 ||
+        (worker->wish.node >= 0 && may_ask(sim, worker))) {
+        victim = worker->wish;
+        worker->wish = EKI_VICTIM_NONE;
+    } else if ((engine->alone || !engine->is_plain) &&
+               sim->nodes[rank->topology.node].visible > worker->is_visible) {
         victim.node = draw_first(sim, worker);
         if (victim.node < 0)
             victim.local = eki_victim_in_node(thief);

@@ -89,10 +89,11 @@ struct eki_sim_worker {
     int64_t index;      /* the one that runs */
     uint64_t ahead_ns;  /* how long after now its task begins, or goes on */
     /* Where steals are sampled (sampled.c). */
-    struct eki_victim wish; /* the node to ask now; -1: none */
+    struct eki_victim wish; /* whom to ask now */
     int64_t drawn;          /* attempts in vain that were drawn */
     double drawn_across;    /* ... of these, requests to other nodes */
     int32_t pool_at;        /* its place among the thieves; -1: none */
+    int32_t open_at;        /* its place among victims that show tasks; -1 */
     double joined;          /* attempts of each of them before it joined */
     uint64_t join_at;       /* when it will join them; 0: not known */
     uint64_t tries_at; /* when an attempt before that succeeds; 0: none does */
@@ -103,7 +104,7 @@ struct eki_sim_worker {
 struct eki_sim_node {
     int32_t visible;  /* deques from which others can claim tasks */
     int32_t waiting;  /* workers that wait */
-    int32_t open_at;  /* its place among nodes with visible tasks; -1: none */
+    int32_t open_at;  /* its place among victims that show tasks; -1: none */
     bool has_stopped; /* whoever waits there was told of the stop */
 };
 
@@ -233,12 +234,13 @@ struct eki_sim_setup {
     size_t message_bytes;
 };
 
-/* Nodes with visible tasks, and thieves whose back-off has grown to its most.
- */
+/* Victims that show tasks, nodes or, where the scheme is plain, workers; and
+ * thieves whose back-off has grown to its most. */
 struct eki_sim_sample {
     struct eki_sim_worker **thieves; /* [workers], thief_count of them */
-    int32_t *open;                   /* [nodes], open_count of them */
+    int32_t *open;                   /* [workers], open_count of them */
     int32_t thief_count, open_count;
+    bool has_workers; /* open victims are workers */
     int32_t actor;    /* its event: a thief finds something */
     double period_ns; /* between two attempts of a thief ... */
     double attempts;  /* ... and how many each would have made by SINCE */

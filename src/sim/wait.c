@@ -60,7 +60,9 @@ static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
     const struct eki_sim_rank *rank = worker->rank;
     const struct eki_engine *engine = rank->engine;
     const struct eki_sim_node *node = &sim->nodes[rank->topology.node];
-    if (engine->has_thieves && node->visible > worker->is_visible)
+    /* Where the scheme is plain, thieves draw from all nodes. */
+    if (engine->has_thieves && node->visible > worker->is_visible &&
+        (engine->alone || !engine->is_plain))
         return true;
     return engine->alone && node->waiting == rank->topology.node_workers;
 }

@@ -83,7 +83,7 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 static uint64_t longest_sim_sleep(const struct eki_sim *sim,
                                   const struct eki_sim_worker *worker)
 {
-    if (sim->setup.engine.has_pause)
+    if (worker->rank->engine->has_pause)
         return 0;
     if (sim->machine.is_crowded)
         return EKI_SLEEP_MOST_NS;
@@ -184,8 +184,9 @@ void eki_sim_wake_node(struct eki_sim *sim, int node)
     }
 }
 
-/* Note whether a deque of the node is visible, which was so if WAS. */
-static void note_deque(struct eki_sim *sim, const struct eki_engine *engine,
+/* Note whether a deque of the node is visible, which was so if WAS; whether
+ * that has changed. */
+static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
                        int deque, bool *was)
 {
     struct eki_sim_node *node = &sim->nodes[engine->topology->node];
@@ -193,19 +194,24 @@ static void note_deque(struct eki_sim *sim, const struct eki_engine *engine,
                       eki_deque_visible(engine->setup.deque, engine->capacity,
                                         eki_deque_of(engine, deque)) > 0;
     if (is_visible == *was)
-        return;
+        return false;
     *was = is_visible;
     node->visible += is_visible ? 1 : -1;
-    if (node->visible == is_visible && sim->setup.is_sampled)
-        eki_sim_sample_node(sim, engine->topology->node);
+    if (node->visible == is_visible && sim->setup.is_sampled &&
+        !engine->is_plain)
+        eki_sim_sample_victim(sim, engine->topology->node, false, is_visible);
     if (is_visible)
         eki_sim_wake_workers(sim, engine->topology->node);
+    return true;
 }
 
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
-    note_deque(sim, worker->rank->engine, worker->worker->local_number,
-               &worker->is_visible);
+    const struct eki_engine *engine = worker->rank->engine;
+    if (note_deque(sim, engine, worker->worker->local_number,
+                   &worker->is_visible) &&
+        sim->setup.is_sampled && engine->is_plain)
+        eki_sim_sample_victim(sim, worker->actor, true, worker->is_visible);
 }
 
 void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank)

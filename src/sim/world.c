@@ -76,8 +76,9 @@ static ek_status create_rank(struct eki_sim *sim, int r)
             .asker = requests ? &requests->askers[w] : NULL,
             .rank = rank,
             .actor = inner->id,
-            .wish = {-1, -1},
-            .pool_at = -1};
+            .wish = EKI_VICTIM_NONE,
+            .pool_at = -1,
+            .open_at = -1};
         inner->search.thief.context = &rank->workers[w];
     }
     return EK_OK;
@@ -97,7 +98,7 @@ static bool create_arrays(struct eki_sim *sim)
     sim->buffer = eki_alloc(1, sim->setup.message_bytes);
     if (sim->setup.is_sampled) {
         sample->thieves = eki_alloc(workers, sizeof *sample->thieves);
-        sample->open = eki_alloc(nodes, sizeof *sample->open);
+        sample->open = eki_alloc(workers, sizeof *sample->open);
     }
     if (!sim->ranks || !sim->ports || !sim->workers || !sim->nodes ||
         !sim->segments || !sim->buffer ||

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * steal: who is where, and whom a worker without work asks.
+ * steal: who is where, whom a worker without work asks, and how much a worker
+ * with tasks shows.
  *
  * Policies are pure functions of the thief, the topology, what it has met and
- * its random state.
+ * its random state; publishing rules are pure functions of numbers of tasks.
  */
 #ifndef EKI_STEAL_H
 #define EKI_STEAL_H
@@ -54,9 +55,16 @@ struct eki_thief {
 
 /* Whom to ask: a worker of the own node (local number), or another node. */
 struct eki_victim {
-    int local; /* -1: none */
-    int node;  /* -1: none */
+    int local;  /* -1: none */
+    int node;   /* -1: none */
+    int worker; /* of that node, by its number in the job; -1: any of them */
 };
+
+#define EKI_VICTIM_NONE \
+    (struct eki_victim) \
+    {                   \
+        -1, -1, -1      \
+    }
 
 /* A victim policy. */
 typedef struct eki_victim eki_victims_fn(struct eki_thief *thief);
@@ -64,7 +72,22 @@ typedef struct eki_victim eki_victims_fn(struct eki_thief *thief);
 struct eki_victim eki_victims_random(struct eki_thief *thief);
 struct eki_victim eki_victims_near(struct eki_thief *thief);
 struct eki_victim eki_victims_node(struct eki_thief *thief);
+struct eki_victim eki_victims_worker(struct eki_thief *thief);
 
+/* A publishing rule: how a worker splits its tasks between the local part of
+ * its deque and the part that it shows. */
+struct eki_publishing {
+    /* How many of LOCAL tasks it shows when it shows none. */
+    int64_t (*release)(int64_t local);
+    /* How many of the SHOWN tasks it takes back when it has no other. */
+    int64_t (*acquire)(int64_t shown);
+};
+
+extern const struct eki_publishing eki_publishing_halves;
+
+/* A worker of the job as a victim. */
+struct eki_victim eki_victim_of(const struct eki_topology *topology,
+                                int worker);
 /* A random worker of the own node other than the thief; none: -1. */
 int eki_victim_in_node(struct eki_thief *thief);
 /* The node of a random worker elsewhere; none: -1. */

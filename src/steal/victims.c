@@ -36,7 +36,7 @@ int eki_victim_node(struct eki_thief *thief)
 struct eki_victim eki_victims_random(struct eki_thief *thief)
 {
     const struct eki_topology *topology = thief->topology;
-    struct eki_victim victim = {-1, -1};
+    struct eki_victim victim = EKI_VICTIM_NONE;
     if (topology->workers < 2)
         return victim;
     int draw =
@@ -53,7 +53,7 @@ struct eki_victim eki_victims_random(struct eki_thief *thief)
 struct eki_victim eki_victims_near(struct eki_thief *thief)
 {
     uint32_t round = (uint32_t)thief->topology->node_workers;
-    struct eki_victim victim = {-1, -1};
+    struct eki_victim victim = EKI_VICTIM_NONE;
     if (thief->failures % round + 1 == round)
         victim.node = eki_victim_node(thief);
     if (victim.node < 0)
@@ -64,5 +64,5 @@ struct eki_victim eki_victims_near(struct eki_thief *thief)
 /* Random workers of the own node, and nobody else. */
 struct eki_victim eki_victims_node(struct eki_thief *thief)
 {
-    return (struct eki_victim){eki_victim_in_node(thief), -1};
+    return (struct eki_victim){eki_victim_in_node(thief), -1, -1};
 }

@@ -263,9 +263,14 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
     sort->places = eki_alloc(sort->high - sort->low + 1, sizeof *sort->places);
     sort->hand = eki_alloc(HELD, local->slot_bytes);
     bool done = sort->places && sort->hand && choose_array(sort, &is_log);
-    if (done && order == EKI_ORDER_EXECUTED) {
+    if (done && (order == EKI_ORDER_EXECUTED || order == EKI_ORDER_REVERSED)) {
         gather_in_order(sort, is_log);
         renew_all(sort);
+        if (order == EKI_ORDER_REVERSED)
+            reverse_slots(sort,
+                          (struct eki_span){
+                              local->seeds,
+                              local->seeds + sort->kept * local->slot_bytes});
     } else if (done) {
         gather_any(sort);
         if (order == EKI_ORDER_LONGEST)

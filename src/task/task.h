@@ -261,8 +261,9 @@ int64_t eki_local_seed_tasks(const struct eki_local *local);
 
 /* Order of the seeds, see ek_order; by home number in EKI_ORDER_ORIGINAL. */
 enum eki_order {
-    EKI_ORDER_LONGEST,
-    EKI_ORDER_EXECUTED,
+    EKI_ORDER_LONGEST = EK_ORDER_LONGEST,
+    EKI_ORDER_EXECUTED = EK_ORDER_EXECUTED,
+    EKI_ORDER_REVERSED = EK_ORDER_REVERSED,
     EKI_ORDER_ORIGINAL
 };
 

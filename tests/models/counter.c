@@ -115,7 +115,7 @@ static void draw_all(int rank, int phase)
 {
     struct ek_worker *worker = &world_workers[rank];
     while (calls_counter(&counters[rank].protocol, worker, NULL, NULL)) {
-        if (eki_drawer_seek(&counters[rank].protocol, worker, -1, 0) !=
+        if (eki_drawer_seek(&counters[rank].protocol, worker, NULL, 0) !=
             EKI_SOUGHT_FOUND)
             continue;
         worker->local.stack_top = worker->local.stack_bottom;

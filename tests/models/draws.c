@@ -132,7 +132,7 @@ static void serve(void)
 static bool draw(void)
 {
     struct ek_worker *worker = &world_workers[0];
-    if (eki_drawer_seek(&counter.protocol, worker, -1, 0) != EKI_SOUGHT_FOUND)
+    if (eki_drawer_seek(&counter.protocol, worker, NULL, 0) != EKI_SOUGHT_FOUND)
         return false;
     world_run_all(worker);
     return true;

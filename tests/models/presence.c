@@ -26,7 +26,7 @@ enum {
 static struct eki_victim nobody(struct eki_thief *thief)
 {
     (void)thief;
-    return (struct eki_victim){-1, -1};
+    return EKI_VICTIM_NONE;
 }
 
 static void prepare(void)

@@ -101,7 +101,7 @@ static const struct variable bad_variables[] = {
     {"EVENKEEL_STEAL", "counter:0", "counter:1...1048576"},
     {"EVENKEEL_STEAL", "counter:1048577@3", "counter:1...1048576"},
     {"EVENKEEL_RESTORE", "shuffle", "original, retain"},
-    {"EVENKEEL_ORDER", "", "longest, executed"},
+    {"EVENKEEL_ORDER", "", "longest, executed, reversed"},
     {"EVENKEEL_DEQUE", "Locked", "atomic, locked"},
     {"EVENKEEL_PROGRESS", "thread", "auto, polling, server"},
     {"EVENKEEL_ON_FAILURE", "ignore", "stop, continue"},

@@ -104,14 +104,14 @@ static void draw_policies(struct eki_random *random,
     struct eki_sim_iteration *plan = &iteration->plan;
     plan->steal = (ek_steal_policy)PICK(
         random, EK_STEAL_RANDOM, EK_STEAL_RANDOM, EK_STEAL_NEAR, EK_STEAL_NODE,
-        EK_STEAL_NONE, EK_STEAL_COUNTER);
+        EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12);
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 3, 16, 100));
     plan->on_failure = (ek_on_failure)draw(random, 2);
-    plan->order =
-        (enum eki_order)PICK(random, EKI_ORDER_LONGEST, EKI_ORDER_LONGEST,
-                             EKI_ORDER_EXECUTED, EKI_ORDER_ORIGINAL);
+    plan->order = (enum eki_order)PICK(random, EKI_ORDER_LONGEST,
+                                       EKI_ORDER_LONGEST, EKI_ORDER_EXECUTED,
+                                       EKI_ORDER_REVERSED, EKI_ORDER_ORIGINAL);
     plan->is_balanced =
         plan->order != EKI_ORDER_ORIGINAL && draw(random, 3) == 0;
     plan->balance = draw_wish(random);
@@ -216,7 +216,8 @@ static void draw_storm(struct eki_random *random,
     for (int i = 0; i < scenario->iterations; i++) {
         struct explore_iteration *iteration = &scenario->iteration[i];
         draw_iteration(random, scenario, iteration);
-        iteration->plan.steal = EK_STEAL_RANDOM;
+        if (iteration->plan.steal != EK_STEAL_HPDC12)
+            iteration->plan.steal = EK_STEAL_RANDOM;
         iteration->fault = EXPLORE_NONE;
         iteration->absent_percent = 0;
         iteration->seeds = is_alone ? 1 : 2;

@@ -4,6 +4,8 @@
 
 #include "../unit/check.h"
 
+#include <string.h>
+
 enum {
     SEEDS_MOST = 3000
 };
@@ -24,12 +26,11 @@ static void find(const struct explore_break *broken, bool has_data)
             CHECK(passes);
             continue;
         }
-        /* Sometimes it does no harm. */
-        if (passes)
+        /* Sometimes it does no harm, or shows elsewhere first. */
+        if (passes || !strstr(explore.ledger.failure, broken->expected))
             continue;
         printf("     %s: seed %llu: %s\n", broken->name,
                (unsigned long long)seed, explore.ledger.failure);
-        CHECK_HAS_TEXT(explore.ledger.failure, broken->expected);
         return;
     }
     check_true(false, broken->name, __FILE__, __LINE__);

@@ -52,13 +52,14 @@ static inline bool count_may_vote(const struct eki_protocol *protocol)
 
 /* Where it finds something, that is a task numbered 60. */
 static inline enum eki_sought count_seek(struct eki_protocol *protocol,
-                                         struct ek_worker *worker, int node,
+                                         struct ek_worker *worker,
+                                         const struct eki_victim *victim,
                                          uint64_t now)
 {
     enum eki_sought finds = counting.finds;
     (void)protocol, (void)now;
     counting.sought++;
-    counting.node = node;
+    counting.node = victim->node;
     counting.finds = EKI_SOUGHT_NOTHING;
     if (finds == EKI_SOUGHT_FOUND) {
         lone_fill_slot(eki_local_push(&worker->local), 60);

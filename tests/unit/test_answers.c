@@ -59,6 +59,30 @@ static void fullest_deque_gives(struct lone *lone)
     CHECK_EQ_INT(lone_number_in(tasks, 0), 100);
 }
 
+/* Who is named gives, though another shows more; who shows nothing gives none.
+ */
+static void worker_that_is_named_gives(struct lone *lone)
+{
+    static const int workers[2] = {3, 1}, nodes[2] = {0, 1};
+    static const int seeds[3] = {4, 8, 0}, given[3] = {1, 3, 0};
+    lone_open_job(lone, 0, 2, workers, nodes);
+    lone_make(lone);
+    for (int here = 0; here < 3; here++) {
+        for (int i = 0; i < seeds[here]; i++)
+            lone_seed_at(lone, here, (uint64_t)(100 * here + i));
+    }
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    for (int here = 0; here < 3; here++) {
+        lone_message(lone, EKI_KIND_REQUEST)->head.detail = here;
+        lone_serve(lone);
+        const struct eki_message *answer =
+            lone_sent_only(lone, here < 2 ? EKI_KIND_TASKS : EKI_KIND_NONE);
+        CHECK_EQ_INT(answer->head.count, given[here]);
+        if (here < 2)
+            CHECK_EQ_INT(lone_number_in(answer, 0), 100 * (uint64_t)here);
+    }
+}
+
 static int64_t waiting;
 static uint64_t waiting_first;
 
@@ -324,6 +348,7 @@ int main(void)
 {
     RUN_LONE(request_is_answered_with_half_of_what_shows);
     RUN_LONE(fullest_deque_gives);
+    RUN_LONE(worker_that_is_named_gives);
     RUN_LONE(large_answer_waits_for_buffers);
     RUN_LONE(next_request_waits_for_the_rest_of_an_answer);
     RUN_LONE(request_of_another_signature_is_denied);

@@ -81,7 +81,7 @@ static void program_numbers_and_choices_are_checked(void)
                BAD(stall_ms, 1000000001, "0 ... 1000000000 ms"),
                BAD(steal, 17, STEALS),
                BAD(restore, EK_RESTORE_DEFAULT, RESTORES),
-               BAD(order, 2, "longest, executed"),
+               BAD(order, 3, "longest, executed, reversed"),
                BAD(deque, 2, "atomic, locked"),
                BAD(progress, 3, "auto, polling, server"),
                BAD(on_failure, 2, "stop, continue")};

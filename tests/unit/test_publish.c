@@ -31,8 +31,7 @@ static void run_next(struct lone *lone)
     CHECK(eki_worker_take(lone_worker(lone)) != NULL);
 }
 
-/* A task that a seed has spawned runs on the first of two workers. */
-static struct ek_worker *begin(struct lone *lone, enum eki_deque_kind kind)
+static void make(struct lone *lone, enum eki_deque_kind kind)
 {
     static const int workers[1] = {2}, nodes[1] = {0};
     lone_open_job(lone, 0, 1, workers, nodes);
@@ -42,6 +41,12 @@ static struct ek_worker *begin(struct lone *lone, enum eki_deque_kind kind)
     lone->setup.segment =
         eki_alloc_lines(eki_engine_segment_bytes(&lone->setup));
     lone_make(lone);
+}
+
+/* A task that a seed has spawned runs on the first of two workers. */
+static struct ek_worker *begin(struct lone *lone, enum eki_deque_kind kind)
+{
+    make(lone, kind);
     lone_seed(lone, 1, 1);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     run_next(lone);
@@ -100,6 +105,101 @@ static void short_tasks_show_some(enum eki_deque_kind kind)
     end(&lone, worker);
 }
 
+/* HPDC 2012 as printed: what is shown, and what is not. */
+struct printed {
+    int64_t shared, local;
+};
+
+static void print_release(struct printed *deque)
+{
+    int64_t half = deque->local / 2 > 1 ? deque->local / 2 : 1;
+    if (deque->shared != 0 || deque->local == 0)
+        return;
+    deque->shared += half;
+    deque->local -= half;
+}
+
+static void print_add(struct printed *deque)
+{
+    deque->local++;
+    print_release(deque);
+}
+
+static void print_get(struct printed *deque)
+{
+    int64_t half = deque->shared / 2 > 1 ? deque->shared / 2 : 1;
+    if (deque->local == 0) {
+        deque->shared -= half;
+        deque->local += half;
+    }
+    deque->local--;
+    print_release(deque);
+}
+
+static void check_printed(const struct ek_worker *worker,
+                          const struct printed *deque)
+{
+    CHECK_EQ_INT(count_shown(worker), deque->shared);
+    CHECK_EQ_INT(eki_local_count(&worker->local), deque->local);
+}
+
+/* A thief takes a block. */
+static void steal_printed(const struct ek_worker *worker, struct printed *deque)
+{
+    const struct eki_engine *engine = worker->engine;
+    struct eki_block block;
+    if (!eki_deque_claim(worker->share.deque.kind, engine->capacity,
+                         &worker->words->deque, &block))
+        return;
+    if (worker->share.deque.kind == EKI_DEQUE_LOCKED)
+        CHECK_EQ_INT(block.count, (deque->shared + 1) / 2);
+    eki_deque_finish(&worker->words->deque, &block);
+    deque->shared -= block.count;
+}
+
+/* Short tasks and long ones, some of which spawn; thieves come now and then. */
+static void hpdc12_shows_what_is_printed(enum eki_deque_kind kind)
+{
+    struct lone lone;
+    struct printed deque = {0, 0};
+    make(&lone, kind);
+    lone_seed(&lone, 50, 1);
+    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_HPDC12);
+    struct ek_worker *worker = lone_worker(&lone);
+    for (int i = 0; i < 50; i++)
+        print_add(&deque);
+    check_printed(worker, &deque);
+    for (int i = 0; deque.shared + deque.local > 0; i++) {
+        print_get(&deque);
+        run_next(&lone);
+        check_printed(worker, &deque);
+        for (int spawned = 0; i % 5 == 1 && i < 60 && spawned < 3; spawned++) {
+            spawn(worker);
+            print_add(&deque);
+            check_printed(worker, &deque);
+        }
+        if (i % 3 == 0)
+            steal_printed(worker, &deque);
+        lone.now += i % 2 ? SHORT_NS : LONG_NS;
+        if (i > 200)
+            break;
+    }
+    CHECK_EQ_INT(deque.shared + deque.local, 0);
+    eki_worker_cancel(worker, &worker->counts);
+    CHECK_EQ_INT(worker->counts.cancelled, 0);
+    lone_close(&lone);
+}
+
+static void hpdc12_shows_what_is_printed_locked(void)
+{
+    hpdc12_shows_what_is_printed(EKI_DEQUE_LOCKED);
+}
+
+static void hpdc12_shows_what_is_printed_atomic(void)
+{
+    hpdc12_shows_what_is_printed(EKI_DEQUE_ATOMIC);
+}
+
 static void long_tasks_hide_few_atomic(void)
 {
     long_tasks_hide_few(EKI_DEQUE_ATOMIC);
@@ -126,5 +226,7 @@ int main(void)
     RUN(long_tasks_hide_few_locked);
     RUN(short_tasks_show_some_atomic);
     RUN(short_tasks_show_some_locked);
+    RUN(hpdc12_shows_what_is_printed_locked);
+    RUN(hpdc12_shows_what_is_printed_atomic);
     return check_result();
 }

@@ -346,6 +346,40 @@ static void round_trips_are_of_this_phase(struct lone *lone)
 }
 
 /* Nobody goes on waiting for what a stop has made worthless. */
+/* Eight nodes of two workers: a worker of one of the others is named, and
+ * nobody else is asked until it has answered, but then at once. */
+static void plain_thief_asks_one_worker_after_the_other(struct lone *lone)
+{
+    static const int workers[8] = {2, 2, 2, 2, 2, 2, 2, 2};
+    static const int nodes[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    int asked[16] = {0};
+    lone_open_job(lone, 0, 8, workers, nodes);
+    lone_begin(lone, EK_STEAL_HPDC12);
+    for (int i = 0; i < 200; i++) {
+        /* A worker of its own node is looked at, and nobody is asked. */
+        if (!asks_at(lone, lone->now)) {
+            CHECK(eki_worker_due(lone_worker(lone)) <= lone->now);
+            continue;
+        }
+        lone->buffers = 1;
+        send_request(lone);
+        int victim =
+            lone_sent_to(lone, 0, EKI_KIND_REQUEST, lone->to[0])->head.detail;
+        CHECK_EQ_INT(lone->to[0], victim / 2);
+        asked[victim]++;
+        int64_t attempts = lone_worker(lone)->counts.attempted;
+        CHECK(eki_worker_awaits(lone_worker(lone)));
+        CHECK(eki_worker_due(lone_worker(lone)) == UINT64_MAX);
+        CHECK(!asks_at(lone, lone->now + 1000000 * US));
+        CHECK_EQ_INT(lone_worker(lone)->counts.attempted, attempts);
+        deny(lone);
+        CHECK(!eki_worker_awaits(lone_worker(lone)));
+        CHECK(eki_worker_due(lone_worker(lone)) <= lone->now);
+    }
+    for (int w = 0; w < 16; w++)
+        CHECK((asked[w] > 0) == (w >= 2));
+}
+
 static void nobody_asks_after_a_stop(struct lone *lone)
 {
     begin(lone);
@@ -458,6 +492,7 @@ int main(void)
     RUN(patience_grows_with_slow_answers);
     RUN_LONE(patience_falls_with_a_quick_answer);
     RUN_LONE(round_trips_are_of_this_phase);
+    RUN_LONE(plain_thief_asks_one_worker_after_the_other);
     RUN_LONE(nobody_asks_after_a_stop);
     RUN_LONE(who_answers_names_the_rank_to_ask_next);
     RUN_LONE(ranks_that_do_not_answer_are_asked_in_turn);

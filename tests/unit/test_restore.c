@@ -5,6 +5,10 @@
  */
 #include "slots.h"
 
+enum {
+    ORDERS = EKI_ORDER_ORIGINAL + 1
+};
+
 #include <malloc.h>
 
 static void add_seeds(struct eki_local *local, int64_t n)
@@ -167,10 +171,11 @@ static void check_first(const struct eki_local *local, int64_t n,
     for (int64_t i = 0; i < n + 5; i++) {
         const struct eki_slot *slot = seed_at(local, i);
         const struct eki_slot *last = seed_at(local, i > 0 ? i - 1 : 0);
-        int64_t executed = i < n ? n - 1 - i : i - n;
+        int64_t at = order == EKI_ORDER_REVERSED ? n + 4 - i : i;
+        int64_t executed = at < n ? n - 1 - at : at - n;
         count[slot->bin != EKI_BIN_NEVER]++;
         wrong += !is_whole(slot, local->slot_bytes);
-        if (order == EKI_ORDER_EXECUTED)
+        if (order == EKI_ORDER_EXECUTED || order == EKI_ORDER_REVERSED)
             wrong += (int64_t)slot->id != executed;
         else if (order == EKI_ORDER_ORIGINAL)
             wrong += last->id > slot->id;
@@ -186,16 +191,16 @@ static void check_first(const struct eki_local *local, int64_t n,
 static void many_tasks_take_a_slot_each(void)
 {
     static const uint32_t sizes[] = {32, 64, 80};
-    for (int run = 0; run < 9; run++) {
+    for (int run = 0; run < 3 * ORDERS; run++) {
         struct eki_local local;
-        int64_t n = 3 * EKI_SPARE_BYTES / sizes[run / 3];
-        eki_local_init(&local, sizes[run / 3]);
+        int64_t n = 3 * EKI_SPARE_BYTES / sizes[run / ORDERS];
+        eki_local_init(&local, sizes[run / ORDERS]);
         add_seeds(&local, 5);
         log_tasks(&local, n);
         int64_t room = room_of(&local);
         CHECK(room <= 2 * n); /* arrays double */
         for (int round = 0; round < 3; round++) {
-            enum eki_order order = (enum eki_order)((run + round) % 3);
+            enum eki_order order = (enum eki_order)((run + round) % ORDERS);
             CHECK(eki_local_restore(&local, order, NULL));
             CHECK(room_of(&local) <= room);
             CHECK_EQ_INT(seed_count(&local), n + 5);
@@ -241,7 +246,7 @@ static void add_range(struct eki_local *local, int64_t first, int64_t last,
 
 static void ranges_stay_until_they_ran(void)
 {
-    for (int order = 0; order < 3; order++) {
+    for (int order = 0; order < ORDERS; order++) {
         struct eki_local local;
         eki_local_init(&local, 64);
         add_range(&local, 0, 10, true);
@@ -303,7 +308,7 @@ static void restores_conserve_all(struct eki_local *local)
     for (int64_t i = 0; i < 1000; i++)
         seed_at(local, i)->bin = eki_bin_of((uint64_t)((i * 7919) % 100003));
     for (int round = 0; round < 9; round++) {
-        CHECK(eki_local_restore(local, (enum eki_order)(round % 3), NULL));
+        CHECK(eki_local_restore(local, (enum eki_order)(round % ORDERS), NULL));
         uint64_t sum = 0;
         for (int64_t i = 0; i < 1000; i++)
             sum += seed_at(local, i)->id;

@@ -9,13 +9,13 @@ static struct eki_victim choose_nobody(struct eki_thief *thief)
 {
     (void)thief;
     chosen++;
-    return (struct eki_victim){-1, -1};
+    return EKI_VICTIM_NONE;
 }
 
 static struct eki_victim choose_node_1(struct eki_thief *thief)
 {
     (void)thief;
-    return (struct eki_victim){-1, 1};
+    return (struct eki_victim){-1, 1, -1};
 }
 
 /* A process of rank 0. */
@@ -160,7 +160,7 @@ static void every_steal_policy_has_a_scheme(struct lone *lone)
               eki_engine_protocol(lone->engine, scheme->elsewhere));
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
     }
-    CHECK(policies > EK_STEAL_NODE);
+    CHECK(policies > EK_STEAL_HPDC12);
 }
 
 static void unknown_policy_steals_from_nobody(void)

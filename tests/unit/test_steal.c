@@ -195,6 +195,7 @@ static void victims_are_all_others_and_never_oneself(void)
         for (int here = 0; here < workers[rank]; here++) {
             check_reach(eki_victims_random, rank, here);
             check_reach(eki_victims_near, rank, here);
+            check_reach(eki_victims_worker, rank, here);
         }
     }
 }
@@ -215,6 +216,31 @@ static void random_is_uniform_over_workers(void)
     }
     CHECK_NEAR(chosen.node[0], DRAWS * 4 / 11.0, 1000);
     CHECK_NEAR(chosen.node[2], DRAWS * 1 / 11.0, 600);
+    eki_topology_destroy(topology);
+}
+
+/* Near or far, each by itself. */
+static void worker_is_uniform_over_workers(void)
+{
+    enum {
+        DRAWS = 110000
+    };
+    struct eki_topology *topology = make(4);
+    struct eki_thief thief = thief_of(topology, 2);
+    int chosen[WORKERS] = {0};
+    for (int i = 0; i < DRAWS; i++) {
+        struct eki_victim victim = eki_victims_worker(&thief);
+        int rank = eki_topology_rank(topology, victim.worker);
+        if (victim.local < 0)
+            CHECK_EQ_INT(victim.node, topology->node_of_rank[rank]);
+        else
+            CHECK(victim.node < 0 && victim.worker < 0);
+        /* Of the own node, three workers of rank 1 and four of rank 4. */
+        int near = victim.local < 3 ? 1 + victim.local : 4 + victim.local;
+        chosen[victim.local < 0 ? victim.worker : near]++;
+    }
+    for (int w = 0; w < topology->workers; w++)
+        CHECK_NEAR(chosen[w], w == 9 ? 0 : DRAWS / 11.0, w == 9 ? 0 : 500);
     eki_topology_destroy(topology);
 }
 
@@ -263,10 +289,11 @@ static void node_never_leaves_the_node(void)
 static void one_node_is_never_left(void)
 {
     static const int two[2] = {1, 2}, node[2] = {0, 0};
-    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near};
+    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near,
+                                  eki_victims_worker};
     struct eki_topology *topology = NULL;
     eki_topology_create(1, 2, two, node, &topology);
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 3; p++) {
         struct eki_thief thief = thief_of(topology, 1);
         struct chosen chosen;
         choose(policies[p], &thief, 1000, &chosen);
@@ -280,10 +307,11 @@ static void one_node_is_never_left(void)
 static void a_single_worker_has_no_victim(void)
 {
     static const int one[1] = {1}, node[1] = {0};
-    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near};
+    eki_victims_fn *policies[] = {eki_victims_random, eki_victims_near,
+                                  eki_victims_worker};
     struct eki_topology *topology = NULL;
     eki_topology_create(0, 1, one, node, &topology);
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 3; p++) {
         struct eki_thief thief = thief_of(topology, 0);
         struct chosen chosen;
         choose(policies[p], &thief, 100, &chosen);
@@ -314,6 +342,7 @@ int main(void)
     RUN(failing_allocations_leave_no_topology);
     RUN(victims_are_all_others_and_never_oneself);
     RUN(random_is_uniform_over_workers);
+    RUN(worker_is_uniform_over_workers);
     RUN(near_leaves_the_node_once_per_round);
     RUN(near_of_a_lone_worker_asks_nodes);
     RUN(node_never_leaves_the_node);

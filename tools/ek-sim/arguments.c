@@ -44,7 +44,7 @@ static const struct option options[] = {
     {"--progress", "HOW", AT(progress), OPTION_WORD(progress_words),
      .help = "server or polling, instead of the machine's"},
     {"--order", "NAME", AT(order), OPTION_WORD(order_words),
-     .help = "of restored tasks: longest or executed (longest)"},
+     .help = "of restored tasks: longest, executed or reversed (longest)"},
     {"--start", "PLACE", AT(start), OPTION_TEXT,
      .help = "record, block, dealt, uneven:N:M, owner: of the tile that it "
              "adds to (record where workers fit, or block)"},

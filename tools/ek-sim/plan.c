@@ -75,8 +75,8 @@ static void fill_iteration(const struct simulation *simulation,
         .steal = eki_course_is_quiet(&plan->course)
                      ? EK_STEAL_NONE
                      : steal_set(plan, simulation->iteration),
-        .order = order && strcmp(order, "executed") == 0 ? EKI_ORDER_EXECUTED
-                                                         : EKI_ORDER_LONGEST};
+        .order = order ? (enum eki_order)word_value("order", order)
+                       : EKI_ORDER_LONGEST};
     /* Ranges are not restored. */
     if (policy == EK_RESTORE_ORIGINAL && !simulation->mode->has_nulls)
         iteration->order = EKI_ORDER_ORIGINAL;
