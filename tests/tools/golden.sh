@@ -32,6 +32,9 @@ rows() {
     rows --machine ib-ndr --cores 384 --mode sampled --change hot-moves \
         --record "$data/record/be032_half.ekr" --scale 20 --start block \
         --policy retain
+    rows --machine titan --cores 320 --mode exact --order executed --noise 5 \
+        --synthetic lognormal:n=5000,mean=0.01,longest=0.05 --nulls 400000 \
+        --modes retain@1/hierarchical@2-+random@0/none@1-,StealRet
 } >rows
 [ "$write" != --write ] || cp rows "$golden"
 diff "$golden" rows || fail 'other figures than those of golden.csv'

@@ -100,5 +100,5 @@ says '--bytes-scale is '
 run 2 $job --bytes input=1000000 --data-bytes 1000
 says 'data_bytes allows 1000'
 run 2 $job --bytes input=1 --modes StealAll --nulls 10
-says 'StealAll needs tasks without data: --bytes none'
+says '--nulls needs tasks without data: --bytes none'
 exit $status

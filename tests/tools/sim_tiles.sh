@@ -89,7 +89,8 @@ above "$(figure tile_wait_s)" 0.1 'tasks are interrupted'
 
 # Workers that step the servers; stolen tasks; null tasks; drawn steals.
 for how in '--progress polling --steal random' '--steal near --start block' \
-    '--modes Steal,StealAll,auto --nulls 1000' '--mode sampled --steal random'; do
+    '--modes Steal,StealAll,auto --nulls 1000 --start block' \
+    '--mode sampled --steal random'; do
     run 0 $job $how --tiles gets=3,accumulates=2,overlap=yes
     above "$(figure tile_mb)" 90 "$how"
 done

@@ -39,7 +39,7 @@ void account_enter(void *context, struct eki_sim_rank *rank)
     if (simulation->inside++ > 0)
         return;
     eki_course_begin(&simulation->plan.course);
-    if (simulation->mode->has_nulls)
+    if (has_nulls_now(simulation))
         simulation->is_memory_out |=
             !nulls_add(&simulation->nulls, simulation->sim);
     if (simulation->tiles)
@@ -198,7 +198,7 @@ void account_left(void *context, struct eki_sim_rank *rank,
     simulation->is_wrong |=
         tasks_started(simulation) != tasks_expected(simulation) ||
         simulation->sum != simulation->expected ||
-        (simulation->mode->has_nulls && !nulls_are_done(&simulation->nulls));
+        (has_nulls_now(simulation) && !nulls_are_done(&simulation->nulls));
     end_row(simulation);
     if (run->curve)
         curve_end(run->curve, run, simulation->mode, simulation->iteration + 1,

@@ -5,6 +5,7 @@
 #include "policies.h"
 
 #include <limits.h>
+#include <string.h>
 
 #define AT(field) offsetof(struct arguments, field)
 
@@ -56,8 +57,9 @@ static const struct option options[] = {
     {"--jitter", "P[:MS]", AT(jitter), OPTION_TEXT,
      .help = "each worker pauses P percent of the time, for MS on average (1); "
              "instead of the machine's"},
-    {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e13),
-     .help = "null tasks of StealAll, instead of the workload's"},
+    {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e12),
+     .help = "null tasks, which all modes begin with, and StealAll has in each "
+             "iteration (StealAll alone, those of the workload)"},
     {"--null-ns", "X", AT(null_ns), OPTION_NUMBER(0, 1e9),
      .help = "that each of them takes (a round trip of the machine)"},
     {"--mode", "HOW", AT(mode), OPTION_WORD(mode_words),
@@ -140,10 +142,28 @@ static bool check_tree(const struct arguments *arguments,
     return true;
 }
 
+/* With null tasks all are ranges at first, without hints. */
+static bool check_nulls(struct arguments *arguments, struct message *message)
+{
+    const char *start = arguments->start;
+    if (arguments->nulls <= 0)
+        return true;
+    arguments->shared.source.has_nulls = true;
+    if (arguments->pinned > 0)
+        return message_set(message, "--pinned does not go with --nulls, with "
+                                    "which all tasks begin as ranges");
+    return !start || strcmp(start, "block") == 0 ||
+           strncmp(start, "uneven:", 7) == 0 ||
+           message_set(message,
+                       "--start is '%s'; allowed with --nulls, with which all "
+                       "tasks begin as ranges: block, uneven:N:M",
+                       start);
+}
+
 static bool check_all(void *context, struct message *message)
 {
     struct arguments *arguments = context;
-    if (!check_tree(arguments, message))
+    if (!check_tree(arguments, message) || !check_nulls(arguments, message))
         return false;
     if (arguments->iterations == 0)
         arguments->iterations = arguments->shared.source.tree ? 1 : 5;

@@ -29,7 +29,7 @@ struct arguments {
     int pinned;              /* percent of the tasks */
     const char *tiles;       /* NULL: tasks use none */
     const char *jitter;      /* NULL: that of the machine */
-    int64_t nulls;           /* -1: as the workload has */
+    int64_t nulls;           /* -1: those of the workload, of StealAll alone */
     double null_ns;          /* below 0: as the machine says */
     double node_ns;          /* below 0: as the tree has it */
     int ahead_ns;            /* of short tasks of a tree */
@@ -132,6 +132,7 @@ struct run {
     double *slowness;                 /* [nodes]; a task takes so much longer */
     double speed; /* of all workers: tasks of 1 s in a second */
     enum start start;
+    int every, more; /* of START uneven; else 1, 1: all are alike */
     struct tiles_plan tiles;
     double bytes_scale; /* of the data of tasks */
     char name[160];     /* of the workload, with that */
@@ -171,6 +172,7 @@ double bound_s(const struct run *run);
 /* Null tasks of a mode that has them, and what ran of them. */
 struct nulls {
     struct positions positions;
+    const struct run *run;
     double ns;         /* of one */
     uint64_t expected; /* sum of their positions */
     int64_t executed;  /* null tasks, in this iteration ... */
@@ -183,6 +185,13 @@ double null_ns(const struct run *run);
 struct nulls nulls_make(const struct run *run);
 /* Add a range to each worker; false: no memory. */
 bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim);
+/* Whether a task is an index of a range by itself: counter has drawn it. */
+bool nulls_is_index(const struct eki_slot *slot);
+/* Begin such a task: its number in the workload; -1: it is null. */
+int64_t nulls_begin_index(struct nulls *nulls, struct ek_worker *worker);
+/* What ran of ranges, before it is restored: from now on each is a task of the
+ * workload as any other. */
+void nulls_part(const struct nulls *nulls, struct eki_local *local);
 /* How long all in the range of SLOT takes. */
 double range_ns(const struct run *run, const struct eki_slot *slot);
 enum null_step {

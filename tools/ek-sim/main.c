@@ -55,18 +55,22 @@ static int run_modes(struct run *run, const struct mode *modes, int count,
     return exit_status;
 }
 
-/* Those of --compare, where there are no null tasks without those that need
- * them: a range, whose data does not travel here. */
-static int run_compared(struct run *run, struct message *message)
+/* Those of COMPARED, all of which have the null tasks of --nulls; where there
+ * can be none without those that need them: a range, whose data does not travel
+ * here. */
+static int run_compared(struct run *run, const struct mode_list *compared,
+                        struct message *message)
 {
-    const struct mode_list *compared = &run->arguments->shared.compared;
     struct mode *modes = allocate((size_t)compared->count, sizeof *modes);
+    bool is_asked = run->arguments->nulls > 0;
     int count = 0;
     for (int i = 0; i < compared->count; i++) {
-        if (!compared->modes[i].has_nulls ||
+        struct mode mode = compared->modes[i];
+        mode.has_nulls |= is_asked;
+        if (!mode.has_nulls ||
             (null_count(run) > 0 && !run->workload->input_bytes &&
              !workload_spawns(run->workload)))
-            modes[count++] = compared->modes[i];
+            modes[count++] = mode;
     }
     int exit_status = EXIT_BAD_INPUT;
     if (count > 0)
@@ -78,7 +82,7 @@ static int run_compared(struct run *run, struct message *message)
                     : run->workload->input_bytes
                         ? "%s needs tasks without data: --bytes none"
                         : "%s needs null tasks: --nulls",
-                    compared->modes[0].name);
+                    is_asked ? "--nulls" : compared->modes[0].name);
     free(modes);
     return exit_status;
 }
@@ -90,10 +94,11 @@ static int run_chosen(struct run *run, struct message *message)
     const char *restore = shared->policy ? shared->policy : usual;
     const char *steal = shared->steal ? shared->steal : "random";
     if (shared->has_compare)
-        return run_compared(run, message);
+        return run_compared(run, &shared->compared, message);
     char *name = mode_name(restore, steal);
-    const struct mode mode = {.name = name, .restore = restore, .steal = steal};
-    int exit_status = run_modes(run, &mode, 1, message);
+    struct mode mode = {.name = name, .restore = restore, .steal = steal};
+    const struct mode_list alone = {.modes = &mode, .count = 1};
+    int exit_status = run_compared(run, &alone, message);
     free(name);
     return exit_status;
 }

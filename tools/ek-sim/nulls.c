@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Null tasks: each worker starts with an equal part of one range, in which the
- * tasks of the workload are at their places.
+ * Null tasks: each worker starts with a part of one range, in which the tasks
+ * of the workload are at their places.  Null ones are discarded as they run, so
+ * an iteration that is restored from this one has the others alone.
  *
  * The engine splits ranges and lets others steal parts, as ever.  Null tasks of
  * a piece that follow each other are one event.  Where they take microseconds,
@@ -38,6 +39,7 @@ struct nulls nulls_make(const struct run *run)
 {
     struct nulls nulls = {.positions =
                               positions_make(run->workload, null_count(run)),
+                          .run = run,
                           .ns = null_ns(run)};
     nulls.expected = sum_of(0, nulls.positions.total);
     for (int64_t k = 0; k < nulls.positions.count; k++)
@@ -45,10 +47,18 @@ struct nulls nulls_make(const struct run *run)
     return nulls;
 }
 
+/* Shares of the first workers: one each, or MORE of every EVERY-th. */
+static int64_t shares_of(const struct run *run, int64_t workers)
+{
+    return workers + (workers + run->every - 1) / run->every * (run->more - 1);
+}
+
 /* First position of a worker's part. */
 static int64_t first_of(const struct nulls *nulls, int worker, int workers)
 {
-    return (int64_t)((__int128)nulls->positions.total * worker / workers);
+    return (int64_t)((__int128)nulls->positions.total *
+                     shares_of(nulls->run, worker) /
+                     shares_of(nulls->run, workers));
 }
 
 bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim)
@@ -63,6 +73,49 @@ bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim)
             return false;
     }
     return true;
+}
+
+bool nulls_is_index(const struct eki_slot *slot)
+{
+    return slot->bytes == sizeof(int64_t);
+}
+
+/* The task at the position that SLOT has; -1: a null one. */
+static int64_t task_of(const struct nulls *nulls, const struct eki_slot *slot,
+                       int64_t *position)
+{
+    memcpy(position, slot->payload, sizeof *position);
+    int64_t k = positions_find(&nulls->positions, *position);
+    return k < nulls->positions.count &&
+                   positions_of(&nulls->positions, k) == *position
+               ? k
+               : -1;
+}
+
+int64_t nulls_begin_index(struct nulls *nulls, struct ek_worker *worker)
+{
+    int64_t position;
+    int64_t k = task_of(nulls, eki_worker_current(worker), &position);
+    if (k < 0) {
+        worker->batch.marks |= EKI_MARK_DISCARD;
+        nulls->executed++;
+        nulls->sum += (uint64_t)position;
+    }
+    return k;
+}
+
+void nulls_part(const struct nulls *nulls, struct eki_local *local)
+{
+    for (unsigned char *at = local->log; at != local->log_end;
+         at += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)at;
+        int64_t position, k = task_of(nulls, slot, &position);
+        if (k < 0)
+            continue;
+        struct payload payload = {k, task_ns(nulls->run->workload, k)};
+        slot->bytes = sizeof payload;
+        memcpy(slot->payload, &payload, sizeof payload);
+    }
 }
 
 double range_ns(const struct run *run, const struct eki_slot *slot)

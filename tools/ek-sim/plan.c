@@ -77,8 +77,9 @@ static void fill_iteration(const struct simulation *simulation,
                      : steal_set(plan, simulation->iteration),
         .order = order ? (enum eki_order)word_value("order", order)
                        : EKI_ORDER_LONGEST};
-    /* Ranges are not restored. */
-    if (policy == EK_RESTORE_ORIGINAL && !simulation->mode->has_nulls)
+    /* What begins anew as ranges is not restored. */
+    if (policy == EK_RESTORE_ORIGINAL &&
+        !(simulation->mode->has_nulls && simulation->mode->is_anew))
         iteration->order = EKI_ORDER_ORIGINAL;
     iteration->is_balanced =
         policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN &&

@@ -143,12 +143,17 @@ static ek_status open_sim(struct simulation *simulation,
                : eki_error(EK_ERR_NOMEM, "no memory for the tasks");
 }
 
-/* Ranges are added anew. */
-static void clear_seeds(void *context, struct eki_sim_rank *rank)
+/* Ranges are over: they are added anew, or what ran of them is restored. */
+static void end_ranges(void *context, struct eki_sim_rank *rank)
 {
-    (void)context;
-    for (int w = 0; w < rank->topology.workers_here; w++)
-        eki_local_clear(&rank->workers[w].worker->local);
+    const struct simulation *simulation = context;
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct eki_local *local = &rank->workers[w].worker->local;
+        if (simulation->mode->is_anew)
+            eki_local_clear(local);
+        else if (has_nulls_now(simulation))
+            nulls_part(&simulation->nulls, local);
+    }
 }
 
 /* Run the iterations; returns an exit status. */
@@ -162,7 +167,7 @@ static int run_program(struct simulation *simulation, struct message *message)
                                       .left = account_left,
                                       .restored = account_restored};
     if (simulation->mode->has_nulls) {
-        program.restore = clear_seeds;
+        program.restore = end_ranges;
         simulation->nulls = nulls_make(run);
     }
     simulation->jitter = jitter_open(run);

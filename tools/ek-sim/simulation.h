@@ -43,6 +43,14 @@ struct simulation {
     int64_t carried; /* bytes that have travelled with tasks, before */
 };
 
+/* Whether null tasks run in this iteration: discarded, they never come again
+ * unless all tasks begin anew. */
+static inline bool has_nulls_now(const struct simulation *simulation)
+{
+    return simulation->mode->has_nulls &&
+           (simulation->iteration == 0 || simulation->mode->is_anew);
+}
+
 /* Whether the schedules of the mode can be read; to be freed, also if not. */
 bool plan_open(struct plan *plan, const struct mode *mode,
                struct message *message);

@@ -19,7 +19,7 @@ static int longer_first(const void *a, const void *b)
 }
 
 /* Longest first, dealt in rounds; every EVERY-th worker gets MORE each time. */
-static void deal_unevenly(struct run *run, int every, int more)
+static void deal_unevenly(struct run *run)
 {
     struct workload *workload = run->workload;
     size_t count = (size_t)workload->count;
@@ -31,7 +31,7 @@ static void deal_unevenly(struct run *run, int every, int more)
     workload->ran_on = allocate(count, sizeof *workload->ran_on);
     int64_t i = 0;
     for (int w = 0; i < workload->count; w = (w + 1) % run->workers) {
-        int64_t end = i + (w % every == 0 ? more : 1);
+        int64_t end = i + (w % run->every == 0 ? run->more : 1);
         for (; i < end && i < workload->count; i++)
             workload->ran_on[dealt[i].k] = w;
     }
@@ -42,17 +42,18 @@ bool choose_start(struct run *run, struct message *message)
 {
     const char *start = run->arguments->start;
     struct workload *workload = run->workload;
-    int every, more, end = 0;
+    int end = 0;
+    run->every = run->more = 1;
     if (!start)
         start = workload->workers == run->workers ? "record" : "block";
     run->start = strcmp(start, "record") == 0  ? START_RECORD
                  : strcmp(start, "dealt") == 0 ? START_DEALT
                  : strcmp(start, "owner") == 0 ? START_OWNER
                                                : START_BLOCK;
-    if (sscanf(start, "uneven:%9d:%9d%n", &every, &more, &end) == 2 &&
-        start[end] == '\0' && every > 0 && more > 0) {
+    if (sscanf(start, "uneven:%9d:%9d%n", &run->every, &run->more, &end) == 2 &&
+        start[end] == '\0' && run->every > 0 && run->more > 0) {
         run->start = START_RECORD;
-        deal_unevenly(run, every, more);
+        deal_unevenly(run);
         return true;
     }
     if (run->start == START_BLOCK && strcmp(start, "block") != 0)

@@ -138,16 +138,22 @@ static struct begun begin_index(struct simulation *simulation,
     int64_t k;
     if (nulls_begin(&simulation->nulls, worker, &k, &begun.ns) != NULLS_TASK)
         return begun;
-    count_task(simulation, k);
     return (struct begun){k, (double)task_ns(simulation->run->workload, k)};
 }
 
 static struct begun begin_task(struct simulation *simulation,
                                const struct eki_sim_worker *worker)
 {
-    struct payload payload = payload_of(eki_worker_current(worker->worker));
-    return (struct begun){
-        payload.index, (double)payload_ns(simulation->run->workload, &payload)};
+    const struct workload *workload = simulation->run->workload;
+    const struct eki_slot *slot = eki_worker_current(worker->worker);
+    if (EKI_UNLIKELY(nulls_is_index(slot))) {
+        int64_t k = nulls_begin_index(&simulation->nulls, worker->worker);
+        return (struct begun){k, k < 0 ? simulation->nulls.ns
+                                       : (double)task_ns(workload, k)};
+    }
+    struct payload payload = payload_of(slot);
+    return (struct begun){payload.index,
+                          (double)payload_ns(workload, &payload)};
 }
 
 /* Compute for NS, LATER nanoseconds from now, WORK of them a task's: how long
@@ -264,7 +270,7 @@ uint64_t tasks_run(void *context, struct eki_sim_worker *worker, bool begins)
                                           : begin_task(simulation, worker);
     if (begun.ns < 0)
         return EKI_SIM_ENDS_NOW;
-    if (!worker->is_index)
+    if (begun.task >= 0)
         count_task(simulation, begun.task);
     return simulation->data && !worker->is_index &&
                    data_has(simulation->run, begun.task)
