@@ -44,9 +44,9 @@ static const struct command_line line = {
     OPTION_ROWS(options), .shared = &unfold_command_line,
     .head = "BPC, bouncing producer and consumers: each producer makes the "
             "next one and then\nits consumers.\n\n  bpc [options]\n\n",
-    .tail = "\nThe benchmark of the literature: --consumers 8192 --depth 500. "
-            "Workers are OpenMP\nthreads of MPI ranks; EVENKEEL_STEAL and the "
-            "like say how they balance.\n" EXIT_WORDS};
+    .tail = "\nThe benchmark of the literature: --consumers 8192 --depth 500, "
+            "or 300. Workers are\nOpenMP threads of MPI ranks; EVENKEEL_STEAL "
+            "and the like say how they balance.\n" EXIT_WORDS};
 
 /* What the tasks of this rank share. */
 struct bounce {
