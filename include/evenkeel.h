@@ -187,8 +187,9 @@ typedef enum ek_steal_policy {
                               which a worker runs in order.  From another node
                               a worker draws 0.4 ms of short tasks at once. */
     EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
-    EK_STEAL_HPDC12      /**< As printed in HPDC 2012: a random worker; half of
+    EK_STEAL_HPDC12,     /**< As printed in HPDC 2012: a random worker; half of
                               what each has is shown (docs/tasks.md). */
+    EK_STEAL_HPDC12_ONE  /**< Likewise, but of one waiting task, one. */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */

@@ -93,7 +93,7 @@ static const struct eki_option table[] = {
             {"node", EK_STEAL_NODE}, {"none", EK_STEAL_NONE},
             {"counter", EK_STEAL_COUNTER},
             {"counter:1...1048576", EK_STEAL_COUNTER},
-            {"hpdc12", EK_STEAL_HPDC12}),
+            {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE}),
      SCHEDULE(steal),
      HELP("whom a worker without work asks; counter:N: N numbers at a time; in "
           "the environment a list of [collection:]policy[@iterations]")},

@@ -207,6 +207,17 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
            publish(worker, n);
 }
 
+/* What a worker shows to which SEEDS are added, one after the other: no further
+ * ones, once it shows something. */
+static int64_t first_release(const struct eki_publishing *publishing,
+                             int64_t seeds)
+{
+    int64_t shown = 0;
+    for (int64_t added = 1; added <= seeds && shown == 0; added++)
+        shown = publishing->release(added);
+    return shown;
+}
+
 void eki_worker_publish_seeds(struct ek_worker *worker)
 {
     const struct eki_publishing *publishing = worker->engine->publishing;
@@ -214,12 +225,10 @@ void eki_worker_publish_seeds(struct ek_worker *worker)
     /* A worker finds one task when its thread comes; the only one is shown. */
     if (!publishing)
         eki_worker_publish(worker, seeds == 1);
-    /* Each is added in its turn: the first one is shown, and the others are
-     * not, because something is. */
-    else if (worker->engine->has_thieves && seeds > 0 &&
+    else if (worker->engine->has_thieves &&
              eki_deque_exhausted(&worker->share.deque, worker->share.shared) &&
              may_publish(worker->engine, &worker->share))
-        publish(worker, publishing->release(1));
+        publish(worker, first_release(publishing, seeds));
 }
 
 void eki_worker_acquire(struct ek_worker *worker)

@@ -36,7 +36,13 @@ static const struct eki_scheme schemes[] = {
      .victims = eki_victims_worker,
      .elsewhere = &eki_requests_ops,
      .detectors = COUNTING,
-     .publishing = &eki_publishing_halves,
+     .publishing = &eki_publishing_half,
+     .is_plain = true},
+    {.policy = EK_STEAL_HPDC12_ONE,
+     .victims = eki_victims_worker,
+     .elsewhere = &eki_requests_ops,
+     .detectors = COUNTING,
+     .publishing = &eki_publishing_half_or_one,
      .is_plain = true}};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)

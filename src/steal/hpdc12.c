@@ -4,8 +4,9 @@
  * worker shows half of its local tasks when it shows none, and takes back half
  * of what it shows when it has no other.
  *
- * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.  The printed
- * release of half a task, and the printed minimum of 1 task taken back, are 1.
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.  The half that
+ * is taken back is 1 task at least, where the print has at most.  Whether the
+ * half that is released is, the print leaves open: there are two rules.
  */
 #include "steal/steal.h"
 
@@ -36,10 +37,16 @@ struct eki_victim eki_victims_worker(struct eki_thief *thief)
     return eki_victim_of(topology, worker);
 }
 
-static int64_t half_at_least_one(int64_t tasks)
+static int64_t half_of(int64_t tasks)
+{
+    return tasks / 2;
+}
+
+static int64_t half_or_one(int64_t tasks)
 {
     return tasks < 2 ? tasks : tasks / 2;
 }
 
-const struct eki_publishing eki_publishing_halves = {half_at_least_one,
-                                                     half_at_least_one};
+const struct eki_publishing eki_publishing_half = {half_of, half_or_one};
+const struct eki_publishing eki_publishing_half_or_one = {half_or_one,
+                                                          half_or_one};

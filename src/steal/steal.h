@@ -83,7 +83,9 @@ struct eki_publishing {
     int64_t (*acquire)(int64_t shown);
 };
 
-extern const struct eki_publishing eki_publishing_halves;
+/* Half, rounded down: nothing of one task; or one of one. */
+extern const struct eki_publishing eki_publishing_half;
+extern const struct eki_publishing eki_publishing_half_or_one;
 
 /* A worker of the job as a victim. */
 struct eki_victim eki_victim_of(const struct eki_topology *topology,

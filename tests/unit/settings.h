@@ -9,7 +9,9 @@
 static const ek_options defaults = EK_OPTIONS_INIT;
 
 /* What is allowed of some options. */
-#define STEALS "random, near, node, none, counter, counter:1...1048576, hpdc12"
+#define STEALS                                                         \
+    "random, near, node, none, counter, counter:1...1048576, hpdc12, " \
+    "hpdc12-one"
 #define RESTORES                                    \
     "original, retain, centralized, hierarchical, " \
     "centralized-hpdc12, hierarchical-hpdc12, auto"

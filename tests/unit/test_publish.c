@@ -108,11 +108,13 @@ static void short_tasks_show_some(enum eki_deque_kind kind)
 /* HPDC 2012 as printed: what is shown, and what is not. */
 struct printed {
     int64_t shared, local;
+    int64_t least; /* that is released */
 };
 
 static void print_release(struct printed *deque)
 {
-    int64_t half = deque->local / 2 > 1 ? deque->local / 2 : 1;
+    int64_t half = deque->local / 2;
+    half = half > deque->least ? half : deque->least;
     if (deque->shared != 0 || deque->local == 0)
         return;
     deque->shared += half;
@@ -158,13 +160,14 @@ static void steal_printed(const struct ek_worker *worker, struct printed *deque)
 }
 
 /* Short tasks and long ones, some of which spawn; thieves come now and then. */
-static void hpdc12_shows_what_is_printed(enum eki_deque_kind kind)
+static void shows_what_is_printed(enum eki_deque_kind kind,
+                                  ek_steal_policy steal)
 {
     struct lone lone;
-    struct printed deque = {0, 0};
+    struct printed deque = {.least = steal == EK_STEAL_HPDC12_ONE};
     make(&lone, kind);
     lone_seed(&lone, 50, 1);
-    lone_enter(&lone, EKI_PHASE_PROCESS, EK_STEAL_HPDC12);
+    lone_enter(&lone, EKI_PHASE_PROCESS, steal);
     struct ek_worker *worker = lone_worker(&lone);
     for (int i = 0; i < 50; i++)
         print_add(&deque);
@@ -190,14 +193,12 @@ static void hpdc12_shows_what_is_printed(enum eki_deque_kind kind)
     lone_close(&lone);
 }
 
-static void hpdc12_shows_what_is_printed_locked(void)
+static void hpdc12_shows_what_is_printed(void)
 {
-    hpdc12_shows_what_is_printed(EKI_DEQUE_LOCKED);
-}
-
-static void hpdc12_shows_what_is_printed_atomic(void)
-{
-    hpdc12_shows_what_is_printed(EKI_DEQUE_ATOMIC);
+    for (int kind = EKI_DEQUE_ATOMIC; kind <= EKI_DEQUE_LOCKED; kind++) {
+        shows_what_is_printed((enum eki_deque_kind)kind, EK_STEAL_HPDC12);
+        shows_what_is_printed((enum eki_deque_kind)kind, EK_STEAL_HPDC12_ONE);
+    }
 }
 
 static void long_tasks_hide_few_atomic(void)
@@ -226,7 +227,6 @@ int main(void)
     RUN(long_tasks_hide_few_locked);
     RUN(short_tasks_show_some_atomic);
     RUN(short_tasks_show_some_locked);
-    RUN(hpdc12_shows_what_is_printed_locked);
-    RUN(hpdc12_shows_what_is_printed_atomic);
+    RUN(hpdc12_shows_what_is_printed);
     return check_result();
 }

@@ -160,7 +160,7 @@ static void every_steal_policy_has_a_scheme(struct lone *lone)
               eki_engine_protocol(lone->engine, scheme->elsewhere));
         CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
     }
-    CHECK(policies > EK_STEAL_HPDC12);
+    CHECK(policies > EK_STEAL_HPDC12_ONE);
 }
 
 static void unknown_policy_steals_from_nobody(void)
