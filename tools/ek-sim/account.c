@@ -88,6 +88,7 @@ static void count_worker(struct simulation *simulation,
     add_moment(values, FIELD_TRIED,
                (double)(counts->attempted + worker->drawn));
     add_moment(values, FIELD_SUCCESSFUL, (double)counts->successful);
+    add_moment(values, FIELD_TASKS, (double)counts->tasks);
     values[FIELD_STOLEN] += (double)counts->stolen;
     values[FIELD_WORKING] += (double)counts->work_ns;
     values[FIELD_SEARCHING] += (double)counts->search_ns;
@@ -139,6 +140,7 @@ static void end_sums(struct simulation *simulation, double wall_ns)
     int workers = simulation->run->workers;
     end_moment(values, FIELD_TRIED, workers);
     end_moment(values, FIELD_SUCCESSFUL, workers);
+    end_moment(values, FIELD_TASKS, workers);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         values[shares[i]] /= wall_ns * workers;
     values[FIELD_TILE_BYTES] *= 1e-6;

@@ -67,6 +67,8 @@ enum field {
     FIELD_FAILED_ACROSS,
     FIELD_MESSAGES,
     FIELD_DEEPEST,
+    FIELD_TASKS,
+    FIELD_TASKS_DEVIATION,
     FIELD_TILE_BYTES, /* from here on those of tiles */
     FIELD_TILE_HITS,
     FIELD_TILE_WAIT,
