@@ -188,7 +188,7 @@ typedef enum ek_steal_policy {
                               a worker draws 0.4 ms of short tasks at once. */
     EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
     EK_STEAL_HPDC12,     /**< As printed in HPDC 2012: a random worker; half of
-                              what each has is shown (docs/tasks.md). */
+                              what each has is shown (docs/hpdc12.md). */
     EK_STEAL_HPDC12_ONE  /**< Likewise, but of one waiting task, one. */
 } ek_steal_policy;
 

@@ -35,6 +35,12 @@ rows() {
     rows --machine titan --cores 320 --mode exact --order executed --noise 5 \
         --synthetic lognormal:n=5000,mean=0.01,longest=0.05 --nulls 400000 \
         --modes retain@1/hierarchical@2-+random@0/none@1-,StealRet
+    rows --machine hopper --cores 192 --mode exact --steal hpdc12 \
+        --synthetic lognormal:n=2000,mean=0.01,longest=0.05 --start block \
+        --policy retain --order executed --deque locked
+    rows --machine hopper --cores 960 --mode sampled --steal hpdc12-one \
+        --synthetic lognormal:n=20000,mean=0.1,longest=1 --start block \
+        --policy retain --order reversed --noise 5
 } >rows
 [ "$write" != --write ] || cp rows "$golden"
 diff "$golden" rows || fail 'other figures than those of golden.csv'

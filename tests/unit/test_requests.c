@@ -380,6 +380,30 @@ static void plain_thief_asks_one_worker_after_the_other(struct lone *lone)
         CHECK((asked[w] > 0) == (w >= 2));
 }
 
+/* Who found no buffer for a request comes before the next vote, but only once.
+ */
+static void requests_and_votes_take_turns(struct lone *lone)
+{
+    begin(lone);
+    const struct eki_protocol *requests =
+        &eki_requests_of(lone->engine)->protocol;
+    CHECK(asks_at(lone, lone->now));
+    CHECK(requests->ops->may_vote(requests));
+    lone->buffers = 0;
+    lone_serve(lone);
+    CHECK(!requests->ops->may_vote(requests));
+    lone->buffers = 1;
+    send_request(lone);
+    CHECK(requests->ops->may_vote(requests));
+    /* The same for an answer. */
+    lone_message(lone, EKI_KIND_REQUEST);
+    lone_serve(lone);
+    CHECK(!requests->ops->may_vote(requests));
+    lone->buffers = 1;
+    lone_serve(lone);
+    CHECK(requests->ops->may_vote(requests));
+}
+
 static void nobody_asks_after_a_stop(struct lone *lone)
 {
     begin(lone);
@@ -493,6 +517,7 @@ int main(void)
     RUN_LONE(patience_falls_with_a_quick_answer);
     RUN_LONE(round_trips_are_of_this_phase);
     RUN_LONE(plain_thief_asks_one_worker_after_the_other);
+    RUN_LONE(requests_and_votes_take_turns);
     RUN_LONE(nobody_asks_after_a_stop);
     RUN_LONE(who_answers_names_the_rank_to_ask_next);
     RUN_LONE(ranks_that_do_not_answer_are_asked_in_turn);
