@@ -832,8 +832,9 @@ typedef struct ek_restore_report {
  * a worker must have because there are few tasks for many (three equal tasks on
  * two workers), whichever is largest, and a tolerance of options.balance_ppm.
  * By default the tolerance is a tenth of the mean task over the mean load, or
- * what durations vary by themselves, and at least 0.3 %.  A task counts as its
- * last duration.  A task that was never measured counts as its hint times the
+ * what durations vary by themselves, and at least 0.3 %; but what the longest
+ * task is beyond the mean load counts towards it.  A task counts as its last
+ * duration.  A task that was never measured counts as its hint times the
  * mean duration of its function, or of all functions where its own never ran.
  * Ranges that have not run stay where they are, and so does what is pinned: it
  * counts as load of the workers of its rank, in equal parts.

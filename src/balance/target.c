@@ -30,11 +30,17 @@ static eki_ns mean_load(const struct eki_totals *totals)
     return (totals->total + workers - 1) / workers;
 }
 
+/* What tasks can come to together, however short the longest is. */
+static eki_ns shared_bound(const struct eki_totals *totals)
+{
+    eki_ns mean = mean_load(totals);
+    return totals->crowd > mean ? totals->crowd : mean;
+}
+
 eki_ns eki_balance_bound(const struct eki_totals *totals)
 {
-    eki_ns bound = mean_load(totals);
-    bound = totals->largest_task > bound ? totals->largest_task : bound;
-    return totals->crowd > bound ? totals->crowd : bound;
+    eki_ns bound = shared_bound(totals);
+    return totals->largest_task > bound ? totals->largest_task : bound;
 }
 
 eki_ns eki_balance_target(const struct eki_totals *totals, double eps)
@@ -62,6 +68,10 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise)
             TOLERANCE_TASKS * (double)totals->workers / (double)totals->tasks;
         eps = grain > eps ? grain : eps;
     }
+    /* The room that the longest task leaves beside it is tolerance enough. */
+    eki_ns bound = eki_balance_bound(totals);
+    if (bound > 0)
+        eps = (1 + eps) * (double)shared_bound(totals) / (double)bound - 1;
     double heard = noise < NOISE_MOST ? noise : NOISE_MOST;
     return heard > eps ? heard : eps;
 }
