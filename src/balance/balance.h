@@ -94,6 +94,10 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 /* Whether tasks are so few that groups could not settle among themselves: then
  * one place decides for all. */
 bool eki_balance_is_few(const struct eki_totals *totals);
+/* Whether groups that settled among themselves are so far above the target that
+ * one place is to decide for all: the iterations to come gain more by it. */
+bool eki_balance_is_short(const struct eki_totals *totals, eki_ns target,
+                          eki_ns after);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
 

@@ -18,8 +18,15 @@ static bool shed_few(struct eki_balancer *balancer,
     return true;
 }
 
+static void close_groups(struct eki_balancer *balancer)
+{
+    eki_leaders_close(balancer);
+    eki_relay_close_groups(&balancer->relays);
+}
+
 bool eki_leaders_begin(struct eki_balancer *balancer)
 {
+    close_groups(balancer);
     return eki_relay_open_groups(balancer) && eki_leaders_open(balancer) &&
            eki_offers_send(balancer);
 }
@@ -60,8 +67,8 @@ static void free_mail(struct eki_balancer *balancer)
 {
     eki_mail_close(&balancer->mail);
     eki_parcels_free(&balancer->arrived);
-    eki_leaders_close(balancer);
-    eki_relay_close(&balancer->relays);
+    close_groups(balancer);
+    eki_parcels_free(&balancer->relays.all.parts);
     eki_donor_free(&balancer->donor);
     if (balancer->algorithm && balancer->algorithm->close)
         balancer->algorithm->close(balancer);
@@ -133,7 +140,7 @@ static bool fits(const struct eki_balancer *balancer,
         return false;
     int64_t bytes = (int64_t)eki_way_of(balancer, what)->bytes;
     if (what == EKI_PARCEL_TARGET)
-        bytes += balancer->engine->function_count * (int64_t)sizeof(double);
+        bytes = (int64_t)eki_target_bytes(balancer);
     decode.kind = eki_parcel_name(what);
     return eki_fits(&decode, "bytes of the parcel", head->count, bytes,
                     bytes ? bytes : INT64_MAX / 2);
@@ -187,26 +194,38 @@ static bool take_parcel(struct eki_balancer *balancer,
     return done;
 }
 
-/* The next whole parcel, of another rank, unless that waits for the target, or
- * of this one; NULL: none. */
+/* Whether this rank knows where its tasks go, and has passed on where those of
+ * others do. */
+static bool is_decided(const struct eki_balancer *balancer)
+{
+    return balancer->donor.open == 0 && balancer->algorithm->is_done(balancer);
+}
+
+/* Whether something comes before a parcel: the target, or all plans before a
+ * second target. */
+static bool waits(const struct eki_balancer *balancer,
+                  const struct eki_parcel *parcel)
+{
+    if (!balancer->has_target)
+        return eki_way_of(balancer, parcel->what)->flags & EKI_IS_LATE;
+    return parcel->what == EKI_PARCEL_TARGET && !is_decided(balancer);
+}
+
+/* The next whole parcel, of another rank or of this one, that does not wait;
+ * NULL: none. */
 static struct eki_parcel *next_parcel(struct eki_balancer *balancer)
 {
     struct eki_parcel *parcel = balancer->arrived.first, *before = NULL;
-    while (parcel && !balancer->has_target &&
-           (eki_way_of(balancer, parcel->what)->flags & EKI_IS_LATE)) {
+    while (parcel && waits(balancer, parcel)) {
         before = parcel;
         parcel = parcel->next;
     }
-    return parcel ? eki_parcels_pop(&balancer->arrived, before)
-                  : eki_mail_post(balancer->engine, &balancer->mail);
-}
-
-/* Whether this rank knows where its tasks go, and has passed on all that other
- * ranks wait for. */
-static bool is_decided(const struct eki_balancer *balancer)
-{
-    return balancer->is_over && balancer->donor.open == 0 &&
-           balancer->algorithm->is_done(balancer) && !balancer->mail.out.first;
+    if (parcel)
+        return eki_parcels_pop(&balancer->arrived, before);
+    while ((parcel = eki_mail_post(balancer->engine, &balancer->mail)) &&
+           waits(balancer, parcel))
+        eki_parcels_push(&balancer->arrived, parcel);
+    return parcel;
 }
 
 static void step_rebalance(struct eki_protocol *protocol, uint64_t now)
@@ -225,7 +244,8 @@ static void step_rebalance(struct eki_protocol *protocol, uint64_t now)
     /* The end of a stopped phase waits for nobody: tasks that have not moved
      * stay. */
     bool is_stopped = eki_is_stopped(engine);
-    if (!is_stopped && !is_decided(balancer))
+    if (!is_stopped && (!balancer->is_over || !is_decided(balancer) ||
+                        balancer->mail.out.first))
         return;
     if (!is_stopped && !eki_donor_move(balancer))
         give_up(balancer);

@@ -5,7 +5,7 @@
  * 0 the *root*.
  *
  *     donors to root     TOTALS   summed   loads, durations per function
- *     root to donors     TARGET   copied
+ *     root to donors     TARGET   copied                                 (3)
  *     donors to leader   OFFER    joined   loads of the group, tasks shed
  *     leaders to root    LEFT     joined   holes, tasks without a place  (1)
  *     root to leaders    GIVEN    split    tasks of other groups         (1)
@@ -15,7 +15,9 @@
  *     leaders to root    RESULT   summed
  *     root to donors     OVER     copied   figures of the decision
  *
- * (1) with several groups; (2) as often as the leader wants more.
+ * (1) with several groups; (2) as often as the leader wants more; (3) again,
+ * where groups end too far above the target: then all of it is decided anew,
+ * by one leader.  Who is told so waits for the plans of the groups before.
  * They travel over trees of ranks (relay.c), one of all and one of each group.
  * Only the plan of a task that another group was given comes straight from
  * there.  Then tasks move straight from donor to receiver.  A rank that runs
@@ -80,6 +82,7 @@ struct eki_root {
     struct eki_sizes *sizes;
     struct eki_result_told result;
     /* Of rank 0. */
+    struct eki_target_told *target; /* with the hints behind it */
     struct eki_outlook outlook;
     bool has_unmeasured; /* tasks */
 };
@@ -200,6 +203,13 @@ static inline int eki_leader_of(const struct eki_balancer *balancer, int group)
     return eki_topology_rank(balancer->topology, group * balancer->group_size);
 }
 
+/* Of a TARGET. */
+static inline size_t eki_target_bytes(const struct eki_balancer *balancer)
+{
+    return sizeof(struct eki_target_told) +
+           (size_t)balancer->engine->function_count * sizeof(double);
+}
+
 static inline const struct eki_way *
 eki_way_of(const struct eki_balancer *balancer, int what)
 {
@@ -267,7 +277,7 @@ bool eki_relay_hears(struct eki_relay *relay, const struct eki_decode *decode,
                      int what);
 
 bool eki_relay_open_groups(struct eki_balancer *balancer);
-void eki_relay_close(struct eki_relays *relays);
+void eki_relay_close_groups(struct eki_relays *relays);
 /* A part of what is gathered.  The top gets all as a parcel that is its own. */
 eki_parcel_fn eki_relay_gather;
 /* Copies to the children, and this rank takes it, too. */

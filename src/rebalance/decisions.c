@@ -12,7 +12,11 @@ static bool target_fits(const struct eki_balancer *balancer,
     bool are_hints = true;
     for (int f = 0; f < balancer->engine->function_count; f++)
         are_hints &= hint_ns[f] >= 0 && hint_ns[f] <= (double)EKI_NS_MOST;
-    return eki_fits_one(decode, "targets before it", balancer->has_target, 0) &&
+    /* A second one may be for all workers, after one for groups. */
+    bool is_second =
+        balancer->groups > 1 && told->is_whole && balancer->donor.first != NULL;
+    return eki_fits_one(decode, "targets before it",
+                        balancer->has_target && !is_second, 0) &&
            eki_fits(decode, "target", told->target, 0, EKI_NS_MOST / workers) &&
            eki_fits_shape(decode, &eki_target_shape, told, NULL) &&
            eki_fits_one(decode, "workers", told->totals.workers, workers) &&
@@ -23,6 +27,7 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
                            struct eki_parcel *parcel)
 {
     const struct eki_target_told *told = eki_body_of(parcel);
+    bool is_second = balancer->has_target;
     if (!target_fits(balancer, parcel))
         return true;
     balancer->has_target = true;
@@ -35,8 +40,12 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
         balancer->group_size = balancer->topology->workers;
         balancer->groups = 1;
     }
-    return eki_donor_list(balancer, EKI_BEHIND(told)) &&
-           balancer->algorithm->begin(balancer);
+    /* What groups have decided counts for nothing. */
+    if (is_second)
+        eki_donor_keep(balancer);
+    else if (!eki_donor_list(balancer, EKI_BEHIND(told)))
+        return false;
+    return balancer->algorithm->begin(balancer);
 }
 
 bool eki_donor_decide(struct eki_balancer *balancer,

@@ -77,6 +77,8 @@ bool eki_donor_begin(struct eki_balancer *balancer);
 /* List its tasks; those never measured count by their hints, in HINT_NS for
  * each function. */
 bool eki_donor_list(struct eki_balancer *balancer, const double *hint_ns);
+/* All tasks stay, so far. */
+void eki_donor_keep(struct eki_balancer *balancer);
 void eki_donor_free(struct eki_donor *donor);
 /* A broken invariant in words, or NULL; O(tasks). */
 const char *eki_donor_check(const struct eki_balancer *balancer);

@@ -115,9 +115,18 @@ static bool list_worker(struct eki_balancer *balancer, int here,
         donor->ns[i] = donor->items[i].ns;
         if (donor->bytes)
             donor->bytes[i] = items->bytes[donor->slots[i]];
-        donor->to[i] = worker->id;
     }
     return true;
+}
+
+void eki_donor_keep(struct eki_balancer *balancer)
+{
+    struct eki_donor *donor = &balancer->donor;
+    for (int here = 0; here < balancer->topology->workers_here; here++) {
+        donor->gives[here] = false;
+        for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++)
+            donor->to[i] = balancer->engine->workers[here]->id;
+    }
 }
 
 /* The load that is pinned, with what was never measured. */
@@ -165,6 +174,7 @@ bool eki_donor_list(struct eki_balancer *balancer, const double *hint_ns)
         if (!list_worker(balancer, here, hint_ns))
             return false;
     }
+    eki_donor_keep(balancer);
     balancer->own.tasks += balancer->donor.first[workers];
     return count_away(balancer);
 }

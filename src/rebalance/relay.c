@@ -115,13 +115,12 @@ bool eki_relay_open_groups(struct eki_balancer *balancer)
     return true;
 }
 
-void eki_relay_close(struct eki_relays *relays)
+void eki_relay_close_groups(struct eki_relays *relays)
 {
-    eki_parcels_free(&relays->all.parts);
     for (int i = 0; i < relays->count; i++)
         eki_parcels_free(&relays->of_groups[i].parts);
     eki_free(relays->of_groups);
-    *relays = (struct eki_relays){0};
+    *relays = (struct eki_relays){.all = relays->all};
 }
 
 /* The relay of a parcel; NULL: this rank is not of its group. */

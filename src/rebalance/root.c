@@ -17,7 +17,8 @@ bool eki_root_open(struct eki_balancer *balancer)
     root->totals =
         eki_totals_make(balancer, eki_relay_above(&balancer->relays.all));
     root->sizes = eki_alloc(1, sizeof *root->sizes);
-    if (!root->totals || !root->sizes)
+    root->target = eki_alloc(1, eki_target_bytes(balancer));
+    if (!root->totals || !root->sizes || !root->target)
         return false;
     root->sums = eki_body_of(root->totals);
     root->known = EKI_BEHIND(root->sums);
@@ -29,6 +30,7 @@ void eki_root_free(struct eki_balancer *balancer)
     struct eki_root *root = &balancer->root;
     eki_free(root->totals);
     eki_free(root->sizes);
+    eki_free(root->target);
     memset(root, 0, sizeof *root);
 }
 
@@ -220,15 +222,17 @@ static bool send_over(struct eki_balancer *balancer,
 /* Tell all ranks what is too much. */
 static bool send_target(struct eki_balancer *balancer)
 {
+    return eki_mail_send_copy(&balancer->mail, 0, EKI_PARCEL_TARGET, 0,
+                              balancer->root.target,
+                              (int64_t)eki_target_bytes(balancer));
+}
+
+/* All ranks have told what they have. */
+static bool aim_at_first(struct eki_balancer *balancer)
+{
     struct eki_root *root = &balancer->root;
     struct eki_totals *totals = &root->sums->totals;
-    struct eki_parcel *parcel = eki_mail_put(
-        &balancer->mail, 0, EKI_PARCEL_TARGET, 0,
-        (int64_t)(sizeof(struct eki_target_told) +
-                  (size_t)balancer->engine->function_count * sizeof(double)));
-    if (!parcel)
-        return false;
-    struct eki_target_told *told = eki_body_of(parcel);
+    struct eki_target_told *told = root->target;
     totals->crowd = eki_sizes_bound(root->sizes, totals->workers);
     if (balancer->wish.is_chosen)
         learn(balancer);
@@ -241,7 +245,8 @@ static bool send_target(struct eki_balancer *balancer)
     told->is_balanced = is_to_stay(balancer, told->target);
     struct eki_result_told unchanged = {.before = totals->largest_load,
                                         .after = totals->largest_load};
-    return !told->is_balanced || send_over(balancer, &unchanged);
+    return send_target(balancer) &&
+           (!told->is_balanced || send_over(balancer, &unchanged));
 }
 
 /* What this rank and those below have, to the parent. */
@@ -305,7 +310,7 @@ bool eki_root_take_totals(struct eki_balancer *balancer,
     add_totals(balancer, parcel);
     if (balancer->root.totals_relay.awaited > 0)
         return true;
-    return balancer->topology->rank == 0 ? send_target(balancer)
+    return balancer->topology->rank == 0 ? aim_at_first(balancer)
                                          : send_totals(balancer);
 }
 
@@ -326,6 +331,13 @@ bool eki_root_take_result(struct eki_balancer *balancer,
         return eki_mail_send_copy(
             &balancer->mail, eki_relay_above(&balancer->relays.all),
             EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
+    if (balancer->groups > 1 &&
+        eki_balance_is_short(&root->sums->totals, balancer->target,
+                             root->result.after)) {
+        root->target->is_whole = true;
+        root->result = (struct eki_result_told){0};
+        return send_target(balancer);
+    }
     note_reached(balancer);
     return send_over(balancer, &root->result);
 }

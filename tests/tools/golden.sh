@@ -29,6 +29,9 @@ rows() {
     rows --machine intrepid --cores 2048 --mode sampled \
         --synthetic exponential:n=20000,mean=0.05 \
         --modes retain,centralized
+    rows --machine hopper --cores 480 --balance-group 64 --start uneven:2:16 \
+        --synthetic lognormal:n=10000,mean=0.01,cv=0.6 \
+        --modes hierarchical+none
     rows --machine ib-ndr --cores 384 --mode sampled --change hot-moves \
         --record "$data/record/be032_half.ekr" --scale 20 --start block \
         --policy retain

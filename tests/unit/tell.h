@@ -70,20 +70,27 @@ static inline void tell(struct lone *lone, int what, const void *data,
     tell_of(lone, what, 0, data, bytes);
 }
 
-/* Rank 0 aims at loads of TASKS tasks. */
-static inline void tell_target(struct lone *lone, int tasks, bool is_balanced)
+/* Rank 0 aims at loads of TASKS tasks, of groups or of all as one. */
+static inline void tell_target_for(struct lone *lone, int tasks,
+                                   bool is_balanced, bool is_whole)
 {
     struct {
         struct eki_target_told told;
         double hint_ns;
     } target = {.told = {.target = tasks * task_ns(),
                          .is_balanced = is_balanced,
+                         .is_whole = is_whole,
                          .totals = {.total = 4 * task_ns(),
                                     .largest_load = 3 * task_ns(),
                                     .largest_task = task_ns(),
                                     .workers = 2,
                                     .tasks = 4}}};
     tell(lone, EKI_PARCEL_TARGET, &target, sizeof target);
+}
+
+static inline void tell_target(struct lone *lone, int tasks, bool is_balanced)
+{
+    tell_target_for(lone, tasks, is_balanced, false);
 }
 
 /* What rank 1 has, COUNT tasks of a duration, and what LAP it has seen. */

@@ -259,6 +259,43 @@ static void hard_loads_reach_the_bound(void)
     free(problem);
 }
 
+/* Workers of one group have long tasks, four and a half on average, those of
+ * the other short ones, which would fill the room beside four long ones: groups
+ * cannot mend that, and one place does where tasks of such lengths are worth
+ * it. */
+static void groups_that_end_short_are_decided_in_one_place(void)
+{
+    enum {
+        GROUP = 64,
+        LONG = 2, /* ninths of the mean load */
+        SHORT = 60
+    };
+    struct problem *problem = calloc(1, sizeof *problem);
+    for (eki_ns mean = 90000; mean <= 90000000; mean *= 1000) {
+        struct decision decision;
+        int64_t at = 0;
+        for (int32_t w = 0; w < 2 * GROUP; w++) {
+            bool is_long = w < GROUP;
+            problem->first[w] = at;
+            for (int i = is_long ? 4 + w % 2 : SHORT; i > 0; i--)
+                problem->ns[at++] = is_long ? mean * LONG / 9 : mean / SHORT;
+        }
+        problem->first[2 * GROUP] = at;
+        problem->input = (struct decide_input){.workers = 2 * GROUP,
+                                               .first = problem->first,
+                                               .ns = problem->ns,
+                                               .eps = 0.01,
+                                               .group = GROUP};
+        CHECK(decide_arrays(&problem->input, problem->to, &decision));
+        check_decision(problem, &decision);
+        if (mean > 90000)
+            CHECK(largest_load(problem, false) <= decision.target);
+        else
+            CHECK_EQ_INT(largest_load(problem, false), mean * 5 * LONG / 9);
+    }
+    free(problem);
+}
+
 /* Tasks of the problem by duration, longest first. */
 static void list_tasks(const struct problem *problem, struct eki_item *items)
 {
@@ -680,6 +717,7 @@ int main(void)
     RUN(donors_give_the_fewest);
     RUN(balanced_loads_stay);
     RUN(hard_loads_reach_the_bound);
+    RUN(groups_that_end_short_are_decided_in_one_place);
     RUN(decisions_keep_and_help);
     RUN(decisions_are_as_good_as_longest_first);
     RUN(decisions_out_of_reach_are_as_good);

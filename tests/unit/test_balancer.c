@@ -155,6 +155,31 @@ static void tasks_move_when_their_plan_has_come(struct lone *lone)
     CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_MOVE)->head.count, 1);
 }
 
+/* Both are groups, of which the other was given a task.  All shall be one: but
+ * its plan, from there, must have come. */
+static void second_target_waits_for_plans(struct lone *lone)
+{
+    const struct eki_section nothing = {1, 0};
+    begin_as(lone, 1, 3, EK_RESTORE_HIERARCHICAL);
+    lone_serve(lone);
+    lone_forget(lone);
+    tell_target(lone, 2, false);
+    CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_PARCEL)->head.detail,
+                 EKI_PARCEL_LEFT);
+    tell(lone, EKI_PARCEL_GIVEN, &nothing, sizeof nothing);
+    CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_PARCEL)->head.detail,
+                 EKI_PARCEL_RESULT);
+    tell_target_for(lone, 2, false, true);
+    CHECK_EQ_INT(lone->sent_count, 0);
+    tell_plan(lone, 2);
+    CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_PARCEL)->head.detail,
+                 EKI_PARCEL_OFFER);
+    tell_plan(lone, 2);
+    tell_over(lone, 3, 2, 1);
+    CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_MOVE)->head.count, 1);
+    CHECK_OK(lone_end_leaf(lone).status);
+}
+
 /* Rank 1 still has two tasks when it is asked for those of worker LISTED. */
 static int64_t opened_for(int32_t listed)
 {
@@ -261,21 +286,51 @@ static void begin_uneven(struct lone *lone)
     lone_serve(lone);
 }
 
-/* ... and takes part. */
-static void play_rank_1(struct lone *lone)
+static void tell_empty_offer(struct lone *lone)
 {
-    struct {
+    const struct {
         struct eki_section section;
         struct eki_offer_told told;
         eki_ns load;
     } offer = {{1, sizeof offer - sizeof offer.section}, {.workers = 1}, 0};
+    tell(lone, EKI_PARCEL_OFFER, &offer, sizeof offer);
+}
+
+/* ... and takes part. */
+static void play_rank_1(struct lone *lone)
+{
     struct eki_section opened = {1, 0};
     tell_totals(lone, 0);
-    tell(lone, EKI_PARCEL_OFFER, &offer, sizeof offer);
+    tell_empty_offer(lone);
     /* It may be asked for more, three times. */
     for (int i = 0; i < 3 && lone->engine->holds > 0; i++)
         tell(lone, EKI_PARCEL_OPENED, &opened, sizeof opened);
     CHECK_EQ_INT(lone->engine->holds, 0);
+}
+
+/* Rank 0 has 40 tasks, rank 1 none, and each is a group; rank 1 says that it
+ * has no room. */
+static void root_decides_for_all_where_groups_end_short(struct lone *lone)
+{
+    const struct {
+        struct eki_section section;
+        struct eki_group group;
+    } left = {{1, sizeof left.group}, {.spare = -40 * task_ns(), .workers = 1}};
+    const struct eki_result_told result = {0};
+    struct eki_target_told target;
+    begin_as(lone, 0, 40, EK_RESTORE_HIERARCHICAL);
+    lone_serve(lone);
+    tell_totals(lone, 0);
+    tell(lone, EKI_PARCEL_LEFT, &left, sizeof left);
+    lone_forget(lone);
+    tell_of(lone, EKI_PARCEL_RESULT, 1, &result, sizeof result);
+    const struct eki_message *message = lone_sent_only(lone, EKI_KIND_PARCEL);
+    CHECK_EQ_INT(message->head.detail, EKI_PARCEL_TARGET);
+    memcpy(&target, message->body, sizeof target);
+    CHECK(target.is_whole && !target.is_balanced);
+    tell_empty_offer(lone);
+    CHECK_EQ_INT(lone->engine->holds, 0);
+    check_report(lone, 1, 0, 20);
 }
 
 /* A second rebalance, where the tasks of rank 1 are so long: is it worth moving
@@ -456,11 +511,13 @@ int main(void)
     RUN_LONE(workers_wait_until_the_root_says_that_it_is_over);
     RUN_LONE(tasks_move_where_the_plan_says);
     RUN_LONE(tasks_move_when_their_plan_has_come);
+    RUN_LONE(second_target_waits_for_plans);
     RUN(listed_workers_open);
     RUN_LONE(tasks_stay_where_it_would_be_worse);
     RUN_LONE(tasks_stay_after_a_stop);
     RUN_LONE(root_tells_that_all_is_balanced);
     RUN_LONE(root_tells_a_target_where_loads_differ);
+    RUN_LONE(root_decides_for_all_where_groups_end_short);
     RUN_LONE(opened_tasks_count_once);
     RUN(nobody_steals_where_it_costs);
     RUN(what_was_reached_is_remembered);

@@ -161,13 +161,31 @@ static void describe(struct plan *plan)
         count_moves(plan, w);
 }
 
+/* Groups settle among themselves; where that is too little, all is decided in
+ * one place. */
+static bool plan_ours(struct plan *plan)
+{
+    const struct decide_input *input = plan->input;
+    bool is_central = input->group <= 0 || eki_balance_is_few(&plan->totals);
+    if (!plan_groups(plan, is_central ? input->workers : input->group))
+        return false;
+    if (is_central ||
+        !eki_balance_is_short(&plan->totals, plan->decision->target,
+                              sum_loads(plan)))
+        return true;
+    stay_all(plan);
+    sum_loads(plan);
+    plan->count = 0;
+    return shed_all(plan) && plan_groups(plan, input->workers);
+}
+
 bool decide_arrays(const struct decide_input *input, int32_t *to,
                    struct decision *decision)
 {
     struct plan plan = {.input = input, .decision = decision, .to = to};
     *decision = (struct decision){0};
     bool done = open_plan(&plan) && shed_all(&plan) &&
-                (input->printed ? plan_printed(&plan) : plan_groups(&plan));
+                (input->printed ? plan_printed(&plan) : plan_ours(&plan));
     if (done)
         describe(&plan);
     eki_free(plan.loads);

@@ -191,13 +191,12 @@ static bool finish_groups(struct groups *groups)
     return done;
 }
 
-bool plan_groups(struct plan *plan)
+bool plan_groups(struct plan *plan, int32_t size)
 {
-    const struct decide_input *input = plan->input;
-    bool is_central = input->group <= 0 || eki_balance_is_few(&plan->totals);
-    int32_t size = is_central ? input->workers : input->group;
+    int32_t workers = plan->input->workers;
+    bool is_central = size >= workers;
     struct groups groups = {.plan = plan,
-                            .count = (input->workers + size - 1) / size,
+                            .count = (workers + size - 1) / size,
                             .size = size,
                             .is_central = is_central};
     bool done = open_groups(&groups) && begin_groups(&groups) &&

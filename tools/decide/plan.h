@@ -38,9 +38,9 @@ static inline void plan_send(struct plan *plan, const struct eki_pool *pool)
             pool->first + pool->places[i];
 }
 
-/* Place what was shed, as src/balance does, or as printed.  False: no memory.
- */
-bool plan_groups(struct plan *plan);
+/* Place what was shed, as src/balance does in groups of SIZE workers, or as
+ * printed.  False: no memory. */
+bool plan_groups(struct plan *plan, int32_t size);
 bool plan_printed(struct plan *plan);
 
 #endif
