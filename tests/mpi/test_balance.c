@@ -229,6 +229,30 @@ static void giant_stays(ek_restore_policy policy)
     ek_destroy(&tasks);
 }
 
+/* Every rank is a group: even ones have long tasks, of which five are too many
+ * and four too few, and odd ones the short tasks that would fill the room. */
+static void groups_that_end_short_are_one(void)
+{
+    bool is_long = job_rank % 2 == 0;
+    int64_t n = is_long ? 5 : 267;
+    ek_options options = job_options();
+    ek_restore_report report = EK_RESTORE_REPORT_INIT;
+    if (job_workers > 1 || job_size % 2 == 1)
+        return;
+    options.steal = EK_STEAL_NONE;
+    options.balance_group = 1;
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "one", one_task, NULL);
+    for (int64_t i = 0; i < n; i++)
+        add_cost(tasks, function, is_long ? 2. / 9 : 1. / 300);
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_HIERARCHICAL, &report));
+    check_report(tasks, &report, job_sum(n));
+    CHECK(report.imbalance_after <= 0.01);
+    JOB_OK(ek_process(tasks, NULL));
+    ek_destroy(&tasks);
+}
+
 /* Nothing, one task, one giant among dwarfs. */
 static void odd_loads_stay_whole(void)
 {
@@ -594,6 +618,7 @@ int main(int argc, char **argv)
     JOB_RUN(one_rank_gives_to_all);
     JOB_RUN(policies_change);
     JOB_RUN(odd_loads_stay_whole);
+    JOB_RUN(groups_that_end_short_are_one);
     JOB_RUN(hints_are_balanced);
     JOB_RUN(ranges_take_part);
     JOB_RUN(ranks_may_be_unequal);
