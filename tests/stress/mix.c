@@ -124,8 +124,8 @@ enum {
 };
 static const struct choice often[OFTEN] = {
     {"steal",
-     {"random", "random", "near", "none", "counter", "counter:16", "node"}},
-    {"order", {"longest", "executed"}},
+     {"random", "hpdc12", "near", "none", "counter", "counter:16", "node"}},
+    {"order", {"longest", "executed", "longest", "reversed"}},
     [ON_FAILURE] = {"on_failure", {"stop", "continue"}},
     [RESTORE] = {"restore",
                  {"original", "retain", "centralized", "hierarchical", "auto",
