@@ -60,6 +60,7 @@ static void send(const struct link *link, int kind, int64_t bytes)
     struct eki_message *message = reserve(link);
     message->head.kind = (uint16_t)kind;
     message->head.phase = ENGINE_PHASE;
+    message->head.detail = -1; /* a REQUEST names no worker */
     message->head.bytes = bytes;
     link->fabric->ops->post(link->fabric, message, 1 - link->fabric->rank);
 }
