@@ -2,6 +2,8 @@
 """Figures of results: means over seeds with intervals, and efficiencies."""
 import math
 
+from hpdc12 import study
+
 # Student's t for 95 %, by degrees of freedom.
 STUDENT = (None, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
@@ -31,8 +33,8 @@ class Figures:
         self.best = {}  # (workload, machine): core-seconds of the best
         for job in chosen.jobs:
             key = job.workload, job.machine
-            for way in chosen.ways[job.machine]:
-                if way.name == "noisy-12":  # of other durations
+            for way in job.ways:
+                if way.kind == study.READING:
                     continue
                 spent = self.of(job, way.name, -1, "makespan_s").mean
                 self.best[key] = min(self.best.get(key, math.inf),
@@ -41,9 +43,13 @@ class Figures:
     def of(self, job, way, iteration, column):
         return Figure(self.results.values(job, way, iteration, column))
 
+    def over_workers(self, job, way, iteration, column):
+        """A mean, and the deviation over workers."""
+        return [self.of(job, way, iteration, name).mean
+                for name in (column, column + "_deviation")]
+
     def iterations(self, job, way):
-        return max(int(row["iteration"])
-                   for row in self.results.rows[job, way])
+        return sorted({row["iteration"] for row in self.results.rows[job, way]})
 
     def relative(self, job, way, iteration):
         """Efficiency as the paper defines it: against the best performance of
@@ -55,13 +61,22 @@ class Figures:
     def ideal(self, job, way, iteration):
         return self.of(job, way, iteration, "efficiency")
 
+    def tasks(self, job):
+        """Of a core, null ones left out."""
+        return self.results.counts[job.workload]["real"] / job.cores
+
     def bound(self, job):
         """What no schedule is beyond, of ideal."""
-        row = self.results.rows[job, "static" if self.results.has(
-            job, "static") else "stealret"][0]
+        row = self.results.rows[job, job.ways[0].name][-1]
         return float(row["ideal_s"]) / float(row["bound_s"])
 
     def jobs(self, machine=None, workload=None):
         return [job for job in self.chosen.jobs
                 if (not machine or job.machine == machine) and
                 (not workload or job.workload == workload)]
+
+    def ways(self, machine):
+        """Those of any job of a machine, but for the readings."""
+        found = {way.name: way for job in self.jobs(machine)
+                 for way in job.ways if way.kind != study.READING}
+        return list(found.values())

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+from hpdc12 import study
 from hpdc12.figures import Figures
 
 HEAD = """\
@@ -34,7 +35,8 @@ class Panel:
         plots = []
         for i, (title, points, style) in enumerate(self.curves):
             lines.append("$data%d << END" % i)
-            lines += ["%.6g %.6g" % point for point in points] + ["END"]
+            lines += [" ".join("%.6g" % x for x in point)
+                      for point in points] + ["END"]
             plots.append('$data%d with %s title "%s"' % (i, style, title))
         return lines + ["plot " + ", ".join(plots)]
 
@@ -62,10 +64,10 @@ def title_of(workload, machine):
     return "%s, %s" % (workload.title, machine.capitalize())
 
 
-def style(kind, color, printed):
+def style(line, color, kind):
     """Lines of the paper's ways are whole, ours are dashed."""
-    return "%s linecolor %d dashtype %d" % (kind, color + 1,
-                                            1 if printed else 2)
+    return "%s linecolor %d dashtype %d" % (
+        line, color + 1, 1 if kind == study.PRINTED else 2)
 
 
 def by_cores(figures):
@@ -79,41 +81,44 @@ def by_cores(figures):
                       (0.8 * min(job.cores for job in jobs),
                        1.25 * max(job.cores for job in jobs),
                        ", ".join(str(job.cores) for job in jobs)))
-        for i, way in enumerate(figures.chosen.ways[machine]):
+        for i, way in enumerate(figures.ways(machine)):
             if way.name != "static":  # far below all others
                 panel.add(way.label(),
                           [(job.cores, 100 * figures.relative(
-                              job, way.name, -1).mean) for job in jobs],
-                          style("linespoints", i, way.printed))
+                              job, way.name, -1).mean) for job in jobs
+                           if figures.results.has(job, way.name)],
+                          style("linespoints", i, way.kind))
         panels.append(panel)
     return panels
 
 
-def by_iteration(figures, ways, y, value):
+def by_iteration(figures, ways, y, value, line="linespoints"):
+    """VALUE: a point, with the length of its error bar where LINE has some."""
     panels = []
     for (workload, machine), jobs in groups(figures):
         panel = Panel(title_of(workload, machine), "iteration", y,
                       "set xtics 1")
         for color, job in enumerate(jobs):
-            for name, words, printed in ways:
+            for name, kind in ways:
                 if figures.results.has(job, name):
-                    panel.add("{:,d} {:s}".format(job.cores, words), [
-                        (i, value(job, name, i)) for i in
-                        range(1, figures.iterations(job, name) + 1)],
-                        style("linespoints", color, printed))
+                    panel.add("{:,d} {:s}".format(job.cores, kind), [
+                        [i] + value(job, name, i)
+                        for i in figures.iterations(job, name)],
+                        style(line, color, kind))
         panels.append(panel)
     return panels
 
 
-RETAINED = (("stealret-12", "as printed", True), ("stealret", "ours", False))
-BALANCED = (("plb-12", "as printed", True), ("plb", "ours", False))
+RETAINED = (("stealret-12", study.PRINTED), ("stealret", study.OURS))
+BALANCED = (("plb-12", study.PRINTED), ("plb", study.OURS))
 
 
-def read_trace(path, seed, iteration):
+def read_trace(path, seed):
+    """The last iteration of a seed."""
     with open(path, newline="") as stream:
-        return [(float(row["time_s"]), 100 * float(row["utilization"]))
-                for row in csv.DictReader(stream)
-                if row["seed"] == seed and int(row["iteration"]) == iteration]
+        rows = [row for row in csv.DictReader(stream) if row["seed"] == seed]
+    return [(float(row["time_s"]), 100 * float(row["utilization"]))
+            for row in rows if row["iteration"] == rows[-1]["iteration"]]
 
 
 def over_time(figures):
@@ -123,13 +128,12 @@ def over_time(figures):
                       ", {:,d} cores".format(job.cores), "s",
                       "% of the workers that run a task",
                       "set yrange [0:105]")
-        for i, way in enumerate(figures.chosen.ways[job.machine]):
+        for i, way in enumerate(job.ways):
             path = figures.results.traces.get((job, way.name))
             if path:
                 panel.add(way.label(), read_trace(
-                    path, figures.results.rows[job, way.name][0]["seed"],
-                    figures.iterations(job, way.name)),
-                    style("lines", i, way.printed))
+                    path, figures.results.rows[job, way.name][0]["seed"]),
+                    style("lines", i, way.kind))
         panels.append(panel)
     return panels
 
@@ -143,19 +147,19 @@ def draw(chosen, results, folder):
     figures = Figures(chosen, results)
 
     def relative(job, way, i):
-        return 100 * figures.relative(job, way, i).mean
+        return [100 * figures.relative(job, way, i).mean]
 
-    def steals(column):
-        return lambda job, way, i: figures.of(job, way, i, column).mean
+    def over_workers(words, column):
+        return by_iteration(
+            figures, RETAINED, words, lambda job, way, i: figures.over_workers(
+                job, way, i, column), "yerrorlines")
 
     panels = {
         "figure5": by_cores(figures),
         "figure6": by_iteration(figures, BALANCED, "% of best", relative),
         "figure7": by_iteration(figures, RETAINED, "% of best", relative),
-        "figure8": by_iteration(figures, RETAINED, "steals attempted",
-                                steals("tried")),
-        "figure9": by_iteration(figures, RETAINED, "steals that succeeded",
-                                steals("successful")),
+        "figure8": over_workers("steals attempted", "tried"),
+        "figure9": over_workers("steals that succeeded", "successful"),
         "figure10": over_time(figures)}
     for name, found in panels.items():
         paint(folder / (name + ".svg"), found)

@@ -5,23 +5,33 @@ from collections import namedtuple
 from hpdc12 import study
 
 BESIDE = """\
-What the text and the table of the paper state; the curves of its figures are not at hand as numbers. "As printed" agrees where it
-comes to what is asked, within 5 points of a gain, 25 % of steals and of Table 3's ranges, 10 % of its largest loads, and 5 % of
-seconds of Figure 10; a sentence stands where it does not.
+What the text and the table of the paper state; the curves of its figures are not at hand as numbers. "As printed" agrees where it is
+within 5 points of a gain, 25 % of steals, ratios and Table 3's ranges, 10 % of its largest loads, and 5 % of seconds of Figure 10.
+Where more than so much is asked it agrees up to 5 points beyond. The last column has runs with one thing changed. Where the printed
+stealing is slower than the paper measured (Figure 10), ours beside it may be nearer: both stand there, and neither is fitted to it.
+"""
+
+READINGS = """\
+The print with one habit changed, from contiguous blocks where a row does not say otherwise: % of ideal / steals attempted / successful,
+a worker. getTask and addTask release half of the local part; of one task that is none, or one. restore() adds tasks with addTask, which
+in the literal reading reverses them with every iteration; "as printed" keeps their order. With our deque a worker shows all but a
+millisecond of its tasks, and a thief takes from the fullest of a node.
 """
 
 TABLE3 = """\
 Tasks sorted by their durations and dealt round-robin, every n-th worker getting m for one; then one rebalance. The largest load is
 that of the iteration before it; % over ideal that of the iteration after; seconds those of the rebalance, on the simulated machine:
-moving the tasks' descriptors included.
+moving the tasks' descriptors included. All cores are workers. Two more instances, of log-normal tasks (deviation / mean: 0.87), have the
+same sum and the same longest task.
+
+The paper's seconds of Algorithm 1 come to 0.6–1.2 ms for each core on 19,200 and 38,400 cores; on 4,800 they are 0.16–2.4 ms, by (n, m).
+What makes them so, its text does not say, and nothing here is fitted to it.
 """
 
-Found = namedtuple("Found", "printed defaults sentence")
-
 # A value of the paper: where it stands, of what, its text; `look` returns ours
-# of both kinds as texts, whether they agree, and figures for `reason`, which
-# says why they do not; or None where nothing of it was simulated.
-Value = namedtuple("Value", "where what value look reason")
+# of both kinds as texts, a verdict, and figures for `change`, which says what
+# runs with one thing changed come to; or None where nothing of it was simulated.
+Value = namedtuple("Value", "where what value look change", defaults=("",))
 
 
 class Claim(Value):
@@ -31,9 +41,16 @@ class Claim(Value):
         found = self.look(figures)
         if found is None:
             return None
-        printed, defaults, agrees, more = found
-        return Found(printed, defaults,
-                     "agrees" if agrees else self.reason.format(**more))
+        printed, defaults, verdict, more = found
+        return (printed, defaults, verdict,
+                "" if verdict == "agrees" else self.change.format(**more))
+
+
+def judge(values, least, most):
+    """Whether all of them are in a range."""
+    return " and ".join(
+        ["lower"] * (min(values) < least) + ["higher"] * (max(values) > most)
+    ) or "agrees"
 
 
 def quality_and_cost(rows):
@@ -41,6 +58,11 @@ def quality_and_cost(rows):
     first, second = rows
     return (100 * (float(second["makespan_s"]) / float(second["ideal_s"]) - 1),
             float(first["restore_s"]))
+
+
+def load_before(rows):
+    """The largest load, % of the mean."""
+    return 100 * float(rows[0]["makespan_s"]) / float(rows[0]["ideal_s"])
 
 
 def job_of(figures, workload, machine, cores):
@@ -64,11 +86,15 @@ def retained_efficiency(workload, machine, cores, least):
 
         def best(job, way):
             return max((figures.relative(job, way, i) for i in
-                        range(1, figures.iterations(job, way) + 1)),
+                        figures.iterations(job, way) if i > 0),
                        key=lambda figure: figure.mean)
         texts, figure = both(job, figures, ("stealret-12", "stealret"), best, 1,
                              100)
-        return texts[0] + " %", texts[1] + " %", 100 * figure.mean >= least, {}
+        longest = best(job, study.LONGEST.name).text(1, 100) \
+            if study.LONGEST in job.ways else ""
+        return (texts[0] + " %", texts[1] + " %",
+                judge([100 * figure.mean], least, least + 5),
+                {"longest": longest})
     return look
 
 
@@ -78,14 +104,23 @@ def first_rebalance(workload, cores, gain):
         if not job:
             return None
         found = [[100 * figures.relative(job, way, i).mean for i in (2, 3)]
-                 for way in ("plb-12", "plb")]
+                 for way in ("plb-12", "plb", study.BLOCKS6.name)]
         texts = ["%+.0f (%.0f to %.0f)" % (after - before, before, after)
                  for before, after in found]
         before, after = found[0]
-        tasks = figures.results.counts[workload]["real"] / cores
-        return (texts[0], texts[1], abs(after - before - gain) <= 5,
-                {"tasks": tasks, "before": before})
+        return (texts[0], texts[1],
+                judge([after - before], gain - 5, gain + 5),
+                {"blocks": texts[2]})
     return look
+
+
+def reading(figures, cores, way, iteration, column, digits):
+    """What a way comes to where the readings are."""
+    for workload in (study.BE256, study.BE512):
+        job = job_of(figures, workload, "hopper", cores)
+        if job and figures.results.has(job, way):
+            return figures.of(job, way, iteration, column).text(digits)
+    return ""
 
 
 def steals(workload, cores, iteration, column, value, digits):
@@ -96,9 +131,14 @@ def steals(workload, cores, iteration, column, value, digits):
         texts, figure = both(
             job, figures, ("stealret-12", "stealret"),
             lambda j, w: figures.of(j, w, iteration, column), digits)
-        noisy = figures.of(job, "noisy-12", iteration, column).text(digits)
-        return (texts[0], texts[1], value / 1.25 <= figure.mean <= value * 1.25,
-                {"noisy": noisy})
+        noisy = figures.of(job, study.NOISY.name, iteration, column)
+        return (texts[0], texts[1],
+                judge([figure.mean], value / 1.25, value * 1.25),
+                {"noisy": noisy.text(digits), "iteration": iteration,
+                 "slow": reading(figures, 38400, "slow-12", iteration, column,
+                                 digits),
+                 "blocks": reading(figures, 38400, "blocks-12", iteration,
+                                   column, digits)})
     return look
 
 
@@ -111,24 +151,29 @@ def seconds(cores, names, value):
             job, figures, names,
             lambda j, w: figures.of(j, w, -1, "makespan_s"), 2)
         return (texts[0] + " s", texts[1] + " s",
-                abs(figure.mean / value - 1) <= 0.05, {})
+                judge([figure.mean], value * 0.95, value * 1.05),
+                {name[:-3]: reading(figures, cores, name, 5, "makespan_s", 2)
+                 for name in ("shown-12", "longest-12", "blocks-12")})
     return look
 
 
-def dealt_rows(figures, cores, balancer):
+def dealt_rows(figures, cores, balancer, workload=study.BE256_TABLE3):
     return {(d.every, d.more): rows
             for d, rows in figures.results.dealt.items()
-            if d.job.workload == study.BE256 and d.job.cores == cores and
+            if d.workload == workload and d.cores == cores and
             d.balancer == balancer}
 
 
 def initial_load(cores, value):
     def look(figures):
-        rows = dealt_rows(figures, cores, "alg2").get((4, 4))
-        if not rows:
+        loads = [load_before(rows[4, 4]) for rows in (
+            dealt_rows(figures, cores, "alg2", workload) for workload in
+            (study.BE256_TABLE3,) + study.INSTANCES) if rows]
+        if not loads:
             return None
-        load = 100 * float(rows[0]["makespan_s"]) / float(rows[0]["ideal_s"])
-        return "%.0f %%" % load, "", abs(load / value - 1) <= 0.1, {}
+        return ("%.0f %%" % loads[0], "",
+                judge(loads[:1], value * 0.9, value * 1.1),
+                {"finer": "%.0f, %.0f %%" % tuple(loads[1:])})
     return look
 
 
@@ -141,93 +186,80 @@ def of_table3(cores, balancer, own, which, least, most):
     """Quality (0) or seconds (1) of all distributions; LEAST, MOST: the
     paper's."""
     def look(figures):
-        texts = []
-        for name in (balancer, own):
-            rows = dealt_rows(figures, cores, name)
-            if not rows:
-                return None
-            values = [quality_and_cost(r)[which] for r in rows.values()]
-            texts.append(spread(values, (2, 3)[which]))
-            if name == balancer:
-                agrees = max(values) <= most * 1.25 and \
-                    min(values) >= least / 1.25
-        row = next(iter(dealt_rows(figures, cores, own).values()))[0]
-        longest = figures.results.counts[study.BE256]["longest"]
-        return texts[0], texts[1], agrees, {
-            "part": 100 * longest / float(row["ideal_s"])}
+        def values(name, workload=study.BE256_TABLE3):
+            return [quality_and_cost(rows)[which] for rows in dealt_rows(
+                figures, cores, name, workload).values()]
+        found = values(balancer)
+        if not found:
+            return None
+        more = {"of%d" % i: spread(values(balancer, workload), 2)
+                for i, workload in enumerate(study.INSTANCES)}
+        if balancer == "alg1-core":
+            for i, w in enumerate((study.BE256_TABLE3,) + study.INSTANCES):
+                more["fine%d" % i] = spread(values("alg1-core-fine", w), 2)
+        return (spread(found, 2 + which), spread(values(own), 2 + which),
+                judge(found, least / 1.25, most * 1.25), more)
     return look
 
 
 def slower(cores):
     """How much longer Algorithm 1 takes than Algorithm 2."""
     def look(figures):
-        first = dealt_rows(figures, cores, "alg1-core")
-        second = dealt_rows(figures, cores, "alg2")
-        if not first:
+        def ratios(*names):
+            first, second = (dealt_rows(figures, cores, n) for n in names)
+            return [quality_and_cost(first[key])[1] /
+                    quality_and_cost(second[key])[1] for key in first]
+        found = ratios("alg1-core", "alg2")
+        if not found:
             return None
-        ratios = [quality_and_cost(first[key])[1] /
-                  quality_and_cost(second[key])[1] for key in first]
-        ours = [quality_and_cost(c)[1] / quality_and_cost(h)[1] for c, h in zip(
-            dealt_rows(figures, cores, "central").values(),
-            dealt_rows(figures, cores, "hierarchy").values())]
-        return spread(ratios, 1), spread(ours, 1), min(ratios) >= 10, {}
+        return (spread(found, 1), spread(ratios("central", "hierarchy"), 1),
+                judge(found, 10, 12.5), {})
     return look
 
 
 RETAINED = "Figures 5, 7"
 PLB = ("plb-12", "plb")
-REPEATS = ("In the order of execution who ended with a long task does so again, "
-           "and durations repeat exactly: there is nothing to steal that waits.")
-PACKED = ("With {tasks:.0f} tasks for each core, some of them as long as half of the "
-          "iteration, Algorithm 2 finds no place for all (Table 3).")
-EVEN = ("Stealing alone comes to {before:.0f} % of best here: durations are sums of "
-        "operations and bytes, and real ones vary with network and caches.")
-THIEVES = ("As many thieves ask as long as the last tasks run; how often each "
-           "does is the time of a server for a message, 10 µs here.")
-EXACT = ("Durations repeat to the nanosecond here, so nobody runs dry long "
-         "before the others; with noise of 5 % {noisy}.")
-SECONDS = ("Best is 115,224 s / workers, 23 of 24 cores; the rest is long tasks "
-           "that start last.")
-DEALT = ("The longest tasks are 3.17 s here as there; the paper's others must "
-         "have been less even than ours.")
-FINE = ("With C = 1.003 a donor may stop 0.3 % above the mean; the paper's "
-        "constant 0.03 is C = 1.0003.")
-COARSE = ("The longest task is {part:.0f} % of a worker's share, and where long "
-          "tasks are shed they land on workers that already have some; the "
-          "paper's range asks for more and shorter tasks.")
-CORES = ("The paper's seconds are about 1 ms for each core that is gathered "
-         "from; a simulated server takes 10 µs for a message.")
-TREE = ("Messages between vertices of a tree take microseconds here; most of "
-        "the time is that of descriptors at the root.")
+ORDER = "With the longest of the restored tasks first {longest} %."
+BLOCKS = "From blocks, without iteration 0, {blocks}."
+SERVERS = ("With 30 µs for a server to take a message, where Hopper has 10 µs, "
+           "{slow} instead of {blocks} in iteration {iteration} on 38,400 cores.")
+NOISE = "With noise of 5 % {noisy}."
+DEQUE = ("From blocks, iteration 5, {blocks} s; with the deque and the victims "
+         "ours {shown} s, with the longest first {longest} s.")
+FINER = "With 4 million and with 1 million log-normal tasks {finer}."
+FINE = ("With C = 1.0003, n = m = 4, {fine0}; of 4 million log-normal tasks "
+        "{fine1} (C = 1.003: {of0}).")
+COARSE = "Of 4 million log-normal tasks {of0}, of 1 million {of1}."
 
 CLAIMS = [
     Claim(RETAINED, "StealRet, Be512, Hopper 76,800, best iteration", "> 90 %",
-          retained_efficiency(study.BE512, "hopper", 76800, 90), REPEATS),
+          retained_efficiency(study.BE512, "hopper", 76800, 90), ORDER),
     Claim(RETAINED, "Titan 128,000", "> 81 %",
-          retained_efficiency(study.BE512_20, "titan", 128000, 81), REPEATS),
+          retained_efficiency(study.BE512_20, "titan", 128000, 81)),
     Claim(RETAINED, "Intrepid 163,840", "> 91 %",
-          retained_efficiency(study.BE512_20, "intrepid", 163840, 91), REPEATS),
+          retained_efficiency(study.BE512_20, "intrepid", 163840, 91)),
     Claim("Figure 6", "first rebalance, TCE, Hopper 76,800", "+7 %",
-          first_rebalance(study.TCE, 76800, 7), EVEN),
+          first_rebalance(study.TCE, 76800, 7), BLOCKS),
     Claim("Figure 6", "first rebalance, Be256, Hopper 38,400", "+24 %",
-          first_rebalance(study.BE256, 38400, 24), PACKED),
+          first_rebalance(study.BE256, 38400, 24), BLOCKS),
     Claim("Figure 6", "Be512, Hopper 76,800", "+22 %",
-          first_rebalance(study.BE512, 76800, 22), PACKED),
+          first_rebalance(study.BE512, 76800, 22), BLOCKS),
 ] + [
     Claim("Figure 8", "attempts, Be512, Hopper {:,d}, iteration {:d}".format(
         cores, iteration), "{:,d}".format(value),
-        steals(study.BE512, cores, iteration, "tried", value, 0), THIEVES)
+        steals(study.BE512, cores, iteration, "tried", value, 0), SERVERS)
     for cores, iteration, value in (
         (9600, 1, 5661), (38400, 1, 5471), (76800, 1, 14898),
         (38400, 5, 1430), (76800, 5, 1537))
 ] + [
     Claim("Figure 9", "successes, Be512, Hopper {:,d}, iteration 5".format(
         cores), "%.1f" % value,
-        steals(study.BE512, cores, 5, "successful", value, 2), EXACT)
+        steals(study.BE512, cores, 5, "successful", value, 2), NOISE)
     for cores, value in ((9600, 0.3), (19200, 0.3), (38400, 0.4), (76800, 0.4))
 ] + [
     Claim("Figure 10", "{:s}, Be256, Hopper {:,d}".format(title, cores),
-          "%.4g s" % value, seconds(cores, names, value), SECONDS)
+          "%.4g s" % value, seconds(cores, names, value),
+          DEQUE if cores == 9600 and title == "StealRet" else "")
     for cores, title, names, value in (
         (2400, "Steal", ("steal-12", "steal"), 50),
         (2400, "StealRet", ("stealret-12", "stealret"), 48.9),
@@ -237,7 +269,7 @@ CLAIMS = [
         (9600, "rebalanced", PLB, 12.2))
 ] + [
     Claim("Table 3", "largest load before, n = m = 4, {:,d}".format(cores),
-          "%d %%" % value, initial_load(cores, value), DEALT)
+          "%d %%" % value, initial_load(cores, value), FINER)
     for cores, value in ((2400, 252), (38400, 691))
 ] + [
     Claim("Table 3", "centralized, % over ideal, {:,d}".format(cores), value,
@@ -256,17 +288,17 @@ CLAIMS = [
         (38400, "11–18", 11, 18))
 ] + [
     Claim("Table 3", "centralized, seconds, {:,d}".format(cores), value,
-          of_table3(cores, "alg1-core", "central", 1, least, most), CORES)
+          of_table3(cores, "alg1-core", "central", 1, least, most))
     for cores, value, least, most in (
         (4800, "0.75–11.4", 0.75, 11.4), (9600, "2.73–13.0", 2.73, 13),
         (19200, "11.4–18.4", 11.4, 18.4), (38400, "35.6–45.2", 35.6, 45.2))
 ] + [
     Claim("Table 3", "hierarchical, seconds, {:,d}".format(cores), value,
-          of_table3(cores, "alg2", "hierarchy", 1, least, most), TREE)
+          of_table3(cores, "alg2", "hierarchy", 1, least, most))
     for cores, value, least, most in (
         (4800, "0.07–1.12", 0.07, 1.12), (9600, "0.19–1.08", 0.19, 1.08),
         (19200, "0.26–1.92", 0.26, 1.92), (38400, "0.36–4.40", 0.36, 4.4))
 ] + [
     Claim("Table 3", "centralized / hierarchical, seconds, 38,400", "> 10",
-          slower(38400), CORES)
+          slower(38400))
 ]

@@ -20,21 +20,22 @@ class Results:
     """Rows of ek-sim: of a job and a way, and of Table 3."""
 
     def __init__(self):
-        self.rows = {}   # (job, way name): rows of all seeds
+        self.rows = {}   # (job, way name): rows of all seeds, iterations as ints
         self.dealt = {}  # study.Dealt: rows
         self.traces = {}  # (job, way name): path
         self.counts = {}  # workload: what --count said, a dict
 
-    def has(self, job, way):
-        return (job, way) in self.rows
+    def has(self, job, way, iteration=1):
+        return any(row["iteration"] == iteration
+                   for row in self.rows.get((job, way), ()))
 
     def values(self, job, way, iteration, column):
         """Of each seed; iteration -1: the last one."""
         rows = self.rows[job, way]
         if iteration < 0:
-            iteration = max(int(row["iteration"]) for row in rows)
+            iteration = max(row["iteration"] for row in rows)
         return [float(row[column]) for row in rows
-                if int(row["iteration"]) == iteration]
+                if row["iteration"] == iteration]
 
 
 def hash_of(path):
@@ -54,6 +55,20 @@ def write(path, text):
     os.replace(new, path)
 
 
+def record_name(workload):
+    return workload.name + ".ekr"
+
+
+def job_arguments(workload, cores):
+    tasks = ["--record", record_name(workload)] if workload.program else []
+    return tasks + list(workload.more) + ["--cores", str(cores), "--csv"]
+
+
+def slots(tasks, cores):
+    """Half of what a worker has is to fit, where memory allows."""
+    return "1024" if tasks > 200 * cores and cores < 24000 else "256"
+
+
 class Runner:
     def __init__(self, root, build, runs):
         self.runs = pathlib.Path(runs).resolve()
@@ -61,14 +76,18 @@ class Runner:
         self.examples = pathlib.Path(build).resolve() / "examples"
         self.mpirun = root / "tools/mpirun"
         self.stamp = hash_of(there(self.sim))
-        self.records = {}  # hashes
+        self.inputs = {}  # hashes of files
 
     def run(self, chosen, jobs):
         """All of a study, `jobs` simulations at a time."""
         results = Results()
+        write(self.runs / study.SLOW[0], study.SLOW[1])
+        self.inputs[study.SLOW[0]] = hash_of(self.runs / study.SLOW[0])
+        for workload in sorted({job.workload for job in
+                                chosen.jobs + chosen.dealt}):
+            if workload.program:
+                results.counts[workload] = self.count(workload)
         todo = list(self.list_runs(chosen, results))
-        for workload in sorted({job.workload for job in chosen.jobs}):
-            results.counts[workload] = self.count(workload)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             waiting = {pool.submit(self.simulate, name, arguments, trace): key
                        for key, name, arguments, trace in todo}
@@ -89,7 +108,10 @@ class Runner:
             if isinstance(key, study.Dealt):
                 results.dealt[key] = rows
             else:
-                results.rows[key] = rows
+                job, way = key
+                for row in rows:
+                    row["iteration"] = int(row["iteration"]) - way.nulls
+                results.rows[job, way.name] = rows
             done += 1
             if sys.stderr.isatty():
                 print("\r%d of %d runs " % (done, len(waiting)), end="",
@@ -100,36 +122,39 @@ class Runner:
     def list_runs(self, chosen, results):
         """Key, name, arguments and trace of every run."""
         for job in chosen.jobs:
-            iterations = chosen.iterations[job.machine]
-            for way in chosen.ways[job.machine]:
+            count = results.counts[job.workload]
+            for way in job.ways:
                 name = "%s-%s-%d-%s" % (job.workload.name, job.machine,
                                         job.cores, way.name)
-                arguments = self.job_arguments(job) + [
-                    "--start", "block", "--mode", "sampled",
-                    "--seeds", str(job.seeds), "--iterations",
-                    str(min(iterations, way.iterations or iterations))]
+                arguments = job_arguments(job.workload, job.cores)
+                if "--machine" not in way.arguments:
+                    arguments += ["--machine", job.machine]
+                arguments += ["--start", "block", "--mode", "sampled",
+                              "--seeds", str(way.seeds or job.seeds),
+                              "--iterations", str(way.iterations + way.nulls)]
+                if way.nulls:
+                    arguments += ["--nulls", str(count["tasks"] - count["real"])]
+                if "locked" in way.arguments:
+                    arguments += ["--buffer-slots", slots(
+                        count["real"], job.cores)]
                 trace = None
                 if job in chosen.traced and way.name in study.WATCHED:
                     trace = self.runs / (name + ".trace")
                     results.traces[job, way.name] = trace
-                yield ((job, way.name), name, arguments + list(way.arguments),
-                       trace)
+                yield (job, way), name, arguments + list(way.arguments), trace
         for dealt in chosen.dealt:
-            name = "table3-%d-%d-%d-%s" % (dealt.job.cores, dealt.every,
-                                           dealt.more, dealt.balancer)
-            arguments = self.job_arguments(dealt.job) + [
+            name = "table3-%s-%d-%d-%d-%s" % (dealt.workload.name, dealt.cores,
+                                              dealt.every, dealt.more,
+                                              dealt.balancer)
+            arguments = job_arguments(dealt.workload, dealt.cores) + [
+                "--machine", "hopper", "--progress", "polling",
                 "--start", "uneven:%d:%d" % (dealt.every, dealt.more),
                 "--steal", "none", "--iterations", "2"]
             balancer = study.BALANCERS[dealt.balancer]
             yield dealt, name, arguments + list(balancer.arguments), None
 
-    def job_arguments(self, job):
-        return ["--record", str(self.record(job.workload)),
-                "--machine", job.machine, "--cores", str(job.cores),
-                "--csv"] + list(job.workload.more)
-
     def record(self, workload):
-        return self.runs / (workload.name + ".ekr")
+        return self.runs / record_name(workload)
 
     def count(self, workload):
         """Make the record of a workload, and say what it holds."""
@@ -143,30 +168,29 @@ class Runner:
             environment = dict(os.environ, EVENKEEL_WORKERS="1")
             write(told, said + self.call(
                 [self.mpirun, "-n", "1", program] + arguments +
-                ["--record", record], environment))
-        self.records[record.name] = hash_of(record)
+                ["--record", record], None, environment))
+        self.inputs[record.name] = hash_of(record)
         return counted(told.read_text().split("\n", 1)[1])
 
     def simulate(self, name, arguments, trace):
         """Rows of a run, which is made unless it is there."""
         stamp, rows = self.runs / (name + ".args"), self.runs / (name + ".csv")
         said = "%s %s\n" % (self.stamp, " ".join(
-            a if not a.startswith("/") else "%s:%s" % (
-                os.path.basename(a), self.records[os.path.basename(a)])
-            for a in arguments))
+            "%s:%s" % (a, self.inputs[os.path.basename(a)])
+            if os.path.basename(a) in self.inputs else a for a in arguments))
         if not (stamp.exists() and rows.exists() and
                 stamp.read_text() == said and (not trace or trace.exists())):
             stamp.unlink(missing_ok=True)
             more = ["--utilization", str(trace)] if trace else []
-            write(rows, self.call([self.sim] + arguments + more))
+            write(rows, self.call([self.sim] + arguments + more, self.runs))
             write(stamp, said)
         with rows.open(newline="") as stream:
             return [row for row in csv.DictReader(stream)
                     if row["statistic"] == "run"]
 
     @staticmethod
-    def call(command, environment=None):
-        done = subprocess.run([str(word) for word in command],
+    def call(command, folder, environment=None):
+        done = subprocess.run([str(word) for word in command], cwd=folder,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, env=environment, check=False)
         if done.returncode != 0:

@@ -3,17 +3,22 @@
 from collections import namedtuple
 
 # Tasks, which `program` --count makes a record of; `cut`: how they are cut;
-# `more`: arguments of ek-sim.
+# `more`: arguments of ek-sim, by which they are drawn where no program is.
 Workload = namedtuple("Workload", "name title cut program arguments more")
 
+# For an integral, ns.  Figures 5 to 10: 48 s x 2,300 workers, so that Steal
+# takes the paper's 50 s on 2,400 cores.  Table 3: 48 s x 2,400 cores, all of
+# which are workers there, and its longest task.
+INTEGRAL_NS, INTEGRAL_TABLE3_NS = "1428", "1490"
 
-def chain(atoms, tile):
-    """Beryllium atoms in tiles of so many functions.  At 2.6 bohr, and 1,490 ns
-    an integral, Be256 is the 115,200 core-seconds and the longest task that
-    Table 3 of the paper implies."""
-    return Workload("be%d-%d" % (atoms, tile), "HF-Be%d" % atoms, str(tile),
+
+def chain(atoms, tile, integral_ns=INTEGRAL_NS):
+    """Beryllium atoms, 2.6 bohr apart, in tiles of so many functions."""
+    name = "be%d-%d" % (atoms, tile)
+    return Workload(name if integral_ns == INTEGRAL_NS else name + "-table3",
+                    "HF-Be%d" % atoms, str(tile),
                     "hf_be", ("--atoms", str(atoms), "--spacing", "2.6",
-                              "--tile", str(tile), "--integral-ns", "1490",
+                              "--tile", str(tile), "--integral-ns", integral_ns,
                               "--test-ns", "0"), ())
 
 
@@ -34,77 +39,125 @@ def contraction(preset, task):
                     ("--null-ns", NULL_NS))
 
 
-# A job: what runs on how many cores of which machine, how often.
-Job = namedtuple("Job", "workload machine cores seeds")
+def log_normal(tasks, mean_s, longest_s):
+    """Another instance of Table 3: as much work, and a task as long."""
+    return Workload("lognormal-%d" % tasks,
+                    "{:,d} log-normal tasks".format(tasks), "", None, (),
+                    ("--synthetic", "lognormal:n=%d,mean=%s,cv=0.87,longest=%s" %
+                     (tasks, mean_s, longest_s)))
 
-# A way to balance; iterations: None for all of the study.  `printed` has the
-# paper's habits: restored tasks in the order of their execution, and thieves
-# that ask again at once.
-class Way(namedtuple("Way", "name title arguments iterations printed")):
+
+PRINTED, OURS, READING = "as printed", "ours", "reading"
+
+
+# A way to balance; kind: of the three above; iterations: the last one.  Rows
+# of ek-sim are iterations from 1 on or, where `nulls` is set, from 0: all tasks
+# with the null ones.  seeds: None for those of the job.
+class Way(namedtuple("Way", "name title kind arguments iterations nulls seeds",
+                     defaults=(False, None))):
     __slots__ = ()
 
     def label(self):
         return self.title if self.name == "static" else "%s, %s" % (
-            self.title, "as printed" if self.printed else "ours")
+            self.title, self.kind)
 
+
+# A job: what runs on how many cores of which machine, how often, in which ways.
+Job = namedtuple("Job", "workload machine cores seeds ways")
 
 # Tasks dealt unevenly as for Table 3, and a rebalancer.
-Dealt = namedtuple("Dealt", "job every more balancer")
+Dealt = namedtuple("Dealt", "workload cores every more balancer")
 
-Study = namedtuple("Study", "title iterations jobs ways dealt traced")
-
-# The schedule of Figure 6: the first iteration steals, the second runs the same
-# placement without, then the balancer comes before each.
-FIGURE6_STEAL = ("--steal", "random@0,none@1-")
+# traced: jobs of Figure 10.
+Study = namedtuple("Study", "title jobs dealt traced")
 
 
-def figure6(balancer):
-    return ("--policy", "retain@0-1,%s@2-" % balancer) + FIGURE6_STEAL
+def figure6(balancer, steal, first):
+    """Iteration `first` steals, the next runs the same placement without, then
+    the balancer comes before each."""
+    return ("--policy", "retain@0-%d,%s@%d-" % (first + 1, balancer, first + 2),
+            "--steal", "%s@0-%d,none@%d-" % (steal, first, first + 1))
 
 
-def ways():
-    printed = ("--order", "executed", "--backoff-ns", "0")
-    return [
-        Way("static", "static", ("--modes", "static"), 1, False),
-        Way("stealall", "StealAll", ("--modes", "StealAll") + printed, 1, True),
-        Way("steal-12", "Steal", ("--modes", "Steal") + printed, 2, True),
-        Way("stealret-12", "StealRet", ("--modes", "StealRet") + printed, None,
-            True),
-        Way("noisy-12", "StealRet, noise of 5 %", ("--modes", "StealRet",
-            "--noise", "5") + printed, None, True),
-        Way("plb-12", "rebalanced", figure6("hierarchical-hpdc12") + printed,
-            None, True),
-        Way("steal", "Steal", ("--modes", "Steal"), 2, False),
-        Way("stealret", "StealRet", ("--modes", "StealRet"), None, False),
-        Way("plb", "hierarchical", figure6("hierarchical"), None, False),
-        Way("central", "centralized", figure6("centralized"), None, False),
-        Way("auto", "auto", ("--modes", "auto"), None, False),
-    ]
+# What a worker shows has slots of its own; half of its tasks must fit, which
+# is up to the runner.
+LOCKED = ("--deque", "locked")
+EXECUTED = ("--order", "executed") + LOCKED
+RETAIN, ORIGINAL = ("--policy", "retain"), ("--policy", "original")
+HPDC12 = ("--steal", "hpdc12")
 
+STATIC = Way("static", "static", OURS, ("--modes", "static"), 1)
+STEAL_12 = Way("steal-12", "Steal", PRINTED, ORIGINAL + HPDC12 + EXECUTED, 1)
+
+
+def retained_12(last, nulls=True):
+    return Way("stealret-12", "StealRet", PRINTED, RETAIN + HPDC12 + EXECUTED,
+               last, nulls)
+
+
+def balanced_12(last, nulls=True):
+    return Way("plb-12", "rebalanced", PRINTED, figure6(
+        "hierarchical-hpdc12", "hpdc12", int(nulls)) + EXECUTED, last, nulls)
+
+
+def retained(last):
+    return Way("stealret", "StealRet", OURS, ("--modes", "StealRet"), last)
+
+
+def balanced(balancer):
+    return Way({"hierarchical": "plb"}.get(balancer, balancer), balancer, OURS,
+               figure6(balancer, "random", 0), 3)
+
+
+ALL = (STATIC, STEAL_12, retained_12(5), balanced_12(5),
+       Way("steal", "Steal", OURS, ("--modes", "Steal"), 2), retained(5),
+       balanced("hierarchical"), balanced("centralized"),
+       Way("auto", "auto", OURS, ("--modes", "auto"), 5))
+FEW = (retained_12(5), retained(5), balanced("centralized"))
 
 # Ways whose workers are watched over time, for Figure 10.
 WATCHED = ("steal-12", "stealret-12", "plb-12", "stealret", "plb")
 
 
+def reading(name, title, arguments, last=5, nulls=False):
+    return Way(name, title, READING, arguments, last, nulls, 1)
 
-def few():
-    """Ways on the machines of fourteen iterations.  Rebalanced, tasks stay
-    where they are from the fourth on; Steal is the first of StealRet."""
-    names = ("stealall", "stealret-12", "plb-12", "stealret", "plb")
-    return [way._replace(iterations=5) if way.name.startswith("plb") else way
-            for way in ways() if way.name in names]
+
+# A server that takes longer than Hopper's 10 us for a message.
+SLOW = "slow.machine", "like hopper\nhandle 30 us\n"
+
+NOISY = reading("noisy-12", "as printed, from iteration 0, noise of 5 %",
+                RETAIN + HPDC12 + EXECUTED + ("--noise", "5"), nulls=True)
+LONGEST = reading("longest-12", "as printed, but the longest task first",
+                  RETAIN + HPDC12 + LOCKED)
+BLOCKS6 = reading("plb-blocks", "rebalanced as printed", figure6(
+    "hierarchical-hpdc12", "hpdc12", 0) + EXECUTED, 3)
+# With one habit of the print and without.
+READINGS = (
+    reading("blocks-12", "as printed", RETAIN + HPDC12 + EXECUTED),
+    reading("one-12", "as printed, but of one task one is released",
+            RETAIN + ("--steal", "hpdc12-one") + EXECUTED),
+    reading("reversed-12", "as printed, but restored in reverse",
+            RETAIN + HPDC12 + ("--order", "reversed") + LOCKED),
+    LONGEST,
+    reading("shown-12", "as printed, but the deque and the victims are ours",
+            RETAIN + ("--order", "executed", "--backoff-ns", "0")),
+    reading("noise-12", "as printed, noise of 5 %",
+            RETAIN + HPDC12 + EXECUTED + ("--noise", "5")),
+    reading("slow-12", "as printed, 30 µs for a server to take a message",
+            RETAIN + HPDC12 + EXECUTED + ("--machine", "./" + SLOW[0])))
 
 
 # Rebalancers of Table 3: name, title, arguments.
 Balancer = namedtuple("Balancer", "name title arguments")
+ALGORITHM1 = ("--policy", "centralized-hpdc12", "--gather")
 BALANCERS = {b.name: b for b in (
     Balancer("alg1-core", "Algorithm 1, gathered over cores",
-             ("--policy", "centralized-hpdc12", "--gather", "core")),
+             ALGORITHM1 + ("core",)),
     Balancer("alg1-core-fine", "Algorithm 1, C = 1.0003",
-             ("--policy", "centralized-hpdc12", "--gather", "core",
-              "--balance-c", "1.0003")),
+             ALGORITHM1 + ("core", "--balance-c", "1.0003")),
     Balancer("alg1-node", "Algorithm 1, gathered over nodes",
-             ("--policy", "centralized-hpdc12", "--gather", "node")),
+             ALGORITHM1 + ("node",)),
     Balancer("alg2", "Algorithm 2, a tree over cores",
              ("--policy", "hierarchical-hpdc12")),
     Balancer("central", "ours, centralized", ("--policy", "centralized")),
@@ -112,46 +165,75 @@ BALANCERS = {b.name: b for b in (
 )}
 ALWAYS = ("alg1-core", "alg2", "central", "hierarchy")
 ONCE = ("alg1-core-fine", "alg1-node")  # of n = m = 4 alone
+PAPERS = ("alg1-core", "alg1-core-fine")  # ... of other instances
 
 
-def dealt(jobs, everies, mores):
-    return [Dealt(job, n, m, b) for job in jobs for n in everies for m in mores
-            for b in ALWAYS + (ONCE if n == m == 4 else ())]
+def dealt(workload, sizes, distributions, balancers=ALWAYS, once=ONCE):
+    return [Dealt(workload, cores, n, m, b)
+            for cores in sizes for n, m in distributions
+            for b in balancers + (once if n == m == 4 else ())]
 
 
 BE256, BE512, BE64 = chain(256, 40), chain(512, 40), chain(64, 40)
 BE256_20, BE512_20 = chain(256, 20), chain(512, 20)
 TCE = contraction("paper", "product")
 TCE_TILES = contraction("paper", "tile")
+BE256_TABLE3 = chain(256, 40, INTEGRAL_TABLE3_NS)
+INSTANCES = (log_normal(4000000, 0.028806, 3.174),
+             log_normal(1000000, 0.115224, 3.174))
+SOME = ((2, 4), (4, 4), (16, 16))
 
-HOPPER = ([Job(BE256, "hopper", c, s) for c, s in
-           ((2400, 5), (4800, 5), (9600, 5), (19200, 3), (38400, 3))] +
-          [Job(BE512, "hopper", c, s) for c, s in
-           ((9600, 3), (19200, 3), (38400, 2), (76800, 2))] +
-          [Job(TCE, "hopper", c, 1) for c in (2400, 9600, 38400, 76800)] +
-          [Job(TCE_TILES, "hopper", c, 2) for c in (9600, 38400, 76800)])
-FARTHER = [Job(BE256_20, "titan", 8000, 1),
-           Job(BE512_20, "titan", 128000, 1),
-           Job(BE512_20, "intrepid", 163840, 1)]
+
+HOPPER = (
+    [Job(BE256, "hopper", c, 3, ALL + more) for c, more in (
+        (2400, ()), (4800, ()), (9600, READINGS), (19200, ()),
+        (38400, (BLOCKS6,)))] +
+    [Job(BE256, "hopper", 76800, 1, FEW)] +
+    [Job(BE512, "hopper", c, seeds, ALL + (NOISY,) + more)
+     for c, seeds, more in ((9600, 2, ()), (19200, 2, ()), (38400, 2, READINGS),
+                            (76800, 1, (BLOCKS6, LONGEST)))] +
+    [Job(TCE, "hopper", c, 1, ALL + more) for c, more in (
+        (2400, ()), (9600, ()), (38400, ()), (76800, (BLOCKS6,)))] +
+    [Job(TCE_TILES, "hopper", c, 1, FEW) for c in (9600, 38400, 76800)])
+
+
+def farther(machine, be256, be512, tce):
+    """Fourteen iterations, and each from iteration 0, are for the largest size;
+    with 21.7e9 null tasks iteration 0 takes minutes."""
+    jobs = []
+    for workload, sizes in ((BE256_20, be256), (BE512_20, be512), (TCE, tce)):
+        for cores in sizes:
+            nulls = workload != BE512_20 or cores == sizes[-1]
+            last = 14 if workload == BE256_20 and cores == sizes[-1] else 5
+            ways = (retained_12(last, nulls), retained(3))
+            if cores in (sizes[1], sizes[-1]) and workload != TCE:
+                ways += (balanced_12(4, nulls and workload == BE256_20),)
+            jobs.append(Job(workload, machine, cores, 1, ways))
+    return jobs
+
+
+INTREPID = (20480, 40960, 81920, 163840)
 
 WHOLE = Study(
     title="HPDC 2012, figure by figure",
-    iterations={"hopper": 5, "titan": 14, "intrepid": 14},
-    jobs=HOPPER + FARTHER,
-    ways={"hopper": ways(),
-          "titan": few(), "intrepid": few()},
-    dealt=dealt([Job(BE256, "hopper", c, 1)
-                 for c in (2400, 4800, 9600, 19200, 38400)],
-                (2, 4, 8, 16), (4, 8, 16)),
+    jobs=HOPPER +
+    farther("titan", (8000, 16000, 32000, 64000), (16000, 32000, 64000, 128000),
+            (8000, 16000, 32000, 64000)) +
+    farther("intrepid", INTREPID, INTREPID, INTREPID),
+    dealt=dealt(BE256_TABLE3, (2400, 4800, 9600, 19200, 38400),
+                [(n, m) for n in (2, 4, 8, 16) for m in (4, 8, 16)]) +
+    [d for w in INSTANCES for d in dealt(
+        w, (2400, 4800, 9600, 19200, 38400), SOME, ("alg2",), PAPERS)],
     traced=[job for job in HOPPER if job.workload == BE256 and
             job.cores in (2400, 9600)])
 
-SMALL = [Job(BE64, "hopper", c, 3) for c in (240, 480)]
-SMALL_TCE = Job(contraction("third", "product"), "hopper", 960, 1)
+SMALL = [Job(BE64, "hopper", 240, 3, ALL),
+         Job(BE64, "hopper", 960, 2, ALL + READINGS + (NOISY, BLOCKS6))]
+SMALL_TCE = Job(contraction("third", "product"), "hopper", 960, 1, ALL)
 QUICK = Study(
     title="HPDC 2012, small",
-    iterations={"hopper": 5, "titan": 14},
-    jobs=SMALL + [SMALL_TCE, Job(BE64, "titan", 320, 1)],
-    ways={"hopper": ways(), "titan": few()},
-    dealt=dealt([Job(BE64, "hopper", 480, 1)], (2, 4), (4,)),
+    jobs=SMALL + [SMALL_TCE, Job(BE64, "titan", 320, 1, (
+        retained_12(14), retained(3), balanced_12(4)))],
+    dealt=dealt(chain(64, 40, INTEGRAL_TABLE3_NS), (480,), ((2, 4), (4, 4))) +
+    dealt(log_normal(20000, 0.025, 0.6), (480,), ((4, 4),), ("alg2",), PAPERS),
     traced=SMALL)
