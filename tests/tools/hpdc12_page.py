@@ -13,7 +13,8 @@ def row(seed, iteration, **values):
     columns = dict(seed=str(seed), iteration=iteration, makespan_s="10",
                    ideal_s="5", bound_s="5", efficiency="0.5", tried="6000",
                    tried_deviation="70", successful="0.3",
-                   successful_deviation="0.2", restore_s="1")
+                   successful_deviation="0.2", tasks="164",
+                   tasks_deviation="35", restore_s="1")
     columns.update(values)
     return columns
 

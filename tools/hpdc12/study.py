@@ -109,8 +109,8 @@ def balanced(balancer):
                figure6(balancer, "random", 0), 3)
 
 
-ALL = (STATIC, STEAL_12, retained_12(5), balanced_12(5),
-       Way("steal", "Steal", OURS, ("--modes", "Steal"), 2), retained(5),
+ALL = (STATIC, STEAL_12, retained_12(5), balanced_12(4),
+       Way("steal", "Steal", OURS, ("--modes", "Steal"), 1), retained(5),
        balanced("hierarchical"), balanced("centralized"),
        Way("auto", "auto", OURS, ("--modes", "auto"), 5))
 FEW = (retained_12(5), retained(5), balanced("centralized"))
@@ -119,31 +119,29 @@ FEW = (retained_12(5), retained(5), balanced("centralized"))
 WATCHED = ("steal-12", "stealret-12", "plb-12", "stealret", "plb")
 
 
-def reading(name, title, arguments, last=5, nulls=False):
-    return Way(name, title, READING, arguments, last, nulls, 1)
+def reading(name, title, arguments, last=5):
+    return Way(name, title, READING, arguments, last, False, 1)
 
 
 # A server that takes longer than Hopper's 10 us for a message.
 SLOW = "slow.machine", "like hopper\nhandle 30 us\n"
 
-NOISY = reading("noisy-12", "as printed, from iteration 0, noise of 5 %",
-                RETAIN + HPDC12 + EXECUTED + ("--noise", "5"), nulls=True)
-LONGEST = reading("longest-12", "as printed, but the longest task first",
-                  RETAIN + HPDC12 + LOCKED)
+NOISY = reading("noisy-12", "as printed, noise of 5 %",
+                RETAIN + HPDC12 + EXECUTED + ("--noise", "5"))
 BLOCKS6 = reading("plb-blocks", "rebalanced as printed", figure6(
     "hierarchical-hpdc12", "hpdc12", 0) + EXECUTED, 3)
-# With one habit of the print and without.
+# With one habit of the print changed.
 READINGS = (
     reading("blocks-12", "as printed", RETAIN + HPDC12 + EXECUTED),
     reading("one-12", "as printed, but of one task one is released",
             RETAIN + ("--steal", "hpdc12-one") + EXECUTED),
     reading("reversed-12", "as printed, but restored in reverse",
             RETAIN + HPDC12 + ("--order", "reversed") + LOCKED),
-    LONGEST,
+    reading("longest-12", "as printed, but the longest restored task first",
+            RETAIN + HPDC12 + LOCKED),
     reading("shown-12", "as printed, but the deque and the victims are ours",
             RETAIN + ("--order", "executed", "--backoff-ns", "0")),
-    reading("noise-12", "as printed, noise of 5 %",
-            RETAIN + HPDC12 + EXECUTED + ("--noise", "5")),
+    NOISY,
     reading("slow-12", "as printed, 30 µs for a server to take a message",
             RETAIN + HPDC12 + EXECUTED + ("--machine", "./" + SLOW[0])))
 
@@ -165,7 +163,7 @@ BALANCERS = {b.name: b for b in (
 )}
 ALWAYS = ("alg1-core", "alg2", "central", "hierarchy")
 ONCE = ("alg1-core-fine", "alg1-node")  # of n = m = 4 alone
-PAPERS = ("alg1-core", "alg1-core-fine")  # ... of other instances
+FINE = ONCE[:1]  # ... of other instances
 
 
 def dealt(workload, sizes, distributions, balancers=ALWAYS, once=ONCE):
@@ -189,27 +187,30 @@ HOPPER = (
         (2400, ()), (4800, ()), (9600, READINGS), (19200, ()),
         (38400, (BLOCKS6,)))] +
     [Job(BE256, "hopper", 76800, 1, FEW)] +
-    [Job(BE512, "hopper", c, seeds, ALL + (NOISY,) + more)
-     for c, seeds, more in ((9600, 2, ()), (19200, 2, ()), (38400, 2, READINGS),
-                            (76800, 1, (BLOCKS6, LONGEST)))] +
+    [Job(BE512, "hopper", c, seeds, ALL + more) for c, seeds, more in (
+        (9600, 2, (NOISY,)), (19200, 2, (NOISY,)), (38400, 2, READINGS),
+        (76800, 1, (NOISY, BLOCKS6)))] +
     [Job(TCE, "hopper", c, 1, ALL + more) for c, more in (
         (2400, ()), (9600, ()), (38400, ()), (76800, (BLOCKS6,)))] +
     [Job(TCE_TILES, "hopper", c, 1, FEW) for c in (9600, 38400, 76800)])
 
 
 def farther(machine, be256, be512, tce):
-    """Fourteen iterations, and each from iteration 0, are for the largest size;
-    with 21.7e9 null tasks iteration 0 takes minutes."""
+    """Fourteen iterations and the rebalancer are for the largest sizes; so is
+    iteration 0 of Be512, where 21.7e9 null tasks take minutes."""
     jobs = []
-    for workload, sizes in ((BE256_20, be256), (BE512_20, be512), (TCE, tce)):
-        for cores in sizes:
-            nulls = workload != BE512_20 or cores == sizes[-1]
-            last = 14 if workload == BE256_20 and cores == sizes[-1] else 5
-            ways = (retained_12(last, nulls), retained(3))
-            if cores in (sizes[1], sizes[-1]) and workload != TCE:
-                ways += (balanced_12(4, nulls and workload == BE256_20),)
-            jobs.append(Job(workload, machine, cores, 1, ways))
-    return jobs
+    for cores in be256:
+        ways = retained_12(14), retained(3), balanced_12(4)
+        if cores != be256[-1]:
+            ways = retained_12(5), retained(3)
+        jobs.append(Job(BE256_20, machine, cores, 1, ways))
+    for cores in be512:
+        ways = retained_12(5), retained(3), balanced_12(4, False)
+        if cores != be512[-1]:
+            ways = (retained_12(3, False),)
+        jobs.append(Job(BE512_20, machine, cores, 1, ways))
+    return jobs + [Job(TCE, machine, cores, 1, (retained_12(5), retained(3)))
+                   for cores in tce]
 
 
 INTREPID = (20480, 40960, 81920, 163840)
@@ -223,17 +224,17 @@ WHOLE = Study(
     dealt=dealt(BE256_TABLE3, (2400, 4800, 9600, 19200, 38400),
                 [(n, m) for n in (2, 4, 8, 16) for m in (4, 8, 16)]) +
     [d for w in INSTANCES for d in dealt(
-        w, (2400, 4800, 9600, 19200, 38400), SOME, ("alg2",), PAPERS)],
+        w, (2400, 4800, 9600, 19200, 38400), SOME, ("alg2",), FINE)],
     traced=[job for job in HOPPER if job.workload == BE256 and
             job.cores in (2400, 9600)])
 
 SMALL = [Job(BE64, "hopper", 240, 3, ALL),
-         Job(BE64, "hopper", 960, 2, ALL + READINGS + (NOISY, BLOCKS6))]
+         Job(BE64, "hopper", 960, 2, ALL + READINGS + (BLOCKS6,))]
 SMALL_TCE = Job(contraction("third", "product"), "hopper", 960, 1, ALL)
 QUICK = Study(
     title="HPDC 2012, small",
     jobs=SMALL + [SMALL_TCE, Job(BE64, "titan", 320, 1, (
         retained_12(14), retained(3), balanced_12(4)))],
     dealt=dealt(chain(64, 40, INTEGRAL_TABLE3_NS), (480,), ((2, 4), (4, 4))) +
-    dealt(log_normal(20000, 0.025, 0.6), (480,), ((4, 4),), ("alg2",), PAPERS),
+    dealt(log_normal(20000, 0.025, 0.6), (480,), ((4, 4),), ("alg2",), FINE),
     traced=SMALL)
