@@ -135,7 +135,7 @@ def few_tasks(figures):
              figures.results.has(job, "stealret")]
     return ("Below ten tasks a core efficiency deteriorates, the paper says. "
             "StealRet, last iteration, % of best as printed / ours: " +
-            "; ".join(found) + ".\n") if found else ""
+            "; ".join(found) + ".\n\n") if found else ""
 
 
 def by_iteration(figures, ways, value):
@@ -235,7 +235,7 @@ def write(chosen, results, folder, drawn):
         "workers:\n", table2(figures),
         "## Figure 5: the last iteration of each way\n",
         "Seconds / % of best. StealAll is iteration 0 of StealRet.\n",
-        last_iterations(figures), few_tasks(figures) + "\n" +
+        last_iterations(figures), few_tasks(figures) +
         picture(drawn, folder, "figure5", "Efficiency by cores"),
         "## Figure 6: rebalanced\n",
         "Iteration 1 steals, 2 runs the same placement and nobody steals, from "
