@@ -75,8 +75,10 @@ class Figures:
                 if (not machine or job.machine == machine) and
                 (not workload or job.workload == workload)]
 
-    def ways(self, machine):
-        """Those of any job of a machine, but for the readings."""
-        found = {way.name: way for job in self.jobs(machine)
-                 for way in job.ways if way.kind != study.READING}
-        return list(found.values())
+    def columns(self, machine):
+        """Title, way and iteration (-1: the last) of Figure 5: all ways of a
+        machine but the readings; StealAll is an iteration 0."""
+        ways = {way.name: way for job in self.jobs(machine)
+                for way in job.ways if way.kind != study.READING}
+        return [("StealAll, as printed", ways["stealret-12"], 0)] + [
+            (way.label(), way, -1) for way in ways.values()]

@@ -81,13 +81,12 @@ def by_cores(figures):
                       (0.8 * min(job.cores for job in jobs),
                        1.25 * max(job.cores for job in jobs),
                        ", ".join(str(job.cores) for job in jobs)))
-        for i, way in enumerate(figures.ways(machine)):
+        for color, (title, way, i) in enumerate(figures.columns(machine)):
             if way.name != "static":  # far below all others
-                panel.add(way.label(),
-                          [(job.cores, 100 * figures.relative(
-                              job, way.name, -1).mean) for job in jobs
-                           if figures.results.has(job, way.name)],
-                          style("linespoints", i, way.kind))
+                panel.add(title, [(job.cores, 100 * figures.relative(
+                    job, way.name, i).mean) for job in jobs
+                                  if figures.results.has(job, way.name, i)],
+                          style("linespoints", color, way.kind))
         panels.append(panel)
     return panels
 

@@ -25,8 +25,9 @@ class Results:
         self.traces = {}  # (job, way name): path
         self.counts = {}  # workload: what --count said, a dict
 
-    def has(self, job, way, iteration=1):
-        return any(row["iteration"] == iteration
+    def has(self, job, way, iteration=-1):
+        """Whether there is an iteration of a way; -1: any."""
+        return any(iteration in (-1, row["iteration"])
                    for row in self.rows.get((job, way), ()))
 
     def values(self, job, way, iteration, column):

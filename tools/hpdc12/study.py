@@ -116,7 +116,7 @@ ALL = (STATIC, STEAL_12, retained_12(5), balanced_12(4),
 FEW = (retained_12(5), retained(5), balanced("centralized"))
 
 # Ways whose workers are watched over time, for Figure 10.
-WATCHED = ("steal-12", "stealret-12", "plb-12", "stealret", "plb")
+WATCHED = ("steal-12", "stealret-12", "plb-12", "steal", "stealret", "plb")
 
 
 def reading(name, title, arguments, last=5):
