@@ -72,6 +72,7 @@ assert "| HF-Be512, Titan 128,000 | 6,000 ± 70 |" in text
 seconds = "Steal, Be256, Hopper 2,400"
 assert judged(seconds, makespan_s="51").endswith("| agrees |  |")
 assert "| higher |" in judged(seconds, makespan_s="53")
+assert "off by 50.7 % on average, ours by 50.7 %" in text
 # Initial loads of 200 % of the mean, 100 % over ideal afterwards, 1 s.
 assert "| 200 % |" in judged("largest load before, n = m = 4, 2,400")
 assert "| 100.00 | 100.00 | higher |" in judged(

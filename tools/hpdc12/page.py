@@ -177,10 +177,15 @@ def seconds_of_figure10(figures):
     for job in figures.chosen.traced:
         for way in job.ways:
             if (job, way.name) in figures.results.traces:
+                papers = ["%g" % value for cores, _, names, value in
+                          printed.FIGURE10 if cores == job.cores and
+                          way.name in names]
                 rows.append([name_of(job), way.title, way.kind,
+                             "".join(papers),
                              figures.of(job, way.name, -1, "makespan_s").text(2),
                              figures.ideal(job, way.name, -1).text(1, 100)])
-    return table(["job", "way", "", "last iteration, s", "% of ideal"], rows)
+    return table(["job", "way", "", "the paper, s", "last iteration, s",
+                  "% of ideal"], rows)
 
 
 def table3(figures):
@@ -255,7 +260,8 @@ def write(chosen, results, folder, drawn):
         retained(figures, "successful", 2) + "\n" +
         picture(drawn, folder, "figure9", "Steals that succeeded"),
         "## Figure 10: who works when\n",
-        seconds_of_figure10(figures) + "\n" + picture(
+        seconds_of_figure10(figures),
+        printed.off_figure10(figures) + picture(
             drawn, folder, "figure10", "Workers that run tasks"),
         "## Table 3: the rebalancers\n", printed.TABLE3, table3(figures)]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)

@@ -7,8 +7,7 @@ from hpdc12 import study
 BESIDE = """\
 What the text and the table of the paper state; the curves of its figures are not at hand as numbers. "As printed" agrees where it is
 within 5 points of a gain, 25 % of steals, ratios and Table 3's ranges, 10 % of its largest loads, and 5 % of seconds of Figure 10.
-Where more than so much is asked it agrees up to 5 points beyond. The last column has runs with one thing changed. Where the printed
-stealing is slower than the paper measured (Figure 10), ours beside it may be nearer: both stand there, and neither is fitted to it.
+Where more than so much is asked it agrees up to 5 points beyond. The last column has runs with one thing changed.
 """
 
 READINGS = """\
@@ -210,7 +209,11 @@ def slower(cores):
 
 
 RETAINED = "Figures 5, 7"
-PLB = ("plb-12", "plb")
+STEAL, STEALRET, PLB = ((name + "-12", name) for name in
+                        ("steal", "stealret", "plb"))
+FIGURE10 = ((2400, "Steal", STEAL, 50), (2400, "StealRet", STEALRET, 48.9),
+            (2400, "rebalanced", PLB, 49), (9600, "Steal", STEAL, 13.6),
+            (9600, "StealRet", STEALRET, 12.6), (9600, "rebalanced", PLB, 12.2))
 BOTH = ("Be512 on 38,400 cores, from blocks, iteration 5, % of ideal: "
         "{blocks_12}; with our deque and victims {shown_12}; with the longest "
         "restored task first {longest_12}; with both {stealret}.")
@@ -226,6 +229,21 @@ FINER = "With 4 million and with 1 million log-normal tasks {finer}."
 FINE = ("With C = 1.0003, n = m = 4, {fine}; so 4 million log-normal tasks "
         "{fine0}, and 1 million {fine1}.")
 COARSE = "Of 4 million log-normal tasks {of0}, of 1 million {of1}."
+
+
+def off_figure10(figures):
+    """How far the seconds of Figure 10 are from the paper's."""
+    off = [[], []]
+    for cores, _, names, value in FIGURE10:
+        job = job_of(figures, study.BE256, "hopper", cores)
+        for kind, name in enumerate(names) if job else ():
+            off[kind].append(100 * abs(
+                figures.of(job, name, -1, "makespan_s").mean / value - 1))
+    return ("As printed and simulated the six times that the paper states are "
+            "off by {:.1f} % on average, ours by {:.1f} %; nothing but the "
+            "nanoseconds of an integral is fitted.\n\n".format(
+                *(sum(of) / len(of) for of in off))) if off[0] else ""
+
 
 CLAIMS = [
     Claim(RETAINED, "StealRet, Be512, Hopper 76,800, best iteration", "> 90 %",
@@ -256,13 +274,7 @@ CLAIMS = [
     Claim("Figure 10", "{:s}, Be256, Hopper {:,d}".format(title, cores),
           "%.4g s" % value, seconds(cores, names, value),
           DEQUE if cores == 9600 and title == "StealRet" else "")
-    for cores, title, names, value in (
-        (2400, "Steal", ("steal-12", "steal"), 50),
-        (2400, "StealRet", ("stealret-12", "stealret"), 48.9),
-        (2400, "rebalanced", PLB, 49),
-        (9600, "Steal", ("steal-12", "steal"), 13.6),
-        (9600, "StealRet", ("stealret-12", "stealret"), 12.6),
-        (9600, "rebalanced", PLB, 12.2))
+    for cores, title, names, value in FIGURE10
 ] + [
     Claim("Table 3", "largest load before, n = m = 4, {:,d}".format(cores),
           "%d %%" % value, initial_load(cores, value), FINER)
