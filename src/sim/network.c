@@ -12,13 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Put a letter behind all that arrive no later: mostly it is the last one. */
+/* Put a letter behind all that arrive no later: mostly it is the last one, or
+ * near the one that was put there before, where many ranks send several. */
 static void queue_letter(struct eki_sim_port *port,
                          struct eki_sim_letter *letter)
 {
     struct eki_sim_letter *before = port->last;
+    if (before && before->arrives > letter->arrives)
+        before = port->recent;
+    while (before && before->next && before->next->arrives <= letter->arrives)
+        before = before->next;
     while (before && before->arrives > letter->arrives)
         before = before->before;
+    port->recent = letter;
     letter->before = before;
     letter->next = before ? before->next : port->first;
     *(before ? &before->next : &port->first) = letter;
@@ -30,6 +36,8 @@ static struct eki_sim_letter *take_letter(struct eki_sim_port *port)
     struct eki_sim_letter *letter = port->first;
     port->first = letter->next;
     *(port->first ? &port->first->before : &port->last) = NULL;
+    if (port->recent == letter)
+        port->recent = port->first;
     return letter;
 }
 

@@ -36,8 +36,9 @@ struct eki_sim_port {
     bool is_starved;   /* the last step wanted a buffer, and none was free */
     int32_t told;      /* the worker that the messages of the step concern; -1:
                           all of the rank; EKI_SIM_NOBODY: none */
-    /* The message that is taken, and those on their way, by arrival. */
-    struct eki_sim_letter *polled, *first, *last;
+    /* The message that is taken, those on their way, by arrival, and of these
+     * the one that came last. */
+    struct eki_sim_letter *polled, *first, *last, *recent;
     uint64_t *last_ns; /* [ranks], if is_reordered: when the last message of
                           each arrives */
 };
