@@ -112,7 +112,7 @@ def balanced(balancer):
 ALL = (STATIC, STEAL_12, retained_12(5), balanced_12(4),
        Way("steal", "Steal", OURS, ("--modes", "Steal"), 1), retained(5),
        balanced("hierarchical"), balanced("centralized"),
-       Way("auto", "auto", OURS, ("--modes", "auto"), 5))
+       Way("auto", "auto", OURS, ("--modes", "auto"), 3))
 FEW = (retained_12(5), retained(5), balanced("centralized"))
 
 # Ways whose workers are watched over time, for Figure 10.
@@ -196,21 +196,20 @@ HOPPER = (
 
 
 def farther(machine, be256, be512, tce):
-    """Fourteen iterations and the rebalancer are for the largest sizes; so is
-    iteration 0 of Be512, where 21.7e9 null tasks take minutes."""
+    """What takes longest is for the largest sizes: fourteen iterations of
+    Be256, the rebalancer, ours, and iteration 0 of Be512, where 21.7e9 null
+    tasks take minutes."""
     jobs = []
-    for cores in be256:
-        ways = retained_12(14), retained(3), balanced_12(4)
-        if cores != be256[-1]:
-            ways = retained_12(5), retained(3)
-        jobs.append(Job(BE256_20, machine, cores, 1, ways))
-    for cores in be512:
-        ways = retained_12(5), retained(3), balanced_12(4, False)
-        if cores != be512[-1]:
-            ways = (retained_12(3, False),)
-        jobs.append(Job(BE512_20, machine, cores, 1, ways))
-    return jobs + [Job(TCE, machine, cores, 1, (retained_12(5), retained(3)))
-                   for cores in tce]
+    for workload, sizes, last in ((BE256_20, be256, 14), (BE512_20, be512, 5),
+                                  (TCE, tce, 5)):
+        for cores in sizes:
+            ways = (retained_12(3, workload != BE512_20),)
+            if cores == sizes[-1]:
+                ways = retained_12(last), retained(3)
+                if workload != TCE:
+                    ways += (balanced_12(4, workload != BE512_20),)
+            jobs.append(Job(workload, machine, cores, 1, ways))
+    return jobs
 
 
 INTREPID = (20480, 40960, 81920, 163840)
