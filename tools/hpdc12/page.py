@@ -214,7 +214,7 @@ def beside(figures):
         if ours is not None:
             rows.append([claim.where, claim.what, claim.value] + list(ours))
     return table(["where", "what", "the paper", "as printed, simulated", "ours",
-                  "as printed", "with one thing changed"], rows)
+                  "verdict", "with one thing changed"], rows)
 
 
 def write(chosen, results, folder, drawn):
