@@ -188,7 +188,7 @@ HOPPER = (
         (38400, (BLOCKS6,)))] +
     [Job(BE256, "hopper", 76800, 1, FEW)] +
     [Job(BE512, "hopper", c, seeds, ALL + more) for c, seeds, more in (
-        (9600, 2, (NOISY,)), (19200, 2, (NOISY,)), (38400, 2, READINGS),
+        (9600, 1, (NOISY,)), (19200, 1, (NOISY,)), (38400, 2, READINGS),
         (76800, 1, (NOISY, BLOCKS6)))] +
     [Job(TCE, "hopper", c, 1, ALL + more) for c, more in (
         (2400, ()), (9600, ()), (38400, ()), (76800, (BLOCKS6,)))] +
