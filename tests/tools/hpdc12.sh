@@ -62,6 +62,9 @@ holds "$(value $at-plb-12 4 efficiency) > $(value $at-plb-12 3 efficiency) + 0.0
 grep -q '^| HF-Be64, Hopper 240 | as printed | 85\.[0-9 .±]* | 86\.' \
     "$out/first.md" || fail 'iteration 0'
 
+grep -q 'HF-Be64, Hopper 960 (23\.1 tasks a core): 78\..* / 99\..* %\.$' \
+    "$out/first.md" || fail 'few tasks'
+
 # The rise: as printed, retention gains with each of four iterations, to the
 # last digit, and thieves ask less; with our deque it is there at once.
 at=be64-40-hopper-960

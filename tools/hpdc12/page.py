@@ -123,12 +123,12 @@ def last_iterations(figures):
 
 
 def few_tasks(figures):
-    """What becomes of jobs with fewer than some tasks a core."""
+    """What becomes of jobs with few tasks a core."""
     found = ["{:s} ({:.1f} tasks a core): {:s} / {:s} %".format(
         name_of(job), figures.tasks(job), *(
             figures.relative(job, way, -1).text(1, 100)
             for way in ("stealret-12", "stealret")))
-             for job in figures.jobs() if 2 < figures.tasks(job) < 22 and
+             for job in figures.jobs() if figures.tasks(job) < 24 and
              figures.results.has(job, "stealret")]
     return ("Below ten tasks a core efficiency deteriorates, the paper says. "
             "StealRet, last iteration, % of best as printed / ours: " +
