@@ -189,7 +189,7 @@ typedef enum ek_steal_policy {
     EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
     EK_STEAL_HPDC12,     /**< As printed in HPDC 2012: a random worker; half of
                               what each has is shown (docs/hpdc12.md). */
-    EK_STEAL_HPDC12_ONE  /**< Likewise, but of one waiting task, one. */
+    EK_STEAL_HPDC12_ONE  /**< Likewise; who has one waiting task shows it. */
 } ek_steal_policy;
 
 /** Order in which a retained worker starts its tasks. */
@@ -831,11 +831,12 @@ typedef struct ek_restore_report {
  * bring every worker down to a target: the mean load, the longest task, or what
  * a worker must have because there are few tasks for many (three equal tasks on
  * two workers), whichever is largest, and a tolerance of options.balance_ppm.
- * By default the tolerance is a tenth of the mean task over the mean load, or
- * what durations vary by themselves, and at least 0.3 %; but what the longest
- * task is beyond the mean load counts towards it.  A task counts as its last
- * duration.  A task that was never measured counts as its hint times the
- * mean duration of its function, or of all functions where its own never ran.
+ * By default the tolerance of the mean load, and of what few tasks come to, is
+ * a tenth of the mean task over the mean load, and at least 0.3 %; the longest
+ * task has none.  The target is beyond all three by what durations vary by
+ * themselves.  A task counts as its last duration.  A task that was never
+ * measured counts as its hint times the mean duration of its function, or of
+ * all functions where its own never ran.
  * Ranges that have not run stay where they are, and so does what is pinned: it
  * counts as load of the workers of its rank, in equal parts.
  *

@@ -87,17 +87,17 @@ struct eki_noise {
  * as the worker does that strays most, or as the largest of so many. */
 double eki_balance_noise(const struct eki_noise *noise,
                          const struct eki_totals *totals);
-/* A tolerance that is worth asking for: at least 0.3 %, a tenth of the mean
- * task over the mean load, and the noise of the durations up to 5 %: what
- * varies more is not noise alone. */
+/* The tolerance beyond the bound that is worth asking for.  The mean load, and
+ * what few tasks come to, have at least 0.3 %, or a tenth of the mean task over
+ * the mean load; the longest task has none of that.  All have the noise of the
+ * durations up to 5 %: what varies more is not noise alone. */
 double eki_balance_tolerance(const struct eki_totals *totals, double noise);
 /* Whether tasks are so few that groups could not settle among themselves: then
  * one place decides for all. */
 bool eki_balance_is_few(const struct eki_totals *totals);
-/* Whether groups that settled among themselves are so far above the target that
- * one place is to decide for all: the iterations to come gain more by it. */
-bool eki_balance_is_short(const struct eki_totals *totals, eki_ns target,
-                          eki_ns after);
+/* Whether one place is to decide for all where groups settled among themselves
+ * and left EXCESS above the target: the iterations to come gain more by it. */
+bool eki_balance_is_worth_more(const struct eki_totals *totals, eki_ns excess);
 /* Whether the target leaves room beyond the mean load. */
 bool eki_balance_has_slack(const struct eki_totals *totals);
 

@@ -25,7 +25,7 @@
 #define FEW_IN_ALL (1 << 20)
 /* What the largest load must gain by that, in ns for each task: one place takes
  * 190 ns (393,316 tasks on a simulated hopper in 75 ms), and a rebalance shall
- * be worth its time within 16 iterations. */
+ * be worth its time within 16 iterations, a choice. */
 #define GAIN_PER_TASK 12
 
 static eki_ns mean_load(const struct eki_totals *totals)
@@ -72,7 +72,7 @@ double eki_balance_tolerance(const struct eki_totals *totals, double noise)
             TOLERANCE_TASKS * (double)totals->workers / (double)totals->tasks;
         eps = grain > eps ? grain : eps;
     }
-    /* The room that the longest task leaves beside it is tolerance enough. */
+    /* The longest task has no such tolerance: all others fit beside it. */
     eki_ns bound = eki_balance_bound(totals);
     if (bound > 0)
         eps = (1 + eps) * (double)shared_bound(totals) / (double)bound - 1;
@@ -86,11 +86,10 @@ bool eki_balance_is_few(const struct eki_totals *totals)
            totals->tasks <= FEW_IN_ALL;
 }
 
-bool eki_balance_is_short(const struct eki_totals *totals, eki_ns target,
-                          eki_ns after)
+bool eki_balance_is_worth_more(const struct eki_totals *totals, eki_ns excess)
 {
     return totals->tasks <= FEW_IN_ALL &&
-           after - target > GAIN_PER_TASK * totals->tasks;
+           excess > GAIN_PER_TASK * totals->tasks;
 }
 
 bool eki_balance_has_slack(const struct eki_totals *totals)

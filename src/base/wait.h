@@ -30,7 +30,7 @@ static inline void eki_wait_reset(struct eki_waiter *waiter)
 }
 
 /* Wait a little; CROWDED: somebody else needs the core; do not sleep longer
- * than MOST_NS. */
+ * than MOST_NS, 0: not at all. */
 static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
                             uint64_t most_ns, uint64_t now)
 {
@@ -40,8 +40,8 @@ static inline void eki_wait(struct eki_waiter *waiter, bool crowded,
         eki_pause();
         return;
     }
-    if (waiter->yields < EKI_YIELDS) {
-        waiter->yields++;
+    if (waiter->yields < EKI_YIELDS || most_ns == 0) {
+        waiter->yields += waiter->yields < EKI_YIELDS;
         eki_yield();
         return;
     }

@@ -165,8 +165,8 @@ EKI_COLD static void *spawn_at_slowly(ek_worker *worker, ek_function function,
 
 /* Whether no more is to be done than to push: what include/evenkeel_inline.h
  * asks, too. */
-static inline bool is_plain(const ek_worker *worker, ek_function function,
-                            size_t bytes, int flags)
+static inline bool is_simple(const ek_worker *worker, ek_function function,
+                             size_t bytes, int flags)
 {
     const struct eki_local *local = &worker->local;
     return (unsigned)function < local->function_limit &&
@@ -184,7 +184,7 @@ ek_status(ek_spawn)(ek_worker *worker, ek_function function,
         return eki_collection_outcome(
             NULL, eki_error(EK_ERR_ARG, "ek_spawn: worker is NULL"));
 #endif
-    if (EKI_UNLIKELY(!is_plain(worker, function, bytes, flags) || !payload))
+    if (EKI_UNLIKELY(!is_simple(worker, function, bytes, flags) || !payload))
         return spawn_slowly(worker, function, payload, bytes, flags);
     eki_worker_push(worker, function, payload, bytes, flags);
     return EK_OK;
@@ -200,7 +200,7 @@ void *(ek_spawn_at)(ek_worker *worker, ek_function function, size_t bytes,
         return NULL;
     }
 #endif
-    if (EKI_UNLIKELY(!is_plain(worker, function, bytes, flags)))
+    if (EKI_UNLIKELY(!is_simple(worker, function, bytes, flags)))
         return spawn_at_slowly(worker, function, bytes, flags);
     return eki_worker_push_slot(worker, function, bytes, flags)->payload;
 }

@@ -130,7 +130,7 @@ struct eki_engine {
     uint64_t process_ns; /* the last process took; 0: there was none */
     uint64_t pause_ns;   /* who has nothing to do looks again, or asks, after so
                             long at most ... */
-    bool has_pause;      /* ... which is said, by the setup or the scheme */
+    bool has_pause;      /* the setup or the scheme says that */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic uint64_t stop_called; /* the last phase in which a task did */

@@ -317,7 +317,7 @@ static bool seek(struct ek_worker *worker, uint64_t now)
         if (sought != EKI_SOUGHT_NOTHING)
             return sought == EKI_SOUGHT_FOUND;
     }
-    if (victim.node >= 0 && !engine->is_plain)
+    if (victim.node >= 0)
         victim.local = eki_victim_in_node(&search->thief);
     if (victim.local >= 0)
         probe(worker, victim.local, now);

@@ -127,7 +127,8 @@ static bool enter_protocols(struct eki_engine *engine,
     return wants_servers;
 }
 
-/* A hundredth of what the last process took, unless it is said. */
+/* A hundredth of what the last process took, or less where the setup says so;
+ * none in a plain scheme. */
 static void set_pause(struct eki_engine *engine)
 {
     const struct eki_setup *setup = &engine->setup;
@@ -138,9 +139,10 @@ static void set_pause(struct eki_engine *engine)
                            ? EKI_SLEEP_MOST_NS
                            : ns;
     engine->has_pause = setup->has_pause || engine->is_plain;
-    uint64_t said = engine->is_plain ? 0 : setup->pause_ns;
-    if (engine->has_pause && said < engine->pause_ns)
-        engine->pause_ns = said;
+    if (engine->is_plain)
+        engine->pause_ns = 0;
+    else if (setup->has_pause && setup->pause_ns < engine->pause_ns)
+        engine->pause_ns = setup->pause_ns;
 }
 
 static void open_server(struct eki_engine *engine)

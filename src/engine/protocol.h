@@ -112,8 +112,8 @@ struct eki_scheme {
     const char *(*unsuitable)(const struct eki_engine *engine);
     /* NULL: all but what lasts EKI_HIDDEN_NS is shown. */
     const struct eki_publishing *publishing;
-    /* Nothing but its steals moves tasks; a thief looks at one victim at a
-     * time, waits for its answer, and then asks the next one at once. */
+    /* No long tasks are handed over; a thief asks one victim at a time, waits
+     * for its answer, and asks the next at once. */
     bool is_plain;
 };
 

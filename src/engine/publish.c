@@ -170,8 +170,6 @@ void eki_share_settle(struct eki_local *local, struct eki_share *share)
  * if they may not hide, to publish more; false: it stays. */
 static bool replace(struct ek_worker *worker, int64_t waiting)
 {
-    if (worker->engine->publishing)
-        return false;
     int64_t visible = eki_visible(worker->engine, worker->local_number);
     int64_t enough = may_hide(worker) < VISIBLE_ENOUGH
                          ? worker->engine->capacity / 2
@@ -181,9 +179,9 @@ static bool replace(struct ek_worker *worker, int64_t waiting)
 }
 
 /* What was shown is claimed; planted: it is released once more. */
-static void note_claimed(const struct ek_worker *worker,
-                         struct eki_local *local)
+static void note_claimed(struct ek_worker *worker)
 {
+    struct eki_local *local = &worker->local;
     if (EKI_PLANTED(RELEASED_TWICE) && worker->engine->publishing)
         eki_local_take_back(local,
                             local->published_seeds + local->published_stack);
@@ -198,8 +196,9 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
     /* All but one, which runs or is about to. */
     int64_t waiting = count_waiting(local, is_running);
     if (eki_deque_exhausted(&worker->share.deque, worker->share.shared))
-        note_claimed(worker, local);
-    else if ((uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
+        note_claimed(worker);
+    else if (worker->engine->publishing ||
+             (uint64_t)waiting * worker->batch.task_ns <= EKI_HIDDEN_NS ||
              !replace(worker, waiting))
         return false;
     int64_t n = count_to_show(worker, count_waiting(local, is_running));
@@ -207,8 +206,8 @@ bool eki_worker_publish(struct ek_worker *worker, bool is_running)
            publish(worker, n);
 }
 
-/* What a worker shows to which SEEDS are added, one after the other: no further
- * ones, once it shows something. */
+/* How many of SEEDS a worker shows: they count as added one after the other,
+ * and it releases some only while it shows none. */
 static int64_t first_release(const struct eki_publishing *publishing,
                              int64_t seeds)
 {
@@ -258,22 +257,18 @@ static bool is_enough(const struct ek_worker *worker)
            eki_local_count(&worker->local) * HIDDEN_PART < visible;
 }
 
-/* By the publishing rule, or replace a publication that shows little by all
- * that was spawned since; false: nothing is published. */
+/* Replace a publication that shows little by all that was spawned since; false:
+ * nothing is published. */
 static bool republish(struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     struct eki_share *share = &worker->share;
-    const struct eki_publishing *publishing = worker->engine->publishing;
     if (!may_publish(worker->engine, share))
         return false;
     if (eki_deque_exhausted(&share->deque, share->shared))
         eki_local_published(local);
-    else if (publishing || is_enough(worker) ||
-             !eki_share_reclaim(local, share))
+    else if (is_enough(worker) || !eki_share_reclaim(local, share))
         return false;
-    if (publishing)
-        return publish(worker, publishing->release(eki_local_count(local)));
     int64_t spawned = eki_local_stacked(local);
     return publish(worker, spawned > 0 ? spawned : eki_local_count(local));
 }
@@ -296,7 +291,8 @@ void eki_worker_publish_now(struct ek_worker *worker)
     eki_worker_set_mark(worker);
     if (!worker->engine->has_thieves || eki_local_is_empty(&worker->local))
         return;
-    if (worker->local.stack_top != worker->local.stack_bottom
+    bool has_spawned = worker->local.stack_top != worker->local.stack_bottom;
+    if (has_spawned && !worker->engine->publishing
             ? republish(worker)
             : eki_worker_publish(worker, true))
         worker->batch.restamp = true;

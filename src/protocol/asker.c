@@ -77,7 +77,7 @@ static void note_answers(const struct eki_engine *engine,
 static uint64_t open_ns(const struct eki_asker *asker)
 {
     if (asker->is_plain)
-        return INT64_MAX;
+        return INT64_MAX; /* so that no sum with it wraps */
     uint64_t trip = last_trip_ns(asker);
     if (trip <= EKI_OPEN_LEAST_NS / OPEN_TRIPS)
         return EKI_OPEN_LEAST_NS;

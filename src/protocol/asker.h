@@ -38,7 +38,7 @@ struct eki_asker {
     /* Written by the worker, and reset by the server. */
     _Alignas(EKI_LINE) _Atomic int ask; /* node + 1, or the complement of the
                                            number of a worker; 0: none */
-    bool is_plain;                      /* of the scheme; of who enters */
+    bool is_plain;                      /* the scheme is; written on entering */
     /* Written by the server: requests denied, granted. */
     _Atomic uint64_t answers[2];
     _Atomic uint64_t round_trip_ns;

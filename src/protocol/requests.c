@@ -231,8 +231,9 @@ static bool may_vote_requests(const struct eki_protocol *protocol)
     return !requests->lacks_buffers && !eki_requests_has_rest(requests);
 }
 
-/* Requests and votes take turns where there are few buffers: a thief of a plain
- * scheme does nothing else until it is answered. */
+/* The next vote of this node waits once for what found no buffer: where buffers
+ * are few, votes would take every one, and a thief of a plain scheme would wait
+ * for ever. */
 static void step_requests(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_requests *requests = requests_of(protocol);
@@ -241,9 +242,10 @@ static void step_requests(struct eki_protocol *protocol, uint64_t now)
     requests->lacks_buffers = false;
     send_asks(requests, now);
     eki_requests_grant(requests);
-    requests->lacks_buffers |= requests->waiting.count > 0;
-    requests->lacks_buffers &=
-        requests->sent_count == sent && requests->waiting.count == waiting;
+    bool has_sent =
+        requests->sent_count != sent || requests->waiting.count != waiting;
+    requests->lacks_buffers =
+        !has_sent && (requests->lacks_buffers || requests->waiting.count > 0);
 }
 
 static enum eki_sought seek_requests(struct eki_protocol *protocol,

@@ -8,9 +8,10 @@
  *
  * A worker names a node, its server asks there, and the server that is asked
  * claims a block from the fullest deque of its node like any claimant.  Where
- * the policy names a worker, its rank is asked, and claims from its deque.  A
- * large block takes several messages; one is sent at a time, and its rest waits
- * in memory until there are buffers.  No deque is ever held by the network.
+ * the policy names a worker, the server of its rank is asked, and claims from
+ * that worker's deque alone.  A large block takes several messages; one is sent
+ * at a time, and its rest waits in memory until there are buffers.  No deque is
+ * ever held by the network.
  *
  * Who has asked goes on stealing on its own node; after a while it may ask
  * further nodes, a few at a time, unless the scheme is plain.  A rank may be in
@@ -68,9 +69,10 @@ struct eki_requests {
 };
 
 enum {
-    EKI_KIND_REQUEST = EKI_KIND(EKI_CHANNEL_REQUESTS), /* detail: the victim */
-    EKI_KIND_TASKS,                                    /* slots */
-    EKI_KIND_NONE                                      /* nothing to steal */
+    EKI_KIND_REQUEST =
+        EKI_KIND(EKI_CHANNEL_REQUESTS), /* detail: the victim, or -1 */
+    EKI_KIND_TASKS,                     /* slots */
+    EKI_KIND_NONE                       /* nothing to steal */
 };
 
 extern const struct eki_protocol_ops eki_requests_ops;

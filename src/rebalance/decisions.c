@@ -12,7 +12,9 @@ static bool target_fits(const struct eki_balancer *balancer,
     bool are_hints = true;
     for (int f = 0; f < balancer->engine->function_count; f++)
         are_hints &= hint_ns[f] >= 0 && hint_ns[f] <= (double)EKI_NS_MOST;
-    /* A second one may be for all workers, after one for groups. */
+    /* A second target is legal where groups had listed tasks: it makes them
+     * one.
+     */
     bool is_second =
         balancer->groups > 1 && told->is_whole && balancer->donor.first != NULL;
     return eki_fits_one(decode, "targets before it",
@@ -27,7 +29,6 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
                            struct eki_parcel *parcel)
 {
     const struct eki_target_told *told = eki_body_of(parcel);
-    bool is_second = balancer->has_target;
     if (!target_fits(balancer, parcel))
         return true;
     balancer->has_target = true;
@@ -40,9 +41,8 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
         balancer->group_size = balancer->topology->workers;
         balancer->groups = 1;
     }
-    /* What groups have decided counts for nothing. */
-    if (is_second)
-        eki_donor_keep(balancer);
+    if (balancer->donor.first)
+        eki_donor_keep(balancer); /* what groups have decided is void */
     else if (!eki_donor_list(balancer, EKI_BEHIND(told)))
         return false;
     return balancer->algorithm->begin(balancer);

@@ -227,7 +227,7 @@ static bool send_target(struct eki_balancer *balancer)
                               (int64_t)eki_target_bytes(balancer));
 }
 
-/* All ranks have told what they have. */
+/* All ranks have told what they have: choose the target, and tell them. */
 static bool aim_at_first(struct eki_balancer *balancer)
 {
     struct eki_root *root = &balancer->root;
@@ -314,6 +314,15 @@ bool eki_root_take_totals(struct eki_balancer *balancer,
                                          : send_totals(balancer);
 }
 
+/* Groups have ended short: all is decided once more, by one leader. */
+static bool aim_as_one(struct eki_balancer *balancer)
+{
+    struct eki_root *root = &balancer->root;
+    root->target->is_whole = true;
+    root->result = (struct eki_result_told){0};
+    return send_target(balancer);
+}
+
 bool eki_root_take_result(struct eki_balancer *balancer,
                           struct eki_parcel *parcel)
 {
@@ -332,12 +341,9 @@ bool eki_root_take_result(struct eki_balancer *balancer,
             &balancer->mail, eki_relay_above(&balancer->relays.all),
             EKI_PARCEL_RESULT, 0, &root->result, sizeof root->result);
     if (balancer->groups > 1 &&
-        eki_balance_is_short(&root->sums->totals, balancer->target,
-                             root->result.after)) {
-        root->target->is_whole = true;
-        root->result = (struct eki_result_told){0};
-        return send_target(balancer);
-    }
+        eki_balance_is_worth_more(&root->sums->totals,
+                                  root->result.after - balancer->target))
+        return aim_as_one(balancer);
     note_reached(balancer);
     return send_over(balancer, &root->result);
 }

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Put a letter behind all that arrive no later: mostly it is the last one, or
- * near the one that was put there before, where many ranks send several. */
+/* Put a letter behind all that arrive no later.  The search begins at the last
+ * one or, if that arrives later, at the one that was put in before: letters of
+ * one sender lie near each other. */
 static void queue_letter(struct eki_sim_port *port,
                          struct eki_sim_letter *letter)
 {

@@ -36,8 +36,8 @@ struct eki_sim_port {
     bool is_starved;   /* the last step wanted a buffer, and none was free */
     int32_t told;      /* the worker that the messages of the step concern; -1:
                           all of the rank; EKI_SIM_NOBODY: none */
-    /* The message that is taken, those on their way, by arrival, and of these
-     * the one that came last. */
+    /* The message that is taken; those on their way, by arrival; and that of
+     * them which was put in last. */
     struct eki_sim_letter *polled, *first, *last, *recent;
     uint64_t *last_ns; /* [ranks], if is_reordered: when the last message of
                           each arrives */
@@ -173,10 +173,10 @@ uint64_t eki_sim_sample_wait(struct eki_sim *sim,
                              struct eki_sim_worker *worker);
 /* WORKER has work again, or the phase is over. */
 void eki_sim_sample_leave(struct eki_sim *sim, struct eki_sim_worker *worker);
-/* A node, or (IS_WORKER) a worker, by its NUMBER, SHOWS tasks now, or none any
- * more. */
-void eki_sim_sample_victim(struct eki_sim *sim, int32_t number, bool is_worker,
-                           bool shows);
+/* NODE or, where the scheme is plain, WORKER shows tasks now, or none any more.
+ */
+void eki_sim_sample_node(struct eki_sim *sim, int node);
+void eki_sim_sample_worker(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* One of the thieves finds something now. */
 void eki_sim_sample_event(struct eki_sim *sim);
 

@@ -15,13 +15,13 @@
 
 #include <math.h>
 
-/* Ranks know these each for itself, and about the same. */
+/* Each rank knows these for itself; all know about the same. */
 static double backoff_most_ns(const struct eki_sim *sim)
 {
     return (double)sim->ranks[0].engine->pause_ns;
 }
 
-static bool is_pause_said(const struct eki_sim *sim)
+static bool has_pause(const struct eki_sim *sim)
 {
     return sim->ranks[0].engine->has_pause;
 }
@@ -40,13 +40,15 @@ static bool is_pause_said(const struct eki_sim *sim)
 static double round_trip_ns(const struct eki_sim *sim)
 {
     const struct eki_machine *machine = &sim->machine;
-    double nodes = sim->topology->nodes;
-    double thieves = (double)sim->sample.thief_count / nodes;
-    /* One rank of a node handles all requests, each the answers of its own. */
-    double share = nodes / (double)sim->setup.ranks;
+    double ranks = sim->setup.ranks;
+    /* One rank of a node handles all requests, or each those of its own
+     * workers; each the answers of its own. */
+    double asked = sim->sample.is_plain ? ranks : sim->topology->nodes;
+    double thieves = (double)sim->sample.thief_count / asked;
+    double share = asked / ranks;
     double step = machine->handle + machine->poll;
     /* Mean time until a thief that sleeps for an answer sees it. */
-    double look = is_pause_said(sim) ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
+    double look = has_pause(sim) ? 0 : EKI_SLEEP_FIRST_NS / 2.0;
     double away = 2 * machine->latency + look + (1 - share) * step;
     double wanted = (1 + share) * step + share * machine->send;
     double z = away + backoff_most_ns(sim);
@@ -60,8 +62,8 @@ static double round_trip_ns(const struct eki_sim *sim)
 /* The probability that an attempt at this moment finds something. */
 static double chance_of(const struct eki_sim *sim)
 {
-    int victims = sim->sample.has_workers ? sim->topology->workers - 1
-                                          : sim->topology->nodes;
+    int victims = sim->sample.is_plain ? sim->topology->workers - 1
+                                       : sim->topology->nodes;
     return (double)sim->sample.open_count / (double)victims;
 }
 
@@ -75,7 +77,7 @@ static double draw_uniform(struct eki_sim *sim)
 static double attempts_per_period(const struct eki_sim *sim)
 {
     double workers = sim->topology->workers, nodes = sim->topology->nodes;
-    if (!is_pause_said(sim) || nodes < 2)
+    if (!has_pause(sim) || nodes < 2)
         return 1;
     return (workers - 1) / (workers - workers / nodes) +
            (backoff_most_ns(sim) > 0);
@@ -98,7 +100,7 @@ static void redraw(struct eki_sim *sim)
     struct eki_sim_sample *sample = &sim->sample;
     double rate = (double)sample->thief_count * chance_of(sim);
     /* Workers are drawn on the own node, too. */
-    if (sample->has_workers)
+    if (sample->is_plain)
         rate *= attempts_per_period(sim);
     count_attempts(sim);
     sample->period_ns = backoff_most_ns(sim) + round_trip_ns(sim);
@@ -111,29 +113,37 @@ static void redraw(struct eki_sim *sim)
                  sim->now + 1 + (uint64_t)(ns < 1e12 ? ns : 1e12));
 }
 
-static int32_t *open_place(struct eki_sim *sim, int32_t number, bool is_worker)
+/* NUMBER, whose place among the open victims is at PLACE, is one of them now
+ * (IS_OPEN), or no more. */
+static void change_open(struct eki_sim *sim, int32_t number, int32_t *place,
+                        bool is_open)
 {
-    return is_worker ? &sim->workers[number].open_at
-                     : &sim->nodes[number].open_at;
+    struct eki_sim_sample *sample = &sim->sample;
+    if (is_open) {
+        *place = sample->open_count;
+        sample->open[sample->open_count++] = number;
+    } else if (*place >= 0) {
+        int32_t last = sample->open[--sample->open_count];
+        sample->open[*place] = last;
+        *(sample->is_plain ? &sim->workers[last].open_at
+                           : &sim->nodes[last].open_at) = *place;
+        *place = -1;
+    }
+    redraw(sim);
 }
 
 /* Victims of one kind are open at a time: none is left when a phase ends. */
-void eki_sim_sample_victim(struct eki_sim *sim, int32_t number, bool is_worker,
-                           bool shows)
+void eki_sim_sample_node(struct eki_sim *sim, int node)
 {
-    struct eki_sim_sample *sample = &sim->sample;
-    int32_t *at = open_place(sim, number, is_worker);
-    if (shows) {
-        sample->has_workers = is_worker;
-        *at = sample->open_count;
-        sample->open[sample->open_count++] = number;
-    } else if (*at >= 0) {
-        int32_t last = sample->open[--sample->open_count];
-        sample->open[*at] = last;
-        *open_place(sim, last, is_worker) = *at;
-        *at = -1;
-    }
-    redraw(sim);
+    sim->sample.is_plain = false;
+    change_open(sim, node, &sim->nodes[node].open_at,
+                sim->nodes[node].visible > 0);
+}
+
+void eki_sim_sample_worker(struct eki_sim *sim, struct eki_sim_worker *worker)
+{
+    sim->sample.is_plain = true;
+    change_open(sim, worker->actor, &worker->open_at, worker->is_visible);
 }
 
 static void join_thieves(struct eki_sim *sim, struct eki_sim_worker *worker)
@@ -186,10 +196,10 @@ static struct eki_victim draw_open(struct eki_sim *sim,
         return EKI_VICTIM_NONE;
     int number = sample->open[eki_random_below(&sim->random,
                                                (uint64_t)sample->open_count)];
-    if (number == (sample->has_workers ? worker->actor : topology->node))
+    if (number == (sample->is_plain ? worker->actor : topology->node))
         return EKI_VICTIM_NONE;
-    return sample->has_workers ? eki_victim_of(topology, number)
-                               : (struct eki_victim){-1, number, -1};
+    return sample->is_plain ? eki_victim_of(topology, number)
+                            : (struct eki_victim){-1, number, -1};
 }
 
 /* When the engine will let the worker ask again. */

@@ -93,9 +93,9 @@ struct eki_sim_worker {
     int64_t drawn;          /* attempts in vain that were drawn */
     double drawn_across;    /* ... of these, requests to other nodes */
     int32_t pool_at;        /* its place among the thieves; -1: none */
-    int32_t open_at;        /* its place among victims that show tasks; -1 */
-    double joined;          /* attempts of each of them before it joined */
-    uint64_t join_at;       /* when it will join them; 0: not known */
+    int32_t open_at;   /* its place among victims that show tasks; -1: none */
+    double joined;     /* attempts of each of them before it joined */
+    uint64_t join_at;  /* when it will join them; 0: not known */
     uint64_t tries_at; /* when an attempt before that succeeds; 0: none does */
     int32_t tries;     /* attempts drawn while the back-off grew */
     uint64_t search;   /* number of the last whose first attempt was drawn */
@@ -240,7 +240,7 @@ struct eki_sim_sample {
     struct eki_sim_worker **thieves; /* [workers], thief_count of them */
     int32_t *open;                   /* [workers], open_count of them */
     int32_t thief_count, open_count;
-    bool has_workers; /* open victims are workers */
+    bool is_plain;    /* the scheme is: open victims are workers */
     int32_t actor;    /* its event: a thief finds something */
     double period_ns; /* between two attempts of a thief ... */
     double attempts;  /* ... and how many each would have made by SINCE */

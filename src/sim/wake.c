@@ -184,8 +184,8 @@ void eki_sim_wake_node(struct eki_sim *sim, int node)
     }
 }
 
-/* Note whether a deque of the node is visible, which was so if WAS; whether
- * that has changed. */
+/* Note whether others can claim from a deque of the node, as they could if WAS;
+ * returns whether that has changed. */
 static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
                        int deque, bool *was)
 {
@@ -199,7 +199,7 @@ static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
     node->visible += is_visible ? 1 : -1;
     if (node->visible == is_visible && sim->setup.is_sampled &&
         !engine->is_plain)
-        eki_sim_sample_victim(sim, engine->topology->node, false, is_visible);
+        eki_sim_sample_node(sim, engine->topology->node);
     if (is_visible)
         eki_sim_wake_workers(sim, engine->topology->node);
     return true;
@@ -211,7 +211,7 @@ void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (note_deque(sim, engine, worker->worker->local_number,
                    &worker->is_visible) &&
         sim->setup.is_sampled && engine->is_plain)
-        eki_sim_sample_victim(sim, worker->actor, true, worker->is_visible);
+        eki_sim_sample_worker(sim, worker);
 }
 
 void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank)

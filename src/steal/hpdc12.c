@@ -4,9 +4,9 @@
  * worker shows half of its local tasks when it shows none, and takes back half
  * of what it shows when it has no other.
  *
- * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.  The half that
- * is taken back is 1 task at least, where the print has at most.  Whether the
- * half that is released is, the print leaves open: there are two rules.
+ * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3.  The part that
+ * is taken back is at least 1 task; the print has "at most 1".  The print
+ * leaves open whether at least 1 is released, too: there are two rules.
  */
 #include "steal/steal.h"
 

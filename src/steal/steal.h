@@ -72,6 +72,7 @@ typedef struct eki_victim eki_victims_fn(struct eki_thief *thief);
 struct eki_victim eki_victims_random(struct eki_thief *thief);
 struct eki_victim eki_victims_near(struct eki_thief *thief);
 struct eki_victim eki_victims_node(struct eki_thief *thief);
+/* Uniform over all other workers, each of whom is asked for itself. */
 struct eki_victim eki_victims_worker(struct eki_thief *thief);
 
 /* A publishing rule: how a worker splits its tasks between the local part of

@@ -82,14 +82,15 @@ enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
 }
 
 /* Who has a core of its own does not sleep long for an answer, nor in short
- * iterations. */
+ * iterations, nor at all in a plain scheme. */
 static uint64_t sleep_limit(const struct eki_team *team, int here)
 {
     const struct eki_engine *engine = team->setup.engine;
     if (team->is_crowded)
         return EKI_SLEEP_MOST_NS;
-    return eki_worker_awaits(engine->workers[here]) ? EKI_SLEEP_FIRST_NS
-                                                    : engine->pause_ns;
+    return eki_worker_awaits(engine->workers[here]) && !engine->has_pause
+               ? EKI_SLEEP_FIRST_NS
+               : engine->pause_ns;
 }
 
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,

@@ -216,7 +216,7 @@ static void draw_storm(struct eki_random *random,
     for (int i = 0; i < scenario->iterations; i++) {
         struct explore_iteration *iteration = &scenario->iteration[i];
         draw_iteration(random, scenario, iteration);
-        if (iteration->plan.steal < EK_STEAL_HPDC12)
+        if (eki_unchunked((int)iteration->plan.steal) < EK_STEAL_HPDC12)
             iteration->plan.steal = EK_STEAL_RANDOM;
         iteration->fault = EXPLORE_NONE;
         iteration->absent_percent = 0;

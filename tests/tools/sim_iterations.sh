@@ -71,6 +71,8 @@ for backoff in 0 100000; do
                  near($7, $4, 0.02)) }' ||
         fail "back-off $backoff: $(cat library exact sampled)"
 done
+run 2 $thieves --steal hpdc12 --backoff-ns 0
+says "--backoff-ns has no effect where --steal is 'hpdc12', whose thieves do not pause"
 run 2 $thieves --backoff-ns -1
 says "--backoff-ns is '-1'; allowed is an integer from 0 to 1000000000"
 

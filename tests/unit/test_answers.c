@@ -83,6 +83,22 @@ static void worker_that_is_named_gives(struct lone *lone)
     }
 }
 
+static void worker_that_is_named_is_of_this_rank(void)
+{
+    static const int named[] = {0, 3, INT32_MAX, -2};
+    static const int workers[3] = {1, 2, 1}, nodes[3] = {0, 1, 2};
+    for (int i = 0; i < 4; i++) {
+        struct lone lone;
+        lone_open_job(&lone, 1, 3, workers, nodes);
+        lone_begin(&lone, EK_STEAL_HPDC12);
+        lone_message(&lone, EKI_KIND_REQUEST)->head.detail = named[i];
+        lone_serve(&lone);
+        CHECK(eki_refused(lone.engine) != EKI_FITS);
+        CHECK_HAS_TEXT(lone.engine->node->refusal.text, "victim");
+        lone_close(&lone);
+    }
+}
+
 static int64_t waiting;
 static uint64_t waiting_first;
 
@@ -349,6 +365,7 @@ int main(void)
     RUN_LONE(request_is_answered_with_half_of_what_shows);
     RUN_LONE(fullest_deque_gives);
     RUN_LONE(worker_that_is_named_gives);
+    RUN(worker_that_is_named_is_of_this_rank);
     RUN_LONE(large_answer_waits_for_buffers);
     RUN_LONE(next_request_waits_for_the_rest_of_an_answer);
     RUN_LONE(request_of_another_signature_is_denied);

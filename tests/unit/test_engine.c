@@ -190,6 +190,24 @@ static void a_poll_that_was_held_up_sets_no_period(void)
     CHECK_EQ_INT(eki_team_auto_period(UINT64_MAX), 1000000);
 }
 
+/* What has come lies at the end of the next iteration, and the others as they
+ * lay. */
+static void arrived_tasks_reverse_nothing(struct lone *lone)
+{
+    static const uint64_t expected[] = {9, 1, 2, 3};
+    lone_open(lone, 0);
+    lone_make(lone);
+    lone_seed(lone, 3, 1);
+    struct eki_local *local = &lone_worker(lone)->local;
+    struct eki_slot *arrived = lone_seed_at(lone, 0, 9);
+    CHECK(eki_local_log(local, arrived) != NULL);
+    local->seed_end = local->seed_top = (unsigned char *)arrived;
+    CHECK_OK(eki_engine_restore_arrived(lone->engine, 0, EKI_ORDER_REVERSED));
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_INT(lone_number(eki_slot_at(local->seeds, i, LONE_SLOT)),
+                     expected[i]);
+}
+
 int main(void)
 {
     RUN_LONE(creation_without_memory_leaves_nothing);
@@ -201,5 +219,6 @@ int main(void)
     RUN_LONE(held_up_tasks_are_no_longer_than_others);
     RUN(a_poll_that_was_held_up_sets_no_period);
     RUN_LONE(tasks_of_an_old_phase_are_an_error);
+    RUN_LONE(arrived_tasks_reverse_nothing);
     return check_result();
 }

@@ -370,10 +370,10 @@ static void tasks_stay_on_the_node(void)
 
 static void nobody_is_held_where_nothing_is_to_be_gained(void)
 {
-    check_nothing(EK_STEAL_HPDC12, true, true, uneven);
     struct eki_load even = uneven, fine = uneven, unknown = {0};
     check_nothing(EK_STEAL_NONE, true, true, uneven);
     check_nothing(EK_STEAL_COUNTER, true, true, uneven);
+    check_nothing(EK_STEAL_HPDC12, true, true, uneven);
     check_nothing(EK_STEAL_RANDOM, false, true, uneven);
     check_nothing(EK_STEAL_RANDOM, true, false, uneven);
     even.most_ns = UINT64_C(101) * MS;

@@ -111,7 +111,7 @@ struct printed {
     int64_t least; /* that is released */
 };
 
-static void print_release(struct printed *deque)
+static void model_release(struct printed *deque)
 {
     int64_t half = deque->local / 2;
     half = half > deque->least ? half : deque->least;
@@ -121,13 +121,13 @@ static void print_release(struct printed *deque)
     deque->local -= half;
 }
 
-static void print_add(struct printed *deque)
+static void model_add(struct printed *deque)
 {
     deque->local++;
-    print_release(deque);
+    model_release(deque);
 }
 
-static void print_get(struct printed *deque)
+static void model_get(struct printed *deque)
 {
     int64_t half = deque->shared / 2 > 1 ? deque->shared / 2 : 1;
     if (deque->local == 0) {
@@ -135,7 +135,7 @@ static void print_get(struct printed *deque)
         deque->local += half;
     }
     deque->local--;
-    print_release(deque);
+    model_release(deque);
 }
 
 static void check_printed(const struct ek_worker *worker,
@@ -150,11 +150,15 @@ static void steal_printed(const struct ek_worker *worker, struct printed *deque)
 {
     const struct eki_engine *engine = worker->engine;
     struct eki_block block;
-    if (!eki_deque_claim(worker->share.deque.kind, engine->capacity,
-                         &worker->words->deque, &block))
+    bool is_claimed =
+        eki_deque_claim(worker->share.deque.kind, engine->capacity,
+                        &worker->words->deque, &block);
+    CHECK_EQ_INT(is_claimed, deque->shared > 0);
+    if (!is_claimed)
         return;
     if (worker->share.deque.kind == EKI_DEQUE_LOCKED)
         CHECK_EQ_INT(block.count, (deque->shared + 1) / 2);
+    CHECK(block.count >= 1 && block.count <= deque->shared);
     eki_deque_finish(&worker->words->deque, &block);
     deque->shared -= block.count;
 }
@@ -170,22 +174,20 @@ static void shows_what_is_printed(enum eki_deque_kind kind,
     lone_enter(&lone, EKI_PHASE_PROCESS, steal);
     struct ek_worker *worker = lone_worker(&lone);
     for (int i = 0; i < 50; i++)
-        print_add(&deque);
+        model_add(&deque);
     check_printed(worker, &deque);
-    for (int i = 0; deque.shared + deque.local > 0; i++) {
-        print_get(&deque);
+    for (int i = 0; deque.shared + deque.local > 0 && i < 200; i++) {
+        model_get(&deque);
         run_next(&lone);
         check_printed(worker, &deque);
         for (int spawned = 0; i % 5 == 1 && i < 60 && spawned < 3; spawned++) {
             spawn(worker);
-            print_add(&deque);
+            model_add(&deque);
             check_printed(worker, &deque);
         }
         if (i % 3 == 0)
             steal_printed(worker, &deque);
         lone.now += i % 2 ? SHORT_NS : LONG_NS;
-        if (i > 200)
-            break;
     }
     CHECK_EQ_INT(deque.shared + deque.local, 0);
     eki_worker_cancel(worker, &worker->counts);

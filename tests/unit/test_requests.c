@@ -345,7 +345,6 @@ static void round_trips_are_of_this_phase(struct lone *lone)
     CHECK_EQ_INT(eki_worker_due(lone_worker(lone)), sent + 1000 * US);
 }
 
-/* Nobody goes on waiting for what a stop has made worthless. */
 /* Eight nodes of two workers: a worker of one of the others is named, and
  * nobody else is asked until it has answered, but then at once. */
 static void plain_thief_asks_one_worker_after_the_other(struct lone *lone)
@@ -402,8 +401,19 @@ static void requests_and_votes_take_turns(struct lone *lone)
     lone->buffers = 1;
     lone_serve(lone);
     CHECK(requests->ops->may_vote(requests));
+    /* Two answers, and a buffer for one: the vote has waited. */
+    lone->buffers = 0;
+    lone_message(lone, EKI_KIND_REQUEST);
+    lone_serve(lone);
+    lone_message(lone, EKI_KIND_REQUEST);
+    lone_serve(lone);
+    CHECK(!requests->ops->may_vote(requests));
+    lone->buffers = 1;
+    lone_serve(lone);
+    CHECK(requests->ops->may_vote(requests));
 }
 
+/* Nobody goes on waiting for what a stop has made worthless. */
 static void nobody_asks_after_a_stop(struct lone *lone)
 {
     begin(lone);

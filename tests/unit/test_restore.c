@@ -5,11 +5,11 @@
  */
 #include "slots.h"
 
+#include <malloc.h>
+
 enum {
     ORDERS = EKI_ORDER_ORIGINAL + 1
 };
-
-#include <malloc.h>
 
 static void add_seeds(struct eki_local *local, int64_t n)
 {

@@ -57,6 +57,37 @@ static void phase_may_name_its_victims(struct lone *lone)
     lone_sent_only(lone, EKI_KIND_REQUEST);
 }
 
+static struct eki_victim choose_local_2(struct eki_thief *thief)
+{
+    (void)thief;
+    return (struct eki_victim){2, -1, -1};
+}
+
+/* Whether the first of three workers comes to the tasks of the second, though
+ * its policy names the third. */
+static bool finds_beside(ek_steal_policy policy)
+{
+    static const int workers[1] = {3}, nodes[1] = {0};
+    bool has_found = false;
+    struct lone lone;
+    lone_open_job(&lone, 0, 1, workers, nodes);
+    lone_make(&lone);
+    for (uint64_t i = 0; i < 4; i++)
+        lone_seed_at(&lone, 1, i);
+    enter(&lone, eki_scheme_of(policy), choose_local_2);
+    eki_worker_arrive(lone.engine->workers[1], lone.now);
+    for (int i = 0; i < 20 && !has_found; i++)
+        has_found = lone_step(&lone) != EKI_STEP_WAIT;
+    lone_close(&lone);
+    return has_found;
+}
+
+static void thief_of_a_plain_scheme_looks_at_its_victim_alone(void)
+{
+    CHECK(finds_beside(EK_STEAL_RANDOM));
+    CHECK(!finds_beside(EK_STEAL_HPDC12_ONE));
+}
+
 /* Where the scheme steals from nobody, there is nothing to name. */
 static void victims_need_a_scheme_that_steals(struct lone *lone)
 {
@@ -174,6 +205,7 @@ int main(void)
 {
     RUN_LONE(phase_may_name_its_victims);
     RUN_LONE(victims_need_a_scheme_that_steals);
+    RUN(thief_of_a_plain_scheme_looks_at_its_victim_alone);
     RUN_LONE(scheme_may_name_any_victims);
     RUN_LONE(scheme_asks_the_node_that_is_named);
     RUN_LONE(scheme_without_victims_asks_whenever_a_worker_is_idle);

@@ -170,8 +170,8 @@ static bool plan_ours(struct plan *plan)
     if (!plan_groups(plan, is_central ? input->workers : input->group))
         return false;
     if (is_central ||
-        !eki_balance_is_short(&plan->totals, plan->decision->target,
-                              sum_loads(plan)))
+        !eki_balance_is_worth_more(&plan->totals,
+                                   sum_loads(plan) - plan->decision->target))
         return true;
     stay_all(plan);
     sum_loads(plan);

@@ -58,8 +58,8 @@ static const struct option options[] = {
      .help = "each worker pauses P percent of the time, for MS on average (1); "
              "instead of the machine's"},
     {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e12),
-     .help = "null tasks, which all modes begin with, and StealAll has in each "
-             "iteration (StealAll alone, those of the workload)"},
+     .help = "null tasks: of all modes in their first iteration, of StealAll "
+             "in each (as many as the workload has, in StealAll alone)"},
     {"--null-ns", "X", AT(null_ns), OPTION_NUMBER(0, 1e9),
      .help = "that each of them takes (a round trip of the machine)"},
     {"--mode", "HOW", AT(mode), OPTION_WORD(mode_words),

@@ -191,9 +191,8 @@ bool nulls_add(const struct nulls *nulls, const struct eki_sim *sim);
 bool nulls_is_index(const struct eki_slot *slot);
 /* Begin such a task: its number in the workload; -1: it is null. */
 int64_t nulls_begin_index(struct nulls *nulls, struct ek_worker *worker);
-/* What ran of ranges, before it is restored: from now on each is a task of the
- * workload as any other. */
-void nulls_part(const struct nulls *nulls, struct eki_local *local);
+/* Before a restore: indices of ranges that ran become tasks of the workload. */
+void nulls_end_ranges(const struct nulls *nulls, struct eki_local *local);
 /* How long all in the range of SLOT takes. */
 double range_ns(const struct run *run, const struct eki_slot *slot);
 enum null_step {

@@ -55,11 +55,11 @@ static int run_modes(struct run *run, const struct mode *modes, int count,
     return exit_status;
 }
 
-/* Those of COMPARED, all of which have the null tasks of --nulls; where there
- * can be none without those that need them: a range, whose data does not travel
- * here. */
-static int run_compared(struct run *run, const struct mode_list *compared,
-                        struct message *message)
+/* Run the modes of COMPARED.  With --nulls all begin with null tasks.  Modes
+ * that have null tasks are left out where tasks have data or spawn, which
+ * ranges do not. */
+static int run_list(struct run *run, const struct mode_list *compared,
+                    struct message *message)
 {
     struct mode *modes = allocate((size_t)compared->count, sizeof *modes);
     bool is_asked = run->arguments->nulls > 0;
@@ -94,11 +94,11 @@ static int run_chosen(struct run *run, struct message *message)
     const char *restore = shared->policy ? shared->policy : usual;
     const char *steal = shared->steal ? shared->steal : "random";
     if (shared->has_compare)
-        return run_compared(run, &shared->compared, message);
+        return run_list(run, &shared->compared, message);
     char *name = mode_name(restore, steal);
     struct mode mode = {.name = name, .restore = restore, .steal = steal};
     const struct mode_list alone = {.modes = &mode, .count = 1};
-    int exit_status = run_compared(run, &alone, message);
+    int exit_status = run_list(run, &alone, message);
     free(name);
     return exit_status;
 }

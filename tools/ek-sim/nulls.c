@@ -47,7 +47,7 @@ struct nulls nulls_make(const struct run *run)
     return nulls;
 }
 
-/* Shares of the first workers: one each, or MORE of every EVERY-th. */
+/* Shares of the first WORKERS workers: one each, MORE for every EVERY-th. */
 static int64_t shares_of(const struct run *run, int64_t workers)
 {
     return workers + (workers + run->every - 1) / run->every * (run->more - 1);
@@ -104,7 +104,7 @@ int64_t nulls_begin_index(struct nulls *nulls, struct ek_worker *worker)
     return k;
 }
 
-void nulls_part(const struct nulls *nulls, struct eki_local *local)
+void nulls_end_ranges(const struct nulls *nulls, struct eki_local *local)
 {
     for (unsigned char *at = local->log; at != local->log_end;
          at += local->slot_bytes) {

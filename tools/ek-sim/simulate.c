@@ -95,6 +95,26 @@ static bool has_counter(const struct simulation *simulation)
     return false;
 }
 
+/* Thieves of plain schemes do not pause. */
+static bool check_backoff(const struct simulation *simulation,
+                          struct message *message)
+{
+    bool has_plain = false, has_others = false;
+    for (int i = 0; i < simulation->plan.steal.count; i++) {
+        const struct eki_scheme *scheme = eki_scheme_of(
+            (ek_steal_policy)simulation->plan.steal.entries[i].policy);
+        has_plain |= scheme->is_plain;
+        has_others |= scheme->victims && !scheme->is_plain;
+    }
+    return simulation->run->arguments->backoff_ns < 0 || !has_plain ||
+           has_others ||
+           message_set(
+               message,
+               "--backoff-ns has no effect where --steal is '%s', whose "
+               "thieves do not pause",
+               simulation->mode->steal);
+}
+
 static ek_status open_sim(struct simulation *simulation,
                           const struct eki_sim_program *program)
 {
@@ -152,7 +172,7 @@ static void end_ranges(void *context, struct eki_sim_rank *rank)
         if (simulation->mode->is_anew)
             eki_local_clear(local);
         else if (has_nulls_now(simulation))
-            nulls_part(&simulation->nulls, local);
+            nulls_end_ranges(&simulation->nulls, local);
     }
 }
 
@@ -196,7 +216,8 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
 {
     struct simulation simulation = {.run = run, .mode = mode, .rows = rows};
     int exit_status = EXIT_BAD_INPUT;
-    if (plan_open(&simulation.plan, mode, message))
+    if (plan_open(&simulation.plan, mode, message) &&
+        check_backoff(&simulation, message))
         exit_status = run_program(&simulation, message);
     plan_close(&simulation.plan);
     return exit_status;
