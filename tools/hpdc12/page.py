@@ -22,10 +22,11 @@ the server's) take 50.1 s for these at best, and the paper measured 48.9 s. Tabl
 
 **As printed.** A worker shows half of its local tasks when it shows none, and takes back half; a thief draws one worker of the job and
 takes half of what that one shows, rounded up; it asks again at once (`--steal hpdc12 --deque locked`). Restored tasks keep the order in
-which they ran (`--order executed`). A worker shows up to 256 tasks, 1,024 on fewer than 24,000 cores with more than 200 tasks each. The rebalancer is Algorithm 2 with C = D = 1.003 and branching 3. Iteration 0 runs all tasks, with
+which they ran (`--order executed`). A worker shows up to {study.SLOTS} tasks, {study.MORE_SLOTS} on fewer than {study.MANY_CORES} cores with more than {study.MANY_TASKS} tasks each. The
+rebalancer is Algorithm 2 with C = D = 1.003 and branching 3. Iteration 0 runs all tasks, with
 the null ones, which then leave; the others stay where they ran, and are the start of iteration 1. A null task takes a small get in HF and
-{study.NULL_NS} ns, a look at symmetry, in TCE. Steal alone begins at iteration 1, each time from contiguous blocks of the tasks that are not null. So do, to
-save time, the runs of Be512 on Titan and Intrepid but for the largest, and its rebalanced ones.
+{study.NULL_NS} ns, a look at symmetry, in TCE. Steal has no iteration 0: it begins each time from contiguous blocks of the tasks that are not
+null. To save time, runs of Be512 on Titan and Intrepid begin so, too, but for StealRet at the largest size.
 
 **Ours** are this library's defaults, from the same blocks. Steals that fail are drawn (`--mode sampled`). Figures of several seeds are means, ± half of the
 interval of 95 % unless a table says otherwise. "% of best" is the paper's efficiency: against the best performance of any way at any
@@ -128,11 +129,12 @@ def few_tasks(figures):
         name_of(job), figures.tasks(job), *(
             figures.relative(job, way, -1).text(1, 100)
             for way in ("stealret-12", "stealret")))
-             for job in figures.jobs() if figures.tasks(job) < 24 and
+             for job in figures.jobs() if figures.tasks(job) < study.FEW_TASKS and
              figures.results.has(job, "stealret")]
     return ("Below ten tasks a core efficiency deteriorates, the paper says. "
-            "StealRet, last iteration, % of best as printed / ours: " +
-            "; ".join(found) + ".\n\n") if found else ""
+            "Jobs below {:d}, StealRet, last iteration, % of best as printed / "
+            "ours: ".format(study.FEW_TASKS) + "; ".join(found) +
+            ".\n\n") if found else ""
 
 
 def by_iteration(figures, ways, value):

@@ -7,15 +7,15 @@ from hpdc12 import study
 BESIDE = """\
 What the text and the table of the paper state; the curves of its figures are not at hand as numbers. The verdict is on "as printed". It
 agrees where it is within 5 points of a gain, 25 % of steals, ratios and Table 3's ranges, 10 % of its largest loads, and 5 % of seconds
-of Figure 10; else it is higher or lower. Where the paper has "more than" (>), it agrees up to 5 points beyond, of the ratio up to a quarter. The
-last column has runs with one thing changed.
+of Figure 10; else it is higher or lower. Where the paper has "more than" (>), an efficiency agrees up to 5 points above
+that, the ratio up to a quarter above it. The last column has runs with one thing changed.
 """
 
 READINGS = """\
 The print with one habit changed, from contiguous blocks where a row does not say otherwise: % of ideal / steals attempted / successful,
-a worker. getTask and addTask release half of the local part; of one task that is none, or one. restore() adds tasks with addTask, which
-in the literal reading reverses them with every iteration; "as printed" keeps their order. With our deque a worker shows all but a
-millisecond of its tasks, and a thief takes from the fullest of a node.
+a worker. getTask and addTask release half of the local part; whether one task alone is released the print leaves open. restore() adds
+tasks with addTask, which in the literal reading reverses them with every iteration; "as printed" keeps their order. With our deque a
+worker shows all but a millisecond of its tasks, and a thief takes from the fullest of a node.
 """
 
 TABLE3 = """\

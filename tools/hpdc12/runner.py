@@ -66,8 +66,8 @@ def job_arguments(workload, cores):
 
 
 def slots(tasks, cores):
-    """Half of what a worker has is to fit, where memory allows."""
-    return "1024" if tasks > 200 * cores and cores < 24000 else "256"
+    return str(study.MORE_SLOTS if tasks > study.MANY_TASKS * cores and
+               cores < study.MANY_CORES else study.SLOTS)
 
 
 class Runner:

@@ -50,9 +50,20 @@ def log_normal(tasks, mean_s, longest_s):
 PRINTED, OURS, READING = "as printed", "ours", "reading"
 
 
-# A way to balance; kind: of the three above; iterations: the last one.  Rows
-# of ek-sim are iterations from 1 on or, where `nulls` is set, from 0: all tasks
-# with the null ones.  seeds: None for those of the job.
+# Below ten tasks a core, the paper says, efficiency deteriorates: jobs that have
+# fewer than so many are listed.
+FEW_TASKS = 24
+
+# Half of what a worker has must fit into what it shows, and all of that into
+# memory.  It shows up to SLOTS tasks, or MORE_SLOTS where a core has more than
+# MANY_TASKS and there are fewer cores than MANY_CORES.
+SLOTS, MORE_SLOTS, MANY_TASKS, MANY_CORES = 256, 1024, 200, 24000
+
+
+# A way to balance; kind: of the three above, of which readings are no candidates
+# for the best; iterations: the last one.  Rows of ek-sim are iterations from 1
+# on or, where `nulls` is set, from 0: all tasks with the null ones.  seeds: None
+# for those of the job.
 class Way(namedtuple("Way", "name title kind arguments iterations nulls seeds",
                      defaults=(False, None))):
     __slots__ = ()
@@ -128,9 +139,10 @@ SLOW = "slow.machine", "like hopper\nhandle 30 us\n"
 
 NOISY = reading("noisy-12", "as printed, noise of 5 %",
                 RETAIN + HPDC12 + EXECUTED + ("--noise", "5"))
+# Figure 6 without iteration 0.
 BLOCKS6 = reading("plb-blocks", "rebalanced as printed", figure6(
     "hierarchical-hpdc12", "hpdc12", 0) + EXECUTED, 3)
-# With one habit of the print changed.
+# The print from blocks, and with one habit changed.
 READINGS = (
     reading("blocks-12", "as printed", RETAIN + HPDC12 + EXECUTED),
     reading("one-12", "as printed, but of one task one is released",
@@ -162,8 +174,8 @@ BALANCERS = {b.name: b for b in (
     Balancer("hierarchy", "ours, hierarchical", ("--policy", "hierarchical")),
 )}
 ALWAYS = ("alg1-core", "alg2", "central", "hierarchy")
-ONCE = ("alg1-core-fine", "alg1-node")  # of n = m = 4 alone
-FINE = ONCE[:1]  # ... of other instances
+FINE = ("alg1-core-fine",)  # of n = m = 4 alone ...
+ONCE = FINE + ("alg1-node",)  # ... of Be256
 
 
 def dealt(workload, sizes, distributions, balancers=ALWAYS, once=ONCE):
