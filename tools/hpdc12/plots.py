@@ -42,6 +42,7 @@ class Panel:
 
 
 def paint(path, panels):
+    panels = [panel for panel in panels if panel.curves]
     columns = 2 if len(panels) > 1 else 1
     rows = (len(panels) + columns - 1) // columns
     lines = [HEAD.format(width=640 * columns, height=320 * rows, output=path,
