@@ -82,7 +82,8 @@ static struct eki_requests requests = {.protocol.engine = &engine,
 
 static enum eki_sought ask_node_of(struct ek_worker *worker)
 {
-    return seek_requests(&requests.protocol, worker, worker->here + 1, NOW);
+    const struct eki_victim victim = {-1, worker->here + 1, -1};
+    return seek_requests(&requests.protocol, worker, &victim, NOW);
 }
 
 static void *want(void *context)
@@ -132,7 +133,7 @@ static void prepare(void)
     }
     for (int i = 0; i < WORKERS; i++) {
         workers[i].id = workers[i].here = i;
-        eki_asker_reset(&askers[i]);
+        eki_asker_reset(&askers[i], false);
     }
     requests.sent_count = 0;
 }
