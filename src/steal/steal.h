@@ -53,10 +53,11 @@ struct eki_thief {
     void *context; /* of a policy that whoever steps the engine brings */
 };
 
-/* Whom to ask: a worker of the own node (local number), or another node. */
+/* Whom to ask: a worker of the own node (local number), or another node.  Of
+ * whole words, which the model checker sees copied. */
 struct eki_victim {
-    int local;  /* -1: none */
-    int node;   /* -1: none */
+    _Alignas(8) int local; /* -1: none */
+    int node;              /* -1: none */
     int worker; /* of that node, by its number in the job; -1: any of them */
 };
 
