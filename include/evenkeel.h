@@ -889,9 +889,11 @@ typedef struct ek_restore_report {
  *          (centralized) or to the rank of each group's first worker, as many
  *          bytes back, and tasks straight from donor to receiver.  Where one
  *          of them fits into no hole, all that are no longer are described;
- *          where even so the target is out of reach, all tasks.  No rank
- *          talks to more than eight others at a time, over trees of ranks,
- *          but for leaders whose groups take tasks of others.
+ *          where even so the target is out of reach, all tasks.  Where groups
+ *          end too far above the target, hierarchical does this once more,
+ *          with rank 0 alone.  No rank talks to more than eight others at a
+ *          time, over trees of ranks, but for leaders whose groups take tasks
+ *          of others.
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, sections 3 and 4.  We
  *          re-seed longest first, which the paper leaves open, shed the fewest
  *          tasks instead of the shortest, and where one fits into no hole it
