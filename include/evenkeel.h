@@ -188,7 +188,7 @@ typedef enum ek_steal_policy {
                               a worker draws 0.4 ms of short tasks at once. */
     EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
     EK_STEAL_HPDC12,     /**< As printed in HPDC 2012: a random worker; half of
-                              what each has is shown (docs/hpdc12.md). */
+                              what each has is shown (docs/results/hpdc12.md). */
     EK_STEAL_HPDC12_ONE  /**< Likewise; who has one waiting task shows it. */
 } ek_steal_policy;
 
@@ -602,7 +602,8 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
 EK_API ek_status ek_set(ek_collection *tasks, const char *option,
                         const char *value);
 
-/** One iteration over the whole job; see docs/report.md for each field. */
+/** One iteration over the whole job; docs/how-to/read-the-report.md explains
+ * each field. */
 typedef struct ek_process_report {
     size_t struct_bytes;   /**< Set by EK_PROCESS_REPORT_INIT. */
     int64_t iteration;     /**< Number of this ek_process(), from 0. */

@@ -6,7 +6,8 @@
 #include <math.h>
 
 /* The tolerance where tasks are short and durations steady.  With it no case of
- * ek-bench balance moves more than 1.03 x the fewest tasks (docs/balancing.md).
+ * ek-bench balance moves more than 1.03 x the fewest tasks
+ * (docs/explain/balancing.md).
  */
 #define TOLERANCE_LEAST 0.003
 /* The tolerance in mean tasks per worker's load, where tasks are long.  Groups

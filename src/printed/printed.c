@@ -10,12 +10,13 @@
  * GROUP: workers of a group where the user names no other number.  A prototype
  * with 52 lognormal tasks for each of 19,200 workers ended up to 2.2 % over the
  * bound in groups of 64 and up to 1.1 % in groups of 256; larger ones give
- * their leader more to decide (docs/balancing.md has 256 beside one group).
+ * their leader more to decide (docs/explain/balancing.md has 256 beside one
+ * group).
  *
  * MANY: workers beyond which EK_RESTORE_AUTO decides in groups.  No run chose
  * it.  One rank decides a million tasks of 2,400 workers within 20 ms as well
  * as can be (ek-bench balance), but on the modelled network of hopper it needs
- * three times as long as groups do (docs/simulation.md).
+ * three times as long as groups do (docs/how-to/predict-a-machine.md).
  */
 enum {
     GROUP = 256,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of fields: what a report says, in the order of its structs.
- * docs/report.md says what each of them means. */
+ * docs/how-to/read-the-report.md says what each of them means. */
 #include "report/print.h"
 
 #define FIELD(owner, member) .name = #member, .offset = offsetof(owner, member)

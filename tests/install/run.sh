@@ -40,7 +40,8 @@ grep -r -l -e "$root" -e "$build" "$description" "$library/cmake" \
 
 # Documents, and where --help sends to; pages of calls and tools.
 documents=$prefix/share/doc/evenkeel
-for file in LICENSE README.md CHANGELOG.md report.md examples/01_hello.c \
+for file in LICENSE README.md CHANGELOG.md docs/how-to/read-the-report.md \
+    examples/01_hello.c \
     examples/common/job.c cli/message.h; do
     [ -s "$documents/$file" ] || fail "$file is not installed"
 done

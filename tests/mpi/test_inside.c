@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What docs/tasks.md says that a task may do: MPI by the thread level, OpenMP,
- * waiting for a device, pointers where tasks are pinned, messages of the
- * program between tasks.
+ * What docs/explain/tasks-and-mpi.md says that a task may do: MPI by the thread
+ * level, OpenMP, waiting for a device, pointers where tasks are pinned,
+ * messages of the program between tasks.
  *
  *     test_inside RANKS WORKERS LEVEL
  *

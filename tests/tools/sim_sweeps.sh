@@ -39,7 +39,7 @@ head -n 2 out | cut -d, -f1-6 | tr '\n' ' ' | grep -qxF \
     fail "rows: $(cat out)"
 # Every column has its words.
 for name in $(head -n 1 out | tr ',' '\n' | sed 's/_deviation$//'); do
-    sed -n '/^## CSV/,/^## U/p' "$docs/simulation.md" | grep -qF "\`$name\`" ||
+    sed -n '/^## CSV/,/^## U/p' "$docs/how-to/predict-a-machine.md" | grep -qF "\`$name\`" ||
         fail "simulation.md does not say what $name is"
 done
 run 0 ${small% --csv} --cores 24,48

@@ -163,7 +163,7 @@ static const struct command_line line = {
             "first two of its base, measured in turns, the ratio of the "
             "minima\n"
             "and the median of the ratios.\n" DOCUMENTS
-            "/benchmarks.md\nsays what each case means.\n" EXIT_WORDS,
+            "/docs/reference/costs.md\nsays what each case means.\n" EXIT_WORDS,
     .list = print_cases,
     .check = check_cases};
 

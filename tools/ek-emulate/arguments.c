@@ -31,7 +31,7 @@ const struct command_line arguments_line = {
     .tail = "\nOnly StealAll runs null tasks, too. EVENKEEL_* variables hold, "
             "but not\nEVENKEEL_WORKERS, and with --compare not "
             "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n\n" DOCUMENTS
-            "/emulation.md\nexplains the columns.\n" EXIT_WORDS,
+            "/docs/how-to/emulate.md\nexplains the columns.\n" EXIT_WORDS,
     .check = check_repeat};
 
 const struct arguments arguments_default = {.shared.source = RUN_SOURCE_INIT,

@@ -50,9 +50,10 @@ static const struct command_line import_line = {
     .shared = &files_line,
     .head = "Records of tasks and their durations: summaries, text, "
             "import.\n\nusage: ek-record COMMAND ...\n\n",
-    .tail = "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
-            "record.\n" DOCUMENTS "/record.md\nsays what is in it and "
-            "explains the columns of the summary.\n" EXIT_WORDS,
+    .tail =
+        "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
+        "record.\n" DOCUMENTS "/docs/how-to/record.md\nsays what is in it and "
+        "explains the columns of the summary.\n" EXIT_WORDS,
     .list = print_commands};
 
 static const struct command {

@@ -191,8 +191,9 @@ const struct command_line arguments_line = {
             "The code that schedules, steals and rebalances runs in virtual "
             "time.\n\nek-sim --record FILE | --synthetic SPEC [--machine "
             "NAME|FILE] [--cores P] ...\n\n",
-    .tail = DOCUMENTS "/simulation.md\nexplains the model and the "
-                      "columns.\n" EXIT_WORDS,
+    .tail = DOCUMENTS
+    "/docs/how-to/predict-a-machine.md\nexplains the model and the "
+    "columns.\n" EXIT_WORDS,
     .add = print_machines,
     .check = check_all};
 

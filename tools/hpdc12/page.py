@@ -7,7 +7,7 @@ HEAD = """\
 # {title}
 
 Lifflander, Krishnamoorthy, Kale: *Work stealing and persistence-based load balancers for iterative overdecomposed
-applications*, HPDC 2012, with the engine of this library on simulated machines ([simulation.md](simulation.md)). `{command}` \
+applications*, HPDC 2012, with the engine of this library on simulated machines ([predict-a-machine.md](../how-to/predict-a-machine.md)). `{command}` \
 writes this page and its plots, and changes no digit of it on another machine.
 
 **Tasks** are those of the paper's benchmarks. HF: chains of beryllium atoms 2.6 bohr apart, counted by `hf_be --count`. TCE: the
