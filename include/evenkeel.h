@@ -59,6 +59,26 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+extern "C++" {
+template <typename Type> constexpr Type eki_init()
+{
+    Type value{};
+    value.struct_bytes = sizeof(Type);
+    return value;
+}
+}
+#define EKI_INIT(type) eki_init<type>()
+#else
+#define EKI_INIT(type)               \
+    {                                \
+        .struct_bytes = sizeof(type) \
+    }
+#endif
+
+/** What an EK_..._INIT is: a struct that knows its size; all else is 0. */
+#define EK_INIT(type) EKI_INIT(type)
+
+#ifdef __cplusplus
 extern "C" {
 #endif
 
@@ -666,13 +686,7 @@ typedef struct ek_process_report {
 } ek_process_report;
 
 /** An empty ek_process_report. */
-#define EK_PROCESS_REPORT_INIT                                                 \
-    {                                                                          \
-        sizeof(ek_process_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0                                                   \
-    }
+#define EK_PROCESS_REPORT_INIT EK_INIT(ek_process_report)
 
 /**
  * Run every task of the collection, spawned ones included.
@@ -814,11 +828,7 @@ typedef struct ek_restore_report {
 } ek_restore_report;
 
 /** An empty ek_restore_report. */
-#define EK_RESTORE_REPORT_INIT                                                 \
-    {                                                                          \
-        sizeof(ek_restore_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, EK_RESTORE_DEFAULT, EK_STEAL_RANDOM, 0, 0              \
-    }
+#define EK_RESTORE_REPORT_INIT EK_INIT(ek_restore_report)
 
 /**
  * Choose where each task of the next iteration starts.

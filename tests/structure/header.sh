@@ -38,7 +38,7 @@ grep -q _INIT "$folder/alone.c" || { echo "no INIT macro found"; status=1; }
 # compile COMPILER STANDARD FILE
 compile() {
     # shellcheck disable=SC2086
-    $1 "-std=$2" -Wall -Wextra -pedantic -Werror -fsyntax-only -I include \
+    $1 "-std=$2" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I include \
         $mpi "$folder/$3" || { echo "$headers: not clean as $2"; status=1; }
 }
 compile "${CC:-cc}" c11 alone.c
