@@ -72,7 +72,7 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
 static int64_t sum_points(ek_collection *tasks, struct picture *picture)
 {
     int64_t here = 0, all = 0;
-    for (int i = 0; i < ek_workers_here(tasks); i++) {
+    for (int i = 0; i < ek_rank_workers(tasks); i++) {
         here += picture->points[i];
         picture->points[i] = 0;
     }
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     check(ek_create(MPI_COMM_WORLD, &options, &tasks));
     check(ek_register(tasks, "draw", draw_row, &picture, &draw));
     picture.points =
-        calloc((size_t)ek_workers_here(tasks), sizeof *picture.points);
+        calloc((size_t)ek_rank_workers(tasks), sizeof *picture.points);
 
     for (int64_t row = ROWS * rank / size; row < ROWS * (rank + 1) / size;
          row++)

@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     ops.context = &model;
     check(ek_create(MPI_COMM_WORLD, NULL, &tasks));
     check(ek_register(tasks, "relax", relax, &model, &function));
-    check(ek_set_data(tasks, function, &ops));
+    check(ek_set_data_ops(tasks, function, &ops));
 
     for (int64_t i = COLUMNS * rank / size; i < COLUMNS * (rank + 1) / size;
          i++) {

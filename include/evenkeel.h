@@ -228,17 +228,17 @@ typedef enum ek_deque_kind {
 } ek_deque_kind;
 
 /** Who sends and receives messages between nodes. */
-typedef enum ek_progress {
+typedef enum ek_progress_policy {
     EK_PROGRESS_AUTO = 0,
     EK_PROGRESS_POLLING, /**< The workers, between tasks. */
     EK_PROGRESS_SERVER   /**< A thread of its own, one more than workers. */
-} ek_progress;
+} ek_progress_policy;
 
 /** What a call does that fails, after it has said why. */
-typedef enum ek_on_error {
+typedef enum ek_on_error_policy {
     EK_ON_ERROR_RETURN = 0, /**< It returns its status. */
     EK_ON_ERROR_ABORT       /**< It ends all ranks by MPI_Abort(). */
-} ek_on_error;
+} ek_on_error_policy;
 
 /** What EK_RESTORE_CENTRALIZED_HPDC12 gathers, and sends back. */
 typedef enum ek_gather {
@@ -253,10 +253,10 @@ typedef enum ek_data {
 } ek_data;
 
 /** What a failing task does to its iteration. */
-typedef enum ek_on_failure {
+typedef enum ek_on_failure_policy {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
     EK_ON_FAILURE_CONTINUE  /**< The rest runs; failures are counted. */
-} ek_on_failure;
+} ek_on_failure_policy;
 
 /**
  * Options of a collection.
@@ -274,16 +274,16 @@ typedef struct ek_options {
     ek_steal_policy steal;     /**< Victim policy. */
     ek_order order;            /**< Of retained tasks. */
     ek_deque_kind deque;       /**< Kind of the shared parts. */
-    ek_progress progress;      /**< Who talks to other nodes. */
-    ek_on_failure on_failure;  /**< What a failing task does. */
-    int64_t buffer_slots;      /**< Slots of each of two buffers per worker. */
-    int64_t ranks_per_node;    /**< Pretend that nodes are smaller; 0: real. */
-    int64_t poll_period_us;    /**< Between polls of a busy worker; 0: auto. */
-    int64_t watchdog_us;       /**< Step an unattended server; 0: never. */
-    int64_t stall_ms;          /**< Say what a hang waits for; 0: never. */
-    int64_t seed;              /**< Of all random numbers. */
-    int64_t balance_group;     /**< Workers of a group; 0: 256. */
-    int64_t balance_ppm;       /**< Tolerance of a rebalance; 0: automatic. */
+    ek_progress_policy progress;     /**< Who talks to other nodes. */
+    ek_on_failure_policy on_failure; /**< What a failing task does. */
+    int64_t buffer_slots;   /**< Slots of each of two buffers per worker. */
+    int64_t ranks_per_node; /**< Pretend that nodes are smaller; 0: real. */
+    int64_t poll_period_us; /**< Between polls of a busy worker; 0: auto. */
+    int64_t watchdog_us;    /**< Step an unattended server; 0: never. */
+    int64_t stall_ms;       /**< Say what a hang waits for; 0: never. */
+    int64_t seed;           /**< Of all random numbers. */
+    int64_t balance_group;  /**< Workers of a group; 0: 256. */
+    int64_t balance_ppm;    /**< Tolerance of a rebalance; 0: automatic. */
     int64_t iterations_expected; /**< 0: as many more as were done. */
     const char *report;          /**< "0", "1", "2", a .tsv file, or a list. */
     bool ignore_environment;     /**< Do not look at EVENKEEL_*. */
@@ -306,8 +306,8 @@ typedef struct ek_options {
 
     const char *record; /**< "0" or the name of a .ekr file; % in it stands for
                              the collection's name. */
-    ek_on_error on_error; /**< What a call does that fails. */
-    int64_t check;        /**< Look for wrong use; -1: in debug builds. */
+    ek_on_error_policy on_error; /**< What a call does that fails. */
+    int64_t check; /**< Look for wrong use; -1: in debug builds. */
 
     double balance_c; /**< C of HPDC 2012: who has more than that many mean
                            loads sheds tasks. */
@@ -619,8 +619,8 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
  * Threads: One per rank.
  * Cost:    About 2 us.
  */
-EK_API ek_status ek_set(ek_collection *tasks, const char *option,
-                        const char *value);
+EK_API ek_status ek_set_option(ek_collection *tasks, const char *option,
+                               const char *value);
 
 /** One iteration over the whole job; docs/how-to/read-the-report.md explains
  * each field. */
@@ -1014,9 +1014,9 @@ EK_API void *ek_spawn_at(ek_worker *worker, ek_function function, size_t bytes,
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012: tasks are created "as
  *          part of the same or another task collection".
  */
-EK_API ek_status ek_spawn_into(ek_worker *worker, ek_collection *other,
-                               ek_function function, const void *payload,
-                               size_t bytes);
+EK_API ek_status ek_add_task_to(ek_worker *worker, ek_collection *other,
+                                ek_function function, const void *payload,
+                                size_t bytes);
 
 /** This task had nothing to do this time; it keeps its last duration. */
 EK_API void ek_skip(ek_worker *worker);
@@ -1064,13 +1064,13 @@ EK_API int ek_worker_here(const ek_worker *worker);
 EK_API void *ek_worker_data(const ek_worker *worker);
 
 /** Workers of the whole job. */
-EK_API int ek_worker_count(const ek_collection *tasks);
+EK_API int ek_job_workers(const ek_collection *tasks);
 
 /** Workers of this rank. */
-EK_API int ek_workers_here(const ek_collection *tasks);
+EK_API int ek_rank_workers(const ek_collection *tasks);
 
 /** What options.worker_create made for worker @p here; NULL: none. */
-EK_API void *ek_worker_data_at(const ek_collection *tasks, int here);
+EK_API void *ek_rank_worker_data(const ek_collection *tasks, int here);
 
 #ifdef __cplusplus
 }

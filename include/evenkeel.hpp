@@ -227,8 +227,8 @@ class worker
 
     /** Add a seed to another collection, of which @p which is a function. */
     template <class Payload>
-    void spawn_into(const collection &other, function<Payload> which,
-                    const Payload &payload) const;
+    void add_task_to(const collection &other, function<Payload> which,
+                     const Payload &payload) const;
 
   private:
     ek_worker *handle_;
@@ -263,13 +263,13 @@ class collection
     {
         return handle_;
     }
-    int workers() const
+    int job_workers() const
     {
-        return ek_worker_count(handle_);
+        return ek_job_workers(handle_);
     }
-    int workers_here() const
+    int rank_workers() const
     {
-        return ek_workers_here(handle_);
+        return ek_rank_workers(handle_);
     }
 
     /**
@@ -338,9 +338,9 @@ class collection
         alone(ek_clear(handle_));
     }
 
-    void set(const std::string &option, const std::string &value)
+    void set_option(const std::string &option, const std::string &value)
     {
-        alone(ek_set(handle_, option.c_str(), value.c_str()));
+        alone(ek_set_option(handle_, option.c_str(), value.c_str()));
     }
 
     /** Run every task; throws what tasks have thrown. */
@@ -465,11 +465,11 @@ class collection
 };
 
 template <class Payload>
-void worker::spawn_into(const collection &other, function<Payload> which,
-                        const Payload &payload) const
+void worker::add_task_to(const collection &other, function<Payload> which,
+                         const Payload &payload) const
 {
-    check(ek_spawn_into(handle_, other.handle(), which.number(), &payload,
-                        sizeof payload));
+    check(ek_add_task_to(handle_, other.handle(), which.number(), &payload,
+                         sizeof payload));
 }
 
 /** A task that iteration::next() has handed out; false: all is done. */
@@ -553,7 +553,7 @@ template <class T> class per_worker
 {
   public:
     per_worker(const collection &tasks, const T &initial)
-        : cells_(static_cast<std::size_t>(tasks.workers_here()), {initial})
+        : cells_(static_cast<std::size_t>(tasks.rank_workers()), {initial})
     {
     }
 

@@ -115,8 +115,8 @@ typedef struct ek_data_ops {
  *          away pays a round trip before it runs, which overlaps the tasks
  *          before it, its input and its result as messages, and four callbacks.
  */
-EK_API ek_status ek_set_data(ek_collection *tasks, ek_function function,
-                             const ek_data_ops *ops);
+EK_API ek_status ek_set_data_ops(ek_collection *tasks, ek_function function,
+                                 const ek_data_ops *ops);
 
 /**
  * Data of the task that runs, where that has travelled.

@@ -26,7 +26,7 @@ static ek_status runner_make(const struct arguments *arguments,
     runner->hour.field = &runner->field;
     ek_status status = tasks_open(setup, &runner->hour, &runner->job);
     if (status == EK_OK && setup->mode.is_by_hand)
-        pool_make(&runner->field, ek_workers_here(runner->job.tasks),
+        pool_make(&runner->field, ek_rank_workers(runner->job.tasks),
                   &runner->pool);
     return status;
 }

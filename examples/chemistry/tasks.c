@@ -56,7 +56,7 @@ static ek_status set_data(struct hour *hour, struct job *job)
     ops.unpack_result = unpack;
     ops.release = release;
     ops.context = hour;
-    return ek_set_data(job->tasks, job->function, &ops);
+    return ek_set_data_ops(job->tasks, job->function, &ops);
 }
 
 ek_status tasks_open(const struct job_setup *setup, struct hour *hour,

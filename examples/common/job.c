@@ -19,9 +19,9 @@ static ek_status set_mode(const struct mode *mode, ek_collection *tasks)
 {
     ek_status status = EK_OK;
     if (mode->restore)
-        status = ek_set(tasks, "restore", mode->restore);
+        status = ek_set_option(tasks, "restore", mode->restore);
     if (status == EK_OK && mode->steal)
-        status = ek_set(tasks, "steal", mode->steal);
+        status = ek_set_option(tasks, "steal", mode->steal);
     return status;
 }
 
@@ -70,7 +70,7 @@ void job_close(struct job *job)
 
 int job_workers(const struct job *job)
 {
-    return ek_worker_count(job->tasks);
+    return ek_job_workers(job->tasks);
 }
 
 ek_status job_prepare(struct job *job, ek_restore_report *report)

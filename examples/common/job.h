@@ -58,7 +58,7 @@ bool job_knows(const struct mode *mode);
  * @param[in]  collection  Hooks and the like; what the others say is set here.
  * @param[out] job         To be closed, also on failure.
  *
- * @return As ek_create() and ek_set(), which have said what failed.
+ * @return As ek_create() and ek_set_option(), which have said what failed.
  *
  * Call: Collective over the ranks of @p setup.
  */

@@ -58,8 +58,8 @@ static void counts_add(struct unfold_counts *sum,
 static struct unfold_counts counts_sum(const ek_collection *tasks)
 {
     struct unfold_counts sum = {0};
-    for (int here = 0; here < ek_workers_here(tasks); here++)
-        counts_add(&sum, ek_worker_data_at(tasks, here));
+    for (int here = 0; here < ek_rank_workers(tasks); here++)
+        counts_add(&sum, ek_rank_worker_data(tasks, here));
     int64_t both[2] = {sum.nodes, sum.ends};
     MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &sum.depth, 1, MPI_INT64_T, MPI_MAX,
@@ -187,7 +187,7 @@ static bool run_rounds(const struct unfold *unfold,
     bool is_good =
         open_tasks(unfold, &tasks) == EK_OK || message_leave(message);
     if (is_good)
-        result->workers = ek_worker_count(tasks);
+        result->workers = ek_job_workers(tasks);
     for (int round = 0; is_good && round < arguments->rounds; round++)
         is_good = run_round(unfold, tasks, round, result, message);
     ek_destroy(&tasks);

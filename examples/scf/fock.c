@@ -176,7 +176,7 @@ int64_t fock_bytes(const struct fock *fock)
     int64_t bytes = matrix_bytes(&fock->density) + matrix_bytes(&fock->sum) +
                     kernel_bytes(fock->kernel);
     if (!fock->storage.is_distributed)
-        bytes += ek_workers_here(fock->job.tasks) * matrix_bytes(&fock->sum);
+        bytes += ek_rank_workers(fock->job.tasks) * matrix_bytes(&fock->sum);
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX,
                   fock->job.setup.comm);
     return bytes;

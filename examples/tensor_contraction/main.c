@@ -67,7 +67,7 @@ static bool check_memory(const struct arguments *arguments,
     double others = verify_bytes(contraction, arguments->verify) +
                     (arguments->has_peers ? plain_bytes(contraction) : 0);
     return memory_check(contraction,
-                        worker * ek_workers_here(operands->home) + others,
+                        worker * ek_rank_workers(operands->home) + others,
                         arguments->memory_bytes, message);
 }
 

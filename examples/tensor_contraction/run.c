@@ -168,7 +168,7 @@ static bool run_loop(const void *context, double *seconds,
     const struct comparing *comparing = context;
     const struct operands *operands = comparing->run->operands;
     double norm, expected = comparing->result->norm;
-    plain_loop(comparing->run->contraction, ek_workers_here(operands->home),
+    plain_loop(comparing->run->contraction, ek_rank_workers(operands->home),
                seconds, &norm);
     return fabs(norm - expected) <= NORM_DIFFERENCE_MAX * expected ||
            message_set(message,
@@ -183,7 +183,7 @@ static bool run_product(const void *context, double *seconds,
     const struct run *run = comparing->run;
     (void)message;
     plain_product((double)run->contraction->total.flop,
-                  ek_worker_count(run->operands->home), seconds);
+                  ek_job_workers(run->operands->home), seconds);
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The option table: one row per field of ek_options, which drives the checks,
- * the environment, ek_set(), the comparison over ranks and the README's table.
+ * the environment, ek_set_option(), the comparison over ranks and the README's
+ * table.
  *
  * Knows each field; settings.c knows where values come from.
  */
@@ -14,9 +15,9 @@ _Static_assert(sizeof(ek_restore_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_steal_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_order) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_deque_kind) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_progress) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_on_failure) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_on_error) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_progress_policy) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_on_failure_policy) == sizeof(int), "enum is an int");
+_Static_assert(sizeof(ek_on_error_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_data) == sizeof(int), "enum is an int");
 

@@ -106,7 +106,7 @@ void eki_settings_free(struct eki_settings *settings);
 bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
                      size_t to_bytes);
 
-/* Set one field from text, as ek_set() does; a schedule stays in force. */
+/* Set one field from text, as ek_set_option(); a schedule stays in force. */
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
                            const char *value);
 
@@ -123,7 +123,7 @@ bool eki_option_explain(int option, const struct eki_settings *settings,
 enum eki_option_traits {
     EKI_HAS_VARIABLE = 1, /* EVENKEEL_<FIELD> is looked at */
     EKI_AGREES = 2,       /* the same on all ranks */
-    EKI_SETTABLE = 4      /* by ek_set() */
+    EKI_SETTABLE = 4      /* by ek_set_option() */
 };
 
 struct eki_option {

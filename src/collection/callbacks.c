@@ -77,7 +77,7 @@ static ek_status join_data(ek_collection *tasks)
         return EK_OK;
     struct eki_callbacks *callbacks = eki_alloc(1, sizeof *callbacks);
     if (!callbacks)
-        return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory");
+        return eki_error(EK_ERR_NOMEM, "ek_set_data_ops: no memory");
     struct eki_data_setup setup = {.enter = enter_program,
                                    .leave = leave_program,
                                    .user = callbacks,
@@ -110,55 +110,59 @@ static ek_status check_ops(const ek_collection *tasks, const char *name,
 {
     bool follows = tasks->settings.options.data == EK_DATA_FOLLOW;
     if (ops->bytes_max > BYTES_MOST)
-        return eki_error(EK_ERR_ARG,
-                         "ek_set_data: bytes_max of '%s' is %zu; allowed: 0 "
-                         "... %zu",
-                         name, ops->bytes_max, BYTES_MOST);
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_set_data_ops: bytes_max of '%s' is %zu; allowed: 0 "
+            "... %zu",
+            name, ops->bytes_max, BYTES_MOST);
     if (!ops->pack_input)
-        return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has no pack_input",
+        return eki_error(EK_ERR_ARG, "ek_set_data_ops: '%s' has no pack_input",
                          name);
     if (follows && (!ops->release || !ops->unpack_result))
-        return eki_error(EK_ERR_ARG,
-                         "ek_set_data: '%s' has no %s, which data=follow needs",
-                         name, ops->release ? "unpack_result" : "release");
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_set_data_ops: '%s' has no %s, which data=follow needs", name,
+            ops->release ? "unpack_result" : "release");
     return EK_OK;
 }
 
-static ek_status check_set_data(const ek_collection *tasks,
-                                ek_function function, const ek_data_ops *ops,
-                                ek_data_ops *taken)
+static ek_status check_set_data_ops(const ek_collection *tasks,
+                                    ek_function function,
+                                    const ek_data_ops *ops, ek_data_ops *taken)
 {
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_set_data", ""));
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_set_data_ops", ""));
     if (tasks->state == EKI_STATE_VOID)
-        return eki_error(EK_ERR_STATE, "ek_set_data: an iteration is open");
+        return eki_error(EK_ERR_STATE, "ek_set_data_ops: an iteration is open");
     const struct eki_engine *engine = tasks->engine;
-    EKI_TRY(eki_collection_check_task(engine, "ek_set_data", "", function, 0));
+    EKI_TRY(
+        eki_collection_check_task(engine, "ek_set_data_ops", "", function, 0));
     const char *name = engine->functions[function].name;
     if (tasks->callbacks && eki_data_ops_of(engine, function))
-        return eki_error(EK_ERR_ARG, "ek_set_data: '%s' has data already",
+        return eki_error(EK_ERR_ARG, "ek_set_data_ops: '%s' has data already",
                          name);
     *taken = (ek_data_ops)EK_DATA_OPS_INIT;
     if (!ops ||
         !eki_struct_copy(ops, ops->struct_bytes, offsetof(ek_data_ops, context),
                          taken, sizeof *taken))
         return eki_error(EK_ERR_ARG,
-                         "ek_set_data: ops is NULL or was not set by "
+                         "ek_set_data_ops: ops is NULL or was not set by "
                          "EK_DATA_OPS_INIT");
     return check_ops(tasks, name, taken);
 }
 
-static ek_status set_data(ek_collection *tasks, ek_function function,
-                          const ek_data_ops *ops)
+static ek_status set_data_ops(ek_collection *tasks, ek_function function,
+                              const ek_data_ops *ops)
 {
     ek_data_ops taken;
     char line[EKI_DESCRIBED_BYTES] = "";
-    EKI_TRY(check_set_data(tasks, function, ops, &taken));
+    EKI_TRY(check_set_data_ops(tasks, function, ops, &taken));
     EKI_TRY(join_data(tasks));
     ek_task_fn **bodies =
         eki_realloc(tasks->callbacks->bodies,
                     (size_t)tasks->engine->function_count, sizeof *bodies);
     if (!bodies)
-        return eki_error(EK_ERR_NOMEM, "ek_set_data: no memory for a function");
+        return eki_error(EK_ERR_NOMEM,
+                         "ek_set_data_ops: no memory for a function");
     tasks->callbacks->bodies = bodies;
     EKI_TRY(eki_data_set(tasks->engine, function, &taken));
     struct eki_function *set = &tasks->engine->functions[function];
@@ -172,10 +176,10 @@ static ek_status set_data(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-ek_status ek_set_data(ek_collection *tasks, ek_function function,
-                      const ek_data_ops *ops)
+ek_status ek_set_data_ops(ek_collection *tasks, ek_function function,
+                          const ek_data_ops *ops)
 {
-    return eki_collection_outcome(tasks, set_data(tasks, function, ops));
+    return eki_collection_outcome(tasks, set_data_ops(tasks, function, ops));
 }
 
 void eki_collection_describe_data(const ek_collection *tasks, int function,

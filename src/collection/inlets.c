@@ -73,15 +73,16 @@ static ek_status check_other(const ek_worker *worker,
 {
     if (!worker->engine->is_open)
         return eki_error(EK_ERR_STATE,
-                         "ek_spawn_into: no iteration is open; the worker was "
+                         "ek_add_task_to: no iteration is open; the worker was "
                          "kept from one before");
     if (!other)
-        return eki_error(EK_ERR_ARG, "ek_spawn_into: collection is NULL");
+        return eki_error(EK_ERR_ARG, "ek_add_task_to: collection is NULL");
     if (worker->engine->owner == other)
-        return eki_error(EK_ERR_ARG,
-                         "ek_spawn_into: '%s' is the collection that runs this "
-                         "task; use ek_spawn",
-                         other->settings.name);
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_add_task_to: '%s' is the collection that runs this "
+            "task; use ek_spawn",
+            other->settings.name);
     return EK_OK;
 }
 
@@ -106,32 +107,33 @@ static ek_status add_to_inlet(ek_collection *other, int here,
     return slot ? EK_OK : eki_error(EK_ERR_NOMEM, "no memory for a task");
 }
 
-static ek_status spawn_into(const ek_worker *worker, ek_collection *other,
-                            ek_function function, const void *payload,
-                            size_t bytes)
+static ek_status add_task_to(const ek_worker *worker, ek_collection *other,
+                             ek_function function, const void *payload,
+                             size_t bytes)
 {
     if (!worker)
-        return eki_error(EK_ERR_ARG, "ek_spawn_into: worker is NULL");
+        return eki_error(EK_ERR_ARG, "ek_add_task_to: worker is NULL");
     EKI_TRY(check_other(worker, other));
-    EKI_TRY(eki_collection_check_task(other->engine, "ek_spawn_into",
+    EKI_TRY(eki_collection_check_task(other->engine, "ek_add_task_to",
                                       other->settings.name, function, bytes));
     if (!payload && bytes > 0)
-        return eki_error(EK_ERR_ARG, "ek_spawn_into: payload is NULL");
+        return eki_error(EK_ERR_ARG, "ek_add_task_to: payload is NULL");
     const struct eki_engine *engine = worker->engine;
     if (engine->setup.is_checked)
         EKI_TRY(eki_collection_check_thread(engine->owner, worker->here,
-                                            "ek_spawn_into"));
+                                            "ek_add_task_to"));
     if (other->engine->setup.is_checked)
-        eki_collection_check_payload(other, "ek_spawn_into", function, payload,
+        eki_collection_check_payload(other, "ek_add_task_to", function, payload,
                                      bytes);
     return add_to_inlet(other, worker->here % other->topology->workers_here,
                         function, payload, bytes);
 }
 
-ek_status ek_spawn_into(ek_worker *worker, ek_collection *other,
-                        ek_function function, const void *payload, size_t bytes)
+ek_status ek_add_task_to(ek_worker *worker, ek_collection *other,
+                         ek_function function, const void *payload,
+                         size_t bytes)
 {
     return eki_collection_outcome_often(
         worker ? worker->engine->owner : NULL,
-        spawn_into(worker, other, function, payload, bytes));
+        add_task_to(worker, other, function, payload, bytes));
 }

@@ -71,31 +71,33 @@ static ek_status set_option(ek_collection *tasks, const char *option,
                             const char *value)
 {
     if (!tasks || !option || !value)
-        return eki_error(EK_ERR_ARG,
-                         "ek_set: collection, option and value must not be "
-                         "NULL");
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_set", ""));
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_set_option: collection, option and value must not be "
+            "NULL");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_set_option", ""));
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
     tasks->agreed.options = eki_options_hash(&tasks->settings);
     return apply_option(tasks, option);
 }
 
-ek_status ek_set(ek_collection *tasks, const char *option, const char *value)
+ek_status ek_set_option(ek_collection *tasks, const char *option,
+                        const char *value)
 {
     return eki_collection_outcome(tasks, set_option(tasks, option, value));
 }
 
-int ek_worker_count(const ek_collection *tasks)
+int ek_job_workers(const ek_collection *tasks)
 {
     return tasks->topology->workers;
 }
 
-int ek_workers_here(const ek_collection *tasks)
+int ek_rank_workers(const ek_collection *tasks)
 {
     return tasks->topology->workers_here;
 }
 
-void *ek_worker_data_at(const ek_collection *tasks, int here)
+void *ek_rank_worker_data(const ek_collection *tasks, int here)
 {
     if (here < 0 || here >= tasks->topology->workers_here)
         return NULL;

@@ -120,7 +120,7 @@ struct eki_engine {
     uint64_t signature;
     const struct eki_scheme *scheme; /* NULL: nobody looks for work */
     struct eki_protocol *elsewhere;  /* of the scheme */
-    ek_on_failure on_failure;
+    ek_on_failure_policy on_failure;
     const struct eki_publishing *publishing; /* of the scheme, or NULL */
     bool is_plain;                           /* likewise */
     bool has_thieves;   /* somebody may steal in this phase */
@@ -198,7 +198,7 @@ struct eki_phase {
     int chunk; /* numbers that one draw of the counter takes; 0: 1 */
     eki_victims_fn *victims;                /* NULL: the scheme's */
     const struct eki_balance_wish *balance; /* of a restore, or NULL */
-    ek_on_failure on_failure;
+    ek_on_failure_policy on_failure;
 };
 
 /* Enter the next phase: count the seeds, publish for every worker. */

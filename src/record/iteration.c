@@ -39,7 +39,7 @@ static ek_status read_head(struct body *body, struct eki_record_head *head)
     head->restore = (ek_restore_policy)from[EKI_ITERATION_RESTORE];
     head->steal = (ek_steal_policy)from[EKI_ITERATION_STEAL];
     head->order = (ek_order)from[EKI_ITERATION_ORDER];
-    head->on_failure = (ek_on_failure)from[EKI_ITERATION_ON_FAILURE];
+    head->on_failure = (ek_on_failure_policy)from[EKI_ITERATION_ON_FAILURE];
     if (eki_get(from + EKI_ITERATION_ZERO, 3) != 0)
         return REFUSE(body, EKI_ITERATION_ZERO, "bytes that must be 0 are not");
     advance(body, EKI_ITERATION_HEAD);

@@ -79,7 +79,7 @@ struct eki_record_head {
     ek_restore_policy restore;
     ek_steal_policy steal;
     ek_order order;
-    ek_on_failure on_failure;
+    ek_on_failure_policy on_failure;
 };
 
 /* The job that the file tells of. */

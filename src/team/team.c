@@ -16,7 +16,7 @@ static ek_status choose_progress(struct eki_team *team)
 {
     const struct eki_team_setup *setup = &team->setup;
     const struct eki_engine *engine = setup->engine;
-    ek_progress progress = setup->options->progress;
+    ek_progress_policy progress = setup->options->progress;
     int workers = engine->topology->workers_here;
     team->any_polls = setup->thread_level >= 2 || workers == 1;
     if (workers > 1 && setup->thread_level < 1)

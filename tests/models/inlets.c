@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inlets: two workers whose tasks add to another collection, which has one
- * worker, and a thread that calls that one: ek_spawn_into() and
+ * worker, and a thread that calls that one: ek_add_task_to() and
  * eki_collection_release() against eki_collection_claim() and
  * eki_inlets_gather() (collection/inlets.c, collection/entry.c).
  *
@@ -74,7 +74,7 @@ static const struct eki_caller caller = {"call", NULL};
 static void add_seed(int here)
 {
     ek_status status =
-        ek_spawn_into(&world_workers[here], &collections[OTHER], 0, NULL, 0);
+        ek_add_task_to(&world_workers[here], &collections[OTHER], 0, NULL, 0);
     assert(status == EK_OK);
 }
 

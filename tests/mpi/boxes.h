@@ -359,7 +359,7 @@ static inline ek_collection *boxes_collection(const ek_options *options,
     ek_data_ops ops = box_ops();
     ek_collection *tasks = job_create(options);
     *function = job_register(tasks, "box", box_task, NULL);
-    CHECK_OK(ek_set_data(tasks, *function, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, *function, &ops));
     boxes_begin();
     boxes_add(tasks, *function, shift);
     return tasks;

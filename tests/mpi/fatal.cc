@@ -40,7 +40,7 @@ static int run(ek_collection *tasks, int rank)
             return 2;
     }
     if (is("abort"))
-        return ek_set(tasks, "steal", "wrong") == EK_OK;
+        return ek_set_option(tasks, "steal", "wrong") == EK_OK;
     if (is("abort together")) {
         ek_process_report bad = EK_PROCESS_REPORT_INIT;
         bad.struct_bytes = rank == 1 ? 1 : sizeof bad;

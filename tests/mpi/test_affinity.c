@@ -44,7 +44,7 @@ static int workers_of(MPI_Comm comm, int workers)
     ek_function function = job_register(tasks, "nothing", job_nothing, NULL);
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     CHECK_OK(ek_process(tasks, NULL));
-    int made = ek_workers_here(tasks);
+    int made = ek_rank_workers(tasks);
     ek_destroy(&tasks);
     return made;
 }

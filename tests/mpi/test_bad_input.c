@@ -261,8 +261,8 @@ static void options_may_differ(void)
     options.poll_period_us = job_rank;
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "count", count_task, NULL);
-    CHECK_EQ_INT(ek_workers_here(tasks), job_rank + 1);
-    CHECK_EQ_INT(ek_worker_count(tasks), job_size * (job_size + 1) / 2);
+    CHECK_EQ_INT(ek_rank_workers(tasks), job_rank + 1);
+    CHECK_EQ_INT(ek_job_workers(tasks), job_size * (job_size + 1) / 2);
     atomic_store(&ran, 0);
     add_tasks(tasks, function, 100);
     JOB_OK(ek_process(tasks, NULL));
@@ -352,7 +352,7 @@ static void settings_differ(void)
     ek_function function;
     ek_collection *tasks = make(&function);
     add_tasks(tasks, function, 20);
-    CHECK_OK(ek_set(tasks, "steal", is_other() ? "near" : "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", is_other() ? "near" : "none"));
     JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
     if (job_size > 1)
         check_message("option steal must be the same on all ranks: rank 0 has "
@@ -405,12 +405,12 @@ static void differences_are_mended(void)
     add_tasks(tasks, function, 20);
     if (is_other())
         second = job_register(tasks, "second", count_task, NULL);
-    CHECK_OK(ek_set(tasks, "steal", is_other() ? "near" : "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", is_other() ? "near" : "none"));
     JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
     if (!is_other())
         second = job_register(tasks, "second", count_task, NULL);
     JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
-    CHECK_OK(ek_set(tasks, "steal", "random"));
+    CHECK_OK(ek_set_option(tasks, "steal", "random"));
     atomic_store(&ran, 0);
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), 20 * job_size);
@@ -488,7 +488,7 @@ static void mistakes_meet(void)
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         ek_function function;
         ek_collection *tasks = make(&function);
-        CHECK_OK(ek_set(tasks, "steal", "none"));
+        CHECK_OK(ek_set_option(tasks, "steal", "none"));
         if (is_other())
             add_tasks(tasks, function, 3);
         JOB_OK(ek_process(tasks, NULL));
@@ -595,7 +595,7 @@ static int calling_task(ek_worker *worker, const void *payload, size_t bytes,
     CHECK_HAS_TEXT(ek_error_message(), "ek_spawn");
     CHECK_EQ_INT(ek_add_range(tasks, 0, 0, 5), EK_ERR_STATE);
     CHECK_EQ_INT(ek_clear(tasks), EK_ERR_STATE);
-    CHECK_EQ_INT(ek_set(tasks, "steal", "none"), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_set_option(tasks, "steal", "none"), EK_ERR_STATE);
     CHECK_EQ_INT(ek_visit_tasks(tasks, keep, NULL), EK_ERR_STATE);
     CHECK_EQ_INT(ek_register(tasks, "new", count_task, NULL, &function),
                  EK_ERR_STATE);

@@ -93,7 +93,7 @@ static bool add_load(const ek_task_info *task, void *context)
 /* Largest load / mean load - 1 of what is to run next. */
 static double imbalance(ek_collection *tasks)
 {
-    int workers = ek_worker_count(tasks);
+    int workers = ek_job_workers(tasks);
     double largest = 0, sum = 0;
     memset(loads, 0, sizeof loads);
     CHECK_OK(ek_visit_tasks(tasks, add_load, NULL));
@@ -143,7 +143,7 @@ static void one_rank_gives_to_all(void)
         options.balance_group = 2;
         options.balance_ppm = 20000;
         ek_collection *tasks = make(&options, &function);
-        int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+        int64_t n = (int64_t)EACH * ek_job_workers(tasks);
         for (int64_t i = 0; job_rank == 0 && i < n; i++)
             add(tasks, function, i, NULL);
         for (int iteration = 0; iteration < 3; iteration++) {
@@ -181,8 +181,8 @@ static void policies_change(void)
                 add(tasks, function, i, NULL);
         }
         n += more * job_size;
-        CHECK_OK(
-            ek_set(tasks, "steal", iteration % 3 == 0 ? "none" : "random"));
+        CHECK_OK(ek_set_option(tasks, "steal",
+                               iteration % 3 == 0 ? "none" : "random"));
         run(tasks, n);
         JOB_OK(ek_restore(tasks, all[iteration % 5], &report));
         CHECK_EQ_INT(job_sum(report.tasks), n);
@@ -285,7 +285,7 @@ static void hints_are_balanced(void)
     ek_function function;
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = make(&options, &function);
-    int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+    int64_t n = (int64_t)EACH * ek_job_workers(tasks);
     for (int64_t i = 0; job_rank == 0 && i < n; i++) {
         ek_hint hint = EK_HINT_INIT;
         hint.cost = cost_of(i) * 1e6;
@@ -328,7 +328,7 @@ static void ranges_take_part(void)
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "index", costed_index, NULL);
-    int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+    int64_t n = (int64_t)EACH * ek_job_workers(tasks);
     JOB_OK(ek_restore(tasks, EK_RESTORE_CENTRALIZED, &report));
     if (job_rank == 0)
         CHECK_OK(ek_add_range(tasks, function, 0, n));
@@ -411,7 +411,7 @@ static void automatic_choice_moves_once(void)
     heard = 0;
     ek_set_sink(hear, NULL, EK_LEVEL_INFO);
     ek_collection *tasks = make(&options, &function);
-    int64_t n = (int64_t)EACH * 5 * ek_worker_count(tasks);
+    int64_t n = (int64_t)EACH * 5 * ek_job_workers(tasks);
     for (int64_t i = 0; job_rank == 0 && i < n; i++)
         add(tasks, function, i, NULL);
     for (int iteration = 0; iteration < 8; iteration++) {
@@ -532,7 +532,7 @@ static void ranks_may_be_unequal(void)
         options.balance_group = 3;
         options.balance_gather = EK_GATHER_CORE;
         ek_collection *tasks = make(&options, &function);
-        int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+        int64_t n = (int64_t)EACH * ek_job_workers(tasks);
         for (int64_t i = 0; job_rank == job_size - 1 && i < n; i++)
             add(tasks, function, i, NULL);
         for (int iteration = 0; iteration < 2; iteration++) {
@@ -557,7 +557,7 @@ static void schedules_choose(void)
     ek_options options = job_options();
     ek_function function;
     ek_collection *tasks = make(&options, &function);
-    int64_t n = (int64_t)EACH * ek_worker_count(tasks);
+    int64_t n = (int64_t)EACH * ek_job_workers(tasks);
     for (int64_t i = 0; job_rank == 0 && i < n; i++)
         add(tasks, function, i, NULL);
     for (int iteration = 0; iteration < 4; iteration++) {

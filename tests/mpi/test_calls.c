@@ -18,7 +18,7 @@ static bool visit(const ek_task_info *task, void *context)
 {
     struct visited *visited = context;
     int number = number_of(task->payload);
-    int workers = ek_worker_count(visited->tasks);
+    int workers = ek_job_workers(visited->tasks);
     CHECK_EQ_INT(task->bytes, sizeof(int));
     CHECK_EQ_INT(task->function, 0);
     CHECK_EQ_INT(task->count, 1);
@@ -208,32 +208,32 @@ static void setting_options(void)
 {
     ek_function function;
     ek_collection *tasks = make(note_task, &function);
-    CHECK_EQ_INT(ek_set(tasks, "nonsense", "1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "nonsense", "1"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "nonsense");
     CHECK_HAS_TEXT(ek_error_message(), "poll_period_us");
-    CHECK_EQ_INT(ek_set(tasks, "workers", "1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "workers", "1"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "cannot be set");
-    CHECK_EQ_INT(ek_set(tasks, "steal", "best"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "steal", "best"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "'best'");
     CHECK_HAS_TEXT(ek_error_message(), "random, near, node, none, counter");
-    CHECK_EQ_INT(ek_set(tasks, "stall_ms", "-1"), EK_ERR_ARG);
-    CHECK_EQ_INT(ek_set(tasks, NULL, "1"), EK_ERR_ARG);
-    CHECK_EQ_INT(ek_set(tasks, "steal", NULL), EK_ERR_ARG);
-    CHECK_EQ_INT(ek_set(NULL, "steal", "none"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "stall_ms", "-1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, NULL, "1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "steal", NULL), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(NULL, "steal", "none"), EK_ERR_ARG);
     static const char *const good[][2] = {
         {"steal", "near"},         {"restore", "original"},
         {"order", "executed"},     {"on_failure", "continue"},
         {"poll_period_us", "100"}, {"stall_ms", "20000"},
         {"report", "0"},           {"steal", "none"}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        CHECK_OK(ek_set(tasks, good[i][0], good[i][1]));
+        CHECK_OK(ek_set_option(tasks, good[i][0], good[i][1]));
     /* Nobody steals now. */
     add_numbers(tasks, function, TASKS);
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(atomic_load(&seen.total), TASKS);
     JOB_OK(ek_clear(tasks));
     JOB_OK(ek_begin(tasks));
-    CHECK_EQ_INT(ek_set(tasks, "steal", "near"), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_set_option(tasks, "steal", "near"), EK_ERR_STATE);
     JOB_OK(ek_end(tasks, NULL));
     ek_destroy(&tasks);
 }
@@ -251,12 +251,12 @@ static void poll_periods_may_be_automatic(void)
     static const char *const periods[] = {NULL, "0", "1000000000", "0"};
     for (int i = 0; i < 4; i++) {
         if (periods[i])
-            CHECK_OK(ek_set(tasks, "poll_period_us", periods[i]));
+            CHECK_OK(ek_set_option(tasks, "poll_period_us", periods[i]));
         JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(total_in_job(), TASKS * job_size);
         restore(tasks, EK_RESTORE_ORIGINAL);
     }
-    CHECK_EQ_INT(ek_set(tasks, "poll_period_us", "-1"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_set_option(tasks, "poll_period_us", "-1"), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "0 ... 1000000000");
     ek_destroy(&tasks);
 }
@@ -311,7 +311,7 @@ static void hinted_costs_order_tasks(void)
 {
     ek_function function;
     ek_collection *tasks = make(hint_task, &function);
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     last_cost = calloc((size_t)job_workers, sizeof *last_cost);
     for (int here = 0; here < job_workers; here++)
         last_cost[here] = 1e9;
@@ -343,7 +343,7 @@ static void hinted_ranks_start_tasks(void)
     ek_restore_report restored = EK_RESTORE_REPORT_INIT;
     ek_function function;
     ek_collection *tasks = make(where_task, &function);
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     for (int i = 0; i < 20 * job_size; i++) {
         ek_hint hint = EK_HINT_INIT;
         hint.rank = i % job_size;
@@ -544,7 +544,7 @@ static int identity_task(ek_worker *worker, const void *payload, size_t bytes,
     int first = number_of(payload);
     (void)bytes;
     CHECK(ek_worker_here(worker) >= 0);
-    CHECK(ek_worker_here(worker) < ek_workers_here(tasks));
+    CHECK(ek_worker_here(worker) < ek_rank_workers(tasks));
     if (first >= 0)
         CHECK_EQ_INT(ek_worker_id(worker), first + ek_worker_here(worker));
     return 0;
@@ -555,12 +555,12 @@ static void workers_are_numbered(void)
     int first = job_rank * job_workers;
     ek_collection *tasks = job_create(NULL);
     ek_function function = job_register(tasks, "who", identity_task, tasks);
-    CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
-    CHECK_EQ_INT(ek_worker_count(tasks), job_workers * job_size);
-    CHECK(ek_worker_data_at(tasks, 0) == NULL);
-    CHECK(ek_worker_data_at(tasks, -1) == NULL);
-    CHECK(ek_worker_data_at(tasks, job_workers) == NULL);
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_EQ_INT(ek_rank_workers(tasks), job_workers);
+    CHECK_EQ_INT(ek_job_workers(tasks), job_workers * job_size);
+    CHECK(ek_rank_worker_data(tasks, 0) == NULL);
+    CHECK(ek_rank_worker_data(tasks, -1) == NULL);
+    CHECK(ek_rank_worker_data(tasks, job_workers) == NULL);
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     for (int i = 0; i < TASKS; i++)
         CHECK_OK(ek_add_task(tasks, function, &first, sizeof first, NULL));
     JOB_OK(ek_process(tasks, NULL));
@@ -597,7 +597,7 @@ static void tasks_know_their_ids(void)
     ek_function function;
     ek_collection *tasks = make(told_task, &function);
     int64_t none = 0;
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     for (int i = 0; i < TASKS; i++)
         CHECK_OK(ek_add_task(tasks, function, &none, sizeof none, NULL));
     CHECK_OK(ek_add_range(tasks, function, 100, 100 + TASKS));
@@ -631,7 +631,7 @@ static void bindings_create_collections(void)
     CHECK_OK(ek_options_set(options, "workers", workers));
     ek_collection *tasks = NULL;
     JOB_OK(ek_create_f(MPI_Comm_c2f(MPI_COMM_WORLD), options, &tasks));
-    CHECK_EQ_INT(ek_workers_here(tasks), job_workers);
+    CHECK_EQ_INT(ek_rank_workers(tasks), job_workers);
     ek_function function = job_register(tasks, "one", note_task, NULL);
     double two[2] = {0};
     CHECK_EQ_INT(ek_add_task(tasks, function, two, sizeof two, NULL),

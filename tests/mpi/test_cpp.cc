@@ -85,16 +85,16 @@ static void slots_are_refused_by_exceptions()
     ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
 }
 
-static void tasks_spawn_into_another_collection()
+static void tasks_add_to_another_collection()
 {
     evenkeel::collection first(MPI_COMM_WORLD), second(MPI_COMM_WORLD);
     std::atomic<int> sum{0};
     auto take = second.add_function<int>("take", [&](int x) { sum += x; });
     auto give =
         first.add_function<int>("give", [&](evenkeel::worker worker, int x) {
-            worker.spawn_into(second, take, 2 * x);
+            worker.add_task_to(second, take, 2 * x);
             try {
-                worker.spawn_into(first, take, x);
+                worker.add_task_to(first, take, x);
                 EXPECT(!"reached");
             } catch (const evenkeel::error &error) {
                 EXPECT(std::strstr(error.what(), "use ek_spawn"));
@@ -176,14 +176,14 @@ static void a_collection_outlives_its_failures()
         EXPECT(sum_of(static_cast<std::int64_t>(tasks.failures().size())) ==
                10);
     }
-    tasks.set("on_failure", "stop");
+    tasks.set_option("on_failure", "stop");
     try {
         tasks.process();
         EXPECT(!"reached");
     } catch (const std::runtime_error &error) {
         EXPECT(std::strstr(error.what(), "ten"));
     }
-    tasks.set("on_failure", "continue");
+    tasks.set_option("on_failure", "continue");
     ran = 0;
     tasks.process();
     EXPECT(sum_of(ran) == 100);
@@ -228,7 +228,7 @@ static void failures_are_of_one_iteration()
     tasks.add(body, 0);
     tasks.process();
     EXPECT(sum_of(static_cast<std::int64_t>(tasks.failures().size())) == size);
-    tasks.set("on_failure", "stop");
+    tasks.set_option("on_failure", "stop");
     try {
         evenkeel::iteration loop(tasks);
         EXPECT(tasks.failures().empty());
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
     EXPECT(argc > 1 && std::atoi(argv[1]) == size);
     bodies_run();
     slots_are_refused_by_exceptions();
-    tasks_spawn_into_another_collection();
+    tasks_add_to_another_collection();
     statuses_are_exceptions();
     exceptions_reach_all_ranks();
     a_collection_outlives_its_failures();

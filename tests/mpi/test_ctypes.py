@@ -37,8 +37,8 @@ for option, value in ((b'name', b'bound'), (b'payload_bytes', b'100'),
     expect(library.ek_options_set(options, option, value))
 tasks, function = ctypes.c_void_p(), ctypes.c_int()
 expect(library.ek_create_f(world, options, ctypes.byref(tasks)))
-if library.ek_worker_count(tasks) != ranks * workers:
-    sys.exit(f'{library.ek_worker_count(tasks)} workers')
+if library.ek_job_workers(tasks) != ranks * workers:
+    sys.exit(f'{library.ek_job_workers(tasks)} workers')
 expect(library.ek_register(tasks, b'body', body, None, ctypes.byref(function)))
 for text in (b'one', b'two', b'three'):
     expect(library.ek_add_task(tasks, function, text,

@@ -286,7 +286,7 @@ static void a_task_may_work_in_the_buffer(void)
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "in_place", in_place_task, NULL);
-    CHECK_OK(ek_set_data(tasks, function, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
     boxes_add(tasks, function, 1);
     for (int i = 0; i < 2; i++)
         JOB_OK(ek_process(tasks, NULL));
@@ -329,7 +329,7 @@ static void data_follows_its_tasks(void)
     }
     /* Nobody steals: nothing travels any more. */
     boxes_forget();
-    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_set_option(tasks, "steal", "none"));
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(field.away, 0);
     boxes_check();

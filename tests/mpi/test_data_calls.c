@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ek_set_data() with bad arguments, ranks that differ in it, and callbacks that
- * could not do what they are for. */
+/* ek_set_data_ops() with bad arguments, ranks that differ in it, and callbacks
+ * that could not do what they are for. */
 #include "boxes.h"
 
 static void check_refusal(ek_status status, ek_status expected,
@@ -18,30 +18,31 @@ static void bad_arguments_are_refused(void)
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.bytes_max = 1000;
-    check_refusal(ek_set_data(NULL, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(NULL, function, &ops), EK_ERR_ARG,
                   "collection is NULL");
-    check_refusal(ek_set_data(tasks, 7, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, 7, &ops), EK_ERR_ARG,
                   "function 7 is not registered; allowed: 0 ... 0");
-    check_refusal(ek_set_data(tasks, function, NULL), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, NULL), EK_ERR_ARG,
                   "ops is NULL");
     ops.struct_bytes = 8;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "EK_DATA_OPS_INIT");
     ops.struct_bytes = sizeof ops;
     ops.bytes_max = ((size_t)1 << 30) + 1;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "bytes_max of 'box' is 1073741825; allowed: 0 ... "
                   "1073741824");
     ops.bytes_max = 1 << 20;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG, "data_bytes");
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
+                  "data_bytes");
     ops.bytes_max = 1000;
     ops.pack_input = NULL;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "'box' has no pack_input");
     ops = box_ops();
     ops.bytes_max = 1000;
-    CHECK_OK(ek_set_data(tasks, function, &ops));
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "'box' has data already");
     ek_destroy(&tasks);
 }
@@ -54,11 +55,11 @@ static void following_needs_its_callbacks(void)
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.release = NULL;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "has no release, which data=follow needs");
     ops.release = box_release;
     ops.unpack_result = NULL;
-    check_refusal(ek_set_data(tasks, function, &ops), EK_ERR_ARG,
+    check_refusal(ek_set_data_ops(tasks, function, &ops), EK_ERR_ARG,
                   "has no unpack_result, which data=follow needs");
     ek_destroy(&tasks);
 }
@@ -70,7 +71,7 @@ static int set_inside(ek_worker *worker, const void *payload, size_t bytes,
 {
     ek_data_ops ops = box_ops();
     (void)worker, (void)payload, (void)bytes;
-    status_inside = ek_set_data(context, 0, &ops);
+    status_inside = ek_set_data_ops(context, 0, &ops);
     return 0;
 }
 
@@ -79,7 +80,7 @@ static void data_is_set_between_iterations(ek_collection *tasks)
     ek_function function = job_register(tasks, "inside", set_inside, tasks);
     status_inside = EK_OK;
     CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
-    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_set_option(tasks, "steal", "none"));
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(status_inside, EK_ERR_STATE);
 }
@@ -89,7 +90,7 @@ static void ranks_that_differ_are_told(ek_collection *tasks)
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
     ops.bytes_max = 1000 + (size_t)(job_rank == job_size - 1);
-    CHECK_OK(ek_set_data(tasks, function, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
     JOB_STATUS(ek_process(tasks, NULL), job_size > 1 ? EK_ERR_ARG : EK_OK);
     if (job_size > 1) {
         CHECK_HAS_TEXT(ek_error_message(),
@@ -140,7 +141,7 @@ static void fail_with(const ek_data_ops *ops, const char *words)
     ek_collection *tasks = boxes_collection(&options, 0, &function);
     CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "failing", box_task, NULL);
-    CHECK_OK(ek_set_data(tasks, function, ops));
+    CHECK_OK(ek_set_data_ops(tasks, function, ops));
     for (int64_t i = 0; i < 10; i++) {
         int64_t number = job_rank * BOXES + i;
         ek_hint hint = EK_HINT_INIT;
@@ -151,7 +152,7 @@ static void fail_with(const ek_data_ops *ops, const char *words)
     JOB_STATUS(ek_process(tasks, NULL), fails ? EK_ERR_TASK : EK_OK);
     if (fails)
         CHECK_HAS_TEXT(ek_error_message(), words);
-    JOB_OK(ek_set(tasks, "on_failure", "continue"));
+    JOB_OK(ek_set_option(tasks, "on_failure", "continue"));
     JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.failed, fails ? job_size : 0);
     CHECK_EQ_INT(report.tasks, 10 * job_size);
@@ -203,7 +204,7 @@ static void follow_fails(bool is_implicit)
     ek_collection *tasks = boxes_collection(&options, 0, &function);
     CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "failing", box_task, NULL);
-    CHECK_OK(ek_set_data(tasks, function, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
     boxes_add(tasks, function, 1);
     fails_now = false;
     JOB_OK(ek_process(tasks, NULL));

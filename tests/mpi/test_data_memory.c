@@ -113,7 +113,7 @@ static void held_bytes_stay_below_their_bound(void)
     ops.bytes_max = BYTES;
     ops.pack_input = pack;
     ops.unpack_result = unpack;
-    CHECK_OK(ek_set_data(tasks, function, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
     /* Messages and threads have their memory. */
     add_tasks(tasks, function, 2);
     JOB_OK(ek_process(tasks, NULL));

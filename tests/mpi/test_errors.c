@@ -65,7 +65,7 @@ static void local_failures_are_said_by_each_rank(void)
     CHECK_SAID(ek_add_task(tasks, function, NULL, 8, NULL));
     CHECK_SAID(ek_add_range(tasks, function, 3, 1));
     CHECK_SAID(ek_register(tasks, "task", job_nothing, NULL, &function));
-    CHECK_SAID(ek_set(tasks, "steal", "wrong"));
+    CHECK_SAID(ek_set_option(tasks, "steal", "wrong"));
     CHECK_SAID(ek_next(tasks, 0, &task));
     CHECK_SAID(ek_end(tasks, NULL));
     CHECK_SAID(ek_visit_tasks(tasks, NULL, NULL));

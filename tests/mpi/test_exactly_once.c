@@ -250,8 +250,8 @@ static void iterate(ek_collection *tasks, int iteration,
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     memset(tallies, 0, (size_t)job_workers * sizeof *tallies);
     atomic_store(&may_stop, plan->stops);
-    CHECK_OK(ek_set(tasks, "steal", plan->steal));
-    CHECK_OK(ek_set(tasks, "order", plan->order));
+    CHECK_OK(ek_set_option(tasks, "steal", plan->steal));
+    CHECK_OK(ek_set_option(tasks, "order", plan->order));
     JOB_OK(plan->is_pulled ? pull(tasks, &report) : ek_process(tasks, &report));
     check_iteration(tasks, iteration, &report);
     JOB_OK(ek_restore(tasks, plan->restore, NULL));
@@ -290,7 +290,8 @@ static void run_collection(const ek_options *options)
     ek_destroy(&tasks);
 }
 
-static void run_form(ek_deque_kind deque, ek_progress progress, int64_t slots)
+static void run_form(ek_deque_kind deque, ek_progress_policy progress,
+                     int64_t slots)
 {
     ek_options options = job_options();
     options.deque = deque;

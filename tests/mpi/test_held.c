@@ -112,7 +112,7 @@ static void a_task_that_waited_for_data_is_held_up(void)
     ek_register(tasks, "away", wait_for_core, NULL, &away);
     ops.bytes_max = 1;
     ops.pack_input = pack_input;
-    CHECK_OK(ek_set_data(tasks, away, &ops));
+    CHECK_OK(ek_set_data_ops(tasks, away, &ops));
     hint.rank = 1;
     if (job_rank == 0) {
         ek_add_task(tasks, home, NULL, 0, NULL);

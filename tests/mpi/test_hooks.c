@@ -73,7 +73,7 @@ static void destroy(void *data, void *context)
 static int task(ek_worker *worker, const void *payload, size_t bytes,
                 void *context)
 {
-    struct data *mine = ek_worker_data_at(context, ek_worker_here(worker));
+    struct data *mine = ek_rank_worker_data(context, ek_worker_here(worker));
     (void)payload, (void)bytes;
     CHECK(ek_worker_data(worker) == mine);
     CHECK_EQ_INT(mine->here, ek_worker_here(worker));
@@ -106,7 +106,7 @@ static void add_tasks(ek_collection *tasks, ek_function function)
 static void check_pairs(const ek_collection *tasks, int iterations)
 {
     for (int here = 0; here < job_workers; here++) {
-        const struct data *data = ek_worker_data_at(tasks, here);
+        const struct data *data = ek_rank_worker_data(tasks, here);
         CHECK(data == &life.data[here]);
         CHECK_EQ_INT(data->begun, iterations);
         CHECK_EQ_INT(data->ended, iterations);
@@ -124,7 +124,7 @@ static void hooks_come_in_pairs(void)
     CHECK_EQ_INT(life.created, job_workers);
     add_tasks(tasks, function);
     for (int i = 0; i < 8; i++) {
-        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i % 4]));
         JOB_OK(ek_process(tasks, NULL));
         check_pairs(tasks, i + 1);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
@@ -200,7 +200,7 @@ static void single_hooks(void)
     options.worker_end = NULL;
     options.worker_destroy = NULL;
     tasks = job_create(&options);
-    CHECK(ek_worker_data_at(tasks, 0) == &life.data[0]);
+    CHECK(ek_rank_worker_data(tasks, 0) == &life.data[0]);
     ek_destroy(&tasks);
     CHECK_EQ_INT(life.destroyed, 0);
 }

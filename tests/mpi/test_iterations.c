@@ -106,11 +106,11 @@ static void long_task_with_others_around_it(ek_collection *tasks)
     int64_t all = 0, busy = job_most(atomic_load(&long_worker));
     MPI_Allreduce(MPI_IN_PLACE, ran_by, 64, MPI_INT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
-    for (int i = 0; i < ek_worker_count(tasks); i++)
+    for (int i = 0; i < ek_job_workers(tasks); i++)
         all += ran_by[i];
     CHECK_EQ_INT(all, SHORT);
     CHECK(busy >= 0);
-    if (ek_worker_count(tasks) > 1)
+    if (ek_job_workers(tasks) > 1)
         CHECK(ran_by[busy] < SHORT);
 }
 
@@ -278,7 +278,7 @@ static void collections_over_parts_of_the_job(void)
     options.payload_bytes = half ? 16 : 100;
     CHECK_OK(ek_create(part, &options, &tasks));
     MPI_Comm_free(&part);
-    CHECK_EQ_INT(ek_worker_count(tasks), size * job_workers);
+    CHECK_EQ_INT(ek_job_workers(tasks), size * job_workers);
     ek_function count = job_register(tasks, "count", count_task, NULL);
     add_tasks(tasks, count, rank == 0 ? 50 + half : 0);
     /* Not in step with the other half. */
@@ -295,8 +295,8 @@ static void process_twice(const char *steal, const char *restore)
 {
     ek_collection *tasks = job_create(NULL);
     ek_function count = job_register(tasks, "count", count_task, NULL);
-    CHECK_OK(ek_set(tasks, "steal", steal));
-    CHECK_OK(ek_set(tasks, "restore", restore));
+    CHECK_OK(ek_set_option(tasks, "steal", steal));
+    CHECK_OK(ek_set_option(tasks, "restore", restore));
     if (job_rank == 0)
         add_tasks(tasks, count, 50);
     JOB_OK(ek_process(tasks, NULL));

@@ -85,8 +85,8 @@ static int link_task(ek_worker *worker, const void *payload, size_t bytes,
         ek_status status =
             i % 8 == 7 ? ek_add_task(next->tasks, next->function, &child,
                                      sizeof child, NULL)
-                       : ek_spawn_into(worker, next->tasks, next->function,
-                                       &child, sizeof child);
+                       : ek_add_task_to(worker, next->tasks, next->function,
+                                        &child, sizeof child);
         CHECK_OK(status);
         add(&tally->spawned, child.key);
     }
@@ -247,7 +247,7 @@ static void expect_refused(ek_worker *worker, ek_collection *other,
                            ek_status expected, const char *word)
 {
     static const char payload[1000];
-    ek_status status = ek_spawn_into(worker, other, function, payload, bytes);
+    ek_status status = ek_add_task_to(worker, other, function, payload, bytes);
     CHECK_EQ_INT(status, expected);
     if (!CHECK(strstr(ek_error_message(), word) != NULL))
         fprintf(stderr, "    '%s' is not in: %s\n", word, ek_error_message());
@@ -265,8 +265,8 @@ static int wrong_task(ek_worker *worker, const void *payload, size_t bytes,
                    "'other'; allowed: 0 ... 0");
     expect_refused(worker, wrong.other, -1, 8, EK_ERR_ARG, "allowed: 0 ... 0");
     expect_refused(worker, wrong.other, f, 25, EK_ERR_ARG, "0 ... 24");
-    CHECK_EQ_INT(ek_spawn_into(worker, wrong.other, f, NULL, 1), EK_ERR_ARG);
-    CHECK_OK(ek_spawn_into(worker, wrong.other, f, NULL, 0));
+    CHECK_EQ_INT(ek_add_task_to(worker, wrong.other, f, NULL, 1), EK_ERR_ARG);
+    CHECK_OK(ek_add_task_to(worker, wrong.other, f, NULL, 0));
     wrong.kept = worker;
     return 0;
 }
@@ -317,7 +317,7 @@ static int into_alone_task(ek_worker *worker, const void *payload, size_t bytes,
     struct alone *alone = context;
     atomic_fetch_add(&alone->into, 1);
     CHECK_OK(
-        ek_spawn_into(worker, alone->tasks, alone->function, payload, bytes));
+        ek_add_task_to(worker, alone->tasks, alone->function, payload, bytes));
     return 0;
 }
 

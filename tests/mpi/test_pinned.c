@@ -99,7 +99,7 @@ static void pinned_tasks_stay(void)
     for (int s = 0; s < 5; s++) {
         ek_function function;
         ek_collection *tasks = make(at_home, &function);
-        CHECK_OK(ek_set(tasks, "steal", steals[s]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[s]));
         add_all(tasks, function);
         check_held(tasks);
         for (int p = 0; p < 7; p++) {
@@ -139,7 +139,7 @@ static void rebalances_count_them(void)
         double seconds = 0;
         ek_function function;
         ek_collection *tasks = make(costs, &function);
-        CHECK_OK(ek_set(tasks, "steal", "none"));
+        CHECK_OK(ek_set_option(tasks, "steal", "none"));
         for (int i = 0; job_rank == 0 && i < PINNED; i++)
             add_one(tasks, function, i, true);
         for (int i = job_rank; i < others; i += job_size)
@@ -222,7 +222,7 @@ static void pinned_tasks_say_what_others_do(void)
     ek_function function;
     ek_collection *tasks = make(marks, &function);
     children = job_register(tasks, "child", child, NULL);
-    CHECK_OK(ek_set(tasks, "on_failure", "continue"));
+    CHECK_OK(ek_set_option(tasks, "on_failure", "continue"));
     for (int i = 0; i < PINNED; i++)
         add_one(tasks, function, job_rank * PINNED + i, true);
     for (int i = 0; i < 3; i++) {

@@ -29,13 +29,13 @@ static void one_worker_per_rank(void)
     ek_options options = EK_OPTIONS_INIT;
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "count", count_task, NULL);
-    CHECK_EQ_INT(ek_workers_here(tasks), 1);
-    CHECK_EQ_INT(ek_worker_count(tasks), job_size);
+    CHECK_EQ_INT(ek_rank_workers(tasks), 1);
+    CHECK_EQ_INT(ek_job_workers(tasks), job_size);
     int mine = job_rank == 0 ? TASKS : 0;
     for (int i = 0; i < mine; i++)
         CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
     for (int i = 0; i < 8; i++) {
-        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i % 4]));
         JOB_OK(ek_process(tasks, NULL));
         CHECK_EQ_INT(job_sum(atomic_exchange(&ran, 0)), TASKS);
         JOB_OK(ek_restore(

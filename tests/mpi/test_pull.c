@@ -145,7 +145,7 @@ static void fewer_threads_than_workers(void)
     ek_collection *tasks = make("fewer");
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 4; i++) {
-        CHECK_OK(ek_set(tasks, "steal", steals[i]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i]));
         ek_hint hint = EK_HINT_INIT;
         int number = 1;
         hint.rank = (job_rank + 1) % job_size;
@@ -205,7 +205,7 @@ static void loops_end_early(void)
     for (int i = 0; i < 3; i++) {
         ek_collection *tasks = make("early");
         add_numbers(tasks, TASKS);
-        CHECK_OK(ek_set(tasks, "steal", steals[i]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i]));
         end_after(tasks, 0);
         end_after(tasks, 1);
         end_after(tasks, 2);
@@ -344,7 +344,7 @@ static void fetched_tasks_fail(void)
 static void fetched_tasks_know_their_durations(void)
 {
     ek_collection *tasks = make("durations");
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     add_numbers(tasks, TASKS);
     for (int i = 0; i < 2; i++) {
         JOB_OK(ek_begin(tasks));

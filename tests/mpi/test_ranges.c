@@ -176,7 +176,7 @@ static void remaining_indices_take_a_slot(void)
     ek_function function = job_register(tasks, "index", index_task, NULL);
     int64_t first = (int64_t)INDICES * job_rank, before = peak_kib();
     says.keep_every = 1;
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     CHECK_OK(ek_add_range(tasks, function, first, first + INDICES));
     for (int i = 0; i < 3; i++) {
         JOB_OK(ek_process(tasks, NULL));
@@ -201,7 +201,7 @@ static void remaining_indices_are_tasks(void)
     for (int i = 0; i < 8; i++) {
         ek_function function;
         ek_collection *tasks = make(&function);
-        CHECK_OK(ek_set(tasks, "steal", steals[i % 4]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i % 4]));
         int64_t first = job_rank == job_size - 1 ? 0 : INDICES;
         CHECK_OK(ek_add_range(tasks, function, first, INDICES));
         for (int64_t every = 1; every <= 625; every *= 5) {

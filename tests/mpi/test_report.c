@@ -445,7 +445,7 @@ static void files_get_a_line_each(void)
     }
     /* A report is made for the file, so its figures are there. */
     CHECK(figure(tasks, "work_s") > 0);
-    CHECK_OK(ek_set(tasks, "report", "0"));
+    CHECK_OK(ek_set_option(tasks, "report", "0"));
     JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     if (job_rank == 0) {
@@ -511,13 +511,13 @@ static void files_stay_where_others_fail(void)
     ek_collection *tasks = make(name);
     for (int i = 0; i < 3; i++) {
         ek_status expected = job_rank == 0 ? EK_ERR_FILE : EK_OK;
-        CHECK_EQ_INT(ek_set(tasks, "report", nowhere), expected);
+        CHECK_EQ_INT(ek_set_option(tasks, "report", nowhere), expected);
         if (job_rank == 0)
             CHECK_HAS_TEXT(ek_error_message(), nowhere);
         JOB_OK(ek_process(tasks, NULL));
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
-    CHECK_OK(ek_set(tasks, "report", name));
+    CHECK_OK(ek_set_option(tasks, "report", name));
     JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     if (job_rank == 0) {

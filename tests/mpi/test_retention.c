@@ -149,7 +149,7 @@ static void retained_longest_first(void)
     ek_collection *tasks = make();
     for (int i = 0; i < 4; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        CHECK_OK(ek_set(tasks, "steal", steals[i]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i]));
         process(tasks);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, &report));
         CHECK_EQ_INT(report.policy, EK_RESTORE_RETAIN);
@@ -167,7 +167,7 @@ static void retained_tasks_run_where_they_are(void)
     ek_collection *tasks = make();
     process(tasks);
     memcpy(before, ran_on, sizeof before);
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     for (int i = 0; i < 2; i++) {
         JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
         check_held(tasks, LONGEST);
@@ -184,7 +184,7 @@ static void long_tasks_run_once(ek_collection *tasks)
     for (int i = 0; i < LONG && job_rank == 0; i++)
         CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(ek_set(tasks, "steal", i == 0 ? "none" : "random"));
+        CHECK_OK(ek_set_option(tasks, "steal", i == 0 ? "none" : "random"));
         process(tasks);
         for (int t = 0; t < LONG; t++)
             CHECK(ran_on[t] >= 0);
@@ -197,8 +197,8 @@ static void long_tasks_run_once(ek_collection *tasks)
 static void retained_as_executed(void)
 {
     ek_collection *tasks = make();
-    CHECK_OK(ek_set(tasks, "order", "executed"));
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "order", "executed"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     for (int i = 0; i < 3; i++) {
         process(tasks);
         JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
@@ -206,7 +206,7 @@ static void retained_as_executed(void)
         if (job_workers == 1)
             check_held(tasks, EXECUTED);
     }
-    CHECK_OK(ek_set(tasks, "steal", "random"));
+    CHECK_OK(ek_set_option(tasks, "steal", "random"));
     process(tasks);
     JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     ek_destroy(&tasks);
@@ -218,7 +218,7 @@ static void original_is_home(void)
     ek_collection *tasks = make();
     for (int i = 0; i < 4; i++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
-        CHECK_OK(ek_set(tasks, "steal", steals[i]));
+        CHECK_OK(ek_set_option(tasks, "steal", steals[i]));
         process(tasks);
         JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, &report));
         CHECK_EQ_INT(report.policy, EK_RESTORE_ORIGINAL);
@@ -242,7 +242,7 @@ static void original_after_retained(void)
     JOB_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     check_held(tasks, HOME);
     process(tasks);
-    CHECK_OK(ek_set(tasks, "restore", "original"));
+    CHECK_OK(ek_set_option(tasks, "restore", "original"));
     JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, NULL));
     check_held(tasks, HOME);
     ek_destroy(&tasks);

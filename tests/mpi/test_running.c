@@ -168,13 +168,13 @@ static void failing_tasks_stop_or_go_on(void)
     CHECK_EQ_INT(report.tasks + report.cancelled, n);
     CHECK_EQ_INT(report.tasks, total_in_job());
     restore(tasks, EK_RESTORE_DEFAULT);
-    CHECK_OK(ek_set(tasks, "on_failure", "continue"));
+    CHECK_OK(ek_set_option(tasks, "on_failure", "continue"));
     JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(report.failed, n / 10);
     CHECK_EQ_INT(report.cancelled, 0);
     CHECK_EQ_INT(total_in_job(), n);
     restore(tasks, EK_RESTORE_DEFAULT);
-    CHECK_OK(ek_set(tasks, "on_failure", "stop"));
+    CHECK_OK(ek_set_option(tasks, "on_failure", "stop"));
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     ek_destroy(&tasks);
 }

@@ -393,7 +393,7 @@ static void caches_hold_until_a_sync(ek_collection *tasks)
     shape.count = job_size;
     shape.length = LONGEST;
     shape.cache_bytes = 20000;
-    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_set_option(tasks, "steal", "none"));
     JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
     for (int round = 0; round < 3; round++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
@@ -732,7 +732,7 @@ static void open_transfers_fail_their_task(void)
     bool fails = is_apart() && job_size > 1;
     shape.count = job_size;
     shape.length = LONGEST;
-    JOB_OK(ek_set(tasks, "steal", "none"));
+    JOB_OK(ek_set_option(tasks, "steal", "none"));
     JOB_OK(ek_tiles_create(tasks, &shape, &job.tiles));
     for (int round = 0; round < 3; round++) {
         CHECK_OK(ek_add_range(tasks, early, 0, 20));

@@ -108,7 +108,7 @@ static void draw_policies(struct eki_random *random,
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 3, 16, 100));
-    plan->on_failure = (ek_on_failure)draw(random, 2);
+    plan->on_failure = (ek_on_failure_policy)draw(random, 2);
     plan->order = (enum eki_order)PICK(random, EKI_ORDER_LONGEST,
                                        EKI_ORDER_LONGEST, EKI_ORDER_EXECUTED,
                                        EKI_ORDER_REVERSED, EKI_ORDER_ORIGINAL);

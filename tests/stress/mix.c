@@ -238,7 +238,7 @@ static void spawn_piece(ek_worker *worker, const struct piece *piece, int way)
         count(worker, KEPT, piece->key);
 }
 
-static void spawn_into_other(ek_worker *worker, uint64_t key)
+static void add_to_other(ek_worker *worker, uint64_t key)
 {
     struct part *other = other_than(part_of(worker));
     struct piece piece = {key, 0, 1, -1};
@@ -246,7 +246,7 @@ static void spawn_into_other(ek_worker *worker, uint64_t key)
     if (!other->is_open)
         return;
     size_t bytes = write_piece(other, &piece, payload);
-    CHECK_OK(ek_spawn_into(worker, other->tasks, PIECE, payload, bytes));
+    CHECK_OK(ek_add_task_to(worker, other->tasks, PIECE, payload, bytes));
     count(worker, INTO, key);
 }
 
@@ -274,7 +274,7 @@ static void spawn(ek_worker *worker, const struct piece *parent,
             work(worker, mix(child.key));
     }
     if ((chance >> 24) % 64 == 0)
-        spawn_into_other(worker, mix(parent->key ^ 1));
+        add_to_other(worker, mix(parent->key ^ 1));
     if (part_of(worker)->has_boxes && (chance >> 24) % 16 == 1)
         spawn_box(worker);
 }
@@ -510,7 +510,7 @@ static ek_status pull(struct part *part, int threads, int64_t most,
 static struct tally tally_here(const struct part *part)
 {
     struct tally all = {0};
-    for (int here = 0; here < ek_workers_here(part->tasks); here++) {
+    for (int here = 0; here < ek_rank_workers(part->tasks); here++) {
         const struct tally *one = &part->tallies[here];
         for (int i = 0; i < SUMS; i++)
             join(&all.sums[i], &one->sums[i], 1);
@@ -592,7 +592,7 @@ static void draw_iteration(struct part *part)
     note("\n  %d%s:", (int)(part - parts), names[mode]);
     for (int i = 0; i < OFTEN; i++) {
         const char *word = draw(&often[i]);
-        CHECK_OK(ek_set(part->tasks, often[i].option, word));
+        CHECK_OK(ek_set_option(part->tasks, often[i].option, word));
         if (i == ON_FAILURE)
             part->continues = word == often[i].words[1];
     }
@@ -612,7 +612,7 @@ static void iterate(struct part *part)
     int64_t threads = below(4), fetched = INT64_MAX, few = below(40);
     if (is_late && job_rank == late)
         job_nap((int64_t)(mix(seed + drawn) % 5000));
-    int most = ek_workers_here(part->tasks);
+    int most = ek_rank_workers(part->tasks);
     if (threads == 0 || threads > most)
         threads = most;
     is_left = below(4) == 0 && is_pulled;
@@ -710,7 +710,7 @@ static void open_part(struct part *part, int64_t ranks_per_node, int level)
             i);
     }
     if (part->has_boxes)
-        CHECK_OK(ek_set_data(part->tasks, BOX, &ops));
+        CHECK_OK(ek_set_data_ops(part->tasks, BOX, &ops));
 }
 
 static void close_part(struct part *part)

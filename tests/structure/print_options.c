@@ -19,7 +19,7 @@ int main(void)
 {
     static const struct eki_settings defaults = {.options = EK_OPTIONS_INIT};
     puts("| option | variable | allowed | default | same on all ranks "
-         "| ek_set() | meaning |\n|---|---|---|---|---|---|---|");
+         "| ek_set_option() | meaning |\n|---|---|---|---|---|---|---|");
     for (int i = 0; i < eki_option_count(); i++)
         print_row(&defaults, i);
     return fflush(stdout) == 0 ? 0 : 1;

@@ -48,7 +48,7 @@ static void home_without_memory_says_so(struct pair *pair)
 }
 
 /* A home without memory for a long result says so, and keeps what it has. */
-static void lose_result(ek_on_failure on_failure)
+static void lose_result(ek_on_failure_policy on_failure)
 {
     static struct pair pair;
     pair_open(&pair, BYTES_MOST, 0);

@@ -511,11 +511,11 @@ static void other_policies(void)
     ek_collection *tasks = make(path);
     add_tasks(tasks, PLAIN);
     child = index_function = 99;
-    CHECK_OK(ek_set(tasks, "steal", "counter"));
+    CHECK_OK(ek_set_option(tasks, "steal", "counter"));
     process(tasks, 0, all);
     JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     register_rest(tasks);
-    CHECK_OK(ek_set(tasks, "steal", "none"));
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
     process(tasks, 1, all);
     ek_destroy(&tasks);
     if (job_rank == 0) {
@@ -563,7 +563,7 @@ static void stopped_iterations(void)
     ek_collection *tasks = make(path);
     register_rest(tasks);
     add_tasks(tasks, FAIL);
-    CHECK_OK(ek_set(tasks, "on_failure", "stop"));
+    CHECK_OK(ek_set_option(tasks, "on_failure", "stop"));
     clear_tallies();
     JOB_STATUS(ek_process(tasks, NULL), EK_ERR_TASK);
     all[0] = gather_tallies();
@@ -728,7 +728,7 @@ static void data_that_travels(void)
     ops.pack_input = pack_input;
     ops.pack_result = pack_result;
     ops.unpack_result = unpack_result;
-    JOB_OK(ek_set_data(tasks, work, &ops));
+    JOB_OK(ek_set_data_ops(tasks, work, &ops));
     add_tasks(tasks, PLAIN);
     clear_tallies();
     JOB_OK(ek_process(tasks, &report));

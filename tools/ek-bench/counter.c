@@ -104,7 +104,7 @@ static void run_turn(struct loop *loop, struct way *ways, int l, int c)
     loop->task_ns = lengths_us[l] * 1e3;
     double baseline = run_window(loop, chunks[c]);
     for (int w = 0; w < WAYS; w++) {
-        bench_check(ek_set(ways[w].tasks, "steal", policies[c]));
+        bench_check(ek_set_option(ways[w].tasks, "steal", policies[c]));
         bench_row_add(ways[w].rows[l][c], run_way(loop, &ways[w]), baseline);
     }
 }

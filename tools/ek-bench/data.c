@@ -81,7 +81,7 @@ static void open_way(const struct bench *bench, MPI_Comm both, struct way *way)
     way->values = calloc((size_t)way->bytes, 1);
     bench_check(ek_create(both, &options, &way->tasks));
     bench_check(ek_register(way->tasks, "task", run_task, way, &function));
-    bench_check(ek_set_data(way->tasks, function, &ops));
+    bench_check(ek_set_data_ops(way->tasks, function, &ops));
     for (int i = 0; bench->rank == 0 && i < way->count; i++)
         bench_check(ek_add_task(way->tasks, function, &i, sizeof i, &hint));
     bench_check(ek_process(way->tasks, NULL));

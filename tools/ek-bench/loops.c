@@ -170,7 +170,7 @@ static int64_t share(const struct place *place, int rank)
 static void clear(struct place *place, const struct way *way)
 {
     bench_check(ek_clear(place->tasks));
-    bench_check(ek_set(place->tasks, "steal", way->steal));
+    bench_check(ek_set_option(place->tasks, "steal", way->steal));
 }
 
 static void add_seeds(struct place *place)

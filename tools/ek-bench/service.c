@@ -22,7 +22,7 @@ enum {
 struct way {
     const char *name;
     bool polls; /* the tasks call ek_poll() */
-    ek_progress progress;
+    ek_progress_policy progress;
     int watchdog_us;
 };
 

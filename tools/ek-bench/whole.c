@@ -84,7 +84,7 @@ static void open_whole(const struct bench *bench, const struct place *place,
 /* Nanoseconds, known where worker 1 is; NaN elsewhere. */
 static double take_sample(struct whole *whole, int rank)
 {
-    int here = ek_workers_here(whole->tasks);
+    int here = ek_rank_workers(whole->tasks);
     whole->notes[0] = whole->notes[1] = (struct notes){0};
     for (int i = 0; i < (4 * whole->k + 2) * here; i++) {
         int64_t home = here == 1 ? rank : i % 2;

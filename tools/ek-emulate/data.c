@@ -115,5 +115,5 @@ ek_status data_set(struct data *data, ek_collection *tasks,
     ops.unpack_result = unpack_result;
     ops.release = release;
     ops.context = data;
-    return ek_set_data(tasks, function, &ops);
+    return ek_set_data_ops(tasks, function, &ops);
 }
