@@ -239,8 +239,10 @@ int main(int argc, char **argv)
     ek_collection *tasks;
     if (!layout_make(2, extent, width, size, NULL, &product.layout))
         MPI_Abort(MPI_COMM_WORLD, 1);
-    options.worker_create = make_buffers;
-    options.worker_destroy = free_buffers;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = make_buffers;
+    hooks.destroy = free_buffers;
+    options.hooks = &hooks;
     check(ek_create(MPI_COMM_WORLD, &options, &tasks));
     product.a = make_matrix(tasks, &product, "A");
     product.b = make_matrix(tasks, &product, "B");

@@ -58,7 +58,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** What an EK_..._INIT is: a struct that knows its size; all else is 0. */
 #ifdef __cplusplus
+#define EK_INIT(type) eki_init<type>()
 extern "C++" {
 template <typename Type> constexpr Type eki_init()
 {
@@ -67,19 +69,12 @@ template <typename Type> constexpr Type eki_init()
     return value;
 }
 }
-#define EKI_INIT(type) eki_init<type>()
+extern "C" {
 #else
-#define EKI_INIT(type)               \
+#define EK_INIT(type)                \
     {                                \
         .struct_bytes = sizeof(type) \
     }
-#endif
-
-/** What an EK_..._INIT is: a struct that knows its size; all else is 0. */
-#define EK_INIT(type) EKI_INIT(type)
-
-#ifdef __cplusplus
-extern "C" {
 #endif
 
 #if defined(__GNUC__)
@@ -212,21 +207,6 @@ typedef enum ek_steal_policy {
     EK_STEAL_HPDC12_ONE  /**< Likewise; who has one waiting task shows it. */
 } ek_steal_policy;
 
-/** Order in which a retained worker starts its tasks. */
-typedef enum ek_order {
-    /** Longest last duration first; below 131 us, and where a worker has many
-     * tasks, those within a factor of two as they lie. */
-    EK_ORDER_LONGEST = 0,
-    EK_ORDER_EXECUTED, /**< As executed in the last iteration. */
-    EK_ORDER_REVERSED  /**< The last one executed is the first. */
-} ek_order;
-
-/** Kind of the shared part of a worker's deque. */
-typedef enum ek_deque_kind {
-    EK_DEQUE_ATOMIC = 0, /**< One atomic per steal (SWS, ICPP 2021). */
-    EK_DEQUE_LOCKED      /**< A lock per steal (HPDC 2012). */
-} ek_deque_kind;
-
 /** Who sends and receives messages between nodes. */
 typedef enum ek_progress_policy {
     EK_PROGRESS_AUTO = 0,
@@ -240,96 +220,62 @@ typedef enum ek_on_error_policy {
     EK_ON_ERROR_ABORT       /**< It ends all ranks by MPI_Abort(). */
 } ek_on_error_policy;
 
-/** What EK_RESTORE_CENTRALIZED_HPDC12 gathers, and sends back. */
-typedef enum ek_gather {
-    EK_GATHER_NODE = 0, /**< A message of each rank, joined on its way. */
-    EK_GATHER_CORE      /**< A message of each worker, to one rank. */
-} ek_gather;
-
-/** What becomes of data that has travelled (evenkeel_data.h). */
-typedef enum ek_data {
-    EK_DATA_RETURN = 0, /**< Results go home, and homes stay. */
-    EK_DATA_FOLLOW      /**< ek_restore() moves homes to where tasks start. */
-} ek_data;
-
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure_policy {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
     EK_ON_FAILURE_CONTINUE  /**< The rest runs; failures are counted. */
 } ek_on_failure_policy;
 
+/** What a program keeps for each worker, and does around iterations. */
+typedef struct ek_worker_hooks {
+    size_t struct_bytes; /**< Set by EK_WORKER_HOOKS_INIT. */
+
+    /** ek_create() calls it for each worker of the rank, in order: makes what
+     * ek_worker_data() returns.  NULL makes ek_create() fail.  What short
+     * tasks write lies on cache lines of its own: aligned_alloc(128, ...). */
+    void *(*create)(int here, void *context);
+    /** Each worker calls it when the worker enters an iteration. */
+    void (*begin)(void *data, int here, void *context);
+    /** Called after the iteration: in worker order, one at a time. */
+    void (*end)(void *data, int here, void *context);
+    /** ek_destroy() calls it for each object of create. */
+    void (*destroy)(void *data, void *context);
+    void *context; /**< Passed to all four; borrowed. */
+} ek_worker_hooks;
+
+/** No hooks. */
+#define EK_WORKER_HOOKS_INIT EK_INIT(ek_worker_hooks)
+
 /**
- * Options of a collection.
+ * Options of a collection; 0 or NULL means the default in every field.
  *
- * EK_OPTIONS_INIT sets them first, then the program, and last the environment
- * (EVENKEEL_<FIELD>), which wins.  The README lists every field with its
- * variable, range and default.
+ * The environment (EVENKEEL_<FIELD>) wins over the program.
+ * docs/reference/options.md lists these options and those that are text only,
+ * which ek_options_set() sets.
  */
 typedef struct ek_options {
     size_t struct_bytes;       /**< Set by EK_OPTIONS_INIT. */
-    const char *name;          /**< Of the collection, in messages and lists. */
-    int64_t payload_bytes;     /**< Largest payload of a task. */
-    int64_t workers;           /**< Workers of this rank; 0: automatic. */
-    ek_restore_policy restore; /**< What EK_RESTORE_DEFAULT means. */
-    ek_steal_policy steal;     /**< Victim policy. */
-    ek_order order;            /**< Of retained tasks. */
-    ek_deque_kind deque;       /**< Kind of the shared parts. */
+    const char *name;          /**< Of the collection; default "tasks". */
+    int64_t payload_bytes;     /**< Largest payload of a task; default 48. */
+    int64_t workers;           /**< Workers of this rank; default automatic. */
+    ek_restore_policy restore; /**< Default EK_RESTORE_RETAIN. */
+    ek_steal_policy steal;     /**< Default EK_STEAL_RANDOM. */
     ek_progress_policy progress;     /**< Who talks to other nodes. */
     ek_on_failure_policy on_failure; /**< What a failing task does. */
-    int64_t buffer_slots;   /**< Slots of each of two buffers per worker. */
-    int64_t ranks_per_node; /**< Pretend that nodes are smaller; 0: real. */
-    int64_t poll_period_us; /**< Between polls of a busy worker; 0: auto. */
-    int64_t watchdog_us;    /**< Step an unattended server; 0: never. */
-    int64_t stall_ms;       /**< Say what a hang waits for; 0: never. */
-    int64_t seed;           /**< Of all random numbers. */
-    int64_t balance_group;  /**< Workers of a group; 0: 256. */
-    int64_t balance_ppm;    /**< Tolerance of a rebalance; 0: automatic. */
-    int64_t iterations_expected; /**< 0: as many more as were done. */
-    const char *report;          /**< "0", "1", "2", a .tsv file, or a list. */
-    bool ignore_environment;     /**< Do not look at EVENKEEL_*. */
-
-    /**
-     * Makes the object of worker @p here of this rank.  ek_create() calls it
-     * in worker order, and fails with EK_ERR_NOMEM where it returns NULL.
-     * What short tasks write lies on cache lines of its own, as
-     * aligned_alloc(128, ...) gives them: where objects of malloc() share
-     * one, tasks of 100 ns take up to a quarter longer on two workers.
-     */
-    void *(*worker_create)(int here, void *context);
-    /** Each worker calls this hook when it enters an iteration. */
-    void (*worker_begin)(void *data, int here, void *context);
-    /** Called after the iteration: in worker order, one at a time. */
-    void (*worker_end)(void *data, int here, void *context);
-    /** ek_destroy() calls this hook for every object. */
-    void (*worker_destroy)(void *data, void *context);
-    void *worker_context; /**< Passed to the four; borrowed. */
-
-    const char *record; /**< "0" or the name of a .ekr file; % in it stands for
-                             the collection's name. */
-    ek_on_error_policy on_error; /**< What a call does that fails. */
-    int64_t check; /**< Look for wrong use; -1: in debug builds. */
-
-    double balance_c; /**< C of HPDC 2012: who has more than that many mean
-                           loads sheds tasks. */
-    double balance_d; /**< D of it: who has less is given some on their way up
-                           the tree. */
-    int64_t balance_branching; /**< Children of a vertex of that tree. */
-    ek_gather balance_gather;  /**< How Algorithm 1 of it gathers. */
-
-    ek_data data;       /**< What becomes of data that has travelled. */
-    int64_t data_bytes; /**< Most that a rank holds for others; 0: automatic. */
+    ek_on_error_policy on_error;     /**< What a failing call does. */
+    int64_t iterations_expected; /**< In all, for EK_RESTORE_AUTO; default as
+                                      many more as were done. */
+    int64_t stall_ms;   /**< Say what a hang waits for; default 10,000, -1:
+                             never. */
+    const char *report; /**< "1", "2", "FILE.tsv" or a list; default none. */
+    const char *record; /**< "FILE.ekr"; default none. */
+    const ek_worker_hooks *hooks; /**< Copied by ek_create(). */
+    bool ignore_environment;      /**< Do not look at EVENKEEL_*. */
+    uint64_t text_only[24];       /**< What ek_options_set() keeps. */
 } ek_options;
 
 /** Defaults of ek_options. */
-#define EK_OPTIONS_INIT                                                      \
-    {                                                                        \
-        sizeof(ek_options), "tasks", 48, 0, EK_RESTORE_RETAIN,               \
-            EK_STEAL_RANDOM, EK_ORDER_LONGEST, EK_DEQUE_ATOMIC,              \
-            EK_PROGRESS_AUTO, EK_ON_FAILURE_STOP, 256, 0, 0, 0, 10000, 1, 0, \
-            0, 0, "0", false, NULL, NULL, NULL, NULL, NULL, "0",             \
-            EK_ON_ERROR_RETURN, -1, 1.003, 1.003, 3, EK_GATHER_NODE,         \
-            EK_DATA_RETURN, 0                                                \
-    }
+#define EK_OPTIONS_INIT EK_INIT(ek_options)
 
 /**
  * Set options to their defaults where EK_OPTIONS_INIT cannot be had: from

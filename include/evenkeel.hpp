@@ -83,7 +83,7 @@ inline void check(ek_status status)
 
 /** Options with their defaults. */
 struct options : ek_options {
-    options() : ek_options EK_OPTIONS_INIT
+    options() : ek_options(EK_OPTIONS_INIT)
     {
     }
 };

@@ -68,8 +68,9 @@ ek_status tasks_open(const struct job_setup *setup, struct hour *hour,
                                         .task = react,
                                         .context = hour};
     ek_options collection = EK_OPTIONS_INIT;
-    if (setup->mode.has_follow)
-        collection.data = EK_DATA_FOLLOW;
-    ek_status status = job_open(setup, &options, collection, job);
+    ek_status status = ek_options_set(
+        &collection, "data", setup->mode.has_follow ? "follow" : "return");
+    if (status == EK_OK)
+        status = job_open(setup, &options, collection, job);
     return status == EK_OK ? set_data(hour, job) : status;
 }

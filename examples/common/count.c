@@ -108,10 +108,12 @@ int count_run(const struct job_setup *setup,
                                             .context = options->context};
     ek_process_report report = EK_PROCESS_REPORT_INIT;
     ek_options collection = EK_OPTIONS_INIT;
-    collection.worker_create = mine_create;
-    collection.worker_end = mine_end;
-    collection.worker_destroy = mine_destroy;
-    collection.worker_context = &counting;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = mine_create;
+    hooks.end = mine_end;
+    hooks.destroy = mine_destroy;
+    hooks.context = &counting;
+    collection.hooks = &hooks;
     ek_status status = job_open(setup, &job_options, collection, &counting.job);
     if (status == EK_OK)
         status = job_run(&counting.job, &report);

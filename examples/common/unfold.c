@@ -79,9 +79,11 @@ static ek_status open_tasks(const struct unfold *unfold, ek_collection **tasks)
     collection.name = unfold->name;
     if (collection.payload_bytes < (int64_t)unfold->payload_bytes)
         collection.payload_bytes = (int64_t)unfold->payload_bytes;
-    collection.worker_create = counts_create;
-    collection.worker_begin = counts_begin;
-    collection.worker_destroy = counts_destroy;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = counts_create;
+    hooks.begin = counts_begin;
+    hooks.destroy = counts_destroy;
+    collection.hooks = &hooks;
     ek_status status = ek_create(MPI_COMM_WORLD, &collection, tasks);
     if (status != EK_OK)
         return status;

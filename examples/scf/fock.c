@@ -109,11 +109,13 @@ static ek_status open_job(struct fock *fock, const struct job_setup *setup)
                                     .task = fock_task,
                                     .context = fock};
     ek_options collection = EK_OPTIONS_INIT;
-    collection.worker_create = mine_create;
-    collection.worker_begin = mine_begin;
-    collection.worker_end = mine_end;
-    collection.worker_destroy = mine_destroy;
-    collection.worker_context = fock;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = mine_create;
+    hooks.begin = mine_begin;
+    hooks.end = mine_end;
+    hooks.destroy = mine_destroy;
+    hooks.context = fock;
+    collection.hooks = &hooks;
     return job_open(setup, &job, collection, &fock->job);
 }
 

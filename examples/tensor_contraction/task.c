@@ -213,9 +213,11 @@ ek_status tensor_job_open(const struct job_setup *setup,
                                .operands = operands,
                                .pairs = options->prefetch + 1};
     kernel_make(contraction, &job->kernel);
-    collection.worker_create = mine_create;
-    collection.worker_destroy = mine_destroy;
-    collection.worker_context = job;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = mine_create;
+    hooks.destroy = mine_destroy;
+    hooks.context = job;
+    collection.hooks = &hooks;
     return job_open(setup, &job_options, collection, &job->job);
 }
 

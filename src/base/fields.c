@@ -110,7 +110,7 @@ void eki_choice_list(const struct eki_choice *choices, char *text, size_t bytes)
     }
 }
 
-size_t eki_field_end(const struct eki_field *field)
+size_t eki_field_bytes(const struct eki_field *field)
 {
     static const size_t sizes[] = {[EKI_FIELD_INTEGER] = sizeof(int64_t),
                                    [EKI_FIELD_ID] = sizeof(uint64_t),
@@ -120,7 +120,7 @@ size_t eki_field_end(const struct eki_field *field)
                                    [EKI_FIELD_FLAG] = sizeof(bool),
                                    [EKI_FIELD_TEXT] = sizeof(char *),
                                    [EKI_FIELD_NAME] = sizeof(char[64])};
-    return field->offset + sizes[field->type];
+    return sizes[field->type];
 }
 
 bool eki_field_is_allowed(const struct eki_field *field, const void *value)
@@ -131,7 +131,8 @@ bool eki_field_is_allowed(const struct eki_field *field, const void *value)
     switch (field->type) {
     case EKI_FIELD_INTEGER:
         integer = *(const int64_t *)value;
-        return field->min <= integer && integer <= field->max;
+        return (field->min <= integer && integer <= field->max) ||
+               (field->takes_zero && integer == 0);
     case EKI_FIELD_REAL:
         /* What is not a number is not allowed. */
         real = *(const double *)value;
@@ -225,8 +226,7 @@ bool eki_field_read(const struct eki_field *field, const char *text,
     if (!value_read(field, text, &value) ||
         !eki_field_is_allowed(field, &value))
         return false;
-    memcpy((char *)object + field->offset, &value,
-           eki_field_end(field) - field->offset);
+    memcpy((char *)object + field->offset, &value, eki_field_bytes(field));
     return true;
 }
 
@@ -273,13 +273,21 @@ void eki_field_append(const struct eki_field *field, const void *object,
     }
 }
 
+static void integer_append_allowed(const struct eki_field *field, char *text,
+                                   size_t bytes)
+{
+    bool adds_zero = field->takes_zero && field->min > 0;
+    eki_append(text, bytes, "%s%" PRId64 " ... %" PRId64 "%s%s",
+               adds_zero ? "0, " : "", field->min, field->max,
+               field->unit[0] != '\0' ? " " : "", field->unit);
+}
+
 void eki_field_append_allowed(const struct eki_field *field, char *text,
                               size_t bytes)
 {
     switch (field->type) {
     case EKI_FIELD_INTEGER:
-        eki_append(text, bytes, "%" PRId64 " ... %" PRId64 "%s%s", field->min,
-                   field->max, field->unit[0] != '\0' ? " " : "", field->unit);
+        integer_append_allowed(field, text, bytes);
         break;
     case EKI_FIELD_REAL:
         real_append(field->real_min, 15, text, bytes);

@@ -58,6 +58,7 @@ struct eki_field {
 
     /* What is allowed of those that are read. */
     int64_t min, max;
+    bool takes_zero; /* beside min ... max: the default */
     double real_min, real_max;
     const struct eki_choice *choices;
     bool (*is_allowed)(const char *text); /* texts; shorter than TEXT_BYTES */
@@ -65,14 +66,14 @@ struct eki_field {
     size_t text_bytes;
 };
 
-static inline const void *eki_field_at(const struct eki_field *field,
+static inline const void *eki_field_at(const struct eki_field *row,
                                        const void *object)
 {
-    return (const char *)object + field->offset;
+    return (const char *)object + row->offset;
 }
 
-/* Bytes of a struct that has the field. */
-size_t eki_field_end(const struct eki_field *field);
+/* Bytes of the field. */
+size_t eki_field_bytes(const struct eki_field *field);
 /* Whether the value there (eki_field_at()) is allowed. */
 bool eki_field_is_allowed(const struct eki_field *field, const void *value);
 /* Take the value from TEXT, which is borrowed; false, and no change: it is not

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The option table: one row per field of ek_options, which drives the checks,
- * the environment, ek_set_option(), the comparison over ranks and the README's
- * table.
+ * The option table: one row per member of struct eki_options, which drives the
+ * checks, the environment, ek_set_option(), the comparison over ranks and the
+ * documents.
  *
  * Knows each field; settings.c knows where values come from.
  */
@@ -13,13 +13,25 @@
 /* Enums are read and written through int. */
 _Static_assert(sizeof(ek_restore_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_steal_policy) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_order) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_deque_kind) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_progress_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_failure_policy) == sizeof(int), "enum is an int");
 _Static_assert(sizeof(ek_on_error_policy) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_gather) == sizeof(int), "enum is an int");
-_Static_assert(sizeof(ek_data) == sizeof(int), "enum is an int");
+
+#define TEXT_ONLY_FIRST offsetof(struct eki_options, seed)
+_Static_assert(sizeof(struct eki_options) - TEXT_ONLY_FIRST <=
+                   sizeof(((ek_options *)0)->text_only),
+               "text_only has room for them");
+
+const struct eki_options eki_option_defaults = {
+    .name = "tasks",
+    .payload_bytes = 48,
+    .restore = EK_RESTORE_RETAIN,
+    .stall_ms = 10000,
+    .report = "0",
+    .record = "0",
+    .seed = 1,
+    .buffer_slots = 256,
+    .hpdc12 = "c=1.003,d=1.003,k=3,gather=node"};
 
 static bool is_collection(const char *text)
 {
@@ -41,14 +53,78 @@ static bool is_record(const char *text)
             strcmp(text + bytes - ending_bytes, ending) == 0);
 }
 
-#define FIELD(name_) \
-    .field.name = #name_, .field.offset = offsetof(ek_options, name_)
+static const struct eki_field printing_fields[] = {
+    {.name = "c",
+     .offset = offsetof(struct eki_printing, c),
+     .type = EKI_FIELD_REAL,
+     .real_min = 0.1,
+     .real_max = 10},
+    {.name = "d",
+     .offset = offsetof(struct eki_printing, d),
+     .type = EKI_FIELD_REAL,
+     .real_min = 0.1,
+     .real_max = 10},
+    {.name = "k",
+     .offset = offsetof(struct eki_printing, branching),
+     .type = EKI_FIELD_INTEGER,
+     .min = 2,
+     .max = 1048576},
+    {.name = "gather",
+     .offset = offsetof(struct eki_printing, gather),
+     .type = EKI_FIELD_CHOICE,
+     .choices = (const struct eki_choice[]){
+         {"node", EKI_GATHER_NODE}, {"core", EKI_GATHER_CORE}, {NULL, 0}}}};
+
+/* Take "k=4" of BYTES. */
+static bool printing_part(const char *text, size_t bytes,
+                          struct eki_printing *printing)
+{
+    char part[32];
+    char *value;
+    if (bytes >= sizeof part)
+        return false;
+    snprintf(part, sizeof part, "%.*s", (int)bytes, text);
+    value = strchr(part, '=');
+    if (!value)
+        return false;
+    *value++ = '\0';
+    for (size_t i = 0; i < sizeof printing_fields / sizeof printing_fields[0];
+         i++) {
+        if (strcmp(printing_fields[i].name, part) == 0)
+            return eki_field_read(&printing_fields[i], value, printing);
+    }
+    return false;
+}
+
+bool eki_printing_read(const char *text, struct eki_printing *printing)
+{
+    *printing = (struct eki_printing){1.003, 1.003, 3, EKI_GATHER_NODE};
+    for (;;) {
+        size_t bytes = strcspn(text, ",");
+        if (!printing_part(text, bytes, printing))
+            return false;
+        if (text[bytes] == '\0')
+            return true;
+        text += bytes + 1;
+    }
+}
+
+static bool is_printing(const char *text)
+{
+    struct eki_printing printing;
+    return eki_printing_read(text, &printing);
+}
+
+#define MEMBER(name_) \
+    .field.name = #name_, .field.offset = offsetof(struct eki_options, name_)
+#define FIELD(name_) MEMBER(name_), .given = offsetof(ek_options, name_)
+#define TEXT_ONLY(name_)                                          \
+    MEMBER(name_), .given = offsetof(ek_options, text_only) +     \
+                            offsetof(struct eki_options, name_) - \
+                            TEXT_ONLY_FIRST
 #define INTEGER(least, most, unit_)                        \
     .field.type = EKI_FIELD_INTEGER, .field.min = (least), \
-    .field.max = (most), .field.unit = (unit_)
-#define REAL(least, most)                                    \
-    .field.type = EKI_FIELD_REAL, .field.real_min = (least), \
-    .field.real_max = (most)
+    .field.max = (most), .field.unit = (unit_), .field.takes_zero = true
 /* Behind the last one that is named stands one without a name. */
 #define CHOICE(...)                              \
     .field.type = EKI_FIELD_CHOICE,              \
@@ -74,11 +150,11 @@ static bool is_record(const char *text)
 static const struct eki_option table[] = {
     {FIELD(name), .traits = EKI_AGREES,
      TEXT(name, is_collection, "1 to 63 characters of A-Z a-z 0-9 _ . -"),
-     HELP("of the collection, in messages and lists")},
+     HELP("name of the collection, in messages and lists")},
     {FIELD(payload_bytes), .traits = EKI_AGREES, INTEGER(0, 65504, "bytes"),
      HELP("largest payload of a task")},
     {FIELD(workers), .traits = EKI_HAS_VARIABLE, INTEGER(0, 65536, "workers"),
-     HELP("workers of this rank; 0: automatic")},
+     HELP("workers of this rank; 0: one per core that OpenMP may use")},
     {FIELD(restore), SETTABLE,
      CHOICE({"original", EK_RESTORE_ORIGINAL}, {"retain", EK_RESTORE_RETAIN},
             {"centralized", EK_RESTORE_CENTRALIZED},
@@ -87,7 +163,7 @@ static const struct eki_option table[] = {
             {"hierarchical-hpdc12", EK_RESTORE_HIERARCHICAL_HPDC12},
             {"auto", EK_RESTORE_AUTO}),
      SCHEDULE(restore),
-     HELP("who gets which task in the next iteration; in the environment a "
+     HELP("who gets which task in the next iteration; the variable takes a "
           "list of [collection:]policy[@iterations]")},
     {FIELD(steal), SETTABLE,
      CHOICE({"random", EK_STEAL_RANDOM}, {"near", EK_STEAL_NEAR},
@@ -96,81 +172,85 @@ static const struct eki_option table[] = {
             {"counter:1...1048576", EK_STEAL_COUNTER},
             {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE}),
      SCHEDULE(steal),
-     HELP("whom a worker without work asks; counter:N: N numbers at a time; in "
-          "the environment a list of [collection:]policy[@iterations]")},
-    {FIELD(order), SETTABLE,
-     CHOICE({"longest", EK_ORDER_LONGEST}, {"executed", EK_ORDER_EXECUTED},
-            {"reversed", EK_ORDER_REVERSED}),
-     HELP("in which order a retained worker starts its tasks")},
-    {FIELD(deque), AGREED,
-     CHOICE({"atomic", EK_DEQUE_ATOMIC}, {"locked", EK_DEQUE_LOCKED}),
-     HELP("kind of the shared part of a worker's deque")},
+     HELP("whom a worker without work asks; counter:N deals N tasks at a time; "
+          "the variable takes a list of [collection:]policy[@iterations]")},
     {FIELD(progress), AGREED,
      CHOICE({"auto", EK_PROGRESS_AUTO}, {"polling", EK_PROGRESS_POLLING},
             {"server", EK_PROGRESS_SERVER}),
-     HELP("who sends and receives messages between nodes")},
+     HELP("who sends and receives messages between nodes: the workers between "
+          "tasks, or a thread of its own")},
     {FIELD(on_failure), SETTABLE,
      CHOICE({"stop", EK_ON_FAILURE_STOP}, {"continue", EK_ON_FAILURE_CONTINUE}),
      HELP("what a failing task does to its iteration")},
-    {FIELD(buffer_slots), AGREED, INTEGER(2, 1048576, "slots"),
-     HELP("slots of each of two buffers per worker")},
-    {FIELD(ranks_per_node), AGREED, INTEGER(0, INT32_MAX, "ranks"),
-     HELP("pretend that nodes are smaller; 0: real nodes")},
-    {FIELD(poll_period_us), .traits = EKI_HAS_VARIABLE | EKI_SETTABLE,
-     INTEGER(0, 1000000000, "us"),
-     HELP("time between polls of a busy worker; 0: automatic")},
-    {FIELD(watchdog_us), .traits = EKI_HAS_VARIABLE,
-     INTEGER(0, 1000000000, "us"),
-     HELP("step a server that nobody attended to for so long; 0: never")},
-    {FIELD(stall_ms), SETTABLE, INTEGER(0, 1000000000, "ms"),
-     HELP("say what is waited for after so long without progress; 0: never")},
-    {FIELD(seed), AGREED, INTEGER(INT64_MIN, INT64_MAX, ""),
-     HELP("of all random numbers")},
-    {FIELD(balance_group), SETTABLE, INTEGER(0, 1048576, "workers"),
-     HELP("workers of a group of a hierarchical rebalance; 0: 256")},
-    {FIELD(balance_ppm), SETTABLE, INTEGER(0, 1000000, "ppm"),
-     HELP("load beyond the best possible that a rebalance leaves alone; 0: "
-          "automatic")},
-    {FIELD(balance_c), SETTABLE, REAL(0.1, 10),
-     HELP("C of HPDC 2012: in its algorithms who has more mean loads sheds "
-          "tasks")},
-    {FIELD(balance_d), SETTABLE, REAL(0.1, 10),
-     HELP("D of HPDC 2012: hierarchical-hpdc12 gives tasks on their way up to "
-          "who has fewer mean loads")},
-    {FIELD(balance_branching), SETTABLE, INTEGER(2, 1048576, "children"),
-     HELP("of a vertex of the tree of hierarchical-hpdc12")},
-    {FIELD(balance_gather), SETTABLE,
-     CHOICE({"node", EK_GATHER_NODE}, {"core", EK_GATHER_CORE}),
-     HELP("what the rank that decides centralized-hpdc12 is told, and tells: "
-          "messages of ranks, joined on their way, or one of each worker")},
+    {FIELD(on_error), SETTABLE,
+     CHOICE({"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}),
+     HELP("what a failing call does after it has said why: it returns its "
+          "status, or ends all ranks")},
     {FIELD(iterations_expected), SETTABLE, INTEGER(0, INT64_MAX, "iterations"),
-     HELP("iterations in all, for restore=auto; 0: as many more as were done")},
+     HELP("iterations in all, for restore=auto; 0: twice as many as were "
+          "done")},
+    {FIELD(stall_ms), SETTABLE, INTEGER(-1, 1000000000, "ms"),
+     HELP("say what a call waits for after so long without progress; -1: "
+          "never")},
     {FIELD(report), SETTABLE,
      TEXT(report, is_report,
           "0, 1, 2, FILE.tsv, ranks:FILE.tsv, functions:FILE.tsv, or a list of "
           "them, each file once (at most 1023 characters)"),
      HELP("0: none, 1: a line per iteration and a summary, 2: all figures, "
           "FILE.tsv: a table; with ranks: or functions: a row for each")},
-    {FIELD(ignore_environment), .field.type = EKI_FIELD_FLAG,
-     HELP("do not look at EVENKEEL_*")},
     {FIELD(record), AGREED,
      TEXT(record, is_record,
           "0 or a file name ending in .ekr (at most 1023 characters)"),
      HELP("0: none, FILE.ekr: tasks and durations of each iteration; % stands "
           "for the collection's name")},
-    {FIELD(on_error), SETTABLE,
-     CHOICE({"return", EK_ON_ERROR_RETURN}, {"abort", EK_ON_ERROR_ABORT}),
-     HELP("what a call does that fails, after it has said why")},
-    {FIELD(check), .traits = EKI_HAS_VARIABLE, INTEGER(-1, 1, ""),
-     HELP("1: look for wrong use that costs time to find: workers kept or "
-          "shared by threads, pointers in payloads; -1: in debug builds of the "
-          "library")},
-    {FIELD(data), AGREED,
-     CHOICE({"return", EK_DATA_RETURN}, {"follow", EK_DATA_FOLLOW}),
-     HELP("of tasks whose data travels: return: results go home, follow: "
-          "ek_restore moves data to where tasks start")},
-    {FIELD(data_bytes), AGREED, INTEGER(0, INT64_MAX, "bytes"),
+    {FIELD(ignore_environment), .field.type = EKI_FIELD_FLAG,
+     HELP("do not look at EVENKEEL_*")},
+    {TEXT_ONLY(seed), AGREED, INTEGER(INT64_MIN, INT64_MAX, ""),
+     HELP("seed of all random numbers")},
+    {TEXT_ONLY(order), SETTABLE,
+     CHOICE({"longest", EKI_ORDER_LONGEST}, {"executed", EKI_ORDER_EXECUTED},
+            {"reversed", EKI_ORDER_REVERSED}),
+     HELP("in which order a retained worker starts its tasks: the longest last "
+          "duration first, as executed in the last iteration, or the last "
+          "executed one first")},
+    {TEXT_ONLY(deque), AGREED,
+     CHOICE({"atomic", EKI_DEQUE_OPTION_ATOMIC},
+            {"locked", EKI_DEQUE_OPTION_LOCKED}),
+     HELP("shared part of a worker's deque: one atomic per steal (SWS, ICPP "
+          "2021), or a lock (HPDC 2012)")},
+    {TEXT_ONLY(buffer_slots), AGREED, INTEGER(2, 1048576, "slots"),
+     HELP("slots of each of two buffers per worker")},
+    {TEXT_ONLY(ranks_per_node), AGREED, INTEGER(0, INT32_MAX, "ranks"),
+     HELP("pretend that nodes are smaller; 0: real nodes")},
+    {TEXT_ONLY(poll_period_us), .traits = EKI_HAS_VARIABLE | EKI_SETTABLE,
+     INTEGER(0, 1000000000, "us"),
+     HELP("time between polls of a busy worker; 0: automatic")},
+    {TEXT_ONLY(watchdog_us), .traits = EKI_HAS_VARIABLE,
+     INTEGER(0, 1000000000, "us"),
+     HELP("step a server that nobody attended to for so long; 0: never")},
+    {TEXT_ONLY(balance_group), SETTABLE, INTEGER(0, 1048576, "workers"),
+     HELP("workers of a group of a hierarchical rebalance; 0: 256")},
+    {TEXT_ONLY(balance_ppm), SETTABLE, INTEGER(0, 1000000, "ppm"),
+     HELP("tolerance of a rebalance, in millionths of the mean load; 0: "
+          "automatic")},
+    {TEXT_ONLY(hpdc12), SETTABLE,
+     TEXT(hpdc12, is_printing, EKI_PRINTING_ALLOWED),
+     HELP("constants of HPDC 2012: workers above c mean loads shed tasks, "
+          "children below d mean loads are given some on the way up a tree "
+          "with k children to a vertex; the rank that decides gets a message "
+          "of each node or of each core")},
+    {TEXT_ONLY(data), AGREED,
+     CHOICE({"return", EKI_DATA_RETURN}, {"follow", EKI_DATA_FOLLOW}),
+     HELP("data that has travelled: results return home, or ek_restore moves "
+          "homes to where tasks start (evenkeel_data.h)")},
+    {TEXT_ONLY(data_bytes), AGREED, INTEGER(0, INT64_MAX, "bytes"),
      HELP("most that a rank holds of data for others; 0: automatic")},
+    {TEXT_ONLY(check), .traits = EKI_HAS_VARIABLE,
+     CHOICE({"auto", EKI_CHECK_AUTO}, {"1", EKI_CHECK_ON},
+            {"0", EKI_CHECK_OFF}),
+     HELP("1: look for wrong use that costs time to find: workers kept or "
+          "shared by threads, pointers in payloads; auto: in debug builds of "
+          "the library")},
 };
 
 int eki_option_count(void)

@@ -72,18 +72,100 @@ bool eki_destination_read(const char *list,
 /* The longest text of an option, and of a part of one (eki_option_part()). */
 #define EKI_OPTION_BYTES 1024
 
+/* In which order a retained worker starts its tasks; ORIGINAL, which is no
+ * option: by the number that they have at home. */
+enum eki_order {
+    EKI_ORDER_LONGEST, /* last duration first; below 131 us, and where a worker
+                          has many, those within a factor of two as they lie */
+    EKI_ORDER_EXECUTED,
+    EKI_ORDER_REVERSED,
+    EKI_ORDER_ORIGINAL
+};
+
+enum eki_deque_option {
+    EKI_DEQUE_OPTION_ATOMIC,
+    EKI_DEQUE_OPTION_LOCKED
+};
+
+enum eki_data_policy {
+    EKI_DATA_RETURN,
+    EKI_DATA_FOLLOW
+};
+
+enum eki_checking {
+    EKI_CHECK_AUTO,
+    EKI_CHECK_ON,
+    EKI_CHECK_OFF
+};
+
+/* What the option hpdc12 says of the paper's algorithms. */
+struct eki_printing {
+    double c, d;       /* in mean loads: who has more sheds, less is given */
+    int64_t branching; /* children of a vertex */
+    int gather;        /* EKI_GATHER_: what the rank that decides is told */
+};
+
+enum eki_gather {
+    EKI_GATHER_NODE,
+    EKI_GATHER_CORE
+};
+
+#define EKI_PRINTING_ALLOWED                                              \
+    "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
+    "or gather=core"
+
+/* The default is what TEXT does not say; false: it is not allowed. */
+bool eki_printing_read(const char *text, struct eki_printing *printing);
+
+/*
+ * All options of a collection: those with a field in ek_options, and those that
+ * are text only, each in eight bytes that begin with its value.  New ones come
+ * last, since programs keep them in ek_options.text_only by their place here.
+ * Many members: the option table has a row for each.
+ */
+struct eki_options {
+    const char *name;
+    int64_t payload_bytes, workers;
+    ek_restore_policy restore;
+    ek_steal_policy steal;
+    ek_progress_policy progress;
+    ek_on_failure_policy on_failure;
+    ek_on_error_policy on_error;
+    int64_t iterations_expected;
+    int64_t stall_ms; /* below 0: never */
+    const char *report, *record;
+    ek_worker_hooks hooks;
+    bool ignore_environment;
+
+    _Alignas(8) int64_t seed;
+    int64_t buffer_slots, ranks_per_node, poll_period_us;
+    int64_t balance_group, balance_ppm, data_bytes, watchdog_us;
+    const char *hpdc12;
+    _Alignas(8) int order; /* enum eki_order */
+    _Alignas(8) int deque; /* enum eki_deque_option */
+    _Alignas(8) int check; /* enum eki_checking */
+    _Alignas(8) int data;  /* enum eki_data_policy */
+};
+
+/* Nanoseconds of stall_ms; 0: never. */
+static inline uint64_t eki_stall_ns(const struct eki_options *options)
+{
+    return options->stall_ms < 0 ? 0 : (uint64_t)options->stall_ms * 1000000;
+}
+
 /*
  * Options after defaults, program and environment; owns its strings.  It points
  * into itself: do not copy it.
  */
 struct eki_settings {
-    ek_options options;          /* its texts point into this object */
+    struct eki_options options;  /* its texts point into this object */
     struct eki_schedule restore; /* from EVENKEEL_RESTORE */
     struct eki_schedule steal;   /* from EVENKEEL_STEAL */
     uint64_t environment;        /* a bit per option that a variable has set */
     char name[64];
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];
+    char hpdc12[128];
 };
 
 /*
@@ -101,12 +183,13 @@ void eki_settings_warn_lists(void);
 void eki_settings_free(struct eki_settings *settings);
 
 /* Copy what a program gave as a struct of BYTES, which may be of another
- * version, over the defaults in TO, of TO_BYTES; both begin with struct_bytes.
+ * version, over what is in TO, of TO_BYTES; both begin with struct_bytes.
  * FEWEST are those that every version has; false: it is not that struct. */
 bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
                      size_t to_bytes);
 
-/* Set one field from text, as ek_set_option(); a schedule stays in force. */
+/* Set one field from text, as ek_set_option() does; a schedule stays in force.
+ */
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
                            const char *value);
 
@@ -127,13 +210,17 @@ enum eki_option_traits {
 };
 
 struct eki_option {
-    struct eki_field field; /* of ek_options */
+    struct eki_field field; /* of struct eki_options; a zero is the default */
+    size_t given;           /* offset in ek_options */
     int traits;
     size_t schedule; /* from its variable: offset in eki_settings; 0: none */
     size_t room;     /* of a text: offset in eki_settings */
 };
 
-/* The table, for comparison over ranks, dumps and the README. */
+/* What holds where nobody says otherwise. */
+extern const struct eki_options eki_option_defaults;
+
+/* The table, for comparison over ranks, dumps and documents. */
 int eki_option_count(void);
 const struct eki_option *eki_option_at(int option);
 /* Name of its variable, whether it has one or not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings of a collection: EK_OPTIONS_INIT, then the program, then the
- * environment, which wins.
+ * Settings of a collection: defaults, then the program, then the environment,
+ * which wins.
  *
  * Owns the marks that this process has warned of unknown variables, and which
  * entries of lists were for one of its collections.
@@ -98,8 +98,6 @@ void eki_settings_warn(void)
 /* What every version of ek_options has. */
 #define OPTIONS_LEAST offsetof(ek_options, payload_bytes)
 
-static const ek_options defaults = EK_OPTIONS_INIT;
-
 bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
                      size_t to_bytes)
 {
@@ -119,14 +117,55 @@ static ek_status struct_refuse(size_t bytes)
                      bytes);
 }
 
-static ek_status options_copy(const ek_options *given, ek_options *options)
+/* Where ek_options has the value of the option. */
+static void *given_at(const struct eki_option *option, const ek_options *given)
 {
-    *options = defaults;
-    if (given != NULL &&
-        !eki_struct_copy(given, given->struct_bytes, OPTIONS_LEAST, options,
-                         sizeof *options))
+    return (char *)given + option->given;
+}
+
+static void *member_at(const struct eki_option *option,
+                       const struct eki_options *options)
+{
+    return (char *)options + option->field.offset;
+}
+
+static ek_status hooks_copy(const ek_worker_hooks *given,
+                            ek_worker_hooks *hooks)
+{
+    if (given == NULL ||
+        eki_struct_copy(given, given->struct_bytes, sizeof given->struct_bytes,
+                        hooks, sizeof *hooks))
+        return EK_OK;
+    return eki_error(EK_ERR_ARG,
+                     "option hooks: struct_bytes %zu is not allowed; "
+                     "initialize the hooks with EK_WORKER_HOOKS_INIT",
+                     given->struct_bytes);
+}
+
+static ek_status options_copy(const ek_options *given,
+                              struct eki_options *options)
+{
+    ek_options own = EK_OPTIONS_INIT;
+    if (given != NULL && !eki_struct_copy(given, given->struct_bytes,
+                                          OPTIONS_LEAST, &own, sizeof own))
         return struct_refuse(given->struct_bytes);
-    return EK_OK;
+    for (int i = 0; i < eki_option_count(); i++) {
+        const struct eki_option *option = eki_option_at(i);
+        memcpy(member_at(option, options), given_at(option, &own),
+               eki_field_bytes(&option->field));
+    }
+    return hooks_copy(own.hooks, &options->hooks);
+}
+
+/* A zero means the default. */
+static void default_take(const struct eki_option *option,
+                         struct eki_options *options)
+{
+    static const char zeros[sizeof(int64_t)];
+    size_t bytes = eki_field_bytes(&option->field);
+    void *member = member_at(option, options);
+    if (memcmp(member, zeros, bytes) == 0)
+        memcpy(member, member_at(option, &eki_option_defaults), bytes);
 }
 
 /* What a public call returns: a failure is said. */
@@ -144,7 +183,7 @@ static ek_status options_init(ek_options *options, size_t struct_bytes)
     if (struct_bytes < OPTIONS_LEAST)
         return struct_refuse(struct_bytes);
     struct_bytes = smaller_of(struct_bytes, sizeof *options);
-    memcpy(options, &defaults, struct_bytes);
+    memset(options, 0, struct_bytes);
     options->struct_bytes = struct_bytes;
     return EK_OK;
 }
@@ -163,7 +202,7 @@ static const struct eki_option *option_find(const char *name, int traits,
     for (int i = 0; i < eki_option_count(); i++) {
         const struct eki_option *option = eki_option_at(i);
         if ((option->traits & traits) != traits ||
-            eki_field_end(&option->field) > bytes)
+            option->given + eki_field_bytes(&option->field) > bytes)
             continue;
         if (strcmp(option->field.name, name) == 0)
             return option;
@@ -179,11 +218,12 @@ static const struct eki_option *option_find(const char *name, int traits,
  * program; nothing changes on failure. */
 static ek_status read_option(const struct eki_option *option,
                              const char *variable, const char *text,
-                             ek_options *options)
+                             struct eki_options *options)
 {
-    return eki_field_read(&option->field, text, options)
-               ? EK_OK
-               : eki_field_refuse(&option->field, variable, text, "'");
+    if (!eki_field_read(&option->field, text, options))
+        return eki_field_refuse(&option->field, variable, text, "'");
+    default_take(option, options);
+    return EK_OK;
 }
 
 static ek_status options_set(ek_options *options, const char *option,
@@ -197,7 +237,13 @@ static ek_status options_set(ek_options *options, const char *option,
         return struct_refuse(options->struct_bytes);
     const struct eki_option *found =
         option_find(option, 0, options->struct_bytes, "is unknown");
-    return found ? read_option(found, NULL, value, options) : EK_ERR_ARG;
+    struct eki_options read;
+    if (!found)
+        return EK_ERR_ARG;
+    EKI_TRY(read_option(found, NULL, value, &read));
+    memcpy(given_at(found, options), member_at(found, &read),
+           eki_field_bytes(&found->field));
+    return EK_OK;
 }
 
 ek_status ek_options_set(ek_options *options, const char *option,
@@ -286,6 +332,7 @@ static ek_status check_given(const struct eki_option *option,
                              struct eki_settings *settings)
 {
     const struct eki_field *field = &option->field;
+    default_take(option, &settings->options);
     if (eki_field_is_allowed(field, eki_field_at(field, &settings->options))) {
         text_own(option, settings);
         return EK_OK;
@@ -380,11 +427,12 @@ bool eki_option_part(int option, const struct eki_settings *settings, int part,
 }
 
 /* A program that says the default has not chosen anything. */
-static bool is_default(const struct eki_field *field, const ek_options *options)
+static bool is_default(const struct eki_field *field,
+                       const struct eki_options *options)
 {
     char value[EKI_OPTION_BYTES] = "", usual[EKI_OPTION_BYTES] = "";
     eki_field_append(field, options, DIGITS, value, sizeof value);
-    eki_field_append(field, &defaults, DIGITS, usual, sizeof usual);
+    eki_field_append(field, &eki_option_defaults, DIGITS, usual, sizeof usual);
     return strcmp(value, usual) == 0;
 }
 

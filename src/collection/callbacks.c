@@ -108,7 +108,7 @@ void eki_collection_free_callbacks(ek_collection *tasks)
 static ek_status check_ops(const ek_collection *tasks, const char *name,
                            const ek_data_ops *ops)
 {
-    bool follows = tasks->settings.options.data == EK_DATA_FOLLOW;
+    bool follows = tasks->settings.options.data == EKI_DATA_FOLLOW;
     if (ops->bytes_max > BYTES_MOST)
         return eki_error(
             EK_ERR_ARG,

@@ -34,7 +34,7 @@ static ek_status open_talk(struct talk *talk, int size)
  * compare before and after the choice. */
 static ek_status choose_workers(ek_collection *tasks, struct talk *talk)
 {
-    ek_options *options = &tasks->settings.options;
+    struct eki_options *options = &tasks->settings.options;
     struct eki_affinity *affinity = &tasks->affinity;
     eki_affinity_look(affinity);
     EKI_TRY(eki_affinity_compare(affinity, tasks->fabric, talk->affinities));
@@ -82,27 +82,27 @@ static size_t message_bytes(const struct eki_fabric *fabric,
     return bytes;
 }
 
-static bool is_checked(const ek_options *options)
+static bool is_checked(const struct eki_options *options)
 {
 #ifdef EKI_DEBUG
-    return options->check != 0;
+    return options->check != EKI_CHECK_OFF;
 #else
-    return options->check > 0;
+    return options->check == EKI_CHECK_ON;
 #endif
 }
 
 static struct eki_setup setup_of(const ek_collection *tasks)
 {
-    const ek_options *options = &tasks->settings.options;
+    const struct eki_options *options = &tasks->settings.options;
     return (struct eki_setup){
-        .deque = options->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED
-                                                   : EKI_DEQUE_ATOMIC,
+        .deque = options->deque == EKI_DEQUE_OPTION_LOCKED ? EKI_DEQUE_LOCKED
+                                                           : EKI_DEQUE_ATOMIC,
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
         .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = is_checked(options),
-        .has_homes = options->data == EK_DATA_FOLLOW,
+        .has_homes = options->data == EKI_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
@@ -124,18 +124,17 @@ static ek_status make_team(ek_collection *tasks)
 
 static ek_status prepare_workers(ek_collection *tasks)
 {
-    const ek_options *options = &tasks->settings.options;
+    const struct eki_options *options = &tasks->settings.options;
     ek_status status = EK_OK;
     for (int here = 0; here < options->workers; here++) {
         struct eki_local *local = &tasks->engine->workers[here]->local;
         local->layout = EK_INLINE_LAYOUT;
-        if (!options->worker_create)
+        if (!options->hooks.create)
             continue;
-        local->data = options->worker_create(here, options->worker_context);
+        local->data = options->hooks.create(here, options->hooks.context);
         if (!local->data)
-            status =
-                eki_error(EK_ERR_NOMEM,
-                          "worker_create returned NULL for worker %d", here);
+            status = eki_error(
+                EK_ERR_NOMEM, "hooks.create returned NULL for worker %d", here);
     }
     return status;
 }
@@ -179,14 +178,14 @@ static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
  * those before them. */
 static void free_collection(ek_collection *tasks)
 {
-    const ek_options *options = &tasks->settings.options;
+    const struct eki_options *options = &tasks->settings.options;
     eki_lookout_close(&tasks->lookout);
     for (int here = 0;
-         tasks->engine && options->worker_destroy && here < options->workers;
+         tasks->engine && options->hooks.destroy && here < options->workers;
          here++) {
         void *data = tasks->engine->workers[here]->local.data;
         if (data)
-            options->worker_destroy(data, options->worker_context);
+            options->hooks.destroy(data, options->hooks.context);
     }
     eki_inlets_destroy(tasks);
     eki_recording_destroy(&tasks->recording);

@@ -112,14 +112,14 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
 
 static void end_hooks(ek_collection *tasks)
 {
-    const ek_options *options = &tasks->settings.options;
-    if (!options->worker_end)
+    const struct eki_options *options = &tasks->settings.options;
+    if (!options->hooks.end)
         return;
     /* Others see that this rank has not come to the report yet. */
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_PROCESS, tasks->iteration);
     for (int here = 0; here < options->workers; here++)
-        options->worker_end(tasks->engine->workers[here]->local.data, here,
-                            options->worker_context);
+        options->hooks.end(tasks->engine->workers[here]->local.data, here,
+                           options->hooks.context);
 }
 
 /* What data has travelled in the last phase. */

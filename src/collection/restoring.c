@@ -112,7 +112,7 @@ static ek_status run_restore_phase(ek_collection *tasks,
 static bool follows(const ek_collection *tasks)
 {
     return tasks->callbacks && tasks->topology->size > 1 &&
-           tasks->settings.options.data == EK_DATA_FOLLOW;
+           tasks->settings.options.data == EKI_DATA_FOLLOW;
 }
 
 /* Tasks are where they start: fetch their data.  All ranks know of SHARED, this

@@ -58,7 +58,7 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     if (strcmp(option, "poll_period_us") == 0)
         eki_team_set_poll_period(tasks->team);
     if (strcmp(option, "stall_ms") == 0) {
-        uint64_t ns = (uint64_t)tasks->settings.options.stall_ms * 1000000;
+        uint64_t ns = eki_stall_ns(&tasks->settings.options);
         tasks->engine->setup.stall_ns = ns;
         eki_lookout_set(&tasks->lookout, ns);
     }

@@ -93,20 +93,21 @@ eki_printed_algorithm(const struct eki_hpdc12 *constants)
 /* Algorithm 1 where every worker tells one rank by itself is Algorithm 2 in a
  * tree of one vertex above all workers. */
 static struct eki_hpdc12 constants_of(ek_restore_policy policy, int workers,
-                                      const ek_options *options)
+                                      const struct eki_options *options)
 {
     bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
-    int64_t branching = is_tree       ? options->balance_branching
+    struct eki_printing printing;
+    eki_printing_read(options->hpdc12, &printing); /* allowed: it was checked */
+    int64_t branching = is_tree       ? printing.branching
                         : workers > 2 ? workers
                                       : 2;
-    return (struct eki_hpdc12){
-        options->balance_c, options->balance_d, (int32_t)branching,
-        is_tree || options->balance_gather == EK_GATHER_CORE};
+    return (struct eki_hpdc12){printing.c, printing.d, (int32_t)branching,
+                               is_tree || printing.gather == EKI_GATHER_CORE};
 }
 
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
                                             int workers,
-                                            const ek_options *options)
+                                            const struct eki_options *options)
 {
     double eps = (double)options->balance_ppm * 1e-6;
     struct eki_balance_wish wish = {.eps = eps > 0 ? eps : -1,

@@ -25,7 +25,7 @@ eki_printed_algorithm(const struct eki_hpdc12 *constants);
  */
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,
                                             int workers,
-                                            const ek_options *options);
+                                            const struct eki_options *options);
 
 /* As eki_balance_shed(), but the shortest. */
 int64_t eki_balance_shed_shortest(const eki_ns *ns, int64_t count, eki_ns load,

@@ -38,7 +38,7 @@ static ek_status read_head(struct body *body, struct eki_record_head *head)
     head->status = (ek_status) - (int)from[EKI_ITERATION_STATUS];
     head->restore = (ek_restore_policy)from[EKI_ITERATION_RESTORE];
     head->steal = (ek_steal_policy)from[EKI_ITERATION_STEAL];
-    head->order = (ek_order)from[EKI_ITERATION_ORDER];
+    head->order = (enum eki_order)from[EKI_ITERATION_ORDER];
     head->on_failure = (ek_on_failure_policy)from[EKI_ITERATION_ON_FAILURE];
     if (eki_get(from + EKI_ITERATION_ZERO, 3) != 0)
         return REFUSE(body, EKI_ITERATION_ZERO, "bytes that must be 0 are not");

@@ -12,7 +12,7 @@
 #ifndef EKI_RECORD_H
 #define EKI_RECORD_H
 
-#include "base/base.h"
+#include "base/options.h"
 
 #define EKI_RECORD_VERSION 4 /* as written */
 /* As read, too: nothing of tasks that were held up; nothing of spawned ones,
@@ -78,7 +78,7 @@ struct eki_record_head {
     /* Policy of the last ek_restore() before it; EK_RESTORE_DEFAULT: none. */
     ek_restore_policy restore;
     ek_steal_policy steal;
-    ek_order order;
+    enum eki_order order;
     ek_on_failure_policy on_failure;
 };
 

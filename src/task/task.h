@@ -26,6 +26,7 @@
 #ifndef EKI_TASK_H
 #define EKI_TASK_H
 
+#include "base/options.h"
 #include "task/slot.h"
 
 /* Many members: compiled programs know the head by its offsets, and all of it
@@ -258,14 +259,6 @@ int64_t eki_local_cancel(struct eki_local *local);
 
 /* Tasks (indices of ranges) among the seeds.  O(1) without ranges. */
 int64_t eki_local_seed_tasks(const struct eki_local *local);
-
-/* Order of the seeds, see ek_order; by home number in EKI_ORDER_ORIGINAL. */
-enum eki_order {
-    EKI_ORDER_LONGEST = EK_ORDER_LONGEST,
-    EKI_ORDER_EXECUTED = EK_ORDER_EXECUTED,
-    EKI_ORDER_REVERSED = EK_ORDER_REVERSED,
-    EKI_ORDER_ORIGINAL
-};
 
 /*
  * Make the log the seeds of the next iteration: what ran or was cancelled and

@@ -148,9 +148,9 @@ static struct eki_handling handling;
 static void measure_handling(void)
 {
     static const int workers = 1, node = 0;
-    const ek_options defaults = EK_OPTIONS_INIT;
     struct eki_setup setup = {.buffer_slots = BUFFER_SLOTS,
-                              .payload_bytes = defaults.payload_bytes,
+                              .payload_bytes =
+                                  eki_option_defaults.payload_bytes,
                               .check_words = 1};
     struct eki_topology *topology;
     struct eki_engine *engine = NULL;

@@ -235,7 +235,7 @@ void eki_lookout_open(struct eki_lookout *lookout,
 {
     struct eki_look *look = &lookout->look;
     look->name = settings->name;
-    look->stall_ns = (uint64_t)settings->options.stall_ms * 1000000;
+    look->stall_ns = eki_stall_ns(&settings->options);
     look->elsewhere = append_elsewhere;
     pthread_mutex_lock(&all.life);
     hook_finalize();

@@ -11,7 +11,7 @@
 void eki_team_arrive(struct eki_team *team, int here)
 {
     const struct eki_engine *engine = team->setup.engine;
-    const ek_options *options = team->setup.options;
+    const struct eki_options *options = team->setup.options;
     struct ek_worker *worker = engine->workers[here];
     struct eki_seat *seat = &team->seats[here];
     if (seat->taken == engine->phase)
@@ -23,9 +23,8 @@ void eki_team_arrive(struct eki_team *team, int here)
     seat->thread = thread;
     seat->is_open = seat->is_running = false;
     eki_wait_reset(&seat->waiter);
-    if (options->worker_begin)
-        options->worker_begin(worker->local.data, here,
-                              options->worker_context);
+    if (options->hooks.begin)
+        options->hooks.begin(worker->local.data, here, options->hooks.context);
     if (team->is_measured) {
         eki_team_waited(team, here);
         seat->cpu_ns = eki_clock_cpu_ns();

@@ -76,7 +76,7 @@ bool eki_team_was_left(const void *frame);
 struct eki_team_setup {
     struct eki_engine *engine;
     const struct eki_affinity *affinity;
-    const ek_options *options; /* borrowed */
+    const struct eki_options *options; /* borrowed */
     int thread_level;
 };
 

@@ -627,9 +627,9 @@ static void run_phases(struct job *job, uint64_t how)
     static const ek_restore_policy policies[] = {
         EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
         EK_RESTORE_CENTRALIZED_HPDC12, EK_RESTORE_HIERARCHICAL_HPDC12};
-    ek_options options = EK_OPTIONS_INIT;
-    options.balance_group = options.balance_branching = 2;
-    options.balance_gather = (ek_gather)(how >> 6 & 1);
+    struct eki_options options = eki_option_defaults;
+    options.balance_group = 2;
+    options.hpdc12 = how >> 6 & 1 ? "k=2,gather=core" : "k=2,gather=node";
     struct eki_balance_wish wish =
         eki_balance_wish_of(policies[how >> 4 & 3], 6, &options);
     wish.outlook.iterations = 1;

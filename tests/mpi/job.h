@@ -96,6 +96,21 @@ static inline ek_options job_options(void)
 
 /* A collection of these options, or of job_options(); there is no test without
  * it. */
+/* Set an option that is text only. */
+static inline void job_set(ek_options *options, const char *option,
+                           const char *value)
+{
+    CHECK_OK(ek_options_set(options, option, value));
+}
+
+static inline void job_set_number(ek_options *options, const char *option,
+                                  int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    job_set(options, option, text);
+}
+
 static inline ek_collection *job_create(const ek_options *options)
 {
     const ek_options usual = job_options();

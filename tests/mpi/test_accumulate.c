@@ -288,8 +288,10 @@ static void add_tasks(ek_collection *tasks, ek_function function)
 static void run(const ek_options *given)
 {
     ek_options options = *given;
-    options.worker_create = make_flights;
-    options.worker_destroy = free_flights;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = make_flights;
+    hooks.destroy = free_flights;
+    options.hooks = &hooks;
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "add", add_task, NULL);
     tasks_in_job = accumulates / PER_TASK / ITERATIONS + 1;

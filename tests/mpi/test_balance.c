@@ -140,8 +140,8 @@ static void one_rank_gives_to_all(void)
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         ek_function function;
         options.steal = EK_STEAL_NONE;
-        options.balance_group = 2;
-        options.balance_ppm = 20000;
+        job_set_number(&options, "balance_group", 2);
+        job_set_number(&options, "balance_ppm", 20000);
         ek_collection *tasks = make(&options, &function);
         int64_t n = (int64_t)EACH * ek_job_workers(tasks);
         for (int64_t i = 0; job_rank == 0 && i < n; i++)
@@ -170,7 +170,7 @@ static void policies_change(void)
         EK_RESTORE_ORIGINAL, EK_RESTORE_HIERARCHICAL};
     ek_options options = job_options();
     ek_function function;
-    options.balance_group = 3;
+    job_set_number(&options, "balance_group", 3);
     ek_collection *tasks = make(&options, &function);
     int64_t n = 0;
     for (int iteration = 0; iteration < 10; iteration++) {
@@ -240,7 +240,7 @@ static void groups_that_end_short_are_one(void)
     if (job_workers > 1 || job_size % 2 == 1)
         return;
     options.steal = EK_STEAL_NONE;
-    options.balance_group = 1;
+    job_set_number(&options, "balance_group", 1);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "one", one_task, NULL);
     for (int64_t i = 0; i < n; i++)
@@ -354,7 +354,7 @@ static void worse_is_undone(void)
     ek_options options = job_options();
     ek_restore_report report = EK_RESTORE_REPORT_INIT;
     options.steal = EK_STEAL_NONE;
-    options.balance_group = 2;
+    job_set_number(&options, "balance_group", 2);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "one", one_task, NULL);
     for (int i = 0; i < 4 && costs[job_rank][i] > 0; i++)
@@ -529,8 +529,8 @@ static void ranks_may_be_unequal(void)
         options.ignore_environment = true;
         options.workers = 1 + (job_rank * 2 + 1) % 3;
         options.steal = EK_STEAL_NONE;
-        options.balance_group = 3;
-        options.balance_gather = EK_GATHER_CORE;
+        job_set_number(&options, "balance_group", 3);
+        job_set(&options, "hpdc12", "gather=core");
         ek_collection *tasks = make(&options, &function);
         int64_t n = (int64_t)EACH * ek_job_workers(tasks);
         for (int64_t i = 0; job_rank == job_size - 1 && i < n; i++)
@@ -593,8 +593,8 @@ static void decision_is_the_same(void)
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
         ek_function function;
         options.steal = EK_STEAL_NONE;
-        options.balance_gather = p < 4 ? EK_GATHER_NODE : EK_GATHER_CORE;
-        options.balance_group = options.balance_branching = 5;
+        job_set(&options, "hpdc12", p < 4 ? "k=5" : "k=5,gather=core");
+        job_set_number(&options, "balance_group", 5);
         ek_collection *tasks = make(&options, &function);
         for (int64_t k = 0; k < 4 * EACH; k++) {
             for (int here = 0; here < job_workers; here++) {

@@ -78,7 +78,7 @@ static void use(struct one *one, int rank)
 static ek_options options_of(int64_t ranks_per_node, int64_t payload_bytes)
 {
     ek_options options = job_options();
-    options.ranks_per_node = ranks_per_node;
+    job_set_number(&options, "ranks_per_node", ranks_per_node);
     options.payload_bytes = payload_bytes;
     return options;
 }
@@ -112,9 +112,8 @@ static void ranks_that_disagree_leave_others_alone(void)
     open_one(&all[0], &options);
     for (int i = 0; job_size > 1 && i < 2; i++) {
         ek_collection *tasks = NULL;
-        ek_options other = options_of(1, 48);
         bool is_last = job_rank == job_size - 1;
-        other.ranks_per_node += i == 0 && is_last;
+        ek_options other = options_of(i == 0 && is_last ? 2 : 1, 48);
         other.payload_bytes += i == 1 && is_last ? 9000 : 0;
         other.ignore_environment = true;
         ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
@@ -160,7 +159,7 @@ static void a_damaged_message_breaks_who_was_there(void)
 static void others_come_and_go_in_an_open_iteration(void)
 {
     ek_options options = options_of(1, 48);
-    options.watchdog_us = 100;
+    job_set_number(&options, "watchdog_us", 100);
     options.workers = 1;
     options.ignore_environment = true;
     open_one(&all[0], &options);

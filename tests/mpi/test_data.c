@@ -243,11 +243,12 @@ static void little_memory_is_enough(void)
     ek_options options = options_of("random", "return");
     ek_function function;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    int64_t held_most = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    job_set_number(&options, "data_bytes", held_most);
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 2; i++) {
         JOB_OK(ek_process(tasks, &report));
-        CHECK(report.data_held_bytes <= options.data_bytes);
+        CHECK(report.data_held_bytes <= held_most);
         boxes_check();
     }
     ek_destroy(&tasks);
@@ -340,7 +341,8 @@ static void data_follows_through_little_memory(void)
 {
     ek_options options = options_of("none", "follow");
     ek_function function;
-    options.data_bytes = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    int64_t held_most = (int64_t)(2 * job_workers + 3) * BOX_LARGEST;
+    job_set_number(&options, "data_bytes", held_most);
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 3; i++)
         JOB_OK(ek_process(tasks, NULL));
@@ -434,7 +436,7 @@ static void answer_beside_fetched(void)
     ek_function await;
     ek_task task = {0};
     options.progress = EK_PROGRESS_SERVER;
-    options.watchdog_us = 500;
+    job_set_number(&options, "watchdog_us", 500);
     ek_collection *tasks = make_beside(&options, &await);
     JOB_OK(ek_begin(tasks));
     while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {

@@ -13,7 +13,7 @@ static void check_refusal(ek_status status, ek_status expected,
 static void bad_arguments_are_refused(void)
 {
     ek_options options = job_options();
-    options.data_bytes = 1 << 20;
+    job_set_number(&options, "data_bytes", 1 << 20);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
@@ -50,7 +50,7 @@ static void bad_arguments_are_refused(void)
 static void following_needs_its_callbacks(void)
 {
     ek_options options = job_options();
-    options.data = EK_DATA_FOLLOW;
+    job_set(&options, "data", "follow");
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "box", box_task, NULL);
     ek_data_ops ops = box_ops();
@@ -200,7 +200,7 @@ static void follow_fails(bool is_implicit)
     ek_data_ops ops = box_ops();
     ops.pack_input = fail_now;
     options.steal = EK_STEAL_NONE;
-    options.data = EK_DATA_FOLLOW;
+    job_set(&options, "data", "follow");
     ek_collection *tasks = boxes_collection(&options, 0, &function);
     CHECK_OK(ek_clear(tasks));
     function = job_register(tasks, "failing", box_task, NULL);

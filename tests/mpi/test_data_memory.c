@@ -107,7 +107,7 @@ static void held_bytes_stay_below_their_bound(void)
     ek_options options = job_options();
     ek_data_ops ops = EK_DATA_OPS_INIT;
     options.steal = EK_STEAL_NONE;
-    options.data_bytes = HELD_BYTES;
+    job_set_number(&options, "data_bytes", HELD_BYTES);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "use", use, NULL);
     ops.bytes_max = BYTES;

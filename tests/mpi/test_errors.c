@@ -241,7 +241,7 @@ static void *meddle(void *argument)
 static void threads_that_share_a_worker_are_found(void)
 {
     ek_options options = job_options();
-    options.check = 1;
+    job_set_number(&options, "check", 1);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "task", NULL, NULL);
     add_tasks(tasks, function, 20);
@@ -267,7 +267,7 @@ static void pointers_in_payloads_are_found(void)
 {
     for (int is_checked = 0; is_checked < 2; is_checked++) {
         ek_options options = job_options();
-        options.check = is_checked;
+        job_set_number(&options, "check", is_checked);
         ek_collection *tasks = job_create(&options);
         ek_function function = job_register(tasks, "f", job_nothing, NULL);
         ek_function second = job_register(tasks, "g", job_nothing, NULL);

@@ -290,35 +290,35 @@ static void run_collection(const ek_options *options)
     ek_destroy(&tasks);
 }
 
-static void run_form(ek_deque_kind deque, ek_progress_policy progress,
+static void run_form(const char *deque, ek_progress_policy progress,
                      int64_t slots)
 {
     ek_options options = job_options();
-    options.deque = deque;
+    job_set(&options, "deque", deque);
     options.progress = progress;
-    options.buffer_slots = slots;
-    options.seed = (int64_t)seed;
+    job_set_number(&options, "buffer_slots", slots);
+    job_set_number(&options, "seed", (int64_t)seed);
     run_collection(&options);
 }
 
 static void atomic_deque_polling_workers(void)
 {
-    run_form(EK_DEQUE_ATOMIC, EK_PROGRESS_POLLING, 4);
+    run_form("atomic", EK_PROGRESS_POLLING, 4);
 }
 
 static void locked_deque_polling_workers(void)
 {
-    run_form(EK_DEQUE_LOCKED, EK_PROGRESS_POLLING, 256);
+    run_form("locked", EK_PROGRESS_POLLING, 256);
 }
 
 static void atomic_deque_server_thread(void)
 {
-    run_form(EK_DEQUE_ATOMIC, EK_PROGRESS_SERVER, 256);
+    run_form("atomic", EK_PROGRESS_SERVER, 256);
 }
 
 static void locked_deque_server_thread(void)
 {
-    run_form(EK_DEQUE_LOCKED, EK_PROGRESS_SERVER, 3);
+    run_form("locked", EK_PROGRESS_SERVER, 3);
 }
 
 enum {

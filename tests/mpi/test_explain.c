@@ -148,7 +148,7 @@ static void the_start_says_how_it_will_run(void)
     char text[64];
     ek_options options = job_options();
     options.name = "banner";
-    options.deque = EK_DEQUE_LOCKED;
+    job_set(&options, "deque", "locked");
     setenv("EVENKEEL_LOG", "info", 1);
     setenv("EVENKEEL_STEAL", "near,banner:none@7,absent:random", 1);
     start_listening();

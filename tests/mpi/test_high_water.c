@@ -164,8 +164,10 @@ static void expect_at_most(double value, double limit, const char *what)
 static void a_store_takes_little_more_than_its_tiles(void)
 {
     ek_options options = job_options();
-    options.worker_create = make_values;
-    options.worker_destroy = free_values;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = make_values;
+    hooks.destroy = free_values;
+    options.hooks = &hooks;
     ek_collection *tasks = job_create(&options);
     ek_function use = job_register(tasks, "use", use_task, NULL);
     tiles_in_job = mib * job_size * 16;

@@ -87,11 +87,13 @@ static ek_options with_hooks(void)
     ek_options options = job_options();
     memset(&life, 0, sizeof life);
     life.null_from = -1;
-    options.worker_create = create;
-    options.worker_begin = begin;
-    options.worker_end = end;
-    options.worker_destroy = destroy;
-    options.worker_context = &life;
+    static ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = create;
+    hooks.begin = begin;
+    hooks.end = end;
+    hooks.destroy = destroy;
+    hooks.context = &life;
+    options.hooks = &hooks;
     return options;
 }
 
@@ -182,7 +184,7 @@ static void failing_creation_fails_on_all(void)
         life.null_from = job_workers - 1;
     JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_ERR_NOMEM);
     CHECK(tasks == NULL);
-    CHECK_HAS_TEXT(ek_error_message(), "worker_create");
+    CHECK_HAS_TEXT(ek_error_message(), "hooks.create");
     CHECK_EQ_INT(life.created, life.destroyed);
 }
 
@@ -190,15 +192,19 @@ static void failing_creation_fails_on_all(void)
 static void single_hooks(void)
 {
     ek_options options = with_hooks();
-    options.worker_begin = options.worker_end = NULL;
+    ek_worker_hooks hooks = *options.hooks;
+    hooks.begin = hooks.end = NULL;
+    options.hooks = &hooks;
     ek_collection *tasks = job_create(&options);
     JOB_OK(ek_process(tasks, NULL));
     ek_destroy(&tasks);
     CHECK_EQ_INT(life.destroyed, job_workers);
     options = with_hooks();
-    options.worker_begin = NULL;
-    options.worker_end = NULL;
-    options.worker_destroy = NULL;
+    hooks = *options.hooks;
+    hooks.begin = NULL;
+    hooks.end = NULL;
+    hooks.destroy = NULL;
+    options.hooks = &hooks;
     tasks = job_create(&options);
     CHECK(ek_rank_worker_data(tasks, 0) == &life.data[0]);
     ek_destroy(&tasks);

@@ -226,7 +226,7 @@ static void pinned_tasks_may_have_pointers(void)
     int counts[TASKS] = {0};
     ek_hint hint = EK_HINT_INIT;
     ek_options options = job_options();
-    options.check = 1;
+    job_set_number(&options, "check", 1);
     hint.pinned = true;
     ek_set_sink(count_warnings, NULL, EK_LEVEL_WARN);
     ek_collection *tasks = job_create(&options);

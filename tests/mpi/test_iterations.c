@@ -217,7 +217,7 @@ static void second_collection_holds_tasks(void)
     options.name = "first";
     ek_collection *first = job_create(&options);
     options.name = "second";
-    options.deque = EK_DEQUE_LOCKED;
+    job_set(&options, "deque", "locked");
     options.payload_bytes = 8;
     ek_collection *second = job_create(&options);
     ek_function in_first = job_register(first, "count", count_task, NULL);
@@ -250,7 +250,7 @@ static void collections_come_and_go(void)
 {
     for (int i = 0; i < 40; i++) {
         ek_options options = job_options();
-        options.deque = i % 2 ? EK_DEQUE_LOCKED : EK_DEQUE_ATOMIC;
+        job_set(&options, "deque", i % 2 ? "locked" : "atomic");
         ek_collection *tasks = job_create(&options);
         ek_function count = job_register(tasks, "count", count_task, NULL);
         add_tasks(tasks, count, job_rank == i % job_size ? 20 : 0);

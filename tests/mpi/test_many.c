@@ -138,7 +138,7 @@ static void make_ring(const ek_options *given)
         struct ring *one = &ring[i];
         char text[16];
         ek_options options = *given;
-        options.buffer_slots = 16;
+        job_set_number(&options, "buffer_slots", 16);
         snprintf(text, sizeof text, "%d", workers[i]);
         setenv("EVENKEEL_WORKERS", text, 1);
         *one =
@@ -230,7 +230,7 @@ static void chains_run_beside_server_threads(void)
 {
     ek_options options = job_options();
     options.progress = EK_PROGRESS_SERVER;
-    options.deque = EK_DEQUE_LOCKED;
+    job_set(&options, "deque", "locked");
     run_ring(&options);
 }
 
@@ -373,7 +373,7 @@ static void open_one(struct one_of_many *one, int number)
     ek_options options = job_options();
     /* Some differ in the size of their messages. */
     options.payload_bytes = number % 8 == 5 ? 6000 : 48;
-    options.buffer_slots = 16;
+    job_set_number(&options, "buffer_slots", 16);
     *one = (struct one_of_many){.tasks = job_create(&options)};
     one->function = job_register(one->tasks, "count", count_task, one);
 }
@@ -439,9 +439,11 @@ static void fail_to_open(MPI_Comm comm, uint64_t chance)
     MPI_Comm_size(comm, &size);
     bool is_last = rank == size - 1;
     options.ignore_environment = true;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
     if (chance % 2 == 0) {
-        options.worker_create = data_but_on_the_last;
-        options.worker_context = &is_last;
+        hooks.create = data_but_on_the_last;
+        hooks.context = &is_last;
+        options.hooks = &hooks;
         expected = EK_ERR_NOMEM;
     } else if (is_last) {
         options.payload_bytes = -1;
@@ -485,7 +487,7 @@ static void parents_may_be_freed_first(void)
         ek_options options = job_options();
         ek_destroy(&one->tasks);
         MPI_Comm comm = parent_of(chance);
-        options.ranks_per_node = (int64_t)(chance >> 16) % 3;
+        job_set_number(&options, "ranks_per_node", (int64_t)(chance >> 16) % 3);
         if (chance % 4 == 1)
             fail_to_open(comm, chance >> 32);
         JOB_OK(ek_create(comm, &options, &one->tasks));

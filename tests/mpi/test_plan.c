@@ -236,7 +236,7 @@ static void bytes_are_asked_for(void)
     int64_t n = job_rank == 0 ? 4 : 0;
     ek_options options = EK_OPTIONS_INIT;
     ek_plan_report report = EK_PLAN_REPORT_INIT;
-    options.balance_ppm = 250000; /* of 5 */
+    job_set_number(&options, "balance_ppm", 250000); /* of 5 */
     if (job_size != 2)
         return;
     JOB_OK(ek_plan(MPI_COMM_WORLD, n, seconds, NULL, EK_RESTORE_CENTRALIZED,
@@ -359,8 +359,8 @@ static void decisions_are_those_of_collections(void)
     ek_options options = EK_OPTIONS_INIT;
     options.workers = 1;
     options.steal = EK_STEAL_NONE;
-    options.balance_ppm = 5000;
-    options.balance_group = 2;
+    job_set_number(&options, "balance_ppm", 5000);
+    job_set_number(&options, "balance_group", 2);
     setenv("EVENKEEL_WORKERS", "1", 1);
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
@@ -473,7 +473,7 @@ static void wrong_outputs_are_refused(void)
                        &report),
                EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "EK_PLAN_REPORT_INIT");
-    options.balance_ppm = job_rank == 0 ? 1000 : 2000;
+    job_set_number(&options, "balance_ppm", job_rank == 0 ? 1000 : 2000);
     JOB_STATUS(ek_plan(MPI_COMM_WORLD, 2, ones, NULL, EK_RESTORE_AUTO, &options,
                        to, NULL),
                job_size == 1 ? EK_OK : EK_ERR_ARG);

@@ -41,7 +41,7 @@ static ek_collection *make_with(const char *name, ek_task_fn *fn)
 {
     ek_options options = job_options();
     options.name = name;
-    options.buffer_slots = 16;
+    job_set_number(&options, "buffer_slots", 16);
     ek_collection *tasks = job_create(&options);
     numbers = job_register(tasks, "number", fn, NULL);
     children = job_register(tasks, "child", fn, NULL);
@@ -457,7 +457,7 @@ static void loops_that_skip_are_told(void)
     _Atomic int told = 0;
     ek_options options = job_options();
     options.workers = 1;
-    options.check = 1;
+    job_set_number(&options, "check", 1);
     options.ignore_environment = true;
     ek_collection *tasks = job_create(&options);
     ek_function pair = job_register(tasks, "pair", NULL, NULL);

@@ -222,7 +222,7 @@ static void tiles_of_other_nodes_are_counted(void)
     int64_t ranks = job_size > 1 ? job_size : 0;
     options.ignore_environment = true;
     options.workers = job_workers;
-    options.ranks_per_node = 1;
+    job_set_number(&options, "ranks_per_node", 1);
     options.steal = EK_STEAL_NONE;
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "move", move_tiles, &tiles);
@@ -301,7 +301,7 @@ static void steals_between_nodes_are_counted(void)
     ek_options options = job_options();
     if (job_size == 1)
         return;
-    options.ranks_per_node = 1;
+    job_set_number(&options, "ranks_per_node", 1);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "stolen", stolen_task, NULL);
     add_on_rank_0(tasks, function, n);

@@ -53,7 +53,7 @@ static int long_task(ek_worker *worker, const void *payload, size_t bytes,
 static ek_collection *make(void)
 {
     ek_options options = job_options();
-    options.buffer_slots = 8;
+    job_set_number(&options, "buffer_slots", 8);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "task", task, NULL);
     /* Two of three on rank 0, so that others must steal. */

@@ -198,7 +198,7 @@ static void long_tasks_write_late(void)
 static void checked_tasks_spawn(void)
 {
     ek_options options = job_options();
-    options.check = 1;
+    job_set_number(&options, "check", 1);
     run_trees(2, false, &options); /* each payload is looked at: 0.1 ms */
 }
 
@@ -239,7 +239,7 @@ static void wrong_arguments_give_no_slot(void)
     for (int check = 0; check < 2; check++) {
         ek_options options = job_options();
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        options.check = check;
+        job_set_number(&options, "check", check);
         ek_collection *tasks = job_create(&options);
         ek_function ask = job_register(tasks, "ask", ask_for_no_slot, NULL);
         ek_function keep = job_register(tasks, "keep", keep_worker, NULL);
@@ -289,7 +289,7 @@ static void pointers_in_slots_are_told_of(void)
     for (int check = 0; check < 2; check++) {
         ek_options options = job_options();
         int number = 0;
-        options.check = check;
+        job_set_number(&options, "check", check);
         options.steal = EK_STEAL_NONE;
         ek_collection *tasks = job_create(&options);
         ek_set_sink(hear, NULL, EK_LEVEL_WARN);

@@ -83,11 +83,14 @@ static struct eki_balance_wish draw_wish(struct eki_random *random)
         random, EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL,
         EK_RESTORE_HIERARCHICAL, EK_RESTORE_CENTRALIZED_HPDC12,
         EK_RESTORE_HIERARCHICAL_HPDC12, EK_RESTORE_AUTO);
-    ek_options options = EK_OPTIONS_INIT;
+    struct eki_options options = eki_option_defaults;
+    char hpdc12[32];
     options.balance_group = draw(random, 4);
     options.balance_ppm = PICK(random, 0, 3000, 100000);
-    options.balance_branching = 2 + draw(random, 3);
-    options.balance_gather = (ek_gather)draw(random, 2);
+    int branching = 2 + (int)draw(random, 3);
+    snprintf(hpdc12, sizeof hpdc12, "k=%d,gather=%s", branching,
+             draw(random, 2) ? "core" : "node");
+    options.hpdc12 = hpdc12;
     struct eki_balance_wish wish = eki_balance_wish_of(policy, 4, &options);
     if (draw(random, 3) == 0) {
         wish.outlook.iterations = PICK(random, 0, 1, 100);

@@ -668,12 +668,13 @@ static ek_options draw_options(struct part *part, int level)
     note("\n ");
     for (size_t i = 0; i < sizeof once / sizeof once[0]; i++)
         CHECK_OK(ek_options_set(&options, once[i].option, draw(&once[i])));
-    options.seed = 1 + below(1000);
-    options.data_bytes = (2 * job_workers + 3) * below(2) * BOX_LARGEST;
+    job_set_number(&options, "seed", 1 + below(1000));
+    job_set_number(&options, "data_bytes",
+                   (2 * job_workers + 3) * below(2) * BOX_LARGEST);
     if (level == 0 && options.progress == EK_PROGRESS_SERVER)
         options.progress = EK_PROGRESS_AUTO;
     if (level < 2)
-        options.watchdog_us = 0;
+        job_set_number(&options, "watchdog_us", 0);
     if (below(3) == 0 && getenv("MIX_RECORDS")) {
         snprintf(part->record, sizeof part->record, "%s/%d.ekr",
                  getenv("MIX_RECORDS"), (int)(part - parts));
@@ -692,9 +693,11 @@ static void open_part(struct part *part, int64_t ranks_per_node, int level)
     ek_options options = draw_options(part, level);
     ek_data_ops ops = box_ops();
     options.name = part == parts ? "first" : "second";
-    options.ranks_per_node = ranks_per_node;
-    options.worker_create = worker_part;
-    options.worker_context = part;
+    job_set_number(&options, "ranks_per_node", ranks_per_node);
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
+    hooks.create = worker_part;
+    hooks.context = part;
+    options.hooks = &hooks;
     part->throws = part != parts && below(2) == 0;
     note(part->throws ? " throws" : "");
     part->tasks =

@@ -55,7 +55,7 @@ fi
 # follow another one.  EK_API is not for users.
 # shellcheck disable=SC2086
 awk '
-    /^(EK_API|typedef|struct|enum|#define EK_)/ && !/^#define EK_(API|NODISCARD)/ {
+    /^(EK_API|typedef|struct|enum|#define EK_)/ && !/^#define EK_(API|NODISCARD|INIT)/ {
         names++
         if (!was_documented && !(/^#define/ && last ~ /^#define EK_/)) {
             print FILENAME ":" FNR ": no docstring: " $0

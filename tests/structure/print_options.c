@@ -17,7 +17,11 @@ static void print_row(const struct eki_settings *defaults, int option)
 
 int main(void)
 {
-    static const struct eki_settings defaults = {.options = EK_OPTIONS_INIT};
+    struct eki_settings defaults;
+    if (eki_settings_resolve(&(ek_options){.struct_bytes = sizeof(ek_options),
+                                           .ignore_environment = true},
+                             &defaults) != EK_OK)
+        return 1;
     puts("| option | variable | allowed | default | same on all ranks "
          "| ek_set_option() | meaning |\n|---|---|---|---|---|---|---|");
     for (int i = 0; i < eki_option_count(); i++)

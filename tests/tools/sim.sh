@@ -129,28 +129,28 @@ column restore_s | paste - moved |
 uneven='--synthetic lognormal:n=23000,mean=1e-2,cv=1 --machine hopper
     --cores 1200 --start uneven:4:4 --policy centralized-hpdc12 --steal none
     --iterations 2 --csv'
-run 0 $uneven --gather node
+run 0 $uneven --hpdc12 gather=node
 column moved >node
 column restore_s | head -1 >node_s
-run 0 $uneven --gather core
-column moved | cmp -s - node || fail "--gather core: $(column moved)"
+run 0 $uneven --hpdc12 gather=core
+column moved | cmp -s - node || fail "--hpdc12 gather=core: $(column moved)"
 column restore_s | head -1 | paste - node_s |
     awk '{ exit !($1 > 0.0115 && $1 > $2) }' ||
-    fail "--gather core: $(column restore_s), node: $(cat node_s)"
-run 0 $uneven --balance-c 2
+    fail "--hpdc12 gather=core: $(column restore_s), node: $(cat node_s)"
+run 0 $uneven --hpdc12 c=2
 column moved | head -1 | paste - node |
     awk 'NR == 1 { exit !($1 > 0 && $1 < $2 / 2) }' ||
-    fail "--balance-c 2: $(column moved)"
-for tree in '--balance-branching 2' '--balance-d 0.5'; do
+    fail "--hpdc12 c=2: $(column moved)"
+for tree in '--hpdc12 k=2' '--hpdc12 d=0.5'; do
     run 0 $uneven --policy hierarchical-hpdc12
     column makespan_s >three
     run 0 $uneven --policy hierarchical-hpdc12 $tree
     column makespan_s | cmp -s - three && fail "$tree makes no difference"
 done
-run 2 $small --gather rank
-says "--gather is 'rank'; allowed: node, core"
-run 2 $small --balance-c 0
-says "--balance-c is '0'; allowed is a number from 0.1 to 10"
+run 2 $small --hpdc12 gather=rank
+says "--hpdc12 is 'gather=rank'; allowed: a list of c=0.1"
+run 2 $small --hpdc12 c=0
+says "--hpdc12 is 'c=0'; allowed: a list of c=0.1 ... 10"
 
 # A machine file.
 printf 'like titan\nname mine\nhandle 5 us\n' >mine.machine

@@ -6,8 +6,6 @@
 #include "base/options.h"
 #include "check.h"
 
-static const ek_options defaults = EK_OPTIONS_INIT;
-
 /* What is allowed of some options. */
 #define STEALS                                                         \
     "random, near, node, none, counter, counter:1...1048576, hpdc12, " \

@@ -35,7 +35,7 @@ static inline void enter(struct lone *lone, const struct eki_balance_wish *wish)
 static inline struct eki_balance_wish wish_of(ek_restore_policy policy,
                                               int64_t group)
 {
-    ek_options options = EK_OPTIONS_INIT;
+    struct eki_options options = eki_option_defaults;
     options.balance_group = group;
     return eki_balance_wish_of(policy, 2, &options);
 }

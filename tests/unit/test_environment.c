@@ -75,7 +75,7 @@ static void environment_wins_over_the_program(void)
     ek_options options = EK_OPTIONS_INIT;
     options.workers = 3;
     options.report = "1";
-    options.deque = EK_DEQUE_ATOMIC;
+    CHECK_OK(ek_options_set(&options, "deque", "atomic"));
     setenv("EVENKEEL_WORKERS", "7", 1);
     setenv("EVENKEEL_REPORT", "a/b.tsv", 1);
     setenv("EVENKEEL_DEQUE", "locked", 1);
@@ -83,7 +83,7 @@ static void environment_wins_over_the_program(void)
     CHECK_OK(eki_settings_resolve(&options, &settings));
     CHECK_EQ_INT(settings.options.workers, 7);
     CHECK_EQ_TEXT(settings.options.report, "a/b.tsv");
-    CHECK_EQ_INT(settings.options.deque, EK_DEQUE_LOCKED);
+    CHECK_EQ_INT(settings.options.deque, EKI_DEQUE_OPTION_LOCKED);
     CHECK_EQ_INT(settings.options.seed, INT64_MIN);
 
     options.ignore_environment = true;
@@ -122,7 +122,7 @@ static void some_fields_are_not_in_the_environment(void)
     setenv("EVENKEEL_IGNORE_ENVIRONMENT", "true", 1);
     CHECK_OK(eki_settings_resolve(NULL, &settings));
     CHECK_EQ_TEXT(settings.options.name, "tasks");
-    CHECK_EQ_INT(settings.options.payload_bytes, defaults.payload_bytes);
+    CHECK_EQ_INT(settings.options.payload_bytes, 48);
     CHECK(!settings.options.ignore_environment);
     unsetenv("EVENKEEL_NAME");
     unsetenv("EVENKEEL_PAYLOAD_BYTES");

@@ -91,7 +91,7 @@ static struct eki_record_head head_of(int k)
                                     .restore = k == 0 ? EK_RESTORE_DEFAULT
                                                       : EK_RESTORE_RETAIN,
                                     .steal = EK_STEAL_NEAR,
-                                    .order = EK_ORDER_EXECUTED,
+                                    .order = EKI_ORDER_EXECUTED,
                                     .on_failure = EK_ON_FAILURE_CONTINUE};
 }
 

@@ -75,7 +75,7 @@ static void table_covers_the_struct_in_order(void)
         const struct eki_field *field = &table->fields[i];
         if (!CHECK_EQ_INT(field->offset, next))
             fprintf(stderr, "field %s\n", field->name);
-        next = eki_field_end(field);
+        next = field->offset + eki_field_bytes(field);
     }
     CHECK_EQ_INT(next, sizeof(ek_process_report));
 }

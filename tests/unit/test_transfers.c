@@ -88,7 +88,7 @@ static void long_tiles_leave_in_one_poll(struct stage *stage)
     stage->store->has_values = false;
     stage->store->shape.length_of = NULL;
     stage->store->shape.length = PIECES * FIRST;
-    const ek_options options = {.progress = EK_PROGRESS_POLLING};
+    const struct eki_options options = {.progress = EK_PROGRESS_POLLING};
     struct eki_team_setup setup = {.engine = stage->lone.engine,
                                    .affinity = &affinity,
                                    .options = &options,

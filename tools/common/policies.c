@@ -23,7 +23,6 @@ WORDS_OF(restore_words, "restore")
 WORDS_OF(steal_words, "steal")
 WORDS_OF(order_words, "order")
 WORDS_OF(deque_words, "deque")
-WORDS_OF(gather_words, "balance_gather")
 WORDS_OF(data_words, "data")
 
 int word_value(const char *option, const char *word)

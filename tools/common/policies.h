@@ -14,7 +14,6 @@ const char *restore_words(void);
 const char *steal_words(void);
 const char *order_words(void);
 const char *deque_words(void);
-const char *gather_words(void);
 const char *data_words(void);
 
 /* What a word of OPTION means to the library; it has been checked. */

@@ -175,7 +175,7 @@ static void run_way(const struct bench *bench, const struct way *way,
     struct product product;
     ek_options options = bench_options(bench, 1);
     ek_collection *tasks;
-    options.ranks_per_node = (bench->size + NODES - 1) / NODES;
+    bench_set(&options, "ranks_per_node", (bench->size + NODES - 1) / NODES);
     options.progress = EK_PROGRESS_SERVER;
     bench_check(ek_options_set(&options, "steal", way->steal));
     bench_check(ek_create(MPI_COMM_WORLD, &options, &tasks));

@@ -31,7 +31,7 @@ struct bench {
     int repetitions;
     int64_t tasks;
     int length_us; /* of the tasks of loops; 0: of 1, 10 and 100 */
-    ek_deque_kind deque;
+    const char *deque;
     const char *record; /* file with the tasks of balance, or NULL */
     int workers;        /* that share them, or of each rank of collections; 0:
                            more and more, or 1 */
@@ -174,6 +174,8 @@ int64_t bench_window_draw(const struct bench_window *window, int64_t chunk);
 
 /* Options of all cases: the environment does not matter. */
 ek_options bench_options(const struct bench *bench, int workers);
+/* Set an option that is text only. */
+void bench_set(ek_options *options, const char *option, int64_t value);
 /* End the job if STATUS is a failure, which the call has said. */
 void bench_check(ek_status status);
 

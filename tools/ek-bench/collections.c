@@ -217,7 +217,7 @@ void bench_collections(const struct bench *bench)
     struct place node = {.name = "node"}, nodes = {.name = "nodes"};
     node.options = nodes.options =
         bench_options(bench, bench->workers > 0 ? bench->workers : 1);
-    nodes.options.ranks_per_node = 1;
+    bench_set(&nodes.options, "ranks_per_node", 1);
     run_place(bench, &node);
     if (bench->size > 1)
         run_place(bench, &nodes);

@@ -87,7 +87,7 @@ static void open_way(const struct bench *bench, struct loop *loop,
                      struct way *way)
 {
     ek_options options = bench_options(bench, 1);
-    options.ranks_per_node = way->is_apart ? 1 : 0;
+    bench_set(&options, "ranks_per_node", way->is_apart ? 1 : 0);
     bench_check(ek_create(loop->comm, &options, &way->tasks));
     bench_check(
         ek_register(way->tasks, "task", run_task, loop, &way->function));

@@ -72,7 +72,7 @@ static void open_way(const struct bench *bench, MPI_Comm both, struct way *way)
     ek_hint hint = EK_HINT_INIT;
     ek_function function;
     options.steal = EK_STEAL_NONE;
-    options.ranks_per_node = way->is_apart ? 1 : 0;
+    bench_set(&options, "ranks_per_node", way->is_apart ? 1 : 0);
     ops.bytes_max = (size_t)way->bytes;
     ops.pack_input = pack_input;
     ops.unpack_result = unpack_result;

@@ -127,8 +127,7 @@ static bool check_cases(void *context, struct message *message)
     struct arguments *arguments = context;
     char words[WORDS_BYTES];
     int chosen = 0, alone = 0;
-    arguments->bench.deque =
-        (ek_deque_kind)word_value("deque", arguments->deque);
+    arguments->bench.deque = arguments->deque;
     for (int i = 0; i < CASES; i++) {
         chosen += arguments->is_chosen[i];
         alone += arguments->is_chosen[i] && cases[i].is_alone;

@@ -4,6 +4,7 @@
  * what a server costs that answers steal requests: a real engine without tasks.
  */
 #include "machine.h"
+#include "policies.h"
 
 #include "collection/collection.h"
 #include "engine/engine.h"
@@ -242,17 +243,16 @@ static void open_engine(const struct bench *bench, struct link *link)
 {
     const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                                     .scheme = eki_scheme_of(EK_STEAL_RANDOM)};
-    const ek_options options = EK_OPTIONS_INIT;
     int workers[2] = {bench->cpus, bench->cpus}, nodes[2] = {0, 1};
     bench_check(eki_topology_create(link->fabric->rank, 2, workers, nodes,
                                     &link->topology));
     struct eki_setup setup = {.topology = link->topology,
                               .fabric = link->fabric,
-                              .buffer_slots = options.buffer_slots,
-                              .payload_bytes = options.payload_bytes,
+                              .buffer_slots = eki_option_defaults.buffer_slots,
+                              .payload_bytes =
+                                  eki_option_defaults.payload_bytes,
                               .check_words = 1};
-    setup.deque =
-        bench->deque == EK_DEQUE_LOCKED ? EKI_DEQUE_LOCKED : EKI_DEQUE_ATOMIC;
+    setup.deque = (enum eki_deque_kind)word_value("deque", bench->deque);
     link->segment = eki_alloc_lines(eki_engine_segment_bytes(&setup));
     if (!link->segment)
         bench_check(EK_ERR_NOMEM);
@@ -286,7 +286,7 @@ static double poll_period(const struct bench *bench, MPI_Comm both)
 {
     ek_options options = bench_options(bench, 1);
     ek_collection *tasks;
-    options.ranks_per_node = 1;
+    bench_set(&options, "ranks_per_node", 1);
     bench_check(ek_create(both, &options, &tasks));
     double ns = (double)tasks->team->poll_period_ns;
     ek_destroy(&tasks);

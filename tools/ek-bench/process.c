@@ -123,7 +123,7 @@ static void run_place(const struct bench *bench, struct place *place)
     ek_options options =
         bench_options(bench, place->kind == PLACE_THREADS ? 2 : 1);
     if (place->kind == PLACE_NODES && place->pair.arena)
-        options.ranks_per_node = 1;
+        bench_set(&options, "ranks_per_node", 1);
     make_rows(place);
     bench_check(ek_create(place->comm, &options, &place->tasks));
     for (int r = 0; r < bench->repetitions; r++)

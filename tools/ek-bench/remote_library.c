@@ -124,9 +124,9 @@ struct remote *remote_library_open(const struct bench *bench, MPI_Comm both,
                                       .target = how->target};
     library->how = *how;
     options.steal = EK_STEAL_NONE;
-    options.ranks_per_node = how->is_apart ? 1 : 0;
+    bench_set(&options, "ranks_per_node", how->is_apart ? 1 : 0);
     options.progress = how->progress;
-    options.watchdog_us = how->watchdog_us;
+    bench_set(&options, "watchdog_us", how->watchdog_us);
     bench_check(ek_create(both, &options, &library->tasks));
     bench_check(
         ek_register(library->tasks, "ask", run_ask, library, &library->ask));

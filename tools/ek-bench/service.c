@@ -69,9 +69,9 @@ static void run_way(const struct bench *bench, MPI_Comm both,
     ek_options options = bench_options(bench, 1);
     ek_collection *tasks;
     ek_function function;
-    options.ranks_per_node = 1;
+    bench_set(&options, "ranks_per_node", 1);
     options.progress = way->progress;
-    options.watchdog_us = way->watchdog_us;
+    bench_set(&options, "watchdog_us", way->watchdog_us);
     bench_check(ek_create(both, &options, &tasks));
     bench_check(ek_register(tasks, "task", run_task, (void *)(uintptr_t)way,
                             &function));

@@ -11,6 +11,8 @@
  */
 #include "bench.h"
 
+#include "policies.h"
+
 #include "deque/deque.h"
 
 #include <math.h>
@@ -338,10 +340,9 @@ static void make_rows(struct rows *rows, const char *pair)
 
 static void run_pair(const struct bench *bench, struct bench_pair *pair)
 {
-    struct state state = {.bench = bench,
-                          .kind = bench->deque == EK_DEQUE_LOCKED
-                                      ? EKI_DEQUE_LOCKED
-                                      : EKI_DEQUE_ATOMIC};
+    struct state state = {
+        .bench = bench,
+        .kind = (enum eki_deque_kind)word_value("deque", bench->deque)};
     make_rows(&state.rows, pair->name);
     bench_pair_run(pair, run_side, &state);
     bench_pair_free(pair);

@@ -73,8 +73,8 @@ static void open_whole(const struct bench *bench, const struct place *place,
                        int k, struct whole *whole)
 {
     ek_options options = bench_options(bench, place->workers);
-    options.buffer_slots = 2 * k;
-    options.ranks_per_node = place->ranks_per_node;
+    bench_set(&options, "buffer_slots", 2 * k);
+    bench_set(&options, "ranks_per_node", place->ranks_per_node);
     whole->k = k;
     bench_check(ek_create(place->comm, &options, &whole->tasks));
     bench_check(

@@ -161,10 +161,14 @@ static ek_status open_job(struct emulation *emulation)
         .context = emulation};
     ek_options collection = EK_OPTIONS_INIT;
     collection.workers = arguments->workers;
-    collection.seed = arguments->shared.source.seed + emulation->round;
+    char seed[16];
+    snprintf(seed, sizeof seed, "%d",
+             arguments->shared.source.seed + emulation->round);
+    ek_status status = ek_options_set(&collection, "seed", seed);
     bool has_restore = set_schedule("EVENKEEL_RESTORE", &setup.mode.restore);
     bool has_steal = set_schedule("EVENKEEL_STEAL", &setup.mode.steal);
-    ek_status status = job_open(&setup, &job, collection, &emulation->job);
+    if (status == EK_OK)
+        status = job_open(&setup, &job, collection, &emulation->job);
     if (status == EK_OK && !mode->has_nulls)
         status = data_set(&emulation->data, emulation->job.tasks,
                           emulation->job.function);

@@ -96,14 +96,10 @@ static const struct option options[] = {
      .help = "workers of a group; 0: 256 (0)"},
     {"--balance-ppm", "N", AT(balance_ppm), OPTION_INTEGER(0, 1000000),
      .help = "tolerance of a rebalance; 0: Evenkeel chooses (0)"},
-    {"--balance-c", "C", AT(balance_c), OPTION_NUMBER(0.1, 10),
-     .help = "of the algorithms of HPDC 2012: shed above C mean loads (1.003)"},
-    {"--balance-d", "D", AT(balance_d), OPTION_NUMBER(0.1, 10),
-     .help = "fill below D mean loads on the way up (1.003)"},
-    {"--balance-branching", "N", AT(balance_branching),
-     OPTION_INTEGER(2, 1048576), .help = "children of a vertex (3)"},
-    {"--gather", "HOW", AT(gather), OPTION_WORD(gather_words),
-     .help = "of centralized-hpdc12: node or core (node)"},
+    {"--hpdc12", "LIST", AT(hpdc12), OPTION_TEXT,
+     .help = "of the algorithms of HPDC 2012: shed above c mean loads, fill "
+             "below d on the way up, k children to a vertex, gather by node or "
+             "core (c=1.003,d=1.003,k=3,gather=node)"},
     {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
@@ -163,6 +159,10 @@ static bool check_nulls(struct arguments *arguments, struct message *message)
 static bool check_all(void *context, struct message *message)
 {
     struct arguments *arguments = context;
+    struct eki_printing printing;
+    if (arguments->hpdc12 && !eki_printing_read(arguments->hpdc12, &printing))
+        return message_set(message, "--hpdc12 is '%s'; allowed: %s",
+                           arguments->hpdc12, EKI_PRINTING_ALLOWED);
     if (!check_tree(arguments, message) || !check_nulls(arguments, message))
         return false;
     if (arguments->iterations == 0)

@@ -18,10 +18,8 @@ struct arguments {
     const char *utilization, *loads; /* files; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
-    double balance_c, balance_d; /* 0: as the library has them */
-    int balance_branching;       /* likewise */
-    const char *gather;          /* likewise: NULL */
-    int backoff_ns;              /* -1: the library's */
+    const char *hpdc12; /* NULL: as the library has it */
+    int backoff_ns;     /* -1: the library's */
     int64_t task_bytes;
     const char *bytes_scale; /* a list; NULL: 1 */
     int64_t data_bytes;      /* as the library's option */

@@ -49,18 +49,11 @@ static struct eki_balance_wish wish_of(const struct run *run,
                                        ek_restore_policy policy)
 {
     const struct arguments *arguments = run->arguments;
-    ek_options options = EK_OPTIONS_INIT;
+    struct eki_options options = eki_option_defaults;
     options.balance_group = arguments->balance_group;
     options.balance_ppm = arguments->balance_ppm;
-    if (arguments->balance_c > 0)
-        options.balance_c = arguments->balance_c;
-    if (arguments->balance_d > 0)
-        options.balance_d = arguments->balance_d;
-    if (arguments->balance_branching > 0)
-        options.balance_branching = arguments->balance_branching;
-    if (arguments->gather)
-        options.balance_gather =
-            (ek_gather)word_value("balance_gather", arguments->gather);
+    if (arguments->hpdc12)
+        options.hpdc12 = arguments->hpdc12;
     return eki_balance_wish_of(policy, run->workers, &options);
 }
 

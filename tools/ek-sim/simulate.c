@@ -135,7 +135,7 @@ static ek_status open_sim(struct simulation *simulation,
                                    : 16,
                    .has_homes =
                        run->workload->input_bytes && arguments->data &&
-                       word_value("data", arguments->data) == EK_DATA_FOLLOW,
+                       word_value("data", arguments->data) == EKI_DATA_FOLLOW,
                    .seed = (uint64_t)run->source->seed,
                    .has_counter = has_counter(simulation),
                    .check_words = 4096,

@@ -160,14 +160,14 @@ READINGS = (
 
 # Rebalancers of Table 3: name, title, arguments.
 Balancer = namedtuple("Balancer", "name title arguments")
-ALGORITHM1 = ("--policy", "centralized-hpdc12", "--gather")
+ALGORITHM1 = ("--policy", "centralized-hpdc12", "--hpdc12")
 BALANCERS = {b.name: b for b in (
     Balancer("alg1-core", "Algorithm 1, gathered over cores",
-             ALGORITHM1 + ("core",)),
+             ALGORITHM1 + ("gather=core",)),
     Balancer("alg1-core-fine", "Algorithm 1, C = 1.0003",
-             ALGORITHM1 + ("core", "--balance-c", "1.0003")),
+             ALGORITHM1 + ("gather=core,c=1.0003",)),
     Balancer("alg1-node", "Algorithm 1, gathered over nodes",
-             ALGORITHM1 + ("node",)),
+             ALGORITHM1 + ("gather=node",)),
     Balancer("alg2", "Algorithm 2, a tree over cores",
              ("--policy", "hierarchical-hpdc12")),
     Balancer("central", "ours, centralized", ("--policy", "centralized")),
