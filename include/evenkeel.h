@@ -211,7 +211,8 @@ typedef enum ek_steal_policy {
 typedef enum ek_progress_policy {
     EK_PROGRESS_AUTO = 0,
     EK_PROGRESS_POLLING, /**< The workers, between tasks. */
-    EK_PROGRESS_SERVER   /**< A thread of its own, one more than workers. */
+    EK_PROGRESS_SERVER   /**< A thread of its own, one more than workers; also
+                              in pull loops. */
 } ek_progress_policy;
 
 /** What a call does that fails, after it has said why. */
@@ -314,8 +315,8 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
 /**
  * Make an empty collection over the ranks of a communicator.
  *
- * Options must agree on all ranks, except workers, poll_period_us,
- * watchdog_us, the hooks and ignore_environment.
+ * Options must agree on all ranks, except workers, poll_period_us, the hooks
+ * and ignore_environment.
  *
  * Any number of collections may be open, and they may be used and destroyed in
  * any order.  Those over one communicator share a duplicate of it, and their
@@ -688,7 +689,9 @@ typedef struct ek_task {
 /**
  * Open an iteration whose tasks the program's own threads fetch by ek_next().
  *
- * Tasks that have not been restored are, as in ek_process().
+ * Tasks that have not been restored are, as in ek_process().  With
+ * progress=server and MPI_THREAD_SERIALIZED or more a thread of the library
+ * serves messages until ek_end(); else workers poll.
  *
  * @retval EK_OK         The iteration is open.  If anything is wrong with it
  *                       (as in ek_process()), there is no task to fetch, and

@@ -12,8 +12,8 @@
  * shared-memory mount is too small they lie in private memory, and other ranks
  * of the node reach them as other nodes do, which is said once.  Between nodes
  * the server of the owner answers, between its tasks, in ek_poll() or on its
- * own thread (options.progress, options.watchdog_us); whoever waits steps the
- * server of its own rank.  Below MPI_THREAD_SERIALIZED, and without a server
+ * own thread (options.progress); whoever waits steps the server of its own
+ * rank.  Below MPI_THREAD_SERIALIZED, and without a server
  * thread, only worker 0 of a rank may do that: the others wait until it is
  * between two tasks, or fetches its next one by ek_next(), which is said once.
  * No task may hold what another one waits for, a lock for example, while it

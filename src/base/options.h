@@ -139,7 +139,7 @@ struct eki_options {
 
     _Alignas(8) int64_t seed;
     int64_t buffer_slots, ranks_per_node, poll_period_us;
-    int64_t balance_group, balance_ppm, data_bytes, watchdog_us;
+    int64_t balance_group, balance_ppm, data_bytes;
     const char *hpdc12;
     _Alignas(8) int order; /* enum eki_order */
     _Alignas(8) int deque; /* enum eki_deque_option */

@@ -320,6 +320,7 @@ void ek_destroy(ek_collection **made)
                 "'%s' is destroyed while an iteration is open; call ek_end "
                 "first",
                 tasks->settings.name);
+        eki_team_give_up(tasks->team);
         eki_collection_release();
     }
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_DESTROY, 0);

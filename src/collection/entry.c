@@ -109,7 +109,7 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
     eki_engine_enter(tasks->engine, phase, eki_clock_ns());
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
-    eki_team_enter(tasks->team);
+    eki_team_enter(tasks->team, phase);
     eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
 }
 

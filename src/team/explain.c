@@ -20,9 +20,8 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
     const struct eki_engine *engine = team->setup.engine;
     if (!engine->exchange.fabric) {
         eki_append(text, bytes, "one node: no messages while tasks run%s",
-                   team->setup.options->progress == EK_PROGRESS_SERVER ||
-                           team->setup.options->watchdog_us != 0
-                       ? ", so progress and watchdog_us have no effect"
+                   team->setup.options->progress == EK_PROGRESS_SERVER
+                       ? ", so progress has no effect"
                        : "");
         return;
     }
@@ -43,8 +42,6 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
                why_polling(team));
     if (!team->any_polls)
         eki_append(text, bytes, "; MPI_THREAD_SERIALIZED lets all poll");
-    if (team->has_watchdog)
-        eki_append(text, bytes, "; a watchdog");
 }
 
 static const char *binding_word(void)

@@ -124,23 +124,28 @@ static void *keep_lookout(void *argument)
     return NULL;
 }
 
-/* No signal of the program is handled on the thread. */
-static bool start_thread(void)
+bool eki_team_start_thread(pthread_t *thread, void *run(void *), void *context)
+{
+    sigset_t every, old;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    bool is_made = pthread_create(thread, NULL, run, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return is_made;
+}
+
+static bool start_lookout(void)
 {
     pthread_condattr_t monotonic;
-    sigset_t every, old;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&all.wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     all.is_ending = false;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old);
-    bool is_made = pthread_create(&all.thread, NULL, keep_lookout, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!is_made)
-        pthread_cond_destroy(&all.wake);
-    return is_made;
+    if (eki_team_start_thread(&all.thread, keep_lookout, NULL))
+        return true;
+    pthread_cond_destroy(&all.wake);
+    return false;
 }
 
 static void end_thread(void)
@@ -173,7 +178,7 @@ static void adjust_thread(void)
     for (const struct eki_lookout *one = all.first; one; one = one->next)
         is_wanted |= one->look.stall_ns != 0 && !eki_lookouts_are_over();
     if (is_wanted && !all.has_thread) {
-        all.has_thread = start_thread();
+        all.has_thread = start_lookout();
         if (!all.has_thread)
             eki_log(EK_LEVEL_WARN, -1, 0, "team",
                     "no thread could be started that reports what stands still "

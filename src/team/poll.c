@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who steps the server of a rank: the workers between tasks, time-gated and
- * under a try-lock; a thread of its own; a watchdog when nobody has.
+ * under a try-lock, or a thread of its own.
  */
 #include "team/poll.h"
 
@@ -62,10 +62,12 @@ bool eki_team_has_messages(const struct eki_team *team)
                                 memory_order_relaxed);
 }
 
-/* Whether the thread of worker HERE may step the server. */
+/* Whether the thread of worker HERE may step the server; where that has a
+ * thread of its own only if it sleeps, because others need the cores. */
 static bool may_poll(const struct eki_team *team, int here)
 {
-    return !team->is_served && (team->any_polls || here == 0);
+    return team->is_served ? team->is_crowded && team->setup.thread_level >= 2
+                           : team->any_polls || here == 0;
 }
 
 enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
@@ -168,81 +170,4 @@ void eki_team_set_poll_period(struct eki_team *team)
     team->poll_period_ns =
         period_ns != 0 ? period_ns
                        : eki_team_auto_period(fabric ? wire->poll_ns : 0);
-}
-
-static uint64_t watchdog_ns(const struct eki_team *team)
-{
-    return (uint64_t)team->setup.options->watchdog_us * 1000;
-}
-
-/* Sleep while no phase is open; false: the team ends. */
-static bool wait_for_phase(struct eki_team *team)
-{
-    pthread_mutex_lock(&team->mutex);
-    while (!team->is_watching && !team->is_ending)
-        pthread_cond_wait(&team->wake, &team->mutex);
-    bool goes_on = !team->is_ending;
-    pthread_mutex_unlock(&team->mutex);
-    return goes_on;
-}
-
-/* Step the server if nobody has for a whole period; the mutex keeps the phase
- * open meanwhile. */
-static void watch_server(struct eki_team *team)
-{
-    pthread_mutex_lock(&team->mutex);
-    uint64_t now = eki_clock_ns();
-    /* relaxed: a hint. */
-    uint64_t next =
-        atomic_load_explicit(&team->next_poll, memory_order_relaxed);
-    if (team->is_watching && eki_team_has_messages(team) &&
-        now > next + watchdog_ns(team))
-        serve_long(team, now);
-    pthread_mutex_unlock(&team->mutex);
-}
-
-static void *run_watchdog(void *argument)
-{
-    struct eki_team *team = argument;
-    while (wait_for_phase(team)) {
-        eki_sleep_ns(watchdog_ns(team));
-        watch_server(team);
-    }
-    return NULL;
-}
-
-ek_status eki_team_start_watchdog(struct eki_team *team)
-{
-    pthread_mutex_init(&team->mutex, NULL);
-    pthread_cond_init(&team->wake, NULL);
-    if (watchdog_ns(team) == 0 || !team->any_polls ||
-        !team->setup.engine->exchange.fabric)
-        return EK_OK;
-    if (pthread_create(&team->watchdog, NULL, run_watchdog, team) != 0)
-        return eki_error(EK_ERR_NOMEM, "no watchdog thread could be started");
-    team->has_watchdog = true;
-    return EK_OK;
-}
-
-void eki_team_watch(struct eki_team *team, bool is_watching)
-{
-    if (!team->has_watchdog)
-        return;
-    pthread_mutex_lock(&team->mutex);
-    team->is_watching = is_watching;
-    pthread_cond_signal(&team->wake);
-    pthread_mutex_unlock(&team->mutex);
-}
-
-void eki_team_end_watchdog(struct eki_team *team)
-{
-    if (team->has_watchdog) {
-        pthread_mutex_lock(&team->mutex);
-        team->is_ending = true;
-        pthread_cond_signal(&team->wake);
-        pthread_mutex_unlock(&team->mutex);
-        pthread_join(team->watchdog, NULL);
-    }
-    pthread_cond_destroy(&team->wake);
-    pthread_mutex_destroy(&team->mutex);
 }

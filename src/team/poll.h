@@ -74,6 +74,8 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
 uint64_t eki_team_time_poll(struct eki_fabric *fabric);
 /* Between two polls that take so long. */
 uint64_t eki_team_auto_period(uint64_t poll_ns);
+/* No signal of the program is handled on the thread.  False: there is none. */
+bool eki_team_start_thread(pthread_t *thread, void *run(void *), void *context);
 
 /* A thread has come for worker HERE: its hook, then its time begins.  Once per
  * phase, whoever comes again. */
@@ -191,9 +193,5 @@ static inline void eki_loop_check(const struct eki_loop *loop)
 #else
 #define EKI_LOOP
 #endif
-
-ek_status eki_team_start_watchdog(struct eki_team *team);
-void eki_team_watch(struct eki_team *team, bool is_watching);
-void eki_team_end_watchdog(struct eki_team *team);
 
 #endif

@@ -31,10 +31,6 @@ static ek_status choose_progress(struct eki_team *team)
                          "progress=server needs MPI_THREAD_FUNNELED or more; "
                          "MPI was initialized with MPI_THREAD_SINGLE; allowed "
                          "here: auto, polling");
-    if (setup->options->watchdog_us != 0 && setup->thread_level < 2)
-        return eki_error(EK_ERR_THREAD,
-                         "watchdog_us needs MPI_THREAD_SERIALIZED or more; "
-                         "allowed here: 0");
     /* A thread of its own only where a core is to spare for it. */
     team->has_server =
         engine->exchange.fabric &&
@@ -60,12 +56,10 @@ ek_status eki_team_create(const struct eki_team_setup *setup,
     if (status == EK_OK) {
         team->is_crowded = is_crowded(setup->affinity, team->has_server);
         eki_team_set_poll_period(team);
-        status = eki_team_start_watchdog(team);
-    }
-    if (status == EK_OK)
         *made = team;
-    else
+    } else {
         eki_free(team);
+    }
     return status;
 }
 
@@ -75,7 +69,6 @@ void eki_team_destroy(struct eki_team **made)
     *made = NULL;
     if (!team)
         return;
-    eki_team_end_watchdog(team);
     eki_free(team);
 }
 
@@ -133,12 +126,13 @@ static void run_worker(struct eki_team *team, int here)
 
 /* On one node the end is not the server's to find: it serves until the workers
  * of this rank have found it. */
-static bool is_needed(const struct eki_team *team)
+static bool is_needed(const struct eki_team *team, enum eki_served served)
 {
-    return team->setup.engine->alone &&
-           /* acquire: pairs with the release in leave_running(): what they
-            * sent. */
-           atomic_load_explicit(&team->running, memory_order_acquire) > 0;
+    /* acquire: pairs with the release in leave_running() and set_running():
+     * what the workers sent. */
+    int running = atomic_load_explicit(&team->running, memory_order_acquire);
+    return running >= 0 && (served != EKI_SERVED_DONE ||
+                            (team->setup.engine->alone && running > 0));
 }
 
 /* Until the server has nothing more to do, whoever else steps it. */
@@ -147,8 +141,7 @@ static void run_server(struct eki_team *team)
     struct eki_waiter waiter = {0};
     uint64_t now = eki_clock_ns(), last, shared_until = 0;
     enum eki_served served;
-    while ((served = eki_team_step_server(team, now)) != EKI_SERVED_DONE ||
-           is_needed(team)) {
+    while (is_needed(team, served = eki_team_step_server(team, now))) {
         bool sleeps = team->is_crowded || now < shared_until;
         if (eki_has_moved(served))
             eki_wait_reset(&waiter);
@@ -219,14 +212,41 @@ static bool wants_server(const struct eki_team *team)
     return team->has_server && eki_team_has_messages(team);
 }
 
-void eki_team_enter(struct eki_team *team)
+static void *run_server_thread(void *team)
+{
+    run_server(team);
+    return NULL;
+}
+
+/* A pull loop has none of the team's threads. */
+static void start_server_thread(struct eki_team *team)
+{
+    static _Atomic bool is_told;
+    const struct eki_topology *topology = team->setup.engine->topology;
+    bool may_call = team->setup.thread_level >= 2;
+    /* relaxed: handed on by the start of the thread. */
+    atomic_store_explicit(&team->running, 1, memory_order_relaxed);
+    team->has_thread = may_call && eki_team_start_thread(
+                                       &team->server, run_server_thread, team);
+    team->is_served = team->was_served = team->has_thread;
+    if (!team->has_thread && eki_is_untold(&is_told))
+        eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "team",
+                "workers poll in this pull loop in spite of progress=server: "
+                "%s",
+                may_call ? "no thread could be started"
+                         : "a server there needs MPI_THREAD_SERIALIZED");
+}
+
+void eki_team_enter(struct eki_team *team, const struct eki_phase *phase)
 {
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     team->is_served = team->was_served = team->has_run = false;
     team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
-    /* In a restore the calling thread steps the server without a pause. */
-    eki_team_watch(team, team->setup.engine->kind == EKI_PHASE_PROCESS);
+    if (phase->kind == EKI_PHASE_PROCESS && !phase->has_threads &&
+        team->setup.options->progress == EK_PROGRESS_SERVER &&
+        wants_server(team))
+        start_server_thread(team);
 }
 
 void eki_team_run(struct eki_team *team)
@@ -298,13 +318,33 @@ static void finish_workers(struct eki_team *team)
         eki_team_rest(team, 0, &waiter, now);
 }
 
+static void set_running(struct eki_team *team, int running)
+{
+    /* release: pairs with the acquire in is_needed(). */
+    atomic_store_explicit(&team->running, running, memory_order_release);
+}
+
+static void join_server_thread(struct eki_team *team)
+{
+    if (team->has_thread)
+        pthread_join(team->server, NULL);
+    team->has_thread = false;
+}
+
+void eki_team_give_up(struct eki_team *team)
+{
+    set_running(team, -1);
+    join_server_thread(team);
+}
+
 void eki_team_finish(struct eki_team *team)
 {
     if (team->setup.engine->kind == EKI_PHASE_PROCESS)
         finish_workers(team);
+    set_running(team, 0);
     if (eki_team_has_messages(team))
         run_server(team);
-    eki_team_watch(team, false);
+    join_server_thread(team);
 }
 
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker)

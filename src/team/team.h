@@ -82,8 +82,8 @@ struct eki_team_setup {
 
 struct eki_team {
     struct eki_team_setup setup;
-    /* A thread of its own, where the team makes the threads, and in phases with
-     * messages ... */
+    /* A thread of its own in phases with messages, in pull loops only with
+     * progress=server ... */
     bool has_server;
     bool is_served;   /* ... is there: no worker polls ... */
     bool was_served;  /* ... or was, in this phase or the last */
@@ -94,13 +94,12 @@ struct eki_team {
     uint64_t poll_period_ns;
     _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
     _Atomic int server_lock;
-    _Atomic int running;    /* workers whose threads have not ended */
+    /* Workers whose threads have not ended, in a pull loop 1; negative: the
+     * phase is given up. */
+    _Atomic int running;
     struct eki_seat *seats; /* per worker */
-    /* Watchdog thread. */
-    pthread_t watchdog;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    bool has_watchdog, is_watching, is_ending;
+    pthread_t server;       /* of a pull loop ... */
+    bool has_thread;        /* ... that is open */
 };
 
 /* EK_ERR_THREAD: the thread level does not allow an explicit choice. */
@@ -112,7 +111,7 @@ void eki_team_destroy(struct eki_team **team);
 void eki_team_explain(const struct eki_team *team, char *text, size_t bytes);
 
 /* After eki_engine_enter(): nothing of the last phase is left. */
-void eki_team_enter(struct eki_team *team);
+void eki_team_enter(struct eki_team *team, const struct eki_phase *phase);
 /* Run the phase: every worker to its end. */
 void eki_team_run(struct eki_team *team);
 /* A restore phase, by the calling thread alone. */
@@ -126,6 +125,8 @@ int64_t eki_team_note_number(struct eki_team *team, int here,
 /* Workers that have not come to their end are brought there; then the server.
  * Before eki_engine_leave(). */
 void eki_team_finish(struct eki_team *team);
+/* Instead: leave a phase open for good, in which nothing of this rank runs. */
+void eki_team_give_up(struct eki_team *team);
 
 /* By the option poll_period_us, while no phase is open. */
 void eki_team_set_poll_period(struct eki_team *team);

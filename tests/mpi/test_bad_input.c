@@ -624,15 +624,6 @@ static void calls_from_tasks(ek_collection *tasks)
     }
 }
 
-static void watchdogs_need_serialized(void)
-{
-    ek_options options = job_options();
-    job_set_number(&options, "watchdog_us", 1000);
-    refuse(&options, EK_ERR_THREAD, "MPI_THREAD_SERIALIZED");
-    job_set_number(&options, "watchdog_us", is_other() ? 1000 : 0);
-    refuse(&options, if_others(EK_ERR_THREAD), "watchdog_us");
-}
-
 static void small_shared_memory(void)
 {
     ek_options options = job_options();
@@ -681,6 +672,5 @@ int main(int argc, char **argv)
     JOB_RUN(calls_from_parallel_regions);
     JOB_RUN(one_rank_calls_from_a_parallel_region);
     JOB_RUN_TASKS(calls_from_tasks);
-    JOB_RUN(watchdogs_need_serialized);
     return job_result();
 }

@@ -155,11 +155,11 @@ static void a_damaged_message_breaks_who_was_there(void)
     ek_destroy(&all[2].tasks);
 }
 
-/* The watchdog of one polls while others come and go. */
+/* The server of one is a thread that polls while others come and go. */
 static void others_come_and_go_in_an_open_iteration(void)
 {
     ek_options options = options_of(1, 48);
-    job_set_number(&options, "watchdog_us", 100);
+    options.progress = EK_PROGRESS_SERVER;
     options.workers = 1;
     options.ignore_environment = true;
     open_one(&all[0], &options);

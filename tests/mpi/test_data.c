@@ -418,25 +418,23 @@ static ek_collection *make_beside(ek_options *options, ek_function *await)
     return tasks;
 }
 
-static void answer_beside(const char *option, const char *value)
+static void answer_beside(void)
 {
     ek_options options = options_of("none", "return");
     ek_function await;
-    CHECK_OK(ek_options_set(&options, option, value));
+    options.progress = EK_PROGRESS_SERVER;
     ek_collection *tasks = make_beside(&options, &await);
     JOB_OK(ek_process(tasks, NULL));
     boxes_check();
     ek_destroy(&tasks);
 }
 
-/* A pull loop has no thread for a server, but the watchdog's. */
 static void answer_beside_fetched(void)
 {
     ek_options options = options_of("none", "return");
     ek_function await;
     ek_task task = {0};
     options.progress = EK_PROGRESS_SERVER;
-    job_set_number(&options, "watchdog_us", 500);
     ek_collection *tasks = make_beside(&options, &await);
     JOB_OK(ek_begin(tasks));
     while (ek_next(tasks, 0, &task) == EK_OK && task.worker) {
@@ -456,11 +454,9 @@ static void inputs_leave_beside_a_long_task(void)
     MPI_Query_thread(&level);
     if (job_size == 1)
         return;
-    answer_beside("progress", "server");
-    if (level < MPI_THREAD_SERIALIZED)
-        return;
-    answer_beside("watchdog_us", "500");
-    answer_beside_fetched();
+    answer_beside();
+    if (level >= MPI_THREAD_SERIALIZED)
+        answer_beside_fetched();
 }
 
 int main(int argc, char **argv)

@@ -65,9 +65,6 @@ static void more_needs_a_thread_level(void)
     options.progress = EK_PROGRESS_SERVER;
     refuse(&options, "progress=server needs MPI_THREAD_FUNNELED");
     CHECK_HAS_TEXT(ek_error_message(), "allowed here: auto, polling");
-    options.progress = EK_PROGRESS_POLLING;
-    job_set_number(&options, "watchdog_us", 100);
-    refuse(&options, "watchdog_us needs MPI_THREAD_SERIALIZED");
     one_worker_per_rank();
 }
 

@@ -578,6 +578,37 @@ static void open_iterations_are_destroyed(void)
     }
 }
 
+static void count_servers(ek_level level, const char *line, void *context)
+{
+    if (level == EK_LEVEL_WARN &&
+        strstr(line, "a server there needs MPI_THREAD_SERIALIZED"))
+        atomic_fetch_add((_Atomic int *)context, 1);
+}
+
+/* A thread that serves pull loops would call MPI beside them. */
+static void servers_need_serialized(void)
+{
+    _Atomic int told = 0;
+    int level;
+    ek_options options = job_options();
+    MPI_Query_thread(&level);
+    if (level != MPI_THREAD_FUNNELED)
+        return;
+    options.progress = EK_PROGRESS_SERVER;
+    job_set_number(&options, "ranks_per_node", 1);
+    options.ignore_environment = true;
+    ek_collection *tasks = job_create(&options);
+    ek_set_sink(count_servers, &told, EK_LEVEL_WARN);
+    for (int i = 0; i < 2; i++) {
+        JOB_OK(ek_begin(tasks));
+        fetch_with_openmp(tasks, 1);
+        JOB_OK(ek_end(tasks, NULL));
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(atomic_load(&told), job_size > 1);
+}
+
 /* A report on some ranks only. */
 static void reports_are_for_all_or_none(void)
 {
@@ -614,6 +645,7 @@ int main(int argc, char **argv)
     JOB_RUN(wrong_calls_are_refused);
     JOB_RUN(tasks_without_body_are_fetched);
     JOB_RUN(open_iterations_are_destroyed);
+    JOB_RUN(servers_need_serialized);
     JOB_RUN(reports_are_for_all_or_none);
     return job_result();
 }

@@ -113,7 +113,6 @@ static const struct choice once[] = {
     {"buffer_slots", {"4", "5", "16", "64", "256"}},
     {"payload_bytes", {"16", "48", "48", "200", "5000"}},
     {"progress", {"auto", "polling", "server"}},
-    {"watchdog_us", {"0", "0", "0", "100"}},
     {"check", {"0", "1"}},
 };
 /* Rows of what is drawn often. */
@@ -673,8 +672,6 @@ static ek_options draw_options(struct part *part, int level)
                    (2 * job_workers + 3) * below(2) * BOX_LARGEST);
     if (level == 0 && options.progress == EK_PROGRESS_SERVER)
         options.progress = EK_PROGRESS_AUTO;
-    if (level < 2)
-        job_set_number(&options, "watchdog_us", 0);
     if (below(3) == 0 && getenv("MIX_RECORDS")) {
         snprintf(part->record, sizeof part->record, "%s/%d.ekr",
                  getenv("MIX_RECORDS"), (int)(part - parts));

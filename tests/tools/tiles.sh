@@ -29,7 +29,7 @@ table() {
 table own memory Evenkeel
 table node memory Evenkeel
 table nodes ping-pong 'server thread' polling
-table busy 'server thread' polling ek_poll 'ek_poll 0.5 ms' 'watchdog 1 ms'
+table busy 'server thread' polling ek_poll 'ek_poll 0.5 ms'
 [ "$(grep -cE '^[|] (in blocks|at owners), (random|near) [|] [1-9][0-9.]* ms .* MB ' tables)" \
     -eq 4 ] || fail "affinity: $(cat tables)"
 

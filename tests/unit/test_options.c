@@ -422,7 +422,6 @@ static void table_knows_every_field_and_its_traits(void)
         {"buffer_slots", EKI_AGREES | EKI_HAS_VARIABLE},
         {"ranks_per_node", EKI_AGREES | EKI_HAS_VARIABLE},
         {"poll_period_us", EKI_HAS_VARIABLE | EKI_SETTABLE},
-        {"watchdog_us", EKI_HAS_VARIABLE},
         {"balance_group", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"balance_ppm", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"hpdc12", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},

@@ -83,7 +83,6 @@ struct remote_library {
     bool is_apart;  /* each rank is a node of its own */
     double poll_ns; /* a busy rank calls ek_poll() so often; 0: never */
     ek_progress_policy progress;
-    int64_t watchdog_us;
     double target;
 };
 

@@ -126,7 +126,6 @@ struct remote *remote_library_open(const struct bench *bench, MPI_Comm both,
     options.steal = EK_STEAL_NONE;
     bench_set(&options, "ranks_per_node", how->is_apart ? 1 : 0);
     options.progress = how->progress;
-    bench_set(&options, "watchdog_us", how->watchdog_us);
     bench_check(ek_create(both, &options, &library->tasks));
     bench_check(
         ek_register(library->tasks, "ask", run_ask, library, &library->ask));

@@ -23,14 +23,12 @@ struct way {
     const char *name;
     bool polls; /* the tasks call ek_poll() */
     ek_progress_policy progress;
-    int watchdog_us;
 };
 
 static const struct way ways[] = {
-    {"between tasks", false, EK_PROGRESS_POLLING, 0},
-    {"ek_poll in tasks", true, EK_PROGRESS_POLLING, 0},
-    {"watchdog 1 ms", false, EK_PROGRESS_POLLING, 1000},
-    {"server thread", false, EK_PROGRESS_SERVER, 0}};
+    {"between tasks", false, EK_PROGRESS_POLLING},
+    {"ek_poll in tasks", true, EK_PROGRESS_POLLING},
+    {"server thread", false, EK_PROGRESS_SERVER}};
 
 static int run_task(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
@@ -71,7 +69,6 @@ static void run_way(const struct bench *bench, MPI_Comm both,
     ek_function function;
     bench_set(&options, "ranks_per_node", 1);
     options.progress = way->progress;
-    bench_set(&options, "watchdog_us", way->watchdog_us);
     bench_check(ek_create(both, &options, &tasks));
     bench_check(ek_register(tasks, "task", run_task, (void *)(uintptr_t)way,
                             &function));

@@ -31,11 +31,10 @@ static const struct remote_library in_node = {.name = "Evenkeel",
 
 /* Ways of letting messages through: two while the other node waits. */
 static const struct remote_library apart[] = {
-    {"server thread", true, 0, EK_PROGRESS_SERVER, 0, 2},
-    {"polling", true, 0, EK_PROGRESS_POLLING, 0, 0},
-    {"ek_poll", true, 1, EK_PROGRESS_POLLING, 0, 0},
-    {"ek_poll 0.5 ms", true, 5e5, EK_PROGRESS_POLLING, 0, 0},
-    {"watchdog 1 ms", true, 0, EK_PROGRESS_POLLING, 1000, 0}};
+    {"server thread", true, 0, EK_PROGRESS_SERVER, 2},
+    {"polling", true, 0, EK_PROGRESS_POLLING, 0},
+    {"ek_poll", true, 1, EK_PROGRESS_POLLING, 0},
+    {"ek_poll 0.5 ms", true, 5e5, EK_PROGRESS_POLLING, 0}};
 
 enum {
     APART = sizeof apart / sizeof *apart,
