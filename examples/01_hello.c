@@ -8,7 +8,7 @@
  * it, and at the end "12 tasks ran".  All tasks are added by rank 0; some run
  * elsewhere, because workers without tasks steal.
  */
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <stdio.h>
 

@@ -15,7 +15,7 @@
  * stealing (second command) the block of one rank decides how long a frame
  * takes.  The points are the same in any case.
  */
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,6 +18,7 @@
  * With follow ek_restore() gives columns new owners: then fewer travel.
  */
 #include <evenkeel_data.h>
+#include <evenkeel_report.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -117,6 +118,14 @@ static uint64_t hash(const struct model *model)
     return all;
 }
 
+/* A figure of the last iteration, by its name. */
+static double figure(const ek_collection *tasks, const char *name)
+{
+    double value;
+    check(ek_report_get(tasks, name, &value));
+    return value;
+}
+
 static void run(ek_collection *tasks, struct model *model, int rank)
 {
     if (rank == 0)
@@ -129,12 +138,12 @@ static void run(ek_collection *tasks, struct model *model, int rank)
         }
         check(ek_process(tasks, &report));
         uint64_t bits = hash(model);
+        double bytes =
+            figure(tasks, "data_in_bytes") + figure(tasks, "data_out_bytes");
         if (rank == 0)
-            printf("%4d  %016llx %5lld %8.2f %8.1f %10.1f%%\n", model->step,
-                   (unsigned long long)bits, (long long)report.travelled,
-                   1e-6 *
-                       (double)(report.data_in_bytes + report.data_out_bytes),
-                   1e3 * report.wall_s, 100 * report.efficiency);
+            printf("%4d  %016llx %5.0f %8.2f %8.1f %10.1f%%\n", model->step,
+                   (unsigned long long)bits, figure(tasks, "travelled"),
+                   1e-6 * bytes, 1e3 * report.wall_s, 100 * report.efficiency);
         check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
 }

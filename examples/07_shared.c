@@ -17,7 +17,7 @@
  * column moves.  Without stealing (second command) the ranks in the light
  * decide how long a step takes.  The ozone is the same in any case.
  */
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <math.h>
 #include <stdio.h>

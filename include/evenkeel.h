@@ -569,71 +569,11 @@ EK_API ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
 EK_API ek_status ek_set_option(ek_collection *tasks, const char *option,
                                const char *value);
 
-/** One iteration over the whole job; docs/how-to/read-the-report.md explains
- * each field. */
-typedef struct ek_process_report {
-    size_t struct_bytes;   /**< Set by EK_PROCESS_REPORT_INIT. */
-    int64_t iteration;     /**< Number of this ek_process(), from 0. */
-    int64_t workers;       /**< In the whole job. */
-    int64_t tasks;         /**< Executed, spawned ones included. */
-    int64_t null_tasks;    /**< Of these, skipped or discarded. */
-    int64_t spawned;       /**< Created by tasks. */
-    int64_t cancelled;     /**< Not run after a failure or ek_stop(). */
-    int64_t failed;        /**< Tasks that failed. */
-    int64_t stolen;        /**< Tasks moved by stealing. */
-    double attempted_mean; /**< Steals attempted per worker ... */
-    double attempted_deviation;
-    double successful_mean; /**< ... and successful. */
-    double successful_deviation;
-    double wall_s;        /**< Longest stay of a rank in ek_process(). */
-    double work_s;        /**< Sum of task durations. */
-    double overhead_s;    /**< Sum over workers: between tasks. */
-    double search_s;      /**< Without work, before finding some. */
-    double termination_s; /**< Without work, until the end. */
-    double start_s;       /**< Waking workers, hooks, leaving. */
-    double late_s;        /**< Workers of ranks that entered late. */
-    double restore_s;     /**< Longest ek_restore() before it. */
-    double outside_s;     /**< Longest time outside since the last one. */
-    double inflation;     /**< Of the same tasks since first measured. */
-    double service_p50_s; /**< Time to serve a request of another node. */
-    double service_p99_s;
-    double largest_task_s;             /**< Longest task ... */
-    uint64_t largest_task_id;          /**< ... its id ... */
-    ek_function largest_task_function; /**< ... and function. */
-    int slowest_rank;  /**< Rank with the largest load per worker. */
-    double imbalance;  /**< Largest load of a worker / mean - 1. */
-    double efficiency; /**< Share of workers and servers that ran tasks. */
-    double bound;      /**< Best efficiency the largest task allows. */
-    double cpu_s;      /**< Processor time of the workers; 0: not measured. */
-    double starved_s;  /**< Workers' threads ready, without a core. */
-    double speed;      /**< Efficiency at first measured durations. */
-    int cores;         /**< That the workers may use, in the whole job. */
-    int latest_rank;   /**< Rank that entered last. */
-    ek_restore_policy restore; /**< How tasks were restored before, also where
-                                    EK_RESTORE_AUTO chose; 0: they were not. */
-    ek_steal_policy steal;     /**< Likewise whom workers stole from. */
-    int64_t tile_gets;         /**< Tiles of other nodes that tasks got ... */
-    int64_t tile_hits;         /**< ... of these, from a cache. */
-    int64_t tile_bytes;        /**< Of tiles that went between nodes. */
-    double tile_wait_s;        /**< Of work_s: waiting for them. */
-    int64_t travelled;         /**< Tasks that ran away from their data ... */
-    int64_t data_in_bytes;     /**< ... their inputs ... */
-    int64_t data_out_bytes;    /**< ... and their results. */
-    int64_t data_held_bytes;   /**< Most that a rank held for others. */
-    double data_callback_s;    /**< In callbacks of data that travels. */
-    double data_wait_s;        /**< Of overhead_s: waiting for inputs. */
-    int64_t failed_across;     /**< Requests to other nodes for tasks that
-                                    brought none. */
-    int64_t messages;          /**< Sent between nodes, of all kinds. */
-    double steal_s;         /**< Of search_s: in steals that brought tasks. */
-    int64_t deepest;        /**< Most tasks on a worker's stack: seen now and
-                                 then, so at least so many. */
-    double starved_tasks_s; /**< Of starved_s and work_s: in tasks. */
-    double starved_idle_s;  /**< Of starved_s: without tasks. */
-} ek_process_report;
+/** Figures of an iteration (evenkeel_report.h). */
+typedef struct ek_process_report ek_process_report;
 
-/** An empty ek_process_report. */
-#define EK_PROCESS_REPORT_INIT EK_INIT(ek_process_report)
+/** What an ek_restore() has done (evenkeel_report.h). */
+typedef struct ek_restore_report ek_restore_report;
 
 /**
  * Run every task of the collection, spawned ones included.
@@ -751,34 +691,6 @@ EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
  */
 EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
-/** One ek_restore() on this rank. */
-typedef struct ek_restore_report {
-    size_t struct_bytes;      /**< Set by EK_RESTORE_REPORT_INIT. */
-    ek_restore_policy policy; /**< What was asked for. */
-    int64_t tasks;     /**< Held by this rank afterwards; a range is 1. */
-    int64_t discarded; /**< Gone for good on this rank. */
-    int64_t moved;     /**< Tasks this rank sent to others. */
-    double seconds;    /**< On this rank. */
-    /* Of a rebalance, over the whole job and the same on all ranks. */
-    double imbalance_before;  /**< Largest load of a worker / mean - 1 ... */
-    double imbalance_after;   /**< ... as expected from the last durations. */
-    double imbalance_bound;   /**< What no rebalance can be better than. */
-    int64_t migrations;       /**< Tasks that changed their worker. */
-    int64_t fewest;           /**< Fewer could not reach the target. */
-    uint64_t decision;        /**< A hash: equal for equal decisions. */
-    int64_t across;           /**< Of the migrations, between nodes. */
-    int64_t fewest_across;    /**< Fewer of these could not reach the target.
-                                   Nodes of several ranks count as none. */
-    ek_restore_policy chosen; /**< What was done: EK_RESTORE_AUTO has retained,
-                                   or rebalanced in one of two ways. */
-    ek_steal_policy steal;    /**< Whom workers steal from next. */
-    int64_t data_tasks;       /**< Whose data came here (EK_DATA_FOLLOW) ... */
-    int64_t data_bytes;       /**< ... and how much that was. */
-} ek_restore_report;
-
-/** An empty ek_restore_report. */
-#define EK_RESTORE_REPORT_INIT EK_INIT(ek_restore_report)
-
 /**
  * Choose where each task of the next iteration starts.
  *
@@ -861,24 +773,6 @@ typedef struct ek_restore_report {
  */
 EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                             ek_restore_report *report);
-
-/**
- * Read one figure of the last report by its field name.
- *
- * @param[in]  field  A field of ek_process_report, such as "efficiency", or
- *                    "function.NAME.tasks" or "function.NAME.work_s".
- * @param[out] value  The figure.
- *
- * @retval EK_ERR_ARG    Unknown field.
- * @retval EK_ERR_STATE  No report was made: pass one to ek_process(), or set
- *                       EVENKEEL_REPORT.
- *
- * Call:    Local.
- * Threads: One per rank, no iteration open.
- * Cost:    A search by name.
- */
-EK_API ek_status ek_report_get(const ek_collection *tasks, const char *field,
-                               double *value);
 
 /** Flag of ek_spawn(): the task is a seed of the next iteration, too. */
 #define EK_SPAWN_KEEP 1

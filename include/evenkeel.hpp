@@ -11,9 +11,9 @@
  *     tasks.add(half, 3.0);
  *     tasks.process();
  *
- * Everything here calls evenkeel.h, which says what a call does and costs, and
- * evenkeel_inline.h; where a call of theirs would return a status, this one
- * throws an error.
+ * Everything here calls evenkeel.h, which says what a call does and costs,
+ * evenkeel_inline.h and evenkeel_report.h; where a call of theirs would return
+ * a status, this one throws an error.
  *
  * Exceptions of tasks.  What a body throws fails its task.  Where that ends the
  * iteration (options.on_failure, the default), process() throws on all ranks:
@@ -36,6 +36,7 @@
 #define EVENKEEL_HPP
 
 #include <evenkeel_inline.h>
+#include <evenkeel_report.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -355,6 +356,14 @@ class collection
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         run(&report);
         return report;
+    }
+
+    /** A figure of the last report by its name, such as "search_s". */
+    double figure(const std::string &name) const
+    {
+        double value = 0;
+        check(ek_report_get(handle_, name.c_str(), &value));
+        return value;
     }
 
     /** Choose where tasks start; not needed where options.restore will do. */

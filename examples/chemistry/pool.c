@@ -162,7 +162,7 @@ static struct moment moment_now(void)
 
 /* What the hour came to. */
 static int sum_up(struct pool *pool, const struct moment *start, double work_s,
-                  int failed, ek_process_report *report)
+                  int failed, struct figures *figures)
 {
     double wall_s = MPI_Wtime() - start->wall_s;
     double cpu_s = (double)(clock() - start->cpu) / CLOCKS_PER_SEC;
@@ -172,23 +172,22 @@ static int sum_up(struct pool *pool, const struct moment *start, double work_s,
                   pool->field->comm);
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN,
                   pool->field->comm);
-    report->tasks = pool->field->size.columns;
-    report->wall_s = wall_s;
-    report->work_s = sums[0];
-    report->cpu_s = sums[1];
-    report->workers = (int64_t)sums[2];
-    report->efficiency = sums[0] / (sums[2] * wall_s);
+    figures->tasks = pool->field->size.columns;
+    figures->wall_s = wall_s;
+    figures->work_s = sums[0];
+    figures->cpu_s = sums[1];
+    figures->workers = sums[2];
+    figures->efficiency = sums[0] / (sums[2] * wall_s);
     if (pool->first_work_s == 0)
-        pool->first_work_s = report->work_s;
-    report->speed = pool->first_work_s / (sums[2] * wall_s);
-    report->travelled = (int64_t)sums[3] / doubles_of(pool);
-    report->data_in_bytes = report->data_out_bytes =
-        (int64_t)sums[3] * (int64_t)sizeof(double);
+        pool->first_work_s = figures->work_s;
+    figures->speed = pool->first_work_s / (sums[2] * wall_s);
+    figures->travelled = sums[3] / doubles_of(pool);
+    figures->data_in_bytes = figures->data_out_bytes = sums[3] * sizeof(double);
     return failed;
 }
 
 int pool_run(struct pool *pool, const struct hour *hour,
-             ek_process_report *report)
+             struct figures *figures)
 {
     struct field *field = pool->field;
     const struct moment start = moment_now();
@@ -217,5 +216,5 @@ int pool_run(struct pool *pool, const struct hour *hour,
     }
     free(leaving);
     free(guests);
-    return sum_up(pool, &start, work_s, failed, report);
+    return sum_up(pool, &start, work_s, failed, figures);
 }

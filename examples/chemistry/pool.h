@@ -8,6 +8,7 @@
 #ifndef CHEMISTRY_POOL_H
 #define CHEMISTRY_POOL_H
 
+#include "common/figures.h"
 #include "hour.h"
 
 struct pool {
@@ -29,13 +30,13 @@ void pool_free(struct pool *pool);
 /**
  * The chemistry of an hour.
  *
- * @param[out] report  What it knows: tasks, workers, seconds and bytes.
+ * @param[out] figures  What it knows: tasks, workers, seconds and bytes.
  *
  * @return 0, or on all ranks what CVODE returned on one.
  *
  * Call: Collective.
  */
 int pool_run(struct pool *pool, const struct hour *hour,
-             ek_process_report *report);
+             struct figures *figures);
 
 #endif

@@ -40,31 +40,31 @@ static void runner_free(struct runner *runner)
 }
 
 /* The chemistry of the hour; it fails with a message, or has said why. */
-static bool react(struct runner *runner, ek_process_report *report,
+static bool react(struct runner *runner, struct figures *figures,
                   struct message *message)
 {
     if (!runner->mode.is_by_hand)
-        return ek_process(runner->job.tasks, report) == EK_OK ||
+        return figures_process(runner->job.tasks, figures) == EK_OK ||
                message_leave(message);
-    int code = pool_run(&runner->pool, &runner->hour, report);
+    int code = pool_run(&runner->pool, &runner->hour, figures);
     return code == 0 || message_set(message, "CVODE failed: code %d", code);
 }
 
 /* An hour, and what it took. */
 static bool step(struct runner *runner, int number, double *seconds,
-                 ek_process_report *report, struct message *message)
+                 struct figures *figures, struct message *message)
 {
     double start = MPI_Wtime();
     *seconds = 0;
     runner->hour.number = number;
-    *report = (ek_process_report)EK_PROCESS_REPORT_INIT;
+    *figures = (struct figures){0};
     if (!runner->mode.is_by_hand) {
         if (job_prepare(&runner->job, NULL) != EK_OK)
             return message_leave(message);
         field_find_owners(&runner->field);
     }
     field_transport(&runner->field);
-    if (!react(runner, report, message))
+    if (!react(runner, figures, message))
         return false;
     *seconds = MPI_Wtime() - start;
     return true;
@@ -82,16 +82,15 @@ static void print_columns(const struct job *job)
            "ms");
 }
 
-static void print_row(int number, double seconds,
-                      const ek_process_report *report)
+static void print_row(int number, double seconds, const struct figures *figures)
 {
-    int64_t bytes = report->data_in_bytes + report->data_out_bytes;
+    double bytes = figures->data_in_bytes + figures->data_out_bytes;
     if (!is_first_rank())
         return;
     printf("%4d %9.4f %9.4f %6.1f%% %9lld %9lld %9.3f %9.3f\n", number, seconds,
-           report->work_s, 100 * report->efficiency, (long long)report->stolen,
-           (long long)report->travelled, 1e-6 * (double)bytes,
-           1e3 * report->data_wait_s);
+           figures->work_s, 100 * figures->efficiency,
+           (long long)figures->stolen, (long long)figures->travelled,
+           1e-6 * bytes, 1e3 * figures->data_wait_s);
     fflush(stdout);
 }
 
@@ -109,13 +108,13 @@ static bool run_mode(const struct arguments *arguments,
     else if (is_good)
         print_columns(&runner.job);
     for (int number = 0; is_good && number < iterations; number++) {
-        ek_process_report report;
+        struct figures figures;
         double seconds;
-        is_good = step(&runner, number, &seconds, &report, message);
+        is_good = step(&runner, number, &seconds, &figures, message);
         if (is_good && trial)
-            trial_add(trial, seconds, &report);
+            trial_add(trial, seconds, &figures);
         else if (is_good)
-            print_row(number, seconds, &report);
+            print_row(number, seconds, &figures);
     }
     if (is_good)
         *sum = field_sum(&runner.field);

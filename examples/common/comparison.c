@@ -55,29 +55,17 @@ void trial_begin(struct trial *trial, const struct job *job)
 }
 
 void trial_add(struct trial *trial, double seconds,
-               const ek_process_report *process)
+               const struct figures *figures)
 {
     struct samples *samples = trial->samples;
     if (trial->done++ == 0) {
         samples->first_s[trial->round] = seconds;
-        samples->first = *process;
+        samples->first = *figures;
     } else {
         samples->later_s[samples->later++] = seconds;
-        samples->efficiency += process->efficiency;
-        samples->speed += process->speed;
-        samples->cpu_s += process->cpu_s / (double)process->workers;
-        samples->work_s += process->work_s;
-        samples->tile_wait_s += process->tile_wait_s;
-        samples->tile_gets += process->tile_gets;
-        samples->tile_hits += process->tile_hits;
-        samples->tile_bytes += process->tile_bytes;
-        samples->travelled += process->travelled;
-        samples->data_in_bytes += process->data_in_bytes;
-        samples->data_out_bytes += process->data_out_bytes;
-        samples->data_callback_s += process->data_callback_s;
-        samples->data_wait_s += process->data_wait_s;
+        figures_add(figures, &samples->sums);
     }
-    samples->last = *process;
+    samples->last = *figures;
 }
 
 void trial_end(struct trial *trial, double value, bool is_converged)
@@ -122,7 +110,8 @@ static void print_row(const struct trial *trial, int row,
                       const struct samples *samples)
 {
     const struct samples *of = &samples[row];
-    const ek_process_report *first = &of->first, *last = &of->last;
+    const struct figures *sums = &of->sums;
+    const struct figures *first = &of->first, *last = &of->last;
     char first_s[40];
     if (!is_first_rank())
         return;
@@ -130,9 +119,9 @@ static void print_row(const struct trial *trial, int row,
              median(of->first_s, trial->comparison->rounds));
     print_times(trial->comparison, row, samples, first_s);
     printf(" %6.1f%% %6.1f%% %8.4f %9lld %9.1f/%7.1f %9.1f/%7.1f  %.*f\n",
-           100 * of->efficiency / of->later, 100 * of->speed / of->later,
-           of->cpu_s / of->later, (long long)last->tasks, first->attempted_mean,
-           first->successful_mean, last->attempted_mean, last->successful_mean,
+           100 * sums->efficiency / of->later, 100 * sums->speed / of->later,
+           sums->cpu_s / sums->workers, (long long)last->tasks, first->tries,
+           first->steals, last->tries, last->steals,
            trial->comparison->decimals, trial->value);
     fflush(stdout);
 }
@@ -142,21 +131,21 @@ static void print_tiles(const struct comparison *comparison,
                         const struct samples *samples)
 {
     static const char titles[] = "%-*s %10s %7s %8s\n";
-    int64_t bytes = 0;
+    double bytes = 0;
     for (int i = 0; i < comparison->modes->count; i++)
-        bytes += samples[i].tile_bytes;
+        bytes += samples[i].sums.tile_bytes;
     if (bytes == 0 || !is_first_rank())
         return;
     printf("\nper iteration >= 2\n");
     printf(titles, name_width(comparison), "", "tiles", "cache", "");
     printf(titles, name_width(comparison), "mode", "MB", "hits", "waiting");
     for (int i = 0; i < comparison->modes->count; i++) {
-        const struct samples *of = &samples[i];
+        const struct figures *sums = &samples[i].sums;
         printf("%-*s %10.2f %6.1f%% %7.1f%%\n", name_width(comparison),
                name_of(comparison, i),
-               (double)of->tile_bytes * 1e-6 / of->later,
-               100 * (double)of->tile_hits / fmax((double)of->tile_gets, 1),
-               100 * of->tile_wait_s / of->work_s);
+               sums->tile_bytes * 1e-6 / samples[i].later,
+               100 * sums->tile_hits / fmax(sums->tile_gets, 1),
+               100 * sums->tile_wait_s / sums->work_s);
     }
 }
 
@@ -165,9 +154,9 @@ static void print_data(const struct comparison *comparison,
                        const struct samples *samples)
 {
     static const char titles[] = "%-*s %9s %9s %9s %9s %9s\n";
-    int64_t travelled = 0;
+    double travelled = 0;
     for (int i = 0; i < comparison->modes->count; i++)
-        travelled += samples[i].travelled;
+        travelled += samples[i].sums.travelled;
     if (travelled == 0 || !is_first_rank())
         return;
     printf("\nper iteration >= 2\n");
@@ -176,13 +165,12 @@ static void print_data(const struct comparison *comparison,
     printf(titles, name_width(comparison), "mode", "tasks", "MB", "MB", "ms",
            "ms");
     for (int i = 0; i < comparison->modes->count; i++) {
-        const struct samples *of = &samples[i];
+        const struct figures *sums = &samples[i].sums;
+        int n = samples[i].later;
         printf("%-*s %9.1f %9.3f %9.3f %9.3f %9.3f\n", name_width(comparison),
-               name_of(comparison, i), (double)of->travelled / of->later,
-               1e-6 * (double)of->data_in_bytes / of->later,
-               1e-6 * (double)of->data_out_bytes / of->later,
-               1e3 * of->data_callback_s / of->later,
-               1e3 * of->data_wait_s / of->later);
+               name_of(comparison, i), sums->travelled / n,
+               1e-6 * sums->data_in_bytes / n, 1e-6 * sums->data_out_bytes / n,
+               1e3 * sums->data_callback_s / n, 1e3 * sums->data_wait_s / n);
     }
 }
 

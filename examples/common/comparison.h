@@ -63,13 +63,9 @@ struct samples {
     double *first_s; /* [rounds] seconds of iteration 1 ... */
     double *later_s; /* [later] ... and of the others of all rounds */
     int later;
-    /* Sums over these others. */
-    double efficiency, speed, cpu_s, work_s, tile_wait_s;
-    int64_t tile_gets, tile_hits, tile_bytes;
-    double data_callback_s, data_wait_s;
-    int64_t travelled, data_in_bytes, data_out_bytes;
-    ek_process_report first; /* of the last round: iteration 1 ... */
-    ek_process_report last;  /* ... and the last one */
+    struct figures sums;  /* over these others */
+    struct figures first; /* of the last round: iteration 1 ... */
+    struct figures last;  /* ... and the last one */
 };
 
 /** A mode that is run, once. */
@@ -93,7 +89,7 @@ void trial_begin(struct trial *trial, const struct job *job);
 
 /** Add an iteration, which took @p seconds. */
 void trial_add(struct trial *trial, double seconds,
-               const ek_process_report *process);
+               const struct figures *figures);
 
 /** Say what came out. */
 void trial_end(struct trial *trial, double value, bool is_converged);

@@ -79,7 +79,7 @@ static struct sum sum_over_ranks(const struct counting *counting)
 }
 
 static void print(const struct counting *counting,
-                  const ek_process_report *report)
+                  const struct figures *figures)
 {
     const struct count_options *options = counting->here.options;
     const struct sum sum = sum_over_ranks(counting);
@@ -87,9 +87,9 @@ static void print(const struct counting *counting,
     if (!is_first_rank())
         return;
     printf("%lld tasks, %lld non-null, %d workers, %.2e tasks/s per worker\n",
-           (long long)report->tasks,
-           (long long)(report->tasks - report->null_tasks), workers,
-           (double)report->tasks / (report->wall_s * workers));
+           (long long)figures->tasks,
+           (long long)(figures->tasks - figures->null_tasks), workers,
+           figures->tasks / (figures->wall_s * workers));
     if (options->has_work)
         printf("%lld %s, %lld %s: %.6g s, the longest task %.6g s\n",
                (long long)sum.work.units[0], options->kinds[0],
@@ -106,7 +106,7 @@ int count_run(const struct job_setup *setup,
                                             .total = options->total,
                                             .task = options->task,
                                             .context = options->context};
-    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    struct figures figures;
     ek_options collection = EK_OPTIONS_INIT;
     ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
     hooks.create = mine_create;
@@ -116,9 +116,9 @@ int count_run(const struct job_setup *setup,
     collection.hooks = &hooks;
     ek_status status = job_open(setup, &job_options, collection, &counting.job);
     if (status == EK_OK)
-        status = job_run(&counting.job, &report);
+        status = job_run(&counting.job, &figures);
     if (status == EK_OK)
-        print(&counting, &report);
+        print(&counting, &figures);
     job_close(&counting.job);
     return status == EK_OK ? EXIT_GOOD : complain_status(status);
 }

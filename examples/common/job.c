@@ -85,8 +85,8 @@ ek_status job_prepare(struct job *job, ek_restore_report *report)
     return status == EK_OK ? job->add(job, job->context) : status;
 }
 
-ek_status job_run(struct job *job, ek_process_report *report)
+ek_status job_run(struct job *job, struct figures *figures)
 {
     ek_status status = job_prepare(job, NULL);
-    return status == EK_OK ? ek_process(job->tasks, report) : status;
+    return status == EK_OK ? figures_process(job->tasks, figures) : status;
 }

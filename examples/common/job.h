@@ -9,8 +9,7 @@
 #define COMMON_JOB_H
 
 #include "cli/modes.h"
-
-#include <evenkeel.h>
+#include "common/figures.h"
 
 /** Who runs it, and how it is balanced. */
 struct job_setup {
@@ -74,7 +73,7 @@ ek_status job_open(const struct job_setup *setup,
 ek_status job_prepare(struct job *job, ek_restore_report *report);
 
 /** Do that, and run all tasks that have not been discarded. */
-ek_status job_run(struct job *job, ek_process_report *report);
+ek_status job_run(struct job *job, struct figures *figures);
 
 void job_close(struct job *job);
 

@@ -103,7 +103,7 @@ static ek_status run_tasks(const struct unfold *unfold, ek_collection *tasks,
         return status;
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    status = ek_process(tasks, &result->report);
+    status = figures_process(tasks, &result->figures);
     result->tasks_s[round] = MPI_Wtime() - start;
     return status;
 }
@@ -181,8 +181,7 @@ static bool run_rounds(const struct unfold *unfold,
 {
     ek_collection *tasks = NULL;
     size_t rounds = (size_t)arguments->rounds;
-    *result = (struct unfold_result){.rounds = arguments->rounds,
-                                     .report = EK_PROCESS_REPORT_INIT};
+    *result = (struct unfold_result){.rounds = arguments->rounds};
     result->tasks_s = allocate(rounds, sizeof(double));
     if (arguments->has_sequential && unfold->visit)
         result->sequential_s = allocate(rounds, sizeof(double));
@@ -246,17 +245,17 @@ static void print_efficiency(const struct unfold_result *result)
 
 static void print_steals(const struct unfold_result *result)
 {
-    const ek_process_report *report = &result->report;
+    const struct figures *figures = &result->figures;
     double workers = result->workers;
     printf("\n%lld tasks on %d workers, at most %lld on a stack\n"
            "%lld stolen in %.0f steals; %.0f tried, %lld of them across nodes "
            "in vain\n"
            "%lld messages; %.6f s in search, of it %.6f s in steals\n",
-           (long long)report->tasks, result->workers,
-           (long long)report->deepest, (long long)report->stolen,
-           report->successful_mean * workers, report->attempted_mean * workers,
-           (long long)report->failed_across, (long long)report->messages,
-           report->search_s, report->steal_s);
+           (long long)figures->tasks, result->workers,
+           (long long)figures->deepest, (long long)figures->stolen,
+           figures->steals * workers, figures->tries * workers,
+           (long long)figures->in_vain, (long long)figures->messages,
+           figures->search_s, figures->stealing_s);
 }
 
 static void print_result(const struct unfold *unfold,

@@ -11,8 +11,7 @@
 #define COMMON_UNFOLD_H
 
 #include "cli/command_line.h"
-
-#include <evenkeel.h>
+#include "common/figures.h"
 
 /** What a tree, or a part of it, comes to. */
 struct unfold_counts {
@@ -49,7 +48,7 @@ struct unfold_result {
     struct unfold_counts counts;
     int rounds, workers;
     double *tasks_s, *sequential_s; /* [rounds]; the latter may be NULL */
-    ek_process_report report;       /* of the last round */
+    struct figures figures;         /* of the last round */
 };
 
 /** To be shared by a program's own command line. */

@@ -43,13 +43,13 @@ static void print_columns(const struct job *job)
 
 static void print_row(const struct scf_row *row, void *context)
 {
-    const ek_process_report *process = &row->fock.process;
+    const struct figures *figures = &row->fock.figures;
     (void)context;
     printf("%4d %18.10f %9.1e %9.4f %10lld %10lld %13lld %6.1f%% %9.1f %9.1f\n",
            row->iteration, row->energy, row->change, row->fock.seconds,
-           (long long)process->tasks, (long long)process->null_tasks,
-           (long long)row->fock.integrals, 100 * process->efficiency,
-           process->attempted_mean, process->successful_mean);
+           (long long)figures->tasks, (long long)figures->null_tasks,
+           (long long)row->fock.integrals, 100 * figures->efficiency,
+           figures->tries, figures->steals);
     fflush(stdout);
 }
 

@@ -190,14 +190,13 @@ ek_status fock_build(struct fock *fock, const double *density, double *matrix,
     double start = MPI_Wtime();
     MPI_Comm comm = fock->job.setup.comm;
     fock->integrals = 0;
-    report->process = (ek_process_report)EK_PROCESS_REPORT_INIT;
     ek_status status = matrix_set(&fock->density, density);
     if (status == EK_OK)
         status = matrix_clear(&fock->sum);
     if (status != EK_OK)
         return status;
     kernel_look(fock->kernel, density);
-    status = job_run(&fock->job, &report->process);
+    status = job_run(&fock->job, &report->figures);
     if (status == EK_OK)
         status = matrix_sum(&fock->sum, matrix);
     if (status != EK_OK)

@@ -50,7 +50,7 @@ int64_t fock_bytes(const struct fock *fock);
 struct fock_report {
     double seconds;    /* all of it, on this rank */
     int64_t integrals; /* evaluated, on all ranks, where they are counted */
-    ek_process_report process;
+    struct figures figures;
 };
 
 /**

@@ -91,7 +91,7 @@ static int solve(const struct problem *problem,
 
 static void add_row(const struct scf_row *row, void *context)
 {
-    trial_add(context, row->fock.seconds, &row->fock.process);
+    trial_add(context, row->fock.seconds, &row->fock.figures);
 }
 
 static bool run_trial(struct trial *trial, const void *context,

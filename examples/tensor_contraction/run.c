@@ -10,12 +10,11 @@
 #define NORM_DIFFERENCE_MAX 1e-12
 
 /* One iteration; SECONDS is what it took. */
-static ek_status iterate(struct tensor_job *job, ek_process_report *report,
+static ek_status iterate(struct tensor_job *job, struct figures *figures,
                          double *seconds)
 {
     double start = MPI_Wtime();
-    *report = (ek_process_report)EK_PROCESS_REPORT_INIT;
-    ek_status status = job_run(&job->job, report);
+    ek_status status = job_run(&job->job, figures);
     *seconds = MPI_Wtime() - start;
     return status;
 }
@@ -41,18 +40,17 @@ static void print_error(const struct run *run, double error)
 }
 
 static void print_row(int iteration, double seconds, double flop,
-                      const ek_process_report *report)
+                      const struct figures *figures)
 {
     if (!is_first_rank())
         return;
     printf("%4d %9.4f %8.2f %6.1f%% %9lld %9lld %9.1f %9.1f %10.1f %6.1f%% "
            "%6.1f%%\n",
-           iteration, seconds, flop * 1e-9 / seconds, 100 * report->efficiency,
-           (long long)report->tasks, (long long)report->null_tasks,
-           report->attempted_mean, report->successful_mean,
-           (double)report->tile_bytes * 1e-6,
-           100 * (double)report->tile_hits / fmax((double)report->tile_gets, 1),
-           100 * report->tile_wait_s / fmax(report->work_s, 1e-9));
+           iteration, seconds, flop * 1e-9 / seconds, 100 * figures->efficiency,
+           (long long)figures->tasks, (long long)figures->null_tasks,
+           figures->tries, figures->steals, figures->tile_bytes * 1e-6,
+           100 * figures->tile_hits / fmax(figures->tile_gets, 1),
+           100 * figures->tile_wait_s / fmax(figures->work_s, 1e-9));
     fflush(stdout);
 }
 
@@ -96,14 +94,14 @@ static ek_status contract(const struct run *run, const struct job_setup *setup,
     else if (status == EK_OK)
         print_columns(&job.job);
     for (int i = 1; status == EK_OK && i <= iterations; i++) {
-        ek_process_report report;
+        struct figures figures;
         double seconds;
-        status = iterate(&job, &report, &seconds);
+        status = iterate(&job, &figures, &seconds);
         if (status == EK_OK && trial)
-            trial_add(trial, seconds, &report);
+            trial_add(trial, seconds, &figures);
         else if (status == EK_OK)
             print_row(i, seconds, (double)run->contraction->total.flop,
-                      &report);
+                      &figures);
     }
     tensor_job_close(&job);
     return look(run, iterations, status, result);

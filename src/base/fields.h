@@ -52,8 +52,7 @@ struct eki_field {
     const char *name;
     size_t offset; /* in the struct */
     enum eki_field_type type;
-    const char *unit;  /* of an option "": none, in a report "1": none */
-    const char *title; /* of its column in a report */
+    const char *unit; /* "": none */
     const char *help;
 
     /* What is allowed of those that are read. */

@@ -43,7 +43,7 @@ static void append_counts(const struct eki_counts *counts, char *text,
                counts->attempted);
     append_ns("work", counts->work_ns, text, bytes);
     append_ns("searching", counts->search_ns, text, bytes);
-    append_ns("ending", counts->termination_ns, text, bytes);
+    append_ns("ending", counts->end_ns, text, bytes);
 }
 
 static void sum_worker_counts(const struct eki_counts *counts,
@@ -55,7 +55,7 @@ static void sum_worker_counts(const struct eki_counts *counts,
     sum->attempted += counts->attempted;
     sum->work_ns += counts->work_ns;
     sum->search_ns += counts->search_ns;
-    sum->termination_ns += counts->termination_ns;
+    sum->end_ns += counts->end_ns;
 }
 
 /* Of the server of a rank: what it answered, and how the end was found. */

@@ -187,7 +187,7 @@ static void finish(struct ek_worker *worker, uint64_t now)
     worker->local.function_limit = 0;
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
-    worker->counts.termination_ns += now - worker->search.since;
+    worker->counts.end_ns += now - worker->search.since;
     worker->counts.spawned =
         (int64_t)(worker->local.next_id - worker->first_id);
 }

@@ -10,7 +10,7 @@ static void count_search(struct ek_worker *worker, uint64_t now)
     if (search->steal_since == 0)
         return;
     /* What was asked for may be older than the search. */
-    worker->counts.steal_ns +=
+    worker->counts.stealing_ns +=
         now - (search->steal_since > search->since ? search->steal_since
                                                    : search->since);
     search->steal_since = 0;

@@ -18,14 +18,14 @@
 #define COUNTED(COUNT, TIME)                                               \
     COUNT(tasks) COUNT(spawned) COUNT(cancelled) COUNT(failed)             \
     COUNT(stolen) COUNT(tile_gets) COUNT(tile_hits) COUNT(tile_bytes)      \
-    TIME(tile_wait) TIME(data_wait) TIME(search) TIME(steal)               \
-    TIME(termination) TIME(cpu)
+    TIME(tile_wait) TIME(data_wait) TIME(search) TIME(stealing)               \
+    TIME(end) TIME(cpu)
 #define SUMMED(COUNT, TIME)                                                \
     COUNTED(COUNT, TIME)                                                   \
-    COUNT(null_tasks) COUNT(failed_across) COUNT(messages)                 \
+    COUNT(null_tasks) COUNT(in_vain) COUNT(messages)                 \
     COUNT(travelled) COUNT(data_in_bytes) COUNT(data_out_bytes)            \
     TIME(data_callback) TIME(work) TIME(overhead) TIME(start)              \
-    TIME(starved) TIME(starved_tasks) TIME(starved_idle)
+    TIME(starved) TIME(starved_in_tasks) TIME(starved_idle)
 /* clang-format on */
 
 #define COUNT_MEMBER(name) int64_t name;
@@ -39,7 +39,7 @@
  * int64_t. */
 struct eki_report_sums {
     SUMMED(COUNT_MEMBER, TIME_MEMBER)
-    int64_t attempted, successful;
+    int64_t tries, steals;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
     int64_t service[EKI_HISTOGRAM_BINS];
@@ -52,7 +52,7 @@ _Static_assert(sizeof(struct eki_report_sums) % sizeof(int64_t) == 0,
 
 /* A second reduction sums these doubles. */
 struct squares {
-    double attempted, successful; /* squared */
+    double tries, steals; /* squared */
     struct eki_report_changes changes;
 };
 
@@ -133,10 +133,10 @@ static void add_starved(const struct eki_counts *counts, int64_t work_ns,
     int64_t tasks = least_ns((int64_t)counts->held_ns, work_ns);
     int64_t rest = (int64_t)counts->starved_ns - (int64_t)counts->held_ns;
     int64_t idle =
-        least_ns(rest, (int64_t)(counts->search_ns + counts->termination_ns));
+        least_ns(rest, (int64_t)(counts->search_ns + counts->end_ns));
     int64_t between = overhead_ns - (int64_t)counts->data_wait_ns;
     between = least_ns(rest - idle, between > 0 ? between : 0);
-    sums->starved_tasks_ns += tasks;
+    sums->starved_in_tasks_ns += tasks;
     sums->starved_idle_ns += idle;
     sums->starved_ns += tasks + idle + between;
 }
@@ -147,8 +147,7 @@ static void add_times(const struct eki_counts *counts, uint64_t work_ns,
                       int64_t stay_ns, struct eki_report_sums *sums)
 {
     int64_t inside = (int64_t)(counts->done_ns - counts->first_ns);
-    int64_t known =
-        (int64_t)(work_ns + counts->search_ns + counts->termination_ns);
+    int64_t known = (int64_t)(work_ns + counts->search_ns + counts->end_ns);
     sums->work_ns += (int64_t)work_ns;
     sums->overhead_ns += inside - known;
     sums->start_ns += stay_ns - inside;
@@ -160,14 +159,14 @@ static void add_worker_counts(const struct eki_counts *counts,
                               struct eki_report_sums *sums,
                               struct squares *squares)
 {
-    double attempted = (double)counts->attempted;
-    double successful = (double)counts->successful;
+    double tries = (double)counts->attempted;
+    double steals = (double)counts->successful;
     COUNTED(ADD_COUNT, ADD_TIME)
     sums->null_tasks += counts->nulls;
-    sums->attempted += counts->attempted;
-    sums->successful += counts->successful;
-    squares->attempted += attempted * attempted;
-    squares->successful += successful * successful;
+    sums->tries += counts->attempted;
+    sums->steals += counts->successful;
+    squares->tries += tries * tries;
+    squares->steals += steals * steals;
     squares->changes.before_ns += counts->before_ns;
     squares->changes.now_ns += counts->now_ns;
 }
@@ -213,7 +212,7 @@ static void sum_here(const struct eki_engine *engine,
                     .data_held_bytes = (double)input->data_held_bytes},
         .task.function = -1};
     sums->server_cores = input->has_server_core;
-    sums->failed_across = engine->failed_across;
+    sums->in_vain = engine->failed_across;
     sums->messages = engine->exchange.across;
     sums->failed = input->data_lost;
     sums->travelled = input->travelled;
@@ -247,9 +246,9 @@ static ek_status reduce_figures(struct eki_fabric *fabric, int functions,
  * different numbers of workers; the one with the shortest stay came last.  Then
  * the largest task, from its rank. */
 static ek_status find_ranks(struct eki_fabric *fabric,
-                            const ek_process_report *mine,
+                            const struct eki_figures *mine,
                             struct largest_task *task,
-                            ek_process_report *figures, double *stay_s)
+                            struct eki_figures *figures, double *stay_s)
 {
     enum {
         TASK,
@@ -289,7 +288,7 @@ static ek_status gather_ranks(struct eki_fabric *fabric,
     EKI_TRY(
         eki_fabric_mpi_gather(fabric, mine, sizeof *mine, take_ranks, &next));
     for (int r = 0; report->ranks && r < report->size; r++) {
-        ek_process_report *rank = &report->ranks[r].figures;
+        struct eki_figures *rank = &report->ranks[r].figures;
         rank->late_s = (double)rank->workers * (wall_s - rank->wall_s);
     }
     return EK_OK;
@@ -305,21 +304,22 @@ static void fill_deviation(int64_t sum, double squares, double n, double *mean,
 }
 
 static void fill_sums(const struct eki_report_sums *sums,
-                      const struct squares *squares, ek_process_report *figures)
+                      const struct squares *squares,
+                      struct eki_figures *figures)
 {
     double workers = (double)figures->workers;
     SUMMED(FILL_COUNT, FILL_TIME)
-    fill_deviation(sums->attempted, squares->attempted, workers,
-                   &figures->attempted_mean, &figures->attempted_deviation);
-    fill_deviation(sums->successful, squares->successful, workers,
-                   &figures->successful_mean, &figures->successful_deviation);
+    fill_deviation(sums->tries, squares->tries, workers, &figures->tries,
+                   &figures->tries_deviation);
+    fill_deviation(sums->steals, squares->steals, workers, &figures->steals,
+                   &figures->steals_deviation);
 }
 
 /* Ranks enter at different times: a worker is late for as long as the longest
  * stay exceeds that of its own rank. */
 static void fill_times(const struct eki_report_sums *sums,
                        const struct largest *largest,
-                       ek_process_report *figures)
+                       struct eki_figures *figures)
 {
     struct eki_histogram service;
     memcpy(service.bins, sums->service, sizeof service.bins);
@@ -332,8 +332,8 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->deepest = (int64_t)largest->deepest;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
-    figures->service_p50_s = eki_histogram_quantile(&service, 0.5);
-    figures->service_p99_s = eki_histogram_quantile(&service, 0.99);
+    figures->serve_p50_s = eki_histogram_quantile(&service, 0.5);
+    figures->serve_p99_s = eki_histogram_quantile(&service, 0.99);
 }
 
 /* What this rank was, from its sums before they are those of the job. */
@@ -349,8 +349,6 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
                     .largest_task_id = here->task.id},
         .rank = engine->topology->rank,
         .node = engine->topology->node,
-        .attempted = sums->attempted,
-        .successful = sums->successful,
         .load_s = here->largest.load_ns * NS};
     fill_sums(sums, &here->squares, &mine.figures);
     fill_times(sums, &here->largest, &mine.figures);
@@ -361,7 +359,7 @@ static struct eki_report_rank rank_here(const struct eki_engine *engine,
  * of dedicated servers, too; imbalance and bound are about workers alone. */
 static void fill_load_figures(const struct eki_report_sums *sums,
                               const struct gathered *all,
-                              ek_process_report *figures)
+                              struct eki_figures *figures)
 {
     const struct largest_task *task = &all->task;
     double mean_s = figures->work_s / (double)figures->workers;
@@ -371,8 +369,9 @@ static void fill_load_figures(const struct eki_report_sums *sums,
     figures->largest_task_function = (ek_function)task->function;
     figures->imbalance =
         eki_report_ratio(all->largest.load_ns * NS, mean_s, 1) - 1;
-    figures->efficiency = eki_report_ratio(
-        figures->work_s - figures->starved_tasks_s, cores * figures->wall_s, 0);
+    figures->efficiency =
+        eki_report_ratio(figures->work_s - figures->starved_in_tasks_s,
+                         cores * figures->wall_s, 0);
     figures->bound =
         fmin(1, eki_report_ratio(mean_s, figures->largest_task_s, 1));
 }
@@ -398,7 +397,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
                              const struct eki_report_input *input,
                              struct eki_report *report)
 {
-    ek_process_report figures = EK_PROCESS_REPORT_INIT;
+    struct eki_figures figures = {0};
     struct gathered all;
     double shortest_s;
     EKI_TRY(reserve_functions(engine, fabric, report));

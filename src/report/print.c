@@ -17,7 +17,8 @@ enum {
     ROW_BYTES = 1500, /* of a file */
     COLUMNS = 3,      /* of level 2, each a title and a value */
     TITLE_WIDTH = 11,
-    VALUE_WIDTH = 10 /* %.4g never needs more */
+    VALUE_WIDTH = 10, /* %.4g never needs more */
+    CELL_WIDTH = 2 + TITLE_WIDTH + 1 + VALUE_WIDTH
 };
 
 void eki_report_append_name(const struct eki_report *report, char *text,
@@ -37,7 +38,7 @@ void eki_report_say(const struct eki_report *report, const char *text)
 static void append_head(const struct eki_report *report, char *text,
                         size_t bytes)
 {
-    const ek_process_report *figures = &report->figures;
+    const struct eki_figures *figures = &report->figures;
     eki_report_append_name(report, text, bytes);
     eki_append(text, bytes,
                "iteration %" PRId64 ": %" PRId64 " tasks in %s, efficiency "
@@ -49,7 +50,7 @@ static void append_head(const struct eki_report *report, char *text,
 /* Level 1: one line, however long. */
 static void print_line(const struct eki_report *report)
 {
-    const ek_process_report *figures = &report->figures;
+    const struct eki_figures *figures = &report->figures;
     char text[LINE_BYTES] = "";
     append_head(report, text, sizeof text);
     eki_append(text, sizeof text, ", speed %.1f %%", 100 * figures->speed);
@@ -58,8 +59,7 @@ static void print_line(const struct eki_report *report)
                    eki_seconds(figures->cpu_s / (double)figures->workers).text);
     eki_append(text, sizeof text,
                ", steals %.1f of %.1f per worker, imbalance %.0f %%",
-               figures->successful_mean, figures->attempted_mean,
-               100 * figures->imbalance);
+               figures->steals, figures->tries, 100 * figures->imbalance);
     if (figures->failed)
         eki_append(text, sizeof text, ", %" PRId64 " failed", figures->failed);
     if (figures->cancelled)
@@ -81,17 +81,33 @@ static void append_figure(const struct eki_field *field, const void *figures,
     }
 }
 
-/* Append the name and the value of a field, over SPAN columns. */
-static void append_cell(const struct eki_field *field,
-                        const ek_process_report *figures, int span, char *text,
-                        size_t bytes)
+/* The name of a field without its unit, and "/" and the unit behind it. */
+static void append_title(const struct eki_field *field, char *text,
+                         size_t bytes)
+{
+    const char *unit = field->unit;
+    size_t suffix = strcmp(unit, "s") == 0   ? strlen("_s")
+                    : strcmp(unit, "B") == 0 ? strlen("_bytes")
+                                             : 0;
+    eki_append(text, bytes, "%.*s%s%s", (int)(strlen(field->name) - suffix),
+               field->name, suffix > 0 ? "/" : "", suffix > 0 ? unit : "");
+}
+
+/* Append the title and the value of a field, over as many columns as they take;
+ * returns how many. */
+static int append_cell(const struct eki_field *field,
+                       const struct eki_figures *figures, char *text,
+                       size_t bytes)
 {
     char title[32] = "", value[32] = "";
-    int width = VALUE_WIDTH + (span - 1) * (TITLE_WIDTH + VALUE_WIDTH + 3);
-    eki_append(title, sizeof title, "%s%s", field->title,
-               strcmp(field->unit, "s") == 0 ? "/s" : "");
+    append_title(field, title, sizeof title);
     append_figure(field, figures, 4, value, sizeof value);
-    eki_append(text, bytes, "  %-*s %*s", TITLE_WIDTH, title, width, value);
+    int length = (int)strlen(title);
+    int title_width = length > TITLE_WIDTH ? length : TITLE_WIDTH;
+    int span = title_width > TITLE_WIDTH ? 2 : 1;
+    eki_append(text, bytes, "  %-*s %*s", title_width, title,
+               span * CELL_WIDTH - title_width - 3, value);
+    return span;
 }
 
 /* All figures, some in a line, each after its name. */
@@ -104,14 +120,15 @@ static void print_block(const struct eki_report *report)
     eki_report_say(report, text);
     text[0] = '\0';
     for (int i = 0; i < table->count; i++) {
-        const struct eki_field *field = &table->fields[i];
-        int span = field->type == EKI_FIELD_ID ? 2 : 1;
+        char cell[80] = "";
+        int span =
+            append_cell(&table->fields[i], &report->figures, cell, sizeof cell);
         if (column + span > COLUMNS) {
             eki_report_say(report, text);
             text[0] = '\0';
             column = 0;
         }
-        append_cell(field, &report->figures, span, text, sizeof text);
+        eki_append(text, sizeof text, "%s", cell);
         column += span;
     }
     eki_report_say(report, text);
@@ -128,10 +145,9 @@ static void close_file(struct eki_report_file *file)
 static void write_titles(FILE *stream, enum eki_rows rows)
 {
     const struct eki_report_table *table = eki_report_table_of(rows);
-    fprintf(stream, "collection[1]");
+    fprintf(stream, "collection");
     for (int i = 0; i < table->count; i++)
-        fprintf(stream, "\t%s[%s]", table->fields[i].name,
-                table->fields[i].unit);
+        fprintf(stream, "\t%s", table->fields[i].name);
     fprintf(stream, "\n");
 }
 

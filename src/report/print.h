@@ -26,7 +26,7 @@ struct eki_report_changes {
  * what has changed since the last one. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
                            struct eki_report *report,
-                           ek_process_report *figures);
+                           struct eki_figures *figures);
 
 /* What a report of the job does not have. */
 struct eki_report_extra {

@@ -11,7 +11,6 @@ ek_status eki_report_create(int rank, int size, const char *collection,
     *made = report;
     if (!report)
         return eki_error(EK_ERR_NOMEM, "no memory for the report");
-    report->figures = (ek_process_report)EK_PROCESS_REPORT_INIT;
     report->inflation = report->stretch = 1;
     report->course.stride = 1;
     report->function_room = -1;
@@ -44,19 +43,32 @@ static ek_status check_made(const struct eki_report *report)
                                    "ek_process() or set EVENKEEL_REPORT");
 }
 
+/* What the program gets is a size and the first figures. */
+#define IS_COPIED(member)                                                     \
+    _Static_assert(offsetof(ek_process_report, member) ==                     \
+                       sizeof(size_t) + offsetof(struct eki_figures, member), \
+                   "the same order")
+IS_COPIED(efficiency);
+IS_COPIED(imbalance);
+IS_COPIED(bound);
+IS_COPIED(wall_s);
+IS_COPIED(work_s);
+IS_COPIED(tasks);
+IS_COPIED(stolen);
+IS_COPIED(largest_task_s);
+
 ek_status eki_report_copy(const struct eki_report *report,
                           ek_process_report *figures)
 {
     size_t bytes = figures->struct_bytes;
     EKI_TRY(check_made(report));
-    if (bytes < offsetof(ek_process_report, workers))
+    if (bytes < offsetof(ek_process_report, imbalance))
         return eki_error(EK_ERR_ARG,
                          "report struct_bytes: %zu is not allowed; initialize "
                          "the report with EK_PROCESS_REPORT_INIT",
                          bytes);
-    memcpy(figures, &report->figures,
-           bytes < sizeof *figures ? bytes : sizeof *figures);
-    figures->struct_bytes = bytes;
+    memcpy(&figures->efficiency, &report->figures,
+           (bytes < sizeof *figures ? bytes : sizeof *figures) - sizeof bytes);
     return EK_OK;
 }
 
@@ -70,11 +82,11 @@ static const char *after_name(const char *text, const char *name)
 }
 
 /* Names of functions may have dots, so a name is compared as a whole instead of
- * being cut out of FIELD. */
-static bool get_function(const struct eki_report *report, const char *field,
+ * being cut out of NAME. */
+static bool get_function(const struct eki_report *report, const char *name,
                          double *value)
 {
-    const char *rest = after_name(field, "function");
+    const char *rest = after_name(name, "function");
     for (int i = 0; rest && i < report->function_count; i++) {
         const struct eki_report_function *function = &report->functions[i];
         const char *figure = after_name(rest, function->name);
@@ -89,7 +101,7 @@ static bool get_function(const struct eki_report *report, const char *field,
 
 /* The value of a field of the job, none of which is a text. */
 static double number_of(const struct eki_field *field,
-                        const ek_process_report *figures)
+                        const struct eki_figures *figures)
 {
     const void *at = eki_field_at(field, figures);
     switch (field->type) {
@@ -105,30 +117,30 @@ static double number_of(const struct eki_field *field,
     }
 }
 
-static ek_status unknown_field(const char *field)
+static ek_status unknown_figure(const char *name)
 {
     const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
-    char allowed[768] = "";
+    char allowed[1024] = "";
     for (int i = 0; i < table->count; i++)
         eki_append(allowed, sizeof allowed, "%s, ", table->fields[i].name);
     return eki_error(EK_ERR_ARG,
-                     "report field '%.80s' is unknown; allowed: "
+                     "figure '%.80s' is unknown; allowed: "
                      "%sfunction.NAME.tasks, function.NAME.work_s",
-                     field, allowed);
+                     name, allowed);
 }
 
-ek_status eki_report_get(const struct eki_report *report, const char *field,
+ek_status eki_report_get(const struct eki_report *report, const char *name,
                          double *value)
 {
     const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
     EKI_TRY(check_made(report));
     for (int i = 0; i < table->count; i++) {
-        if (strcmp(field, table->fields[i].name) == 0) {
+        if (strcmp(name, table->fields[i].name) == 0) {
             *value = number_of(&table->fields[i], &report->figures);
             return EK_OK;
         }
     }
-    if (get_function(report, field, value))
+    if (get_function(report, name, value))
         return EK_OK;
-    return unknown_field(field);
+    return unknown_figure(name);
 }

@@ -6,7 +6,7 @@
  *
  * Threads: one at a time, while no iteration is open.
  *
- * Times add up: work + overhead + search + termination + start + late =
+ * Times add up: work + overhead + search + end + start + late =
  * workers x wall.  Nothing is left over or counted twice.
  */
 #ifndef EKI_REPORT_H
@@ -16,8 +16,40 @@
 #include "engine/engine.h"
 #include "report/verdict.h"
 
-/* Fields of ek_process_report, struct eki_report_rank or _function, in the
- * order of the struct.  A choice is one of the option of the same name. */
+#include <evenkeel_report.h>
+
+/*
+ * Figures of an iteration over the whole job; job_table (rows.c) says what each
+ * of them is.  The first ones are those of ek_process_report, in its order.
+ * Many members: each is a figure.
+ */
+struct eki_figures {
+    double efficiency, imbalance, bound, wall_s, work_s;
+    int64_t tasks, stolen;
+    double largest_task_s;
+
+    double speed, inflation;
+    int64_t iteration, workers;
+    int cores, slowest_rank, latest_rank;
+    ek_function largest_task_function; /* -1: no task was timed alone */
+    uint64_t largest_task_id;
+    ek_restore_policy restore;
+    ek_steal_policy steal;
+    int64_t null_tasks, spawned, cancelled, failed;
+    double tries, tries_deviation, steals, steals_deviation;
+    int64_t in_vain, messages, deepest;
+    double overhead_s, search_s, stealing_s, end_s, start_s, late_s;
+    double restore_s, outside_s;
+    double cpu_s, starved_s, starved_in_tasks_s, starved_idle_s;
+    double serve_p50_s, serve_p99_s;
+    int64_t tile_gets, tile_hits, tile_bytes;
+    double tile_wait_s;
+    int64_t travelled, data_in_bytes, data_out_bytes, data_held_bytes;
+    double data_callback_s, data_wait_s;
+};
+
+/* Fields of struct eki_figures, eki_report_rank or _function.  A choice is one
+ * of the option of the same name. */
 struct eki_report_table {
     const struct eki_field *fields; /* [count] */
     int count;
@@ -34,9 +66,8 @@ struct eki_report_function {
 
 /* What a rank was in an iteration: sums over its workers. */
 struct eki_report_rank {
-    ek_process_report figures; /* as if it were the job, but for balance */
+    struct eki_figures figures; /* as if it were the job, but for balance */
     int rank, node;
-    int64_t attempted, successful;
     double load_s; /* the largest of a worker */
 };
 
@@ -79,7 +110,7 @@ enum {
 struct eki_report_sums;
 
 struct eki_report {
-    ek_process_report figures; /* of the last iteration */
+    struct eki_figures figures; /* of the last iteration */
     bool is_made;
     struct eki_report_function *functions; /* [function_count] */
     int function_count;
@@ -146,10 +177,10 @@ ek_status eki_report_copy(const struct eki_report *report,
                           ek_process_report *figures);
 
 /*
- * A figure by its field, or "function.NAME.tasks", "function.NAME.work_s".
- * REPORT NULL or not made: EK_ERR_STATE.  Unknown field: EK_ERR_ARG.
+ * A figure by its name, or "function.NAME.tasks", "function.NAME.work_s".
+ * REPORT NULL or not made: EK_ERR_STATE.  Unknown name: EK_ERR_ARG.
  */
-ek_status eki_report_get(const struct eki_report *report, const char *field,
+ek_status eki_report_get(const struct eki_report *report, const char *name,
                          double *value);
 
 /*

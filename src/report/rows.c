@@ -1,76 +1,124 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of fields: what a report says, in the order of its structs.
- * docs/how-to/read-the-report.md says what each of them means. */
+/* The tables of fields: what a report says, in the order of print. */
 #include "report/print.h"
 
 #define FIELD(owner, member) .name = #member, .offset = offsetof(owner, member)
-#define OF_JOB(member) FIELD(ek_process_report, member)
+#define OF_JOB(member) FIELD(struct eki_figures, member)
 #define OF_RANK(member) FIELD(struct eki_report_rank, member)
 #define OF_FUNCTION(member) FIELD(struct eki_report_function, member)
-#define COUNT .type = EKI_FIELD_INTEGER, .unit = "1"
+#define COUNT .type = EKI_FIELD_INTEGER, .unit = ""
 #define BYTES .type = EKI_FIELD_INTEGER, .unit = "B"
 #define SECONDS .type = EKI_FIELD_REAL, .unit = "s"
-#define RATIO .type = EKI_FIELD_REAL, .unit = "1"
-#define NUMBER .type = EKI_FIELD_NUMBER, .unit = "1"
-#define ID .type = EKI_FIELD_ID, .unit = "1"
-#define CHOICE .type = EKI_FIELD_CHOICE, .unit = "1"
-#define NAME .type = EKI_FIELD_NAME, .unit = "1"
+#define RATIO .type = EKI_FIELD_REAL, .unit = ""
+#define NUMBER .type = EKI_FIELD_NUMBER, .unit = ""
+#define ID .type = EKI_FIELD_ID, .unit = ""
+#define CHOICE .type = EKI_FIELD_CHOICE, .unit = ""
+#define NAME .type = EKI_FIELD_NAME, .unit = ""
+#define HELP(text) .help = (text)
 
 static const struct eki_field job_table[] = {
-    {OF_JOB(iteration), COUNT, .title = "iteration"},
-    {OF_JOB(workers), COUNT, .title = "workers"},
-    {OF_JOB(tasks), COUNT, .title = "tasks"},
-    {OF_JOB(null_tasks), COUNT, .title = "null"},
-    {OF_JOB(spawned), COUNT, .title = "spawned"},
-    {OF_JOB(cancelled), COUNT, .title = "cancelled"},
-    {OF_JOB(failed), COUNT, .title = "failed"},
-    {OF_JOB(stolen), COUNT, .title = "stolen"},
-    {OF_JOB(attempted_mean), RATIO, .title = "tries"},
-    {OF_JOB(attempted_deviation), RATIO, .title = "tries-sd"},
-    {OF_JOB(successful_mean), RATIO, .title = "steals"},
-    {OF_JOB(successful_deviation), RATIO, .title = "steals-sd"},
-    {OF_JOB(wall_s), SECONDS, .title = "wall"},
-    {OF_JOB(work_s), SECONDS, .title = "work"},
-    {OF_JOB(overhead_s), SECONDS, .title = "overhead"},
-    {OF_JOB(search_s), SECONDS, .title = "search"},
-    {OF_JOB(termination_s), SECONDS, .title = "end"},
-    {OF_JOB(start_s), SECONDS, .title = "start"},
-    {OF_JOB(late_s), SECONDS, .title = "late"},
-    {OF_JOB(restore_s), SECONDS, .title = "restore"},
-    {OF_JOB(outside_s), SECONDS, .title = "outside"},
-    {OF_JOB(inflation), RATIO, .title = "inflation"},
-    {OF_JOB(service_p50_s), SECONDS, .title = "serve-50"},
-    {OF_JOB(service_p99_s), SECONDS, .title = "serve-99"},
-    {OF_JOB(largest_task_s), SECONDS, .title = "largest"},
-    {OF_JOB(largest_task_id), ID, .title = "largest-id"},
-    {OF_JOB(largest_task_function), NUMBER, .title = "function"},
-    {OF_JOB(slowest_rank), NUMBER, .title = "slowest"},
-    {OF_JOB(imbalance), RATIO, .title = "imbalance"},
-    {OF_JOB(efficiency), RATIO, .title = "efficiency"},
-    {OF_JOB(bound), RATIO, .title = "bound"},
-    {OF_JOB(cpu_s), SECONDS, .title = "cpu"},
-    {OF_JOB(starved_s), SECONDS, .title = "starved"},
-    {OF_JOB(speed), RATIO, .title = "speed"},
-    {OF_JOB(cores), NUMBER, .title = "cores"},
-    {OF_JOB(latest_rank), NUMBER, .title = "latest"},
-    {OF_JOB(restore), CHOICE, .title = "restored"},
-    {OF_JOB(steal), CHOICE, .title = "steal"},
-    {OF_JOB(tile_gets), COUNT, .title = "tile-gets"},
-    {OF_JOB(tile_hits), COUNT, .title = "tile-hits"},
-    {OF_JOB(tile_bytes), BYTES, .title = "tile-bytes"},
-    {OF_JOB(tile_wait_s), SECONDS, .title = "tile-wait"},
-    {OF_JOB(travelled), COUNT, .title = "travelled"},
-    {OF_JOB(data_in_bytes), BYTES, .title = "data-in"},
-    {OF_JOB(data_out_bytes), BYTES, .title = "data-out"},
-    {OF_JOB(data_held_bytes), BYTES, .title = "data-held"},
-    {OF_JOB(data_callback_s), SECONDS, .title = "data-calls"},
-    {OF_JOB(data_wait_s), SECONDS, .title = "data-wait"},
-    {OF_JOB(failed_across), COUNT, .title = "in-vain"},
-    {OF_JOB(messages), COUNT, .title = "messages"},
-    {OF_JOB(steal_s), SECONDS, .title = "stealing"},
-    {OF_JOB(deepest), COUNT, .title = "deepest"},
-    {OF_JOB(starved_tasks_s), SECONDS, .title = "in-tasks"},
-    {OF_JOB(starved_idle_s), SECONDS, .title = "in-idle"},
+    {OF_JOB(iteration), COUNT, HELP("number of this ek_process(), from 0")},
+    {OF_JOB(efficiency), RATIO,
+     HELP("part of the time of the cores of workers and dedicated servers in "
+          "which tasks ran")},
+    {OF_JOB(imbalance), RATIO,
+     HELP("largest load of a worker / mean load - 1")},
+    {OF_JOB(bound), RATIO,
+     HELP("best efficiency that the largest task allows: mean load of a worker "
+          "/ largest task, at most 1")},
+    {OF_JOB(wall_s), SECONDS, HELP("longest stay of a rank in ek_process()")},
+    {OF_JOB(work_s), SECONDS, HELP("time in tasks, summed over workers")},
+    {OF_JOB(tasks), COUNT,
+     HELP("tasks that were executed: spawned tasks and indices of ranges "
+          "count, too")},
+    {OF_JOB(stolen), COUNT, HELP("tasks that steals moved to another worker")},
+    {OF_JOB(largest_task_s), SECONDS,
+     HELP("longest task that was timed alone")},
+    {OF_JOB(speed), RATIO,
+     HELP("efficiency that the same tasks would have at their first measured "
+          "durations")},
+    {OF_JOB(inflation), RATIO,
+     HELP("time of the same tasks / their first measured time, as a product "
+          "over all reported iterations")},
+    {OF_JOB(workers), COUNT, HELP("workers of the job")},
+    {OF_JOB(cores), NUMBER,
+     HELP("cores that the workers of the job may use; ranks that share cores "
+          "count them once")},
+    {OF_JOB(slowest_rank), NUMBER,
+     HELP("rank with the largest load per worker")},
+    {OF_JOB(latest_rank), NUMBER, HELP("rank that entered last")},
+    {OF_JOB(largest_task_function), NUMBER,
+     HELP("function of the longest task; -1: no task was timed alone")},
+    {OF_JOB(largest_task_id), ID,
+     HELP("id of the longest task; ek_report_get() rounds ids above 2^53")},
+    {OF_JOB(restore), CHOICE,
+     HELP("policy that restored the tasks before this iteration; with auto the "
+          "one that it chose")},
+    {OF_JOB(steal), CHOICE,
+     HELP("policy that workers stole by; with auto the one that it chose")},
+    {OF_JOB(null_tasks), COUNT,
+     HELP("tasks that were skipped or discarded; tasks counts them, too")},
+    {OF_JOB(spawned), COUNT, HELP("tasks that tasks created")},
+    {OF_JOB(cancelled), COUNT,
+     HELP("tasks that did not run after a failure or ek_stop()")},
+    {OF_JOB(failed), COUNT,
+     HELP("tasks that failed, also by loss of their result")},
+    {OF_JOB(tries), RATIO, HELP("attempts to steal, mean over workers")},
+    {OF_JOB(tries_deviation), RATIO,
+     HELP("standard deviation of tries over workers")},
+    {OF_JOB(steals), RATIO,
+     HELP("attempts that brought tasks, mean over workers")},
+    {OF_JOB(steals_deviation), RATIO,
+     HELP("standard deviation of steals over workers")},
+    {OF_JOB(in_vain), COUNT,
+     HELP("requests to other nodes that brought no task")},
+    {OF_JOB(messages), COUNT,
+     HELP("messages between nodes, of all kinds, during ek_process()")},
+    {OF_JOB(deepest), COUNT,
+     HELP("tasks that lay on one stack of a worker, as far as seen; a range "
+          "counts as one")},
+    {OF_JOB(overhead_s), SECONDS,
+     HELP("workers between tasks: they handle tasks and serve other nodes")},
+    {OF_JOB(search_s), SECONDS,
+     HELP("workers without tasks that found some later")},
+    {OF_JOB(stealing_s), SECONDS,
+     HELP("part of search_s: steals that brought tasks")},
+    {OF_JOB(end_s), SECONDS, HELP("workers without tasks until the end")},
+    {OF_JOB(start_s), SECONDS, HELP("workers wake, call hooks and leave")},
+    {OF_JOB(late_s), SECONDS, HELP("workers whose rank had not entered yet")},
+    {OF_JOB(restore_s), SECONDS,
+     HELP("longest ek_restore() of a rank before this iteration")},
+    {OF_JOB(outside_s), SECONDS,
+     HELP("longest time of a rank outside since the last iteration")},
+    {OF_JOB(cpu_s), SECONDS,
+     HELP("processor time of the workers' threads; 0: it was not measured")},
+    {OF_JOB(starved_s), SECONDS,
+     HELP("threads of workers that were ready to run and had no core")},
+    {OF_JOB(starved_in_tasks_s), SECONDS,
+     HELP("part of starved_s and work_s: tasks that were held up")},
+    {OF_JOB(starved_idle_s), SECONDS,
+     HELP("part of starved_s: workers without tasks")},
+    {OF_JOB(serve_p50_s), SECONDS,
+     HELP(
+         "time to serve a request of another node, median; 0: there was none")},
+    {OF_JOB(serve_p99_s), SECONDS,
+     HELP("time to serve a request of another node, percentile 99")},
+    {OF_JOB(tile_gets), COUNT, HELP("tiles of other nodes that tasks got")},
+    {OF_JOB(tile_hits), COUNT, HELP("tiles of tile_gets that a cache had")},
+    {OF_JOB(tile_bytes), BYTES,
+     HELP("size of the tiles that went between nodes")},
+    {OF_JOB(tile_wait_s), SECONDS,
+     HELP("part of work_s: tasks that waited for tiles")},
+    {OF_JOB(travelled), COUNT, HELP("tasks that ran away from their data")},
+    {OF_JOB(data_in_bytes), BYTES,
+     HELP("size of the inputs that went to these tasks")},
+    {OF_JOB(data_out_bytes), BYTES, HELP("size of the results that went home")},
+    {OF_JOB(data_held_bytes), BYTES,
+     HELP("most that a rank held for others at a time")},
+    {OF_JOB(data_callback_s), SECONDS,
+     HELP("time in callbacks of data that travels, summed over ranks")},
+    {OF_JOB(data_wait_s), SECONDS,
+     HELP("part of overhead_s: workers that waited for inputs")},
 };
 
 /* So rows of the job are rows of a rank, too. */
@@ -87,13 +135,13 @@ static const struct eki_field rank_table[] = {
     {OF_JOB(cancelled), COUNT},
     {OF_JOB(failed), COUNT},
     {OF_JOB(stolen), COUNT},
-    {OF_RANK(attempted), COUNT},
-    {OF_RANK(successful), COUNT},
+    {OF_JOB(tries), RATIO},
+    {OF_JOB(steals), RATIO},
     {OF_JOB(wall_s), SECONDS},
     {OF_JOB(work_s), SECONDS},
     {OF_JOB(overhead_s), SECONDS},
     {OF_JOB(search_s), SECONDS},
-    {OF_JOB(termination_s), SECONDS},
+    {OF_JOB(end_s), SECONDS},
     {OF_JOB(start_s), SECONDS},
     {OF_JOB(late_s), SECONDS},
     {OF_JOB(cpu_s), SECONDS},
@@ -103,9 +151,9 @@ static const struct eki_field rank_table[] = {
     {OF_RANK(load_s), SECONDS},
     {OF_JOB(largest_task_s), SECONDS},
     {OF_JOB(largest_task_id), ID},
-    {OF_JOB(failed_across), COUNT},
+    {OF_JOB(in_vain), COUNT},
     {OF_JOB(messages), COUNT},
-    {OF_JOB(steal_s), SECONDS},
+    {OF_JOB(stealing_s), SECONDS},
     {OF_JOB(deepest), COUNT},
 };
 

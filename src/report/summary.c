@@ -13,7 +13,7 @@
 
 /* Every second sample goes when there is no more room. */
 static void add_sample(struct eki_report_course *course,
-                       const ek_process_report *figures)
+                       const struct eki_figures *figures)
 {
     if (!course->samples)
         course->samples =
@@ -35,9 +35,9 @@ static void add_sample(struct eki_report_course *course,
  * times counts as unchanged; so does everything where nothing ran. */
 void eki_report_fill_speed(const struct eki_report_changes *changes,
                            struct eki_report *report,
-                           ek_process_report *figures)
+                           struct eki_figures *figures)
 {
-    double work_ns = (figures->work_s - figures->starved_tasks_s) / 1e-9;
+    double work_ns = (figures->work_s - figures->starved_in_tasks_s) / 1e-9;
     double rest_ns = fmax(work_ns - changes->now_ns, 0);
     report->inflation *=
         eki_report_ratio(changes->now_ns, changes->before_ns, 1);
@@ -51,7 +51,7 @@ void eki_report_fill_speed(const struct eki_report_changes *changes,
 static void add_ranks(struct eki_report *report, double lateness_s)
 {
     struct eki_report_course *course = &report->course;
-    const ek_process_report *figures = &report->figures;
+    const struct eki_figures *figures = &report->figures;
     if (report->rank != 0)
         return;
     if (!course->ranks)
@@ -64,15 +64,15 @@ static void add_ranks(struct eki_report *report, double lateness_s)
 
 /* While a rank is missing the others cannot end: had it come with them, they
  * would have been idle for as much less as it was late. */
-static double awaiting_s(const ek_process_report *figures, double lateness_s)
+static double awaiting_s(const struct eki_figures *figures, double lateness_s)
 {
-    double idle_s = figures->search_s + figures->termination_s;
+    double idle_s = figures->search_s + figures->end_s;
     return fmin(idle_s,
                 lateness_s * (double)figures->workers - figures->late_s);
 }
 
 static void add_extremes(struct eki_report_course *course,
-                         const ek_process_report *figures)
+                         const struct eki_figures *figures)
 {
     bool is_first = course->run.iterations == 1;
     if (is_first || figures->wall_s < course->best_s) {
@@ -100,7 +100,7 @@ void eki_report_add(struct eki_report *report,
                     const struct eki_report_input *input,
                     const struct eki_report_extra *extra)
 {
-    const ek_process_report *figures = &report->figures;
+    const struct eki_figures *figures = &report->figures;
     struct eki_report_course *course = &report->course;
     struct eki_verdict_run *run = &course->run;
     double workers = (double)figures->workers;
@@ -120,13 +120,13 @@ void eki_report_add(struct eki_report *report,
     run->overhead_s += figures->overhead_s;
     run->data_s += figures->data_wait_s;
     run->search_s += figures->search_s;
-    run->termination_s += figures->termination_s;
+    run->end_s += figures->end_s;
     run->start_s += figures->start_s;
     run->late_s += figures->late_s;
     run->awaiting_s += fmax(awaiting_s(figures, extra->lateness_s), 0);
     run->cpu_s += figures->cpu_s;
     run->starved_s += figures->starved_s;
-    run->starved_tasks_s += figures->starved_tasks_s;
+    run->starved_in_tasks_s += figures->starved_in_tasks_s;
     run->starved_idle_s += figures->starved_idle_s;
     run->first_s +=
         figures->speed * (workers + extra->servers) * figures->wall_s;

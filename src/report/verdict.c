@@ -33,7 +33,7 @@ struct eki_seconds eki_seconds(double seconds)
 
 static double useful_s(const struct eki_verdict_run *run)
 {
-    return run->work_s - run->starved_tasks_s;
+    return run->work_s - run->starved_in_tasks_s;
 }
 
 double eki_verdict_efficiency(const struct eki_verdict_run *run)
@@ -50,7 +50,7 @@ double eki_verdict_whole_s(const struct eki_verdict_run *run)
 void eki_verdict_losses(const struct eki_verdict_run *run,
                         double lost_s[EKI_VERDICT_CAUSES])
 {
-    double idle_s = run->search_s + run->termination_s - run->awaiting_s;
+    double idle_s = run->search_s + run->end_s - run->awaiting_s;
     double least_s =
         (double)run->iterations * (double)run->workers * run->longest_s;
     double coarse_s =
@@ -61,7 +61,7 @@ void eki_verdict_losses(const struct eki_verdict_run *run,
     lost_s[EKI_VERDICT_COARSE] = coarse_s;
     lost_s[EKI_VERDICT_STARVED] = starved_s;
     lost_s[EKI_VERDICT_OVERHEAD] =
-        run->overhead_s - run->data_s - (starved_s - run->starved_tasks_s);
+        run->overhead_s - run->data_s - (starved_s - run->starved_in_tasks_s);
     lost_s[EKI_VERDICT_DATA] = run->data_s;
     lost_s[EKI_VERDICT_START] = run->start_s;
     lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
@@ -91,7 +91,7 @@ static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
     else if (run->iteration_s < ITERATION_SHORT_S)
         eki_append(text, bytes, "an iteration takes only %s: do more in one",
                    eki_seconds(run->iteration_s).text);
-    else if (run->nodes > 1 && run->search_s > run->termination_s)
+    else if (run->nodes > 1 && run->search_s > run->end_s)
         eki_append(text, bytes,
                    "answers take long: EVENKEEL_PROGRESS=server, or ek_poll in "
                    "long tasks");

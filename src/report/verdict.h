@@ -23,10 +23,10 @@ struct eki_verdict_run {
     int cpus, online; /* that one rank may use, and that its host has */
     double wall_s, restore_s, outside_s; /* seconds, not core seconds */
     double core_s;                       /* workers' and servers' */
-    double work_s, overhead_s, search_s, termination_s, start_s, late_s;
+    double work_s, overhead_s, search_s, end_s, start_s, late_s;
     double cpu_s;
     double starved_s; /* without a core: in tasks, between them, without any */
-    double starved_tasks_s, starved_idle_s;
+    double starved_in_tasks_s, starved_idle_s;
     double data_s;   /* of overhead: waiting for data of tasks */
     double first_s;  /* work at first measured durations */
     double server_s; /* cores of dedicated servers */

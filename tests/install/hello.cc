@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Twelve tasks on two ranks, in C++.
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <cstdio>
 

@@ -14,7 +14,7 @@
 
 #include "check.h"
 
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <stdlib.h>
 #include <time.h>
@@ -156,6 +156,20 @@ static inline int job_nothing(ek_worker *worker, const void *payload,
 {
     (void)worker, (void)payload, (void)bytes, (void)context;
     return 0;
+}
+
+/* Of the last report. */
+static inline double job_figure(const ek_collection *tasks, const char *name)
+{
+    double value = (double)NAN;
+    CHECK_OK(ek_report_get(tasks, name, &value));
+    return value;
+}
+
+/* A figure that is an integer. */
+static inline int64_t job_count(const ek_collection *tasks, const char *name)
+{
+    return (int64_t)job_figure(tasks, name);
 }
 
 static inline bool job_see(const ek_task_info *task, void *context)

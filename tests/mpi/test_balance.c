@@ -470,8 +470,8 @@ static void automatic_choice_stops_stealing(void)
         if (iteration > 0)
             JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, &report));
         JOB_OK(ek_process(tasks, &process));
-        CHECK_EQ_INT(process.steal, report.steal);
-        CHECK_EQ_INT(process.restore, report.chosen);
+        CHECK_EQ_INT(job_count(tasks, "steal"), report.steal);
+        CHECK_EQ_INT(job_count(tasks, "restore"), report.chosen);
         CHECK_EQ_INT(report.policy, iteration > 0 ? EK_RESTORE_AUTO : 0);
         CHECK_EQ_INT(report.chosen, iteration == 0 ? EK_RESTORE_DEFAULT
                                     : report.migrations > 0
@@ -479,7 +479,8 @@ static void automatic_choice_stops_stealing(void)
                                         : EK_RESTORE_RETAIN);
         CHECK_EQ_INT(job_sum(report.steal), job_size * report.steal);
         CHECK(report.steal == EK_STEAL_NONE || report.steal == EK_STEAL_RANDOM);
-        CHECK(report.steal == EK_STEAL_RANDOM || process.attempted_mean == 0);
+        CHECK(report.steal == EK_STEAL_RANDOM ||
+              job_figure(tasks, "tries") == 0);
         quiet += report.steal == EK_STEAL_NONE;
     }
     CHECK(job_size == 1 || quiet > 0);
@@ -511,11 +512,11 @@ static void new_tasks_are_stolen(void)
     ek_collection *tasks = make_even(&function);
     run_to_quiet(tasks);
     JOB_OK(ek_process(tasks, &process));
-    CHECK_EQ_INT(process.steal, EK_STEAL_NONE);
+    CHECK_EQ_INT(job_count(tasks, "steal"), EK_STEAL_NONE);
     CHECK_OK(ek_clear(tasks));
     add_even(tasks, function);
     JOB_OK(ek_process(tasks, &process));
-    CHECK_EQ_INT(process.steal, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(job_count(tasks, "steal"), EK_STEAL_RANDOM);
     ek_destroy(&tasks);
 }
 
@@ -565,7 +566,7 @@ static void schedules_choose(void)
         ek_process_report process = EK_PROCESS_REPORT_INIT;
         JOB_OK(ek_process(tasks, &process));
         CHECK_EQ_INT(process.tasks, n);
-        CHECK(iteration < 2 || process.attempted_mean == 0);
+        CHECK(iteration < 2 || job_figure(tasks, "tries") == 0);
         JOB_OK(ek_restore(tasks, EK_RESTORE_DEFAULT, &report));
         CHECK_EQ_INT(report.policy, expected[iteration]);
     }

@@ -29,12 +29,14 @@ static void every_size_travels_and_returns(void)
         boxes_forget();
         JOB_OK(ek_process(tasks, &report));
         int64_t away = job_size > 1 ? BOXES * job_size : 0;
-        CHECK_EQ_INT(report.travelled, away);
+        CHECK_EQ_INT(job_count(tasks, "travelled"), away);
         CHECK_EQ_INT(job_sum(field.away), away);
-        CHECK_EQ_INT(report.data_in_bytes, job_sum(field.in_bytes));
-        CHECK_EQ_INT(report.data_out_bytes, job_sum(field.out_bytes));
-        CHECK((report.data_held_bytes > 0) == (away > 0));
-        CHECK((report.data_callback_s > 0) == (away > 0));
+        CHECK_EQ_INT(job_count(tasks, "data_in_bytes"),
+                     job_sum(field.in_bytes));
+        CHECK_EQ_INT(job_count(tasks, "data_out_bytes"),
+                     job_sum(field.out_bytes));
+        CHECK((job_count(tasks, "data_held_bytes") > 0) == (away > 0));
+        CHECK((job_figure(tasks, "data_callback_s") > 0) == (away > 0));
         CHECK_EQ_INT(report.tasks, BOXES * job_size);
         boxes_check();
     }
@@ -75,7 +77,7 @@ static void run_mode(enum box_mode mode, const char *on_failure,
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     field.mode = mode;
     JOB_STATUS(ek_process(tasks, &report), expected);
-    int64_t run = BOXES * job_size - report.cancelled;
+    int64_t run = BOXES * job_size - job_count(tasks, "cancelled");
     CHECK_EQ_INT(report.tasks, run);
     CHECK_EQ_INT(job_sum(field.at_home + field.away), run);
     boxes_check();
@@ -248,7 +250,7 @@ static void little_memory_is_enough(void)
     ek_collection *tasks = boxes_collection(&options, 1, &function);
     for (int i = 0; i < 2; i++) {
         JOB_OK(ek_process(tasks, &report));
-        CHECK(report.data_held_bytes <= held_most);
+        CHECK(job_count(tasks, "data_held_bytes") <= held_most);
         boxes_check();
     }
     ek_destroy(&tasks);

@@ -154,7 +154,7 @@ static void fail_with(const ek_data_ops *ops, const char *words)
         CHECK_HAS_TEXT(ek_error_message(), words);
     JOB_OK(ek_set_option(tasks, "on_failure", "continue"));
     JOB_OK(ek_process(tasks, &report));
-    CHECK_EQ_INT(report.failed, fails ? job_size : 0);
+    CHECK_EQ_INT(job_count(tasks, "failed"), fails ? job_size : 0);
     CHECK_EQ_INT(report.tasks, 10 * job_size);
     for (int64_t i = 0; i < 10; i++)
         CHECK(box_is_whole(job_rank * BOXES + i,

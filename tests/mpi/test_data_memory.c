@@ -127,15 +127,16 @@ static void held_bytes_stay_below_their_bound(void)
         JOB_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(job_sum(away), expected);
         CHECK_EQ_INT(job_sum(returned), expected);
-        CHECK_EQ_INT(report.data_in_bytes, expected * BYTES);
-        CHECK_EQ_INT(report.data_out_bytes, expected * BYTES);
-        CHECK(report.data_held_bytes <= HELD_BYTES);
+        CHECK_EQ_INT(job_count(tasks, "data_in_bytes"), expected * BYTES);
+        CHECK_EQ_INT(job_count(tasks, "data_out_bytes"), expected * BYTES);
+        CHECK(job_count(tasks, "data_held_bytes") <= HELD_BYTES);
         if (job_rank == 0 && i == 1)
             printf("%lld tasks of %d bytes, %lld away: %.2f MB held of %.2f "
                    "MB, %.2f s\n",
-                   (long long)tasks_in_job, BYTES, (long long)report.travelled,
-                   1e-6 * (double)report.data_held_bytes, 1e-6 * HELD_BYTES,
-                   report.wall_s);
+                   (long long)tasks_in_job, BYTES,
+                   (long long)job_count(tasks, "travelled"),
+                   1e-6 * job_figure(tasks, "data_held_bytes"),
+                   1e-6 * HELD_BYTES, report.wall_s);
     }
     int64_t taken = most - before;
     int64_t limit = HELD_BYTES + OTHER_BYTES + tasks_in_job * SLOT_BYTES;

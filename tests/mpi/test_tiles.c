@@ -403,10 +403,11 @@ static void caches_hold_until_a_sync(ek_collection *tasks)
         JOB_OK(ek_process(tasks, &report));
         CHECK_OK(ek_clear(tasks));
         expect(&job, job_size);
-        CHECK_EQ_INT(report.tile_gets, gets);
-        CHECK_EQ_INT(report.tile_hits, gets / 2);
-        CHECK_EQ_INT(report.tile_bytes, gets / 4 * 3 * LONGEST * 8);
-        CHECK((report.tile_wait_s > 0) == (gets > 0));
+        CHECK_EQ_INT(job_count(tasks, "tile_gets"), gets);
+        CHECK_EQ_INT(job_count(tasks, "tile_hits"), gets / 2);
+        CHECK_EQ_INT(job_count(tasks, "tile_bytes"),
+                     gets / 4 * 3 * LONGEST * 8);
+        CHECK((job_figure(tasks, "tile_wait_s") > 0) == (gets > 0));
     }
     ek_tiles_destroy(&job.tiles);
 }
@@ -739,7 +740,7 @@ static void open_transfers_fail_their_task(void)
         JOB_OK(ek_process(tasks, &report));
         CHECK_OK(ek_clear(tasks));
         expect(&job, (int64_t)20 * job_size);
-        CHECK_EQ_INT(report.failed, fails ? 20 * job_size : 0);
+        CHECK_EQ_INT(job_count(tasks, "failed"), fails ? 20 * job_size : 0);
         /* What comes for them in the next iteration does not count. */
         JOB_OK(ek_tiles_fill(job.tiles, 5));
         job.expected = 5;

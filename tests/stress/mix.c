@@ -22,6 +22,7 @@
 #endif
 
 #include <evenkeel_inline.h>
+#include <evenkeel_report.h>
 
 #include <omp.h>
 #include <signal.h>
@@ -539,7 +540,7 @@ static void check_record(const struct part *part, ek_status status,
             executed += last.workers[i].executed;
         check_sums(found, listed, "recorded");
         CHECK_EQ_INT(executed, report->tasks);
-        CHECK_EQ_INT(last.head.iteration, report->iteration);
+        CHECK_EQ_INT(last.head.iteration, job_count(part->tasks, "iteration"));
         CHECK_EQ_INT(last.head.status, status);
         eki_record_unload(&last);
     }
@@ -556,18 +557,19 @@ static void check_iteration(struct part *part, ek_status status,
     int64_t failed = job_sum(all.ends[BOX_FAIL]);
     bool has_failed = failed > 0 && !part->continues;
     bool has_stopped = job_sum(all.ends[BOX_STOP]) > 0;
-    bool is_cut = is_left && report->cancelled > 0 && !has_stopped;
+    int64_t cancelled = job_count(part->tasks, "cancelled");
+    bool is_cut = is_left && cancelled > 0 && !has_stopped;
     JOB_STATUS(status, has_failed || is_cut ? EK_ERR_TASK : EK_OK);
     join(&created, &spawned, 1);
-    if (report->cancelled == 0)
+    if (cancelled == 0)
         check_sums(ran, created, "ran");
-    CHECK(report->cancelled == 0 || has_failed || has_stopped || is_cut);
+    CHECK(cancelled == 0 || has_failed || has_stopped || is_cut);
     CHECK_EQ_INT(report->tasks, ran.n);
-    CHECK_EQ_INT(report->spawned, spawned.n);
-    CHECK_EQ_INT(report->tasks + report->cancelled, created.n);
-    CHECK_EQ_INT(report->null_tasks,
+    CHECK_EQ_INT(job_count(part->tasks, "spawned"), spawned.n);
+    CHECK_EQ_INT(report->tasks + cancelled, created.n);
+    CHECK_EQ_INT(job_count(part->tasks, "null_tasks"),
                  job_sum(all.ends[BOX_SKIP] + all.ends[BOX_DISCARD]));
-    CHECK_EQ_INT(report->failed, failed);
+    CHECK_EQ_INT(job_count(part->tasks, "failed"), failed);
     struct sums listed = whole(all.sums[LISTED]);
     if (job_rank == 0 && part->record[0] != '\0')
         check_record(part, status, report, listed);
@@ -577,7 +579,7 @@ static void check_iteration(struct part *part, ek_status status,
     check_held(part, "held after it");
     check_sums(look(part, false).ran, all.sums[STAYS], "shown as run here");
     if (part->has_boxes) {
-        CHECK_EQ_INT(report->travelled, job_sum(field.away));
+        CHECK_EQ_INT(job_count(part->tasks, "travelled"), job_sum(field.away));
         boxes_check();
     }
     tiles_check(below(4) == 0);

@@ -29,14 +29,6 @@ ek_status thrower_process(ek_process_report *report)
 {
     ek_status status = EK_OK;
     bool has_thrown = false;
-    struct {
-        const char *name;
-        std::int64_t *field;
-    } const needed[] = {
-        {"iteration", &report->iteration},   {"tasks", &report->tasks},
-        {"null_tasks", &report->null_tasks}, {"spawned", &report->spawned},
-        {"cancelled", &report->cancelled},   {"failed", &report->failed},
-        {"travelled", &report->travelled}};
     try {
         *report = tasks->process_with_report();
         return EK_OK;
@@ -46,11 +38,7 @@ ek_status thrower_process(ek_process_report *report)
         status = EK_ERR_TASK;
         has_thrown = true;
     }
-    for (const auto &one : needed) {
-        double value = 0;
-        evenkeel::check(ek_report_get(tasks->handle(), one.name, &value));
-        *one.field = static_cast<std::int64_t>(value);
-    }
+    report->tasks = static_cast<std::int64_t>(tasks->figure("tasks"));
     /* Where a task of this rank has thrown, that is thrown, else the status. */
     return has_thrown == !tasks->failures().empty() ? status : EK_ERR_STATE;
 }

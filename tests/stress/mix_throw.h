@@ -13,7 +13,7 @@ ek_collection *thrower_create(const ek_options *options);
 void thrower_destroy(void);
 /* A function that throws where its body, which gets a number, fails. */
 ek_function thrower_register(const char *name, ek_task_fn *body, void *context);
-/* ek_process(), whose report has the fields that mix looks at. */
+/* ek_process(), whose report has the tasks. */
 ek_status thrower_process(ek_process_report *report);
 /* How many of this rank's tasks have thrown in it; 64 at most. */
 int thrower_failures(void);

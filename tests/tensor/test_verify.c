@@ -41,10 +41,10 @@ static void run(int iterations)
                                     .ignore_environment = true};
     const struct task_options options = {.prefetch = 1};
     struct tensor_job job;
-    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    struct figures figures;
     CHECK_OK(tensor_job_open(&setup, &contraction, &operands, &options, &job));
     for (int i = 0; i < iterations; i++)
-        CHECK_OK(job_run(&job.job, &report));
+        CHECK_OK(job_run(&job.job, &figures));
     tensor_job_close(&job);
 }
 

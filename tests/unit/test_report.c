@@ -67,17 +67,19 @@ static int count_of(const char *text, char wanted)
     return count;
 }
 
-static void table_covers_the_struct_in_order(void)
+static void table_covers_the_struct(void)
 {
     const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
-    size_t next = sizeof(size_t);
+    bool is_seen[sizeof(struct eki_figures)] = {false};
+    size_t seen = 0;
     for (int i = 0; i < table->count; i++) {
         const struct eki_field *field = &table->fields[i];
-        if (!CHECK_EQ_INT(field->offset, next))
+        if (!CHECK(!is_seen[field->offset]))
             fprintf(stderr, "field %s\n", field->name);
-        next = field->offset + eki_field_bytes(field);
+        is_seen[field->offset] = true;
+        seen += eki_field_bytes(field);
     }
-    CHECK_EQ_INT(next, sizeof(ek_process_report));
+    CHECK_EQ_INT(seen, sizeof(struct eki_figures));
 }
 
 static void table_says_what_it_means(void)
@@ -88,10 +90,10 @@ static void table_says_what_it_means(void)
         size_t length = strlen(field->name);
         bool is_time =
             length > 2 && strcmp(field->name + length - 2, "_s") == 0;
-        CHECK(strlen(field->title) > 0 && strlen(field->title) <= 10);
         bool is_size =
             length > 6 && strcmp(field->name + length - 6, "_bytes") == 0;
-        CHECK_EQ_TEXT(field->unit, is_time ? "s" : is_size ? "B" : "1");
+        CHECK_EQ_TEXT(field->unit, is_time ? "s" : is_size ? "B" : "");
+        CHECK(strlen(field->help) > 0);
     }
 }
 
@@ -168,7 +170,10 @@ static void copies_honour_the_size_of_the_programs_struct(void)
     ek_process_report figures = EK_PROCESS_REPORT_INIT;
     CHECK_OK(eki_report_copy(report, &figures));
     CHECK_EQ_INT(figures.struct_bytes, sizeof figures);
-    CHECK_NEAR(figures.bound, report->figures.bound, 0);
+    CHECK_EQ_INT(memcmp(&figures.efficiency, &report->figures,
+                        sizeof figures - sizeof(size_t)),
+                 0);
+    CHECK_NEAR(figures.largest_task_s, report->figures.largest_task_s, 0);
 
     figures = (ek_process_report)EK_PROCESS_REPORT_INIT;
     figures.struct_bytes = offsetof(ek_process_report, bound);
@@ -195,8 +200,8 @@ static void level_one_is_a_line_per_iteration(void)
     report->figures.speed = 0.961;
     report->figures.cpu_s = 7;
     report->figures.workers = 5;
-    report->figures.successful_mean = 12;
-    report->figures.attempted_mean = 340;
+    report->figures.steals = 12;
+    report->figures.tries = 340;
     report->figures.imbalance = 0.03;
     report->figures.failed = report->figures.cancelled = 0;
     CHECK_OK(eki_report_open(report, "1"));
@@ -255,15 +260,18 @@ static void level_two_has_all_figures_in_columns(void)
     eki_report_print(report);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     CHECK(widest_of(heard.text) <= 100);
-    CHECK_HAS_TEXT(heard.text, "report: fock, iteration 0: 2 tasks in 12.35 us"
-                               ", efficiency 2950.0 %\n");
+    CHECK_HAS_TEXT(heard.text, "report: fock, iteration 0: 6 tasks in 12.35 us"
+                               ", efficiency 150.0 %\n");
     CHECK_HAS_TEXT(heard.text, " 18446744073709551615");
     CHECK_HAS_TEXT(heard.text, "  wall/s       1.235e-05  ");
     for (int i = 0; i < table->count; i++) {
         const struct eki_field *field = &table->fields[i];
-        char title[32];
-        snprintf(title, sizeof title, "  %s%s ", field->title,
-                 strcmp(field->unit, "s") == 0 ? "/s" : "");
+        bool has_unit = field->unit[0] != '\0';
+        size_t suffix = strcmp(field->unit, "B") == 0 ? 6 : 2 * has_unit;
+        char title[40];
+        snprintf(title, sizeof title, "  %.*s%s%s ",
+                 (int)(strlen(field->name) - suffix), field->name,
+                 has_unit ? "/" : "", field->unit);
         CHECK_HAS_TEXT(heard.text, title);
     }
     /* Titles of all lines stand in the same columns. */
@@ -272,7 +280,8 @@ static void level_two_has_all_figures_in_columns(void)
         const char *at = strstr(line, "report: ") + 8;
         CHECK(at[1] == ' ' && at[2] != ' ');
         if (strcspn(at, "\n") > 30)
-            CHECK(at[25] == ' ' && (at[26] != ' ' || strncmp(at + 2, "l", 1)));
+            CHECK(at[25] == ' ' &&
+                  (at[26] != ' ' || strcspn(at + 2, " ") > 11));
     }
     eki_report_destroy(&report);
 }
@@ -307,16 +316,14 @@ static void a_file_gets_a_header_and_a_row_per_iteration(void)
     CHECK_OK(eki_report_open(report, file_name));
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 1);
-    CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\tworkers[1]\t");
-    CHECK_HAS_TEXT(text, "\twall_s[s]\twork_s[s]\t");
-    CHECK_HAS_TEXT(text, "\trestore[1]\tsteal[1]\ttile_gets[1]\t");
+    CHECK_HAS_TEXT(text, "collection\titeration\tefficiency\t");
+    CHECK_HAS_TEXT(text, "\twall_s\twork_s\t");
+    CHECK_HAS_TEXT(text, "\trestore\tsteal\tnull_tasks\t");
 
     eki_report_print(report);
     read_file(file_name, text, sizeof text);
-    CHECK_HAS_TEXT(text, "\ntasks\t0\t1\t2\t");
-    CHECK_HAS_TEXT(
-        text, "\t30.5\t31.5\t32.5\t33.5\t34\t35\tretain\tnone\t38\t39\t40\t41.5"
-              "\t42\t43\t44\t45\t46.5\t47.5\t48\t49\t50.5\t51\t52.5\t53.5\n");
+    CHECK_HAS_TEXT(text, "\ntasks\t0\t1.5\t2.5\t");
+    CHECK_HAS_TEXT(text, "\t15\t16\tretain\tnone\t19\t20\t21\t22\t23.5\t");
     /* Opened again: goes on. */
     CHECK_OK(eki_report_open(report, file_name));
     report->figures.wall_s = 0.123456789;
@@ -357,17 +364,16 @@ static void ranks_and_functions_have_files_of_their_own(void)
     CHECK_EQ_INT(heard.lines, 1);
     eki_report_destroy(&report);
     read_file(ranks_name, text, sizeof text);
-    CHECK_HAS_TEXT(text, "collection[1]\titeration[1]\trank[1]\tnode[1]\t");
+    CHECK_HAS_TEXT(text, "collection\titeration\trank\tnode\t");
     CHECK_HAS_TEXT(text, "\nfock\t0\t2\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t"
                          "0.25\t");
     CHECK_EQ_INT(count_of(text, '\n'), 5);
     CHECK_EQ_INT(count_of(text, '\t'),
                  5 * eki_report_table_of(EKI_ROWS_RANKS)->count);
     read_file(functions_name, text, sizeof text);
-    CHECK_EQ_TEXT(text,
-                  "collection[1]\titeration[1]\tname[1]\ttasks[1]\twork_s[s]\n"
-                  "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n"
-                  "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n");
+    CHECK_EQ_TEXT(text, "collection\titeration\tname\ttasks\twork_s\n"
+                        "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n"
+                        "fock\t4\tfock\t7\t1.5\nfock\t4\tfock.k\t8\t2.5\n");
     remove(ranks_name);
     remove(functions_name);
 }
@@ -442,8 +448,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\tstarved_idle_s[s]\nfock\t");
-    CHECK_HAS_TEXT(text, "\t49\t50.5\t51\t52.5\t53.5\nmp2\t");
+    CHECK_HAS_TEXT(text, "\tdata_wait_s\nfock\t");
+    CHECK_HAS_TEXT(text, "\t50\t51\t52.5\t53.5\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     CHECK(access(old_name, F_OK) != 0);
     remove(file_name);
@@ -540,20 +546,20 @@ static struct eki_report *course_of(int n)
         double wall_s = i + 1;
         struct eki_report_extra extra = {.load_s = wall_s,
                                          .lateness_s = i == 1 ? 0.5 : 0};
-        report->figures = (ek_process_report){.iteration = i,
-                                              .workers = 4,
-                                              .cores = 4,
-                                              .tasks = 100,
-                                              .wall_s = wall_s,
-                                              .work_s = 2 * wall_s,
-                                              .termination_s = 2 * wall_s,
-                                              .restore_s = 0.25,
-                                              .outside_s = 0.5,
-                                              .cpu_s = 3 * wall_s,
-                                              .speed = 0.4,
-                                              .largest_task_function = 1,
-                                              .slowest_rank = i % 2 ? 3 : 1,
-                                              .latest_rank = 2};
+        report->figures = (struct eki_figures){.iteration = i,
+                                               .workers = 4,
+                                               .cores = 4,
+                                               .tasks = 100,
+                                               .wall_s = wall_s,
+                                               .work_s = 2 * wall_s,
+                                               .end_s = 2 * wall_s,
+                                               .restore_s = 0.25,
+                                               .outside_s = 0.5,
+                                               .cpu_s = 3 * wall_s,
+                                               .speed = 0.4,
+                                               .largest_task_function = 1,
+                                               .slowest_rank = i % 2 ? 3 : 1,
+                                               .latest_rank = 2};
         report->figures.largest_task_s = i == n - 1 ? wall_s / 2 : 0.01;
         eki_report_add(report, &input, &extra);
     }
@@ -582,10 +588,10 @@ static double speed_of(struct eki_report *report, double before_s,
     double had_core_s = work_s - starved_s;
     const struct eki_report_changes changes = {
         before_s * 1e9, before_s > 0 ? had_core_s * 1e9 : 0};
-    ek_process_report figures = {.work_s = work_s,
-                                 .starved_s = starved_s,
-                                 .starved_tasks_s = starved_s,
-                                 .efficiency = had_core_s / 4};
+    struct eki_figures figures = {.work_s = work_s,
+                                  .starved_s = starved_s,
+                                  .starved_in_tasks_s = starved_s,
+                                  .efficiency = had_core_s / 4};
     eki_report_fill_speed(&changes, report, &figures);
     return figures.speed;
 }
@@ -609,10 +615,10 @@ static void speed_takes_short_tasks_as_unchanged(void)
 {
     const struct eki_report_changes changes = {1.5e9, 0.75e9};
     struct eki_report *report = report_of(0, "tasks");
-    ek_process_report figures = {.work_s = 4.5,
-                                 .starved_s = 3,
-                                 .starved_tasks_s = 2.25,
-                                 .efficiency = 2.25 / 4};
+    struct eki_figures figures = {.work_s = 4.5,
+                                  .starved_s = 3,
+                                  .starved_in_tasks_s = 2.25,
+                                  .efficiency = 2.25 / 4};
     CHECK_NEAR(speed_of(report, 0, 3, 0), 0.75, 1e-12);
     eki_report_fill_speed(&changes, report, &figures);
     CHECK_NEAR(figures.inflation, 0.5, 1e-12);
@@ -678,7 +684,7 @@ static void samples_are_bounded(void)
 
 int main(void)
 {
-    RUN(table_covers_the_struct_in_order);
+    RUN(table_covers_the_struct);
     RUN(table_says_what_it_means);
     RUN(every_field_is_found_by_name);
     RUN(functions_are_found_by_name);

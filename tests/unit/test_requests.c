@@ -219,7 +219,7 @@ static void steal_takes_from_the_request_to_tasks_in_hand(struct lone *lone)
     lone->now = sent + 50 * US;
     uint64_t found = lone->now;
     CHECK_EQ_INT(eki_worker_step(lone_worker(lone), found), EKI_STEP_RUN);
-    CHECK_EQ_INT(counts->steal_ns, found - sent);
+    CHECK_EQ_INT(counts->stealing_ns, found - sent);
     CHECK_EQ_INT(counts->search_ns, found - begun);
 }
 

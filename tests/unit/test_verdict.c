@@ -38,7 +38,7 @@ static void expect_run(const struct eki_verdict_run *run, const char *expected)
 static void idle_workers_are_told_what_to_try(void)
 {
     struct eki_verdict_run run = run_of(20);
-    run.termination_s = 20;
+    run.end_s = 20;
     expect_run(&run, IDLE "start balanced: EVENKEEL_RESTORE=auto");
     run.unstolen = 3;
     expect_run(&run, IDLE "stealing is off: EVENKEEL_STEAL=random");
@@ -61,7 +61,7 @@ static void idle_workers_are_told_what_to_try(void)
 static void the_longest_task_explains_idleness(void)
 {
     struct eki_verdict_run run = run_of(20);
-    run.termination_s = 20;
+    run.end_s = 20;
     run.longest_s = 1.8;
     run.function = "fock";
     expect_run(&run,
@@ -83,7 +83,7 @@ static void the_longest_task_explains_idleness(void)
 static void workers_without_cores_are_told_where_cores_are(void)
 {
     struct eki_verdict_run run = run_of(40);
-    run.starved_s = run.starved_tasks_s = 20;
+    run.starved_s = run.starved_in_tasks_s = 20;
     run.cores = 2;
     expect_run(&run, "4 workers shared 2 cores, and waited for one for 50 % of "
                      "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
@@ -117,16 +117,16 @@ static void losses_and_efficiency_are_all_of_the_time(void)
     run.overhead_s = 18;
     run.data_s = 16;
     run.search_s = 7;
-    run.termination_s = 2;
+    run.end_s = 2;
     run.start_s = 1;
     run.starved_s = 15;
-    run.starved_tasks_s = 8;
+    run.starved_in_tasks_s = 8;
     run.starved_idle_s = 6;
     CHECK_NEAR(eki_verdict_efficiency(&run), 0.1, 1e-12);
     CHECK_NEAR(sum_of_losses(&run), 36, 1e-12);
     expect_run(&run, BUSY("38"));
     run.starved_s = 1.9;
-    run.starved_tasks_s = 1;
+    run.starved_in_tasks_s = 1;
     run.starved_idle_s = 0;
     CHECK_NEAR(sum_of_losses(&run), 29, 1e-12);
     expect_run(&run, "workers waited 40 % of the time for data of tasks: "
@@ -154,7 +154,7 @@ static void each_other_loss_has_a_sentence(void)
     run.latest_rank = 3;
     run.lateness_s = 0.012;
     run.late_s = 2;
-    run.termination_s = 8;
+    run.end_s = 8;
     run.awaiting_s = 6;
     expect_run(&run, "rank 3 enters 12 ms late: 20 % of the time was lost "
                      "outside Evenkeel; balance what the program does before "

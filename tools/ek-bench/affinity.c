@@ -157,14 +157,22 @@ static void add_tasks(const struct bench *bench, const struct way *way,
 }
 
 static void take(struct figures *figures, int iteration,
-                 const ek_process_report *report)
+                 const ek_collection *tasks)
 {
+    static const struct {
+        const char *name;
+        double scale;
+    } taken[] = {[METRIC_TIME] = {"wall_s", 1e3},
+                 [METRIC_BYTES] = {"tile_bytes", 1e-6},
+                 [METRIC_WAIT] = {"tile_wait_s", 1e3},
+                 [METRIC_STOLEN] = {"stolen", 1}};
     double *value = figures->value[iteration == 0 ? FIRST : LATER];
     double part = iteration == 0 ? 1 : 1.0 / (ITERATIONS - 1);
-    value[METRIC_TIME] += 1e3 * report->wall_s * part;
-    value[METRIC_BYTES] += 1e-6 * (double)report->tile_bytes * part;
-    value[METRIC_WAIT] += 1e3 * report->tile_wait_s * part;
-    value[METRIC_STOLEN] += (double)report->stolen * part;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        double figure;
+        bench_check(ek_report_get(tasks, taken[i].name, &figure));
+        value[i] += taken[i].scale * figure * part;
+    }
 }
 
 static void run_way(const struct bench *bench, const struct way *way,
@@ -188,7 +196,7 @@ static void run_way(const struct bench *bench, const struct way *way,
     for (int i = 0; i < ITERATIONS; i++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         bench_check(ek_process(tasks, &report));
-        take(figures, i, &report);
+        take(figures, i, tasks);
         bench_check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
     ek_tiles_destroy(&product.a);

@@ -9,7 +9,7 @@
 #ifndef EK_BENCH_H
 #define EK_BENCH_H
 
-#include <evenkeel.h>
+#include <evenkeel_report.h>
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -226,28 +226,28 @@ static int64_t take_wrong(const struct emulation *emulation,
 }
 
 static void fill_times(const struct emulation *emulation,
-                       const ek_process_report *process, struct row *row)
+                       const struct figures *figures, struct row *row)
 {
     const struct workload *workload = emulation->run->workload;
     double *values = row->values;
-    values[FIELD_MAKESPAN] = process->wall_s;
+    values[FIELD_MAKESPAN] = figures->wall_s;
     values[FIELD_IDEAL] = workload->sum_s / emulation->place.workers;
     values[FIELD_BEST] = fmax(values[FIELD_IDEAL], workload->longest_s);
-    values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / process->wall_s;
-    values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / process->wall_s;
-    values[FIELD_TRIED] = process->attempted_mean;
-    values[FIELD_SUCCESSFUL] = process->successful_mean;
-    values[FIELD_STOLEN] = (double)process->stolen;
-    values[FIELD_RESTORE] = process->restore_s;
-    values[FIELD_FAILED_ACROSS] = (double)process->failed_across;
-    values[FIELD_MESSAGES] = (double)process->messages;
-    values[FIELD_STEAL] = process->steal_s;
-    values[FIELD_DEEPEST] = (double)process->deepest;
-    values[FIELD_DATA_TASKS] = (double)process->travelled;
+    values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / figures->wall_s;
+    values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / figures->wall_s;
+    values[FIELD_TRIED] = figures->tries;
+    values[FIELD_SUCCESSFUL] = figures->steals;
+    values[FIELD_STOLEN] = figures->stolen;
+    values[FIELD_RESTORE] = figures->restore_s;
+    values[FIELD_FAILED_ACROSS] = figures->in_vain;
+    values[FIELD_MESSAGES] = figures->messages;
+    values[FIELD_STEAL] = figures->stealing_s;
+    values[FIELD_DEEPEST] = figures->deepest;
+    values[FIELD_DATA_TASKS] = figures->travelled;
     values[FIELD_DATA_BYTES] =
-        (double)(process->data_in_bytes + process->data_out_bytes) * 1e-6;
-    values[FIELD_DATA_WAIT] = process->data_wait_s;
-    values[FIELD_DATA_HELD] = (double)process->data_held_bytes * 1e-6;
+        (figures->data_in_bytes + figures->data_out_bytes) * 1e-6;
+    values[FIELD_DATA_WAIT] = figures->data_wait_s;
+    values[FIELD_DATA_HELD] = figures->data_held_bytes * 1e-6;
 }
 
 /* What ranks know of themselves; CPU_S: that this one has used. */
@@ -270,7 +270,7 @@ static void fill_sums(struct emulation *emulation,
 }
 
 static ek_status run_iteration(struct emulation *emulation, int iteration,
-                               ek_process_report *process, struct row *row)
+                               struct figures *figures, struct row *row)
 {
     ek_restore_report restore = EK_RESTORE_REPORT_INIT;
     workload_step(emulation->run->workload,
@@ -279,11 +279,11 @@ static ek_status run_iteration(struct emulation *emulation, int iteration,
     ek_status status = agree(job_prepare(&emulation->job, &restore));
     double cpu_s = read_cpu();
     if (status == EK_OK)
-        status = ek_process(emulation->job.tasks, process);
+        status = figures_process(emulation->job.tasks, figures);
     if (status != EK_OK)
         return status;
     *row = (struct row){.mode = emulation->mode, .iteration = iteration + 1};
-    fill_times(emulation, process, row);
+    fill_times(emulation, figures, row);
     fill_sums(emulation, &restore, read_cpu() - cpu_s, row);
     return EK_OK;
 }
@@ -310,7 +310,7 @@ static bool check_data(struct emulation *emulation, const struct row *row,
 
 /* Nothing is lost and nothing ran twice. */
 static bool check_iteration(struct emulation *emulation, const struct row *row,
-                            const ek_process_report *process,
+                            const struct figures *figures,
                             struct message *message)
 {
     int64_t nulls =
@@ -318,16 +318,16 @@ static bool check_iteration(struct emulation *emulation, const struct row *row,
     int64_t wrong = take_wrong(emulation, emulation->runs);
     if (!check_data(emulation, row, message))
         return false;
-    if (wrong == 0 && process->null_tasks == nulls &&
-        process->tasks == emulation->run->workload->count + nulls)
+    if (wrong == 0 && figures->null_tasks == (double)nulls &&
+        figures->tasks == (double)(emulation->run->workload->count + nulls))
         return true;
     return message_set(message,
                        "%s, iteration %d: %lld of %lld tasks did not run once; "
                        "%lld were executed, %lld null of %lld",
                        emulation->mode->name, row->iteration, (long long)wrong,
                        (long long)emulation->run->workload->count,
-                       (long long)process->tasks,
-                       (long long)process->null_tasks, (long long)nulls);
+                       (long long)figures->tasks,
+                       (long long)figures->null_tasks, (long long)nulls);
 }
 
 static int report_failure(const struct mode *mode, ek_status status,
@@ -342,12 +342,12 @@ static int run_iterations(struct emulation *emulation, struct row *rows,
 {
     ek_status status = open_job(emulation);
     for (int i = 0; i < emulation->run->arguments->iterations; i++) {
-        ek_process_report process = EK_PROCESS_REPORT_INIT;
+        struct figures figures;
         if (status == EK_OK)
-            status = run_iteration(emulation, i, &process, &rows[i]);
+            status = run_iteration(emulation, i, &figures, &rows[i]);
         if (status != EK_OK)
             return report_failure(emulation->mode, status, message);
-        if (!check_iteration(emulation, &rows[i], &process, message))
+        if (!check_iteration(emulation, &rows[i], &figures, message))
             return EXIT_FAILED;
     }
     return 0;

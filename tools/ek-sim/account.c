@@ -92,8 +92,8 @@ static void count_worker(struct simulation *simulation,
     values[FIELD_STOLEN] += (double)counts->stolen;
     values[FIELD_WORKING] += (double)counts->work_ns;
     values[FIELD_SEARCHING] += (double)counts->search_ns;
-    values[FIELD_ENDING] += (double)counts->termination_ns;
-    values[FIELD_STEALING] += (double)counts->steal_ns;
+    values[FIELD_ENDING] += (double)counts->end_ns;
+    values[FIELD_STEALING] += (double)counts->stealing_ns;
     values[FIELD_DEEPEST] = fmax(values[FIELD_DEEPEST], deepest);
     if (!simulation->tiles)
         return;
