@@ -50,7 +50,7 @@ void trial_begin(struct trial *trial, const struct job *job)
            "steals it 1", "steals last", trial->comparison->quantity);
     printf(titles, name_width(trial->comparison), "mode", "s", "median s", "s",
            "x first", rate, rate > 0 ? "GF/s" : "", "ciency", "speed",
-           "worker s", "last it", "tried/successful", "tried/successful",
+           "worker s", "last it", "tries/steals", "tries/steals",
            trial->comparison->unit);
 }
 

@@ -46,9 +46,9 @@ static void print_columns(const struct job *job)
     printf("%lld tasks, %d workers, steals per worker\n\n",
            (long long)job->total, job_workers(job));
     printf("%4s %18s %9s %9s %9s %9s %7s %9s %9s\n", "", "energy", "DIIS",
-           "Fock", "", "null", "effi-", "steals", "steals");
+           "Fock", "", "null", "effi-", "", "");
     printf("%4s %18s %9s %9s %9s %9s %7s %9s %9s\n", "it", "hartree", "error",
-           "s", "tasks", "tasks", "ciency", "tried", "success");
+           "s", "tasks", "tasks", "ciency", "tries", "steals");
 }
 
 static int run(void *context)

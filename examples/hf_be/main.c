@@ -35,10 +35,10 @@ static void print_columns(const struct job *job)
     printf("%lld tasks, %d workers, steals per worker\n\n",
            (long long)job->total, job_workers(job));
     printf("%4s %18s %9s %9s %10s %10s %13s %7s %9s %9s\n", "", "energy",
-           "density", "Fock", "", "null", "", "effi-", "steals", "steals");
+           "density", "Fock", "", "null", "", "effi-", "", "");
     printf("%4s %18s %9s %9s %10s %10s %13s %7s %9s %9s\n", "it", "hartree",
-           "change", "s", "tasks", "tasks", "integrals", "ciency", "tried",
-           "success");
+           "change", "s", "tasks", "tasks", "integrals", "ciency", "tries",
+           "steals");
 }
 
 static void print_row(const struct scf_row *row, void *context)

@@ -27,10 +27,10 @@ static void print_columns(const struct job *job)
         return;
     printf("%lld tasks, %d workers, steals per worker\n\n",
            (long long)job->total, job_workers(job));
-    printf(format, "", "", "", "effi-", "", "null", "steals", "steals",
-           "between", "cache", "");
-    printf(format, "it", "s", "GF/s", "ciency", "tasks", "tasks", "tried",
-           "success", "nodes MB", "hits", "waiting");
+    printf(format, "", "", "", "effi-", "", "null", "", "", "between", "cache",
+           "");
+    printf(format, "it", "s", "GF/s", "ciency", "tasks", "tasks", "tries",
+           "steals", "nodes MB", "hits", "waiting");
 }
 
 static void print_error(const struct run *run, double error)

@@ -8,8 +8,8 @@ mpirun='' tool=$1 data=$(cd "$2" && pwd) write=${3-}
 golden=$data/sim/golden.csv
 . "$(dirname "$0")/common.sh"
 
-figures='makespan_s ideal_s tried tried_deviation successful stolen moved'
-figures="$figures searching ending server termination_s restore_s"
+figures='makespan_s ideal_s tries tries_deviation steals stolen moved'
+figures="$figures search end server detect_s restore_s"
 
 # rows ARGUMENT...: figures by their names, so that columns may be added.
 rows() {

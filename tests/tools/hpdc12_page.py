@@ -11,10 +11,10 @@ STUDY = study.WHOLE
 
 def row(seed, iteration, **values):
     columns = dict(seed=str(seed), iteration=iteration, makespan_s="10",
-                   ideal_s="5", bound_s="5", efficiency="0.5", tried="6000",
-                   tried_deviation="70", successful="0.3",
-                   successful_deviation="0.2", tasks="164",
-                   tasks_deviation="35", restore_s="1")
+                   ideal_s="5", bound_s="5", efficiency="0.5", tries="6000",
+                   tries_deviation="70", steals="0.3",
+                   steals_deviation="0.2", worker_tasks="164",
+                   worker_tasks_deviation="35", restore_s="1")
     columns.update(values)
     return columns
 
@@ -50,11 +50,11 @@ assert "{" not in text, "a figure is missing in a sentence"
 
 first = "attempts, Be512, Hopper 9,600, iteration 1"
 assert judged(first).endswith("| agrees |  |")
-assert "| lower | With 30 µs" in judged(first, tried="4000")
-assert "| higher | With 30 µs" in judged(first, tried="8000")
+assert "| lower | With 30 µs" in judged(first, tries="4000")
+assert "| higher | With 30 µs" in judged(first, tries="8000")
 last = "successes, Be512, Hopper 9,600, iteration 5"
 assert judged(last).endswith("| agrees |  |")
-assert "| higher | With noise of 5 % 2.00. |" in judged(last, successful="2")
+assert "| higher | With noise of 5 % 2.00. |" in judged(last, steals="2")
 # All ways are the same here, and take as many core-seconds on 9,600 cores.
 least = "StealRet, Be512, Hopper 76,800, best iteration"
 assert "| 12.5 % | 12.5 % | lower |" in judged(least)

@@ -17,7 +17,7 @@ iterations() {
     "$tool" --record be256.ekr --machine hopper --cores "$1" --iterations "$2" \
         --policy "$3" --steal "$4" --mode sampled --csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-                 NR > 1 { print 100 * $at["efficiency"], $at["tried"],
+                 NR > 1 { print 100 * $at["efficiency"], $at["tries"],
                               $at["stolen"] }' >rows
 }
 

@@ -21,7 +21,7 @@ is() {
 
 # Without data nothing of it is said, and --bytes none is no data.
 run 0 $job --csv
-[ "$(figure travelled) $(figure data_mb) $(figure data_task_bytes)" = '0 0 0' ] ||
+[ "$(figure travelled) $(figure data_bytes) $(figure data_task_bytes)" = '0 0 0' ] ||
     fail "data that nobody has: $(cat out)"
 plain=$(figure makespan_s)
 run 0 $job --csv --bytes none
@@ -29,19 +29,19 @@ run 0 $job --csv --bytes none
 
 # At home nothing travels; what travels is an input and a result for each task.
 run 0 $job --csv --bytes input=30000,result=10000 --policy original --steal none
-[ "$(figure data_mb)" = 0 ] || fail "data of tasks at home: $(figure data_mb)"
+[ "$(figure data_bytes)" = 0 ] || fail "data of tasks at home: $(figure data_bytes)"
 run 0 $job --csv --bytes input=30000,result=10000
 is "$(figure travelled) > 100" 'tasks away'
-is "$(figure data_mb) == $(figure travelled) * 0.04" 'bytes of a task'
+is "$(figure data_bytes) == $(figure travelled) * 40000" 'bytes of a task'
 is "$(figure data_task_bytes) == 40000" 'bytes of all tasks'
-is "$(figure data_held_mb) > 0.03" 'bytes held'
+is "$(figure data_held_bytes) > 0.03e6" 'bytes held'
 is "$(figure makespan_s) < 1.02 * $plain" 'small data holds nobody up'
 mv out first
 run 0 $job --csv --bytes input=30000,result=10000
 cut -d, -f1-26,28- out >again
 cut -d, -f1-26,28- first | cmp -s - again || fail 'a run differs from itself'
 run 0 $job --csv --bytes input=30000,result=10000 --data-bytes 600000
-is "$(figure data_held_mb) <= 0.6" 'more than the budget'
+is "$(figure data_held_bytes) <= 0.6e6" 'more than the budget'
 run 0 $job --csv --bytes input=1000000,cv=2
 is "$(figure data_task_bytes) > 1000000 && $(figure data_task_bytes) < 3000000" 'drawn bytes'
 is "$(figure data_wait_s) > 0" 'nobody waits for a megabyte'
@@ -49,7 +49,7 @@ is "$(figure data_wait_s) > 0" 'nobody waits for a megabyte'
 # Data that follows is at home in the next iteration.
 run 0 $job --csv --bytes input=30000 --data follow --steal random@0,none@1-
 [ "$(column travelled | sed -n 3p)" = 0 ] || fail 'what has followed travels'
-is "$(column moved_mb | sed -n 1p) > 1" 'nothing follows'
+is "$(column moved_bytes | sed -n 1p) > 1e6" 'nothing follows'
 # It pays while it is small, and says until when.
 run 0 $job --bytes input=1000 --bytes-scale 1,1000,1000000 --modes original+none,original+random
 tr '\n' ' ' <out >line

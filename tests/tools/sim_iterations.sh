@@ -13,7 +13,7 @@ small='--synthetic lognormal:n=2000,mean=0.01,cv=1 --cores 48 --iterations 5
 run 0 $small --csv --policy retain@0-1,hierarchical@2- --steal random@0,none@1-
 [ "$(column mode | uniq)" = 'retain@0-1/hierarchical@2-+random@0/none@1-' ] ||
     fail "name: $(column mode)"
-column tried >tried
+column tries >tried
 column moved | paste tried - | tr '\t\n' '  ' |
     grep -qE '^[1-9][0-9.]* 0 0 [1-9][0-9]* 0 0 0 0 0 0 $' ||
     fail "tried, moved: $(column moved | paste tried -)"
@@ -36,12 +36,12 @@ column makespan_s | sed -n 2p | cmp -s - static && fail 'original@2 in number 1'
 run 0 $small --csv --policy centralized@1,original@2,auto@3 --steal counter:16@1,none@3
 column moved | tr '\n' ' ' | grep -qE '^[1-9][0-9]* 0 [1-9][0-9]* 0 0 $' ||
     fail "centralized, original, auto: $(column moved)"
-column tried | awk '(NR == 4) != ($1 == 0) { exit 1 }' ||
-    fail "steals, a counter, steals, none, steals: $(column tried)"
+column tries | awk '(NR == 4) != ($1 == 0) { exit 1 }' ||
+    fail "steals, a counter, steals, none, steals: $(column tries)"
 
 # As modes.
 run 0 $small --csv --modes 'retain@0-1/hierarchical@2-+random@0/none@1-,retain'
-column tried | sed -n '1,5p' | cmp -s - tried || fail "mode: $(cat out)"
+column tries | sed -n '1,5p' | cmp -s - tried || fail "mode: $(cat out)"
 
 run 2 $small --policy retain,auto@x
 says "--policy: 'auto@x' is not allowed; allowed: policy[@iterations], ..., where"
@@ -57,11 +57,11 @@ says "--modes has 'retain@0-1', which is a mode of some iterations only; allowed
 thieves='--synthetic lognormal:n=4800,mean=0.03,cv=1 --machine hopper --cores 240
     --start uneven:4:4 --iterations 1 --csv'
 run 0 $thieves --mode exact
-column tried >library
+column tries >library
 for backoff in 0 100000; do
     for mode in exact sampled; do
         run 0 $thieves --mode $mode --backoff-ns $backoff
-        for name in tried successful makespan_s; do
+        for name in tries steals makespan_s; do
             column $name
         done | paste -s - >$mode
     done
@@ -91,17 +91,17 @@ for job in '2 1 40 0.008' '4 2 40 0.02' '4 1 0 0'; do
     run 0 $data $nodes $moves
     before=$(first restore_s)
     run 0 $data $nodes $moves --task-bytes 1000000
-    echo "$before $(first restore_s) $(first moved_mb) $(first stolen_mb)" |
+    echo "$before $(first restore_s) $(first moved_bytes) $(first stolen_bytes)" |
         awk -v mb="$3" -v s="$4" '{ more = $2 - $1
-            exit !($3 == mb && $4 == 0 && more >= s * 0.99 && more <= s * 1.1) }' ||
-        fail "$job: $before, $(first restore_s), $(first moved_mb)"
+            exit !($3 == mb * 1e6 && $4 == 0 && more >= s * 0.99 && more <= s * 1.1) }' ||
+        fail "$job: $before, $(first restore_s), $(first moved_bytes)"
     run 0 $data $nodes --policy retain
     before=$(first makespan_s)
     run 0 $data $nodes --policy retain --task-bytes 1000000
-    echo "$before $(first makespan_s) $(first stolen_mb) $(first moved_mb)" |
-        awk -v mb="$3" -v s="$4" '{ exit !($3 >= mb * 0.9 && ($3 == 0) == (mb == 0) &&
+    echo "$before $(first makespan_s) $(first stolen_bytes) $(first moved_bytes)" |
+        awk -v mb="$3" -v s="$4" '{ exit !($3 >= mb * 0.9e6 && ($3 == 0) == (mb == 0) &&
             $4 == 0 && (mb == 0 || $2 - $1 > s / 10) && (mb > 0 || $1 == $2)) }' ||
-        fail "$job: $before, $(first makespan_s), $(first stolen_mb)"
+        fail "$job: $before, $(first makespan_s), $(first stolen_bytes)"
 done
 # What is pinned is not stolen, nor moved; nor does anybody leave a node.
 for what in '--pinned 100 --policy centralized' '--steal node --policy retain'; do

@@ -67,7 +67,7 @@ run 0 --machine tcp --cores 64 --ranks-per-node 2 $queens --deque locked \
 grep -q 'nqueens:10' curve && grep -q ',ran,' loads && ! grep -q ',start,' loads ||
     fail 'no curve, or other loads'
 run 0 $on --workload bpc:n=64,depth=50 --task-bytes 1000 --csv
-column stolen_mb | grep -qE '^[1-9]' || fail "stolen: $(column stolen_mb)"
+column stolen_bytes | grep -qE '^[1-9]' || fail "stolen: $(column stolen_bytes)"
 
 # Nobody steals: one worker has all.
 run 0 $on --workload bpc:n=10,depth=10 --steal none --csv

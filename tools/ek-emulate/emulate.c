@@ -235,19 +235,18 @@ static void fill_times(const struct emulation *emulation,
     values[FIELD_BEST] = fmax(values[FIELD_IDEAL], workload->longest_s);
     values[FIELD_EFFICIENCY] = values[FIELD_IDEAL] / figures->wall_s;
     values[FIELD_EFFICIENCY_BEST] = values[FIELD_BEST] / figures->wall_s;
-    values[FIELD_TRIED] = figures->tries;
-    values[FIELD_SUCCESSFUL] = figures->steals;
+    values[FIELD_TRIES] = figures->tries;
+    values[FIELD_STEALS] = figures->steals;
     values[FIELD_STOLEN] = figures->stolen;
     values[FIELD_RESTORE] = figures->restore_s;
-    values[FIELD_FAILED_ACROSS] = figures->in_vain;
+    values[FIELD_IN_VAIN] = figures->in_vain;
     values[FIELD_MESSAGES] = figures->messages;
-    values[FIELD_STEAL] = figures->stealing_s;
+    values[FIELD_STEALING] = figures->stealing_s;
     values[FIELD_DEEPEST] = figures->deepest;
-    values[FIELD_DATA_TASKS] = figures->travelled;
-    values[FIELD_DATA_BYTES] =
-        (figures->data_in_bytes + figures->data_out_bytes) * 1e-6;
+    values[FIELD_TRAVELLED] = figures->travelled;
+    values[FIELD_DATA_BYTES] = figures->data_in_bytes + figures->data_out_bytes;
     values[FIELD_DATA_WAIT] = figures->data_wait_s;
-    values[FIELD_DATA_HELD] = figures->data_held_bytes * 1e-6;
+    values[FIELD_DATA_HELD] = figures->data_held_bytes;
 }
 
 /* What ranks know of themselves; CPU_S: that this one has used. */
@@ -260,7 +259,7 @@ static void fill_sums(struct emulation *emulation,
     double sums[4] = {cpu_s, overshoot.sum_s, (double)restore->moved,
                       overshoot.squares};
     MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    row->values[FIELD_CORES] = sums[0] / row->values[FIELD_MAKESPAN];
+    row->values[FIELD_CORES_USED] = sums[0] / row->values[FIELD_MAKESPAN];
     row->values[FIELD_OVERSHOOT] = sums[1] / (double)workload->count;
     /* The exponential law that takes as much and varies as much. */
     row->values[FIELD_PAUSE_SHARE] = sums[1] / (workload->sum_s + sums[1]);

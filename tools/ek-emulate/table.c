@@ -22,23 +22,23 @@ static const struct column column[FIELDS] = {
     [FIELD_BEST] = {"best_s", "best", "s", 8, 4, 1},
     [FIELD_EFFICIENCY] = {"efficiency", "ideal", "%", 6, 1, 100},
     [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "best", "%", 6, 1, 100},
-    [FIELD_TRIED] = {"tried", "steals", "tried", 9, 1, 1},
-    [FIELD_SUCCESSFUL] = {"successful", "", "success", 8, 1, 1},
+    [FIELD_TRIES] = {"tries", "mean", "tries", 9, 1, 1},
+    [FIELD_STEALS] = {"steals", "mean", "steals", 8, 1, 1},
     [FIELD_STOLEN] = {"stolen", "tasks", "stolen", 7, 0, 1},
     [FIELD_MOVED] = {"moved", "", "moved", 7, 0, 1},
     [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 2, 1e3},
     [FIELD_OVERSHOOT] = {"overshoot_s", "overshoot", "us", 9, 1, 1e6},
-    [FIELD_CORES] = {"cores", "cores", "used", 6, 2, 1},
+    [FIELD_CORES_USED] = {"cores_used", "cores", "used", 6, 2, 1},
     [FIELD_PAUSE_SHARE] = {"pause_share", NULL, NULL, 0, 0, 1},
     [FIELD_PAUSE] = {"pause_s", NULL, NULL, 0, 0, 1},
-    [FIELD_FAILED_ACROSS] = {"failed_across", NULL, NULL, 0, 0, 1},
+    [FIELD_IN_VAIN] = {"in_vain", NULL, NULL, 0, 0, 1},
     [FIELD_MESSAGES] = {"messages", NULL, NULL, 0, 0, 1},
-    [FIELD_STEAL] = {"steal_s", NULL, NULL, 0, 0, 1},
+    [FIELD_STEALING] = {"stealing_s", NULL, NULL, 0, 0, 1},
     [FIELD_DEEPEST] = {"deepest", NULL, NULL, 0, 0, 1},
-    [FIELD_DATA_TASKS] = {"travelled", "tasks", "away", 7, 0, 1},
-    [FIELD_DATA_BYTES] = {"data_mb", "data", "MB", 9, 1, 1},
-    [FIELD_DATA_WAIT] = {"data_wait_s", "waited", "s", 8, 4, 1},
-    [FIELD_DATA_HELD] = {"data_held_mb", NULL, NULL, 0, 0, 1}};
+    [FIELD_TRAVELLED] = {"travelled", "", "travelled", 9, 0, 1},
+    [FIELD_DATA_BYTES] = {"data_bytes", "data", "MB", 9, 1, 1e-6},
+    [FIELD_DATA_WAIT] = {"data_wait_s", "data", "wait s", 8, 4, 1},
+    [FIELD_DATA_HELD] = {"data_held_bytes", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
 
@@ -46,7 +46,7 @@ static const struct columns columns = {column, FIELDS};
 static struct columns columns_of(const struct run *run)
 {
     return (struct columns){
-        column, run->workload->input_bytes ? FIELDS : FIELD_DATA_TASKS};
+        column, run->workload->input_bytes ? FIELDS : FIELD_TRAVELLED};
 }
 
 static void print_value(enum field field, double value)
@@ -78,7 +78,7 @@ static void print_rows(const struct run *run, const struct row *rows)
         columns_print(&shown, rows[i].values);
     }
     printf("\ncores used: %.2f of %d; mean overshoot of a task: %.1f us\n",
-           mean_from(run, rows, 1, FIELD_CORES), run->cpus,
+           mean_from(run, rows, 1, FIELD_CORES_USED), run->cpus,
            1e6 * mean_from(run, rows, 1, FIELD_OVERSHOOT));
 }
 
@@ -141,9 +141,9 @@ static void print_spread(const struct run *run, const struct row *rows)
 }
 
 /* What the compared modes show of the last iteration, and of the mean. */
-static const enum field of_last[] = {FIELD_TRIED, FIELD_SUCCESSFUL,
-                                     FIELD_STOLEN, FIELD_MOVED, FIELD_RESTORE};
-static const enum field of_all[] = {FIELD_OVERSHOOT, FIELD_CORES,
+static const enum field of_last[] = {FIELD_TRIES, FIELD_STEALS, FIELD_STOLEN,
+                                     FIELD_MOVED, FIELD_RESTORE};
+static const enum field of_all[] = {FIELD_OVERSHOOT, FIELD_CORES_USED,
                                     FIELD_DATA_BYTES, FIELD_DATA_WAIT};
 
 enum {

@@ -85,21 +85,21 @@ static void count_worker(struct simulation *simulation,
     double *values = values_of(simulation);
     double deepest =
         (double)(counts->deepest_bytes / worker->worker->engine->slot_bytes);
-    add_moment(values, FIELD_TRIED,
+    add_moment(values, FIELD_TRIES,
                (double)(counts->attempted + worker->drawn));
-    add_moment(values, FIELD_SUCCESSFUL, (double)counts->successful);
-    add_moment(values, FIELD_TASKS, (double)counts->tasks);
+    add_moment(values, FIELD_STEALS, (double)counts->successful);
+    add_moment(values, FIELD_WORKER_TASKS, (double)counts->tasks);
     values[FIELD_STOLEN] += (double)counts->stolen;
-    values[FIELD_WORKING] += (double)counts->work_ns;
-    values[FIELD_SEARCHING] += (double)counts->search_ns;
-    values[FIELD_ENDING] += (double)counts->end_ns;
+    values[FIELD_WORK] += (double)counts->work_ns;
+    values[FIELD_SEARCH] += (double)counts->search_ns;
+    values[FIELD_END] += (double)counts->end_ns;
     values[FIELD_STEALING] += (double)counts->stealing_ns;
     values[FIELD_DEEPEST] = fmax(values[FIELD_DEEPEST], deepest);
     if (!simulation->tiles)
         return;
     simulation->tile_gets += (double)counts->tile_gets;
     values[FIELD_TILE_BYTES] += (double)counts->tile_bytes;
-    values[FIELD_TILE_HITS] += (double)counts->tile_hits;
+    values[FIELD_CACHED] += (double)counts->tile_hits;
     values[FIELD_TILE_WAIT] += (double)worker->halted_ns;
     worker->halted_ns = 0;
 }
@@ -111,16 +111,16 @@ static void count_across(double *values, const struct eki_sim_rank *rank)
     double drawn = 0;
     for (int w = 0; w < rank->topology.workers_here; w++)
         drawn += rank->workers[w].drawn_across;
-    values[FIELD_FAILED_ACROSS] += (double)engine->failed_across + drawn;
+    values[FIELD_IN_VAIN] += (double)engine->failed_across + drawn;
     values[FIELD_MESSAGES] += (double)engine->exchange.across + 2 * drawn;
 }
 
-/* Bytes that have travelled with tasks since the last call, in MB. */
+/* Bytes that have travelled with tasks since the last call. */
 static double take_carried(struct simulation *simulation)
 {
     int64_t before = simulation->carried;
     simulation->carried = simulation->sim->carried;
-    return (double)(simulation->carried - before) * 1e-6;
+    return (double)(simulation->carried - before);
 }
 
 /* What the tasks of a tree come to is known when all have run. */
@@ -134,26 +134,20 @@ static void take_tree(struct simulation *simulation)
 
 static void end_sums(struct simulation *simulation, double wall_ns)
 {
-    static const enum field shares[] = {FIELD_WORKING, FIELD_SEARCHING,
-                                        FIELD_ENDING, FIELD_STEALING};
+    static const enum field shares[] = {FIELD_WORK, FIELD_SEARCH, FIELD_END,
+                                        FIELD_STEALING};
     double *values = values_of(simulation);
     int workers = simulation->run->workers;
-    end_moment(values, FIELD_TRIED, workers);
-    end_moment(values, FIELD_SUCCESSFUL, workers);
-    end_moment(values, FIELD_TASKS, workers);
+    end_moment(values, FIELD_TRIES, workers);
+    end_moment(values, FIELD_STEALS, workers);
+    end_moment(values, FIELD_WORKER_TASKS, workers);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         values[shares[i]] /= wall_ns * workers;
-    values[FIELD_TILE_BYTES] *= 1e-6;
-    values[FIELD_TILE_HITS] =
-        simulation->tile_gets > 0
-            ? values[FIELD_TILE_HITS] / simulation->tile_gets
-            : NAN;
+    values[FIELD_CACHED] = simulation->tile_gets > 0
+                               ? values[FIELD_CACHED] / simulation->tile_gets
+                               : NAN;
     values[FIELD_TILE_WAIT] *= 1e-9;
-    values[FIELD_TILE_WAIT] /= workers;
-    values[FIELD_DATA_BYTES] *= 1e-6;
     values[FIELD_DATA_WAIT] *= 1e-9;
-    values[FIELD_DATA_WAIT] /= workers;
-    values[FIELD_DATA_HELD] *= 1e-6;
 }
 
 static void end_row(struct simulation *simulation)
@@ -173,7 +167,7 @@ static void end_row(struct simulation *simulation)
         ((double)run->nodes * (double)run->machine.node_cores * wall_s);
     values[FIELD_SERVER] =
         (double)simulation->server_ns / (wall_ns * run->ranks);
-    values[FIELD_TERMINATION] =
+    values[FIELD_DETECT] =
         (double)(simulation->left_ns - simulation->sim->last_task_ns) * 1e-9;
     values[FIELD_STOLEN_BYTES] = take_carried(simulation);
     values[FIELD_DATA_MEAN] = data_mean_bytes(run);
@@ -219,7 +213,7 @@ void account_restored(void *context, struct eki_sim_rank *rank,
         fmax(values[FIELD_DECISION], (double)rank->decision_ns * 1e-9);
     if (simulation->sim->setup.engine.has_homes)
         values[FIELD_MOVED_BYTES] +=
-            (double)eki_data_counts_of(rank->engine).bytes_in * 1e-6;
+            (double)eki_data_counts_of(rank->engine).bytes_in;
     if (++simulation->restored < simulation->run->ranks)
         return;
     const struct eki_balance_report *report =

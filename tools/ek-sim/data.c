@@ -159,7 +159,7 @@ bool data_begin(struct data *data, struct eki_sim_worker *worker, int64_t k,
 void data_take(struct data *data, struct eki_sim_rank *rank, double *values)
 {
     struct eki_data_counts counts = eki_data_counts_of(rank->engine);
-    values[FIELD_DATA_TASKS] += (double)counts.travelled;
+    values[FIELD_TRAVELLED] += (double)counts.travelled;
     values[FIELD_DATA_BYTES] +=
         (double)counts.bytes_in + (double)counts.bytes_out;
     values[FIELD_DATA_HELD] =

@@ -30,7 +30,7 @@ static struct fastest look_at(const struct row *rows, int iterations)
         const double *row = rows[first + i].values;
         double restore_s = row[FIELD_RESTORE];
         values[i] = row[FIELD_MAKESPAN] + (isnan(restore_s) ? 0 : restore_s);
-        bytes += row[FIELD_DATA_BYTES] * 1e6;
+        bytes += row[FIELD_DATA_BYTES];
     }
     struct fastest mode = {rows->mode->name, verdict_median(values, n),
                            bytes / n};

@@ -21,35 +21,36 @@ static const struct column column[FIELDS] = {
     [FIELD_EFFICIENCY_BOUND] = {"efficiency_bound", "% of", "bound", 6, 1, 100},
     [FIELD_EFFICIENCY_CORES] = {"efficiency_cores", "% of", "cores", 6, 1, 100},
     [FIELD_EFFICIENCY_BEST] = {"efficiency_best", "% of", "best", 6, 1, 100},
-    [FIELD_TRIED] = {"tried", "steals", "tried", 9, 1, 1},
-    [FIELD_TRIED_DEVIATION] = {"tried_deviation", "", "+-", 7, 1, 1},
-    [FIELD_SUCCESSFUL] = {"successful", "", "success", 7, 2, 1},
-    [FIELD_SUCCESSFUL_DEVIATION] = {"successful_deviation", "", "+-", 6, 2, 1},
+    [FIELD_TRIES] = {"tries", "mean", "tries", 8, 1, 1},
+    [FIELD_TRIES_DEVIATION] = {"tries_deviation", "", "+-", 7, 1, 1},
+    [FIELD_STEALS] = {"steals", "mean", "steals", 7, 2, 1},
+    [FIELD_STEALS_DEVIATION] = {"steals_deviation", "", "+-", 6, 2, 1},
     [FIELD_STOLEN] = {"stolen", "tasks", "stolen", 8, 0, 1},
     [FIELD_MOVED] = {"moved", "", "moved", 8, 0, 1},
-    [FIELD_WORKING] = {"working", "work", "%", 6, 1, 100},
-    [FIELD_SEARCHING] = {"searching", "search", "%", 6, 1, 100},
-    [FIELD_ENDING] = {"ending", "end", "%", 6, 1, 100},
+    [FIELD_WORK] = {"work", "work", "%", 6, 1, 100},
+    [FIELD_SEARCH] = {"search", "search", "%", 6, 1, 100},
+    [FIELD_END] = {"end", "end", "%", 6, 1, 100},
     [FIELD_SERVER] = {"server", "server", "%", 6, 1, 100},
-    [FIELD_TERMINATION] = {"termination_s", "detect", "ms", 8, 3, 1e3},
+    [FIELD_DETECT] = {"detect_s", "detect", "ms", 8, 3, 1e3},
     [FIELD_RESTORE] = {"restore_s", "restore", "ms", 8, 3, 1e3},
-    [FIELD_DECISION] = {"decision_s", "really", "ms", 8, 2, 1e3},
+    [FIELD_DECISION] = {"decision_s", "decision", "ms", 8, 2, 1e3},
     [FIELD_IMBALANCE] = {"imbalance", NULL, NULL, 0, 0, 1},
-    [FIELD_STOLEN_BYTES] = {"stolen_mb", NULL, NULL, 0, 0, 1},
-    [FIELD_MOVED_BYTES] = {"moved_mb", NULL, NULL, 0, 0, 1},
-    [FIELD_STEALING] = {"stealing", "steal", "%", 6, 1, 100},
-    [FIELD_FAILED_ACROSS] = {"failed_across", NULL, NULL, 0, 0, 1},
-    [FIELD_MESSAGES] = {"messages", "messages", "sent", 9, 0, 1},
-    [FIELD_DEEPEST] = {"deepest", "stack", "most", 7, 0, 1},
-    [FIELD_TASKS] = {"tasks", NULL, NULL, 0, 0, 1},
-    [FIELD_TASKS_DEVIATION] = {"tasks_deviation", NULL, NULL, 0, 0, 1},
-    [FIELD_TILE_BYTES] = {"tile_mb", "tiles", "MB", 9, 1, 1},
-    [FIELD_TILE_HITS] = {"tile_hits", "cached", "%", 6, 1, 100},
-    [FIELD_TILE_WAIT] = {"tile_wait_s", "waited", "s", 8, 4, 1},
-    [FIELD_DATA_TASKS] = {"travelled", "tasks", "away", 8, 0, 1},
-    [FIELD_DATA_BYTES] = {"data_mb", "data", "MB", 9, 1, 1},
-    [FIELD_DATA_WAIT] = {"data_wait_s", "waited", "s", 8, 4, 1},
-    [FIELD_DATA_HELD] = {"data_held_mb", NULL, NULL, 0, 0, 1},
+    [FIELD_STOLEN_BYTES] = {"stolen_bytes", NULL, NULL, 0, 0, 1},
+    [FIELD_MOVED_BYTES] = {"moved_bytes", NULL, NULL, 0, 0, 1},
+    [FIELD_STEALING] = {"stealing", "stealing", "%", 8, 1, 100},
+    [FIELD_IN_VAIN] = {"in_vain", NULL, NULL, 0, 0, 1},
+    [FIELD_MESSAGES] = {"messages", "", "messages", 8, 0, 1},
+    [FIELD_DEEPEST] = {"deepest", "", "deepest", 7, 0, 1},
+    [FIELD_WORKER_TASKS] = {"worker_tasks", NULL, NULL, 0, 0, 1},
+    [FIELD_WORKER_TASKS_DEVIATION] = {"worker_tasks_deviation", NULL, NULL, 0,
+                                      0, 1},
+    [FIELD_TILE_BYTES] = {"tile_bytes", "tile", "MB", 9, 1, 1e-6},
+    [FIELD_CACHED] = {"cached", "cached", "%", 6, 1, 100},
+    [FIELD_TILE_WAIT] = {"tile_wait_s", "tile", "wait s", 8, 4, 1},
+    [FIELD_TRAVELLED] = {"travelled", "", "travelled", 9, 0, 1},
+    [FIELD_DATA_BYTES] = {"data_bytes", "data", "MB", 9, 1, 1e-6},
+    [FIELD_DATA_WAIT] = {"data_wait_s", "data", "wait s", 8, 4, 1},
+    [FIELD_DATA_HELD] = {"data_held_bytes", NULL, NULL, 0, 0, 1},
     [FIELD_DATA_MEAN] = {"data_task_bytes", NULL, NULL, 0, 0, 1}};
 
 static const struct columns columns = {column, FIELDS};
@@ -60,8 +61,8 @@ static struct columns columns_of(const struct run *run)
     static struct column shown[FIELDS];
     memcpy(shown, column, sizeof shown);
     for (int f = FIELD_TILE_BYTES; f < FIELDS; f++) {
-        if (f < FIELD_DATA_TASKS ? !run->tiles.is_used
-                                 : !run->workload->input_bytes)
+        if (f < FIELD_TRAVELLED ? !run->tiles.is_used
+                                : !run->workload->input_bytes)
             shown[f].top = shown[f].title = NULL;
     }
     return (struct columns){shown, FIELDS};
@@ -232,10 +233,11 @@ static void compare_modes(const struct run *run, struct row *rows, int modes)
     }
 }
 
-/* What waiting for tiles takes in the last of N iterations, of the fastest. */
-static void print_wait(const struct row *rows, int modes, int n)
+/* What waiting for tiles takes in the last iteration, of the fastest. */
+static void print_wait(const struct run *run, const struct row *rows, int modes)
 {
     char text[200];
+    int n = run->arguments->iterations;
     const struct row *best = &rows[n - 1];
     for (int m = 1; m < modes; m++) {
         const struct row *row = &rows[(m + 1) * n - 1];
@@ -247,7 +249,7 @@ static void print_wait(const struct row *rows, int modes, int n)
              "%% of the workers' time.",
              best->iteration, best->mode->name,
              100 * best->values[FIELD_TILE_WAIT] /
-                 best->values[FIELD_MAKESPAN]);
+                 (best->values[FIELD_MAKESPAN] * run->workers));
     verdict_print(text);
 }
 
@@ -276,7 +278,7 @@ static void print_verdict(const struct run *run, const struct row *rows,
     }
     compared_end(&compared);
     if (run->tiles.is_used)
-        print_wait(rows, modes, n);
+        print_wait(run, rows, modes);
     if (run->workload->input_bytes)
         print_paying(run, rows, modes);
     free(values);

@@ -97,7 +97,7 @@ def over_workers(figures, job, way, iteration, column, digits):
 def table2(figures):
     """Attempts and successes of the last iterations, as printed."""
     at = (("stealret-12", 0), ("steal-12", 1), ("stealret-12", None))
-    columns = (("attempted", "tried", 0), ("successful", "successful", 2))
+    columns = (("attempted", "tries", 0), ("successful", "steals", 2))
     rows = []
     for job in figures.jobs():
         last = figures.iterations(job, "stealret-12")[-1]
@@ -168,7 +168,7 @@ def readings(figures):
                 [title] + ["{:.1f} / {:,.0f} / {:.2f}".format(
                     100 * figures.ideal(job, name, i).mean, *(
                         figures.of(job, name, i, column).mean
-                        for column in ("tried", "successful")))
+                        for column in ("tries", "steals")))
                     if figures.results.has(job, name, i) else ""
                     for i in range(6)] for title, name in chosen]) + "\n"
     return text
@@ -251,15 +251,15 @@ def write(chosen, results, folder, drawn):
         picture(drawn, folder, "figure7", "Efficiency by iterations"),
         "Tasks that a worker ran, in iteration 0 with the null ones, mean ± "
         "deviation over workers:\n",
-        retained(figures, "tasks", 1) + "\n" +
+        retained(figures, "worker_tasks", 1) + "\n" +
         picture(drawn, folder, "figure7-tasks", "Tasks by iterations"),
         "## Figure 8: steals attempted by a worker\n",
         "Mean ± deviation over workers.\n",
-        retained(figures, "tried", 0) + "\n" +
+        retained(figures, "tries", 0) + "\n" +
         picture(drawn, folder, "figure8", "Steals attempted"),
         "## Figure 9: steals that succeeded\n",
         "Mean ± deviation over workers.\n",
-        retained(figures, "successful", 2) + "\n" +
+        retained(figures, "steals", 2) + "\n" +
         picture(drawn, folder, "figure9", "Steals that succeeded"),
         "## Figure 10: who works when\n",
         seconds_of_figure10(figures),

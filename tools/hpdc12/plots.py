@@ -158,9 +158,9 @@ def draw(chosen, results, folder):
         "figure5": by_cores(figures),
         "figure6": by_iteration(figures, BALANCED, "% of best", relative),
         "figure7": by_iteration(figures, RETAINED, "% of best", relative),
-        "figure7-tasks": over_workers("tasks of a worker", "tasks"),
-        "figure8": over_workers("steals attempted", "tried"),
-        "figure9": over_workers("steals that succeeded", "successful"),
+        "figure7-tasks": over_workers("tasks of a worker", "worker_tasks"),
+        "figure8": over_workers("steals attempted", "tries"),
+        "figure9": over_workers("steals that succeeded", "steals"),
         "figure10": over_time(figures)}
     for name, found in panels.items():
         paint(folder / (name + ".svg"), found)

@@ -262,14 +262,14 @@ CLAIMS = [
 ] + [
     Claim("Figure 8", "attempts, Be512, Hopper {:,d}, iteration {:d}".format(
         cores, iteration), "{:,d}".format(value),
-        steals(study.BE512, cores, iteration, "tried", value, 0), SERVERS)
+        steals(study.BE512, cores, iteration, "tries", value, 0), SERVERS)
     for cores, iteration, value in (
         (9600, 1, 5661), (38400, 1, 5471), (76800, 1, 14898),
         (38400, 5, 1430), (76800, 5, 1537))
 ] + [
     Claim("Figure 9", "successes, Be512, Hopper {:,d}, iteration 5".format(
         cores), "%.1f" % value,
-        steals(study.BE512, cores, 5, "successful", value, 2), NOISE)
+        steals(study.BE512, cores, 5, "steals", value, 2), NOISE)
     for cores, value in ((9600, 0.3), (19200, 0.3), (38400, 0.4), (76800, 0.4))
 ] + [
     Claim("Figure 10", "{:s}, Be256, Hopper {:,d}".format(title, cores),
